@@ -1,0 +1,53 @@
+#include "tests/tidy/form_check.h"
+
+#include <cctype>
+#include <cstddef>
+#include <regex>
+
+namespace banyan {
+namespace {
+
+constexpr size_t kMostLines = 500;
+
+std::string GuardOf(const SourceFile& file) {
+  std::string guard = "BANYAN_";
+  for (char c : file.path) {
+    bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    guard += letter ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
+  }
+  return guard + "_";
+}
+
+void CheckHeader(const SourceFile& file, const std::vector<std::string>& lines, std::vector<std::string>& findings) {
+  if (lines.empty() || !lines[0].starts_with("// ")) {
+    findings.push_back(Finding(file, 1, "must start with a comment: what the class is, thread-safety, who owns it"));
+  }
+  std::string guard = GuardOf(file);
+  bool opens = file.text.find("#ifndef " + guard + "\n#define " + guard + "\n") != std::string::npos;
+  bool closes = file.text.ends_with("#endif  // " + guard + "\n");
+  if (!opens || !closes) findings.push_back(Finding(file, 1, "needs the header guard " + guard));
+}
+
+void CheckMarks(const SourceFile& file, const std::vector<std::string>& lines, std::vector<std::string>& findings) {
+  static const std::regex kMarks(R"(\b(T[O]DO|F[I]XME|X[X]X)\b)");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (!std::regex_search(lines[i], kMarks)) continue;
+    findings.push_back(Finding(file, static_cast<int>(i) + 1, "marks unfinished work: finish it or open an issue"));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> CheckForm(const SourceFile& file) {
+  std::vector<std::string> findings;
+  std::vector<std::string> lines = Lines(file.text);
+  bool prose = file.EndsWith(".md") || file.EndsWith(".yaml");
+  if (!prose && lines.size() > kMostLines) {
+    findings.push_back(Finding(file, static_cast<int>(lines.size()), "has more than 500 lines: split it"));
+  }
+  if (file.EndsWith(".h") || file.EndsWith(".cuh")) CheckHeader(file, lines, findings);
+  CheckMarks(file, lines, findings);
+  return findings;
+}
+
+}  // namespace banyan

@@ -1,0 +1,50 @@
+#include "tests/tidy/form_check.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace banyan {
+namespace {
+
+const std::string kGuard = "#ifndef BANYAN_CORE_A_B_H_\n#define BANYAN_CORE_A_B_H_\n";
+const std::string kGuardEnd = "#endif  // BANYAN_CORE_A_B_H_\n";
+
+size_t Count(const std::string& path, const std::string& text) { return CheckForm({path, text}).size(); }
+
+std::string Repeated(int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += "x\n";
+  return text;
+}
+
+TEST(FormCheckTest, GoodHeaderPasses) { EXPECT_EQ(Count("core/a_b.h", "// What.\n" + kGuard + kGuardEnd), 0u); }
+
+TEST(FormCheckTest, HeaderWithoutCommentIsFound) {
+  EXPECT_EQ(Count("core/a_b.h", kGuard + kGuardEnd), 1u);
+  EXPECT_EQ(Count("core/a_b.h", ""), 2u);
+}
+
+TEST(FormCheckTest, HeaderWithoutItsGuardIsFound) {
+  EXPECT_EQ(Count("core/a_b.h", "// What.\n"), 1u);
+  EXPECT_EQ(Count("core/c.h", "// What.\n" + kGuard + kGuardEnd), 1u);
+  EXPECT_EQ(Count("core/a_b.h", "// What.\n" + kGuard), 1u);
+  EXPECT_EQ(Count("core/a_b.h", "// What.\n#pragma once\n"), 1u);
+}
+
+TEST(FormCheckTest, LongFileIsFound) {
+  EXPECT_EQ(Count("core/a.cc", Repeated(500)), 0u);
+  EXPECT_EQ(Count("core/a.cc", Repeated(501)), 1u);
+  EXPECT_EQ(Count("README.md", Repeated(501)), 0u);
+}
+
+// Put together, so that this file itself bears no mark.
+TEST(FormCheckTest, MarksAreFound) {
+  EXPECT_EQ(Count("core/a.cc", std::string("// TO") + "DO: x\n"), 1u);
+  EXPECT_EQ(Count("core/BUILD", std::string("# FIX") + "ME\n"), 1u);
+  EXPECT_EQ(Count("README.md", std::string("XX") + "X\n"), 1u);
+  EXPECT_EQ(Count("core/a.cc", "kTodoList\n"), 0u);
+}
+
+}  // namespace
+}  // namespace banyan
