@@ -1,0 +1,134 @@
+#include "examples/fashion_mnist/classifier.h"
+
+#include <torch/nn.h>
+#include <torch/optim/sgd.h>
+#include <torch/utils.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kFirstChannels = 16;
+constexpr int64_t kSecondChannels = 32;
+constexpr int64_t kHidden = 128;
+constexpr int64_t kKernel = 5;
+// 28 pixels padded by 2, pooled to 14, cut to 10 by the second kernel, pooled to 5.
+constexpr int64_t kFeatures = kSecondChannels * 5 * 5;
+constexpr int64_t kTestBatch = 500;
+
+struct Layers : torch::nn::Module {
+  Layers()
+      : conv1(register_module(
+            "conv1", torch::nn::Conv2d(torch::nn::Conv2dOptions(1, kFirstChannels, kKernel).padding(kKernel / 2)))),
+        conv2(register_module("conv2",
+                              torch::nn::Conv2d(torch::nn::Conv2dOptions(kFirstChannels, kSecondChannels, kKernel)))),
+        fc1(register_module("fc1", torch::nn::Linear(kFeatures, kHidden))),
+        fc2(register_module("fc2", torch::nn::Linear(kHidden, kClasses))) {}
+
+  torch::Tensor Forward(torch::Tensor images) {
+    torch::Tensor x = torch::max_pool2d(torch::relu(conv1(images)), 2);
+    x = torch::max_pool2d(torch::relu(conv2(x)), 2);
+    return fc2(torch::relu(fc1(x.flatten(1))));
+  }
+
+  torch::nn::Conv2d conv1, conv2;
+  torch::nn::Linear fc1, fc2;
+};
+
+// A view: `batch` outlives it.
+torch::Tensor PixelsOf(const Batch& batch) {
+  return torch::from_blob(const_cast<float*>(batch.pixels.data()), {batch.size(), 1, kImageSide, kImageSide},
+                          torch::kFloat);
+}
+
+torch::Tensor LabelsOf(const Batch& batch) {
+  return torch::from_blob(const_cast<int64_t*>(batch.labels.data()), {batch.size()}, torch::kLong);
+}
+
+}  // namespace
+
+struct Classifier::Network {
+  explicit Network(const ClassifierOptions& options)
+      : optimizer(layers.parameters(), torch::optim::SGDOptions(options.learning_rate).momentum(options.momentum)) {
+    for (auto& item : layers.named_parameters()) {
+      torch::Tensor& tensor = item.value();
+      tensor.mutable_grad() = torch::zeros_like(tensor);
+      gradients.emplace_back(tensor.numel());
+      const size_t index = tensors.size();
+      tensor.register_hook([this, index](torch::Tensor gradient) { TakeGradient(index, gradient); });
+      tensors.push_back(tensor);
+      parameters.push_back(
+          {item.key(), absl::MakeSpan(tensor.data_ptr<float>(), tensor.numel()), absl::MakeSpan(gradients.back())});
+    }
+  }
+
+  void TakeGradient(size_t index, const torch::Tensor& gradient) {
+    const torch::Tensor flat = gradient.contiguous();
+    std::copy_n(flat.data_ptr<float>(), flat.numel(), gradients[index].data());
+    if (on_gradient) on_gradient(index);
+  }
+
+  Layers layers;
+  torch::optim::SGD optimizer;
+  std::vector<torch::Tensor> tensors;
+  std::vector<std::vector<float>> gradients;
+  std::vector<Parameter> parameters;
+  std::function<void(size_t)> on_gradient;
+};
+
+void UseOneThread() {
+  torch::set_num_threads(1);
+  torch::set_num_interop_threads(1);
+}
+
+Classifier::Classifier(const ClassifierOptions& options) {
+  torch::manual_seed(options.seed);
+  network_ = std::make_unique<Network>(options);
+}
+
+Classifier::~Classifier() = default;
+
+const std::vector<Classifier::Parameter>& Classifier::parameters() const { return network_->parameters; }
+
+double Classifier::ComputeGradients(const Batch& batch, const std::function<void(size_t)>& on_gradient) {
+  network_->on_gradient = on_gradient;
+  torch::Tensor loss = torch::nn::functional::cross_entropy(network_->layers.Forward(PixelsOf(batch)), LabelsOf(batch));
+  loss.backward();
+  network_->on_gradient = nullptr;
+  return loss.item<float>();
+}
+
+void Classifier::ApplyGradients() {
+  torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < network_->tensors.size(); ++i) {
+    torch::Tensor& tensor = network_->tensors[i];
+    tensor.mutable_grad().copy_(torch::from_blob(network_->gradients[i].data(), tensor.sizes(), torch::kFloat));
+  }
+  network_->optimizer.step();
+}
+
+double Classifier::MeasureAccuracy(const ImageSet& images) {
+  torch::NoGradGuard no_grad;
+  int64_t correct = 0;
+  for (int64_t begin = 0; begin < images.size(); begin += kTestBatch) {
+    std::vector<int64_t> indices(std::min(kTestBatch, images.size() - begin));
+    std::iota(indices.begin(), indices.end(), begin);
+    const Batch batch = MakeBatch(images, indices);
+    correct += network_->layers.Forward(PixelsOf(batch)).argmax(1).eq(LabelsOf(batch)).sum().item<int64_t>();
+  }
+  return static_cast<double>(correct) / static_cast<double>(images.size());
+}
+
+uint64_t Classifier::HashValues() const {
+  uint64_t hash = 0;
+  for (const Parameter& parameter : network_->parameters) {
+    hash = XXH3_64bits_withSeed(parameter.values.data(), parameter.values.size() * sizeof(float), hash);
+  }
+  return hash;
+}
+
+}  // namespace banyan

@@ -1,0 +1,107 @@
+#include "examples/fashion_mnist/classifier.h"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+
+// Images whose label shows as a bright row.
+ImageSet MakeImages(int count) {
+  ImageSet images;
+  Random random(1);
+  for (int i = 0; i < count; ++i) {
+    const int label = i % kClasses;
+    for (int64_t pixel = 0; pixel < kImagePixels; ++pixel) {
+      const bool bright = pixel / kImageSide / 2 == label;
+      images.pixels.push_back(static_cast<uint8_t>(random.Below(40) + (bright ? 200 : 0)));
+    }
+    images.labels.push_back(static_cast<uint8_t>(label));
+  }
+  return images;
+}
+
+Batch FirstImages(int count) {
+  std::vector<int64_t> indices(count);
+  for (int i = 0; i < count; ++i) indices[i] = i;
+  return MakeBatch(MakeImages(count), indices);
+}
+
+TEST(ClassifierTest, NamesItsParametersInForwardOrder) {
+  const Classifier classifier({});
+  std::vector<std::string> names;
+  for (const Classifier::Parameter& parameter : classifier.parameters()) names.push_back(parameter.name);
+  EXPECT_THAT(names, ElementsAre("conv1.weight", "conv1.bias", "conv2.weight", "conv2.bias", "fc1.weight", "fc1.bias",
+                                 "fc2.weight", "fc2.bias"));
+}
+
+TEST(ClassifierTest, TheSeedDecidesTheFirstValues) {
+  EXPECT_EQ(Classifier({.seed = 3}).HashValues(), Classifier({.seed = 3}).HashValues());
+  EXPECT_NE(Classifier({.seed = 3}).HashValues(), Classifier({.seed = 4}).HashValues());
+}
+
+TEST(ClassifierTest, GivesEachGradientOnceTheLastLayerFirst) {
+  Classifier classifier({});
+  std::vector<size_t> order;
+  classifier.ComputeGradients(FirstImages(10), [&](size_t index) { order.push_back(index); });
+  ASSERT_EQ(order.size(), classifier.parameters().size());
+  EXPECT_GE(order.front(), 6u);
+  EXPECT_LE(order.back(), 1u);
+}
+
+TEST(ClassifierTest, TheGradientIsTheSlopeOfTheLoss) {
+  Classifier classifier({});
+  const Batch batch = FirstImages(20);
+  const auto ignore = [](size_t) {};
+  classifier.ComputeGradients(batch, ignore);
+  const Classifier::Parameter& bias = classifier.parameters().back();
+  const std::vector<float> gradient(bias.gradient.begin(), bias.gradient.end());
+  constexpr float kStep = 1e-2f;
+  for (size_t i = 0; i < gradient.size(); ++i) {
+    bias.values[i] += kStep;
+    const double above = classifier.ComputeGradients(batch, ignore);
+    bias.values[i] -= 2 * kStep;
+    const double below = classifier.ComputeGradients(batch, ignore);
+    bias.values[i] += kStep;
+    EXPECT_NEAR(gradient[i], (above - below) / (2 * kStep), 1e-3);
+  }
+}
+
+TEST(ClassifierTest, APlainStepFollowsTheGradientGivenBack) {
+  Classifier classifier({.learning_rate = 0.5});
+  const Classifier::Parameter& bias = classifier.parameters().back();
+  for (const Classifier::Parameter& parameter : classifier.parameters()) {
+    for (float& value : parameter.gradient) value = 0;
+  }
+  const float before = bias.values[2];
+  bias.gradient[2] = 4;
+  classifier.ApplyGradients();
+  EXPECT_FLOAT_EQ(bias.values[2], before - 2);
+}
+
+TEST(ClassifierTest, LearnsAndIsRepeatable) {
+  const ImageSet images = MakeImages(200);
+  uint64_t hashes[2];
+  for (uint64_t& hash : hashes) {
+    Classifier classifier({.learning_rate = 0.05, .momentum = 0.9});
+    for (int64_t round = 0; round < 40; ++round) {
+      std::vector<int64_t> indices;
+      for (int64_t i = 0; i < 20; ++i) indices.push_back((round * 20 + i) % images.size());
+      classifier.ComputeGradients(MakeBatch(images, indices), [](size_t) {});
+      classifier.ApplyGradients();
+    }
+    EXPECT_GT(classifier.MeasureAccuracy(images), 0.9);
+    hash = classifier.HashValues();
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
+}
+
+}  // namespace
+}  // namespace banyan
