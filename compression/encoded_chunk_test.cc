@@ -1,0 +1,72 @@
+#include "compression/encoded_chunk.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Two fp32 frames: elements [first, first + values.size()) each.
+EncodedChunk TwoFrames(int64_t first0, std::vector<float> values0, int64_t first1, std::vector<float> values1) {
+  EncodedChunk chunk = EncodeChunk(CodecId::kFp32, Buffer::CopyOf(values0), 1);
+  const EncodedChunk second = EncodeChunk(CodecId::kFp32, Buffer::CopyOf(values1), 1);
+  chunk.frames.push_back(second.frames[0]);
+  chunk.payload.push_back(second.payload[0]);
+  chunk.frames[0].first_element = first0;
+  chunk.frames[1].first_element = first1;
+  return chunk;
+}
+
+TEST(EncodedChunkTest, DecodesWhatWasEncoded) {
+  const EncodedChunk chunk = EncodeChunk(CodecId::kFp32, Buffer::CopyOf({1.0f, 2.0f}), 3);
+  EXPECT_EQ(chunk.weight, 3u);
+  EXPECT_FALSE(chunk.empty());
+  ASSERT_TRUE(CheckChunk(chunk, 2).ok());
+  std::vector<float> values = {9, 9};
+  DecodeChunk(chunk, absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(1, 2));
+  DecodeAddChunk(chunk, absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(2, 4));
+}
+
+TEST(EncodedChunkTest, TheEmptyChunkIsZero) {
+  const EncodedChunk chunk;
+  EXPECT_TRUE(chunk.empty());
+  ASSERT_TRUE(CheckChunk(chunk, 2).ok());
+  std::vector<float> values = {9, 9};
+  DecodeAddChunk(chunk, absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(9, 9));
+  DecodeChunk(chunk, absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(0, 0));
+}
+
+TEST(EncodedChunkTest, FramesAddUpAndGapsAreZero) {
+  std::vector<float> values(5, 9.0f);
+  DecodeChunk(TwoFrames(1, {1, 2}, 2, {10, 20}), absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(0, 1, 12, 20, 0));
+  DecodeChunk(TwoFrames(0, {1, 2, 3, 4, 5}, 2, {10}), absl::MakeSpan(values));
+  EXPECT_THAT(values, ElementsAre(1, 2, 13, 4, 5));
+}
+
+TEST(EncodedChunkTest, RefusesWhatDoesNotFit) {
+  EncodedChunk bad_second = TwoFrames(0, {1, 2}, 1, {3, 4});
+  EXPECT_THAT(std::string(CheckChunk(bad_second, 2).message()), HasSubstr("frame 1: expected an fp32 frame inside"));
+  EncodedChunk lying_size = TwoFrames(0, {1, 2}, 0, {3, 4});
+  lying_size.frames[0].size_bytes = 7;
+  EXPECT_THAT(std::string(CheckChunk(lying_size, 2).message()),
+              HasSubstr("frame 0: expected 7 bytes as the header says, got 8"));
+  EncodedChunk missing_frame = TwoFrames(0, {1, 2}, 0, {3, 4});
+  missing_frame.payload.pop_back();
+  EXPECT_THAT(std::string(CheckChunk(missing_frame, 2).message()), HasSubstr("expected 2 frames"));
+  EncodedChunk unknown_codec = TwoFrames(0, {1, 2}, 0, {3, 4});
+  unknown_codec.frames[0].codec = static_cast<CodecId>(200);
+  EXPECT_THAT(std::string(CheckChunk(unknown_codec, 2).message()), HasSubstr("got number 200"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,51 @@
+#include "compression/fp32_codec.h"
+
+#include <bit>
+#include <cstring>
+
+#include "absl/strings/str_format.h"
+#include "compression/vector_math.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "a frame is the machine's own floats");
+constexpr int64_t kBytesPerElement = sizeof(float);
+
+}  // namespace
+
+Payload Fp32Codec::Encode(const Buffer& values, std::vector<FrameHeader>* frames) const {
+  BANYAN_CHECK(values.type() == DataType::kFloat32);
+  if (values.empty()) return {};
+  frames->push_back(
+      {.codec = id(), .first_element = 0, .elements = values.elements(), .size_bytes = values.size_bytes()});
+  return {values.AsBytes()};
+}
+
+absl::Status Fp32Codec::Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const {
+  const bool is_inside = header.first_element >= 0 && header.elements >= 0 && header.first_element <= chunk_elements &&
+                         header.elements <= chunk_elements - header.first_element;
+  if (!is_inside) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("expected an fp32 frame inside a chunk of %d elements, got %d elements from %d", chunk_elements,
+                        header.elements, header.first_element));
+  }
+  if (frame.size_bytes() != header.elements * kBytesPerElement) {
+    return absl::InvalidArgumentError(absl::StrFormat("expected %d bytes for an fp32 frame of %d elements, got %d",
+                                                      header.elements * kBytesPerElement, header.elements,
+                                                      frame.size_bytes()));
+  }
+  return absl::OkStatus();
+}
+
+void Fp32Codec::Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
+  if (frame.empty()) return;
+  std::memcpy(chunk.subspan(header.first_element, header.elements).data(), frame.data(), frame.size_bytes());
+}
+
+void Fp32Codec::DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
+  AddBytesInto(chunk.subspan(header.first_element, header.elements), frame.bytes());
+}
+
+}  // namespace banyan
