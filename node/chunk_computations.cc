@@ -1,0 +1,112 @@
+#include "node/chunk_computations.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "compression/vector_math.h"
+#include "core/check.h"
+#include "xxhash.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kBytesPerElement = sizeof(float);
+
+// Whether the frame's own memory can serve as the chunk's values.
+bool IsPlainArray(const EncodedChunk& chunk, int64_t elements) {
+  return chunk.frames.size() == 1 && chunk.frames[0].codec == CodecId::kFp32 && chunk.frames[0].elements == elements &&
+         reinterpret_cast<uintptr_t>(chunk.payload[0].data()) % alignof(float) == 0;
+}
+
+}  // namespace
+
+AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<EncodedChunk> inputs,
+                                 int64_t elements)
+    : accumulator_(std::move(accumulator)),
+      is_fresh_(accumulator_is_fresh || accumulator_.empty()),
+      inputs_(std::move(inputs)),
+      elements_(elements) {
+  BANYAN_CHECK(accumulator_.empty() || accumulator_.elements() == elements);
+  bool overwrites = is_fresh_;
+  for (const EncodedChunk& input : inputs_) {
+    if (input.empty()) continue;
+    size_bytes_ += PayloadBytes(input.payload) + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
+    overwrites = false;
+  }
+  if (overwrites) size_bytes_ += elements_ * kBytesPerElement;
+}
+
+void AccumulateChunk::Run() {
+  if (accumulator_.empty()) accumulator_ = Buffer::Allocate(elements_);
+  for (size_t i = 0; i < inputs_.size(); ++i) Add(i);
+  // No input to replace what lay there: decoding the chunk that says nothing gives zeros.
+  if (is_fresh_) DecodeChunk(EncodedChunk(), accumulator_.mutable_floats());
+}
+
+void AccumulateChunk::Add(size_t index) {
+  const EncodedChunk& input = inputs_[index];
+  absl::Status status = CheckChunk(input, elements_);
+  if (!status.ok()) {
+    bad_inputs_.push_back(index);
+    if (status_.ok()) status_ = absl::Status(status.code(), absl::StrCat("input ", index, ": ", status.message()));
+    return;
+  }
+  if (input.empty()) return;
+  if (is_fresh_) {
+    DecodeChunk(input, accumulator_.mutable_floats());
+  } else {
+    DecodeAddChunk(input, accumulator_.mutable_floats());
+  }
+  is_fresh_ = false;
+}
+
+FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices)
+    : sum_(std::move(sum)), weight_(weight), config_(config), values_(std::move(values)), slices_(std::move(slices)) {}
+
+void FinishChunk::Run() {
+  if (weight_ > 0 && config_.op == AggregationOp::kMean)
+    Scale(sum_.mutable_floats(), 1.0f / static_cast<float>(weight_));
+  if (weight_ > 0 && IsOptimizer(config_.op)) {
+    ApplyOptimizer(config_, sum_.floats(), weight_, values_.floats(), slices_, sum_.mutable_floats());
+  }
+  result_ = EncodeChunk(CodecId::kFp32, sum_, weight_);
+}
+
+int64_t FinishChunk::size_bytes() const {
+  if (weight_ == 0 || config_.op == AggregationOp::kSum) return 0;
+  const int64_t read_and_written =
+      sum_.size_bytes() + slices_.first_moment.size_bytes() + slices_.second_moment.size_bytes();
+  return 2 * read_and_written + (config_.weight_decay != 0 ? values_.size_bytes() : 0);
+}
+
+ReadResult::ReadResult(EncodedChunk result, int64_t elements, Buffer replica)
+    : result_(std::move(result)), elements_(elements), replica_(std::move(replica)) {
+  BANYAN_CHECK(replica_.empty() || replica_.elements() == elements);
+}
+
+void ReadResult::Run() {
+  status_ = CheckChunk(result_, elements_);
+  if (!status_.ok()) return;
+  values_ = replica_.empty() ? Decoded() : AddedToReplica();
+  hash_ = XXH3_64bits(values_.data(), values_.size_bytes());
+}
+
+int64_t ReadResult::size_bytes() const {
+  const int64_t values_bytes = elements_ * kBytesPerElement;
+  if (!replica_.empty()) return PayloadBytes(result_.payload) + 4 * values_bytes;
+  if (CheckChunk(result_, elements_).ok() && IsPlainArray(result_, elements_)) return values_bytes;
+  return PayloadBytes(result_.payload) + 2 * values_bytes;
+}
+
+Buffer ReadResult::Decoded() const {
+  if (IsPlainArray(result_, elements_)) return result_.payload[0].AsFloats();
+  Buffer values = Buffer::Allocate(elements_);
+  DecodeChunk(result_, values.mutable_floats());
+  return values;
+}
+
+Buffer ReadResult::AddedToReplica() {
+  DecodeAddChunk(result_, replica_.mutable_floats());
+  return Buffer::CopyOf(replica_.floats());
+}
+
+}  // namespace banyan

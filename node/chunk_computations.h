@@ -1,0 +1,109 @@
+// The work on one chunk that NodeCore gives to the compute pool: add up what came in, finish the sum at the root, read
+// the result. Each object holds shares of the buffers that it works on and touches nothing else; see core/computation.h
+// for who owns it when.
+#ifndef BANYAN_NODE_CHUNK_COMPUTATIONS_H_
+#define BANYAN_NODE_CHUNK_COMPUTATIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "compression/encoded_chunk.h"
+#include "core/buffer.h"
+#include "core/computation.h"
+#include "node/optimizer.h"
+#include "proto/job_config.h"
+
+namespace banyan {
+
+// Adds inputs into a chunk's accumulator: children's contributions as they arrive, or the workers' own gradients
+// (EncodeChunk with kFp32 shares their memory). One AccumulateChunk at a time works on an accumulator.
+class AccumulateChunk : public Computation {
+ public:
+  // A fresh accumulator's contents count for nothing: the first good input replaces them, without one they become
+  // zeros. An empty `accumulator` is fresh and Run() makes the memory. Empty inputs are good and add nothing. REQUIRES:
+  // the accumulator holds `elements` floats that no input shares, or is empty.
+  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<EncodedChunk> inputs, int64_t elements);
+
+  void Run() override;
+  int64_t size_bytes() const override { return size_bytes_; }
+
+  // After Run(): all inputs that decode are in the accumulator, wholly; those that do not have left no trace in it.
+  const absl::Status& status() const { return status_; }  // the first bad input's error
+  const std::vector<size_t>& bad_inputs() const { return bad_inputs_; }
+  const Buffer& accumulator() const { return accumulator_; }
+  // The inputs in their order, for whoever keeps or releases them.
+  std::vector<EncodedChunk> TakeInputs() { return std::move(inputs_); }
+
+ private:
+  void Add(size_t index);
+
+  Buffer accumulator_;
+  bool is_fresh_;
+  std::vector<EncodedChunk> inputs_;
+  int64_t elements_;
+  int64_t size_bytes_ = 0;
+  absl::Status status_;
+  std::vector<size_t> bad_inputs_;
+};
+
+// At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once.
+class FinishChunk : public Computation {
+ public:
+  // `values` are the root's replica and `slices` the optimizer's memory of the chunk's range; both empty for sum and
+  // mean. An optimizer needs `values` with weight decay only. With weight 0 nobody contributed and the sum itself is
+  // the result. REQUIRES: until it has finished nothing else writes the values or touches the slices; afterwards
+  // nothing writes the sum.
+  FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run(). Its frames share the sum's memory; its weight is the sum's.
+  const EncodedChunk& result() const { return result_; }
+
+ private:
+  Buffer sum_;
+  uint32_t weight_;
+  AggregationConfig config_;
+  Buffer values_;
+  OptimizerSlices slices_;
+  EncodedChunk result_;
+};
+
+// At every member, the root included: decodes a result into the numbers that workers get, and hashes them.
+class ReadResult : public Computation {
+ public:
+  // `replica` is the member's copy of the chunk's range when the result is an update to add to it, else empty.
+  // REQUIRES: the replica, if any, holds `elements` floats, and nothing else touches them until this has finished.
+  ReadResult(EncodedChunk result, int64_t elements, Buffer replica);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run(). On an error there are no values and the replica is as before.
+  const absl::Status& status() const { return status_; }
+  // float32, and safe to hold and to read while later rounds run: the result's own frame where that is one aligned fp32
+  // frame of the whole chunk, otherwise memory of its own; with a replica always a snapshot of it.
+  const Buffer& values() const { return values_; }
+  // XXH3, 64 bits, of the values' bytes.
+  uint64_t hash() const { return hash_; }
+  const EncodedChunk& result() const { return result_; }
+
+ private:
+  Buffer Decoded() const;
+  Buffer AddedToReplica();
+
+  EncodedChunk result_;
+  int64_t elements_;
+  Buffer replica_;
+  absl::Status status_;
+  Buffer values_;
+  uint64_t hash_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_CHUNK_COMPUTATIONS_H_

@@ -1,0 +1,236 @@
+#include "node/chunk_computations.h"
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/optimizer_state.h"
+#include "xxhash.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+EncodedChunk Fp32(const std::vector<float>& values, uint32_t weight = 1) {
+  return EncodeChunk(CodecId::kFp32, Buffer::CopyOf(values), weight);
+}
+
+// The same chunk with its frame where no float is aligned, as sockets deliver it.
+EncodedChunk Misaligned(EncodedChunk chunk) {
+  const Buffer& frame = chunk.payload[0];
+  std::vector<uint8_t> bytes(frame.size_bytes() + 1);
+  std::memcpy(bytes.data() + 1, frame.data(), frame.size_bytes());
+  chunk.payload[0] = Buffer::CopyOfBytes(bytes).Slice(1, frame.size_bytes());
+  return chunk;
+}
+
+EncodedChunk Truncated(EncodedChunk chunk) {
+  chunk.payload[0] = chunk.payload[0].Slice(0, chunk.payload[0].elements() - 1);
+  return chunk;
+}
+
+// A good first frame and a second one that lies outside the chunk.
+EncodedChunk SecondFrameBad(const std::vector<float>& values) {
+  EncodedChunk chunk = Fp32(values);
+  chunk.frames.push_back(chunk.frames[0]);
+  chunk.payload.push_back(chunk.payload[0]);
+  chunk.frames[1].first_element = 1;
+  return chunk;
+}
+
+AggregationConfig ConfigOf(AggregationOp op) {
+  AggregationConfig config;
+  config.op = op;
+  return config;
+}
+
+TEST(AccumulateChunkTest, FreshAccumulatorIsReplacedThenAddedTo) {
+  AccumulateChunk sum(Buffer::CopyOf({7, 7}), true, {Fp32({1, 2}), Misaligned(Fp32({10, 20})), Fp32({100, 200})}, 2);
+  sum.Run();
+  EXPECT_TRUE(sum.status().ok());
+  EXPECT_TRUE(sum.bad_inputs().empty());
+  EXPECT_THAT(sum.accumulator().floats(), ElementsAre(111, 222));
+  EXPECT_EQ(sum.TakeInputs().size(), 3u);
+}
+
+TEST(AccumulateChunkTest, AddsToWhatWasThere) {
+  Buffer accumulator = Buffer::CopyOf({7, 7});
+  AccumulateChunk sum(accumulator, false, {Fp32({1, 2})}, 2);
+  sum.Run();
+  EXPECT_THAT(accumulator.floats(), ElementsAre(8, 9));
+  EXPECT_EQ(sum.accumulator().data(), accumulator.data());
+}
+
+TEST(AccumulateChunkTest, MakesMemoryWhenNoneIsGiven) {
+  AccumulateChunk sum(Buffer(), true, {Fp32({1, 2}), Fp32({1, 2})}, 2);
+  sum.Run();
+  EXPECT_THAT(sum.accumulator().floats(), ElementsAre(2, 4));
+}
+
+TEST(AccumulateChunkTest, EmptyInputsAddNothing) {
+  AccumulateChunk only_empty(Buffer::CopyOf({7, 7}), true, {EncodedChunk(), EncodedChunk()}, 2);
+  only_empty.Run();
+  EXPECT_TRUE(only_empty.status().ok());
+  EXPECT_THAT(only_empty.accumulator().floats(), ElementsAre(0, 0));
+  AccumulateChunk mixed(Buffer::CopyOf({7, 7}), true, {EncodedChunk(), Fp32({1, 2}), EncodedChunk()}, 2);
+  mixed.Run();
+  EXPECT_THAT(mixed.accumulator().floats(), ElementsAre(1, 2));
+}
+
+TEST(AccumulateChunkTest, BadInputsLeaveNoTrace) {
+  for (bool fresh : {true, false}) {
+    AccumulateChunk sum(
+        Buffer::CopyOf({7, 7}), fresh,
+        {Truncated(Fp32({1, 1})), Fp32({10, 20}), SecondFrameBad({100, 100}), Fp32({1, 2, 3}), Fp32({1, 2})}, 2);
+    sum.Run();
+    EXPECT_THAT(sum.bad_inputs(), ElementsAre(0, 2, 3));
+    EXPECT_THAT(std::string(sum.status().message()), HasSubstr("input 0: frame 0: expected 8 bytes"));
+    EXPECT_THAT(sum.accumulator().floats(), ElementsAre(fresh ? 11 : 18, fresh ? 22 : 29));
+  }
+}
+
+TEST(AccumulateChunkTest, InputsKeepTheirValues) {
+  const EncodedChunk input = Fp32({1, 2});
+  AccumulateChunk sum(Buffer(), true, {input, input}, 2);
+  sum.Run();
+  EXPECT_THAT(input.payload[0].AsFloats().floats(), ElementsAre(1, 2));
+  EXPECT_NE(sum.accumulator().data(), input.payload[0].data());
+}
+
+TEST(AccumulateChunkTest, SizeCountsReadsAndWrites) {
+  const std::vector<EncodedChunk> inputs = {Fp32({1, 2}), EncodedChunk(), Fp32({1, 2})};
+  EXPECT_EQ(AccumulateChunk(Buffer(), true, inputs, 2).size_bytes(), (8 + 8) + (8 + 16));
+  EXPECT_EQ(AccumulateChunk(Buffer::Allocate(2), false, inputs, 2).size_bytes(), 2 * (8 + 16));
+  EXPECT_EQ(AccumulateChunk(Buffer(), true, {}, 2).size_bytes(), 8);
+}
+
+TEST(FinishChunkTest, SumIsPassedOnWithoutACopy) {
+  const Buffer sum = Buffer::CopyOf({3, 6});
+  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kSum), Buffer(), {});
+  EXPECT_EQ(finish.size_bytes(), 0);
+  finish.Run();
+  EXPECT_EQ(finish.result().payload[0].data(), sum.data());
+  EXPECT_THAT(sum.floats(), ElementsAre(3, 6));
+  EXPECT_EQ(finish.result().weight, 3u);
+}
+
+TEST(FinishChunkTest, MeanDividesByTheWeightInPlace) {
+  const Buffer sum = Buffer::CopyOf({3, 6});
+  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kMean), Buffer(), {});
+  EXPECT_EQ(finish.size_bytes(), 16);
+  finish.Run();
+  EXPECT_EQ(finish.result().payload[0].data(), sum.data());
+  EXPECT_THAT(sum.floats(), ElementsAre(1, 2));
+}
+
+TEST(FinishChunkTest, WithoutWeightTheSumStays) {
+  for (AggregationOp op : {AggregationOp::kMean, AggregationOp::kAdam}) {
+    const Buffer sum = Buffer::CopyOf({0, 6});
+    FinishChunk finish(sum, 0, ConfigOf(op), Buffer(), {});
+    finish.Run();
+    EXPECT_THAT(finish.result().payload[0].AsFloats().floats(), ElementsAre(0, 6));
+  }
+}
+
+TEST(FinishChunkTest, OptimizersGiveTheUpdate) {
+  AggregationConfig config = ConfigOf(AggregationOp::kMomentum);
+  config.learning_rate = 0.5;
+  config.momentum = 0.5;
+  OptimizerState state(config.op);
+  Buffer sum = Buffer::CopyOf({2, 4});
+  FinishChunk first(sum, 2, config, Buffer(), state.BeginStep(0, 2));
+  EXPECT_EQ(first.size_bytes(), 2 * (8 + 8));
+  first.Run();
+  EXPECT_THAT(sum.floats(), ElementsAre(-0.5, -1));
+  sum = Buffer::CopyOf({2, 4});
+  FinishChunk second(sum, 2, config, Buffer(), state.BeginStep(0, 2));
+  second.Run();
+  EXPECT_THAT(sum.floats(), ElementsAre(-0.75, -1.5));
+}
+
+TEST(FinishChunkTest, WeightDecayReadsTheValues) {
+  AggregationConfig config = ConfigOf(AggregationOp::kSgd);
+  config.learning_rate = 1;
+  config.weight_decay = 0.5;
+  const Buffer sum = Buffer::CopyOf({2, 4});
+  FinishChunk finish(sum, 2, config, Buffer::CopyOf({4, 8}), OptimizerState(config.op).BeginStep(0, 2));
+  EXPECT_EQ(finish.size_bytes(), 2 * 8 + 8);
+  finish.Run();
+  EXPECT_THAT(sum.floats(), ElementsAre(-3, -6));
+}
+
+TEST(ReadResultTest, AnAlignedFrameIsTheValues) {
+  const EncodedChunk result = Fp32({1, 2});
+  ReadResult read(result, 2, Buffer());
+  EXPECT_EQ(read.size_bytes(), 8);
+  read.Run();
+  ASSERT_TRUE(read.status().ok());
+  EXPECT_EQ(read.values().data(), result.payload[0].data());
+  EXPECT_THAT(read.values().floats(), ElementsAre(1, 2));
+}
+
+TEST(ReadResultTest, TheHashIsThatOfTheValuesBytes) {
+  const std::vector<float> values = {1, -2, 0.5};
+  const uint64_t expected = XXH3_64bits(values.data(), values.size() * sizeof(float));
+  ReadResult aligned(Fp32(values), 3, Buffer());
+  ReadResult misaligned(Misaligned(Fp32(values)), 3, Buffer());
+  aligned.Run();
+  misaligned.Run();
+  EXPECT_EQ(aligned.hash(), expected);
+  EXPECT_EQ(misaligned.hash(), expected);
+  EXPECT_THAT(misaligned.values().floats(), ElementsAre(1, -2, 0.5));
+}
+
+TEST(ReadResultTest, EmptyAndPartialResultsAreFilledWithZeros) {
+  ReadResult empty(EncodedChunk(), 2, Buffer());
+  empty.Run();
+  ASSERT_TRUE(empty.status().ok());
+  EXPECT_THAT(empty.values().floats(), ElementsAre(0, 0));
+  EncodedChunk partial = Fp32({5});
+  partial.frames[0].first_element = 1;
+  ReadResult read(partial, 3, Buffer());
+  read.Run();
+  EXPECT_THAT(read.values().floats(), ElementsAre(0, 5, 0));
+}
+
+TEST(ReadResultTest, UpdatesAreAddedToTheReplica) {
+  const Buffer replica = Buffer::CopyOf({10, 20});
+  ReadResult first(Misaligned(Fp32({1, 2})), 2, replica);
+  first.Run();
+  EXPECT_THAT(replica.floats(), ElementsAre(11, 22));
+  ReadResult second(Fp32({1, 2}), 2, replica);
+  second.Run();
+  EXPECT_THAT(second.values().floats(), ElementsAre(12, 24));
+  EXPECT_EQ(second.hash(), XXH3_64bits(replica.data(), replica.size_bytes()));
+  // What was handed out in the first round is still the first round's.
+  EXPECT_THAT(first.values().floats(), ElementsAre(11, 22));
+}
+
+TEST(ReadResultTest, BadResultsChangeNothing) {
+  const Buffer replica = Buffer::CopyOf({10, 20});
+  for (const EncodedChunk& bad : {Truncated(Fp32({1, 2})), SecondFrameBad({1, 2}), Fp32({1, 2, 3})}) {
+    for (const Buffer& target : {replica, Buffer()}) {
+      ReadResult read(bad, 2, target);
+      EXPECT_GT(read.size_bytes(), 0);
+      read.Run();
+      EXPECT_FALSE(read.status().ok());
+      EXPECT_TRUE(read.values().empty());
+    }
+  }
+  EXPECT_THAT(replica.floats(), ElementsAre(10, 20));
+}
+
+TEST(ReadResultTest, NotANumbersPassUnchanged) {
+  const EncodedChunk result = Fp32({std::nanf("3"), 1});
+  ReadResult read(Misaligned(result), 2, Buffer());
+  read.Run();
+  ASSERT_TRUE(read.status().ok());
+  EXPECT_EQ(read.values().bytes(), result.payload[0].bytes());
+}
+
+}  // namespace
+}  // namespace banyan
