@@ -19,11 +19,6 @@ BANYAN_VECTOR_CLONES void Multiply(float* values, float factor, size_t count) {
 
 }  // namespace
 
-void AddInto(absl::Span<float> sums, absl::Span<const float> values) {
-  BANYAN_CHECK(sums.size() == values.size());
-  Add(sums.data(), values.data(), sums.size());
-}
-
 void AddBytesInto(absl::Span<float> sums, absl::Span<const uint8_t> values) {
   BANYAN_CHECK(sums.size() * sizeof(float) == values.size());
   Add(sums.data(), reinterpret_cast<const UnalignedFloat*>(values.data()), sums.size());
