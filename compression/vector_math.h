@@ -9,11 +9,8 @@
 
 namespace banyan {
 
-// sums[i] += values[i]. REQUIRES: equal lengths; the arrays do not overlap.
-void AddInto(absl::Span<float> sums, absl::Span<const float> values);
-
-// The same with values in the machine's float32 at any alignment. REQUIRES: four bytes per sum; the arrays do not
-// overlap.
+// sums[i] += values[i], the values as the machine's float32 at any alignment. REQUIRES: four bytes per sum; the arrays
+// do not overlap.
 void AddBytesInto(absl::Span<float> sums, absl::Span<const uint8_t> values);
 
 // values[i] *= factor.
