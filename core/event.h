@@ -1,0 +1,69 @@
+// What can happen to a protocol core. Drivers make events; cores react to them. Values, movable; thread-compatible.
+#ifndef BANYAN_CORE_EVENT_H_
+#define BANYAN_CORE_EVENT_H_
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "core/buffer.h"
+#include "core/client.h"
+#include "core/computation.h"
+#include "core/ids.h"
+#include "proto/message.h"
+
+namespace banyan {
+
+// The first event of every core, once.
+struct Started {};
+
+struct MessageReceived {
+  ConnectionId connection;
+  Message message;
+  Payload payload;  // the frames of a chunk; empty with every other message
+};
+
+// A frame arrived that does not decode; the driver has dropped it. For counting and for closing the connection.
+struct MessageRejected {
+  ConnectionId connection;
+  absl::Status reason;
+};
+
+// A connection that this core asked for can carry messages, for the first time or again after a loss.
+struct ConnectionUp {
+  ConnectionId connection;
+};
+
+// A connection is gone; what was sent on it and not acknowledged may or may not have arrived. A connection that this
+// core opened is being made again by the driver until it is closed; one that the other side opened comes back under a
+// new id.
+struct ConnectionDown {
+  ConnectionId connection;
+};
+
+// NextDeadline() has passed.
+struct DeadlineReached {};
+
+struct ClientCalled {
+  ClientCall call;
+};
+
+struct ComputationFinished {
+  ComputationId computation;
+  std::unique_ptr<Computation> result;
+};
+
+struct RecordPersisted {
+  RecordId record;
+};
+
+// The process was asked to end (SIGTERM, Ctrl-C). Answered in the end by a Stop action.
+struct StopRequested {};
+
+using Event = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
+                           ClientCalled, ComputationFinished, RecordPersisted, StopRequested>;
+
+}  // namespace banyan
+
+#endif  // BANYAN_CORE_EVENT_H_

@@ -1,0 +1,24 @@
+// A deterministic protocol core: events and the time in, actions out. Nothing in it reads a clock, blocks, locks or
+// opens a socket, so that the ZeroMQ driver and the simulator run the very same object.
+#ifndef BANYAN_CORE_PROTOCOL_H_
+#define BANYAN_CORE_PROTOCOL_H_
+
+#include "core/action.h"
+#include "core/event.h"
+#include "core/time.h"
+
+namespace banyan {
+
+class Protocol {  // thread-compatible; owned by exactly one driver
+ public:
+  virtual ~Protocol() = default;
+
+  // REQUIRES: `now` is not before the `now` of the call before.
+  virtual Actions Step(Timestamp now, Event event) = 0;
+  // When the core wants a DeadlineReached; kNever when idle.
+  virtual Timestamp NextDeadline() const = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_CORE_PROTOCOL_H_

@@ -1,0 +1,44 @@
+// Points on a process's monotonic clock. Cores are handed the time and never read it; drivers fill it from the steady
+// clock or from simulated time. A value; thread-compatible.
+#ifndef BANYAN_CORE_TIME_H_
+#define BANYAN_CORE_TIME_H_
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <ostream>
+
+#include "absl/time/time.h"
+
+namespace banyan {
+
+// Nanoseconds since an arbitrary start that differs from process to process and never changes while one runs.
+class Timestamp {
+ public:
+  constexpr Timestamp() = default;
+  static constexpr Timestamp FromNanoseconds(int64_t nanoseconds) { return Timestamp(nanoseconds); }
+
+  constexpr int64_t nanoseconds() const { return nanoseconds_; }
+
+  friend constexpr auto operator<=>(Timestamp, Timestamp) = default;
+  friend Timestamp operator+(Timestamp time, absl::Duration delay) {
+    return delay == absl::InfiniteDuration() ? Timestamp(std::numeric_limits<int64_t>::max())
+                                             : Timestamp(time.nanoseconds_ + absl::ToInt64Nanoseconds(delay));
+  }
+  friend absl::Duration operator-(Timestamp later, Timestamp earlier) {
+    return absl::Nanoseconds(later.nanoseconds_ - earlier.nanoseconds_);
+  }
+  friend std::ostream& operator<<(std::ostream& out, Timestamp time) { return out << time.nanoseconds_ << "ns"; }
+
+ private:
+  constexpr explicit Timestamp(int64_t nanoseconds) : nanoseconds_(nanoseconds) {}
+
+  int64_t nanoseconds_ = 0;
+};
+
+// The deadline of a protocol that waits for no time.
+inline constexpr Timestamp kNever = Timestamp::FromNanoseconds(std::numeric_limits<int64_t>::max());
+
+}  // namespace banyan
+
+#endif  // BANYAN_CORE_TIME_H_

@@ -1,0 +1,84 @@
+// The header of a chunk on the wire; its payload travels beside it as frames of its own. Values; thread-compatible.
+#ifndef BANYAN_PROTO_CHUNK_MESSAGE_H_
+#define BANYAN_PROTO_CHUNK_MESSAGE_H_
+
+#include <compare>
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/time.h"
+
+namespace banyan {
+
+// The way up to the root (contributions) and the way down from it (results).
+enum class Half : uint8_t { kReduce, kBroadcast };
+
+// What the root makes of the contributions of a round.
+enum class RoundKind : uint8_t {
+  kAggregate,  // the job's aggregation: sum, mean or a server-side optimizer
+  kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
+};
+
+enum class CodecId : uint8_t { kFp32 };
+
+// One piece of one tensor in one round. Round and attempt tell apart everything that may be on its way at the same
+// time.
+struct ChunkId {
+  Epoch epoch;
+  Attempt attempt;
+  Round round;
+  KeyId key;
+  ChunkIndex chunk;
+  Half half = Half::kReduce;
+
+  friend auto operator<=>(const ChunkId&, const ChunkId&) = default;
+};
+
+// The route of a message over one or more links. path.front() made the message, path.back() consumes it, those in
+// between only forward. path[hop] is the node that sent it on the link where it is now.
+struct SourceRoute {
+  std::vector<NodeId> path;
+  uint32_t hop = 0;
+
+  NodeId source() const { return path.front(); }
+  NodeId destination() const { return path.back(); }
+  NodeId sender() const { return path[hop]; }
+  NodeId receiver() const { return path[hop + 1]; }
+
+  friend bool operator==(const SourceRoute&, const SourceRoute&) = default;
+};
+
+// One payload frame; frames are ordered by importance.
+struct FrameHeader {
+  CodecId codec = CodecId::kFp32;
+  int64_t first_element = 0;  // within the chunk
+  int64_t elements = 0;
+  int64_t size_bytes = 0;
+
+  friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
+};
+
+struct ChunkMessage {
+  ChunkId id;
+  PolicyVersion policy;
+  TreeIndex tree;
+  RoundKind kind = RoundKind::kAggregate;
+  Incarnation source_incarnation;  // of route.source()
+  SourceRoute route;
+  bool is_auxiliary = false;
+  // Workers whose gradients are in the payload; 0 frames with weight 0 is an empty contribution.
+  uint32_t weight = 0;
+  int32_t priority = 0;
+  int64_t elements = 0;  // of the whole chunk
+  std::vector<FrameHeader> frames;
+  // Written anew by the sender of each hop.
+  uint64_t link_sequence = 0;  // rises per directed link; names the chunk in the link ack
+  Timestamp sent_at;           // sender's clock, when it left its queue
+
+  friend bool operator==(const ChunkMessage&, const ChunkMessage&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_CHUNK_MESSAGE_H_

@@ -1,0 +1,49 @@
+// The part of overlay.yaml that nodes act on; the scheduler sends it when a node joins. Values; thread-compatible.
+#ifndef BANYAN_PROTO_JOB_CONFIG_H_
+#define BANYAN_PROTO_JOB_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace banyan {
+
+enum class AggregationOp : uint8_t { kSum, kMean, kSgd, kMomentum, kNesterov, kAdam };
+
+// What the root makes of the sum. The optimizers treat the mean gradient g; the result they broadcast is the update
+// that every member adds to its values.
+struct AggregationConfig {
+  AggregationOp op = AggregationOp::kMean;
+  double learning_rate = 0.01;
+  double momentum = 0.9;      // momentum, nesterov
+  double beta1 = 0.9;         // adam
+  double beta2 = 0.999;       // adam
+  double epsilon = 1e-8;      // adam
+  double weight_decay = 0.0;  // added to g as weight_decay * values, by all four optimizers
+
+  friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
+};
+
+struct JobConfig {
+  std::string job;
+  AggregationConfig aggregation;
+  int64_t chunk_max_elements = 65536;
+  uint32_t workers = 1;           // of the joining node
+  uint32_t rounds_in_flight = 1;  // per key
+  uint32_t connections_per_link = 2;
+  int64_t window_bytes = 0;  // in flight per directed link; 0: twice the bandwidth-delay product, at least 8 chunks
+  int64_t early_bytes = 0;   // room for data whose policy is not yet known; 0: as much as the model
+  int64_t relay_bytes = 0;   // room for chunks to be forwarded; 0: 64 chunks
+  absl::Duration heartbeat = absl::Seconds(1);
+  absl::Duration lost_after = absl::Seconds(5);
+  absl::Duration resend_after =
+      absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
+  uint32_t lease_rounds = 1;
+
+  friend bool operator==(const JobConfig&, const JobConfig&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_JOB_CONFIG_H_

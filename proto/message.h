@@ -1,0 +1,21 @@
+// Every message that crosses between two daemons. Values; thread-compatible.
+#ifndef BANYAN_PROTO_MESSAGE_H_
+#define BANYAN_PROTO_MESSAGE_H_
+
+#include <variant>
+
+#include "proto/chunk_message.h"
+#include "proto/peer_messages.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+using Message =
+    std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, Join, JoinAccepted,
+                 JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys, KeysAssigned, KeyRefused,
+                 PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed, ClosedEverywhere, BarrierEntered,
+                 BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply>;
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_MESSAGE_H_

@@ -1,0 +1,76 @@
+// Control messages between nodes. Values; thread-compatible.
+#ifndef BANYAN_PROTO_PEER_MESSAGES_H_
+#define BANYAN_PROTO_PEER_MESSAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+// Raised with every change that an older process would misread.
+inline constexpr uint32_t kProtocolVersion = 1;
+
+// The first message on every connection between nodes, control and data, in the direction in which it was opened. The
+// acceptor sends nothing on it: it answers on the connection that it opens itself.
+struct PeerHello {
+  uint32_t protocol_version = kProtocolVersion;
+  std::string job;
+  Term term;
+  NodeId node;
+  Incarnation incarnation;
+
+  friend bool operator==(const PeerHello&, const PeerHello&) = default;
+};
+
+// Per hop, on receipt: frees credit, and with its times is the measurement of the link.
+struct LinkAck {
+  struct Entry {
+    uint64_t link_sequence = 0;
+    Timestamp sent_at;      // as in the chunk, the sender's clock
+    Timestamp received_at;  // the receiver's clock
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  std::vector<Entry> entries;
+
+  friend bool operator==(const LinkAck&, const LinkAck&) = default;
+};
+
+// End to end from the node that aggregates (or takes the result) back to the source: ends resending.
+struct DeliveryAck {
+  SourceRoute route;
+  std::vector<ChunkId> chunks;
+
+  friend bool operator==(const DeliveryAck&, const DeliveryAck&) = default;
+};
+
+// No room: the source keeps the bytes and resends on a Grant, or by another path. Comes from the destination, or from a
+// relay on the way (route.source()), which has dropped the chunks.
+struct Busy {
+  SourceRoute route;
+  std::vector<ChunkId> chunks;
+
+  friend bool operator==(const Busy&, const Busy&) = default;
+};
+
+// There is room again for what the route's destination holds back.
+struct Grant {
+  SourceRoute route;
+
+  friend bool operator==(const Grant&, const Grant&) = default;
+};
+
+// Silence ends a peer: sent whenever nothing else was for a heartbeat interval.
+struct PeerHeartbeat {
+  Timestamp sent_at;
+
+  friend bool operator==(const PeerHeartbeat&, const PeerHeartbeat&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_PEER_MESSAGES_H_

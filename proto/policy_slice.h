@@ -1,0 +1,73 @@
+// What one node needs to know of a policy: its own place in every tree, all shares, its detours, its neighbours'
+// addresses. Immutable once published. Values; thread-compatible.
+#ifndef BANYAN_PROTO_POLICY_SLICE_H_
+#define BANYAN_PROTO_POLICY_SLICE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+
+namespace banyan {
+
+// One node's place in one tree. At the root both parents are absent.
+struct TreeSlice {
+  NodeId root;
+  double share = 0;
+  std::optional<NodeId> reduce_parent;
+  std::vector<NodeId> reduce_children;  // in rising order
+  std::optional<NodeId> broadcast_parent;
+  std::vector<NodeId> broadcast_children;  // in rising order
+
+  friend bool operator==(const TreeSlice&, const TreeSlice&) = default;
+};
+
+// The way to a tree neighbour that has no direct link: both ends included.
+struct RouteSlice {
+  std::vector<NodeId> path;
+
+  friend bool operator==(const RouteSlice&, const RouteSlice&) = default;
+};
+
+// A node to which this one keeps connections: tree neighbours, relays of its routes, and those for whom it relays.
+struct NeighbourSlice {
+  NodeId node;
+  std::string name;
+  std::string address;
+  Incarnation incarnation;
+  double rate_bps = 0;  // of the link to it, 0 when unknown
+  absl::Duration round_trip = absl::ZeroDuration();
+
+  friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
+};
+
+struct KeySlice {
+  KeyId key;
+  std::string name;
+  int64_t elements = 0;
+  NodeId source;  // whose values round 0 takes
+
+  friend bool operator==(const KeySlice&, const KeySlice&) = default;
+};
+
+struct PolicySlice {
+  PolicyVersion version;
+  Epoch epoch;
+  KeyTableVersion key_table;
+  int64_t chunk_max_elements = 0;
+  uint32_t member_count = 0;
+  NodeId lowest_member;
+  std::vector<TreeSlice> trees;
+  std::vector<RouteSlice> routes;
+  std::vector<RouteSlice> auxiliary;
+  std::vector<NeighbourSlice> neighbours;
+
+  friend bool operator==(const PolicySlice&, const PolicySlice&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_POLICY_SLICE_H_

@@ -1,0 +1,232 @@
+// Messages between a node and the scheduler, on the connection that the node opens. Every message of the scheduler
+// carries its term; nodes refuse lower ones. Values; thread-compatible.
+#ifndef BANYAN_PROTO_SCHEDULER_MESSAGES_H_
+#define BANYAN_PROTO_SCHEDULER_MESSAGES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/chunk_message.h"
+#include "proto/job_config.h"
+#include "proto/peer_messages.h"
+#include "proto/policy_slice.h"
+
+namespace banyan {
+
+// Node to scheduler, first on the connection and again after each ConnectionUp.
+struct Join {
+  uint32_t protocol_version = kProtocolVersion;
+  std::string job;  // empty: whichever job the scheduler runs
+  std::string name;
+  std::string address;  // where other nodes reach it, tcp://host:port
+  Incarnation incarnation;
+  friend bool operator==(const Join&, const Join&) = default;
+};
+
+struct JoinAccepted {
+  Term term;
+  NodeId node;
+  JobConfig config;
+  friend bool operator==(const JoinAccepted&, const JoinAccepted&) = default;
+};
+
+// For good: the node stops and says why.
+struct JoinRefused {
+  Term term;
+  std::string reason;
+  friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
+};
+
+// To every joined node whenever membership changes.
+struct MembershipUpdate {
+  Term term;
+  Epoch epoch;
+  uint32_t joined = 0;
+  uint32_t expected = 0;  // what membership.start_with asks for
+  bool started = false;
+  std::vector<std::string> waiting_for;  // names, 16 at most
+  friend bool operator==(const MembershipUpdate&, const MembershipUpdate&) = default;
+};
+
+struct Heartbeat {  // node to scheduler
+  Timestamp sent_at;
+  friend bool operator==(const Heartbeat&, const Heartbeat&) = default;
+};
+
+struct HeartbeatReply {
+  Term term;
+  Timestamp sent_at;  // echoed
+  friend bool operator==(const HeartbeatReply&, const HeartbeatReply&) = default;
+};
+
+// Node to scheduler: its workers have called Init for these.
+struct RegisterKeys {
+  struct Key {
+    std::string name;
+    int64_t elements = 0;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  std::vector<Key> keys;
+  friend bool operator==(const RegisterKeys&, const RegisterKeys&) = default;
+};
+
+// To every member: new rows of the key table, in rising order of KeyId and without gaps.
+struct KeysAssigned {
+  Term term;
+  KeyTableVersion version;
+  std::vector<KeySlice> keys;
+  friend bool operator==(const KeysAssigned&, const KeysAssigned&) = default;
+};
+
+struct KeyRefused {
+  Term term;
+  std::string name;
+  std::string reason;
+  friend bool operator==(const KeyRefused&, const KeyRefused&) = default;
+};
+
+// The topology request (TRP): which policy governs these rounds?
+struct PolicyRequest {
+  struct Entry {
+    KeyId key;
+    Round round;
+    RoundKind kind = RoundKind::kAggregate;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  std::vector<Entry> entries;
+  friend bool operator==(const PolicyRequest&, const PolicyRequest&) = default;
+};
+
+// The same answer for all members, durable before the first of them gets it.
+struct PolicyAnswer {
+  struct Binding {
+    KeyId key;
+    Round first_round;
+    Round last_round;  // inclusive: the lease
+    PolicyVersion policy;
+    Attempt attempt;
+    friend bool operator==(const Binding&, const Binding&) = default;
+  };
+  Term term;
+  Epoch epoch;
+  std::vector<Binding> bindings;
+  friend bool operator==(const PolicyAnswer&, const PolicyAnswer&) = default;
+};
+
+// A node's part of a policy; comes before the first answer that names it.
+struct PolicyPublished {
+  Term term;
+  PolicySlice slice;
+  friend bool operator==(const PolicyPublished&, const PolicyPublished&) = default;
+};
+
+// Node to scheduler: it holds every result of these rounds, with this hash of the decoded values.
+struct RoundsClosed {
+  struct Entry {
+    KeyId key;
+    Round round;
+    uint64_t hash = 0;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  std::vector<Entry> entries;
+  friend bool operator==(const RoundsClosed&, const RoundsClosed&) = default;
+};
+
+// To every member: all members hold all results of these rounds; contributions and results may go.
+struct ClosedEverywhere {
+  struct Entry {
+    KeyId key;
+    Round round;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  Term term;
+  std::vector<Entry> entries;
+  friend bool operator==(const ClosedEverywhere&, const ClosedEverywhere&) = default;
+};
+
+struct BarrierEntered {  // node to scheduler, when all its workers have
+  uint64_t barrier = 0;  // how many barriers came before
+  friend bool operator==(const BarrierEntered&, const BarrierEntered&) = default;
+};
+
+struct BarrierReleased {
+  Term term;
+  uint64_t barrier = 0;
+  friend bool operator==(const BarrierReleased&, const BarrierReleased&) = default;
+};
+
+// Node to scheduler: a neighbour has been silent too long, or refuses it.
+struct PeerLost {
+  NodeId peer;
+  std::string reason;
+  friend bool operator==(const PeerLost&, const PeerLost&) = default;
+};
+
+// Node to scheduler: a worker has died; the node cannot contribute any more.
+struct WorkerLost {
+  WorkerId worker;
+  std::string reason;
+  friend bool operator==(const WorkerLost&, const WorkerLost&) = default;
+};
+
+// Node to scheduler: it ends on purpose.
+struct Leave {
+  std::string reason;
+  friend bool operator==(const Leave&, const Leave&) = default;
+};
+
+// To every member: no round can finish any more; each waiting and later call gets this status.
+struct JobFailed {
+  Term term;
+  absl::StatusCode code = absl::StatusCode::kUnavailable;
+  std::string reason;
+  friend bool operator==(const JobFailed&, const JobFailed&) = default;
+};
+
+// Node to scheduler, once per heartbeat when anything changed: what `status` shows of it.
+struct NodeReport {
+  struct Link {
+    NodeId to;
+    uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
+    uint64_t resent_bytes = 0;
+    friend bool operator==(const Link&, const Link&) = default;
+  };
+  struct Memory {
+    std::string what;  // contributions, aggregates, results, queues, early, relay, worker segments, ...
+    uint64_t size_bytes = 0;
+    friend bool operator==(const Memory&, const Memory&) = default;
+  };
+  struct KeyProgress {
+    KeyId key;
+    Round round;  // last one whose result is complete here
+    friend bool operator==(const KeyProgress&, const KeyProgress&) = default;
+  };
+  uint32_t workers_attached = 0;
+  uint64_t rejected_messages = 0;
+  std::vector<Link> links;
+  std::vector<Memory> memory;
+  std::vector<KeyProgress> progress;
+  uint64_t step = 0;  // of the last loss report
+  double loss = 0;
+  // Of the last finished round of the slowest key: from this node's push to its completed pull.
+  absl::Duration last_sync = absl::ZeroDuration();
+  friend bool operator==(const NodeReport&, const NodeReport&) = default;
+};
+
+// From `banyan status`, on a connection that does not join.
+struct StatusRequest {
+  friend bool operator==(const StatusRequest&, const StatusRequest&) = default;
+};
+
+struct StatusReply {
+  std::string json;  // design section 6, `status --json`
+  friend bool operator==(const StatusReply&, const StatusReply&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_SCHEDULER_MESSAGES_H_
