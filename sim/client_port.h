@@ -1,0 +1,20 @@
+// Where a simulated process hands what its core does for workers: the driver's side of worker attachment. Called on the
+// simulation's thread while the core's actions are carried out; must not call back into the process.
+#ifndef BANYAN_SIM_CLIENT_PORT_H_
+#define BANYAN_SIM_CLIENT_PORT_H_
+
+#include "core/action.h"
+
+namespace banyan {
+
+class ClientPort {
+ public:
+  virtual ~ClientPort() = default;
+
+  virtual void OnWriteResult(const WriteResult& write) = 0;
+  virtual void OnComplete(const CompleteRequest& completion) = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_CLIENT_PORT_H_
