@@ -1,0 +1,80 @@
+// The overlay as the planners see it: nodes, and directed links with their throughput, delay and loss. An immutable
+// value; thread-compatible. Lookups are logarithmic, so thousands of nodes or a full mesh of hundreds are fine.
+#ifndef BANYAN_TOPOLOGY_NETWORK_VIEW_H_
+#define BANYAN_TOPOLOGY_NETWORK_VIEW_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "core/ids.h"
+
+namespace banyan {
+
+// Where a link's numbers come from: the configuration or nobody yet (believed), or measurements.
+enum class LinkSource { kBelieved, kMeasured };
+
+struct NetworkNode {
+  NodeId id;
+  std::string name;
+  // What the host can send and receive over all its links together; empty when nothing but the links limits it.
+  std::optional<double> up_cap_bps;
+  std::optional<double> down_cap_bps;
+};
+
+// One direction of a link.
+struct NetworkLink {
+  NodeId from;
+  NodeId to;
+  double throughput_bps = 0;  // greater than 0, finite
+  absl::Duration delay;       // propagation, one way
+  double loss_fraction = 0;   // in [0, 1)
+  LinkSource source = LinkSource::kBelieved;
+};
+
+class NetworkView {
+ public:
+  // A view of nothing.
+  NetworkView() = default;
+
+  // Takes nodes and links in any order. Fails with INVALID_ARGUMENT on a duplicate node id or name, a link from or to
+  // an unknown node, a link from a node to itself, a second link between the same nodes in the same direction, or a
+  // number that is out of range.
+  static absl::StatusOr<NetworkView> Create(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links);
+
+  // In order of id.
+  absl::Span<const NetworkNode> nodes() const { return nodes_; }
+  // In order of (from, to).
+  absl::Span<const NetworkLink> links() const { return links_; }
+
+  // Position of the node in nodes(); empty when unknown.
+  std::optional<size_t> IndexOf(NodeId id) const;
+  // nullptr when unknown. The pointer lives as long as this view.
+  const NetworkNode* FindNode(NodeId id) const;
+  const NetworkNode* FindNodeByName(const std::string& name) const;
+  const NetworkLink* FindLink(NodeId from, NodeId to) const;
+  // The links that leave a node, in order of `to`; empty when the node is unknown.
+  absl::Span<const NetworkLink> LinksFrom(NodeId id) const;
+  // "n3" for a known node, "node 3" otherwise.
+  std::string NameOf(NodeId id) const;
+
+  // The same network with only these nodes and the links among them. Fails when a member is unknown.
+  absl::StatusOr<NetworkView> Restrict(absl::Span<const NodeId> members) const;
+
+  // OK when every node reaches every other; FAILED_PRECONDITION names two nodes for which it is not so.
+  absl::Status CheckConnected() const;
+
+ private:
+  std::vector<NetworkNode> nodes_;
+  std::vector<NetworkLink> links_;
+  std::vector<size_t> first_link_;  // of nodes_[i] in links_; one more entry than nodes_
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_NETWORK_VIEW_H_

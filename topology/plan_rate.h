@@ -1,0 +1,21 @@
+// The all-reduce rate that a policy can reach: the most loaded link or host cap decides. Pure functions.
+#ifndef BANYAN_TOPOLOGY_PLAN_RATE_H_
+#define BANYAN_TOPOLOGY_PLAN_RATE_H_
+
+#include <vector>
+
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// For each link of the view, in the order of view.links(): how many bits cross it per bit of the model in one round,
+// over all trees, both halves, and every hop of routed edges. The policy must be valid for the view (ValidatePolicy).
+std::vector<double> LinkLoads(const Policy& policy, const NetworkView& view);
+
+// Bits of the model per second; infinite when no edge exists.
+double PlanRateBps(const Policy& policy, const NetworkView& view);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_PLAN_RATE_H_

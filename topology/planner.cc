@@ -1,0 +1,91 @@
+#include "topology/planner.h"
+
+#include <map>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "topology/bkt_planner.h"
+#include "topology/custom_planner.h"
+#include "topology/fapt_planner.h"
+#include "topology/mst_planner.h"
+#include "topology/star_planner.h"
+
+namespace banyan {
+namespace {
+
+absl::StatusOr<NodeId> Resolve(const NetworkView& view, const std::string& name) {
+  const NetworkNode* node = view.FindNodeByName(name);
+  if (node == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("topology names '", name, "', which is not in the network"));
+  }
+  return node->id;
+}
+
+absl::StatusOr<std::map<NodeId, NodeId>> ResolveHalf(const NetworkView& view,
+                                                     const std::map<std::string, std::string>& half) {
+  std::map<NodeId, NodeId> resolved;
+  for (const auto& [name, parent_name] : half) {
+    const absl::StatusOr<NodeId> node = Resolve(view, name);
+    if (!node.ok()) return node.status();
+    const absl::StatusOr<NodeId> parent = Resolve(view, parent_name);
+    if (!parent.ok()) return parent.status();
+    resolved.emplace(*node, *parent);
+  }
+  return resolved;
+}
+
+absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig& config) {
+  const absl::StatusOr<NodeId> root = Resolve(view, config.root);
+  if (!root.ok()) return root.status();
+  absl::StatusOr<std::map<NodeId, NodeId>> reduce = ResolveHalf(view, config.reduce);
+  if (!reduce.ok()) return reduce.status();
+  absl::StatusOr<std::map<NodeId, NodeId>> broadcast =
+      ResolveHalf(view, config.broadcast.empty() ? config.reduce : config.broadcast);
+  if (!broadcast.ok()) return broadcast.status();
+  return Tree{.root = *root,
+              .share = config.share.value_or(0),
+              .reduce_parent = *std::move(reduce),
+              .broadcast_parent = *std::move(broadcast)};
+}
+
+}  // namespace
+
+std::vector<std::string> PlannerNames() { return {"fapt", "star", "bkt", "mst", "custom"}; }
+
+absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name) {
+  if (name == "fapt") return std::make_unique<FaptPlanner>();
+  if (name == "star") return std::make_unique<StarPlanner>();
+  if (name == "bkt") return std::make_unique<BktPlanner>();
+  if (name == "mst") return std::make_unique<MstPlanner>();
+  if (name == "custom") return std::make_unique<CustomPlanner>();
+  return absl::NotFoundError(
+      absl::StrCat("there is no planner '", name, "'; known are ", absl::StrJoin(PlannerNames(), ", ")));
+}
+
+absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, const NetworkView& view) {
+  PlannerConfig config;
+  config.planner = overlay.topology.planner;
+  config.roots = overlay.topology.roots;
+  config.arity = overlay.topology.arity;
+  config.chunk_max_elements = overlay.chunks.max_elements;
+  if (overlay.topology.root.has_value()) {
+    const absl::StatusOr<NodeId> root = Resolve(view, *overlay.topology.root);
+    if (!root.ok()) return root.status();
+    config.root = *root;
+  }
+  for (const CustomTreeConfig& tree_config : overlay.topology.trees) {
+    absl::StatusOr<Tree> tree = ResolveTree(view, tree_config);
+    if (!tree.ok()) return tree.status();
+    config.trees.push_back(*std::move(tree));
+  }
+  return config;
+}
+
+absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
+  const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
+  if (!planner.ok()) return planner.status();
+  return (*planner)->Plan(view, config);
+}
+
+}  // namespace banyan

@@ -1,0 +1,58 @@
+// The interface of all planners: a network view in, a policy out. Planners are stateless and pure; the same input gives
+// the same policy.
+#ifndef BANYAN_TOPOLOGY_PLANNER_H_
+#define BANYAN_TOPOLOGY_PLANNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "core/ids.h"
+#include "topology/network_view.h"
+#include "topology/overlay_config.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// `roots: all` means every node up to this many, else this many of the best.
+inline constexpr int kMaxRootsOfAll = 32;
+
+struct PlannerConfig {
+  std::string planner = "fapt";
+  std::optional<int> roots;    // fapt: how many; empty means all
+  std::optional<NodeId> root;  // star, bkt, mst, and fapt if roots is 1; empty means the best
+  int arity = 2;               // bkt: children of each inner node
+  std::vector<Tree> trees;     // custom; shares all 0 means by quality
+  int64_t chunk_max_elements = 65536;
+};
+
+class Planner {
+ public:
+  virtual ~Planner() = default;
+
+  // Trees over all nodes of the view, with routes, shares, rate and bound; version, epoch and key table are left for
+  // the scheduler to fill. FAILED_PRECONDITION when the view is not connected in both directions, INVALID_ARGUMENT when
+  // it is empty or the configuration does not fit it.
+  virtual absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const = 0;
+};
+
+// The names MakePlanner knows, for messages and help.
+std::vector<std::string> PlannerNames();
+
+// NOT_FOUND lists the known names.
+absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name);
+
+// Resolves the names in an overlay's `topology` and `chunks` sections. INVALID_ARGUMENT names the node that `view`
+// lacks.
+absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, const NetworkView& view);
+
+// Makes the planner that `config` names and runs it.
+absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_PLANNER_H_

@@ -1,0 +1,48 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "topology/overlay_yaml.h"
+#include "topology/planner.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kOverlay[] = R"(
+nodes: [{name: a}, {name: b}, {name: c}]
+topology:
+  planner: custom
+  roots: 2
+  root: c
+  k: 4
+  trees:
+    - {root: a, reduce: {b: a, c: b}}
+    - {root: b, reduce: {a: b, c: b}, broadcast: {a: c, c: b}}
+chunks: {max_elements: 77}
+)";
+
+TEST(PlannerConfigTest, ResolvesNames) {
+  const OverlayConfig overlay = *ParseOverlay(kOverlay, "o.yaml");
+  const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(overlay, MakeNetworkView(overlay));
+  ASSERT_TRUE(config.ok()) << config.status();
+  EXPECT_EQ(config->planner, "custom");
+  EXPECT_EQ(config->roots, 2);
+  EXPECT_EQ(config->root, NodeId(3));
+  EXPECT_EQ(config->arity, 4);
+  EXPECT_EQ(config->chunk_max_elements, 77);
+  ASSERT_EQ(config->trees.size(), 2u);
+  EXPECT_EQ(config->trees[0].reduce_parent.at(NodeId(3)), NodeId(2));
+  EXPECT_EQ(config->trees[0].broadcast_parent, config->trees[0].reduce_parent);
+  EXPECT_EQ(config->trees[1].broadcast_parent.at(NodeId(1)), NodeId(3));
+  EXPECT_TRUE(MakePolicy(MakeNetworkView(overlay), *config).ok());
+}
+
+TEST(PlannerConfigTest, NamesTheNodeThatAPartOfTheNetworkLacks) {
+  const OverlayConfig overlay = *ParseOverlay(kOverlay, "o.yaml");
+  const NetworkView part = *MakeNetworkView(overlay).Restrict({NodeId(1), NodeId(2)});
+  EXPECT_THAT(std::string(MakePlannerConfig(overlay, part).status().message()), HasSubstr("'c', which is not in"));
+}
+
+}  // namespace
+}  // namespace banyan

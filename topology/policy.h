@@ -1,0 +1,52 @@
+// What the scheduler decides about how gradients travel: trees with their shares, and the routes of tree edges that
+// have no direct link. A value, immutable once published.
+#ifndef BANYAN_TOPOLOGY_POLICY_H_
+#define BANYAN_TOPOLOGY_POLICY_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+
+namespace banyan {
+
+// A root and two spanning arborescences on it. Both maps hold every member except the root.
+struct Tree {
+  NodeId root;
+  double share = 0;                           // of all chunks' elements; the shares of a policy sum to 1
+  std::map<NodeId, NodeId> reduce_parent;     // node -> the node it sends its sum to
+  std::map<NodeId, NodeId> broadcast_parent;  // node -> the node it gets results from
+
+  friend bool operator==(const Tree&, const Tree&) = default;
+};
+
+// A forward-only path: no node twice, each hop a link.
+struct Route {
+  NodeId from;
+  NodeId to;
+  std::vector<NodeId> path;  // both ends included
+
+  friend bool operator==(const Route&, const Route&) = default;
+};
+
+struct Policy {
+  PolicyVersion version;
+  Epoch epoch;
+  KeyTableVersion key_table;
+  std::string planner;
+  std::vector<NodeId> members;   // ascending
+  std::vector<Tree> trees;       // indexed by TreeIndex
+  std::vector<Route> routes;     // one for each tree edge without a direct link, ascending by (from, to)
+  std::vector<Route> auxiliary;  // detours of tree edges, the fastest first, ascending by (from, to)
+  int64_t chunk_max_elements = 0;
+  double rate_bps = 0;   // all-reduce rate that the most loaded link allows; infinite for a single member
+  double bound_bps = 0;  // simple bound that no scheme can beat; infinite for a single member
+
+  friend bool operator==(const Policy&, const Policy&) = default;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_POLICY_H_

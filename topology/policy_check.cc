@@ -1,0 +1,132 @@
+#include "topology/policy_check.h"
+
+#include <cmath>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "topology/tree_check.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kShareTolerance = 1e-6;
+
+absl::Status CheckMembers(const Policy& policy, const NetworkView& view) {
+  if (policy.members.empty()) return absl::InvalidArgumentError("a policy needs at least one member");
+  for (size_t i = 0; i < policy.members.size(); ++i) {
+    if (view.FindNode(policy.members[i]) == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("member ", policy.members[i].value(), " is not in the network"));
+    }
+    if (i > 0 && policy.members[i] <= policy.members[i - 1]) {
+      return absl::InvalidArgumentError("the members of a policy must be ascending and different");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShares(const Policy& policy) {
+  double sum = 0;
+  for (const Tree& tree : policy.trees) {
+    if (!(tree.share > 0)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the tree on node ", tree.root.value(), " must have a share above 0, got ", tree.share));
+    }
+    sum += tree.share;
+  }
+  if (!(std::abs(sum - 1) < kShareTolerance)) {
+    return absl::InvalidArgumentError(absl::StrCat("the shares of all trees must sum to 1, got ", sum));
+  }
+  return absl::OkStatus();
+}
+
+// `auxiliary` routes are detours of an edge; the others stand in for a link that does not exist. Either way the link
+// from one end to the other must not be on them.
+absl::Status CheckRoute(const Route& route, const std::set<NodeId>& members, const NetworkView& view) {
+  const std::string what =
+      absl::StrCat("the path from '", view.NameOf(route.from), "' to '", view.NameOf(route.to), "'");
+  if (route.path.size() < 3 || route.path.front() != route.from || route.path.back() != route.to) {
+    return absl::InvalidArgumentError(absl::StrCat(what, " must hold both ends and at least one relay"));
+  }
+  std::set<NodeId> seen;
+  for (size_t i = 0; i < route.path.size(); ++i) {
+    const NodeId at = route.path[i];
+    if (members.count(at) == 0) {
+      return absl::InvalidArgumentError(absl::StrCat(what, " passes '", view.NameOf(at), "', which is no member"));
+    }
+    if (!seen.insert(at).second) {
+      return absl::InvalidArgumentError(absl::StrCat(what, " passes '", view.NameOf(at), "' twice"));
+    }
+    if (i > 0 && view.FindLink(route.path[i - 1], at) == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat(what, " needs a link from '", view.NameOf(route.path[i - 1]),
+                                                     "' to '", view.NameOf(at), "', which does not exist"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckAllRoutes(const Policy& policy, const std::set<NodeId>& members, const NetworkView& view) {
+  for (const std::vector<Route>* routes : {&policy.routes, &policy.auxiliary}) {
+    const Route* last = nullptr;
+    for (const Route& route : *routes) {
+      if (absl::Status status = CheckRoute(route, members, view); !status.ok()) return status;
+      const bool ascending = last == nullptr || std::tie(last->from, last->to) < std::tie(route.from, route.to);
+      const bool same = last != nullptr && last->from == route.from && last->to == route.to;
+      if (!ascending && !(same && routes == &policy.auxiliary)) {
+        return absl::InvalidArgumentError("the routes of a policy must be ascending by (from, to)");
+      }
+      last = &route;
+    }
+  }
+  return absl::OkStatus();
+}
+
+// `used` gets the routes that some tree edge needs.
+absl::Status CheckEdge(NodeId from, NodeId to, const std::set<std::pair<NodeId, NodeId>>& routed,
+                       const NetworkView& view, std::set<std::pair<NodeId, NodeId>>& used) {
+  if (view.FindLink(from, to) != nullptr) return absl::OkStatus();
+  if (routed.count({from, to}) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("the tree edge from '", view.NameOf(from), "' to '", view.NameOf(to),
+                                                   "' has neither a link nor a route"));
+  }
+  used.insert({from, to});
+  return absl::OkStatus();
+}
+
+absl::Status CheckEdges(const Policy& policy, const NetworkView& view) {
+  std::set<std::pair<NodeId, NodeId>> routed;
+  std::set<std::pair<NodeId, NodeId>> used;
+  for (const Route& route : policy.routes) routed.insert({route.from, route.to});
+  for (const Tree& tree : policy.trees) {
+    for (const auto& [node, parent] : tree.reduce_parent) {
+      if (absl::Status status = CheckEdge(node, parent, routed, view, used); !status.ok()) return status;
+    }
+    for (const auto& [node, parent] : tree.broadcast_parent) {
+      if (absl::Status status = CheckEdge(parent, node, routed, view, used); !status.ok()) return status;
+    }
+  }
+  if (used.size() != routed.size()) {
+    return absl::InvalidArgumentError("a policy has a route that no tree edge without a link needs");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ValidatePolicy(const Policy& policy, const NetworkView& view) {
+  if (absl::Status status = CheckMembers(policy, view); !status.ok()) return status;
+  if (absl::Status status = CheckShares(policy); !status.ok()) return status;
+  if (policy.chunk_max_elements < 1) {
+    return absl::InvalidArgumentError("a policy's chunks must hold at least 1 element");
+  }
+  const std::set<NodeId> members(policy.members.begin(), policy.members.end());
+  for (const Tree& tree : policy.trees) {
+    if (absl::Status status = CheckTree(tree, members, view); !status.ok()) return status;
+  }
+  if (absl::Status status = CheckAllRoutes(policy, members, view); !status.ok()) return status;
+  return CheckEdges(policy, view);
+}
+
+}  // namespace banyan

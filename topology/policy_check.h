@@ -1,0 +1,20 @@
+// Whether a policy keeps its promises. Pure function; the scheduler asks before it publishes, and tests ask all
+// planners.
+#ifndef BANYAN_TOPOLOGY_POLICY_CHECK_H_
+#define BANYAN_TOPOLOGY_POLICY_CHECK_H_
+
+#include "absl/status/status.h"
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// Checks everything a policy promises over `view`: members are known and ascending, every tree spans all of them
+// without a cycle in both halves, shares are positive and sum to 1, and each tree edge is a link or has a route; routes
+// and auxiliary paths are forward-only over existing links, and an auxiliary path avoids the direct link.
+// INVALID_ARGUMENT says what fails.
+absl::Status ValidatePolicy(const Policy& policy, const NetworkView& view);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_POLICY_CHECK_H_
