@@ -1,0 +1,115 @@
+#include "node/delivery_tracker.h"
+
+#include <algorithm>
+
+namespace banyan {
+namespace {
+
+// An ack this many times later than the slowest recent one is overdue.
+constexpr int kOverdueFactor = 4;
+// A refused chunk waits for its grant; the grant itself may be lost, so it is tried again after this many waits.
+constexpr int kBusyFactor = 4;
+constexpr int kRelayFactor = 8;
+constexpr uint32_t kMostDoublings = 6;
+constexpr absl::Duration kLongestWait = absl::Minutes(2);
+
+bool PassesThrough(const ChunkMessage& message, NodeId node) {
+  const std::vector<NodeId>& path = message.route.path;
+  return std::find(path.begin() + 1, path.end(), node) != path.end();
+}
+
+}  // namespace
+
+DeliveryTracker::DeliveryTracker(absl::Duration resend_after) : resend_after_(resend_after) {}
+
+// The time the ack may take before the chunk is sent again: longer over relays, whose queues lie behind the first link
+// ack.
+absl::Duration DeliveryTracker::Wait(const Kept& kept) const {
+  const bool direct = kept.chunk.message.route.path.size() == 2;
+  const absl::Duration base =
+      std::max(direct ? resend_after_ : kRelayFactor * resend_after_, kOverdueFactor * slowest_ack_);
+  return std::min(kLongestWait, base * (1 << std::min(kept.resends, kMostDoublings)));
+}
+
+void DeliveryTracker::SetDeadline(const Id& id, Kept& kept, Timestamp deadline) {
+  if (kept.deadline != kNever) deadlines_.erase({kept.deadline, id});
+  kept.deadline = deadline;
+  if (deadline != kNever) deadlines_.insert({deadline, id});
+}
+
+void DeliveryTracker::Add(const ChunkMessage& message, const Payload& payload) {
+  auto [entry, added] = kept_.try_emplace({message.route.destination(), message.id});
+  if (!added) return;
+  entry->second.chunk = {message, payload};
+  kept_bytes_ += PayloadBytes(payload);
+}
+
+void DeliveryTracker::OnLinkAck(NodeId destination, const ChunkId& chunk, Timestamp now) {
+  auto entry = kept_.find({destination, chunk});
+  if (entry == kept_.end() || busy_.count(entry->first) > 0) return;
+  entry->second.link_acked_at = now;
+  SetDeadline(entry->first, entry->second, now + Wait(entry->second));
+}
+
+bool DeliveryTracker::OnDeliveryAck(NodeId destination, const ChunkId& chunk, Timestamp now) {
+  auto entry = kept_.find({destination, chunk});
+  if (entry == kept_.end()) return false;
+  Kept& kept = entry->second;
+  if (kept.deadline != kNever && busy_.erase(entry->first) == 0) {
+    slowest_ack_ = std::max(now - kept.link_acked_at, slowest_ack_ - slowest_ack_ / 16);
+  }
+  kept_bytes_ -= PayloadBytes(kept.chunk.payload);
+  SetDeadline(entry->first, kept, kNever);
+  kept_.erase(entry);
+  return true;
+}
+
+void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
+  busy_.insert(id);
+  SetDeadline(id, kept, now + kBusyFactor * resend_after_);
+}
+
+void DeliveryTracker::OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now) {
+  auto entry = kept_.find({refuser, chunk});
+  if (entry != kept_.end()) return MarkBusy(entry->first, entry->second, now);
+  for (auto& [id, kept] : kept_) {
+    if (id.second == chunk && PassesThrough(kept.chunk.message, refuser)) MarkBusy(id, kept, now);
+  }
+}
+
+DeliveryTracker::Undelivered DeliveryTracker::Resend(const Id& id, Kept& kept) {
+  busy_.erase(id);
+  ++kept.resends;
+  SetDeadline(id, kept, kNever);
+  return kept.chunk;
+}
+
+std::vector<DeliveryTracker::Undelivered> DeliveryTracker::OnGrant(NodeId granter) {
+  std::vector<Undelivered> resend;
+  for (auto next = busy_.begin(); next != busy_.end();) {
+    const Id id = *next++;
+    Kept& kept = kept_.at(id);
+    if (PassesThrough(kept.chunk.message, granter)) resend.push_back(Resend(id, kept));
+  }
+  return resend;
+}
+
+std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeOverdue(Timestamp now) {
+  std::vector<Undelivered> overdue;
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    const Id id = deadlines_.begin()->second;
+    overdue.push_back(Resend(id, kept_.at(id)));
+  }
+  return overdue;
+}
+
+void DeliveryTracker::Clear() {
+  kept_.clear();
+  deadlines_.clear();
+  busy_.clear();
+  kept_bytes_ = 0;
+}
+
+Timestamp DeliveryTracker::NextDeadline() const { return deadlines_.empty() ? kNever : deadlines_.begin()->first; }
+
+}  // namespace banyan

@@ -1,0 +1,307 @@
+#include "node/node_core.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace banyan {
+namespace {
+
+// Calls of workers before this node has joined: more workers than any data centre attaches.
+constexpr size_t kMostEarlyCalls = 1 << 12;
+constexpr int64_t kRelayChunks = 64;
+
+int64_t ChunkBytes(const JobConfig& config) { return config.chunk_max_elements * SizeOf(DataType::kFloat32); }
+
+PeerNetwork::Limits LimitsOf(const JobConfig& config) {
+  PeerNetwork::Limits limits;
+  limits.relay_bytes = config.relay_bytes > 0 ? config.relay_bytes : kRelayChunks * ChunkBytes(config);
+  limits.unknown_bytes = config.early_bytes > 0 ? config.early_bytes : kRelayChunks * ChunkBytes(config);
+  return limits;
+}
+
+Join JoinOf(const NodeOptions& options) {
+  Join join;
+  join.job = options.job;
+  join.name = options.name;
+  join.address = options.address;
+  join.incarnation = options.incarnation;
+  return join;
+}
+
+// The request that waits behind a call; none for a ClientDetach.
+std::optional<RequestId> RequestOf(const ClientCall& call) {
+  return std::visit(
+      [](const auto& concrete) -> std::optional<RequestId> {
+        if constexpr (std::is_same_v<std::decay_t<decltype(concrete)>, ClientDetach>) {
+          return std::nullopt;
+        } else {
+          return concrete.request;
+        }
+      },
+      call);
+}
+
+}  // namespace
+
+NodeCore::NodeCore(NodeOptions options)
+    : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_address) {}
+
+Actions NodeCore::Step(Timestamp now, Event event) {
+  Actions actions;
+  StepContext step{now, actions, rejections_};
+  std::visit([&](auto& happened) { Handle(step, happened); }, event);
+  TakeFailure(step);
+  scheduler_.Flush(step);
+  if (stop_.has_value()) actions.emplace_back(std::in_place_type<banyan::Stop>, banyan::Stop{*stop_});
+  return actions;
+}
+
+Timestamp NodeCore::NextDeadline() const {
+  const Timestamp of_scheduler = scheduler_.NextDeadline();
+  return joined_.has_value() ? std::min(of_scheduler, joined_->network->NextDeadline()) : of_scheduler;
+}
+
+void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
+
+void NodeCore::Handle(StepContext& step, MessageReceived& received) {
+  if (received.connection == kSchedulerConnection) return OnSchedulerMessage(step, std::move(received.message));
+  if (joined_.has_value()) return joined_->network->OnMessage(step, std::move(received));
+  rejections_.Reject("message before this node has joined", absl::StrCat("on connection ", received.connection.value()),
+                     step.actions);
+}
+
+void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
+  rejections_.Reject("frame that does not decode", rejected.reason.message(), step.actions);
+}
+
+void NodeCore::Handle(StepContext& step, ConnectionUp& up) {
+  if (up.connection == kSchedulerConnection) return scheduler_.OnConnectionUp(step);
+  if (joined_.has_value()) joined_->network->OnConnectionUp(step, up.connection);
+}
+
+void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
+  if (down.connection == kSchedulerConnection) return scheduler_.OnConnectionDown();
+  if (joined_.has_value()) joined_->network->OnConnectionDown(step, down.connection);
+}
+
+void NodeCore::Handle(StepContext& step, DeadlineReached&) {
+  if (scheduler_.OnDeadline(step)) SendReport(step);
+  if (!joined_.has_value()) return;
+  joined_->network->OnDeadline(step);
+  if (failed_.ok() && scheduler_.Silence(step.now) > joined_->config.lost_after) {
+    Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
+                                             absl::FormatDuration(joined_->config.lost_after), "; restart the job")));
+  }
+}
+
+void NodeCore::Handle(StepContext& step, ClientCalled& called) {
+  if (joined_.has_value()) return joined_->desk->OnCall(step, std::move(called.call));
+  const std::optional<RequestId> request = RequestOf(called.call);
+  if (failed_.ok() && early_calls_.size() < kMostEarlyCalls) return early_calls_.push_back(std::move(called.call));
+  if (!request.has_value()) return;
+  const absl::Status why =
+      failed_.ok()
+          ? absl::ResourceExhaustedError(absl::StrCat("more than ", kMostEarlyCalls, " calls wait for ", options_.name,
+                                                      " to join the scheduler at ", scheduler_.address()))
+          : failed_;
+  step.actions.emplace_back(std::in_place_type<CompleteRequest>, CompleteRequest{*request, why, KeyId(), Round()});
+}
+
+void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
+  computations_.OnFinished(step, finished.computation, std::move(finished.result));
+}
+
+void NodeCore::Handle(StepContext& step, StopRequested&) {
+  if (!left_) scheduler_.Announce(step, Leave{"it was stopped"});
+  Fail(absl::UnavailableError(absl::StrCat("node ", options_.name, " was stopped")));
+  stop_ = absl::OkStatus();
+}
+
+void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
+  std::visit(
+      [&](auto& concrete) {
+        if constexpr (requires {
+                        this->On(step, concrete);
+                        concrete.term;
+                      }) {
+          if (scheduler_.AcceptTerm(step, concrete.term)) On(step, concrete);
+        } else {
+          rejections_.Reject("message that no scheduler sends", "from the scheduler", step.actions);
+        }
+      },
+      message);
+}
+
+void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
+  scheduler_.OnJoinAccepted(step, accepted);
+  if (joined_.has_value()) return;
+  joined_.emplace();
+  joined_->self = accepted.node;
+  joined_->config = accepted.config;
+  PeerNetwork::Listener* network_listener = this;
+  RoundEngine::Listener* engine_listener = this;
+  WorkerDesk::Listener* desk_listener = this;
+  joined_->network = std::make_unique<PeerNetwork>(
+      PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
+      LimitsOf(accepted.config), network_listener);
+  joined_->engine = std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
+                                                  joined_->network.get(), &computations_, engine_listener);
+  joined_->desk = std::make_unique<WorkerDesk>(accepted.node, accepted.config, &book_, joined_->engine.get(),
+                                               &scheduler_, &computations_, desk_listener);
+  step.Log(LogLevel::kInfo,
+           absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
+  for (ClientCall& call : std::exchange(early_calls_, {})) joined_->desk->OnCall(step, std::move(call));
+}
+
+void NodeCore::On(StepContext& step, const JoinRefused& refused) {
+  absl::Status status =
+      absl::FailedPreconditionError(absl::StrCat("the scheduler refused ", options_.name, ": ", refused.reason));
+  step.Log(LogLevel::kError, std::string(status.message()));
+  Fail(status);
+  stop_ = status;
+}
+
+void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
+  std::string text =
+      absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined, " of ", update.expected, " nodes");
+  if (!update.started) absl::StrAppend(&text, ", waiting for ", absl::StrJoin(update.waiting_for, ", "));
+  step.Log(LogLevel::kInfo, std::move(text));
+}
+
+void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
+  if (!joined_.has_value() || !failed_.ok()) return;
+  const absl::Status added = book_.AddKeys(assigned.keys);
+  if (!added.ok()) return rejections_.Reject("key table", added.message(), step.actions);
+  joined_->desk->OnKeysAssigned(step);
+  joined_->engine->OnBookChanged(step);
+}
+
+void NodeCore::On(StepContext& step, const KeyRefused& refused) {
+  if (joined_.has_value()) joined_->desk->OnKeyRefused(step, refused.name, refused.reason);
+}
+
+void NodeCore::On(StepContext& step, const PolicyPublished& published) {
+  if (!joined_.has_value() || !failed_.ok()) return;
+  const absl::Status added = book_.AddSlice(published.slice);
+  // Said again after every reconnect.
+  if (added.code() == absl::StatusCode::kAlreadyExists) return;
+  if (!added.ok()) return rejections_.Reject("policy", added.message(), step.actions);
+  const int64_t chunk_bytes = published.slice.chunk_max_elements * SizeOf(DataType::kFloat32);
+  for (const NeighbourSlice& neighbour : published.slice.neighbours) {
+    joined_->network->AddNeighbour(step, neighbour, chunk_bytes);
+  }
+}
+
+void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
+  if (!joined_.has_value() || !failed_.ok()) return;
+  for (const PolicyAnswer::Binding& binding : answer.bindings) {
+    const absl::Status added = book_.AddBinding(binding);
+    if (!added.ok()) {
+      rejections_.Reject("policy answer", added.message(), step.actions);
+      continue;
+    }
+    scheduler_.OnPolicyAnswered(binding);
+  }
+  joined_->engine->OnBookChanged(step);
+}
+
+void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
+  for (const ClosedEverywhere::Entry& entry : closed.entries) {
+    scheduler_.OnClosedEverywhere(entry.key, entry.round);
+    if (joined_.has_value()) joined_->engine->OnClosedEverywhere(step, entry.key, entry.round);
+  }
+}
+
+void NodeCore::On(StepContext& step, const BarrierReleased& released) {
+  scheduler_.OnBarrierReleased(released.barrier);
+  if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);
+}
+
+void NodeCore::On(StepContext&, const JobFailed& failed) { Fail(absl::Status(failed.code, failed.reason)); }
+
+PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  // Nobody waits for an answer any more.
+  if (!failed_.ok()) return PeerNetwork::Verdict::kRefused;
+  return joined_->engine->OnChunk(step, std::move(message), std::move(payload));
+}
+
+void NodeCore::OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) {
+  if (!failed_.ok()) return;
+  step.Log(LogLevel::kError, absl::StrCat("lost neighbour ", joined_->network->NameOf(peer), ": ", reason));
+  scheduler_.Announce(step, PeerLost{peer, reason});
+}
+
+void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
+  joined_->desk->OnValues(step, key, round, first_element, values);
+}
+
+void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
+  scheduler_.ReportClosed(key, round, hash);
+  joined_->desk->OnRoundComplete(step, key, round);
+}
+
+void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {
+  if (!book_.FindBinding(key, round).has_value()) scheduler_.WantPolicy(key, round);
+}
+
+void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) {
+  const KeySlice* row = book_.FindKey(key);
+  OnWorkerLost(step, WorkerId(0),
+               absl::StrCat("key '", row == nullptr ? "?" : row->name, "' round ", round.value(), ": ", reason));
+}
+
+void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
+  scheduler_.Announce(step, WorkerLost{worker, reason});
+  Fail(absl::UnavailableError(absl::StrCat(options_.name, ": ", reason, "; restart the job")));
+}
+
+void NodeCore::OnWorkersDone(StepContext& step) {
+  left_ = true;
+  scheduler_.Announce(step, Leave{"its workers are done"});
+}
+
+void NodeCore::Fail(absl::Status status) {
+  if (failure_.ok()) failure_ = std::move(status);
+}
+
+void NodeCore::TakeFailure(StepContext& step) {
+  if (failure_.ok() || !failed_.ok()) return;
+  failed_ = failure_;
+  step.Log(LogLevel::kError, std::string(failed_.message()));
+  for (const ClientCall& call : std::exchange(early_calls_, {})) {
+    const std::optional<RequestId> request = RequestOf(call);
+    if (!request.has_value()) continue;
+    step.actions.emplace_back(std::in_place_type<CompleteRequest>,
+                              CompleteRequest{*request, failed_, KeyId(), Round()});
+  }
+  computations_.Clear();
+  if (!joined_.has_value()) return;
+  joined_->desk->FailAll(step, failed_);
+  joined_->engine->Clear();
+  joined_->network->DropChunks();
+}
+
+void NodeCore::SendReport(StepContext& step) {
+  if (!joined_.has_value()) return;
+  NodeReport report;
+  report.workers_attached = joined_->desk->attached();
+  report.rejected_messages = rejections_.total();
+  report.links = joined_->network->LinkReport();
+  report.memory = joined_->engine->MemoryReport();
+  report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
+  report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
+  report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
+  report.progress = joined_->desk->KeyProgress();
+  report.step = joined_->desk->progress().step;
+  report.loss = joined_->desk->progress().loss;
+  report.last_sync = joined_->desk->progress().last_sync;
+  if (last_report_.has_value() && *last_report_ == report) return;
+  last_report_ = report;
+  step.SendTo(kSchedulerConnection, std::move(report));
+}
+
+}  // namespace banyan

@@ -1,0 +1,108 @@
+// The protocol of one node: joins the job, sums its workers, aggregates and forwards. A deterministic state machine:
+// see core/protocol.h. Its parts: SchedulerClient (the conversation with the scheduler), PolicyBook (what it said),
+// PeerNetwork (the neighbours), RoundEngine (aggregation), WorkerDesk (the workers). Thread-compatible; owned by
+// exactly one driver.
+#ifndef BANYAN_NODE_NODE_CORE_H_
+#define BANYAN_NODE_NODE_CORE_H_
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/protocol.h"
+#include "node/computation_table.h"
+#include "node/peer_network.h"
+#include "node/policy_book.h"
+#include "node/rejection_log.h"
+#include "node/round_engine.h"
+#include "node/scheduler_client.h"
+#include "node/worker_desk.h"
+
+namespace banyan {
+
+struct NodeOptions {
+  std::string name;
+  std::string address;            // where other nodes reach this one, tcp://host:port
+  std::string scheduler_address;  // tcp://host:port
+  std::string job;                // empty: whichever job the scheduler runs
+  Incarnation incarnation;        // differs between any two starts of this node
+};
+
+class NodeCore : public Protocol,
+                 private PeerNetwork::Listener,
+                 private RoundEngine::Listener,
+                 private WorkerDesk::Listener {
+ public:
+  explicit NodeCore(NodeOptions options);
+
+  Actions Step(Timestamp now, Event event) override;
+  Timestamp NextDeadline() const override;
+
+ private:
+  // What exists once the scheduler has let this node in.
+  struct Joined {
+    NodeId self;
+    JobConfig config;
+    std::unique_ptr<PeerNetwork> network;
+    std::unique_ptr<RoundEngine> engine;
+    std::unique_ptr<WorkerDesk> desk;
+  };
+
+  void Handle(StepContext& step, Started&);
+  void Handle(StepContext& step, MessageReceived& received);
+  void Handle(StepContext& step, MessageRejected& rejected);
+  void Handle(StepContext& step, ConnectionUp& up);
+  void Handle(StepContext& step, ConnectionDown& down);
+  void Handle(StepContext& step, DeadlineReached&);
+  void Handle(StepContext& step, ClientCalled& called);
+  void Handle(StepContext& step, ComputationFinished& finished);
+  void Handle(StepContext&, RecordPersisted&) {}
+  void Handle(StepContext& step, StopRequested&);
+
+  void OnSchedulerMessage(StepContext& step, Message message);
+  void On(StepContext& step, const JoinAccepted& accepted);
+  void On(StepContext& step, const JoinRefused& refused);
+  void On(StepContext& step, const MembershipUpdate& update);
+  void On(StepContext&, const HeartbeatReply&) {}
+  void On(StepContext& step, const KeysAssigned& assigned);
+  void On(StepContext& step, const KeyRefused& refused);
+  void On(StepContext& step, const PolicyPublished& published);
+  void On(StepContext& step, const PolicyAnswer& answer);
+  void On(StepContext& step, const ClosedEverywhere& closed);
+  void On(StepContext& step, const BarrierReleased& released);
+  void On(StepContext& step, const JobFailed& failed);
+
+  // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
+  PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
+  void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) override;
+  void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
+  void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
+  void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;
+  void OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) override;
+  void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) override;
+  void OnWorkersDone(StepContext& step) override;
+
+  // Every round ends with `status`, here and for later calls; takes effect at the end of the Step, when none of the
+  // parts is in the middle of anything.
+  void Fail(absl::Status status);
+  void TakeFailure(StepContext& step);
+  void SendReport(StepContext& step);
+
+  NodeOptions options_;
+  RejectionLog rejections_;
+  ComputationTable computations_;
+  PolicyBook book_;
+  SchedulerClient scheduler_;
+  std::optional<Joined> joined_;
+  std::deque<ClientCall> early_calls_;  // before this node has joined
+  absl::Status failure_;                // from Fail, not yet taken
+  absl::Status failed_;
+  std::optional<absl::Status> stop_;
+  bool left_ = false;
+  std::optional<NodeReport> last_report_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_NODE_CORE_H_

@@ -1,0 +1,118 @@
+// The directed link from this node to one neighbour: its connections, the queue of chunks that wait for it, and the
+// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then first come first served. At
+// most `window_bytes` are on their way without a link ack, so that the order is decided here and not in a socket's
+// buffer.
+//
+// Chunks on their way are kept until their link ack: a lost connection costs a resend.
+// Thread-compatible; owned by PeerNetwork.
+#ifndef BANYAN_NODE_PEER_LINK_H_
+#define BANYAN_NODE_PEER_LINK_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/action.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+class PeerLink {
+ public:
+  struct Options {
+    int64_t window_bytes = 0;  // always lets at least one chunk go
+    absl::Duration resend_after = absl::Seconds(2);
+    // A chunk of at most this size goes before larger ones whatever their priority.
+    int64_t tiny_bytes = 4096;
+  };
+  struct Counters {
+    uint64_t sent_bytes = 0;  // with headers, resends included
+    uint64_t resent_bytes = 0;
+  };
+
+  // `data` are the ids of the connections that carry chunks; all are down at first.
+  PeerLink(Options options, std::vector<ConnectionId> data);
+
+  void Enqueue(ChunkMessage message, Payload payload) { Add(std::move(message), std::move(payload), false); }
+  // The same for a chunk that went out before; it counts as resent.
+  void EnqueueAgain(ChunkMessage message, Payload payload) { Add(std::move(message), std::move(payload), true); }
+  // Drops all that waits or is on its way.
+  void Clear();
+  // Sends what credit and connections allow.
+  void Pump(Timestamp now, Actions& actions);
+
+  // The chunk that was acknowledged; none when `link_sequence` is not on its way: acknowledged before, or never sent.
+  std::optional<ChunkMessage> OnLinkAck(uint64_t link_sequence, Timestamp now);
+  void OnConnectionUp(ConnectionId connection);
+  // What was on its way on the connection goes back to the queue.
+  void OnConnectionDown(ConnectionId connection);
+  // Puts chunks whose link ack is overdue back into the queue: only acks that were lost with the neighbour's control
+  // connection cause that, so the wait is generous and restarts with every ack.
+  void ResendOverdue(Timestamp now);
+
+  Timestamp NextDeadline() const;
+  int64_t queued_bytes() const { return queued_bytes_; }
+  int64_t in_flight_bytes() const { return in_flight_bytes_; }
+  // The part of both that this node only forwards.
+  int64_t relayed_bytes() const { return relayed_bytes_; }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  // Lower goes first.
+  struct QueueRank {
+    bool large = false;
+    int32_t negative_priority = 0;
+    uint64_t arrival = 0;
+    friend auto operator<=>(const QueueRank&, const QueueRank&) = default;
+  };
+  struct Waiting {
+    ChunkMessage message;
+    Payload payload;
+    int64_t size_bytes = 0;
+    bool resend = false;
+  };
+  struct InFlight {
+    Waiting chunk;
+    QueueRank rank;
+    ConnectionId connection;
+    Timestamp sent_at;
+  };
+  struct DataConnection {
+    bool up = false;
+    int64_t in_flight_bytes = 0;
+  };
+
+  void Add(ChunkMessage message, Payload payload, bool resend);
+  // The connection with the least on its way; null when all are down.
+  std::pair<const ConnectionId, DataConnection>* BestConnection();
+  void SendOne(Timestamp now, ConnectionId connection, Actions& actions);
+  void Requeue(std::map<uint64_t, InFlight>::iterator entry);
+  void Remove(std::map<uint64_t, InFlight>::iterator entry);
+  absl::Duration ResendTimeout() const;
+
+  Options options_;
+  std::map<ConnectionId, DataConnection> connections_;
+  std::map<QueueRank, Waiting> queue_;
+  std::map<uint64_t, InFlight> in_flight_;  // by link_sequence
+  int64_t queued_bytes_ = 0;
+  int64_t in_flight_bytes_ = 0;
+  int64_t relayed_bytes_ = 0;
+  uint64_t next_arrival_ = 0;
+  uint64_t next_sequence_ = 1;
+  // The slowest recent link ack, and when the last one came.
+  absl::Duration slowest_ack_ = absl::ZeroDuration();
+  Timestamp last_ack_;
+  Counters counters_;
+};
+
+// What a chunk counts for credits, queues and statistics: its payload and a header's worth.
+int64_t WireBytes(const ChunkMessage& message, const Payload& payload);
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_PEER_LINK_H_

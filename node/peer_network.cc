@@ -1,0 +1,340 @@
+#include "node/peer_network.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+// A window below this many chunks would leave a link idle while the next chunk is being summed.
+constexpr int64_t kLeastWindowChunks = 8;
+constexpr int64_t kBdpsInWindow = 2;
+
+SourceRoute Reversed(const SourceRoute& route, size_t from) {
+  SourceRoute back;
+  back.path.assign(route.path.rend() - static_cast<std::ptrdiff_t>(from) - 1, route.path.rend());
+  return back;
+}
+
+}  // namespace
+
+PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener)
+    : identity_(std::move(identity)),
+      config_(config),
+      limits_(limits),
+      listener_(listener),
+      next_connection_(kFirstPeerConnection.value()),
+      tracker_(config.resend_after),
+      tick_(std::min(config.heartbeat, config.resend_after)) {}
+
+PeerHello PeerNetwork::Hello() const {
+  return {kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation};
+}
+
+PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, int64_t chunk_bytes) const {
+  PeerLink::Options options;
+  options.resend_after = config_.resend_after;
+  options.window_bytes = config_.window_bytes;
+  if (options.window_bytes == 0) {
+    const double bandwidth_delay_bytes = neighbour.rate_bps / 8 * absl::ToDoubleSeconds(neighbour.round_trip);
+    options.window_bytes =
+        std::max(kLeastWindowChunks * chunk_bytes, kBdpsInWindow * static_cast<int64_t>(bandwidth_delay_bytes));
+  }
+  return options;
+}
+
+void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes) {
+  if (IsNeighbour(neighbour.node)) return;
+  const ConnectionId control(next_connection_++);
+  std::vector<ConnectionId> data;
+  for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
+  Neighbour added{neighbour, control, false, {}, PeerLink(LinkOptions(neighbour, chunk_bytes), data),
+                  step.now,  step.now};
+  neighbours_.emplace(neighbour.node, std::move(added));
+  outbound_[control] = neighbour.node;
+  step.actions.emplace_back(std::in_place_type<Connect>, Connect{control, neighbour.address, Channel::kControl});
+  for (ConnectionId connection : data) {
+    outbound_[connection] = neighbour.node;
+    step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, neighbour.address, Channel::kData});
+  }
+  if (next_tick_ == kNever) next_tick_ = step.now + tick_;
+  auto early = unknown_.extract(neighbour.node);
+  if (early.empty()) return;
+  for (MessageReceived& received : early.mapped()) {
+    unknown_bytes_ -= PayloadBytes(received.payload);
+    OnMessage(step, std::move(received));
+  }
+}
+
+std::string PeerNetwork::NameOf(NodeId node) const {
+  auto entry = neighbours_.find(node);
+  return entry == neighbours_.end() ? absl::StrCat("node ", node.value()) : entry->second.slice.name;
+}
+
+void PeerNetwork::OnConnectionUp(StepContext& step, ConnectionId connection) {
+  auto entry = outbound_.find(connection);
+  if (entry == outbound_.end()) return;
+  Neighbour& neighbour = neighbours_.at(entry->second);
+  step.SendTo(connection, Hello());
+  if (connection != neighbour.control) {
+    neighbour.link.OnConnectionUp(connection);
+    Pump(step, neighbour);
+    return;
+  }
+  neighbour.control_up = true;
+  neighbour.last_sent = step.now;
+  while (!neighbour.waiting.empty()) {
+    step.SendTo(connection, std::move(neighbour.waiting.front()));
+    neighbour.waiting.pop_front();
+  }
+}
+
+void PeerNetwork::OnConnectionDown(StepContext& step, ConnectionId connection) {
+  inbound_.erase(connection);
+  auto entry = outbound_.find(connection);
+  if (entry == outbound_.end()) return;
+  Neighbour& neighbour = neighbours_.at(entry->second);
+  if (connection == neighbour.control) {
+    neighbour.control_up = false;
+    return;
+  }
+  neighbour.link.OnConnectionDown(connection);
+  Pump(step, neighbour);
+}
+
+void PeerNetwork::OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello) {
+  auto refuse = [&](const std::string& why) {
+    step.rejections.Reject("hello", absl::StrCat("from node ", hello.node.value(), ": ", why), step.actions);
+    step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection});
+  };
+  if (hello.protocol_version != kProtocolVersion) {
+    return refuse(absl::StrCat("expected protocol version ", kProtocolVersion, ", got ", hello.protocol_version));
+  }
+  if (hello.job != identity_.job)
+    return refuse(absl::StrCat("expected job '", identity_.job, "', got '", hello.job, "'"));
+  if (hello.node == identity_.node || hello.node == kSchedulerNode) return refuse("that is no neighbour's id");
+  auto known = neighbours_.find(hello.node);
+  if (known != neighbours_.end() && known->second.slice.incarnation != hello.incarnation) {
+    return refuse("it has been started again since this policy was made");
+  }
+  if (inbound_.size() >= limits_.inbound_connections) return refuse("too many connections");
+  inbound_[connection] = hello;
+  if (known != neighbours_.end()) known->second.last_heard = step.now;
+}
+
+void PeerNetwork::OnMessage(StepContext& step, MessageReceived received) {
+  if (const auto* hello = std::get_if<PeerHello>(&received.message)) return OnHello(step, received.connection, *hello);
+  auto sender = inbound_.find(received.connection);
+  if (sender == inbound_.end()) {
+    return step.rejections.Reject("message before hello", absl::StrCat("on connection ", received.connection.value()),
+                                  step.actions);
+  }
+  const NodeId from = sender->second.node;
+  auto known = neighbours_.find(from);
+  if (known == neighbours_.end()) return KeepUnknown(step, from, received);
+  if (known->second.slice.incarnation != sender->second.incarnation) {
+    return step.rejections.Reject("message of another incarnation", NameOf(from), step.actions);
+  }
+  known->second.last_heard = step.now;
+  Dispatch(step, from, std::move(received.message), std::move(received.payload));
+}
+
+void PeerNetwork::KeepUnknown(StepContext& step, NodeId from, MessageReceived& received) {
+  const int64_t size_bytes = PayloadBytes(received.payload);
+  std::deque<MessageReceived>& kept = unknown_[from];
+  if (unknown_bytes_ + size_bytes > limits_.unknown_bytes || kept.size() >= limits_.waiting_control) {
+    // Without a link ack the sender sends it again later.
+    return step.rejections.Reject("message of a node that no policy has named", NameOf(from), step.actions);
+  }
+  unknown_bytes_ += size_bytes;
+  kept.push_back(std::move(received));
+}
+
+void PeerNetwork::Dispatch(StepContext& step, NodeId from, Message message, Payload payload) {
+  if (auto* chunk = std::get_if<ChunkMessage>(&message))
+    return OnChunk(step, from, std::move(*chunk), std::move(payload));
+  if (auto* ack = std::get_if<LinkAck>(&message)) return OnLinkAck(step, from, *ack);
+  if (auto* ack = std::get_if<DeliveryAck>(&message)) return OnRouted(step, from, std::move(*ack));
+  if (auto* busy = std::get_if<Busy>(&message)) return OnRouted(step, from, std::move(*busy));
+  if (auto* grant = std::get_if<Grant>(&message)) return OnRouted(step, from, std::move(*grant));
+  if (std::holds_alternative<PeerHeartbeat>(message)) return;
+  step.rejections.Reject("message that no node sends to a node", NameOf(from), step.actions);
+}
+
+void PeerNetwork::OnChunk(StepContext& step, NodeId from, ChunkMessage message, Payload payload) {
+  const SourceRoute& route = message.route;
+  if (route.sender() != from || route.receiver() != identity_.node) {
+    return step.rejections.Reject("chunk on a wrong link", absl::StrCat("from ", NameOf(from)), step.actions);
+  }
+  LinkAck ack;
+  ack.entries.push_back({message.link_sequence, message.sent_at, step.now});
+  SendControl(step, from, std::move(ack));
+  if (route.destination() == identity_.node) return OnChunkForHere(step, std::move(message), std::move(payload));
+  Relay(step, from, std::move(message), std::move(payload));
+}
+
+template <typename Answer>
+void PeerNetwork::AnswerChunk(StepContext& step, const ChunkMessage& chunk) {
+  Answer answer;
+  answer.route = Reversed(chunk.route, chunk.route.hop + 1);
+  answer.chunks.push_back(chunk.id);
+  const NodeId next = answer.route.receiver();
+  SendControl(step, next, std::move(answer));
+}
+
+void PeerNetwork::OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload) {
+  ChunkMessage header;
+  header.id = message.id;
+  header.route = message.route;
+  switch (listener_->OnChunk(step, std::move(message), std::move(payload))) {
+    case Verdict::kTaken:
+      return AnswerChunk<DeliveryAck>(step, header);
+    case Verdict::kNoRoom:
+      denied_[header.route.source()] = Reversed(header.route, header.route.hop + 1);
+      return AnswerChunk<Busy>(step, header);
+    case Verdict::kRefused:
+      return;
+  }
+}
+
+void PeerNetwork::Relay(StepContext& step, NodeId from, ChunkMessage message, Payload payload) {
+  ++message.route.hop;
+  auto next = neighbours_.find(message.route.receiver());
+  if (next == neighbours_.end()) {
+    return step.rejections.Reject("chunk to be relayed to a node that is no neighbour", NameOf(from), step.actions);
+  }
+  if (relay_bytes() + WireBytes(message, payload) > limits_.relay_bytes) {
+    --message.route.hop;
+    denied_relays_[message.route.source()] = Reversed(message.route, message.route.hop + 1);
+    return AnswerChunk<Busy>(step, message);
+  }
+  next->second.link.Enqueue(std::move(message), std::move(payload));
+  Pump(step, next->second);
+}
+
+void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) {
+  Neighbour& neighbour = neighbours_.at(from);
+  for (const LinkAck::Entry& entry : ack.entries) {
+    const std::optional<ChunkMessage> chunk = neighbour.link.OnLinkAck(entry.link_sequence, step.now);
+    if (chunk.has_value() && chunk->route.source() == identity_.node) {
+      tracker_.OnLinkAck(chunk->route.destination(), chunk->id, step.now);
+    }
+  }
+  Pump(step, neighbour);
+  if (!denied_relays_.empty()) GrantRelayRoom(step);
+}
+
+void PeerNetwork::GrantRelayRoom(StepContext& step) {
+  // Half empty, so that a grant is worth its way.
+  if (relay_bytes() > limits_.relay_bytes / 2) return;
+  for (auto& [source, route] : std::exchange(denied_relays_, {})) SendControl(step, route.receiver(), Grant{route});
+}
+
+void PeerNetwork::GrantRoom(StepContext& step) {
+  for (auto& [source, route] : std::exchange(denied_, {})) SendControl(step, route.receiver(), Grant{route});
+}
+
+template <typename Routed>
+void PeerNetwork::OnRouted(StepContext& step, NodeId from, Routed message) {
+  if (message.route.sender() != from || message.route.receiver() != identity_.node) {
+    return step.rejections.Reject("answer on a wrong link", absl::StrCat("from ", NameOf(from)), step.actions);
+  }
+  if (message.route.destination() == identity_.node) return Arrived(step, message);
+  ++message.route.hop;
+  const NodeId next = message.route.receiver();
+  if (!IsNeighbour(next)) {
+    return step.rejections.Reject("answer to be relayed to a node that is no neighbour", NameOf(from), step.actions);
+  }
+  SendControl(step, next, std::move(message));
+}
+
+void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
+  for (const ChunkId& chunk : ack.chunks) tracker_.OnDeliveryAck(ack.route.source(), chunk, step.now);
+}
+
+void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
+  for (const ChunkId& chunk : busy.chunks) tracker_.OnBusy(busy.route.source(), chunk, step.now);
+}
+
+void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
+  for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source())) Resend(step, std::move(chunk));
+}
+
+void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  tracker_.Add(message, payload);
+  Neighbour& neighbour = neighbours_.at(message.route.receiver());
+  neighbour.link.Enqueue(std::move(message), std::move(payload));
+  Pump(step, neighbour);
+}
+
+void PeerNetwork::Resend(StepContext& step, DeliveryTracker::Undelivered chunk) {
+  Neighbour& neighbour = neighbours_.at(chunk.message.route.receiver());
+  neighbour.link.EnqueueAgain(std::move(chunk.message), std::move(chunk.payload));
+  Pump(step, neighbour);
+}
+
+void PeerNetwork::DropChunks() {
+  tracker_.Clear();
+  for (auto& [node, neighbour] : neighbours_) neighbour.link.Clear();
+  unknown_.clear();
+  unknown_bytes_ = 0;
+  denied_.clear();
+  denied_relays_.clear();
+}
+
+void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
+  auto entry = neighbours_.find(to);
+  if (entry == neighbours_.end()) return;
+  Neighbour& neighbour = entry->second;
+  if (neighbour.control_up) {
+    neighbour.last_sent = step.now;
+    return step.SendTo(neighbour.control, std::move(message));
+  }
+  if (neighbour.waiting.size() < limits_.waiting_control) return neighbour.waiting.push_back(std::move(message));
+  step.rejections.Reject("answer dropped, too many wait for the connection", NameOf(to), step.actions);
+}
+
+void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour) {
+  if (step.now - neighbour.last_heard > config_.lost_after && !neighbour.lost) {
+    neighbour.lost = true;
+    listener_->OnPeerLost(step, node,
+                          absl::StrCat("nothing heard from it for ", absl::FormatDuration(config_.lost_after)));
+  }
+  if (!neighbour.control_up || step.now - neighbour.last_sent < config_.heartbeat) return;
+  neighbour.last_sent = step.now;
+  step.SendTo(neighbour.control, PeerHeartbeat{step.now});
+}
+
+void PeerNetwork::OnDeadline(StepContext& step) {
+  if (step.now < next_tick_) return;
+  // When this process itself was stopped for a while, what the neighbours sent meanwhile is still to be read.
+  const absl::Duration late = step.now - next_tick_;
+  next_tick_ = step.now + tick_;
+  for (auto& [node, neighbour] : neighbours_) {
+    if (late > tick_) neighbour.last_heard = neighbour.last_heard + late;
+    CheckHeartbeat(step, node, neighbour);
+    neighbour.link.ResendOverdue(step.now);
+    Pump(step, neighbour);
+  }
+  for (DeliveryTracker::Undelivered& chunk : tracker_.TakeOverdue(step.now)) Resend(step, std::move(chunk));
+}
+
+std::vector<NodeReport::Link> PeerNetwork::LinkReport() const {
+  std::vector<NodeReport::Link> links;
+  for (const auto& [node, neighbour] : neighbours_) {
+    links.push_back({node, neighbour.link.counters().sent_bytes, neighbour.link.counters().resent_bytes});
+  }
+  return links;
+}
+
+int64_t PeerNetwork::relay_bytes() const {
+  int64_t size_bytes = 0;
+  for (const auto& [node, neighbour] : neighbours_) size_bytes += neighbour.link.relayed_bytes();
+  return size_bytes;
+}
+
+}  // namespace banyan

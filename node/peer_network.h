@@ -1,0 +1,146 @@
+// All of a node's neighbours: who is behind which connection, chunks to them and through them, acknowledgements,
+// heartbeats. Relays and end-to-end delivery end here: the listener sees only chunks that are for this node.
+// Thread-compatible; owned by NodeCore, which outlives it as its listener.
+#ifndef BANYAN_NODE_PEER_NETWORK_H_
+#define BANYAN_NODE_PEER_NETWORK_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/event.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/delivery_tracker.h"
+#include "node/peer_link.h"
+#include "node/step_context.h"
+#include "proto/job_config.h"
+#include "proto/message.h"
+#include "proto/policy_slice.h"
+
+namespace banyan {
+
+// Connections to neighbours take their ids from here upwards; lower ones are the scheduler's.
+inline constexpr ConnectionId kFirstPeerConnection = ConnectionId(16);
+
+class PeerNetwork {
+ public:
+  // What the listener did with a chunk: every chunk is answered by a delivery ack or by BUSY, except those that break a
+  // rule.
+  enum class Verdict : uint8_t { kTaken, kNoRoom, kRefused };
+
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // The chunk is for this node; `message.route.source()` has been checked to be the node that its connection says, or
+    // a node behind that one.
+    virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
+    // A neighbour has been silent for `lost_after`, or turned out to be another incarnation.
+    virtual void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) = 0;
+  };
+
+  struct Identity {
+    std::string job;
+    Term term;
+    NodeId node;
+    Incarnation incarnation;
+  };
+  struct Limits {
+    int64_t relay_bytes = 0;           // queued on behalf of others, over all neighbours
+    int64_t unknown_bytes = 0;         // from nodes that are not yet known as neighbours
+    size_t waiting_control = 1 << 16;  // control messages per neighbour while its connection is down
+    size_t inbound_connections = 1 << 14;
+  };
+
+  PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
+
+  // Opens connections to a neighbour; what it has sent already is handled now. A known neighbour stays as it is.
+  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes);
+  bool IsNeighbour(NodeId node) const { return neighbours_.count(node) > 0; }
+  // For log lines and errors: the name, or "node 7" when unknown.
+  std::string NameOf(NodeId node) const;
+
+  // Sends a chunk that this node made along `message.route` and keeps it until its destination has acknowledged it.
+  // REQUIRES: route.hop is 0 and route.receiver() is a neighbour.
+  void SendChunk(StepContext& step, ChunkMessage message, Payload payload);
+  // There is room again for sources that were answered BUSY.
+  void GrantRoom(StepContext& step);
+  // Forgets everything that waits for delivery: the job has failed.
+  void DropChunks();
+
+  void OnConnectionUp(StepContext& step, ConnectionId connection);
+  void OnConnectionDown(StepContext& step, ConnectionId connection);
+  void OnMessage(StepContext& step, MessageReceived received);
+  void OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const { return next_tick_; }
+
+  std::vector<NodeReport::Link> LinkReport() const;
+  int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
+  int64_t relay_bytes() const;
+  int64_t unknown_bytes() const { return unknown_bytes_; }
+
+ private:
+  struct Neighbour {
+    NeighbourSlice slice;
+    ConnectionId control;
+    bool control_up = false;
+    std::deque<Message> waiting;  // while control is down
+    PeerLink link;
+    Timestamp last_heard;
+    Timestamp last_sent;  // on the control connection
+    bool lost = false;
+  };
+
+  void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
+  void OnChunk(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
+  void OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload);
+  void Relay(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
+  void OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack);
+  // Forwards a routed control message, or gives it to this node's tracker when it has arrived.
+  template <typename Routed>
+  void OnRouted(StepContext& step, NodeId from, Routed message);
+  void Arrived(StepContext& step, const DeliveryAck& ack);
+  void Arrived(StepContext& step, const Busy& busy);
+  void Arrived(StepContext& step, const Grant& grant);
+  void Dispatch(StepContext& step, NodeId from, Message message, Payload payload);
+  void KeepUnknown(StepContext& step, NodeId from, MessageReceived& received);
+
+  // Sends `chunk`'s DeliveryAck or Busy back along the part of its route that it has come.
+  template <typename Answer>
+  void AnswerChunk(StepContext& step, const ChunkMessage& chunk);
+  void SendControl(StepContext& step, NodeId to, Message message);
+  void Resend(StepContext& step, DeliveryTracker::Undelivered chunk);
+  void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
+  PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, int64_t chunk_bytes) const;
+  void CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour);
+  void GrantRelayRoom(StepContext& step);
+  PeerHello Hello() const;
+
+  Identity identity_;
+  JobConfig config_;
+  Limits limits_;
+  Listener* listener_;
+
+  std::map<NodeId, Neighbour> neighbours_;
+  std::map<ConnectionId, NodeId> outbound_;  // control and data
+  std::map<ConnectionId, PeerHello> inbound_;
+  uint64_t next_connection_;
+  DeliveryTracker tracker_;
+  // What came from nodes before this node's slice of the policy named them.
+  std::map<NodeId, std::deque<MessageReceived>> unknown_;
+  int64_t unknown_bytes_ = 0;
+  // Routes back to sources that were answered BUSY: by this node for itself, and as a relay.
+  std::map<NodeId, SourceRoute> denied_;
+  std::map<NodeId, SourceRoute> denied_relays_;
+  // One tick serves heartbeats, silence and overdue acks, so that no Step looks at all neighbours for its deadline.
+  absl::Duration tick_;
+  Timestamp next_tick_ = kNever;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_PEER_NETWORK_H_

@@ -1,0 +1,111 @@
+#include "node/policy_book.h"
+
+#include <iterator>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+
+absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
+  for (const KeySlice& row : keys) {
+    const KeySlice* known = FindKey(row.key);
+    if (known != nullptr) {
+      if (*known == row) continue;
+      return absl::InvalidArgumentError(absl::StrCat("key ", row.key.value(), " is '", known->name, "' with ",
+                                                     known->elements, " elements, but now came as '", row.name,
+                                                     "' with ", row.elements));
+    }
+    if (row.key.value() != keys_.size() + 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected row ", keys_.size() + 1, " of the key table next, got row ", row.key.value()));
+    }
+    for (auto& [version, policy] : policies_) {
+      absl::Status added = policy.chunks.AddKey(row.key, row.elements);
+      if (!added.ok()) return added;
+    }
+    keys_.emplace(row.key, row);
+    by_name_.emplace(row.name, row.key);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
+  if (policies_.count(slice.version) > 0) {
+    return absl::AlreadyExistsError(absl::StrCat("policy ", slice.version.value(), " is known"));
+  }
+  std::vector<double> shares;
+  for (const TreeSlice& tree : slice.trees) shares.push_back(tree.share);
+  absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, slice.chunk_max_elements);
+  if (!chunks.ok()) return chunks.status();
+  for (const auto& [key, row] : keys_) {
+    absl::Status added = chunks->AddKey(key, row.elements);
+    if (!added.ok()) return added;
+  }
+  policies_.emplace(slice.version, Known{slice, *std::move(chunks)});
+  return absl::OkStatus();
+}
+
+absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
+  if (policies_.count(binding.policy) == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("key ", binding.key.value(), " round ", binding.first_round.value(),
+                                                   " is bound to policy ", binding.policy.value(),
+                                                   ", which was never published here"));
+  }
+  if (FindKey(binding.key) == nullptr || binding.last_round < binding.first_round) {
+    return absl::InvalidArgumentError(absl::StrCat("binding of key ", binding.key.value(), " rounds ",
+                                                   binding.first_round.value(), " to ", binding.last_round.value(),
+                                                   ": no such key or no such range"));
+  }
+  auto [entry, added] = bindings_[binding.key].try_emplace(binding.first_round,
+                                                           Range{binding.last_round, binding.policy, binding.attempt});
+  if (!added && (entry->second.policy != binding.policy || entry->second.attempt != binding.attempt)) {
+    return absl::InvalidArgumentError(absl::StrCat("key ", binding.key.value(), " round ", binding.first_round.value(),
+                                                   " is bound to policy ", entry->second.policy.value(),
+                                                   ", but now to ", binding.policy.value()));
+  }
+  return absl::OkStatus();
+}
+
+const KeySlice* PolicyBook::FindKey(KeyId key) const {
+  auto entry = keys_.find(key);
+  return entry == keys_.end() ? nullptr : &entry->second;
+}
+
+const KeySlice* PolicyBook::FindKey(absl::string_view name) const {
+  auto entry = by_name_.find(std::string(name));
+  return entry == by_name_.end() ? nullptr : FindKey(entry->second);
+}
+
+const PolicySlice* PolicyBook::newest_slice() const {
+  return policies_.empty() ? nullptr : &policies_.rbegin()->second.slice;
+}
+
+std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round round) const {
+  auto ranges = bindings_.find(key);
+  if (ranges == bindings_.end()) return std::nullopt;
+  auto after = ranges->second.upper_bound(round);
+  if (after == ranges->second.begin()) return std::nullopt;
+  const Range& range = std::prev(after)->second;
+  if (range.last < round) return std::nullopt;
+  const Known& policy = policies_.at(range.policy);
+  return Binding{&policy.slice, &policy.chunks, range.attempt};
+}
+
+void PolicyBook::Forget(KeyId key, Round through) {
+  auto ranges = bindings_.find(key);
+  if (ranges == bindings_.end()) return;
+  while (!ranges->second.empty() && ranges->second.begin()->second.last <= through) {
+    ranges->second.erase(ranges->second.begin());
+  }
+}
+
+std::vector<NodeId> PolicyBook::PathTo(const PolicySlice& slice, NodeId self, NodeId destination) {
+  for (const RouteSlice& route : slice.routes) {
+    if (!route.path.empty() && route.path.back() == destination) return route.path;
+  }
+  return {self, destination};
+}
+
+}  // namespace banyan

@@ -1,0 +1,67 @@
+// What the scheduler has told this node: the key table, its slices of the policies, and which policy governs which
+// rounds. Thread-compatible; owned by NodeCore.
+#ifndef BANYAN_NODE_POLICY_BOOK_H_
+#define BANYAN_NODE_POLICY_BOOK_H_
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "core/ids.h"
+#include "proto/policy_slice.h"
+#include "proto/scheduler_messages.h"
+#include "topology/chunk_assignment.h"
+
+namespace banyan {
+
+class PolicyBook {
+ public:
+  // What a (key, round) is run under. Pointers stay valid until the round is forgotten.
+  struct Binding {
+    const PolicySlice* slice = nullptr;
+    const ChunkAssignment* chunks = nullptr;
+    Attempt attempt;
+  };
+
+  // Rows that are known already are skipped. INVALID_ARGUMENT when rows are missing in between or contradict known
+  // ones.
+  absl::Status AddKeys(const std::vector<KeySlice>& keys);
+  // ALREADY_EXISTS for a version that is known.
+  absl::Status AddSlice(const PolicySlice& slice);
+  // INVALID_ARGUMENT when the binding names an unknown policy or contradicts an earlier one.
+  absl::Status AddBinding(const PolicyAnswer::Binding& binding);
+
+  const KeySlice* FindKey(KeyId key) const;
+  const KeySlice* FindKey(absl::string_view name) const;
+  // The newest slice; null before the first.
+  const PolicySlice* newest_slice() const;
+  std::optional<Binding> FindBinding(KeyId key, Round round) const;
+  // Rounds of the key up to and including this one will not be asked for again.
+  void Forget(KeyId key, Round through);
+
+  // The whole way from here to a tree neighbour: over its route, or the direct link.
+  static std::vector<NodeId> PathTo(const PolicySlice& slice, NodeId self, NodeId destination);
+
+ private:
+  struct Known {
+    PolicySlice slice;
+    ChunkAssignment chunks;
+  };
+  struct Range {
+    Round last;
+    PolicyVersion policy;
+    Attempt attempt;
+  };
+
+  std::map<KeyId, KeySlice> keys_;
+  std::map<std::string, KeyId, std::less<>> by_name_;
+  std::map<PolicyVersion, Known> policies_;
+  std::map<KeyId, std::map<Round, Range>> bindings_;  // by first round
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_POLICY_BOOK_H_

@@ -1,0 +1,259 @@
+#include "node/round_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+using Verdict = PeerNetwork::Verdict;
+
+// However small the model, this many chunks may come early.
+constexpr int64_t kLeastEarlyChunks = 64;
+
+}  // namespace
+
+RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book,
+                         PeerNetwork* network, ComputationTable* computations, Listener* listener)
+    : self_(self),
+      incarnation_(incarnation),
+      config_(config),
+      book_(book),
+      network_(network),
+      computations_(computations),
+      listener_(listener),
+      early_(config.early_bytes) {
+  // An optimizer's step works on what the step before left.
+  if (HasOptimizer()) config_.rounds_in_flight = 1;
+  GrowEarlyStore();
+}
+
+bool RoundEngine::HasOptimizer() const {
+  return config_.aggregation.op != AggregationOp::kSum && config_.aggregation.op != AggregationOp::kMean;
+}
+
+RoundEngine::KeyState& RoundEngine::KeyOf(KeyId key) {
+  return keys_.try_emplace(key, config_.aggregation.op).first->second;
+}
+
+RoundEngine::RoundState* RoundEngine::FindRound(KeyId key, Round round) {
+  auto known = keys_.find(key);
+  if (known == keys_.end()) return nullptr;
+  auto state = known->second.rounds.find(round);
+  return state == known->second.rounds.end() ? nullptr : &state->second;
+}
+
+void RoundEngine::GrowEarlyStore() {
+  if (config_.early_bytes > 0) return;
+  int64_t model_bytes = 0;
+  for (const auto& [key, state] : keys_) model_bytes += book_->FindKey(key)->elements * SizeOf(DataType::kFloat32);
+  early_.set_capacity_bytes(
+      std::max(model_bytes, kLeastEarlyChunks * config_.chunk_max_elements * SizeOf(DataType::kFloat32)));
+}
+
+void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribution contribution) {
+  RoundState& state = KeyOf(key).rounds[round];
+  BANYAN_CHECK(!state.contribution.has_value());
+  state.contribution = std::move(contribution);
+  listener_->OnPolicyWanted(step, key, round);
+  TryOpen(step, key);
+}
+
+RoundEngine::RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
+  std::optional<PolicyBook::Binding> binding = book_->FindBinding(key, round);
+  if (!binding.has_value()) {
+    listener_->OnPolicyWanted(step, key, round);
+    return nullptr;
+  }
+  RoundState& state = KeyOf(key).rounds[round];
+  if (state.binding.has_value()) return &state;
+  state.binding = binding;
+  state.chunks.resize(binding->chunks->ChunksOf(key));
+  state.unread_results = state.chunks.size();
+  for (uint32_t index = 0; index < state.chunks.size(); ++index) {
+    state.chunks[index].tree = binding->chunks->TreeOf(key, ChunkIndex(index));
+    state.chunks[index].range = binding->chunks->RangeOf(key, ChunkIndex(index));
+  }
+  return &state;
+}
+
+void RoundEngine::TryOpen(StepContext& step, KeyId key) {
+  KeyState& state = KeyOf(key);
+  for (auto& [round, waiting] : state.rounds) {
+    if (waiting.open || !waiting.contribution.has_value()) continue;
+    // Round 0 sets what the later rounds work on, so that none of them runs beside it.
+    const uint64_t in_flight = state.next_complete == Round(0) ? 1 : config_.rounds_in_flight;
+    if (round.value() >= state.next_complete.value() + in_flight) return;
+    if (round.value() > state.next_closed.value() + config_.rounds_in_flight) return;
+    if (Bound(step, key, round) == nullptr) return;
+    Open(step, key, round, waiting);
+  }
+}
+
+void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& state) {
+  state.open = true;
+  listener_->OnPolicyWanted(step, key, round.Next());
+  KeyState& of_key = KeyOf(key);
+  if (round.value() > 0) DropResult(of_key, Round(round.value() - 1));
+  for (uint32_t index = 0; index < state.chunks.size(); ++index) {
+    ContributeChunk(step, ChunkRef{key, round, ChunkIndex(index)}, state);
+  }
+}
+
+Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, const std::string& why) {
+  step.rejections.Reject(
+      "chunk",
+      absl::StrCat("key ", message.id.key.value(), " round ", message.id.round.value(), " chunk ",
+                   message.id.chunk.value(), " from ", network_->NameOf(message.route.source()), ": ", why),
+      step.actions);
+  return Verdict::kRefused;
+}
+
+Verdict RoundEngine::KeepEarly(ChunkMessage message, Payload payload) {
+  return early_.Keep(std::move(message), std::move(payload)) ? Verdict::kTaken : Verdict::kNoRoom;
+}
+
+Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  const KeyId key = message.id.key;
+  const Round round = message.id.round;
+  if (book_->FindKey(key) == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  const KeyState& of_key = KeyOf(key);
+  // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
+  if (round < of_key.next_closed) return Verdict::kTaken;
+  // The source has completed round - rounds_in_flight, which needed what this node contributed to it.
+  if (round.value() > of_key.next_complete.value() + 2 * config_.rounds_in_flight) {
+    return Refuse(step, message, absl::StrCat("round ", of_key.next_complete.value(), " is not complete here yet"));
+  }
+  RoundState* state = Bound(step, key, round);
+  if (state == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  const std::string fault = FaultOf(message, *state);
+  if (!fault.empty()) return Refuse(step, message, fault);
+  return message.id.half == Half::kReduce ? OnContribution(step, *state, std::move(message), std::move(payload))
+                                          : OnResult(step, *state, std::move(message), std::move(payload));
+}
+
+std::string RoundEngine::FaultOf(const ChunkMessage& message, const RoundState& state) const {
+  const PolicySlice& slice = *state.binding->slice;
+  if (message.id.epoch != slice.epoch || message.id.attempt != state.binding->attempt) {
+    return absl::StrCat("epoch ", message.id.epoch.value(), " attempt ", message.id.attempt.value(), " came, expected ",
+                        slice.epoch.value(), " and ", state.binding->attempt.value());
+  }
+  if (message.policy != slice.version) {
+    return absl::StrCat("policy ", message.policy.value(), " came, expected ", slice.version.value());
+  }
+  if (message.id.chunk.value() >= state.chunks.size()) return absl::StrCat("of ", state.chunks.size(), " chunks");
+  const ChunkState& chunk = state.chunks[message.id.chunk.value()];
+  if (message.tree != chunk.tree) {
+    return absl::StrCat("tree ", message.tree.value(), " came, expected ", chunk.tree.value());
+  }
+  if (message.elements != chunk.range.elements) {
+    return absl::StrCat(message.elements, " elements came, expected ", chunk.range.elements);
+  }
+  const TreeSlice& tree = TreeOf(state, chunk);
+  const NodeId source = message.route.source();
+  if (message.id.half == Half::kBroadcast) return tree.broadcast_parent == source ? "" : "its source is not the parent";
+  return std::binary_search(tree.reduce_children.begin(), tree.reduce_children.end(), source)
+             ? ""
+             : "its source is not a child";
+}
+
+void RoundEngine::OnBookChanged(StepContext& step) {
+  std::vector<KeyId> keys;
+  for (const auto& [key, state] : keys_) keys.push_back(key);
+  for (KeyId key : keys) TryOpen(step, key);
+  TakeEarly(step);
+  GrowEarlyStore();
+}
+
+void RoundEngine::TakeEarly(StepContext& step) {
+  const int64_t before = early_.size_bytes();
+  for (const auto& [key, round] : early_.Rounds()) {
+    if (book_->FindKey(key) == nullptr || Bound(step, key, round) == nullptr) continue;
+    for (EarlyStore::Chunk& chunk : early_.Take(key, round)) {
+      OnChunk(step, std::move(chunk.message), std::move(chunk.payload));
+    }
+  }
+  if (early_.size_bytes() < before) network_->GrantRoom(step);
+}
+
+void RoundEngine::DropResult(KeyState& key, Round round) {
+  auto state = key.rounds.find(round);
+  if (state == key.rounds.end() || !state->second.complete || !state->second.closed_everywhere) return;
+  key.rounds.erase(state);
+}
+
+void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
+  RoundState* state = FindRound(key, round);
+  if (state == nullptr || !state->complete) return;
+  state->closed_everywhere = true;
+  state->contribution.reset();
+  for (ChunkState& chunk : state->chunks) chunk.result = EncodedChunk();
+  KeyState& of_key = KeyOf(key);
+  of_key.next_closed = std::max(of_key.next_closed, round.Next());
+  book_->Forget(key, round);
+  // The newest result stays for a Pull that comes late.
+  const RoundState* next = FindRound(key, round.Next());
+  if (next != nullptr && next->open) DropResult(of_key, round);
+  TryOpen(step, key);
+}
+
+bool RoundEngine::Replay(KeyId key, Round round,
+                         const std::function<void(int64_t first_element, const Buffer& values)>& sink) const {
+  auto known = keys_.find(key);
+  if (known == keys_.end()) return false;
+  auto state = known->second.rounds.find(round);
+  if (state == known->second.rounds.end()) return false;
+  for (const ChunkState& chunk : state->second.chunks) {
+    if (!chunk.values.empty()) sink(chunk.range.first_element, chunk.values);
+  }
+  return true;
+}
+
+void RoundEngine::Clear() {
+  keys_.clear();
+  early_.Clear();
+}
+
+void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,
+                         const EncodedChunk& encoded) {
+  const ChunkState& chunk = state.chunks[ref.chunk.value()];
+  ChunkMessage message;
+  message.id = {state.binding->slice->epoch, state.binding->attempt, ref.round, ref.key, ref.chunk, half};
+  message.policy = state.binding->slice->version;
+  message.tree = chunk.tree;
+  message.kind = state.contribution->kind;
+  message.source_incarnation = incarnation_;
+  message.route.path = PolicyBook::PathTo(*state.binding->slice, self_, destination);
+  message.weight = encoded.weight;
+  message.priority = state.contribution->priority;
+  message.elements = chunk.range.elements;
+  message.frames = encoded.frames;
+  network_->SendChunk(step, std::move(message), encoded.payload);
+}
+
+std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
+  uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, optimizers = 0;
+  for (const auto& [key, of_key] : keys_) {
+    replicas += of_key.replica.size_bytes();
+    optimizers += of_key.optimizer.size_bytes();
+    for (const auto& [round, state] : of_key.rounds) {
+      if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
+      for (const ChunkState& chunk : state.chunks) {
+        sums += chunk.sum.size_bytes();
+        results += std::max(PayloadBytes(chunk.result.payload), chunk.values.size_bytes());
+      }
+    }
+  }
+  return {{"contributions", contributions},
+          {"sums", sums},
+          {"results", results},
+          {"replicas", replicas},
+          {"optimizer", optimizers},
+          {"early", static_cast<uint64_t>(early_.size_bytes())}};
+}
+
+}  // namespace banyan

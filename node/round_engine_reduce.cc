@@ -1,0 +1,137 @@
+// The way up: contributions of children and of this node become one sum, for the parent or for the root's result.
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "node/round_engine.h"
+
+namespace banyan {
+
+using Verdict = PeerNetwork::Verdict;
+
+bool RoundEngine::AgreesOnKind(StepContext& step, const ChunkRef& ref, RoundState& state, RoundKind kind,
+                               NodeId said_by) {
+  if (!state.kind.has_value()) state.kind = kind;
+  if (*state.kind == kind) return true;
+  listener_->OnRoundBroken(step, ref.key, ref.round,
+                           absl::StrCat("one member pushes while another broadcasts; ", network_->NameOf(said_by), " ",
+                                        kind == RoundKind::kBroadcast ? "broadcasts" : "pushes"));
+  return false;
+}
+
+Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload) {
+  const ChunkRef ref{message.id.key, message.id.round, message.id.chunk};
+  const NodeId source = message.route.source();
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  if (chunk.children_counted.count(source) > 0) return Verdict::kTaken;
+  EncodedChunk input{std::move(message.frames), std::move(payload), message.weight};
+  // What cannot be decoded must not be counted: the sum would miss it and nobody would know.
+  const absl::Status sound = input.empty() ? absl::OkStatus() : CheckChunk(input, chunk.range.elements);
+  if (!sound.ok()) return Refuse(step, message, std::string(sound.message()));
+  if (!AgreesOnKind(step, ref, state, message.kind, source)) return Verdict::kRefused;
+  chunk.children_counted.insert(source);
+  Count(step, ref, state, std::move(input));
+  return Verdict::kTaken;
+}
+
+void RoundEngine::ContributeChunk(StepContext& step, const ChunkRef& ref, RoundState& state) {
+  if (!AgreesOnKind(step, ref, state, state.contribution->kind, self_)) return;
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  chunk.own_counted = true;
+  EncodedChunk own;
+  if (!state.contribution->values.empty()) {
+    own = EncodeChunk(CodecId::kFp32, state.contribution->values.Slice(chunk.range.first_element, chunk.range.elements),
+                      state.contribution->weight);
+  }
+  Count(step, ref, state, std::move(own));
+}
+
+void RoundEngine::Count(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk input) {
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  chunk.weight += input.weight;
+  if (!input.empty()) {
+    if (*state.kind == RoundKind::kAggregate) {
+      chunk.to_add.push_back(std::move(input));
+    } else if (chunk.sole.empty()) {
+      chunk.sole = std::move(input);
+    } else {
+      return listener_->OnRoundBroken(step, ref.key, ref.round, "two members sent values for a broadcast");
+    }
+  }
+  Advance(step, ref, state);
+}
+
+void RoundEngine::Advance(StepContext& step, const ChunkRef& ref, RoundState& state) {
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  if (chunk.adding || chunk.passed_up) return;
+  const TreeSlice& tree = TreeOf(state, chunk);
+  const bool all_counted = chunk.own_counted && chunk.children_counted.size() == tree.reduce_children.size();
+  const bool is_leaf = tree.reduce_children.empty() && tree.reduce_parent.has_value();
+  if (!chunk.to_add.empty() && !is_leaf) return StartAdding(step, ref, chunk);
+  if (!all_counted) return;
+  chunk.passed_up = true;
+  if (tree.reduce_parent.has_value()) return PassUp(step, ref, state);
+  FinishSum(step, ref, state);
+}
+
+void RoundEngine::StartAdding(StepContext& step, const ChunkRef& ref, ChunkState& chunk) {
+  chunk.adding = true;
+  auto work = std::make_unique<AccumulateChunk>(std::move(chunk.sum), chunk.sum_is_fresh, std::move(chunk.to_add),
+                                                chunk.range.elements);
+  chunk.sum = Buffer();
+  chunk.to_add.clear();
+  computations_->Start<AccumulateChunk>(
+      step, std::move(work), [this, ref](StepContext& later, AccumulateChunk& done) { OnAdded(later, ref, done); });
+}
+
+void RoundEngine::OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChunk& done) {
+  RoundState* state = FindRound(ref.key, ref.round);
+  BANYAN_CHECK(state != nullptr && done.status().ok());
+  ChunkState& chunk = state->chunks[ref.chunk.value()];
+  chunk.adding = false;
+  chunk.sum = done.accumulator();
+  chunk.sum_is_fresh = false;
+  Advance(step, ref, *state);
+}
+
+void RoundEngine::PassUp(StepContext& step, const ChunkRef& ref, RoundState& state) {
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  EncodedChunk up;
+  if (!chunk.sole.empty()) {
+    up = std::move(chunk.sole);
+  } else if (!chunk.to_add.empty()) {
+    // A leaf sends its own contribution as it is.
+    up = std::move(chunk.to_add.front());
+    chunk.to_add.clear();
+  } else if (!chunk.sum.empty()) {
+    up = EncodeChunk(CodecId::kFp32, chunk.sum, chunk.weight);
+    // From here on the delivery tracker keeps it.
+    chunk.sum = Buffer();
+  }
+  SendTo(step, ref, state, Half::kReduce, *TreeOf(state, chunk).reduce_parent, up);
+}
+
+void RoundEngine::FinishSum(StepContext& step, const ChunkRef& ref, RoundState& state) {
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  if (*state.kind == RoundKind::kBroadcast) {
+    if (chunk.sole.empty()) return listener_->OnRoundBroken(step, ref.key, ref.round, "no member sent values for it");
+    return TakeResult(step, ref, state, std::move(chunk.sole));
+  }
+  OptimizerSlices slices;
+  Buffer values;
+  if (HasOptimizer()) {
+    slices = KeyOf(ref.key).optimizer.BeginStep(chunk.range.first_element, chunk.range.elements);
+    values = ReplicaSlice(ref.key, chunk.range);
+  }
+  auto work = std::make_unique<FinishChunk>(std::move(chunk.sum), chunk.weight, config_.aggregation, std::move(values),
+                                            std::move(slices));
+  chunk.sum = Buffer();
+  computations_->Start<FinishChunk>(step, std::move(work), [this, ref](StepContext& later, FinishChunk& done) {
+    RoundState* finished = FindRound(ref.key, ref.round);
+    BANYAN_CHECK(finished != nullptr);
+    TakeResult(later, ref, *finished, done.result());
+  });
+}
+
+}  // namespace banyan

@@ -1,0 +1,120 @@
+#include "node/scheduler_client.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+RoundKind KindOf(Round round) { return round == Round(0) ? RoundKind::kBroadcast : RoundKind::kAggregate; }
+
+}  // namespace
+
+SchedulerClient::SchedulerClient(Join join, std::string scheduler_address)
+    : join_(std::move(join)), address_(std::move(scheduler_address)) {}
+
+void SchedulerClient::Start(StepContext& step) {
+  step.actions.emplace_back(std::in_place_type<Connect>, Connect{kSchedulerConnection, address_, Channel::kControl});
+  step.Log(LogLevel::kInfo, absl::StrCat(join_.name, " waits for the scheduler at ", address_));
+}
+
+void SchedulerClient::OnConnectionUp(StepContext& step) {
+  joined_ = false;
+  step.SendTo(kSchedulerConnection, join_);
+}
+
+void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& accepted) {
+  joined_ = true;
+  heartbeat_ = accepted.config.heartbeat;
+  next_heartbeat_ = step.now + heartbeat_;
+  for (auto& [name, request] : registering_) request.sent = false;
+  for (auto& [round, sent] : policies_) sent = false;
+  for (auto& [round, closed] : closed_) closed.sent = false;
+  for (auto& [barrier, sent] : barriers_) sent = false;
+  has_unsent_ = true;
+  for (const Message& message : announcements_) step.SendTo(kSchedulerConnection, message);
+}
+
+bool SchedulerClient::AcceptTerm(StepContext& step, Term term) {
+  if (term < term_) {
+    step.rejections.Reject("message of an older scheduler",
+                           absl::StrCat("term ", term.value(), ", expected ", term_.value(), " or later"),
+                           step.actions);
+    return false;
+  }
+  term_ = term;
+  last_heard_ = step.now;
+  return true;
+}
+
+void SchedulerClient::RegisterKey(const std::string& name, int64_t elements) {
+  registering_[name] = {elements, false};
+  has_unsent_ = true;
+}
+
+void SchedulerClient::WantPolicy(KeyId key, Round round) {
+  if (policies_.try_emplace({key, round}, false).second) has_unsent_ = true;
+}
+
+void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash) {
+  closed_[{key, round}] = {hash, false};
+  has_unsent_ = true;
+}
+
+void SchedulerClient::EnterBarrier(uint64_t barrier) {
+  barriers_[barrier] = false;
+  has_unsent_ = true;
+}
+
+void SchedulerClient::OnPolicyAnswered(const PolicyAnswer::Binding& binding) {
+  auto first = policies_.lower_bound({binding.key, binding.first_round});
+  auto after = policies_.upper_bound({binding.key, binding.last_round});
+  policies_.erase(first, after);
+}
+
+void SchedulerClient::Announce(StepContext& step, Message message) {
+  if (joined_) step.SendTo(kSchedulerConnection, message);
+  announcements_.push_back(std::move(message));
+}
+
+void SchedulerClient::Flush(StepContext& step) {
+  if (!joined_ || !has_unsent_) return;
+  has_unsent_ = false;
+  RegisterKeys keys;
+  for (auto& [name, request] : registering_) {
+    if (!std::exchange(request.sent, true)) keys.keys.push_back({name, request.elements});
+  }
+  PolicyRequest policies;
+  for (auto& [round, sent] : policies_) {
+    if (!std::exchange(sent, true)) policies.entries.push_back({round.first, round.second, KindOf(round.second)});
+  }
+  RoundsClosed closed;
+  for (auto& [round, report] : closed_) {
+    if (!std::exchange(report.sent, true)) closed.entries.push_back({round.first, round.second, report.hash});
+  }
+  // Keys before the rounds on them, results before requests that build on them.
+  if (!keys.keys.empty()) step.SendTo(kSchedulerConnection, std::move(keys));
+  if (!closed.entries.empty()) step.SendTo(kSchedulerConnection, std::move(closed));
+  if (!policies.entries.empty()) step.SendTo(kSchedulerConnection, std::move(policies));
+  for (auto& [barrier, sent] : barriers_) {
+    if (!std::exchange(sent, true)) step.SendTo(kSchedulerConnection, BarrierEntered{barrier});
+  }
+}
+
+bool SchedulerClient::OnDeadline(StepContext& step) {
+  if (step.now < next_heartbeat_) return false;
+  // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
+  const absl::Duration late = step.now - next_heartbeat_;
+  if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = *last_heard_ + late;
+  next_heartbeat_ = step.now + heartbeat_;
+  if (joined_) step.SendTo(kSchedulerConnection, Heartbeat{step.now});
+  return joined_;
+}
+
+absl::Duration SchedulerClient::Silence(Timestamp now) const {
+  return last_heard_.has_value() ? now - *last_heard_ : absl::ZeroDuration();
+}
+
+}  // namespace banyan

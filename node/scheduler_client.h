@@ -1,0 +1,86 @@
+// The node's side of its conversation with the scheduler: joins, keeps the heartbeat, and says each request again after
+// a reconnect until it is answered. Requests are collected during a Step and leave together at its end.
+// Thread-compatible; owned by NodeCore.
+#ifndef BANYAN_NODE_SCHEDULER_CLIENT_H_
+#define BANYAN_NODE_SCHEDULER_CLIENT_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/step_context.h"
+#include "proto/message.h"
+
+namespace banyan {
+
+inline constexpr ConnectionId kSchedulerConnection = ConnectionId(1);
+
+class SchedulerClient {
+ public:
+  SchedulerClient(Join join, std::string scheduler_address);
+
+  void Start(StepContext& step);
+  void OnConnectionUp(StepContext& step);
+  void OnConnectionDown() { joined_ = false; }
+  void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
+  // False when the message's term is lower than one seen before; counts as a sign of life otherwise.
+  bool AcceptTerm(StepContext& step, Term term);
+
+  // Requests, each idempotent, said until answered.
+  void RegisterKey(const std::string& name, int64_t elements);
+  void WantPolicy(KeyId key, Round round);
+  void ReportClosed(KeyId key, Round round, uint64_t hash);
+  void EnterBarrier(uint64_t barrier);
+  // Their answers.
+  void OnKeyAnswered(const std::string& name) { registering_.erase(name); }
+  void OnPolicyAnswered(const PolicyAnswer::Binding& binding);
+  void OnClosedEverywhere(KeyId key, Round round) { closed_.erase({key, round}); }
+  void OnBarrierReleased(uint64_t barrier) { barriers_.erase(barrier); }
+
+  // Said at once, and again with every join: the scheduler decides what follows.
+  void Announce(StepContext& step, Message message);
+
+  // Sends the requests that have not been sent on this connection.
+  void Flush(StepContext& step);
+  // Sends a heartbeat when it is due; true when one was sent, which is when a report is due as well.
+  bool OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const { return next_heartbeat_; }
+  // How long the scheduler has been silent; zero before it has ever answered.
+  absl::Duration Silence(Timestamp now) const;
+
+  bool joined() const { return joined_; }
+  Term term() const { return term_; }
+  const std::string& address() const { return address_; }
+
+ private:
+  struct Registering {
+    int64_t elements = 0;
+    bool sent = false;
+  };
+  struct Closed {
+    uint64_t hash = 0;
+    bool sent = false;
+  };
+  Join join_;
+  std::string address_;
+  Term term_;
+  bool joined_ = false;
+  absl::Duration heartbeat_ = absl::Seconds(1);
+  Timestamp next_heartbeat_ = kNever;
+  std::optional<Timestamp> last_heard_;
+  std::map<std::string, Registering> registering_;
+  std::map<std::pair<KeyId, Round>, bool> policies_;  // to whether it was sent on this connection
+  std::map<std::pair<KeyId, Round>, Closed> closed_;
+  std::map<uint64_t, bool> barriers_;
+  std::vector<Message> announcements_;
+  bool has_unsent_ = false;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_SCHEDULER_CLIENT_H_

@@ -1,0 +1,422 @@
+#include "node/worker_desk.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "compression/encoded_chunk.h"
+#include "node/chunk_computations.h"
+
+namespace banyan {
+namespace {
+
+constexpr size_t kLongestKeyName = 256;
+
+std::string RoundText(const std::string& key, Round round) {
+  return absl::StrCat("key '", key, "' round ", round.value());
+}
+
+}  // namespace
+
+WorkerDesk::WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
+                       SchedulerClient* scheduler, ComputationTable* computations, Listener* listener)
+    : self_(self),
+      book_(book),
+      engine_(engine),
+      scheduler_(scheduler),
+      computations_(computations),
+      listener_(listener),
+      rounds_in_flight_(config.rounds_in_flight),
+      workers_(std::max(1u, config.workers)) {}
+
+void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
+  step.actions.emplace_back(std::in_place_type<CompleteRequest>,
+                            CompleteRequest{request, std::move(status), key, round});
+}
+
+bool WorkerDesk::IsAttached(WorkerId worker) const {
+  return worker.value() < workers_.size() && workers_[worker.value()].state == WorkerState::kAttached;
+}
+
+WorkerDesk::LocalKey* WorkerDesk::FindLocal(KeyId key) {
+  auto entry = by_key_.find(key);
+  return entry == by_key_.end() ? nullptr : entry->second;
+}
+
+void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
+  std::visit(
+      [&](auto& concrete) {
+        using Call = std::decay_t<decltype(concrete)>;
+        if constexpr (!std::is_same_v<Call, ClientDetach>) {
+          if (!failed_.ok()) return Complete(step, concrete.request, failed_);
+          if constexpr (!std::is_same_v<Call, ClientAttach>) {
+            if (!IsAttached(concrete.worker)) {
+              return Complete(
+                  step, concrete.request,
+                  absl::FailedPreconditionError(absl::StrCat("worker ", concrete.worker.value(), " is not attached")));
+            }
+          }
+        }
+        if constexpr (std::is_same_v<Call, ClientBarrier>) {
+          On(concrete);
+        } else {
+          On(step, concrete);
+        }
+      },
+      call);
+}
+
+void WorkerDesk::On(StepContext& step, ClientAttach& call) {
+  if (call.worker.value() >= workers_.size()) {
+    return Complete(step, call.request,
+                    absl::InvalidArgumentError(absl::StrCat(
+                        "worker ", call.worker.value(), " attached, but this node has workers 0 to ",
+                        workers_.size() - 1, "; start it with --workers or set `workers` in the overlay")));
+  }
+  WorkerState& state = workers_[call.worker.value()].state;
+  if (state == WorkerState::kAttached) {
+    return Complete(step, call.request,
+                    absl::AlreadyExistsError(absl::StrCat("worker ", call.worker.value(), " is attached already")));
+  }
+  if (state == WorkerState::kDone) {
+    return Complete(
+        step, call.request,
+        absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
+  }
+  state = WorkerState::kAttached;
+  Complete(step, call.request, absl::OkStatus());
+}
+
+void WorkerDesk::On(StepContext& step, ClientDetach& call) {
+  if (!IsAttached(call.worker)) return;
+  workers_[call.worker.value()].state = call.clean ? WorkerState::kDone : WorkerState::kAbsent;
+  if (!failed_.ok()) return;
+  if (!call.clean) {
+    return listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
+  }
+  if (IsMissed(step, call.worker)) return;
+  const bool all_done = std::all_of(workers_.begin(), workers_.end(),
+                                    [](const Worker& worker) { return worker.state == WorkerState::kDone; });
+  if (all_done) listener_->OnWorkersDone(step);
+}
+
+bool WorkerDesk::IsMissed(StepContext& step, WorkerId gone) {
+  for (const auto& [name, local] : keys_) {
+    for (const auto& [round, state] : local.rounds) {
+      if (state.has_pushed.empty() || state.has_pushed[gone.value()]) continue;
+      listener_->OnWorkerLost(
+          step, gone, absl::StrCat("worker ", gone.value(), " closed its session before ", RoundText(name, round)));
+      return true;
+    }
+  }
+  return false;
+}
+
+absl::Status WorkerDesk::CheckInit(const ClientInit& call) const {
+  if (call.name.empty() || call.name.size() > kLongestKeyName) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a key's name has 1 to ", kLongestKeyName, " bytes, got ", call.name.size()));
+  }
+  if (call.values.empty() || call.values.type() != DataType::kFloat32) {
+    return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "': expected at least one float32 element"));
+  }
+  auto known = keys_.find(call.name);
+  const KeySlice* row = book_->FindKey(call.name);
+  const int64_t expected = known != keys_.end() ? known->second.elements
+                           : row != nullptr     ? row->elements
+                                                : call.values.elements();
+  if (expected != call.values.elements()) {
+    return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "' has ", expected, " elements, but worker ",
+                                                   call.worker.value(), " initialises it with ",
+                                                   call.values.elements()));
+  }
+  if (known != keys_.end() && known->second.has_init[call.worker.value()]) {
+    return absl::AlreadyExistsError(
+        absl::StrCat("worker ", call.worker.value(), " has initialised key '", call.name, "' already"));
+  }
+  return absl::OkStatus();
+}
+
+void WorkerDesk::On(StepContext& step, ClientInit& call) {
+  absl::Status sound = CheckInit(call);
+  if (!sound.ok()) return Complete(step, call.request, std::move(sound));
+  auto [entry, is_new] = keys_.try_emplace(call.name);
+  LocalKey& local = entry->second;
+  if (is_new) {
+    local.name = call.name;
+    local.elements = call.values.elements();
+    local.init_values.resize(workers_.size());
+    local.has_init.resize(workers_.size());
+    local.last_push.resize(workers_.size());
+    if (book_->FindKey(call.name) == nullptr) scheduler_->RegisterKey(call.name, local.elements);
+  }
+  local.init_values[call.worker.value()] = std::move(call.values);
+  local.has_init[call.worker.value()] = true;
+  local.init_requests.push_back(call.request);
+  ++local.initialised;
+  OnKeysAssigned(step);
+}
+
+void WorkerDesk::OnKeysAssigned(StepContext& step) {
+  std::vector<std::pair<std::string, std::string>> refused;
+  for (auto& [name, local] : keys_) {
+    const KeySlice* row = book_->FindKey(name);
+    if (row == nullptr || local.init_contributed) continue;
+    scheduler_->OnKeyAnswered(name);
+    if (row->elements != local.elements) {
+      refused.emplace_back(name,
+                           absl::StrCat("the job's has ", row->elements, " elements, this worker's ", local.elements));
+      continue;
+    }
+    local.key = row->key;
+    by_key_[row->key] = &local;
+    if (local.initialised == workers_.size()) ContributeInit(step, local);
+  }
+  for (const auto& [name, reason] : refused) OnKeyRefused(step, name, reason);
+}
+
+void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
+  local.init_contributed = true;
+  LocalRound& round = local.rounds[Round(0)];
+  round.kind = RoundKind::kBroadcast;
+  round.waiting = std::move(local.init_requests);
+  round.contributed_at = step.now;
+  Contribution contribution;
+  contribution.kind = RoundKind::kBroadcast;
+  if (book_->FindKey(local.key)->source == self_) {
+    contribution.values = local.init_values.front();
+    contribution.weight = 1;
+  }
+  local.init_values.clear();
+  engine_->Contribute(step, local.key, Round(0), std::move(contribution));
+}
+
+void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
+  scheduler_->OnKeyAnswered(name);
+  auto entry = keys_.find(name);
+  if (entry == keys_.end() || entry->second.init_contributed) return;
+  for (RequestId request : entry->second.init_requests) {
+    Complete(step, request, absl::InvalidArgumentError(absl::StrCat("key '", name, "' was refused: ", reason)));
+  }
+  by_key_.erase(entry->second.key);
+  keys_.erase(entry);
+}
+
+absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
+                                   const Buffer& values) const {
+  if (values.type() != DataType::kFloat32 || values.elements() != local.elements) {
+    return absl::InvalidArgumentError(absl::StrCat("key '", local.name, "' has ", local.elements,
+                                                   " float32 elements, but worker ", worker.value(), " gave ",
+                                                   values.elements()));
+  }
+  auto known = local.rounds.find(round);
+  if (known != local.rounds.end() && known->second.kind != kind) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(RoundText(local.name, round), ": one worker pushes while another broadcasts"));
+  }
+  uint64_t open = 0;
+  for (const auto& [number, state] : local.rounds) open += !state.complete;
+  if (open > rounds_in_flight_ && known == local.rounds.end()) {
+    return absl::ResourceExhaustedError(absl::StrCat(RoundText(local.name, round), ": ", open,
+                                                     " rounds are open, rounds_in_flight is ", rounds_in_flight_,
+                                                     "; wait for an earlier one first"));
+  }
+  for (uint32_t other = 0; other < workers_.size(); ++other) {
+    const bool pushed = known != local.rounds.end() && known->second.has_pushed[other];
+    if (workers_[other].state == WorkerState::kDone && !pushed) {
+      return absl::UnavailableError(
+          absl::StrCat(RoundText(local.name, round), ": worker ", other, " of this node has closed its session"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values,
+                                           int32_t priority) {
+  LocalKey* local = FindLocal(key);
+  if (local == nullptr || !local->init_contributed) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
+  }
+  const Round round = local->last_push[worker.value()].Next();
+  absl::Status sound = CheckPart(*local, worker, round, kind, values);
+  if (!sound.ok()) return sound;
+  local->last_push[worker.value()] = round;
+  LocalRound& state = local->rounds[round];
+  if (state.gradients.empty()) {
+    state.kind = kind;
+    state.gradients.resize(workers_.size());
+    state.has_pushed.resize(workers_.size());
+  }
+  state.priority = std::max(priority, state.pushed == 0 ? priority : state.priority);
+  state.gradients[worker.value()] = std::move(values);
+  state.has_pushed[worker.value()] = true;
+  ++state.pushed;
+  DropOldRounds(*local);
+  return round;
+}
+
+void WorkerDesk::ContributeRound(StepContext& step, LocalKey& local, Round round) {
+  LocalRound& state = local.rounds.at(round);
+  state.contributed_at = step.now;
+  Contribution contribution{state.kind, Buffer(), static_cast<uint32_t>(workers_.size()), state.priority};
+  std::vector<Buffer> gradients = std::move(state.gradients);
+  state.gradients.clear();
+  if (state.kind == RoundKind::kBroadcast) {
+    const bool is_source = book_->FindKey(local.key)->source == self_;
+    contribution.weight = is_source ? 1 : 0;
+    if (is_source) contribution.values = std::move(gradients.front());
+    return engine_->Contribute(step, local.key, round, std::move(contribution));
+  }
+  if (gradients.size() == 1) {
+    contribution.values = std::move(gradients.front());
+    return engine_->Contribute(step, local.key, round, std::move(contribution));
+  }
+  std::vector<EncodedChunk> inputs;
+  for (Buffer& gradient : gradients) inputs.push_back(EncodeChunk(CodecId::kFp32, gradient, 1));
+  const KeyId key = local.key;
+  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), local.elements);
+  computations_->Start<AccumulateChunk>(
+      step, std::move(work), [this, key, round, contribution](StepContext& later, AccumulateChunk& done) mutable {
+        contribution.values = done.accumulator();
+        engine_->Contribute(later, key, round, std::move(contribution));
+      });
+}
+
+void WorkerDesk::WaitFor(StepContext& step, RequestId request, LocalKey& local, Round round) {
+  LocalRound& state = local.rounds.at(round);
+  const bool kept = engine_->Replay(local.key, round, [&](int64_t first_element, const Buffer& values) {
+    step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
+  });
+  if (!state.complete) return state.waiting.push_back(request);
+  Complete(step, request,
+           kept ? absl::OkStatus()
+                : absl::FailedPreconditionError(
+                      absl::StrCat(RoundText(local.name, round), " was pulled after the next round had begun")),
+           local.key, round);
+}
+
+void WorkerDesk::On(StepContext& step, ClientPush& call) {
+  absl::StatusOr<Round> round =
+      TakePart(call.worker, call.key, RoundKind::kAggregate, std::move(call.gradient), call.priority);
+  if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
+  LocalKey& local = *FindLocal(call.key);
+  if (call.wants_result) {
+    WaitFor(step, call.request, local, *round);
+  } else {
+    Complete(step, call.request, absl::OkStatus(), call.key, *round);
+  }
+  if (local.rounds.at(*round).pushed == workers_.size()) ContributeRound(step, local, *round);
+}
+
+void WorkerDesk::On(StepContext& step, ClientBroadcast& call) {
+  absl::StatusOr<Round> round =
+      TakePart(call.worker, call.key, RoundKind::kBroadcast, std::move(call.values), call.priority);
+  if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
+  LocalKey& local = *FindLocal(call.key);
+  WaitFor(step, call.request, local, *round);
+  if (local.rounds.at(*round).pushed == workers_.size()) ContributeRound(step, local, *round);
+}
+
+void WorkerDesk::On(StepContext& step, ClientPull& call) {
+  LocalKey* local = FindLocal(call.key);
+  if (local == nullptr || !local->init_contributed) {
+    return Complete(step, call.request,
+                    absl::FailedPreconditionError(
+                        absl::StrCat("key ", call.key.value(), " was not initialised here: call Init first")));
+  }
+  const Round round = local->last_push[call.worker.value()];
+  if (local->rounds.count(round) == 0) {
+    return Complete(step, call.request,
+                    absl::FailedPreconditionError(absl::StrCat(RoundText(local->name, round), " is no longer kept")),
+                    call.key);
+  }
+  WaitFor(step, call.request, *local, round);
+}
+
+void WorkerDesk::On(ClientBarrier& call) {
+  const uint64_t barrier = workers_[call.worker.value()].barriers++;
+  std::vector<RequestId>& waiting = barriers_[barrier];
+  waiting.push_back(call.request);
+  if (waiting.size() == workers_.size()) scheduler_->EnterBarrier(barrier);
+}
+
+void WorkerDesk::On(StepContext& step, ClientReportLoss& call) {
+  progress_.step = call.step;
+  progress_.loss = call.loss;
+  Complete(step, call.request, absl::OkStatus());
+}
+
+void WorkerDesk::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
+  LocalKey* local = FindLocal(key);
+  if (local == nullptr) return;
+  auto state = local->rounds.find(round);
+  if (state == local->rounds.end()) return;
+  for (RequestId request : state->second.waiting) {
+    step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
+  }
+}
+
+void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
+  LocalKey* local = FindLocal(key);
+  if (local == nullptr) return;
+  auto entry = local->rounds.find(round);
+  if (entry == local->rounds.end()) return;
+  LocalRound& state = entry->second;
+  state.complete = true;
+  progress_.last_sync = step.now - state.contributed_at;
+  for (RequestId request : std::exchange(state.waiting, {})) Complete(step, request, absl::OkStatus(), key, round);
+  DropOldRounds(*local);
+}
+
+void WorkerDesk::DropOldRounds(LocalKey& local) {
+  const Round oldest = *std::min_element(local.last_push.begin(), local.last_push.end());
+  while (!local.rounds.empty() && local.rounds.begin()->first < oldest && local.rounds.begin()->second.complete) {
+    local.rounds.erase(local.rounds.begin());
+  }
+}
+
+void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
+  auto waiting = barriers_.extract(barrier);
+  if (waiting.empty()) return;
+  for (RequestId request : waiting.mapped()) Complete(step, request, absl::OkStatus());
+}
+
+void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
+  if (!failed_.ok()) return;
+  failed_ = status;
+  auto fail = [&](const std::vector<RequestId>& requests, const std::string& what, KeyId key, Round round) {
+    for (RequestId request : requests) {
+      Complete(step, request, absl::Status(status.code(), absl::StrCat(what, ": ", status.message())), key, round);
+    }
+  };
+  for (auto& [name, local] : keys_) {
+    fail(local.init_requests, absl::StrCat("init of key '", name, "'"), local.key, Round(0));
+    for (auto& [round, state] : local.rounds) fail(state.waiting, RoundText(name, round), local.key, round);
+  }
+  for (auto& [barrier, waiting] : barriers_) fail(waiting, absl::StrCat("barrier ", barrier), KeyId(), Round());
+  keys_.clear();
+  by_key_.clear();
+  barriers_.clear();
+}
+
+uint32_t WorkerDesk::attached() const {
+  return std::count_if(workers_.begin(), workers_.end(),
+                       [](const Worker& worker) { return worker.state == WorkerState::kAttached; });
+}
+
+std::vector<NodeReport::KeyProgress> WorkerDesk::KeyProgress() const {
+  std::vector<NodeReport::KeyProgress> progress;
+  for (const auto& [key, local] : by_key_) {
+    Round last;
+    for (const auto& [round, state] : local->rounds) {
+      if (state.complete) last = round;
+    }
+    progress.push_back({key, last});
+  }
+  return progress;
+}
+
+}  // namespace banyan
