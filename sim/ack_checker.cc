@@ -1,0 +1,110 @@
+#include "sim/ack_checker.h"
+
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "core/buffer.h"
+#include "sim/message_facts.h"
+
+namespace banyan {
+
+AckChecker::AckChecker(const Limits& limits, std::function<Timestamp(NodeId)> clock, Violations* violations)
+    : limits_(limits), clock_(std::move(clock)), violations_(violations) {}
+
+void AckChecker::Complain(const Traffic& traffic, const std::string& rule, const std::string& what) {
+  violations_->Add(traffic.now, rule,
+                   absl::StrCat("node ", traffic.from.value(), " to node ", traffic.to.value(), ": ",
+                                DescribeMessage(traffic.message), ": ", what));
+}
+
+void AckChecker::OnSent(const Traffic& traffic) {
+  if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+    CheckChunk(traffic, *chunk);
+  } else if (const auto* link_ack = std::get_if<LinkAck>(&traffic.message)) {
+    CheckLinkAck(traffic, *link_ack);
+  } else if (const auto* delivery_ack = std::get_if<DeliveryAck>(&traffic.message)) {
+    CheckAnswer(traffic, *delivery_ack, /*from_relay_too=*/false);
+  } else if (const auto* busy = std::get_if<Busy>(&traffic.message)) {
+    CheckAnswer(traffic, *busy, /*from_relay_too=*/true);
+  }
+}
+
+void AckChecker::CheckChunk(const Traffic& traffic, const ChunkMessage& chunk) {
+  if (chunk.route.hop + 1 >= chunk.route.path.size() || chunk.route.sender() != traffic.from ||
+      chunk.route.receiver() != traffic.to) {
+    return Complain(traffic, "routes", "the route does not say so");
+  }
+  Link& link = links_[{traffic.from, traffic.to}];
+  if (chunk.link_sequence <= link.last_sequence) Complain(traffic, "link sequences", "does not rise");
+  link.last_sequence = chunk.link_sequence;
+  if (chunk.sent_at != clock_(traffic.from)) Complain(traffic, "timestamps", "sent_at is not the sender's time");
+  const ChunkOnWay on_way(chunk.id, chunk.route.source(), chunk.route.destination());
+  const auto before = link.in_flight.find(on_way);
+  if (before != link.in_flight.end()) TakeBack(&link, before);
+  const int64_t bytes = PayloadBytes(traffic.payload);
+  link.in_flight[on_way] = {chunk.link_sequence, bytes, traffic.connection};
+  link.by_sequence[chunk.link_sequence] = on_way;
+  link.in_flight_bytes += bytes;
+  if (limits_.window_bytes > 0 && link.in_flight_bytes > limits_.window_bytes + limits_.chunk_bytes) {
+    Complain(traffic, "bounded",
+             absl::StrCat(link.in_flight_bytes, " bytes are on their way, the window has ", limits_.window_bytes));
+  }
+}
+
+void AckChecker::TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry) {
+  link->in_flight_bytes -= entry->second.bytes;
+  link->by_sequence.erase(entry->second.sequence);
+  link->in_flight.erase(entry);
+}
+
+void AckChecker::CheckLinkAck(const Traffic& traffic, const LinkAck& ack) {
+  const Link& link = links_[{traffic.to, traffic.from}];
+  for (const LinkAck::Entry& entry : ack.entries) {
+    const auto delivered = link.delivered.find(entry.link_sequence);
+    if (delivered == link.delivered.end()) {
+      Complain(traffic, "acks", absl::StrCat("sequence ", entry.link_sequence, " has not arrived"));
+    } else if (delivered->second != entry.sent_at) {
+      Complain(traffic, "timestamps", absl::StrCat("sequence ", entry.link_sequence, " was not sent then"));
+    }
+    if (entry.received_at > clock_(traffic.from)) Complain(traffic, "timestamps", "received in the future");
+  }
+}
+
+template <typename Answer>
+void AckChecker::CheckAnswer(const Traffic& traffic, const Answer& answer, bool from_relay_too) {
+  if (answer.route.hop != 0) return;  // checked where it was made
+  const NodeId maker = answer.route.source();
+  const NodeId chunks_source = answer.route.destination();
+  if (maker != traffic.from) return Complain(traffic, "routes", "the route does not start here");
+  const std::set<ChunkOnWay>& arrived = arrived_[maker];
+  for (const ChunkId& id : answer.chunks) {
+    const auto found = arrived.lower_bound(ChunkOnWay(id, chunks_source, NodeId(0)));
+    const bool known = found != arrived.end() && std::get<0>(*found) == id && std::get<1>(*found) == chunks_source;
+    const bool for_maker = arrived.contains(ChunkOnWay(id, chunks_source, maker));
+    if (!for_maker && !(from_relay_too && known)) Complain(traffic, "acks", "names a chunk that has not arrived");
+  }
+}
+
+void AckChecker::OnDelivered(const Traffic& traffic) {
+  if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+    links_[{traffic.from, traffic.to}].delivered.emplace(chunk->link_sequence, chunk->sent_at);
+    arrived_[traffic.to].emplace(chunk->id, chunk->route.source(), chunk->route.destination());
+  } else if (const auto* ack = std::get_if<LinkAck>(&traffic.message)) {
+    Link& link = links_[{traffic.to, traffic.from}];
+    for (const LinkAck::Entry& entry : ack->entries) {
+      const auto on_way = link.by_sequence.find(entry.link_sequence);
+      if (on_way != link.by_sequence.end()) TakeBack(&link, link.in_flight.find(on_way->second));
+    }
+  }
+}
+
+void AckChecker::OnLossNoticed(Timestamp /*now*/, NodeId node, NodeId peer, uint32_t connection) {
+  Link& link = links_[{node, peer}];
+  for (auto entry = link.in_flight.begin(); entry != link.in_flight.end();) {
+    const auto next = std::next(entry);
+    if (entry->second.connection == connection) TakeBack(&link, entry);
+    entry = next;
+  }
+}
+
+}  // namespace banyan

@@ -1,0 +1,71 @@
+// Checks acknowledgements and credits between nodes: an ack or BUSY only names what had arrived there, its times are
+// those of the chunk, link sequences rise, and no link carries more unacknowledged bytes than its window (rule 4 of the
+// design, section 4). Thread-compatible; registered with the network, owned by the cluster.
+#ifndef BANYAN_SIM_ACK_CHECKER_H_
+#define BANYAN_SIM_ACK_CHECKER_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/ids.h"
+#include "core/time.h"
+#include "sim/traffic_observer.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+class AckChecker : public TrafficObserver {
+ public:
+  struct Limits {
+    // Payload bytes without a link ack on one directed link; 0: not checked.
+    int64_t window_bytes = 0;
+    int64_t chunk_bytes = 0;  // of the largest chunk: a window may be over by one
+  };
+
+  // `clock` gives a node's own time. `violations` outlives this.
+  AckChecker(const Limits& limits, std::function<Timestamp(NodeId)> clock, Violations* violations);
+
+  void OnSent(const Traffic& traffic) override;
+  void OnDelivered(const Traffic& traffic) override;
+  void OnLossNoticed(Timestamp now, NodeId node, NodeId peer, uint32_t connection) override;
+
+ private:
+  using NodePair = std::pair<NodeId, NodeId>;
+  // A chunk on one hop of its way.
+  using ChunkOnWay = std::tuple<ChunkId, NodeId, NodeId>;  // source, destination
+
+  struct InFlight {
+    uint64_t sequence = 0;
+    int64_t bytes = 0;
+    uint32_t connection = 0;
+  };
+  struct Link {
+    uint64_t last_sequence = 0;
+    std::map<uint64_t, Timestamp> delivered;  // sequence -> when it was sent, by the sender's clock
+    std::map<ChunkOnWay, InFlight> in_flight;
+    std::map<uint64_t, ChunkOnWay> by_sequence;
+    int64_t in_flight_bytes = 0;
+  };
+
+  void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
+  void CheckLinkAck(const Traffic& traffic, const LinkAck& ack);
+  template <typename Answer>
+  void CheckAnswer(const Traffic& traffic, const Answer& answer, bool from_relay_too);
+  void TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry);
+  void Complain(const Traffic& traffic, const std::string& rule, const std::string& what);
+
+  const Limits limits_;
+  const std::function<Timestamp(NodeId)> clock_;
+  Violations* const violations_;
+  std::map<NodePair, Link> links_;
+  std::map<NodeId, std::set<ChunkOnWay>> arrived_;  // by node that received it, relays among them
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_ACK_CHECKER_H_

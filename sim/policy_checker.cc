@@ -1,0 +1,106 @@
+#include "sim/policy_checker.h"
+
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "sim/message_facts.h"
+
+namespace banyan {
+namespace {
+
+std::string RoundText(KeyId key, Round round) { return absl::StrCat("key ", key.value(), " round ", round.value()); }
+
+std::optional<Term> TermOf(const Message& message) {
+  return std::visit(
+      [](const auto& m) -> std::optional<Term> {
+        if constexpr (requires { m.term; }) {
+          return m.term;
+        } else {
+          return std::nullopt;
+        }
+      },
+      message);
+}
+
+}  // namespace
+
+void PolicyChecker::OnSent(const Traffic& traffic) {
+  if (traffic.from == kSchedulerNode) CheckTerm(traffic);
+  if (const auto* answer = std::get_if<PolicyAnswer>(&traffic.message)) {
+    CheckAnswer(traffic, *answer);
+  } else if (const auto* published = std::get_if<PolicyPublished>(&traffic.message)) {
+    published_.insert({traffic.connection, traffic.generation, published->slice.version});
+  } else if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+    CheckChunk(traffic, *chunk);
+  } else if (const auto* closed = std::get_if<ClosedEverywhere>(&traffic.message)) {
+    CheckClosed(traffic, *closed);
+  }
+}
+
+void PolicyChecker::OnDelivered(const Traffic& traffic) {
+  const auto* closed = std::get_if<RoundsClosed>(&traffic.message);
+  if (closed == nullptr) return;
+  for (const RoundsClosed::Entry& entry : closed->entries) {
+    closing_[{entry.key, entry.round}].hashes[traffic.from] = entry.hash;
+  }
+}
+
+void PolicyChecker::CheckTerm(const Traffic& traffic) {
+  const std::optional<Term> term = TermOf(traffic.message);
+  if (!term.has_value()) return;
+  if (*term < last_term_) {
+    violations_->Add(
+        traffic.now, "terms rise",
+        absl::StrCat(DescribeMessage(traffic.message), " has term ", term->value(), " after ", last_term_.value()));
+  }
+  last_term_ = *term;
+}
+
+void PolicyChecker::CheckAnswer(const Traffic& traffic, const PolicyAnswer& answer) {
+  for (const PolicyAnswer::Binding& binding : answer.bindings) {
+    if (!published_.contains({traffic.connection, traffic.generation, binding.policy})) {
+      violations_->Add(traffic.now, "one policy per round",
+                       absl::StrCat("node ", traffic.to.value(), " is answered with policy ", binding.policy.value(),
+                                    ", which it was not sent on this connection"));
+    }
+    for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
+      const Bound now{binding.policy, answer.epoch, binding.attempt};
+      const Bound& before = bound_.try_emplace({binding.key, round}, now).first->second;
+      if (before.policy == now.policy && before.epoch == now.epoch && before.attempt == now.attempt) continue;
+      violations_->Add(traffic.now, "one policy per round",
+                       absl::StrCat(RoundText(binding.key, round), " was bound to policy ", before.policy.value(),
+                                    " and node ", traffic.to.value(), " is told policy ", now.policy.value()));
+    }
+  }
+}
+
+void PolicyChecker::CheckChunk(const Traffic& traffic, const ChunkMessage& chunk) {
+  const KeyRound round(chunk.id.key, chunk.id.round);
+  const auto bound = bound_.find(round);
+  if (bound == bound_.end() || bound->second.policy != chunk.policy || bound->second.epoch != chunk.id.epoch ||
+      bound->second.attempt != chunk.id.attempt) {
+    violations_->Add(
+        traffic.now, "one policy per round",
+        absl::StrCat("node ", traffic.from.value(), " sends ", DescribeMessage(traffic.message), " under policy ",
+                     chunk.policy.value(), bound == bound_.end() ? " before any answer" : ", not the bound one"));
+  }
+  const RoundKind kind = kinds_.try_emplace(round, chunk.kind).first->second;
+  if (kind != chunk.kind) {
+    violations_->Add(traffic.now, "one policy per round",
+                     absl::StrCat(RoundText(chunk.id.key, chunk.id.round), " is of two kinds"));
+  }
+}
+
+void PolicyChecker::CheckClosed(const Traffic& traffic, const ClosedEverywhere& closed) {
+  for (const ClosedEverywhere::Entry& entry : closed.entries) {
+    const Closing& closing = closing_[{entry.key, entry.round}];
+    bool equal = true;
+    for (const auto& [node, hash] : closing.hashes) equal = equal && hash == closing.hashes.begin()->second;
+    if (closing.hashes.size() == members_ && equal) continue;
+    violations_->Add(traffic.now, "closed everywhere",
+                     absl::StrCat(RoundText(entry.key, entry.round), " is called closed after ", closing.hashes.size(),
+                                  " of ", members_, " members held it", equal ? "" : " with different results"));
+  }
+}
+
+}  // namespace banyan

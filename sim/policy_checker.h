@@ -1,0 +1,57 @@
+// Checks what the scheduler says about rounds against what nodes do with it (rule 3 of the design, section 4): one
+// policy per key and round on all members, published before it is named, terms that never fall, and rounds closed
+// everywhere only when every member has said so. Thread-compatible; registered with the network, owned by the cluster.
+#ifndef BANYAN_SIM_POLICY_CHECKER_H_
+#define BANYAN_SIM_POLICY_CHECKER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "core/ids.h"
+#include "sim/traffic_observer.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+class PolicyChecker : public TrafficObserver {
+ public:
+  // `members` nodes make a round. `violations` outlives this.
+  PolicyChecker(uint32_t members, Violations* violations) : members_(members), violations_(violations) {}
+
+  void OnSent(const Traffic& traffic) override;
+  void OnDelivered(const Traffic& traffic) override;
+
+ private:
+  using KeyRound = std::pair<KeyId, Round>;
+  struct Bound {
+    PolicyVersion policy;
+    Epoch epoch;
+    Attempt attempt;
+  };
+  struct Closing {
+    std::map<NodeId, uint64_t> hashes;  // by node that holds the round's result
+  };
+
+  void CheckTerm(const Traffic& traffic);
+  void CheckAnswer(const Traffic& traffic, const PolicyAnswer& answer);
+  void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
+  void CheckClosed(const Traffic& traffic, const ClosedEverywhere& closed);
+
+  const uint32_t members_;
+  Violations* const violations_;
+  Term last_term_;
+  std::map<KeyRound, Bound> bound_;
+  std::map<KeyRound, RoundKind> kinds_;
+  std::map<KeyRound, Closing> closing_;
+  // (connection, generation, version) on which the version was published.
+  std::set<std::tuple<uint32_t, uint32_t, PolicyVersion>> published_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_POLICY_CHECKER_H_

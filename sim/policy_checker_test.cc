@@ -1,0 +1,97 @@
+#include "sim/policy_checker.h"
+
+#include <utility>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+class PolicyCheckerTest : public testing::Test {
+ protected:
+  PolicyCheckerTest() : checker_(2, &violations_) {}
+
+  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeTraffic(from, to, message)); }
+  void Deliver(NodeId from, const Message& message) {
+    checker_.OnDelivered(MakeTraffic(from, kSchedulerNode, message));
+  }
+  // Publishes and answers to a node.
+  void Answer(NodeId to, uint64_t policy) {
+    PolicyPublished published;
+    published.slice.version = PolicyVersion(policy);
+    Send(kSchedulerNode, to, published);
+    PolicyAnswer answer;
+    answer.bindings.push_back({KeyId(1), Round(1), Round(2), PolicyVersion(policy), Attempt(0)});
+    Send(kSchedulerNode, to, answer);
+  }
+  static ChunkMessage Chunk(uint64_t policy, uint64_t round) {
+    ChunkMessage chunk;
+    chunk.id.key = KeyId(1);
+    chunk.id.round = Round(round);
+    chunk.policy = PolicyVersion(policy);
+    chunk.route.path = {NodeId(1), NodeId(2)};
+    return chunk;
+  }
+
+  Violations violations_;
+  PolicyChecker checker_;
+
+ private:
+  Traffic MakeTraffic(NodeId from, NodeId to, const Message& message) {
+    return {Timestamp(), from, to, Channel::kControl, from.value() * 10 + to.value(), 1, 64, message, no_payload_};
+  }
+  const Payload no_payload_;
+};
+
+TEST_F(PolicyCheckerTest, OnePolicyForAllPasses) {
+  Answer(NodeId(1), 5);
+  Answer(NodeId(2), 5);
+  Send(NodeId(1), NodeId(2), Chunk(5, 1));
+  Send(NodeId(2), NodeId(1), Chunk(5, 2));
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+TEST_F(PolicyCheckerTest, TwoAnswersForARoundAreCaught) {
+  Answer(NodeId(1), 5);
+  Answer(NodeId(2), 6);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
+TEST_F(PolicyCheckerTest, AnAnswerBeforeItsPolicyIsCaught) {
+  PolicyAnswer answer;
+  answer.bindings.push_back({KeyId(1), Round(1), Round(1), PolicyVersion(5), Attempt(0)});
+  Send(kSchedulerNode, NodeId(1), answer);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
+TEST_F(PolicyCheckerTest, AChunkUnderAnotherPolicyOrNoneIsCaught) {
+  Answer(NodeId(1), 5);
+  Send(NodeId(1), NodeId(2), Chunk(4, 1));
+  EXPECT_EQ(violations_.count(), 1);
+  Send(NodeId(1), NodeId(2), Chunk(5, 3));
+  EXPECT_EQ(violations_.count(), 2);
+}
+
+TEST_F(PolicyCheckerTest, AFallingTermIsCaught) {
+  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(3), Timestamp()});
+  EXPECT_TRUE(violations_.empty());
+  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(2), Timestamp()});
+  EXPECT_TRUE(violations_.Has("terms rise"));
+}
+
+TEST_F(PolicyCheckerTest, ARoundIsOnlyClosedWhenAllHoldTheSame) {
+  ClosedEverywhere closed;
+  closed.entries.push_back({KeyId(1), Round(1)});
+  Deliver(NodeId(1), RoundsClosed{{{KeyId(1), Round(1), 77}}});
+  Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_EQ(violations_.count(), 1);
+  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 77}}});
+  Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_EQ(violations_.count(), 1);
+  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 78}}});
+  Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_TRUE(violations_.Has("closed everywhere"));
+}
+
+}  // namespace
+}  // namespace banyan

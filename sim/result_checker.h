@@ -1,0 +1,55 @@
+// Checks what workers get: each contribution is in the sum exactly once, and all replicas are identical bit by bit
+// (rules 1 and 2 of the design, section 4). Thread-compatible; owned by the cluster.
+#ifndef BANYAN_SIM_RESULT_CHECKER_H_
+#define BANYAN_SIM_RESULT_CHECKER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/job_config.h"
+#include "sim/training_plan.h"
+#include "sim/violations.h"
+#include "sim/worker_listener.h"
+
+namespace banyan {
+
+class ResultChecker : public WorkerListener {
+ public:
+  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer makes of
+  // a sum only has to be the same everywhere. `plan` and `violations` outlive this.
+  ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op, Violations* violations);
+
+  void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
+  void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
+
+  int64_t results() const { return results_; }
+  // No two results of a round have differed so far.
+  bool replicas_identical() const { return replicas_identical_; }
+
+ private:
+  struct RoundResult {
+    std::vector<float> expected;  // empty when it cannot be known
+    uint64_t hash = 0;            // of the first worker's result
+    WorkerName first;
+    size_t seen = 0;
+  };
+
+  std::vector<float> Expected(size_t tensor, Round round) const;
+  void CheckValues(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> expected,
+                   absl::Span<const float> values);
+
+  const TrainingPlan* const plan_;
+  const std::vector<WorkerName> workers_;
+  const AggregationOp op_;
+  Violations* const violations_;
+  std::map<std::pair<size_t, Round>, RoundResult> rounds_;  // those that not all workers have yet
+  int64_t results_ = 0;
+  bool replicas_identical_ = true;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_RESULT_CHECKER_H_

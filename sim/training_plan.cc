@@ -1,0 +1,40 @@
+#include "sim/training_plan.h"
+
+#include "sim/digest.h"
+
+namespace banyan {
+namespace {
+
+constexpr uint64_t kOddStep = 0x9E3779B97F4A7C15;
+constexpr uint64_t kMixer = 0xD6E8FEB86659FD93;
+
+}  // namespace
+
+RoundKind TrainingPlan::KindOf(Round round) const {
+  const bool broadcast = round == Round(0) || (broadcast_every > 0 && round.value() % broadcast_every == 0);
+  return broadcast ? RoundKind::kBroadcast : RoundKind::kAggregate;
+}
+
+void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
+  uint64_t state = Digest({plan.seed, worker.node.value(), worker.worker.value(), tensor, round.value()});
+  for (float& value : values) {
+    state += kOddStep;
+    const uint64_t mixed = (state ^ (state >> 32)) * kMixer;
+    value = static_cast<float>(static_cast<int>(mixed >> 53) - (kLargestGradient + 1));
+    if (value < -kLargestGradient) value = kLargestGradient;
+  }
+}
+
+std::vector<float> SumOfGradients(const TrainingPlan& plan, absl::Span<const WorkerName> workers, size_t tensor,
+                                  Round round) {
+  const auto elements = static_cast<size_t>(plan.tensors[tensor].elements);
+  std::vector<float> sum(elements, 0.0f);
+  std::vector<float> gradient(elements);
+  for (const WorkerName& worker : workers) {
+    FillGradient(plan, worker, tensor, round, absl::MakeSpan(gradient));
+    for (size_t i = 0; i < elements; ++i) sum[i] += gradient[i];
+  }
+  return sum;
+}
+
+}  // namespace banyan

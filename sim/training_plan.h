@@ -1,0 +1,61 @@
+// What the simulated workers do, the same for all of them, and the values they do it with: small integers, whose sums
+// are exact in float32 in whatever order they are added. Values and pure functions; thread-compatible.
+#ifndef BANYAN_SIM_TRAINING_PLAN_H_
+#define BANYAN_SIM_TRAINING_PLAN_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "core/ids.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+struct TrainingPlan {
+  struct Tensor {
+    std::string name;
+    int64_t elements = 0;
+    int32_t priority = 0;
+  };
+
+  std::vector<Tensor> tensors;
+  uint64_t rounds = 1;  // after round 0, which carries the initial values
+  uint64_t seed = 1;
+  absl::Duration compute_time;  // of a worker, before each round
+  // A worker's compute time varies by up to this, differently for each.
+  absl::Duration compute_spread;
+  // Each tensor goes on to its next round by itself, instead of all together.
+  bool tensors_apart = false;
+  // Rounds of a tensor that a worker pushes before it has the first one's result.
+  uint32_t rounds_in_flight = 1;
+  bool pull_apart = false;       // Push, then Pull, instead of PushPull
+  uint64_t broadcast_every = 0;  // this often a round is a Broadcast; 0: never
+  uint64_t barrier_every = 0;    // 0: never; not with tensors_apart
+
+  RoundKind KindOf(Round round) const;
+};
+
+// Names a worker among all.
+struct WorkerName {
+  NodeId node;
+  WorkerId worker;
+
+  friend auto operator<=>(const WorkerName&, const WorkerName&) = default;
+};
+
+// Whole numbers of at most kLargestGradient in size, so that the sum of thousands of workers is exact.
+inline constexpr int kLargestGradient = 1023;
+
+// What `worker` contributes to the tensor in this round, element by element.
+void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values);
+
+// The sum over all these workers.
+std::vector<float> SumOfGradients(const TrainingPlan& plan, absl::Span<const WorkerName> workers, size_t tensor,
+                                  Round round);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_TRAINING_PLAN_H_
