@@ -1,0 +1,156 @@
+#include "proto/chunk_wire.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+static_assert(static_cast<int>(Half::kReduce) == wire::HALF_REDUCE);
+static_assert(static_cast<int>(Half::kBroadcast) == wire::HALF_BROADCAST);
+static_assert(static_cast<int>(RoundKind::kAggregate) == wire::ROUND_KIND_AGGREGATE);
+static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
+static_assert(static_cast<int>(CodecId::kFp32) == wire::CODEC_ID_FP32);
+
+bool HasRepetition(const std::vector<NodeId>& path) {
+  absl::InlinedVector<NodeId, 16> sorted(path.begin(), path.end());
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+}
+
+void WriteFrame(const FrameHeader& from, wire::FrameHeader& to) {
+  to.set_codec(static_cast<wire::CodecId>(from.codec));
+  to.set_first_element(from.first_element);
+  to.set_elements(from.elements);
+  to.set_size_bytes(from.size_bytes);
+}
+
+FrameHeader ReadFrame(const wire::FrameHeader& from, int64_t chunk_elements, int64_t arrived_bytes,
+                      FieldReader fields) {
+  FrameHeader frame;
+  frame.codec = fields.OneOf("codec", from.codec(), CodecId::kFp32);
+  frame.first_element = fields.Between("first_element", from.first_element(), int64_t{0}, chunk_elements - 1);
+  frame.elements = fields.Between("elements", from.elements(), int64_t{1}, chunk_elements - frame.first_element);
+  frame.size_bytes = from.size_bytes();
+  if (frame.codec == CodecId::kFp32 && frame.size_bytes != 4 * frame.elements) {
+    fields.Refuse("size_bytes", absl::StrCat("4 bytes for each of ", frame.elements, " elements"),
+                  absl::StrCat(frame.size_bytes));
+  }
+  if (frame.size_bytes != arrived_bytes) {
+    fields.Refuse("size_bytes", absl::StrCat("the ", arrived_bytes, " bytes of the frame that arrived"),
+                  absl::StrCat(frame.size_bytes));
+  }
+  return frame;
+}
+
+std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, int64_t chunk_elements, const Payload& payload,
+                                    FieldReader& fields) {
+  std::vector<FrameHeader> frames;
+  const int count = fields.Count("frames", from.frames_size(), 0, fields.limits().max_frames);
+  if (payload.size() != static_cast<size_t>(from.frames_size())) {
+    fields.Refuse("frames", absl::StrCat("as many as the ", payload.size(), " frames that arrived"),
+                  absl::StrCat(from.frames_size()));
+    return frames;
+  }
+  frames.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    frames.push_back(ReadFrame(from.frames(i), chunk_elements, payload[i].size_bytes(), fields.Within("frames", i)));
+  }
+  return frames;
+}
+
+// Only a contribution can be empty: somebody who had nothing to add.
+void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
+  if (!chunk.frames.empty()) return;
+  fields.Expect(chunk.id.half == Half::kReduce, "frames", "at least 1 in a broadcast half", "0");
+  if (chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
+}
+
+}  // namespace
+
+void WriteChunkId(const ChunkId& from, wire::ChunkId& to) {
+  to.set_epoch(from.epoch.value());
+  to.set_attempt(from.attempt.value());
+  to.set_round(from.round.value());
+  to.set_key(from.key.value());
+  to.set_chunk(from.chunk.value());
+  to.set_half(static_cast<wire::Half>(from.half));
+}
+
+ChunkId ReadChunkId(const wire::ChunkId& from, FieldReader fields) {
+  ChunkId id;
+  id.epoch = Epoch(from.epoch());
+  id.attempt = Attempt(from.attempt());
+  id.round = Round(from.round());
+  id.key = fields.NonZero<KeyId>("key", from.key());
+  id.chunk = ChunkIndex(from.chunk());
+  id.half = fields.OneOf("half", from.half(), Half::kBroadcast);
+  return id;
+}
+
+void WriteSourceRoute(const SourceRoute& from, wire::SourceRoute& to) {
+  to.mutable_path()->Reserve(static_cast<int>(from.path.size()));
+  for (NodeId node : from.path) to.add_path(node.value());
+  to.set_hop(from.hop);
+}
+
+SourceRoute ReadSourceRoute(const wire::SourceRoute& from, FieldReader fields) {
+  SourceRoute route;
+  route.path = ReadPath(from.path(), fields);
+  route.hop = from.hop();
+  // A path of the wrong length has been refused already.
+  if (!route.path.empty())
+    route.hop = fields.Between("hop", from.hop(), 0u, static_cast<uint32_t>(route.path.size()) - 2);
+  return route;
+}
+
+std::vector<NodeId> ReadPath(const google::protobuf::RepeatedField<uint32_t>& from, FieldReader fields) {
+  std::vector<NodeId> path;
+  const int count = fields.Count("path", from.size(), 2, fields.limits().max_path_nodes);
+  path.reserve(count);
+  for (int i = 0; i < count; ++i) path.push_back(fields.NonZero<NodeId>("path", from.Get(i)));
+  fields.Expect(!HasRepetition(path), "path", "each node once", "a node twice");
+  return path;
+}
+
+void Write(const ChunkMessage& from, wire::Envelope& to) {
+  wire::ChunkMessage& chunk = *to.mutable_chunk();
+  WriteChunkId(from.id, *chunk.mutable_id());
+  chunk.set_policy(from.policy.value());
+  chunk.set_tree(from.tree.value());
+  chunk.set_kind(static_cast<wire::RoundKind>(from.kind));
+  chunk.set_source_incarnation(from.source_incarnation.value());
+  WriteSourceRoute(from.route, *chunk.mutable_route());
+  chunk.set_is_auxiliary(from.is_auxiliary);
+  chunk.set_weight(from.weight);
+  chunk.set_priority(from.priority);
+  chunk.set_elements(from.elements);
+  for (const FrameHeader& frame : from.frames) WriteFrame(frame, *chunk.add_frames());
+  chunk.set_link_sequence(from.link_sequence);
+  chunk.set_sent_at_ns(from.sent_at.nanoseconds());
+}
+
+ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, FieldReader fields) {
+  ChunkMessage chunk;
+  chunk.id = ReadChunkId(from.id(), fields.Within("id"));
+  chunk.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
+  chunk.tree = TreeIndex(from.tree());
+  chunk.kind = fields.OneOf("kind", from.kind(), RoundKind::kBroadcast);
+  chunk.source_incarnation = fields.NonZero<Incarnation>("source_incarnation", from.source_incarnation());
+  chunk.route = ReadSourceRoute(from.route(), fields.Within("route"));
+  chunk.is_auxiliary = from.is_auxiliary();
+  chunk.weight = from.weight();
+  chunk.priority = from.priority();
+  chunk.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_chunk_elements);
+  chunk.frames = ReadFrames(from, chunk.elements, payload, fields);
+  chunk.link_sequence = from.link_sequence();
+  chunk.sent_at = fields.Time("sent_at", from.sent_at_ns());
+  CheckEmptiness(chunk, fields);
+  return chunk;
+}
+
+}  // namespace banyan

@@ -1,0 +1,221 @@
+#include "proto/from_scheduler_wire.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/policy_wire.h"
+
+namespace banyan {
+namespace {
+
+constexpr int kMaxWaitedFor = 16;
+// Whoever gets a binding may walk through its rounds.
+constexpr uint64_t kMaxBoundRounds = 65536;
+
+PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, FieldReader fields) {
+  PolicyAnswer::Binding binding;
+  binding.key = fields.NonZero<KeyId>("key", from.key());
+  binding.first_round = Round(from.first_round());
+  binding.last_round = Round(from.last_round());
+  binding.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
+  binding.attempt = Attempt(from.attempt());
+  // The first round past the last one wraps around to a large number.
+  if (from.last_round() - from.first_round() >= kMaxBoundRounds) {
+    fields.Refuse("last_round", absl::StrCat("0 to ", kMaxBoundRounds - 1, " rounds after round ", from.first_round()),
+                  absl::StrCat("round ", from.last_round()));
+  }
+  return binding;
+}
+
+}  // namespace
+
+void Write(const JoinAccepted& from, wire::Envelope& to) {
+  wire::JoinAccepted& accepted = *to.mutable_join_accepted();
+  accepted.set_term(from.term.value());
+  accepted.set_node(from.node.value());
+  WriteJobConfig(from.config, *accepted.mutable_config());
+}
+
+JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields) {
+  JoinAccepted accepted;
+  accepted.term = fields.NonZero<Term>("term", from.term());
+  accepted.node = fields.NonZero<NodeId>("node", from.node());
+  accepted.config = ReadJobConfig(from.config(), fields.Within("config"));
+  return accepted;
+}
+
+void Write(const JoinRefused& from, wire::Envelope& to) {
+  wire::JoinRefused& refused = *to.mutable_join_refused();
+  refused.set_term(from.term.value());
+  refused.set_reason(SendableReason(from.reason));
+}
+
+JoinRefused Read(const wire::JoinRefused& from, FieldReader fields) {
+  return JoinRefused{fields.NonZero<Term>("term", from.term()), fields.Reason("reason", from.reason())};
+}
+
+void Write(const MembershipUpdate& from, wire::Envelope& to) {
+  wire::MembershipUpdate& update = *to.mutable_membership_update();
+  update.set_term(from.term.value());
+  update.set_epoch(from.epoch.value());
+  update.set_joined(from.joined);
+  update.set_expected(from.expected);
+  update.set_started(from.started);
+  for (const std::string& name : from.waiting_for) update.add_waiting_for(name);
+}
+
+MembershipUpdate Read(const wire::MembershipUpdate& from, FieldReader fields) {
+  MembershipUpdate update;
+  update.term = fields.NonZero<Term>("term", from.term());
+  update.epoch = Epoch(from.epoch());
+  update.joined = from.joined();
+  update.expected = from.expected();
+  update.started = from.started();
+  const int count = fields.Count("waiting_for", from.waiting_for_size(), 0, kMaxWaitedFor);
+  for (int i = 0; i < count; ++i) update.waiting_for.push_back(fields.Name("waiting_for", from.waiting_for(i)));
+  return update;
+}
+
+void Write(const HeartbeatReply& from, wire::Envelope& to) {
+  wire::HeartbeatReply& reply = *to.mutable_heartbeat_reply();
+  reply.set_term(from.term.value());
+  reply.set_sent_at_ns(from.sent_at.nanoseconds());
+}
+
+HeartbeatReply Read(const wire::HeartbeatReply& from, FieldReader fields) {
+  return HeartbeatReply{fields.NonZero<Term>("term", from.term()), fields.Time("sent_at", from.sent_at_ns())};
+}
+
+void Write(const KeysAssigned& from, wire::Envelope& to) {
+  wire::KeysAssigned& assigned = *to.mutable_keys_assigned();
+  assigned.set_term(from.term.value());
+  assigned.set_version(from.version.value());
+  for (const KeySlice& key : from.keys) WriteKeySlice(key, *assigned.add_keys());
+}
+
+KeysAssigned Read(const wire::KeysAssigned& from, FieldReader fields) {
+  KeysAssigned assigned;
+  assigned.term = fields.NonZero<Term>("term", from.term());
+  assigned.version = KeyTableVersion(from.version());
+  const int count = fields.Count("keys", from.keys_size());
+  assigned.keys.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    FieldReader within = fields.Within("keys", i);
+    assigned.keys.push_back(ReadKeySlice(from.keys(i), within));
+    if (i > 0 && assigned.keys[i].key != assigned.keys[i - 1].key.Next()) {
+      within.Refuse("key", absl::StrCat(assigned.keys[i - 1].key.Next().value(), ", without a gap"),
+                    absl::StrCat(from.keys(i).key()));
+    }
+  }
+  return assigned;
+}
+
+void Write(const KeyRefused& from, wire::Envelope& to) {
+  wire::KeyRefused& refused = *to.mutable_key_refused();
+  refused.set_term(from.term.value());
+  refused.set_name(from.name);
+  refused.set_reason(SendableReason(from.reason));
+}
+
+KeyRefused Read(const wire::KeyRefused& from, FieldReader fields) {
+  KeyRefused refused;
+  refused.term = fields.NonZero<Term>("term", from.term());
+  refused.name = fields.Name("name", from.name());
+  refused.reason = fields.Reason("reason", from.reason());
+  return refused;
+}
+
+void Write(const PolicyAnswer& from, wire::Envelope& to) {
+  wire::PolicyAnswer& answer = *to.mutable_policy_answer();
+  answer.set_term(from.term.value());
+  answer.set_epoch(from.epoch.value());
+  for (const PolicyAnswer::Binding& binding : from.bindings) {
+    wire::PolicyAnswer::Binding& written = *answer.add_bindings();
+    written.set_key(binding.key.value());
+    written.set_first_round(binding.first_round.value());
+    written.set_last_round(binding.last_round.value());
+    written.set_policy(binding.policy.value());
+    written.set_attempt(binding.attempt.value());
+  }
+}
+
+PolicyAnswer Read(const wire::PolicyAnswer& from, FieldReader fields) {
+  PolicyAnswer answer;
+  answer.term = fields.NonZero<Term>("term", from.term());
+  answer.epoch = Epoch(from.epoch());
+  const int count = fields.Count("bindings", from.bindings_size());
+  answer.bindings.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    answer.bindings.push_back(ReadBinding(from.bindings(i), fields.Within("bindings", i)));
+  }
+  return answer;
+}
+
+void Write(const PolicyPublished& from, wire::Envelope& to) {
+  wire::PolicyPublished& published = *to.mutable_policy_published();
+  published.set_term(from.term.value());
+  WritePolicySlice(from.slice, *published.mutable_slice());
+}
+
+PolicyPublished Read(const wire::PolicyPublished& from, FieldReader fields) {
+  PolicyPublished published;
+  published.term = fields.NonZero<Term>("term", from.term());
+  published.slice = ReadPolicySlice(from.slice(), fields.Within("slice"));
+  return published;
+}
+
+void Write(const ClosedEverywhere& from, wire::Envelope& to) {
+  wire::ClosedEverywhere& closed = *to.mutable_closed_everywhere();
+  closed.set_term(from.term.value());
+  for (const ClosedEverywhere::Entry& entry : from.entries) {
+    wire::ClosedEverywhere::Entry& written = *closed.add_entries();
+    written.set_key(entry.key.value());
+    written.set_round(entry.round.value());
+  }
+}
+
+ClosedEverywhere Read(const wire::ClosedEverywhere& from, FieldReader fields) {
+  ClosedEverywhere closed;
+  closed.term = fields.NonZero<Term>("term", from.term());
+  const int count = fields.Count("entries", from.entries_size());
+  closed.entries.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    FieldReader within = fields.Within("entries", i);
+    closed.entries.push_back({within.NonZero<KeyId>("key", from.entries(i).key()), Round(from.entries(i).round())});
+  }
+  return closed;
+}
+
+void Write(const BarrierReleased& from, wire::Envelope& to) {
+  wire::BarrierReleased& released = *to.mutable_barrier_released();
+  released.set_term(from.term.value());
+  released.set_barrier(from.barrier);
+}
+
+BarrierReleased Read(const wire::BarrierReleased& from, FieldReader fields) {
+  return BarrierReleased{fields.NonZero<Term>("term", from.term()), from.barrier()};
+}
+
+void Write(const JobFailed& from, wire::Envelope& to) {
+  wire::JobFailed& failed = *to.mutable_job_failed();
+  failed.set_term(from.term.value());
+  failed.set_code(static_cast<uint32_t>(from.code));
+  failed.set_reason(SendableReason(from.reason));
+}
+
+JobFailed Read(const wire::JobFailed& from, FieldReader fields) {
+  JobFailed failed;
+  failed.term = fields.NonZero<Term>("term", from.term());
+  failed.code = static_cast<absl::StatusCode>(
+      fields.Between("code", from.code(), static_cast<uint32_t>(absl::StatusCode::kCancelled),
+                     static_cast<uint32_t>(absl::StatusCode::kUnauthenticated)));
+  failed.reason = fields.Reason("reason", from.reason());
+  return failed;
+}
+
+void Write(const StatusReply& from, wire::Envelope& to) { to.mutable_status_reply()->set_json(from.json); }
+
+StatusReply Read(const wire::StatusReply& from, FieldReader) { return StatusReply{from.json()}; }
+
+}  // namespace banyan

@@ -1,0 +1,41 @@
+// The scheduler's messages to nodes and to `banyan status`, to and from Protobuf. Part of proto/wire.h, which is what
+// others use. Pure functions.
+#ifndef BANYAN_PROTO_FROM_SCHEDULER_WIRE_H_
+#define BANYAN_PROTO_FROM_SCHEDULER_WIRE_H_
+
+#include "proto/envelope.pb.h"
+#include "proto/field_reader.h"
+#include "proto/scheduler.pb.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+void Write(const JoinAccepted& from, wire::Envelope& to);
+void Write(const JoinRefused& from, wire::Envelope& to);
+void Write(const MembershipUpdate& from, wire::Envelope& to);
+void Write(const HeartbeatReply& from, wire::Envelope& to);
+void Write(const KeysAssigned& from, wire::Envelope& to);
+void Write(const KeyRefused& from, wire::Envelope& to);
+void Write(const PolicyAnswer& from, wire::Envelope& to);
+void Write(const PolicyPublished& from, wire::Envelope& to);
+void Write(const ClosedEverywhere& from, wire::Envelope& to);
+void Write(const BarrierReleased& from, wire::Envelope& to);
+void Write(const JobFailed& from, wire::Envelope& to);
+void Write(const StatusReply& from, wire::Envelope& to);
+
+JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields);
+JoinRefused Read(const wire::JoinRefused& from, FieldReader fields);
+MembershipUpdate Read(const wire::MembershipUpdate& from, FieldReader fields);
+HeartbeatReply Read(const wire::HeartbeatReply& from, FieldReader fields);
+KeysAssigned Read(const wire::KeysAssigned& from, FieldReader fields);
+KeyRefused Read(const wire::KeyRefused& from, FieldReader fields);
+PolicyAnswer Read(const wire::PolicyAnswer& from, FieldReader fields);
+PolicyPublished Read(const wire::PolicyPublished& from, FieldReader fields);
+ClosedEverywhere Read(const wire::ClosedEverywhere& from, FieldReader fields);
+BarrierReleased Read(const wire::BarrierReleased& from, FieldReader fields);
+JobFailed Read(const wire::JobFailed& from, FieldReader fields);
+StatusReply Read(const wire::StatusReply& from, FieldReader fields);
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_FROM_SCHEDULER_WIRE_H_

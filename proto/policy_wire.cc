@@ -1,0 +1,212 @@
+#include "proto/policy_wire.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "proto/chunk_wire.h"
+
+namespace banyan {
+namespace {
+
+static_assert(static_cast<int>(AggregationOp::kSum) == wire::AGGREGATION_OP_SUM);
+static_assert(static_cast<int>(AggregationOp::kMean) == wire::AGGREGATION_OP_MEAN);
+static_assert(static_cast<int>(AggregationOp::kSgd) == wire::AGGREGATION_OP_SGD);
+static_assert(static_cast<int>(AggregationOp::kMomentum) == wire::AGGREGATION_OP_MOMENTUM);
+static_assert(static_cast<int>(AggregationOp::kNesterov) == wire::AGGREGATION_OP_NESTEROV);
+static_assert(static_cast<int>(AggregationOp::kAdam) == wire::AGGREGATION_OP_ADAM);
+
+constexpr uint32_t kMaxWorkers = 65536;
+constexpr uint32_t kMaxRoundsInFlight = 1024;
+constexpr uint32_t kMaxConnectionsPerLink = 1024;
+constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;
+constexpr uint32_t kMaxLeaseRounds = 65536;
+
+void WriteAggregation(const AggregationConfig& from, wire::AggregationConfig& to) {
+  to.set_op(static_cast<wire::AggregationOp>(from.op));
+  to.set_learning_rate(from.learning_rate);
+  to.set_momentum(from.momentum);
+  to.set_beta1(from.beta1);
+  to.set_beta2(from.beta2);
+  to.set_epsilon(from.epsilon);
+  to.set_weight_decay(from.weight_decay);
+}
+
+AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldReader fields) {
+  AggregationConfig config;
+  config.op = fields.OneOf("op", from.op(), AggregationOp::kAdam);
+  config.learning_rate = fields.Finite("learning_rate", from.learning_rate());
+  config.momentum = fields.Finite("momentum", from.momentum());
+  config.beta1 = fields.Finite("beta1", from.beta1());
+  config.beta2 = fields.Finite("beta2", from.beta2());
+  config.epsilon = fields.Finite("epsilon", from.epsilon());
+  config.weight_decay = fields.Finite("weight_decay", from.weight_decay());
+  return config;
+}
+
+void WriteNodes(const std::vector<NodeId>& from, google::protobuf::RepeatedField<uint32_t>& to) {
+  to.Reserve(static_cast<int>(from.size()));
+  for (NodeId node : from) to.Add(node.value());
+}
+
+std::vector<NodeId> ReadChildren(absl::string_view field, const google::protobuf::RepeatedField<uint32_t>& from,
+                                 FieldReader& fields) {
+  std::vector<NodeId> children;
+  const int count = fields.Count(field, from.size());
+  children.reserve(count);
+  for (int i = 0; i < count; ++i) children.push_back(fields.NonZero<NodeId>(field, from.Get(i)));
+  const bool rising = std::adjacent_find(children.begin(), children.end(), std::greater_equal<>()) == children.end();
+  fields.Expect(rising, field, "ids in rising order", "others");
+  return children;
+}
+
+void WriteTree(const TreeSlice& from, wire::TreeSlice& to) {
+  to.set_root(from.root.value());
+  to.set_share(from.share);
+  if (from.reduce_parent.has_value()) to.set_reduce_parent(from.reduce_parent->value());
+  WriteNodes(from.reduce_children, *to.mutable_reduce_children());
+  if (from.broadcast_parent.has_value()) to.set_broadcast_parent(from.broadcast_parent->value());
+  WriteNodes(from.broadcast_children, *to.mutable_broadcast_children());
+}
+
+TreeSlice ReadTree(const wire::TreeSlice& from, FieldReader fields) {
+  TreeSlice tree;
+  tree.root = fields.NonZero<NodeId>("root", from.root());
+  tree.share = fields.FiniteBetween("share", from.share(), 0.0, 1.0);
+  if (from.has_reduce_parent()) tree.reduce_parent = fields.NonZero<NodeId>("reduce_parent", from.reduce_parent());
+  tree.reduce_children = ReadChildren("reduce_children", from.reduce_children(), fields);
+  if (from.has_broadcast_parent()) {
+    tree.broadcast_parent = fields.NonZero<NodeId>("broadcast_parent", from.broadcast_parent());
+  }
+  tree.broadcast_children = ReadChildren("broadcast_children", from.broadcast_children(), fields);
+  fields.Expect(from.has_reduce_parent() == from.has_broadcast_parent(), "broadcast_parent",
+                "a parent in both halves, or in none at the root", "one in one half");
+  return tree;
+}
+
+using RouteList = google::protobuf::RepeatedPtrField<wire::RouteSlice>;
+
+void WriteRoutes(const std::vector<RouteSlice>& from, RouteList& to) {
+  to.Reserve(static_cast<int>(from.size()));
+  for (const RouteSlice& route : from) WriteNodes(route.path, *to.Add()->mutable_path());
+}
+
+std::vector<RouteSlice> ReadRoutes(absl::string_view field, const RouteList& from, FieldReader& fields) {
+  std::vector<RouteSlice> routes;
+  const int count = fields.Count(field, from.size());
+  routes.reserve(count);
+  for (int i = 0; i < count; ++i) routes.push_back({ReadPath(from.Get(i).path(), fields.Within(field, i))});
+  return routes;
+}
+
+void WriteNeighbour(const NeighbourSlice& from, wire::NeighbourSlice& to) {
+  to.set_node(from.node.value());
+  to.set_name(from.name);
+  to.set_address(from.address);
+  to.set_incarnation(from.incarnation.value());
+  to.set_rate_bps(from.rate_bps);
+  to.set_round_trip_ns(absl::ToInt64Nanoseconds(from.round_trip));
+}
+
+NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader fields) {
+  NeighbourSlice neighbour;
+  neighbour.node = fields.NonZero<NodeId>("node", from.node());
+  neighbour.name = fields.Name("name", from.name());
+  neighbour.address = fields.Name("address", from.address());
+  neighbour.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
+  neighbour.rate_bps = fields.FiniteBetween("rate_bps", from.rate_bps(), 0.0, std::numeric_limits<double>::max());
+  neighbour.round_trip = fields.Duration("round_trip", from.round_trip_ns(), absl::ZeroDuration());
+  return neighbour;
+}
+
+}  // namespace
+
+void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
+  to.set_job(from.job);
+  WriteAggregation(from.aggregation, *to.mutable_aggregation());
+  to.set_chunk_max_elements(from.chunk_max_elements);
+  to.set_workers(from.workers);
+  to.set_rounds_in_flight(from.rounds_in_flight);
+  to.set_connections_per_link(from.connections_per_link);
+  to.set_window_bytes(from.window_bytes);
+  to.set_early_bytes(from.early_bytes);
+  to.set_relay_bytes(from.relay_bytes);
+  to.set_heartbeat_ns(absl::ToInt64Nanoseconds(from.heartbeat));
+  to.set_lost_after_ns(absl::ToInt64Nanoseconds(from.lost_after));
+  to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
+  to.set_lease_rounds(from.lease_rounds);
+}
+
+JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
+  const absl::Duration shortest = absl::Nanoseconds(1);
+  JobConfig config;
+  config.job = fields.Name("job", from.job());
+  config.aggregation = ReadAggregation(from.aggregation(), fields.Within("aggregation"));
+  config.chunk_max_elements =
+      fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
+  config.workers = fields.Between("workers", from.workers(), 1u, kMaxWorkers);
+  config.rounds_in_flight = fields.Between("rounds_in_flight", from.rounds_in_flight(), 1u, kMaxRoundsInFlight);
+  config.connections_per_link =
+      fields.Between("connections_per_link", from.connections_per_link(), 1u, kMaxConnectionsPerLink);
+  config.window_bytes = fields.Between("window_bytes", from.window_bytes(), int64_t{0}, kMaxMemoryBytes);
+  config.early_bytes = fields.Between("early_bytes", from.early_bytes(), int64_t{0}, kMaxMemoryBytes);
+  config.relay_bytes = fields.Between("relay_bytes", from.relay_bytes(), int64_t{0}, kMaxMemoryBytes);
+  config.heartbeat = fields.Duration("heartbeat", from.heartbeat_ns(), shortest);
+  config.lost_after = fields.Duration("lost_after", from.lost_after_ns(), shortest);
+  config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
+  config.lease_rounds = fields.Between("lease_rounds", from.lease_rounds(), 1u, kMaxLeaseRounds);
+  return config;
+}
+
+void WriteKeySlice(const KeySlice& from, wire::KeySlice& to) {
+  to.set_key(from.key.value());
+  to.set_name(from.name);
+  to.set_elements(from.elements);
+  to.set_source(from.source.value());
+}
+
+KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
+  KeySlice key;
+  key.key = fields.NonZero<KeyId>("key", from.key());
+  key.name = fields.Name("name", from.name());
+  key.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_key_elements);
+  key.source = fields.NonZero<NodeId>("source", from.source());
+  return key;
+}
+
+void WritePolicySlice(const PolicySlice& from, wire::PolicySlice& to) {
+  to.set_version(from.version.value());
+  to.set_epoch(from.epoch.value());
+  to.set_key_table(from.key_table.value());
+  to.set_chunk_max_elements(from.chunk_max_elements);
+  to.set_member_count(from.member_count);
+  to.set_lowest_member(from.lowest_member.value());
+  for (const TreeSlice& tree : from.trees) WriteTree(tree, *to.add_trees());
+  WriteRoutes(from.routes, *to.mutable_routes());
+  WriteRoutes(from.auxiliary, *to.mutable_auxiliary());
+  for (const NeighbourSlice& neighbour : from.neighbours) WriteNeighbour(neighbour, *to.add_neighbours());
+}
+
+PolicySlice ReadPolicySlice(const wire::PolicySlice& from, FieldReader fields) {
+  PolicySlice slice;
+  slice.version = fields.NonZero<PolicyVersion>("version", from.version());
+  slice.epoch = Epoch(from.epoch());
+  slice.key_table = KeyTableVersion(from.key_table());
+  slice.chunk_max_elements =
+      fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
+  slice.member_count =
+      fields.Between("member_count", from.member_count(), 1u, static_cast<uint32_t>(fields.limits().max_entries));
+  slice.lowest_member = fields.NonZero<NodeId>("lowest_member", from.lowest_member());
+  const int trees = fields.Count("trees", from.trees_size(), 1, fields.limits().max_entries);
+  for (int i = 0; i < trees; ++i) slice.trees.push_back(ReadTree(from.trees(i), fields.Within("trees", i)));
+  slice.routes = ReadRoutes("routes", from.routes(), fields);
+  slice.auxiliary = ReadRoutes("auxiliary", from.auxiliary(), fields);
+  const int neighbours = fields.Count("neighbours", from.neighbours_size());
+  for (int i = 0; i < neighbours; ++i) {
+    slice.neighbours.push_back(ReadNeighbour(from.neighbours(i), fields.Within("neighbours", i)));
+  }
+  return slice;
+}
+
+}  // namespace banyan

@@ -1,0 +1,210 @@
+#include "proto/to_scheduler_wire.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace banyan {
+namespace {
+
+static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
+
+constexpr int kMaxMemoryRows = 64;
+
+// A training that diverges reports no number at all: it travels as the largest one, for who reads it wants numbers.
+double FiniteLoss(double loss) {
+  if (std::isfinite(loss)) return loss;
+  const double largest = std::numeric_limits<double>::max();
+  return loss < 0 ? -largest : largest;
+}
+
+void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
+  for (const NodeReport::Link& link : from.links) {
+    wire::NodeReport::Link& written = *to.add_links();
+    written.set_to(link.to.value());
+    written.set_sent_bytes(link.sent_bytes);
+    written.set_resent_bytes(link.resent_bytes);
+  }
+  for (const NodeReport::Memory& memory : from.memory) {
+    wire::NodeReport::Memory& written = *to.add_memory();
+    written.set_what(memory.what);
+    written.set_size_bytes(memory.size_bytes);
+  }
+  for (const NodeReport::KeyProgress& progress : from.progress) {
+    wire::NodeReport::KeyProgress& written = *to.add_progress();
+    written.set_key(progress.key.value());
+    written.set_round(progress.round.value());
+  }
+}
+
+void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeReport& report) {
+  const int links = fields.Count("links", from.links_size());
+  for (int i = 0; i < links; ++i) {
+    const wire::NodeReport::Link& link = from.links(i);
+    const NodeId to = fields.Within("links", i).NonZero<NodeId>("to", link.to());
+    report.links.push_back({to, link.sent_bytes(), link.resent_bytes()});
+  }
+  const int rows = fields.Count("memory", from.memory_size(), 0, kMaxMemoryRows);
+  for (int i = 0; i < rows; ++i) {
+    const wire::NodeReport::Memory& memory = from.memory(i);
+    report.memory.push_back({fields.Within("memory", i).Name("what", memory.what()), memory.size_bytes()});
+  }
+  const int keys = fields.Count("progress", from.progress_size());
+  for (int i = 0; i < keys; ++i) {
+    const wire::NodeReport::KeyProgress& progress = from.progress(i);
+    const KeyId key = fields.Within("progress", i).NonZero<KeyId>("key", progress.key());
+    report.progress.push_back({key, Round(progress.round())});
+  }
+}
+
+}  // namespace
+
+void Write(const Join& from, wire::Envelope& to) {
+  wire::Join& join = *to.mutable_join();
+  join.set_protocol_version(from.protocol_version);
+  join.set_job(from.job);
+  join.set_name(from.name);
+  join.set_address(from.address);
+  join.set_incarnation(from.incarnation.value());
+}
+
+Join Read(const wire::Join& from, FieldReader fields) {
+  Join join;
+  join.protocol_version = from.protocol_version();
+  join.job = fields.Text("job", from.job());
+  join.name = fields.Text("name", from.name());
+  join.address = fields.Text("address", from.address());
+  join.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
+  return join;
+}
+
+void Write(const Heartbeat& from, wire::Envelope& to) {
+  to.mutable_heartbeat()->set_sent_at_ns(from.sent_at.nanoseconds());
+}
+
+Heartbeat Read(const wire::Heartbeat& from, FieldReader fields) {
+  return Heartbeat{fields.Time("sent_at", from.sent_at_ns())};
+}
+
+void Write(const RegisterKeys& from, wire::Envelope& to) {
+  wire::RegisterKeys& keys = *to.mutable_register_keys();
+  for (const RegisterKeys::Key& key : from.keys) {
+    wire::RegisterKeys::Key& written = *keys.add_keys();
+    written.set_name(key.name);
+    written.set_elements(key.elements);
+  }
+}
+
+RegisterKeys Read(const wire::RegisterKeys& from, FieldReader fields) {
+  RegisterKeys keys;
+  const int count = fields.Count("keys", from.keys_size());
+  keys.keys.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    FieldReader within = fields.Within("keys", i);
+    keys.keys.push_back(
+        {within.Name("name", from.keys(i).name()),
+         within.Between("elements", from.keys(i).elements(), int64_t{1}, fields.limits().max_key_elements)});
+  }
+  return keys;
+}
+
+void Write(const PolicyRequest& from, wire::Envelope& to) {
+  wire::PolicyRequest& request = *to.mutable_policy_request();
+  for (const PolicyRequest::Entry& entry : from.entries) {
+    wire::PolicyRequest::Entry& written = *request.add_entries();
+    written.set_key(entry.key.value());
+    written.set_round(entry.round.value());
+    written.set_kind(static_cast<wire::RoundKind>(entry.kind));
+  }
+}
+
+PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
+  PolicyRequest request;
+  const int count = fields.Count("entries", from.entries_size());
+  request.entries.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    const wire::PolicyRequest::Entry& entry = from.entries(i);
+    FieldReader within = fields.Within("entries", i);
+    request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round()),
+                               within.OneOf("kind", entry.kind(), RoundKind::kBroadcast)});
+  }
+  return request;
+}
+
+void Write(const RoundsClosed& from, wire::Envelope& to) {
+  wire::RoundsClosed& closed = *to.mutable_rounds_closed();
+  for (const RoundsClosed::Entry& entry : from.entries) {
+    wire::RoundsClosed::Entry& written = *closed.add_entries();
+    written.set_key(entry.key.value());
+    written.set_round(entry.round.value());
+    written.set_hash(entry.hash);
+  }
+}
+
+RoundsClosed Read(const wire::RoundsClosed& from, FieldReader fields) {
+  RoundsClosed closed;
+  const int count = fields.Count("entries", from.entries_size());
+  closed.entries.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    const wire::RoundsClosed::Entry& entry = from.entries(i);
+    const KeyId key = fields.Within("entries", i).NonZero<KeyId>("key", entry.key());
+    closed.entries.push_back({key, Round(entry.round()), entry.hash()});
+  }
+  return closed;
+}
+
+void Write(const BarrierEntered& from, wire::Envelope& to) { to.mutable_barrier_entered()->set_barrier(from.barrier); }
+
+BarrierEntered Read(const wire::BarrierEntered& from, FieldReader) { return BarrierEntered{from.barrier()}; }
+
+void Write(const PeerLost& from, wire::Envelope& to) {
+  wire::PeerLost& lost = *to.mutable_peer_lost();
+  lost.set_peer(from.peer.value());
+  lost.set_reason(SendableReason(from.reason));
+}
+
+PeerLost Read(const wire::PeerLost& from, FieldReader fields) {
+  return PeerLost{fields.NonZero<NodeId>("peer", from.peer()), fields.Reason("reason", from.reason())};
+}
+
+void Write(const WorkerLost& from, wire::Envelope& to) {
+  wire::WorkerLost& lost = *to.mutable_worker_lost();
+  lost.set_worker(from.worker.value());
+  lost.set_reason(SendableReason(from.reason));
+}
+
+WorkerLost Read(const wire::WorkerLost& from, FieldReader fields) {
+  return WorkerLost{WorkerId(from.worker()), fields.Reason("reason", from.reason())};
+}
+
+void Write(const Leave& from, wire::Envelope& to) { to.mutable_leave()->set_reason(SendableReason(from.reason)); }
+
+Leave Read(const wire::Leave& from, FieldReader fields) { return Leave{fields.Reason("reason", from.reason())}; }
+
+void Write(const NodeReport& from, wire::Envelope& to) {
+  wire::NodeReport& report = *to.mutable_node_report();
+  report.set_workers_attached(from.workers_attached);
+  report.set_rejected_messages(from.rejected_messages);
+  WriteReportLists(from, report);
+  report.set_step(from.step);
+  report.set_loss(FiniteLoss(from.loss));
+  report.set_last_sync_ns(absl::ToInt64Nanoseconds(from.last_sync));
+}
+
+NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
+  NodeReport report;
+  report.workers_attached = from.workers_attached();
+  report.rejected_messages = from.rejected_messages();
+  ReadReportLists(from, fields, report);
+  report.step = from.step();
+  report.loss = fields.Finite("loss", from.loss());
+  report.last_sync = fields.Duration("last_sync", from.last_sync_ns(), absl::ZeroDuration());
+  return report;
+}
+
+void Write(const StatusRequest&, wire::Envelope& to) { to.mutable_status_request(); }
+
+StatusRequest Read(const wire::StatusRequest&, FieldReader) { return StatusRequest{}; }
+
+}  // namespace banyan
