@@ -16,11 +16,10 @@ constexpr std::align_val_t kAlignment{64};
 
 int64_t SizeOf(DataType type) { return type == DataType::kFloat32 ? 4 : 1; }
 
-Buffer Buffer::Allocate(int64_t elements, DataType type) {
+Buffer Buffer::AllocateForOverwrite(int64_t elements, DataType type) {
   BANYAN_CHECK(elements >= 0);
   if (elements == 0) return Buffer();
   void* data = ::operator new(elements* SizeOf(type), kAlignment);
-  std::memset(data, 0, elements * SizeOf(type));
   Buffer buffer;
   buffer.owner_ = std::shared_ptr<void>(data, [](void* memory) { ::operator delete(memory, kAlignment); });
   buffer.data_ = data;
@@ -29,14 +28,20 @@ Buffer Buffer::Allocate(int64_t elements, DataType type) {
   return buffer;
 }
 
+Buffer Buffer::Allocate(int64_t elements, DataType type) {
+  Buffer buffer = AllocateForOverwrite(elements, type);
+  if (elements > 0) std::memset(buffer.data_, 0, buffer.size_bytes());
+  return buffer;
+}
+
 Buffer Buffer::CopyOf(absl::Span<const float> values) {
-  Buffer buffer = Allocate(values.size(), DataType::kFloat32);
+  Buffer buffer = AllocateForOverwrite(values.size(), DataType::kFloat32);
   if (!values.empty()) std::memcpy(buffer.data_, values.data(), buffer.size_bytes());
   return buffer;
 }
 
 Buffer Buffer::CopyOfBytes(absl::Span<const uint8_t> bytes) {
-  Buffer buffer = Allocate(bytes.size(), DataType::kByte);
+  Buffer buffer = AllocateForOverwrite(bytes.size(), DataType::kByte);
   if (!bytes.empty()) std::memcpy(buffer.data_, bytes.data(), bytes.size());
   return buffer;
 }

@@ -27,6 +27,8 @@ class Buffer {
 
   // `elements` zeros in host memory, aligned to 64 bytes.
   static Buffer Allocate(int64_t elements, DataType type = DataType::kFloat32);
+  // The same with whatever lay in the memory before, for somebody who writes every element before any is read.
+  static Buffer AllocateForOverwrite(int64_t elements, DataType type = DataType::kFloat32);
   // A host copy of `values`.
   static Buffer CopyOf(absl::Span<const float> values);
   static Buffer CopyOfBytes(absl::Span<const uint8_t> bytes);

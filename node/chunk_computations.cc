@@ -36,7 +36,7 @@ AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, 
 }
 
 void AccumulateChunk::Run() {
-  if (accumulator_.empty()) accumulator_ = Buffer::Allocate(elements_);
+  if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_);
   for (size_t i = 0; i < inputs_.size(); ++i) Add(i);
   // No input to replace what lay there: decoding the chunk that says nothing gives zeros.
   if (is_fresh_) DecodeChunk(EncodedChunk(), accumulator_.mutable_floats());
