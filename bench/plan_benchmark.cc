@@ -1,0 +1,88 @@
+#include "bench/plan_benchmark.h"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/network_view.h"
+#include "topology/planner.h"
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+struct PlanCase {
+  std::string name;
+  NetworkView view;
+  double goal_seconds = 0;
+};
+
+std::vector<PlanCase> PlanCases() {
+  std::vector<PlanCase> cases;
+  cases.push_back({"plan/9_nodes", Internet2Network(), 1e-3});
+  cases.push_back({"plan/100_nodes", RandomNetwork(100, 4, 1), 50e-3});
+  cases.push_back({"plan/100_nodes_full_mesh", CompleteNetwork(100, 100), 50e-3});
+  cases.push_back({"plan/1000_nodes", RandomNetwork(1000, 4, 1), 5});
+  return cases;
+}
+
+void PlanRepeatedly(benchmark::State& state, const NetworkView& view) {
+  for (auto iteration : state) {
+    const absl::StatusOr<Policy> policy = MakePolicy(view, PlannerConfig());
+    if (!policy.ok()) state.SkipWithError(policy.status().ToString().c_str());
+    benchmark::DoNotOptimize(policy);
+  }
+}
+
+// Passes every run on to Google Benchmark's own report and compares it with its goal.
+template <typename Reporter>
+class GoalReporter : public Reporter {
+ public:
+  template <typename... Options>
+  explicit GoalReporter(const std::vector<PlanCase>* cases, Options... options) : Reporter(options...), cases_(cases) {}
+
+  bool all_met() const { return all_met_; }
+
+  void ReportRuns(const std::vector<benchmark::BenchmarkReporter::Run>& runs) override {
+    for (const benchmark::BenchmarkReporter::Run& run : runs) {
+      for (const PlanCase& plan_case : *cases_) {
+        if (run.run_name.function_name != plan_case.name) continue;
+        const double seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
+        all_met_ = all_met_ && !run.error_occurred && seconds <= plan_case.goal_seconds;
+      }
+    }
+    Reporter::ReportRuns(runs);
+  }
+
+ private:
+  const std::vector<PlanCase>* cases_;
+  bool all_met_ = true;
+};
+
+template <typename Reporter, typename... Options>
+bool RunAll(const std::vector<PlanCase>& cases, std::ostream& out, Options... options) {
+  for (const PlanCase& plan_case : cases) {
+    benchmark::RegisterBenchmark(plan_case.name.c_str(), [&plan_case](benchmark::State& state) {
+      PlanRepeatedly(state, plan_case.view);
+    })->Unit(benchmark::kMillisecond);
+  }
+  GoalReporter<Reporter> reporter(&cases, options...);
+  reporter.SetOutputStream(&out);
+  const size_t run = benchmark::RunSpecifiedBenchmarks(&reporter, "plan/.*");
+  benchmark::ClearRegisteredBenchmarks();
+  return reporter.all_met() && run == cases.size();
+}
+
+}  // namespace
+
+int RunPlanBenchmark(std::ostream& out, bool json) {
+  const std::vector<PlanCase> cases = PlanCases();
+  // Without colours: the output may be a file.
+  const bool all_met = json ? RunAll<benchmark::JSONReporter>(cases, out)
+                            : RunAll<benchmark::ConsoleReporter>(cases, out, benchmark::ConsoleReporter::OO_Tabular);
+  return all_met ? 0 : 1;
+}
+
+}  // namespace banyan

@@ -1,0 +1,16 @@
+// `banyan bench plan`: how long planning takes, for networks of 9, 100 and 1,000 nodes.
+#ifndef BANYAN_BENCH_PLAN_BENCHMARK_H_
+#define BANYAN_BENCH_PLAN_BENCHMARK_H_
+
+#include <ostream>
+
+namespace banyan {
+
+// Plans a multi-root FAPT on the demo's overlay, on random networks of 100 and 1,000 nodes with 4 links each, and on a
+// full mesh of 100, with Google Benchmark; prints its report to `out`, as one JSON object or as text. Returns the exit
+// code, 1 when a plan fails or misses the goal: 1 ms for 9 nodes, 50 ms for 100, 5 s for 1,000.
+int RunPlanBenchmark(std::ostream& out, bool json);
+
+}  // namespace banyan
+
+#endif  // BANYAN_BENCH_PLAN_BENCHMARK_H_

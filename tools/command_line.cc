@@ -1,0 +1,195 @@
+#include "tools/command_line.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
+#include "topology/did_you_mean.h"
+
+namespace banyan {
+namespace {
+
+std::string Padded(const std::string& text, size_t width) {
+  return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
+}
+
+absl::Status Expected(absl::string_view what, absl::string_view value) {
+  return absl::InvalidArgumentError(absl::StrCat("expected ", what, ", got '", value, "'"));
+}
+
+}  // namespace
+
+CommandLine::CommandLine(std::string command, std::string description, std::string example)
+    : command_(std::move(command)), description_(std::move(description)), example_(std::move(example)) {}
+
+void CommandLine::Positional(const std::string& name, const std::string& help, std::string* target) {
+  arguments_.push_back({name, help, target});
+}
+
+void CommandLine::Switch(const std::string& name, const std::string& help, bool* target) {
+  Custom(name, "", help, [target](absl::string_view) {
+    *target = true;
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Text(const std::string& name, const std::string& value, const std::string& help,
+                       std::string* target) {
+  Custom(name, value, help, [target](absl::string_view text) {
+    *target = std::string(text);
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Text(const std::string& name, const std::string& value, const std::string& help,
+                       std::optional<std::string>* target) {
+  Custom(name, value, help, [target](absl::string_view text) {
+    *target = std::string(text);
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Choice(const std::string& name, const std::vector<std::string>& known, const std::string& help,
+                         std::string* target) {
+  Custom(name, absl::StrJoin(known, "|"), help, [known, target](absl::string_view text) {
+    *target = std::string(text);
+    if (std::find(known.begin(), known.end(), *target) != known.end()) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat("unknown value '", text, "'", DidYouMean(text, known)));
+  });
+}
+
+void CommandLine::Integer(const std::string& name, const std::string& value, const std::string& help, int64_t low,
+                          int64_t high, int64_t* target) {
+  Custom(name, value, help, [low, high, target](absl::string_view text) {
+    int64_t number = 0;
+    if (!absl::SimpleAtoi(text, &number) || number < low || number > high) {
+      return Expected(absl::StrCat("a whole number from ", low, " to ", high), text);
+    }
+    *target = number;
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Number(const std::string& name, const std::string& value, const std::string& help, double low,
+                         double high, double* target) {
+  Custom(name, value, help, [low, high, target](absl::string_view text) {
+    double number = 0;
+    if (!absl::SimpleAtod(text, &number) || !(number >= low && number <= high)) {
+      return Expected(absl::StrCat("a number from ", low, " to ", high), text);
+    }
+    *target = number;
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Custom(const std::string& name, const std::string& value, const std::string& help, Reader reader) {
+  flags_.push_back({name, value, help, std::move(reader)});
+}
+
+std::optional<int> CommandLine::Parse(absl::Span<const std::string> arguments, std::ostream& out,
+                                      std::ostream& err) const {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument != "--help" && argument != "-h") continue;
+    out << Help();
+    return kExitSuccess;
+  }
+  const absl::Status status = ParseAll(arguments);
+  if (!status.ok()) return UsageError(status.message(), err);
+  return std::nullopt;
+}
+
+int CommandLine::UsageError(absl::string_view what, std::ostream& err) const {
+  err << command_ << ": " << what << "\nTry '" << command_ << " --help'.\n";
+  return kExitUsage;
+}
+
+const CommandLine::Flag* CommandLine::FindFlag(absl::string_view name) const {
+  const auto found = std::find_if(flags_.begin(), flags_.end(), [name](const Flag& flag) { return flag.name == name; });
+  return found == flags_.end() ? nullptr : &*found;
+}
+
+absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, size_t* next,
+                                    std::vector<std::string>& seen) const {
+  const absl::string_view argument = arguments[(*next)++];
+  const size_t equals = argument.find('=');
+  const absl::string_view name = argument.substr(2, equals == absl::string_view::npos ? equals : equals - 2);
+  const std::string shown = absl::StrCat("--", name);
+  const Flag* flag = FindFlag(name);
+  if (flag == nullptr) {
+    std::vector<std::string> known = {"--help"};
+    for (const Flag& candidate : flags_) known.push_back(absl::StrCat("--", candidate.name));
+    return absl::InvalidArgumentError(absl::StrCat("unknown flag ", shown, DidYouMean(shown, known)));
+  }
+  if (std::find(seen.begin(), seen.end(), flag->name) != seen.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(shown, " is there twice"));
+  }
+  seen.push_back(flag->name);
+  absl::string_view value;
+  if (equals != absl::string_view::npos) {
+    if (flag->value.empty()) return absl::InvalidArgumentError(absl::StrCat(shown, " takes no value"));
+    value = argument.substr(equals + 1);
+  } else if (!flag->value.empty()) {
+    if (*next == arguments.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(shown, " needs a value: ", flag->value));
+    }
+    value = arguments[(*next)++];
+  }
+  const absl::Status status = flag->reader(value);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(absl::StrCat(shown, ": ", status.message()));
+}
+
+absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) const {
+  std::vector<std::string> seen;
+  std::vector<std::string> positionals;
+  bool flags_end = false;
+  for (size_t next = 0; next < arguments.size();) {
+    if (flags_end || !absl::StartsWith(arguments[next], "-") || arguments[next] == "-") {
+      positionals.push_back(arguments[next++]);
+    } else if (arguments[next] == "--") {
+      flags_end = true;
+      ++next;
+    } else if (!absl::StartsWith(arguments[next], "--")) {
+      return absl::InvalidArgumentError(absl::StrCat("unknown flag ", arguments[next], "; flags start with --"));
+    } else if (absl::Status status = ParseFlag(arguments, &next, seen); !status.ok()) {
+      return status;
+    }
+  }
+  if (positionals.size() > arguments_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("unexpected argument '", positionals[arguments_.size()], "'"));
+  }
+  if (positionals.size() < arguments_.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("missing argument ", arguments_[positionals.size()].name));
+  }
+  for (size_t i = 0; i < positionals.size(); ++i) *arguments_[i].target = positionals[i];
+  return absl::OkStatus();
+}
+
+std::string CommandLine::Help() const {
+  std::string usage = command_;
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Argument& argument : arguments_) {
+    absl::StrAppend(&usage, " ", argument.name);
+    rows.emplace_back(argument.name, argument.help);
+  }
+  for (const Flag& flag : flags_) {
+    const std::string shown = absl::StrCat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
+    absl::StrAppend(&usage, " [", shown, "]");
+    rows.emplace_back(shown, flag.help);
+  }
+  rows.emplace_back("--help", "this text");
+  size_t width = 0;
+  for (const auto& [shown, help] : rows) width = std::max(width, shown.size());
+  std::string text = absl::StrCat("usage: ", usage, "\n\n", description_, "\n\n");
+  for (const auto& [shown, help] : rows) absl::StrAppend(&text, "  ", Padded(shown, width + 2), help, "\n");
+  absl::StrAppend(&text, "\nexample: ", example_, "\n");
+  return text;
+}
+
+}  // namespace banyan

@@ -1,0 +1,84 @@
+// The flags of one subcommand: `--name value`, `--name=value`, switches and positional arguments, with help and usage
+// errors that suggest. Declare everything, then Parse once. Thread-compatible; the targets must outlive Parse.
+#ifndef BANYAN_TOOLS_COMMAND_LINE_H_
+#define BANYAN_TOOLS_COMMAND_LINE_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+
+namespace banyan {
+
+inline constexpr int kExitSuccess = 0;
+inline constexpr int kExitFailure = 1;
+inline constexpr int kExitUsage = 2;
+
+class CommandLine {
+ public:
+  // Reads one value; a status that is not OK says what was expected.
+  using Reader = std::function<absl::Status(absl::string_view value)>;
+
+  // `example` is shown by --help, with the command itself in it.
+  CommandLine(std::string command, std::string description, std::string example);
+
+  // Arguments without dashes, required, in order of declaration.
+  void Positional(const std::string& name, const std::string& help, std::string* target);
+
+  // Flags may come in any order, each at most once. `value` names the value in the help: "N", "FILE".
+  void Switch(const std::string& name, const std::string& help, bool* target);
+  void Text(const std::string& name, const std::string& value, const std::string& help, std::string* target);
+  void Text(const std::string& name, const std::string& value, const std::string& help,
+            std::optional<std::string>* target);
+  // One of `known`.
+  void Choice(const std::string& name, const std::vector<std::string>& known, const std::string& help,
+              std::string* target);
+  void Integer(const std::string& name, const std::string& value, const std::string& help, int64_t low, int64_t high,
+               int64_t* target);
+  void Number(const std::string& name, const std::string& value, const std::string& help, double low, double high,
+              double* target);
+  void Custom(const std::string& name, const std::string& value, const std::string& help, Reader reader);
+
+  // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help, printed to `out`,
+  // or kExitUsage after an error, printed to `err`.
+  std::optional<int> Parse(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) const;
+
+  // Prints a usage error that only the command can see, and returns kExitUsage.
+  int UsageError(absl::string_view what, std::ostream& err) const;
+
+  std::string Help() const;
+
+ private:
+  struct Flag {
+    std::string name;
+    std::string value;  // empty for a switch
+    std::string help;
+    Reader reader;
+  };
+  struct Argument {
+    std::string name;
+    std::string help;
+    std::string* target = nullptr;
+  };
+
+  const Flag* FindFlag(absl::string_view name) const;
+  absl::Status ParseAll(absl::Span<const std::string> arguments) const;
+  // Reads the flag at arguments[*next] and moves *next past it and its value.
+  absl::Status ParseFlag(absl::Span<const std::string> arguments, size_t* next, std::vector<std::string>& seen) const;
+
+  std::string command_;
+  std::string description_;
+  std::string example_;
+  std::vector<Flag> flags_;
+  std::vector<Argument> arguments_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_COMMAND_LINE_H_

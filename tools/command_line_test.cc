@@ -1,0 +1,95 @@
+#include "tools/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+class CommandLineTest : public ::testing::Test {
+ protected:
+  CommandLineTest() : line_("banyan try", "Tries things.", "banyan try a.yaml --rounds 3") {
+    line_.Positional("FILE", "what to read", &file_);
+    line_.Switch("json", "print JSON", &json_);
+    line_.Text("root", "NAME", "the root", &root_);
+    line_.Choice("planner", {"fapt", "star"}, "how to plan", &planner_);
+    line_.Integer("rounds", "N", "how many", 1, 100, &rounds_);
+    line_.Number("rate", "R", "how fast", 0, 1, &rate_);
+  }
+
+  std::optional<int> Parse(const std::vector<std::string>& arguments) {
+    out_.str("");
+    err_.str("");
+    return line_.Parse(arguments, out_, err_);
+  }
+
+  std::string file_;
+  bool json_ = false;
+  std::optional<std::string> root_;
+  std::string planner_ = "fapt";
+  int64_t rounds_ = 1;
+  double rate_ = 0.5;
+  CommandLine line_;
+  std::ostringstream out_;
+  std::ostringstream err_;
+};
+
+TEST_F(CommandLineTest, BothWaysOfValuesInAnyOrder) {
+  EXPECT_EQ(Parse({"--rounds=7", "a.yaml", "--rate", "0.25", "--json", "--root", "n1", "--planner=star"}),
+            std::nullopt);
+  EXPECT_EQ(file_, "a.yaml");
+  EXPECT_EQ(rounds_, 7);
+  EXPECT_EQ(rate_, 0.25);
+  EXPECT_TRUE(json_);
+  EXPECT_EQ(root_, "n1");
+  EXPECT_EQ(planner_, "star");
+}
+
+TEST_F(CommandLineTest, DefaultsStay) {
+  EXPECT_EQ(Parse({"a.yaml"}), std::nullopt);
+  EXPECT_FALSE(json_);
+  EXPECT_FALSE(root_.has_value());
+  EXPECT_EQ(rounds_, 1);
+}
+
+TEST_F(CommandLineTest, TwoDashesEndTheFlags) {
+  EXPECT_EQ(Parse({"--", "--json"}), std::nullopt);
+  EXPECT_EQ(file_, "--json");
+}
+
+TEST_F(CommandLineTest, HelpGoesToTheOutput) {
+  EXPECT_EQ(Parse({"--rounds", "nonsense", "--help"}), kExitSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("usage: banyan try FILE [--json]"));
+  EXPECT_THAT(out_.str(), HasSubstr("example: banyan try a.yaml"));
+  EXPECT_THAT(out_.str(), HasSubstr("--planner fapt|star"));
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(CommandLineTest, UsageErrors) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "missing argument FILE"},
+      {{"a", "b"}, "unexpected argument 'b'"},
+      {{"a", "--jsn"}, "unknown flag --jsn; did you mean '--json'?"},
+      {{"a", "-j"}, "unknown flag -j"},
+      {{"a", "--rounds"}, "--rounds needs a value: N"},
+      {{"a", "--rounds=x"}, "--rounds: expected a whole number from 1 to 100, got 'x'"},
+      {{"a", "--rounds", "0"}, "got '0'"},
+      {{"a", "--rounds=99999999999999999999"}, "expected a whole number"},
+      {{"a", "--rate", "nan"}, "expected a number"},
+      {{"a", "--json=yes"}, "--json takes no value"},
+      {{"a", "--json", "--json"}, "--json is there twice"},
+      {{"a", "--planner", "fatp"}, "did you mean 'fapt'?"}};
+  for (const auto& [arguments, message] : cases) {
+    EXPECT_EQ(Parse(arguments), kExitUsage) << message;
+    EXPECT_THAT(err_.str(), HasSubstr(message));
+    EXPECT_THAT(err_.str(), HasSubstr("Try 'banyan try --help'."));
+    EXPECT_EQ(out_.str(), "");
+  }
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,101 @@
+#include "tools/plan_command.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "tools/command_line.h"
+#include "tools/plan_report.h"
+#include "topology/overlay_yaml.h"
+#include "topology/planner.h"
+
+namespace banyan {
+namespace {
+
+// What the command line says beyond the file.
+struct PlanFlags {
+  std::string path;
+  std::string planner;  // empty: the file's
+  bool has_roots = false;
+  std::optional<int> roots;  // empty with has_roots: all
+  std::optional<std::string> root;
+  int64_t arity = 0;  // 0: the file's
+  bool json = false;
+  bool dot = false;
+};
+
+CommandLine MakeCommandLine(PlanFlags& flags) {
+  CommandLine line(
+      "banyan plan",
+      "Plans how gradients travel over an overlay: trees, shares, delays, the all-reduce rate that the most\n"
+      "loaded link allows, and a bound that no scheme can beat.",
+      "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
+  line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
+  line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
+  line.Custom("roots", "N|all", "fapt: how many trees", [&flags](absl::string_view value) {
+    flags.has_roots = true;
+    if (value == "all") return absl::OkStatus();
+    int roots = 0;
+    if (!absl::SimpleAtoi(value, &roots) || roots < 1) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected all or a whole number of at least 1, got '", value, "'"));
+    }
+    flags.roots = roots;
+    return absl::OkStatus();
+  });
+  line.Text("root", "NAME", "plan one tree, on this node", &flags.root);
+  line.Integer("k", "K", "bkt: children per node", 1, kMaxOverlayNodes, &flags.arity);
+  line.Switch("json", "print JSON", &flags.json);
+  line.Switch("dot", "print a graph for graphviz", &flags.dot);
+  return line;
+}
+
+absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
+  TopologyConfig& topology = overlay.topology;
+  if (!flags.planner.empty()) topology.planner = flags.planner;
+  if (flags.has_roots) topology.roots = flags.roots;
+  if (flags.arity > 0) topology.arity = static_cast<int>(flags.arity);
+  if (flags.root.has_value()) {
+    if (flags.has_roots && flags.roots != 1) {
+      return absl::InvalidArgumentError("--root plans one tree; leave --roots out or give 1");
+    }
+    topology.root = flags.root;
+    topology.roots = 1;
+  }
+  if (topology.roots.has_value() && *topology.roots > static_cast<int>(overlay.nodes.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--roots ", *topology.roots, ": the overlay has only ", overlay.nodes.size(), " nodes"));
+  }
+  return absl::OkStatus();
+}
+
+int Fail(const absl::Status& status, std::ostream& err) {
+  err << "banyan plan: " << std::string(status.message()) << "\n";
+  return kExitFailure;
+}
+
+}  // namespace
+
+int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  PlanFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (flags.json && flags.dot) return line.UsageError("--json and --dot exclude each other", err);
+  absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
+  if (!overlay.ok()) return Fail(overlay.status(), err);
+  if (const absl::Status status = ApplyFlags(flags, *overlay); !status.ok()) {
+    return line.UsageError(status.message(), err);
+  }
+  const NetworkView view = MakeNetworkView(*overlay);
+  const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
+  if (!config.ok()) return line.UsageError(config.status().message(), err);
+  const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
+  if (!policy.ok()) return Fail(policy.status(), err);
+  out << (flags.json ? PlanJson(*policy, view) : flags.dot ? PlanDot(*policy, view) : PlanText(*policy, view));
+  return kExitSuccess;
+}
+
+}  // namespace banyan

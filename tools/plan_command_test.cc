@@ -1,0 +1,153 @@
+#include "tools/plan_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr char kInternet2[] = "deploy/topologies/internet2.yaml";
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome Plan(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = PlanCommand(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+std::string TemporaryFile(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(PlanCommandTest, ShowsRateBoundAndTrees) {
+  const Outcome plan = Plan({kInternet2});
+  EXPECT_EQ(plan.code, 0);
+  EXPECT_EQ(plan.err, "");
+  EXPECT_THAT(plan.out, HasSubstr("planner         fapt, 9 nodes, 26 links, 9 trees"));
+  EXPECT_THAT(plan.out, HasSubstr("predicted rate  58.9 Mbit/s"));
+  EXPECT_THAT(plan.out, HasSubstr("upper bound     126.0 Mbit/s"));
+  EXPECT_THAT(plan.out, HasSubstr("tree on n9\n  reduce     n9 <- "));
+}
+
+// JSON is YAML, so the parser of overlays reads it.
+TEST(PlanCommandTest, JsonIsStable) {
+  const Outcome plan = Plan({kInternet2, "--json"});
+  EXPECT_EQ(plan.code, 0);
+  const YAML::Node json = YAML::Load(plan.out);
+  EXPECT_EQ(json["planner"].as<std::string>(), "fapt");
+  EXPECT_NEAR(json["rate_mbps"].as<double>(), 58.93, 0.01);
+  EXPECT_NEAR(json["bound_mbps"].as<double>(), 126, 1e-6);
+  ASSERT_EQ(json["trees"].size(), 9u);
+  double shares = 0;
+  for (const YAML::Node& tree : json["trees"]) {
+    shares += tree["share"].as<double>();
+    EXPECT_EQ(tree["reduce"].size(), 8u);
+    EXPECT_EQ(tree["broadcast"].size(), 8u);
+    EXPECT_FALSE(tree["reduce"][tree["root"].as<std::string>()].IsDefined());
+  }
+  EXPECT_NEAR(shares, 1, 1e-6);
+  EXPECT_TRUE(json["routes"].IsSequence());
+  EXPECT_TRUE(json["auxiliary"].IsSequence());
+  EXPECT_EQ(json.size(), 6u);
+}
+
+TEST(PlanCommandTest, JsonSaysRoutes) {
+  const YAML::Node json = YAML::Load(Plan({kInternet2, "--planner", "star", "--root=n4", "--json"}).out);
+  ASSERT_EQ(json["routes"].size(), 10u);
+  const YAML::Node route = json["routes"][0];
+  EXPECT_EQ(route["from"].as<std::string>(), "n1");
+  EXPECT_EQ(route["to"].as<std::string>(), "n4");
+  EXPECT_EQ(route["path"].as<std::vector<std::string>>(), (std::vector<std::string>{"n1", "n3", "n4"}));
+}
+
+TEST(PlanCommandTest, DotHasAClusterForEachTree) {
+  const Outcome plan = Plan({kInternet2, "--dot", "--roots", "2"});
+  EXPECT_EQ(plan.code, 0);
+  EXPECT_THAT(plan.out, StartsWith("digraph plan {"));
+  EXPECT_THAT(plan.out, HasSubstr("subgraph cluster_1"));
+  EXPECT_THAT(plan.out, ::testing::Not(HasSubstr("subgraph cluster_2")));
+  EXPECT_THAT(plan.out, HasSubstr("shape=doublecircle"));
+  EXPECT_THAT(plan.out, HasSubstr("[style=dashed]"));
+}
+
+TEST(PlanCommandTest, EveryPlannerPlans) {
+  for (const std::string planner : {"fapt", "star", "bkt", "mst"}) {
+    const Outcome plan = Plan({kInternet2, "--planner", planner});
+    EXPECT_EQ(plan.code, 0) << plan.err;
+    EXPECT_THAT(plan.out, HasSubstr("planner         " + planner));
+  }
+}
+
+TEST(PlanCommandTest, CustomTreesMayBeAnEarlierPlan) {
+  const YAML::Node json = YAML::Load(Plan({kInternet2, "--roots=2", "--json"}).out);
+  YAML::Node overlay = YAML::LoadFile(kInternet2);
+  overlay["topology"]["planner"] = "custom";
+  overlay["topology"]["trees"] = json["trees"];
+  YAML::Emitter text;
+  text << overlay;
+  const Outcome plan = Plan({TemporaryFile("custom.yaml", text.c_str()), "--json"});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(YAML::Load(plan.out)["rate_mbps"].as<double>(), json["rate_mbps"].as<double>());
+}
+
+TEST(PlanCommandTest, ARootMeansOneTree) {
+  const Outcome plan = Plan({kInternet2, "--root", "n5"});
+  EXPECT_EQ(plan.code, 0);
+  EXPECT_THAT(plan.out, HasSubstr("1 trees"));
+  EXPECT_THAT(plan.out, HasSubstr("tree on n5"));
+}
+
+TEST(PlanCommandTest, UsageErrors) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{}, "missing argument OVERLAY.yaml"},
+      {{kInternet2, "--planer", "fapt"}, "did you mean '--planner'?"},
+      {{kInternet2, "--planner", "fatp"}, "did you mean 'fapt'?"},
+      {{kInternet2, "--roots", "0"}, "--roots: expected all or a whole number"},
+      {{kInternet2, "--roots", "10"}, "the overlay has only 9 nodes"},
+      {{kInternet2, "--roots", "3", "--root", "n1"}, "--root plans one tree"},
+      {{kInternet2, "--root", "n77"}, "'n77', which is not in the network"},
+      {{kInternet2, "--json", "--dot"}, "exclude each other"}};
+  for (const auto& [arguments, message] : cases) {
+    const Outcome plan = Plan(arguments);
+    EXPECT_EQ(plan.code, 2) << message;
+    EXPECT_THAT(plan.err, HasSubstr(message));
+    EXPECT_EQ(plan.out, "");
+  }
+}
+
+TEST(PlanCommandTest, FailuresNameFileAndLine) {
+  const Outcome missing = Plan({"/no/such.yaml"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("/no/such.yaml: there is no such file"));
+  const Outcome directory = Plan({::testing::TempDir()});
+  EXPECT_EQ(directory.code, 1);
+  EXPECT_THAT(directory.err, HasSubstr("is a directory"));
+  const std::string path = TemporaryFile("bad.yaml", "nodes: [{name: a}, {name: b}]\nlnks: []\n");
+  const Outcome bad = Plan({path});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, HasSubstr(path + ":2: unknown key 'lnks'; did you mean 'links'?"));
+}
+
+TEST(PlanCommandTest, HelpHasAnExample) {
+  const Outcome help = Plan({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, HasSubstr("example: banyan plan deploy/topologies/internet2.yaml"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,23 @@
+// A policy for people, programs and graphviz. Pure functions.
+#ifndef BANYAN_TOOLS_PLAN_REPORT_H_
+#define BANYAN_TOOLS_PLAN_REPORT_H_
+
+#include <string>
+
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// Rate, bound and ratio, a table of the trees, their edges, and the routes. The policy must be valid for the view.
+std::string PlanText(const Policy& policy, const NetworkView& view);
+
+// One object: planner, rate_mbps, bound_mbps, trees, routes, auxiliary. Rates are null when nothing limits them.
+std::string PlanJson(const Policy& policy, const NetworkView& view);
+
+// One cluster for each tree; reduce edges are solid, broadcast edges dashed.
+std::string PlanDot(const Policy& policy, const NetworkView& view);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_PLAN_REPORT_H_
