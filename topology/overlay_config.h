@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "proto/job_config.h"
 
 namespace banyan {
 
@@ -81,19 +82,6 @@ struct MultipathConfig {
 
 struct ChunksConfig {
   int64_t max_elements = 65536;
-};
-
-enum class AggregationOp { kSum, kMean, kSgd, kMomentum, kNesterov, kAdam };
-
-// sum and mean take no parameters; sgd, momentum, nesterov and adam are optimizers that run at the roots.
-struct AggregationConfig {
-  AggregationOp op = AggregationOp::kMean;
-  double learning_rate = 0.01;  // sgd, momentum, nesterov, adam (whose default is 0.001)
-  double momentum = 0.9;        // momentum, nesterov
-  double beta1 = 0.9;           // adam
-  double beta2 = 0.999;         // adam
-  double epsilon = 1e-8;        // adam
-  double weight_decay = 0;      // sgd, momentum, nesterov, adam
 };
 
 struct TransportConfig {
