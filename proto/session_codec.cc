@@ -1,0 +1,251 @@
+#include "proto/session_codec.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "proto/session.pb.h"
+
+namespace banyan {
+namespace {
+
+constexpr size_t kMaxStatusTextBytes = 4096;
+
+absl::Status Malformed(absl::string_view what) {
+  return absl::InvalidArgumentError(absl::StrCat("malformed message between worker and node: ", what));
+}
+
+// ---- encoding ----
+
+void Fill(const AttachWorker& from, session::WorkerMessage& to) {
+  session::AttachWorker& attach = *to.mutable_attach();
+  attach.set_protocol_version(from.protocol_version);
+  attach.set_worker(from.worker.value());
+  attach.set_call(from.call.value());
+}
+
+void Fill(const OpenTensor& from, session::WorkerMessage& to) {
+  session::OpenTensor& open = *to.mutable_open_tensor();
+  open.set_call(from.call.value());
+  open.set_name(from.name);
+  open.set_elements(from.elements);
+}
+
+void Fill(const TensorCall& from, session::WorkerMessage& to) {
+  session::TensorCall& call = *to.mutable_tensor_call();
+  call.set_call(from.call.value());
+  call.set_tensor(from.tensor.value());
+  call.set_kind(static_cast<uint32_t>(from.kind));
+  call.set_gradient_slot(from.gradient_slot);
+  call.set_result_slot(from.result_slot);
+  call.set_priority(from.priority);
+}
+
+void Fill(const BarrierCall& from, session::WorkerMessage& to) { to.mutable_barrier()->set_call(from.call.value()); }
+
+void Fill(const ReportLossCall& from, session::WorkerMessage& to) {
+  session::ReportLossCall& report = *to.mutable_report_loss();
+  report.set_call(from.call.value());
+  report.set_step(from.step);
+  report.set_loss(from.loss);
+}
+
+void Fill(const WorkerGoodBye&, session::WorkerMessage& to) { to.mutable_good_bye(); }
+
+void FillStatus(const absl::Status& from, session::Status& to) {
+  to.set_code(static_cast<uint32_t>(from.code()));
+  to.set_message(std::string(from.message().substr(0, kMaxStatusTextBytes)));
+}
+
+void Fill(const WorkerAttached& from, session::WorkerReply& to) {
+  session::WorkerAttached& attached = *to.mutable_attached();
+  attached.set_call(from.call.value());
+  attached.set_node_name(from.node_name);
+  attached.set_rounds_in_flight(from.rounds_in_flight);
+}
+
+void Fill(const TensorOpened& from, session::WorkerReply& to) {
+  session::TensorOpened& opened = *to.mutable_tensor_opened();
+  opened.set_call(from.call.value());
+  opened.set_tensor(from.tensor.value());
+  opened.set_elements(from.elements);
+  opened.set_gradient_slots(from.gradient_slots);
+  opened.set_result_slots(from.result_slots);
+}
+
+void Fill(const CallCompleted& from, session::WorkerReply& to) {
+  session::CallCompleted& completed = *to.mutable_call_completed();
+  completed.set_call(from.call.value());
+  FillStatus(from.status, *completed.mutable_status());
+  completed.set_round(from.round.value());
+}
+
+void Fill(const SlotFreed& from, session::WorkerReply& to) {
+  session::SlotFreed& freed = *to.mutable_slot_freed();
+  freed.set_tensor(from.tensor.value());
+  freed.set_gradient_slot(from.gradient_slot);
+}
+
+void Fill(const WorkerMessageRejected& from, session::WorkerReply& to) {
+  FillStatus(from.reason, *to.mutable_rejected()->mutable_reason());
+}
+
+template <typename Envelope, typename Variant>
+std::string Encode(const Variant& message) {
+  Envelope envelope;
+  std::visit([&envelope](const auto& alternative) { Fill(alternative, envelope); }, message);
+  return envelope.SerializeAsString();
+}
+
+// ---- decoding ----
+
+absl::Status CheckElements(int64_t elements) {
+  if (elements > 0 && elements <= kMaxTensorElements) return absl::OkStatus();
+  return Malformed(absl::StrCat("expected 1 to ", kMaxTensorElements, " elements, got ", elements));
+}
+
+absl::Status CheckSlot(uint32_t slot) {
+  if (slot < kMaxTensorSlots) return absl::OkStatus();
+  return Malformed(absl::StrCat("expected a slot below ", kMaxTensorSlots, ", got ", slot));
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::AttachWorker& from) {
+  return AttachWorker{from.protocol_version(), WorkerId(from.worker()), CallId(from.call())};
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::OpenTensor& from) {
+  if (absl::Status status = CheckTensorName(from.name()); !status.ok()) return status;
+  if (absl::Status status = CheckElements(from.elements()); !status.ok()) return status;
+  return OpenTensor{CallId(from.call()), from.name(), from.elements()};
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
+  if (from.kind() > static_cast<uint32_t>(TensorCallKind::kBroadcast)) {
+    return Malformed(absl::StrCat("unknown kind of call ", from.kind()));
+  }
+  if (absl::Status status = CheckSlot(from.gradient_slot()); !status.ok()) return status;
+  if (absl::Status status = CheckSlot(from.result_slot()); !status.ok()) return status;
+  return TensorCall{CallId(from.call()),  TensorId(from.tensor()), static_cast<TensorCallKind>(from.kind()),
+                    from.gradient_slot(), from.result_slot(),      from.priority()};
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::ReportLossCall& from) {
+  return ReportLossCall{CallId(from.call()), from.step(), from.loss()};
+}
+
+absl::Status ReadStatus(const session::Status& from, absl::Status& to) {
+  if (from.code() > static_cast<uint32_t>(absl::StatusCode::kUnauthenticated)) {
+    return Malformed(absl::StrCat("unknown status code ", from.code()));
+  }
+  to = absl::Status(static_cast<absl::StatusCode>(from.code()), from.message());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WorkerReply> Read(const session::WorkerAttached& from) {
+  if (from.rounds_in_flight() == 0 || from.rounds_in_flight() >= kMaxTensorSlots) {
+    return Malformed(
+        absl::StrCat("expected 1 to ", kMaxTensorSlots - 1, " rounds in flight, got ", from.rounds_in_flight()));
+  }
+  return WorkerAttached{CallId(from.call()), from.node_name(), from.rounds_in_flight()};
+}
+
+absl::StatusOr<WorkerReply> Read(const session::TensorOpened& from) {
+  if (absl::Status status = CheckElements(from.elements()); !status.ok()) return status;
+  for (uint32_t slots : {from.gradient_slots(), from.result_slots()}) {
+    if (slots == 0 || slots > kMaxTensorSlots) {
+      return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", slots));
+    }
+  }
+  return TensorOpened{CallId(from.call()), TensorId(from.tensor()), from.elements(), from.gradient_slots(),
+                      from.result_slots()};
+}
+
+absl::StatusOr<WorkerReply> Read(const session::CallCompleted& from) {
+  CallCompleted completed{CallId(from.call()), absl::OkStatus(), Round(from.round())};
+  if (absl::Status status = ReadStatus(from.status(), completed.status); !status.ok()) return status;
+  return completed;
+}
+
+absl::StatusOr<WorkerReply> Read(const session::SlotFreed& from) {
+  if (absl::Status status = CheckSlot(from.gradient_slot()); !status.ok()) return status;
+  return SlotFreed{TensorId(from.tensor()), from.gradient_slot()};
+}
+
+absl::StatusOr<WorkerReply> Read(const session::WorkerMessageRejected& from) {
+  WorkerMessageRejected rejected;
+  if (absl::Status status = ReadStatus(from.reason(), rejected.reason); !status.ok()) return status;
+  return rejected;
+}
+
+template <typename Envelope>
+absl::StatusOr<Envelope> Parse(absl::string_view bytes) {
+  if (bytes.size() > kMaxSessionMessageBytes) {
+    return Malformed(absl::StrCat("expected at most ", kMaxSessionMessageBytes, " bytes, got ", bytes.size()));
+  }
+  Envelope envelope;
+  if (!envelope.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return Malformed(absl::StrCat(bytes.size(), " bytes that are no Protobuf message of this kind"));
+  }
+  return envelope;
+}
+
+}  // namespace
+
+absl::Status CheckTensorName(absl::string_view name) {
+  if (name.empty() || name.size() > kMaxTensorNameBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a key's name has 1 to ", kMaxTensorNameBytes, " characters, this one ", name.size()));
+  }
+  const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return c >= ' ' && c <= '~'; });
+  if (!printable) return absl::InvalidArgumentError("a key's name is made of printable ASCII characters only");
+  return absl::OkStatus();
+}
+
+std::string EncodeWorkerMessage(const WorkerMessage& message) { return Encode<session::WorkerMessage>(message); }
+
+std::string EncodeWorkerReply(const WorkerReply& reply) { return Encode<session::WorkerReply>(reply); }
+
+absl::StatusOr<WorkerMessage> DecodeWorkerMessage(absl::string_view bytes) {
+  absl::StatusOr<session::WorkerMessage> envelope = Parse<session::WorkerMessage>(bytes);
+  if (!envelope.ok()) return envelope.status();
+  switch (envelope->message_case()) {
+    case session::WorkerMessage::kAttach:
+      return Read(envelope->attach());
+    case session::WorkerMessage::kOpenTensor:
+      return Read(envelope->open_tensor());
+    case session::WorkerMessage::kTensorCall:
+      return Read(envelope->tensor_call());
+    case session::WorkerMessage::kBarrier:
+      return BarrierCall{CallId(envelope->barrier().call())};
+    case session::WorkerMessage::kReportLoss:
+      return Read(envelope->report_loss());
+    case session::WorkerMessage::kGoodBye:
+      return WorkerGoodBye{};
+    case session::WorkerMessage::MESSAGE_NOT_SET:
+      break;
+  }
+  return Malformed("an envelope without a message that this version knows");
+}
+
+absl::StatusOr<WorkerReply> DecodeWorkerReply(absl::string_view bytes) {
+  absl::StatusOr<session::WorkerReply> envelope = Parse<session::WorkerReply>(bytes);
+  if (!envelope.ok()) return envelope.status();
+  switch (envelope->message_case()) {
+    case session::WorkerReply::kAttached:
+      return Read(envelope->attached());
+    case session::WorkerReply::kTensorOpened:
+      return Read(envelope->tensor_opened());
+    case session::WorkerReply::kCallCompleted:
+      return Read(envelope->call_completed());
+    case session::WorkerReply::kSlotFreed:
+      return Read(envelope->slot_freed());
+    case session::WorkerReply::kRejected:
+      return Read(envelope->rejected());
+    case session::WorkerReply::MESSAGE_NOT_SET:
+      break;
+  }
+  return Malformed("an envelope without a message that this version knows");
+}
+
+}  // namespace banyan

@@ -1,0 +1,35 @@
+// The one place that turns the messages between worker and node into bytes and back, and that checks sizes and fields
+// of what the other side sent. Pure functions.
+#ifndef BANYAN_PROTO_SESSION_CODEC_H_
+#define BANYAN_PROTO_SESSION_CODEC_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/session_messages.h"
+
+namespace banyan {
+
+inline constexpr size_t kMaxSessionMessageBytes = 16384;
+inline constexpr size_t kMaxTensorNameBytes = 1024;
+inline constexpr int64_t kMaxTensorElements = int64_t{1} << 40;
+inline constexpr uint32_t kMaxTensorSlots = 64;
+
+// INVALID_ARGUMENT unless it has 1 to kMaxTensorNameBytes characters, all of them printable ASCII.
+absl::Status CheckTensorName(absl::string_view name);
+
+// At most kMaxSessionMessageBytes: a longer status text is cut.
+std::string EncodeWorkerMessage(const WorkerMessage& message);
+std::string EncodeWorkerReply(const WorkerReply& reply);
+
+// INVALID_ARGUMENT says what was expected and what came.
+absl::StatusOr<WorkerMessage> DecodeWorkerMessage(absl::string_view bytes);
+absl::StatusOr<WorkerReply> DecodeWorkerReply(absl::string_view bytes);
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_SESSION_CODEC_H_

@@ -1,0 +1,121 @@
+#include "proto/session_codec.h"
+
+#include <string>
+#include <vector>
+
+#include "core/random.h"
+#include "gtest/gtest.h"
+#include "proto/session.pb.h"
+
+namespace banyan {
+namespace {
+
+TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
+  const std::vector<WorkerMessage> messages = {
+      AttachWorker{7, WorkerId(3), CallId(11)},
+      OpenTensor{CallId(1), "fc1.weight", 12345},
+      TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5},
+      TensorCall{CallId(3), TensorId(4), TensorCallKind::kInit, 0, 0, 0},
+      BarrierCall{CallId(9)},
+      ReportLossCall{CallId(10), 77, 0.25},
+      WorkerGoodBye{},
+  };
+  for (const WorkerMessage& message : messages) {
+    absl::StatusOr<WorkerMessage> back = DecodeWorkerMessage(EncodeWorkerMessage(message));
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(*back, message);
+  }
+}
+
+TEST(SessionCodecTest, EveryReplyComesBackEqual) {
+  const std::vector<WorkerReply> replies = {
+      WorkerAttached{CallId(1), "n1", 2},
+      TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
+      CallCompleted{CallId(4), absl::OkStatus(), Round(17)},
+      CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)},
+      SlotFreed{TensorId(3), 1},
+      WorkerMessageRejected{absl::InvalidArgumentError("what")},
+  };
+  for (const WorkerReply& reply : replies) {
+    absl::StatusOr<WorkerReply> back = DecodeWorkerReply(EncodeWorkerReply(reply));
+    ASSERT_TRUE(back.ok()) << back.status();
+    EXPECT_EQ(*back, reply);
+  }
+}
+
+TEST(SessionCodecTest, LongStatusTextsAreCut) {
+  const std::string text(100000, 'x');
+  const std::string bytes = EncodeWorkerReply(CallCompleted{CallId(1), absl::InternalError(text), Round(0)});
+  EXPECT_LE(bytes.size(), kMaxSessionMessageBytes);
+  absl::StatusOr<WorkerReply> back = DecodeWorkerReply(bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(std::get<CallCompleted>(*back).status.message(), text.substr(0, 4096));
+}
+
+template <typename Change>
+std::string Worker(Change change) {
+  session::WorkerMessage envelope;
+  change(envelope);
+  return envelope.SerializeAsString();
+}
+
+void ExpectRefused(const std::string& bytes, absl::string_view part) {
+  absl::StatusOr<WorkerMessage> message = DecodeWorkerMessage(bytes);
+  ASSERT_FALSE(message.ok());
+  EXPECT_EQ(message.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(message.status().message().find(part), absl::string_view::npos) << message.status();
+}
+
+TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
+  ExpectRefused("", "without a message");
+  ExpectRefused(Worker([](auto& m) { m.mutable_open_tensor()->set_elements(5); }), "key's name");
+  ExpectRefused(Worker([](auto& m) {
+                  m.mutable_open_tensor()->set_name(std::string(kMaxTensorNameBytes + 1, 'x'));
+                  m.mutable_open_tensor()->set_elements(1);
+                }),
+                "key's name");
+  ExpectRefused(Worker([](auto& m) {
+                  m.mutable_open_tensor()->set_name("tab\tbed");
+                  m.mutable_open_tensor()->set_elements(1);
+                }),
+                "printable");
+  for (int64_t elements : {int64_t{0}, int64_t{-1}, kMaxTensorElements + 1}) {
+    ExpectRefused(Worker([elements](auto& m) {
+                    m.mutable_open_tensor()->set_name("x");
+                    m.mutable_open_tensor()->set_elements(elements);
+                  }),
+                  "elements");
+  }
+  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_kind(5); }), "kind");
+  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_gradient_slot(kMaxTensorSlots); }), "slot");
+  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_result_slot(kMaxTensorSlots); }), "slot");
+  ExpectRefused(std::string(kMaxSessionMessageBytes + 1, '\0'), "at most");
+}
+
+TEST(SessionCodecTest, RepliesOutOfRangeAreRefused) {
+  session::WorkerReply attached;
+  attached.mutable_attached()->set_rounds_in_flight(0);
+  EXPECT_FALSE(DecodeWorkerReply(attached.SerializeAsString()).ok());
+  session::WorkerReply opened;
+  opened.mutable_tensor_opened()->set_elements(4);
+  EXPECT_FALSE(DecodeWorkerReply(opened.SerializeAsString()).ok());
+  session::WorkerReply completed;
+  completed.mutable_call_completed()->mutable_status()->set_code(17);
+  EXPECT_FALSE(DecodeWorkerReply(completed.SerializeAsString()).ok());
+  EXPECT_FALSE(DecodeWorkerReply("").ok());
+}
+
+TEST(SessionCodecTest, TruncatedAndRandomBytesNeverCrash) {
+  const std::string whole = EncodeWorkerMessage(OpenTensor{CallId(1), "fc1.weight", 12345});
+  for (size_t size = 0; size < whole.size(); ++size) (void)DecodeWorkerMessage(whole.substr(0, size)).ok();
+  Random random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string bytes(random.Below(64), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random.Next());
+    (void)DecodeWorkerMessage(bytes).ok();
+    (void)DecodeWorkerReply(bytes).ok();
+  }
+}
+
+}  // namespace
+}  // namespace banyan
