@@ -38,7 +38,7 @@ TEST(PlanCommandTest, ShowsRateBoundAndTrees) {
   const Outcome plan = Plan({kInternet2});
   EXPECT_EQ(plan.code, 0);
   EXPECT_EQ(plan.err, "");
-  EXPECT_THAT(plan.out, HasSubstr("planner         fapt, 9 nodes, 26 links, 9 trees"));
+  EXPECT_THAT(plan.out, HasSubstr("planner         fapt\nnetwork         9 nodes, 26 directed links\n"));
   EXPECT_THAT(plan.out, HasSubstr("predicted rate  58.9 Mbit/s"));
   EXPECT_THAT(plan.out, HasSubstr("upper bound     126.0 Mbit/s"));
   EXPECT_THAT(plan.out, HasSubstr("tree on n9\n  reduce     n9 <- "));
@@ -102,14 +102,14 @@ TEST(PlanCommandTest, CustomTreesMayBeAnEarlierPlan) {
   text << overlay;
   const Outcome plan = Plan({TemporaryFile("custom.yaml", text.c_str()), "--json"});
   EXPECT_EQ(plan.code, 0) << plan.err;
-  EXPECT_EQ(YAML::Load(plan.out)["rate_mbps"].as<double>(), json["rate_mbps"].as<double>());
+  EXPECT_NEAR(YAML::Load(plan.out)["rate_mbps"].as<double>(), json["rate_mbps"].as<double>(), 1e-6);
 }
 
 TEST(PlanCommandTest, ARootMeansOneTree) {
   const Outcome plan = Plan({kInternet2, "--root", "n5"});
   EXPECT_EQ(plan.code, 0);
-  EXPECT_THAT(plan.out, HasSubstr("1 trees"));
   EXPECT_THAT(plan.out, HasSubstr("tree on n5"));
+  EXPECT_THAT(plan.out, ::testing::Not(HasSubstr("tree on n4")));
 }
 
 TEST(PlanCommandTest, UsageErrors) {

@@ -80,8 +80,8 @@ void WriteRoutes(const std::vector<Route>& routes, const NetworkView& view, Json
 }  // namespace
 
 std::string PlanText(const Policy& policy, const NetworkView& view) {
-  std::string text = absl::StrFormat("planner         %s, %d nodes, %d links, %d trees\n", policy.planner,
-                                     view.nodes().size(), view.links().size(), policy.trees.size());
+  std::string text = absl::StrFormat("planner         %s\nnetwork         %d nodes, %d directed links\n",
+                                     policy.planner, view.nodes().size(), view.links().size());
   absl::StrAppendFormat(&text, "predicted rate  %.1f Mbit/s\n", policy.rate_bps / kBitsPerMegabit);
   absl::StrAppendFormat(&text, "upper bound     %.1f Mbit/s\n", policy.bound_bps / kBitsPerMegabit);
   absl::StrAppendFormat(&text, "ratio           %.3f\n", policy.rate_bps / policy.bound_bps);
