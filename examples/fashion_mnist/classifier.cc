@@ -1,5 +1,6 @@
 #include "examples/fashion_mnist/classifier.h"
 
+#include <dlfcn.h>
 #include <torch/nn.h>
 #include <torch/optim/sgd.h>
 #include <torch/utils.h>
@@ -81,6 +82,9 @@ struct Classifier::Network {
 };
 
 void UseOneThread() {
+  // OpenBLAS has threads of its own where LibTorch is linked with it; other BLAS libraries lack the function.
+  using SetThreads = void (*)(int);
+  if (auto set_threads = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set_threads(1);
   torch::set_num_threads(1);
   torch::set_num_interop_threads(1);
 }

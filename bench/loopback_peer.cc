@@ -1,0 +1,144 @@
+// One node process of `banyan bench loopback`, which starts it: runs push-pulls and Gloo's ring in turns and prints its
+// times.
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "bench/gloo_ring.h"
+#include "bench/loopback_pairs.h"
+#include "runtime/local_node.h"
+#include "runtime/session.h"
+#include "tools/command_line.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kKey[] = "values";
+constexpr int64_t kFloatsPerMegabyte = 1000 * 1000 / 4;
+
+struct PeerFlags {
+  std::string name;
+  std::string scheduler;
+  std::string store;
+  int64_t rank = 0;
+  int64_t world = 1;
+  int64_t megabytes = 1;
+  int64_t pairs = 1;
+};
+
+CommandLine MakeCommandLine(PeerFlags& flags) {
+  CommandLine line("loopback_peer", "A node process of `banyan bench loopback`.",
+                   "banyan bench loopback --nodes 4 --mbytes 64");
+  line.Text("name", "NAME", "of the node", &flags.name);
+  line.Text("scheduler", "ADDRESS", "of the scheduler", &flags.scheduler);
+  line.Text("store", "DIRECTORY", "through which Gloo's processes find each other", &flags.store);
+  line.Integer("rank", "N", "of this process", 0, 1000, &flags.rank);
+  line.Integer("world", "N", "processes", 1, 1000, &flags.world);
+  line.Integer("mbytes", "M", "megabytes to reduce", 1, 100000, &flags.megabytes);
+  line.Integer("pairs", "N", "measured pairs", 1, 100000, &flags.pairs);
+  return line;
+}
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// One of the two ways to sum the processes' values.
+class Contest {
+ public:
+  Contest(Session& session, GlooRing& ring, int64_t elements, int64_t rank, int64_t world)
+      : session_(session),
+        ring_(ring),
+        values_(elements),
+        own_(static_cast<float>(rank + 1)),
+        sum_(static_cast<float>(world * (world + 1) / 2)) {}
+
+  absl::Status Prepare() { return session_.Init(kKey, values_).Wait(); }
+
+  absl::StatusOr<double> PushPull() {
+    return Time([this] { return session_.PushPull(kKey, values_, absl::MakeSpan(values_)).Wait(); });
+  }
+  absl::StatusOr<double> AllReduce() {
+    return Time([this] { return ring_.AllReduce(absl::MakeSpan(values_)); });
+  }
+
+ private:
+  template <typename Sum>
+  absl::StatusOr<double> Time(const Sum& sum) {
+    std::fill(values_.begin(), values_.end(), own_);
+    if (absl::Status status = ring_.Barrier(); !status.ok()) return status;
+    const auto start = std::chrono::steady_clock::now();
+    if (absl::Status status = sum(); !status.ok()) return status;
+    const double seconds = SecondsSince(start);
+    // The sums are small whole numbers, hence exact in any order.
+    for (const float value : values_) {
+      if (value != sum_) return absl::DataLossError(absl::StrCat("expected sums of ", sum_, ", got ", value));
+    }
+    return seconds;
+  }
+
+  Session& session_;
+  GlooRing& ring_;
+  std::vector<float> values_;
+  const float own_;
+  const float sum_;
+};
+
+absl::StatusOr<LoopbackPairs> Measure(Contest& contest, int64_t pairs) {
+  LoopbackPairs times;
+  // The first pair grows buffers and windows and is not counted.
+  for (int64_t pair = 0; pair <= pairs; ++pair) {
+    const absl::StatusOr<double> banyan = contest.PushPull();
+    if (!banyan.ok()) return banyan.status();
+    const absl::StatusOr<double> gloo = contest.AllReduce();
+    if (!gloo.ok()) return gloo.status();
+    if (pair == 0) continue;
+    times.banyan_seconds.push_back(*banyan);
+    times.gloo_seconds.push_back(*gloo);
+  }
+  return times;
+}
+
+absl::Status RunPeer(const PeerFlags& flags) {
+  LocalNodeOptions options;
+  options.name = flags.name;
+  options.scheduler = flags.scheduler;
+  options.log = [](absl::string_view line) { std::cerr << line << std::endl; };
+  absl::StatusOr<std::unique_ptr<LocalNode>> node = LocalNode::Start(options);
+  if (!node.ok()) return node.status();
+  absl::StatusOr<std::unique_ptr<Session>> session = (*node)->OpenSession();
+  if (!session.ok()) return session.status();
+  absl::StatusOr<std::unique_ptr<GlooRing>> ring =
+      GlooRing::Connect(static_cast<int>(flags.rank), static_cast<int>(flags.world), flags.store);
+  if (!ring.ok()) return ring.status();
+  Contest contest(**session, **ring, flags.megabytes * kFloatsPerMegabyte, flags.rank, flags.world);
+  if (absl::Status status = contest.Prepare(); !status.ok()) return status;
+  const absl::StatusOr<LoopbackPairs> times = Measure(contest, flags.pairs);
+  if (!times.ok()) return times.status();
+  std::cout << FormatPairs(*times) << std::endl;
+  // Nobody leaves while another still counts on it.
+  return (*ring)->Barrier();
+}
+
+int Main(absl::Span<const std::string> arguments) {
+  PeerFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, std::cout, std::cerr); code.has_value()) return *code;
+  const absl::Status status = RunPeer(flags);
+  if (status.ok()) return kExitSuccess;
+  std::cerr << "loopback_peer: " << status.message() << std::endl;
+  return kExitFailure;
+}
+
+}  // namespace
+}  // namespace banyan
+
+int main(int argc, char** argv) { return banyan::Main(std::vector<std::string>(argv + 1, argv + argc)); }

@@ -1,0 +1,113 @@
+// The training process of one worker: see trainer_options.h for its arguments.
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "examples/fashion_mnist/batch_order.h"
+#include "examples/fashion_mnist/classifier.h"
+#include "examples/fashion_mnist/image_set.h"
+#include "examples/fashion_mnist/trainer_options.h"
+#include "examples/fashion_mnist/training_loop.h"
+#include "runtime/session.h"
+#include "tools/training_progress.h"
+
+namespace banyan {
+namespace {
+
+// Between the lines that a person reads.
+constexpr int64_t kRoundsPerLine = 50;
+
+absl::StatusOr<ImageSet> LoadShard(const TrainerOptions& options) {
+  absl::StatusOr<ImageSet> images = LoadFashionMnist(options.data, Split::kTraining);
+  if (!images.ok()) return images.status();
+  ImageSet shard = TakeShard(*images, static_cast<int>(options.rank), static_cast<int>(options.world));
+  if (shard.size() < options.batch) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected at least one batch of ", options.batch, " images for each process, got ", shard.size()));
+  }
+  return shard;
+}
+
+void ShowRound(const TrainerOptions& options, const RoundProgress& round) {
+  if (options.json) {
+    std::cout << FormatProgress(round) << std::endl;
+  } else if (round.round % kRoundsPerLine == 0) {
+    std::cerr << absl::StreamFormat("round %d  loss %.4f\n", round.round, round.loss);
+  }
+}
+
+void ShowResult(const TrainerOptions& options, const TrainingResult& result) {
+  if (options.json) {
+    std::cout << FormatProgress(result) << std::endl;
+    return;
+  }
+  std::cout << absl::StreamFormat("rank %d: %d rounds, parameters %s", result.rank, result.rounds, result.hash);
+  if (result.accuracy.has_value()) std::cout << absl::StreamFormat(", test accuracy %.4f", *result.accuracy);
+  std::cout << std::endl;
+}
+
+absl::StatusOr<TrainingResult> MakeResult(const TrainerOptions& options, int64_t rounds, Classifier& classifier) {
+  TrainingResult result;
+  result.rank = static_cast<int>(options.rank);
+  result.rounds = rounds;
+  for (const Classifier::Parameter& parameter : classifier.parameters()) {
+    result.parameters += static_cast<int64_t>(parameter.values.size());
+  }
+  result.hash = absl::StrFormat("%016x", classifier.HashValues());
+  if (options.rank == 0) {
+    absl::StatusOr<ImageSet> images = LoadFashionMnist(options.data, Split::kTest);
+    if (!images.ok()) return images.status();
+    result.accuracy = classifier.MeasureAccuracy(*images);
+  }
+  return result;
+}
+
+absl::Status Train(const TrainerOptions& options) {
+  absl::StatusOr<ImageSet> shard = LoadShard(options);
+  if (!shard.ok()) return shard.status();
+  absl::StatusOr<std::unique_ptr<Session>> session =
+      Session::Open({.node = options.node, .worker = static_cast<uint32_t>(options.worker)});
+  if (!session.ok()) return session.status();
+
+  // Every replica begins elsewhere: only the session can make them equal.
+  const auto seed = static_cast<uint64_t>(options.seed * options.world + options.rank);
+  Classifier classifier({.seed = seed, .learning_rate = options.learning_rate, .momentum = options.momentum});
+  TrainingLoop loop(**session, classifier, static_cast<int>(options.rank));
+  if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
+  BatchOrder order(shard->size(), options.batch, seed);
+  const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() : options.rounds;
+  for (int64_t i = 0; i < rounds; ++i) {
+    const absl::StatusOr<RoundProgress> round = loop.TrainRound(MakeBatch(*shard, order.Next()));
+    if (!round.ok()) return round.status();
+    ShowRound(options, *round);
+  }
+  absl::StatusOr<TrainingResult> result = MakeResult(options, rounds, classifier);
+  if (!result.ok()) return result.status();
+  ShowResult(options, *result);
+  return absl::OkStatus();
+}
+
+int Main(absl::Span<const std::string> arguments) {
+  TrainerOptions options;
+  if (const std::optional<int> code = ParseTrainerOptions(arguments, options, std::cout, std::cerr); code.has_value()) {
+    return *code;
+  }
+  UseOneThread();
+  const absl::Status status = Train(options);
+  if (status.ok()) return 0;
+  std::cerr << "trainer: " << status.message() << std::endl;
+  return 1;
+}
+
+}  // namespace
+}  // namespace banyan
+
+int main(int argc, char** argv) { return banyan::Main(std::vector<std::string>(argv + 1, argv + argc)); }

@@ -1,0 +1,48 @@
+#include "examples/fashion_mnist/training_loop.h"
+
+#include <vector>
+
+#include "runtime/steady_clock.h"
+
+namespace banyan {
+namespace {
+
+absl::Status WaitForAll(std::vector<Ticket>& tickets) {
+  absl::Status first_error;
+  for (Ticket& ticket : tickets) first_error.Update(ticket.Wait());
+  return first_error;
+}
+
+}  // namespace
+
+absl::Status TrainingLoop::ShareParameters() {
+  std::vector<Ticket> tickets;
+  for (const Classifier::Parameter& parameter : classifier_.parameters()) {
+    tickets.push_back(session_.Init(parameter.name, parameter.values, parameter.values));
+  }
+  return WaitForAll(tickets);
+}
+
+absl::StatusOr<RoundProgress> TrainingLoop::TrainRound(const Batch& batch) {
+  RoundProgress result;
+  result.rank = rank_;
+  result.round = ++round_;
+  std::vector<Ticket> tickets;
+  result.loss = classifier_.ComputeGradients(batch, [&](size_t index) { tickets.push_back(Exchange(index)); });
+  result.pushed_at = SteadyNow();
+  if (absl::Status status = WaitForAll(tickets); !status.ok()) return status;
+  result.pulled_at = SteadyNow();
+  classifier_.ApplyGradients();
+  session_.ReportLoss(static_cast<uint64_t>(round_), result.loss);
+  return result;
+}
+
+Ticket TrainingLoop::Exchange(size_t index) {
+  const std::vector<Classifier::Parameter>& parameters = classifier_.parameters();
+  // The next forward pass needs the first layers first, which the backward pass gives last.
+  const auto priority = static_cast<int32_t>(parameters.size() - index);
+  const Classifier::Parameter& parameter = parameters[index];
+  return session_.PushPull(parameter.name, parameter.gradient, parameter.gradient, {.priority = priority});
+}
+
+}  // namespace banyan

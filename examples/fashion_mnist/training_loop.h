@@ -1,0 +1,42 @@
+// Trains a Classifier together with the other workers of the job: gradients go through a Session, every replica takes
+// the same step with the aggregated ones. Blocking; use from one thread.
+#ifndef BANYAN_EXAMPLES_FASHION_MNIST_TRAINING_LOOP_H_
+#define BANYAN_EXAMPLES_FASHION_MNIST_TRAINING_LOOP_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "examples/fashion_mnist/classifier.h"
+#include "examples/fashion_mnist/image_set.h"
+#include "runtime/session.h"
+#include "tools/training_progress.h"
+
+namespace banyan {
+
+class TrainingLoop {
+ public:
+  // Both outlive it. `rank` is this worker's among all of the job.
+  TrainingLoop(Session& session, Classifier& classifier, int rank)
+      : session_(session), classifier_(classifier), rank_(rank) {}
+
+  // Gives every replica the same parameters: those of the job's first worker. Waits for all nodes to join.
+  absl::Status ShareParameters();
+
+  // One step with the gradients that all workers' batches make together. The error names the node, the key and the
+  // round.
+  absl::StatusOr<RoundProgress> TrainRound(const Batch& batch);
+
+ private:
+  Ticket Exchange(size_t index);
+
+  Session& session_;
+  Classifier& classifier_;
+  const int rank_;
+  int64_t round_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_EXAMPLES_FASHION_MNIST_TRAINING_LOOP_H_

@@ -1,0 +1,18 @@
+// `banyan bench`: the benchmarks.
+#ifndef BANYAN_TOOLS_BENCH_COMMAND_H_
+#define BANYAN_TOOLS_BENCH_COMMAND_H_
+
+#include <ostream>
+#include <string>
+
+#include "absl/types/span.h"
+
+namespace banyan {
+
+// `arguments` come after the word `bench`. Returns the exit code: 0 success, 1
+// failure, 2 usage.
+int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_BENCH_COMMAND_H_

@@ -1,0 +1,40 @@
+// The subcommands of a command: finding one by its name, the help that lists all. Thread-compatible.
+#ifndef BANYAN_TOOLS_COMMAND_TABLE_H_
+#define BANYAN_TOOLS_COMMAND_TABLE_H_
+
+#include <functional>
+#include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace banyan {
+
+struct Command {
+  std::string name;
+  std::string description;  // one line
+  // Takes what comes after the name and returns the exit code: 0 success, 1 failure, 2 usage.
+  std::function<int(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err)> run;
+};
+
+class CommandTable {
+ public:
+  // `name` is that of the whole, as a user types it; `description` one line.
+  CommandTable(std::string name, std::string description, std::vector<Command> commands)
+      : name_(std::move(name)), description_(std::move(description)), commands_(std::move(commands)) {}
+
+  // Runs the command that the first argument names and returns its exit code; 2 when it names none.
+  int Run(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) const;
+  std::string Help() const;
+
+ private:
+  const std::string name_;
+  const std::string description_;
+  const std::vector<Command> commands_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_COMMAND_TABLE_H_

@@ -1,0 +1,51 @@
+#include "tools/demo_overlay.h"
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "topology/overlay_yaml.h"
+#include "yaml-cpp/yaml.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kInternet2[] =
+#include "tools/demo_overlay_text.inc"
+    ;
+
+constexpr char kJob[] = "fashion-mnist";
+// The model has 117,066 parameters: this gives each of nine trees a part of it.
+constexpr int kChunkMaxElements = 8192;
+
+}  // namespace
+
+absl::string_view DefaultDemoOverlay() { return kInternet2; }
+
+absl::StatusOr<std::vector<DemoNode>> ReadDemoNodes(absl::string_view text, absl::string_view file_name) {
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(text, file_name);
+  if (!overlay.ok()) return overlay.status();
+  if (overlay->aggregation.op != AggregationOp::kMean) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name, ": the demo trains with 'aggregation: {op: mean}'; leave out the other one"));
+  }
+  std::vector<DemoNode> nodes;
+  for (const NodeConfig& node : overlay->nodes) nodes.push_back({node.name, node.workers});
+  return nodes;
+}
+
+std::string FillAddresses(absl::string_view text, const std::string& scheduler_address,
+                          const std::vector<std::string>& node_addresses) {
+  YAML::Node overlay = YAML::Load(std::string(text));
+  overlay["scheduler"]["address"] = scheduler_address;
+  BANYAN_CHECK(overlay["nodes"].size() == node_addresses.size());
+  for (size_t i = 0; i < node_addresses.size(); ++i) {
+    YAML::Node node = overlay["nodes"][i];
+    node["address"] = node_addresses[i];
+    node.remove("listen");
+  }
+  if (!overlay["job"]) overlay["job"] = kJob;
+  if (!overlay["chunks"]) overlay["chunks"]["max_elements"] = kChunkMaxElements;
+  return absl::StrCat(YAML::Dump(overlay), "\n");
+}
+
+}  // namespace banyan

@@ -1,0 +1,33 @@
+// Makes the overlay file of a demo out of one that has only nodes and links. Pure functions.
+#ifndef BANYAN_TOOLS_DEMO_OVERLAY_H_
+#define BANYAN_TOOLS_DEMO_OVERLAY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+// The overlay that the demo runs on unless told otherwise: deploy/topologies/internet2.yaml, built in.
+absl::string_view DefaultDemoOverlay();
+
+// A node of the demo and the training processes beside it.
+struct DemoNode {
+  std::string name;
+  int workers = 1;
+};
+
+// The nodes of an overlay, in its order. `file_name` only goes into messages. Fails when the text is no overlay (with
+// file and line) or its aggregation is not the mean, which the demo's training counts on.
+absl::StatusOr<std::vector<DemoNode>> ReadDemoNodes(absl::string_view text, absl::string_view file_name);
+
+// The same overlay with these addresses in place of its own, and with a name for the job and a chunk size that suits
+// the demo's small model where it says none. REQUIRES: ReadDemoNodes takes `text`; an address for each node.
+std::string FillAddresses(absl::string_view text, const std::string& scheduler_address,
+                          const std::vector<std::string>& node_addresses);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DEMO_OVERLAY_H_

@@ -1,0 +1,28 @@
+// The command `banyan`: one subcommand per file beside this one.
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "tools/bench_command.h"
+#include "tools/command_table.h"
+#include "tools/demo_command.h"
+#include "tools/node_command.h"
+#include "tools/plan_command.h"
+#include "tools/scheduler_command.h"
+#include "tools/sim_command.h"
+#include "tools/status_command.h"
+
+int main(int argc, char** argv) {
+  const banyan::CommandTable table(
+      "banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
+      {{"scheduler", "runs the scheduler of a job", banyan::SchedulerCommand},
+       {"node", "runs the node of one data centre", banyan::NodeCommand},
+       {"status", "shows what a running job is doing", banyan::StatusCommand},
+       {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
+       {"sim", "runs a job on a simulated network", banyan::SimCommand},
+       {"bench", "measures Banyan on this machine", banyan::BenchCommand},
+       {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  return table.Run(arguments, std::cout, std::cerr);
+}

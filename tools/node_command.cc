@@ -1,0 +1,119 @@
+#include "tools/node_command.h"
+
+#include <memory>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "node/node_core.h"
+#include "runtime/protocol_host.h"
+#include "tools/command_line.h"
+#include "tools/daemon_address.h"
+#include "tools/daemon_log.h"
+#include "tools/daemon_run.h"
+#include "tools/stop_signals.h"
+#include "topology/overlay_address.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kMaxThreads = 256;
+
+struct NodeFlags {
+  std::string name;
+  std::string scheduler;
+  std::string listen = "tcp://127.0.0.1:0";
+  std::string advertise;  // empty: where it listens
+  std::string attach;
+  std::string job;
+  int64_t threads = 1;
+  std::string log_level = "info";
+  bool log_json = false;
+};
+
+CommandLine MakeCommandLine(NodeFlags& flags) {
+  CommandLine line(
+      "banyan node",
+      "Runs the node of one data centre: joins the scheduler's job, takes gradients from training processes,\n"
+      "aggregates and forwards. It may be started before the scheduler. Ends cleanly on SIGTERM and Ctrl-C.",
+      "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
+  line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
+  line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
+  line.Text("listen", "ADDRESS",
+            "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
+  line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
+  line.Text("attach", "SOCKET", "unix:/path where training processes attach; default: none can", &flags.attach);
+  line.Text("job", "NAME", "refuse any other job; default: whichever the scheduler runs", &flags.job);
+  line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
+  line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
+  line.Switch("log-json", "log JSON objects", &flags.log_json);
+  return line;
+}
+
+absl::Status CheckFlag(const char* flag, const absl::Status& status) {
+  return status.ok() ? status : absl::InvalidArgumentError(absl::StrCat(flag, ": ", status.message()));
+}
+
+absl::Status CheckFlags(const NodeFlags& flags) {
+  if (flags.name.empty()) return absl::InvalidArgumentError("expected --name, this node's name in the overlay");
+  if (flags.scheduler.empty()) return absl::InvalidArgumentError("expected --scheduler, the address of the scheduler");
+  absl::Status status = CheckFlag("--scheduler", CheckConnectAddress(flags.scheduler));
+  status.Update(CheckFlag("--listen", CheckListenAddress(flags.listen)));
+  if (!flags.advertise.empty()) status.Update(CheckFlag("--advertise", CheckConnectAddress(flags.advertise)));
+  if (flags.advertise.empty() && absl::StrContains(flags.listen, "*")) {
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat("expected --advertise, where other nodes reach this one, since --listen is ", flags.listen)));
+  }
+  if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
+    status.Update(absl::InvalidArgumentError(absl::StrCat("--attach: expected unix:/path, got '", flags.attach, "'")));
+  }
+  return status;
+}
+
+Incarnation NewIncarnation() {
+  std::random_device device;
+  return Incarnation(uint64_t{device()} << 32 | device());
+}
+
+absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
+  const StopSignals signals;
+  const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
+  ProtocolHostOptions options;
+  options.name = flags.name;
+  options.bind_address = flags.listen;
+  options.worker_socket = flags.attach;
+  options.compute_threads = static_cast<int>(flags.threads);
+  options.log = log;
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
+  if (!host.ok()) return host.status();
+
+  const std::string& address = (*host)->bound_address();
+  if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
+  log(LogLevel::kInfo, absl::StrCat("listening on ", address, ", waiting for the scheduler at ", flags.scheduler));
+  out << "node " << flags.name << ": " << address << std::endl;
+  auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
+                                                     .address = flags.advertise.empty() ? address : flags.advertise,
+                                                     .scheduler_address = flags.scheduler,
+                                                     .job = flags.job,
+                                                     .incarnation = NewIncarnation()});
+  return RunUntilStopped(signals, **host, std::move(core));
+}
+
+}  // namespace
+
+int NodeCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  NodeFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (const absl::Status status = CheckFlags(flags); !status.ok()) return line.UsageError(status.message(), err);
+  const absl::Status status = RunNode(flags, out);
+  if (status.ok()) return kExitSuccess;
+  err << "banyan node: " << status.message() << "\n";
+  return kExitFailure;
+}
+
+}  // namespace banyan

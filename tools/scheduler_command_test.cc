@@ -1,0 +1,59 @@
+#include "tools/scheduler_command.h"
+
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SchedulerCommandTest : public ::testing::Test {
+ protected:
+  int Run(std::vector<std::string> arguments) { return SchedulerCommand(arguments, out_, err_); }
+
+  std::ostringstream out_, err_;
+};
+
+TEST_F(SchedulerCommandTest, HelpShowsAnExample) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("banyan scheduler"));
+  EXPECT_EQ(err_.str(), "");
+}
+
+TEST_F(SchedulerCommandTest, RefusesAnUnknownFlag) {
+  EXPECT_EQ(Run({"--no-such-flag"}), 2);
+  EXPECT_NE(err_.str(), "");
+}
+
+TEST_F(SchedulerCommandTest, NeedsAnOverlay) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(Run({"/nonexistent/overlay.yaml"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("/nonexistent/overlay.yaml"));
+}
+
+TEST_F(SchedulerCommandTest, RefusesABadFileWithItsLine) {
+  const std::string path = ::testing::TempDir() + "/bad.yaml";
+  std::ofstream(path) << "nodes:\n  - {name: a}\n  - {nam: b}\n";
+  EXPECT_EQ(Run({path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr(path + ":3"));
+}
+
+TEST_F(SchedulerCommandTest, RefusesAFileWithoutAddresses) {
+  const std::string path = ::testing::TempDir() + "/no_addresses.yaml";
+  std::ofstream(path) << "nodes:\n  - {name: a}\n  - {name: b}\n";
+  EXPECT_EQ(Run({path}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("address"));
+}
+
+TEST_F(SchedulerCommandTest, RefusesABadAddress) {
+  EXPECT_EQ(Run({"overlay.yaml", "--listen", "127.0.0.1:7700"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--listen: expected an address of the form tcp://"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,84 @@
+#include "tools/status_command.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "runtime/protocol_host.h"
+#include "tools/command_line.h"
+#include "tools/daemon_run.h"
+#include "tools/status_probe.h"
+#include "tools/status_view.h"
+#include "tools/stop_signals.h"
+#include "topology/overlay_address.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kWatchInterval = absl::Seconds(1);
+constexpr double kLongestPatience = 3600;
+
+struct StatusFlags {
+  std::string scheduler;
+  bool json = false;
+  bool watch = false;
+  double patience_s = 5;
+};
+
+CommandLine MakeCommandLine(StatusFlags& flags) {
+  CommandLine line("banyan status", "Shows what a scheduler knows of its job: members, links, trees, progress, memory.",
+                   "banyan status --scheduler tcp://127.0.0.1:7700 --watch");
+  line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
+  line.Switch("json", "print JSON, one line per answer", &flags.json);
+  line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
+  line.Number("timeout", "SECONDS", "how long to wait for an answer (default 5)", 0.1, kLongestPatience,
+              &flags.patience_s);
+  return line;
+}
+
+void Show(const StatusFlags& flags, const std::string& json, std::ostream& out) {
+  if (flags.json) {
+    out << json << std::endl;
+    return;
+  }
+  const absl::StatusOr<StatusView> status = ParseStatus(json);
+  out << (status.ok() ? FormatStatus(*status) : absl::StrCat(status.status().message(), "\n"));
+  if (flags.watch) out << "\n";
+  out.flush();
+}
+
+absl::Status AskForStatus(const StatusFlags& flags, std::ostream& out) {
+  const StopSignals signals;
+  ProtocolHostOptions options;
+  options.name = "status";
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
+  if (!host.ok()) return host.status();
+  StatusProbeOptions probe;
+  probe.scheduler = flags.scheduler;
+  probe.patience = absl::Seconds(flags.patience_s);
+  if (flags.watch) probe.interval = kWatchInterval;
+  probe.on_status = [&flags, &out](const std::string& json) { Show(flags, json, out); };
+  return RunUntilStopped(signals, **host, std::make_unique<StatusProbe>(std::move(probe)));
+}
+
+}  // namespace
+
+int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  StatusFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (flags.scheduler.empty()) return line.UsageError("expected --scheduler, the address of the scheduler", err);
+  if (const absl::Status status = CheckConnectAddress(flags.scheduler); !status.ok()) {
+    return line.UsageError(absl::StrCat("--scheduler: ", status.message()), err);
+  }
+  const absl::Status status = AskForStatus(flags, out);
+  if (status.ok()) return kExitSuccess;
+  err << "banyan status: " << status.message() << "\n";
+  return kExitFailure;
+}
+
+}  // namespace banyan

@@ -1,0 +1,104 @@
+#include "tools/status_probe.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr ConnectionId kConnection = ConnectionId(1);
+
+Timestamp At(int64_t seconds) { return Timestamp::FromNanoseconds(seconds * 1000000000); }
+
+class StatusProbeTest : public ::testing::Test {
+ protected:
+  StatusProbe Make(std::optional<absl::Duration> interval = std::nullopt) {
+    return StatusProbe({.scheduler = "tcp://127.0.0.1:7700",
+                        .patience = absl::Seconds(5),
+                        .interval = interval,
+                        .on_status = [this](const std::string& json) { answers_.push_back(json); }});
+  }
+  static Event Answer(const std::string& json) { return MessageReceived{kConnection, StatusReply{json}, {}}; }
+  static bool Asks(const Actions& actions) {
+    return actions.size() == 1 && std::holds_alternative<Send>(actions[0]) &&
+           std::holds_alternative<StatusRequest>(std::get<Send>(actions[0]).message);
+  }
+  static absl::Status StopStatus(const Actions& actions) {
+    if (actions.size() != 1 || !std::holds_alternative<Stop>(actions[0])) return absl::UnknownError("no stop");
+    return std::get<Stop>(actions[0]).status;
+  }
+
+  std::vector<std::string> answers_;
+};
+
+TEST_F(StatusProbeTest, AsksOnceAndStops) {
+  StatusProbe probe = Make();
+  const Actions first = probe.Step(At(0), Started{});
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(std::get<Connect>(first[0]).address, "tcp://127.0.0.1:7700");
+  EXPECT_TRUE(Asks(probe.Step(At(1), ConnectionUp{kConnection})));
+  EXPECT_TRUE(StopStatus(probe.Step(At(2), Answer("{}"))).ok());
+  EXPECT_THAT(answers_, ElementsAre("{}"));
+}
+
+TEST_F(StatusProbeTest, GivesUpWithoutAConnection) {
+  StatusProbe probe = Make();
+  probe.Step(At(0), Started{});
+  EXPECT_EQ(probe.NextDeadline(), At(5));
+  const absl::Status status = StopStatus(probe.Step(At(5), DeadlineReached{}));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("tcp://127.0.0.1:7700 within 5s"));
+}
+
+TEST_F(StatusProbeTest, GivesUpWithoutAnAnswer) {
+  StatusProbe probe = Make();
+  probe.Step(At(0), Started{});
+  probe.Step(At(4), ConnectionUp{kConnection});
+  EXPECT_TRUE(probe.Step(At(5), DeadlineReached{}).empty());
+  EXPECT_THAT(std::string(StopStatus(probe.Step(At(9), DeadlineReached{})).message()),
+              HasSubstr("is it a Banyan scheduler?"));
+}
+
+TEST_F(StatusProbeTest, AsksAgainAfterTheInterval) {
+  StatusProbe probe = Make(absl::Seconds(1));
+  probe.Step(At(0), Started{});
+  probe.Step(At(0), ConnectionUp{kConnection});
+  EXPECT_TRUE(probe.Step(At(1), Answer("1")).empty());
+  EXPECT_EQ(probe.NextDeadline(), At(2));
+  EXPECT_TRUE(Asks(probe.Step(At(2), DeadlineReached{})));
+  EXPECT_TRUE(probe.Step(At(3), Answer("2")).empty());
+  EXPECT_THAT(answers_, ElementsAre("1", "2"));
+}
+
+TEST_F(StatusProbeTest, AsksAgainAfterALostConnection) {
+  StatusProbe probe = Make(absl::Seconds(1));
+  probe.Step(At(0), Started{});
+  EXPECT_TRUE(Asks(probe.Step(At(1), ConnectionUp{kConnection})));
+  probe.Step(At(2), ConnectionDown{kConnection});
+  EXPECT_TRUE(Asks(probe.Step(At(3), ConnectionUp{kConnection})));
+}
+
+TEST_F(StatusProbeTest, TakesNoAnswerItHasNotAskedFor) {
+  StatusProbe probe = Make(absl::Seconds(1));
+  probe.Step(At(0), Started{});
+  probe.Step(At(0), ConnectionUp{kConnection});
+  probe.Step(At(1), Answer("1"));
+  EXPECT_TRUE(probe.Step(At(1), Answer("twice")).empty());
+  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, Grant{}, {}}).empty());
+  EXPECT_THAT(answers_, ElementsAre("1"));
+}
+
+TEST_F(StatusProbeTest, StopsWhenAsked) {
+  StatusProbe probe = Make(absl::Seconds(1));
+  probe.Step(At(0), Started{});
+  EXPECT_TRUE(StopStatus(probe.Step(At(1), StopRequested{})).ok());
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,64 @@
+// A scheduler's status as `banyan status` and the demo use it: what the JSON text says, as values. Pure.
+#ifndef BANYAN_TOOLS_STATUS_VIEW_H_
+#define BANYAN_TOOLS_STATUS_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+struct StatusView {
+  struct Node {
+    std::string name;
+    std::string state;
+    std::string address;
+    std::optional<double> heard_s;
+    int64_t workers = 0;
+    std::optional<int64_t> round;
+    std::optional<double> loss;
+    double sync_s = 0;
+    int64_t memory_bytes = 0;
+    int64_t rejected_messages = 0;
+  };
+  struct Link {
+    std::string from;
+    std::string to;
+    double mbps = 0;
+    double delay_ms = 0;
+    std::string source;
+    uint64_t sent_bytes = 0;
+    uint64_t resent_bytes = 0;
+  };
+  struct Tree {
+    std::string root;
+    double share = 0;
+  };
+
+  std::string job;
+  std::string state;
+  std::string error;  // empty when there is none
+  int64_t epoch = 0;
+  int64_t policy = 0;
+  std::string planner;  // empty before the first plan, and so are the rates
+  double rate_mbps = 0;
+  double bound_mbps = 0;
+  std::vector<std::string> waiting_for;
+  std::vector<Node> nodes;
+  std::vector<Link> links;
+  std::vector<Tree> trees;
+};
+
+// INVALID_ARGUMENT when `json` is not the answer of a scheduler. Members that it does not know are passed over.
+absl::StatusOr<StatusView> ParseStatus(absl::string_view json);
+
+// The answer as tables to read, several lines.
+std::string FormatStatus(const StatusView& status);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_STATUS_VIEW_H_

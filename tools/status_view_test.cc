@@ -1,0 +1,68 @@
+#include "tools/status_view.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kRunning[] = R"({"job":"fashion","state":"running","term":1,"epoch":2,"policy":3,"rejected_messages":0,
+  "waiting_for":[],"nodes":[{"name":"n1","id":1,"state":"joined","address":"tcp://127.0.0.1:7701","heard_s":0.2,"workers":1,
+  "round":12,"step":12,"loss":0.5,"sync_seconds":0.0205,"rejected_messages":1,"memory":{"results":1000000,"queues":500000}},
+  {"name":"n2","id":2,"state":"expected","address":"","heard_s":null}],
+  "links":[{"from":"n1","to":"n2","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","bytes":1500000,"resent_bytes":0}],
+  "planner":"fapt","rate_mbps":58.8,"bound_mbps":110,
+  "trees":[{"root":"n1","share":0.75,"reduce":{"n2":"n1"},"broadcast":{"n2":"n1"}}],"keys":[]})";
+
+constexpr char kWaiting[] =
+    R"({"job":"fashion","state":"waiting","term":1,"epoch":0,"policy":0,"waiting_for":["n4","n7"],
+  "nodes":[],"links":[],"trees":[],"keys":[]})";
+
+StatusView Parse(const char* json) {
+  absl::StatusOr<StatusView> status = ParseStatus(json);
+  EXPECT_TRUE(status.ok()) << status.status();
+  return *std::move(status);
+}
+
+TEST(StatusViewTest, ReadsWhatTheSchedulerSays) {
+  const StatusView status = Parse(kRunning);
+  EXPECT_EQ(status.job, "fashion");
+  EXPECT_EQ(status.epoch, 2);
+  EXPECT_EQ(status.policy, 3);
+  ASSERT_EQ(status.nodes.size(), 2u);
+  EXPECT_EQ(status.nodes[0].round, 12);
+  EXPECT_EQ(status.nodes[0].memory_bytes, 1500000);
+  EXPECT_FALSE(status.nodes[1].heard_s.has_value());
+  ASSERT_EQ(status.links.size(), 1u);
+  EXPECT_EQ(status.links[0].sent_bytes, 1500000u);
+  EXPECT_EQ(status.trees[0].share, 0.75);
+}
+
+TEST(StatusViewTest, ReadsAJobThatWaits) {
+  EXPECT_THAT(Parse(kWaiting).waiting_for, ElementsAre("n4", "n7"));
+  EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));
+}
+
+TEST(StatusViewTest, ShowsNodesAndLinks) {
+  const std::string text = FormatStatus(Parse(kRunning));
+  EXPECT_THAT(text, HasSubstr("job fashion: running, epoch 2, policy 3\n"));
+  EXPECT_THAT(text, HasSubstr("plan: fapt, 58.8 Mbit/s of at most 110.0\ntrees: n1 75.0 %\n"));
+  EXPECT_THAT(
+      text, HasSubstr("n1           joined          1       12    0.5000      20.5        1.5  tcp://127.0.0.1:7701"));
+  EXPECT_THAT(text, HasSubstr("n1 > n2                   38.0      15.0  believed        1.50        0.00"));
+  EXPECT_THAT(text, Not(HasSubstr("error")));
+}
+
+TEST(StatusViewTest, RefusesOtherText) {
+  for (const char* text :
+       {"", "hello", "{}", "[]", "{\"epoch\":\"x\"}", "{\"epoch\":1,\"policy\":1,\"nodes\":[1]}", "{\"epoch\":1"}) {
+    EXPECT_EQ(ParseStatus(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace banyan

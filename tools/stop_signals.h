@@ -1,0 +1,30 @@
+// SIGTERM and Ctrl-C as something to wait for instead of something that interrupts. Make it before any other thread,
+// which all inherit that these signals are held back. Thread-safe.
+#ifndef BANYAN_TOOLS_STOP_SIGNALS_H_
+#define BANYAN_TOOLS_STOP_SIGNALS_H_
+
+#include <signal.h>
+
+namespace banyan {
+
+class StopSignals {
+ public:
+  StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  // Signals that came meanwhile count as seen.
+  ~StopSignals();
+
+  // Readable from the first signal on.
+  int fd() const { return fd_; }
+  // Whether the process has been asked to end.
+  bool received() const;
+
+ private:
+  sigset_t previous_;
+  int fd_ = -1;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_STOP_SIGNALS_H_
