@@ -1,16 +1,17 @@
-// The path that a tree edge takes: its link, or else the path of fewest hops, among those the one whose slowest link is
-// fastest, among those the lower ids. Thread-compatible; the view must outlive it. Paths of a source are found when
-// first asked for.
+// The path that a tree edge takes: its link, or else the fastest path under 1/throughput, among equally fast ones that
+// over the lower ids. Fewest hops would follow the network layer more closely, but lets stars over slow short cuts look
+// worse than they need to be. Thread-compatible; the view must outlive it. Paths of a source are found when first
+// asked for.
 #ifndef BANYAN_TOPOLOGY_ROUTE_TABLE_H_
 #define BANYAN_TOPOLOGY_ROUTE_TABLE_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "core/ids.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
+#include "topology/shortest_paths.h"
 
 namespace banyan {
 
@@ -26,17 +27,11 @@ class RouteTable {
   double Delay(NodeId from, NodeId to);
 
  private:
-  // The paths from one node, by position in view.nodes(). Empty until asked for.
-  struct FromSource {
-    std::vector<uint32_t> previous;
-    std::vector<double> delay;
-  };
-
-  const FromSource& PathsFrom(size_t source);
-  FromSource Search(size_t source) const;
+  const ShortestPathTree& PathsFrom(NodeId source);
 
   const NetworkView* view_;
-  std::vector<FromSource> sources_;
+  ShortestPaths searcher_;
+  std::vector<ShortestPathTree> trees_;  // by position of the source in view.nodes(); empty until asked for
 };
 
 }  // namespace banyan

@@ -20,21 +20,15 @@ TEST(RouteTableTest, ALinkIsTakenHoweverSlow) {
   EXPECT_DOUBLE_EQ(routes.Delay(NodeId(1), NodeId(3)), 1 / 4.9e6);
 }
 
-TEST(RouteTableTest, FewestHopsFirst) {
+TEST(RouteTableTest, OtherwiseTheFastestPathHoweverLong) {
   const NetworkView view = SampleNetwork(5, {{1, 2, 1}, {2, 5, 1}, {1, 3, 9}, {3, 4, 9}, {4, 5, 9}});
   RouteTable routes(&view);
-  EXPECT_EQ(routes.Find(NodeId(1), NodeId(5)).path, Path({1, 2, 5}));
+  EXPECT_EQ(routes.Find(NodeId(1), NodeId(5)).path, Path({1, 3, 4, 5}));
+  EXPECT_DOUBLE_EQ(routes.Delay(NodeId(1), NodeId(5)), 3 / 9e6);
 }
 
-TEST(RouteTableTest, ThenTheFasterSlowestLink) {
-  const NetworkView view = SampleNetwork(4, {{1, 2, 9}, {2, 4, 2}, {1, 3, 3}, {3, 4, 3}});
-  RouteTable routes(&view);
-  EXPECT_EQ(routes.Find(NodeId(1), NodeId(4)).path, Path({1, 3, 4}));
-  EXPECT_DOUBLE_EQ(routes.Delay(NodeId(1), NodeId(4)), 2 / 3e6);
-}
-
-TEST(RouteTableTest, ThenTheLowerIds) {
-  const NetworkView view = SampleNetwork(4, {{1, 3, 3}, {3, 4, 2}, {1, 2, 2}, {2, 4, 3}});
+TEST(RouteTableTest, OfEquallyFastPathsTheLowerIds) {
+  const NetworkView view = SampleNetwork(4, {{1, 3, 2}, {3, 4, 2}, {1, 2, 2}, {2, 4, 2}});
   RouteTable routes(&view);
   EXPECT_EQ(routes.Find(NodeId(1), NodeId(4)).path, Path({1, 2, 4}));
 }
