@@ -1,0 +1,158 @@
+#include "tools/demo_job.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// Real processes, which are shell scripts in place of the daemons and the training program.
+class DemoJobTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-test");
+    ASSERT_TRUE(directory.ok()) << directory.status();
+    directory_ = *std::move(directory);
+    options_.overlay = "nodes: [{name: n1}, {name: n2}]\n";
+    options_.nodes = {{"n1", 1}, {"n2", 2}};
+    options_.banyan_program = MakeProgram("banyan", "exec sleep 600");
+    options_.trainer_program = MakeProgram("trainer", "exec sleep 600");
+    ASSERT_EQ(pipe(stop_), 0);
+  }
+  void TearDown() override {
+    close(stop_[0]);
+    close(stop_[1]);
+  }
+
+  std::string MakeProgram(const std::string& name, const std::string& script) {
+    const std::string path = directory_->File(name);
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path;
+  }
+
+  void Start() {
+    absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options_, *directory_);
+    ASSERT_TRUE(job.ok()) << job.status();
+    job_ = *std::move(job);
+  }
+
+  absl::StatusOr<std::vector<TrainingProgress>> Take(size_t count) {
+    std::vector<TrainingProgress> all;
+    for (int i = 0; i < 300 && all.size() < count; ++i) {
+      absl::StatusOr<std::vector<TrainingProgress>> some = job_->TakeProgress(stop_[0], absl::Milliseconds(100));
+      if (!some.ok()) return some.status();
+      all.insert(all.end(), some->begin(), some->end());
+    }
+    return all;
+  }
+
+  std::string WaitForFailure() {
+    for (int i = 0; i < 3000; ++i) {
+      if (const absl::Status status = job_->Check(); !status.ok()) return std::string(status.message());
+      absl::SleepFor(absl::Milliseconds(10));
+    }
+    return "";
+  }
+
+  std::unique_ptr<WorkDirectory> directory_;
+  DemoJobOptions options_;
+  std::unique_ptr<DemoJob> job_;
+  int stop_[2];
+};
+
+std::string ReadAll(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST_F(DemoJobTest, StartsEveryProcessWithItsArguments) {
+  options_.banyan_program = MakeProgram("banyan", "echo \"$@\"; exec sleep 600");
+  options_.trainer_program = MakeProgram("trainer",
+                                         "echo \"$@\" >&2; echo '{\"rank\":'$7',\"round\":1,\"loss\":1,"
+                                         "\"pushed_ns\":1,\"pulled_ns\":2}'; exec sleep 600");
+  options_.trainer_arguments = {"--rounds=5"};
+  Start();
+  EXPECT_EQ(job_->worker_count(), 3);
+  const absl::StatusOr<std::vector<TrainingProgress>> progress = Take(3);
+  ASSERT_TRUE(progress.ok()) << progress.status();
+  EXPECT_EQ(progress->size(), 3u);
+  EXPECT_TRUE(job_->Check().ok());
+  EXPECT_THAT(ReadAll(directory_->File("scheduler.log")), HasSubstr("scheduler " + directory_->File("overlay.yaml")));
+  EXPECT_THAT(
+      ReadAll(directory_->File("n2.log")),
+      HasSubstr(absl::StrCat("node --name n2 --scheduler ", job_->scheduler_address(), " --listen tcp://127.0.0.1:")));
+  EXPECT_THAT(ReadAll(directory_->File("trainer-2.log")),
+              HasSubstr(absl::StrCat("--json --node unix:", directory_->File("n2.sock"),
+                                     " --worker 1 --rank 2 --world 3 --rounds=5")));
+  EXPECT_TRUE(job_->Stop().ok());
+}
+
+TEST_F(DemoJobTest, ADeadNodeIsReportedWithItsLog) {
+  options_.banyan_program =
+      MakeProgram("banyan", "if [ \"$3\" = n2 ]; then echo 'the disk is full' >&2; kill -SEGV $$; fi; exec sleep 600");
+  Start();
+  const std::string failure = WaitForFailure();
+  EXPECT_THAT(failure, HasSubstr("node n2 ended with signal 11"));
+  EXPECT_THAT(failure, HasSubstr("    the disk is full\n"));
+  EXPECT_THAT(failure, Not(HasSubstr("node n1")));
+}
+
+TEST_F(DemoJobTest, ANodeMayNotEndEvenWithSuccess) {
+  options_.banyan_program = MakeProgram("banyan", "if [ \"$3\" = n1 ]; then exit 0; fi; exec sleep 600");
+  Start();
+  EXPECT_THAT(WaitForFailure(), HasSubstr("node n1 ended with exit code 0, too early"));
+}
+
+TEST_F(DemoJobTest, ATrainingProcessMayEndWithSuccessOnly) {
+  options_.trainer_program = MakeProgram("trainer", "if [ \"$7\" = 1 ]; then exit 1; fi; exit 0");
+  Start();
+  const std::string failure = WaitForFailure();
+  EXPECT_THAT(failure, HasSubstr("training process 1 (n2) ended with exit code 1"));
+  EXPECT_THAT(failure, Not(HasSubstr("training process 0")));
+}
+
+TEST_F(DemoJobTest, RefusesALineThatIsNoProgress) {
+  options_.trainer_program = MakeProgram("trainer", "echo hello; exec sleep 600");
+  Start();
+  const absl::StatusOr<std::vector<TrainingProgress>> progress = Take(1);
+  EXPECT_THAT(std::string(progress.status().message()), HasSubstr("training process"));
+}
+
+TEST_F(DemoJobTest, NothingIsLeftAfterItsEnd) {
+  options_.banyan_program = MakeProgram("banyan", "echo $$; exec sleep 600");
+  Start();
+  std::string pid;
+  for (int i = 0; i < 3000 && pid.empty(); ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+    pid = ReadAll(directory_->File("n1.log"));
+  }
+  EXPECT_EQ(kill(std::stoi(pid), 0), 0);
+  job_.reset();
+  EXPECT_NE(kill(std::stoi(pid), 0), 0);
+}
+
+TEST_F(DemoJobTest, AStopSignalEndsTheWaiting) {
+  Start();
+  ASSERT_EQ(write(stop_[1], "x", 1), 1);
+  const absl::Time before = absl::Now();
+  EXPECT_TRUE(job_->TakeProgress(stop_[0], absl::Seconds(60)).ok());
+  EXPECT_LT(absl::Now() - before, absl::Seconds(30));
+}
+
+}  // namespace
+}  // namespace banyan
