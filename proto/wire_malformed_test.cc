@@ -1,0 +1,339 @@
+// Every field that a peer can get wrong, one at a time: the error names message and field, what was expected and what
+// came.
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/envelope.pb.h"
+#include "proto/wire.h"
+#include "proto/wire_samples.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+class WireMalformedTest : public ::testing::Test {
+ protected:
+  WireMalformedTest() {
+    for (const WireSample& sample : WireSamples()) {
+      wire::Envelope envelope;
+      EXPECT_TRUE(envelope.ParseFromString(EncodeMessage(sample.message)));
+      samples_[envelope.message_case()] = envelope;
+    }
+    payload_ = SampleChunk().payload;
+  }
+
+  // Spoils the sample of one kind of message and expects this error about it.
+  void Refuses(wire::Envelope::MessageCase kind, const std::string& error,
+               const std::function<void(wire::Envelope&)>& spoil) {
+    wire::Envelope envelope = samples_[kind];
+    spoil(envelope);
+    const Payload payload = kind == wire::Envelope::kChunk ? payload_ : Payload();
+    const absl::StatusOr<Message> message = DecodeMessage(envelope.SerializeAsString(), payload);
+    ASSERT_FALSE(message.ok()) << error << " accepted in " << envelope.DebugString();
+    EXPECT_EQ(message.status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(message.status().message()), HasSubstr(error));
+    EXPECT_THAT(std::string(message.status().message()), StartsWith("malformed "));
+  }
+
+  void RefusesChunk(const std::string& error, const std::function<void(wire::ChunkMessage&)>& spoil) {
+    Refuses(wire::Envelope::kChunk, "malformed ChunkMessage: " + error,
+            [&](wire::Envelope& envelope) { spoil(*envelope.mutable_chunk()); });
+  }
+
+  void RefusesConfig(const std::string& error, const std::function<void(wire::JobConfig&)>& spoil) {
+    Refuses(wire::Envelope::kJoinAccepted, "malformed JoinAccepted: config." + error,
+            [&](wire::Envelope& envelope) { spoil(*envelope.mutable_join_accepted()->mutable_config()); });
+  }
+
+  void RefusesSlice(const std::string& error, const std::function<void(wire::PolicySlice&)>& spoil) {
+    Refuses(wire::Envelope::kPolicyPublished, "malformed PolicyPublished: slice." + error,
+            [&](wire::Envelope& envelope) { spoil(*envelope.mutable_policy_published()->mutable_slice()); });
+  }
+
+  std::map<int, wire::Envelope> samples_;
+  Payload payload_;
+};
+
+TEST_F(WireMalformedTest, ChunkIds) {
+  RefusesChunk("id.key: a number above 0 expected, 0 came", [](auto& chunk) { chunk.clear_id(); });
+  RefusesChunk("id.half: 0 to 1 expected, 2 came",
+               [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(2)); });
+  RefusesChunk("id.half: 0 to 1 expected, -1 came",
+               [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(-1)); });
+  RefusesChunk("policy: a number above 0", [](auto& chunk) { chunk.set_policy(0); });
+  RefusesChunk("kind: 0 to 1 expected, 7 came", [](auto& chunk) { chunk.set_kind(static_cast<wire::RoundKind>(7)); });
+  RefusesChunk("source_incarnation: a number above 0", [](auto& chunk) { chunk.set_source_incarnation(0); });
+  RefusesChunk("sent_at: 0 to 4611686018427387904 expected, -1 came", [](auto& chunk) { chunk.set_sent_at_ns(-1); });
+  RefusesChunk("sent_at: 0 to", [](auto& chunk) { chunk.set_sent_at_ns(std::numeric_limits<int64_t>::max()); });
+}
+
+TEST_F(WireMalformedTest, Routes) {
+  RefusesChunk("route.path: 2 to 1024 entries expected, 0 came", [](auto& chunk) { chunk.clear_route(); });
+  RefusesChunk("route.path: 2 to 1024 entries expected, 1 came", [](auto& chunk) {
+    chunk.mutable_route()->clear_path();
+    chunk.mutable_route()->add_path(1);
+  });
+  RefusesChunk("route.path: 2 to 1024 entries expected, 1025 came", [](auto& chunk) {
+    chunk.mutable_route()->clear_path();
+    for (int node = 1; node <= 1025; ++node) chunk.mutable_route()->add_path(node);
+  });
+  RefusesChunk("route.path: a number above 0", [](auto& chunk) { chunk.mutable_route()->set_path(1, 0); });
+  RefusesChunk("route.path: each node once expected, a node twice came",
+               [](auto& chunk) { chunk.mutable_route()->set_path(2, 3); });
+  RefusesChunk("route.hop: 0 to 1 expected, 2 came", [](auto& chunk) { chunk.mutable_route()->set_hop(2); });
+  RefusesChunk("route.hop: 0 to 1 expected, 4294967295 came",
+               [](auto& chunk) { chunk.mutable_route()->set_hop(0xffffffff); });
+}
+
+TEST_F(WireMalformedTest, Frames) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
+  RefusesChunk("elements: 1 to 16777216 expected, 0 came", [](auto& chunk) { chunk.clear_elements(); });
+  RefusesChunk("elements: 1 to 16777216", [](auto& chunk) { chunk.set_elements(kLargest); });
+  RefusesChunk("elements: 1 to 16777216", [](auto& chunk) { chunk.set_elements(kLowest); });
+  RefusesChunk("frames[0].codec: 0 to 0 expected, 200 came",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_codec(static_cast<wire::CodecId>(200)); });
+  RefusesChunk("frames[1].first_element: 0 to 99 expected, 100 came",
+               [](auto& chunk) { chunk.mutable_frames(1)->set_first_element(100); });
+  RefusesChunk("frames[1].first_element: 0 to 99 expected, -1 came",
+               [](auto& chunk) { chunk.mutable_frames(1)->set_first_element(-1); });
+  RefusesChunk("frames[0].elements: 1 to 60 expected, 61 came",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_elements(61); });
+  RefusesChunk("frames[0].elements: 1 to 60", [](auto& chunk) { chunk.mutable_frames(0)->set_elements(kLargest); });
+  RefusesChunk("frames[0].elements: 1 to 60", [](auto& chunk) { chunk.mutable_frames(0)->set_elements(0); });
+  RefusesChunk("frames[0].size_bytes: 4 bytes for each of 60 elements expected, 241 came",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_size_bytes(241); });
+  RefusesChunk("frames[0].size_bytes: 4 bytes for each",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_size_bytes(kLowest); });
+  RefusesChunk("frames[0].size_bytes: the 240 bytes of the frame that arrived expected, 236 came", [](auto& chunk) {
+    chunk.mutable_frames(0)->set_elements(59);
+    chunk.mutable_frames(0)->set_size_bytes(236);
+  });
+  RefusesChunk("frames: as many as the 2 frames that arrived expected, 3 came",
+               [](auto& chunk) { *chunk.add_frames() = chunk.frames(0); });
+  RefusesChunk("frames: 0 to 256 entries expected, 257 came", [](auto& chunk) {
+    while (chunk.frames_size() < 257) chunk.add_frames();
+  });
+}
+
+TEST_F(WireMalformedTest, PayloadsOtherThanTheHeaderSays) {
+  payload_.pop_back();
+  RefusesChunk("frames: as many as the 1 frames that arrived expected, 2 came", [](auto&) {});
+  payload_ = {Buffer::Allocate(60), Buffer::Allocate(155, DataType::kByte)};
+  RefusesChunk("frames[1].size_bytes: the 155 bytes of the frame that arrived expected, 156 came", [](auto&) {});
+}
+
+TEST_F(WireMalformedTest, EmptyChunks) {
+  payload_.clear();
+  RefusesChunk("frames: at least 1 in a broadcast half expected, 0 came", [](auto& chunk) { chunk.clear_frames(); });
+  RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
+    chunk.clear_frames();
+    chunk.mutable_id()->set_half(wire::HALF_REDUCE);
+  });
+}
+
+TEST_F(WireMalformedTest, PeerMessages) {
+  Refuses(wire::Envelope::kPeerHello, "PeerHello: job: at most 1024 bytes expected, 1025 came",
+          [](auto& envelope) { envelope.mutable_peer_hello()->set_job(std::string(1025, 'x')); });
+  Refuses(wire::Envelope::kPeerHello, "PeerHello: term: a number above 0",
+          [](auto& envelope) { envelope.mutable_peer_hello()->set_term(0); });
+  Refuses(wire::Envelope::kPeerHello, "PeerHello: node: a number above 0",
+          [](auto& envelope) { envelope.mutable_peer_hello()->set_node(0); });
+  Refuses(wire::Envelope::kPeerHello, "PeerHello: incarnation: a number above 0",
+          [](auto& envelope) { envelope.mutable_peer_hello()->set_incarnation(0); });
+  Refuses(wire::Envelope::kLinkAck, "LinkAck: entries[1].sent_at: 0 to",
+          [](auto& envelope) { envelope.mutable_link_ack()->mutable_entries(1)->set_sent_at_ns(-5); });
+  Refuses(wire::Envelope::kLinkAck, "LinkAck: entries[0].received_at: 0 to",
+          [](auto& envelope) { envelope.mutable_link_ack()->mutable_entries(0)->set_received_at_ns(-5); });
+  Refuses(wire::Envelope::kDeliveryAck, "DeliveryAck: route.hop: 0 to 1 expected, 9 came",
+          [](auto& envelope) { envelope.mutable_delivery_ack()->mutable_route()->set_hop(9); });
+  Refuses(wire::Envelope::kDeliveryAck, "DeliveryAck: chunks[1].key: a number above 0",
+          [](auto& envelope) { envelope.mutable_delivery_ack()->mutable_chunks(1)->set_key(0); });
+  Refuses(wire::Envelope::kBusy, "Busy: route.path: 2 to 1024 entries",
+          [](auto& envelope) { envelope.mutable_busy()->clear_route(); });
+  Refuses(wire::Envelope::kBusy, "Busy: chunks[0].half: 0 to 1",
+          [](auto& envelope) { envelope.mutable_busy()->mutable_chunks(0)->set_half(static_cast<wire::Half>(9)); });
+  Refuses(wire::Envelope::kGrant, "Grant: route.path: each node once",
+          [](auto& envelope) { envelope.mutable_grant()->mutable_route()->set_path(0, 7); });
+  Refuses(wire::Envelope::kPeerHeartbeat, "PeerHeartbeat: sent_at: 0 to",
+          [](auto& envelope) { envelope.mutable_peer_heartbeat()->set_sent_at_ns(-1); });
+}
+
+TEST_F(WireMalformedTest, MessagesToTheScheduler) {
+  const std::string long_name(1025, 'x');
+  Refuses(wire::Envelope::kJoin, "Join: job: at most 1024", [&](auto& e) { e.mutable_join()->set_job(long_name); });
+  Refuses(wire::Envelope::kJoin, "Join: name: at most 1024", [&](auto& e) { e.mutable_join()->set_name(long_name); });
+  Refuses(wire::Envelope::kJoin, "Join: address: at", [&](auto& e) { e.mutable_join()->set_address(long_name); });
+  Refuses(wire::Envelope::kJoin, "Join: incarnation: a", [](auto& e) { e.mutable_join()->set_incarnation(0); });
+  Refuses(wire::Envelope::kHeartbeat, "Heartbeat: sent_at: 0 to",
+          [](auto& e) { e.mutable_heartbeat()->set_sent_at_ns(-1); });
+  Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[1].name: a name expected, no character came",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(1)->clear_name(); });
+  Refuses(wire::Envelope::kRegisterKeys, "keys[0].name: no control character expected, one with code 10 came",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->set_name("a\nb"); });
+  Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[0].elements: 1 to 1099511627776 expected, 0 came",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
+  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].key: a number above 0",
+          [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_key(0); });
+  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[1].kind: 0 to 1 expected, 2 came",
+          [](auto& e) { e.mutable_policy_request()->mutable_entries(1)->set_kind(static_cast<wire::RoundKind>(2)); });
+  Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
+          [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
+  Refuses(wire::Envelope::kPeerLost, "PeerLost: peer: a", [](auto& e) { e.mutable_peer_lost()->clear_peer(); });
+}
+
+TEST_F(WireMalformedTest, ReasonsAndReports) {
+  const std::string long_reason(kMaxWireReasonBytes + 1, 'x');
+  Refuses(wire::Envelope::kPeerLost, "PeerLost: reason: at most 4096 bytes expected, 4097 came",
+          [&](auto& e) { e.mutable_peer_lost()->set_reason(long_reason); });
+  Refuses(wire::Envelope::kWorkerLost, "WorkerLost: reason: at most",
+          [&](auto& e) { e.mutable_worker_lost()->set_reason(long_reason); });
+  Refuses(wire::Envelope::kLeave, "Leave: reason: at", [&](auto& e) { e.mutable_leave()->set_reason(long_reason); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: links[1].to: a number above 0",
+          [](auto& e) { e.mutable_node_report()->mutable_links(1)->clear_to(); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: memory[0].what: a name",
+          [](auto& e) { e.mutable_node_report()->mutable_memory(0)->clear_what(); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: memory: 0 to 64 entries expected, 65 came", [](auto& e) {
+    while (e.node_report().memory_size() < 65) e.mutable_node_report()->add_memory()->set_what("x");
+  });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: progress[0].key: a number above 0",
+          [](auto& e) { e.mutable_node_report()->mutable_progress(0)->clear_key(); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: loss: a finite number expected, nan came",
+          [](auto& e) { e.mutable_node_report()->set_loss(std::nan("")); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: last_sync: 0 to 8784h expected, -1ns came",
+          [](auto& e) { e.mutable_node_report()->set_last_sync_ns(-1); });
+}
+
+TEST_F(WireMalformedTest, TermsOfTheScheduler) {
+  const auto refuses_term = [this](wire::Envelope::MessageCase kind) {
+    Refuses(kind, ": term: a number above 0 expected, 0 came", [kind](wire::Envelope& envelope) {
+      const auto* field = wire::Envelope::descriptor()->FindFieldByNumber(kind);
+      google::protobuf::Message* inner = envelope.GetReflection()->MutableMessage(&envelope, field);
+      inner->GetReflection()->ClearField(inner, inner->GetDescriptor()->FindFieldByName("term"));
+    });
+  };
+  int with_term = 0;
+  for (const auto& [kind, sample] : samples_) {
+    const auto* field = wire::Envelope::descriptor()->FindFieldByNumber(kind);
+    if (field->message_type()->FindFieldByName("term") == nullptr) continue;
+    refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
+    ++with_term;
+  }
+  EXPECT_EQ(with_term, 12);
+}
+
+TEST_F(WireMalformedTest, MessagesFromTheScheduler) {
+  const std::string long_reason(kMaxWireReasonBytes + 1, 'x');
+  Refuses(wire::Envelope::kJoinAccepted, "JoinAccepted: node: a",
+          [](auto& e) { e.mutable_join_accepted()->clear_node(); });
+  Refuses(wire::Envelope::kJoinRefused, "JoinRefused: reason: at most",
+          [&](auto& e) { e.mutable_join_refused()->set_reason(long_reason); });
+  Refuses(wire::Envelope::kMembershipUpdate, "MembershipUpdate: waiting_for: 0 to 16 entries expected, 17 came",
+          [](auto& e) {
+            while (e.membership_update().waiting_for_size() < 17) e.mutable_membership_update()->add_waiting_for("n");
+          });
+  Refuses(wire::Envelope::kMembershipUpdate, "MembershipUpdate: waiting_for: no control character",
+          [](auto& e) { e.mutable_membership_update()->set_waiting_for(0, "\x1b[2J"); });
+  Refuses(wire::Envelope::kHeartbeatReply, "HeartbeatReply: sent_at: 0 to",
+          [](auto& e) { e.mutable_heartbeat_reply()->set_sent_at_ns(-1); });
+  Refuses(wire::Envelope::kKeyRefused, "KeyRefused: name: a", [](auto& e) { e.mutable_key_refused()->clear_name(); });
+  Refuses(wire::Envelope::kKeyRefused, "KeyRefused: reason: at",
+          [&](auto& e) { e.mutable_key_refused()->set_reason(long_reason); });
+  Refuses(wire::Envelope::kClosedEverywhere, "ClosedEverywhere: entries[0].key: a",
+          [](auto& e) { e.mutable_closed_everywhere()->mutable_entries(0)->clear_key(); });
+  Refuses(wire::Envelope::kJobFailed, "JobFailed: code: 1 to 16 expected, 0 came",
+          [](auto& e) { e.mutable_job_failed()->clear_code(); });
+  Refuses(wire::Envelope::kJobFailed, "JobFailed: code: 1 to 16 expected, 17 came",
+          [](auto& e) { e.mutable_job_failed()->set_code(17); });
+  Refuses(wire::Envelope::kJobFailed, "JobFailed: reason: at",
+          [&](auto& e) { e.mutable_job_failed()->set_reason(long_reason); });
+}
+
+TEST_F(WireMalformedTest, KeysAndBindings) {
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].key: a",
+          [](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->clear_key(); });
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[1].key: 2, without a gap expected, 3 came",
+          [](auto& e) { e.mutable_keys_assigned()->mutable_keys(1)->set_key(3); });
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[1].name: at most 1024",
+          [](auto& e) { e.mutable_keys_assigned()->mutable_keys(1)->set_name(std::string(1025, 'x')); });
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].elements: 1 to",
+          [](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->set_elements((int64_t{1} << 40) + 1); });
+  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].source: a",
+          [](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->clear_source(); });
+  Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].key: a",
+          [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->clear_key(); });
+  Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].policy: a",
+          [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->clear_policy(); });
+  Refuses(wire::Envelope::kPolicyAnswer,
+          "bindings[0].last_round: 0 to 65535 rounds after round 18 expected, round 17 came",
+          [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_last_round(17); });
+  Refuses(wire::Envelope::kPolicyAnswer, "round 65554 came",
+          [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_last_round(65554); });
+}
+
+TEST_F(WireMalformedTest, JobConfigs) {
+  RefusesConfig("job: a name", [](auto& config) { config.clear_job(); });
+  RefusesConfig("aggregation.op: 0 to 5 expected, 6 came",
+                [](auto& config) { config.mutable_aggregation()->set_op(static_cast<wire::AggregationOp>(6)); });
+  for (const char* field : {"learning_rate", "momentum", "beta1", "beta2", "epsilon", "weight_decay"}) {
+    RefusesConfig(std::string("aggregation.") + field + ": a finite number expected, inf came", [&](auto& config) {
+      wire::AggregationConfig* aggregation = config.mutable_aggregation();
+      aggregation->GetReflection()->SetDouble(aggregation, aggregation->GetDescriptor()->FindFieldByName(field),
+                                              kInfinity);
+    });
+  }
+  RefusesConfig("chunk_max_elements: 1 to 16777216", [](auto& config) { config.set_chunk_max_elements(0); });
+  RefusesConfig("workers: 1 to 65536", [](auto& config) { config.set_workers(0); });
+  RefusesConfig("rounds_in_flight: 1 to 1024", [](auto& config) { config.set_rounds_in_flight(1025); });
+  RefusesConfig("connections_per_link: 1 to 1024", [](auto& config) { config.set_connections_per_link(0); });
+  RefusesConfig("window_bytes: 0 to", [](auto& config) { config.set_window_bytes(-1); });
+  RefusesConfig("early_bytes: 0 to", [](auto& config) { config.set_early_bytes(-1); });
+  RefusesConfig("relay_bytes: 0 to", [](auto& config) { config.set_relay_bytes(std::numeric_limits<int64_t>::max()); });
+  RefusesConfig("heartbeat: 1ns to 8784h expected, 0 came", [](auto& config) { config.set_heartbeat_ns(0); });
+  RefusesConfig("lost_after: 1ns to", [](auto& config) { config.set_lost_after_ns(-1); });
+  RefusesConfig("resend_after: 1ns to",
+                [](auto& config) { config.set_resend_after_ns(std::numeric_limits<int64_t>::max()); });
+  RefusesConfig("lease_rounds: 1 to 65536", [](auto& config) { config.set_lease_rounds(0); });
+}
+
+TEST_F(WireMalformedTest, PolicySlices) {
+  RefusesSlice("version: a", [](auto& slice) { slice.clear_version(); });
+  RefusesSlice("chunk_max_elements: 1 to", [](auto& slice) { slice.clear_chunk_max_elements(); });
+  RefusesSlice("member_count: 1 to", [](auto& slice) { slice.clear_member_count(); });
+  RefusesSlice("lowest_member: a", [](auto& slice) { slice.clear_lowest_member(); });
+  RefusesSlice("trees: 1 to 65536 entries expected, 0 came", [](auto& slice) { slice.clear_trees(); });
+  RefusesSlice("trees[1].root: a", [](auto& slice) { slice.mutable_trees(1)->clear_root(); });
+  RefusesSlice("trees[0].share: 0 to 1 expected, 1.5 came", [](auto& s) { s.mutable_trees(0)->set_share(1.5); });
+  RefusesSlice("trees[0].share: 0 to 1 expected, -0.5 came", [](auto& s) { s.mutable_trees(0)->set_share(-0.5); });
+  RefusesSlice("trees[0].share: a finite", [](auto& slice) { slice.mutable_trees(0)->set_share(std::nan("")); });
+  RefusesSlice("trees[0].reduce_parent: a", [](auto& slice) { slice.mutable_trees(0)->set_reduce_parent(0); });
+  RefusesSlice("trees[0].broadcast_parent: a", [](auto& slice) { slice.mutable_trees(0)->set_broadcast_parent(0); });
+  RefusesSlice("trees[0].broadcast_parent: a parent in both halves, or in none",
+               [](auto& slice) { slice.mutable_trees(0)->clear_reduce_parent(); });
+  RefusesSlice("trees[0].reduce_children: ids in rising order",
+               [](auto& slice) { slice.mutable_trees(0)->set_reduce_children(0, 6); });
+  RefusesSlice("trees[1].broadcast_children: a number above 0",
+               [](auto& slice) { slice.mutable_trees(1)->set_broadcast_children(0, 0); });
+  RefusesSlice("routes[0].path: 2 to 1024 entries", [](auto& slice) { slice.mutable_routes(0)->clear_path(); });
+  RefusesSlice("auxiliary[1].path: each node once", [](auto& s) { s.mutable_auxiliary(1)->set_path(0, 8); });
+  RefusesSlice("neighbours[0].node: a", [](auto& slice) { slice.mutable_neighbours(0)->clear_node(); });
+  RefusesSlice("neighbours[0].name: a name", [](auto& slice) { slice.mutable_neighbours(0)->clear_name(); });
+  RefusesSlice("neighbours[0].address: no control",
+               [](auto& s) { s.mutable_neighbours(0)->set_address("tcp://\x01"); });
+  RefusesSlice("neighbours[0].incarnation: a", [](auto& s) { s.mutable_neighbours(0)->clear_incarnation(); });
+  RefusesSlice("neighbours[0].rate_bps: 0 to", [](auto& slice) { slice.mutable_neighbours(0)->set_rate_bps(-1); });
+  RefusesSlice("neighbours[0].rate_bps: a", [](auto& s) { s.mutable_neighbours(0)->set_rate_bps(kInfinity); });
+  RefusesSlice("neighbours[0].round_trip: 0 to", [](auto& s) { s.mutable_neighbours(0)->set_round_trip_ns(-1); });
+}
+
+}  // namespace
+}  // namespace banyan

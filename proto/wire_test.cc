@@ -1,0 +1,187 @@
+#include "proto/wire.h"
+
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "proto/envelope.pb.h"
+#include "proto/wire_samples.h"
+
+namespace banyan {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using ::testing::HasSubstr;
+
+wire::Envelope Parsed(const std::string& header) {
+  wire::Envelope envelope;
+  EXPECT_TRUE(envelope.ParseFromString(header));
+  return envelope;
+}
+
+std::string Outcome(const absl::StatusOr<Message>& message) {
+  return message.ok() ? "accepted" : std::string(message.status().message());
+}
+
+// Fields of `message` and of those within it that a default value would not be told from.
+std::vector<std::string> UnsetFields(const google::protobuf::Message& message) {
+  std::vector<std::string> unset;
+  const auto* reflection = message.GetReflection();
+  for (int i = 0; i < message.GetDescriptor()->field_count(); ++i) {
+    const FieldDescriptor* field = message.GetDescriptor()->field(i);
+    if (field->containing_oneof() != nullptr && !field->has_optional_keyword()) continue;
+    const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    const int count = field->is_repeated() ? reflection->FieldSize(message, field) : 0;
+    if (field->is_repeated() ? count == 0 : !reflection->HasField(message, field)) unset.push_back(field->full_name());
+    for (int entry = 0; is_message && entry < count; ++entry) {
+      for (auto& name : UnsetFields(reflection->GetRepeatedMessage(message, field, entry))) unset.push_back(name);
+    }
+    if (is_message && !field->is_repeated()) {
+      for (auto& name : UnsetFields(reflection->GetMessage(message, field))) unset.push_back(name);
+    }
+  }
+  return unset;
+}
+
+const google::protobuf::Message& Inner(const wire::Envelope& envelope) {
+  const FieldDescriptor* field = wire::Envelope::descriptor()->FindFieldByNumber(envelope.message_case());
+  return envelope.GetReflection()->GetMessage(envelope, field);
+}
+
+TEST(WireTest, EveryKindOfMessageHasASampleWithEveryFieldSet) {
+  std::set<size_t> kinds;
+  std::set<int> numbers;
+  for (const WireSample& sample : WireSamples()) {
+    kinds.insert(sample.message.index());
+    const wire::Envelope envelope = Parsed(EncodeMessage(sample.message));
+    numbers.insert(envelope.message_case());
+    for (const std::string& field : UnsetFields(Inner(envelope))) {
+      // There is one codec so far, and it is number 0.
+      EXPECT_EQ(field, "banyan.wire.FrameHeader.codec");
+    }
+  }
+  EXPECT_EQ(kinds.size(), std::variant_size_v<Message>);
+  EXPECT_EQ(numbers.size(), std::variant_size_v<Message>);
+  EXPECT_EQ(static_cast<size_t>(wire::Envelope::descriptor()->field_count()), std::variant_size_v<Message>);
+}
+
+TEST(WireTest, EveryMessageComesBackAsItWas) {
+  std::vector<WireSample> samples = WireSamples();
+  samples.push_back(SampleEmptyContribution());
+  for (const WireSample& sample : samples) {
+    const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(sample.message), sample.payload);
+    ASSERT_TRUE(message.ok()) << message.status();
+    EXPECT_TRUE(*message == sample.message) << Parsed(EncodeMessage(sample.message)).DebugString();
+  }
+}
+
+TEST(WireTest, ARootHasNoParents) {
+  for (const WireSample& sample : WireSamples()) {
+    if (!std::holds_alternative<PolicyPublished>(sample.message)) continue;
+    PolicyPublished published = std::get<PolicyPublished>(sample.message);
+    published.slice.trees[0].reduce_parent.reset();
+    published.slice.trees[0].broadcast_parent.reset();
+    const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(published), {});
+    ASSERT_TRUE(message.ok()) << message.status();
+    EXPECT_TRUE(*message == Message(published));
+  }
+}
+
+// Daemons of different builds talk to each other: these bytes may change only together with kProtocolVersion.
+TEST(WireTest, EncodingsAreStable) {
+  const auto hex = [](const Message& message) { return absl::BytesToHexString(EncodeMessage(message)); };
+  EXPECT_EQ(hex(SampleChunk().message),
+            "0a4e0a0c080210011829200528093001100c18042001298877665544332211"
+            "32080a0403ac0207100138014009480550645a071028183c20f0015a0710011827209c0160f0a20469cb04fb711f010000");
+  EXPECT_EQ(hex(PeerHello{1, "job", Term(3), NodeId(7), Incarnation(0x1122334455667788)}),
+            "1214080112036a6f6218032007298877665544332211");
+  EXPECT_EQ(hex(LinkAck{{{5, Timestamp::FromNanoseconds(1000), Timestamp::FromNanoseconds(2000)}}}),
+            "1a160a14080511e80300000000000019d007000000000000");
+  EXPECT_EQ(hex(PolicyRequest{{{KeyId(1), Round(18), RoundKind::kBroadcast}}}), "ca01080a06080110121801");
+  EXPECT_EQ(hex(JobFailed{Term(3), absl::StatusCode::kDataLoss, "why"}), "9a02090803100f1a03776879");
+  EXPECT_EQ(hex(StatusRequest{}), "aa0200");
+}
+
+TEST(WireTest, AReasonThatIsTooLongArrivesCut) {
+  const std::string reason(3 * kMaxWireReasonBytes, 'x');
+  const absl::StatusOr<Message> message =
+      DecodeMessage(EncodeMessage(JobFailed{Term(1), absl::StatusCode::kUnavailable, reason}), {});
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_EQ(std::get<JobFailed>(*message).reason, reason.substr(0, kMaxWireReasonBytes));
+}
+
+TEST(WireTest, ALossThatIsNoNumberArrivesAsTheLargest) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto arrived = [](double loss) {
+    NodeReport report;
+    report.loss = loss;
+    return std::get<NodeReport>(DecodeMessage(EncodeMessage(report), {}).value()).loss;
+  };
+  EXPECT_EQ(arrived(std::nan("")), std::numeric_limits<double>::max());
+  EXPECT_EQ(arrived(kInfinity), std::numeric_limits<double>::max());
+  EXPECT_EQ(arrived(-kInfinity), std::numeric_limits<double>::lowest());
+}
+
+TEST(WireTest, FieldsOfALaterVersionAreIgnored) {
+  wire::Envelope envelope = Parsed(EncodeMessage(BarrierEntered{4}));
+  envelope.mutable_barrier_entered()
+      ->GetReflection()
+      ->MutableUnknownFields(envelope.mutable_barrier_entered())
+      ->AddVarint(1000, 5);
+  const absl::StatusOr<Message> message = DecodeMessage(envelope.SerializeAsString(), {});
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_TRUE(*message == Message(BarrierEntered{4}));
+}
+
+TEST(WireTest, TheHeaderIsOneKnownMessageFromEndToEnd) {
+  const std::string heartbeat = EncodeMessage(Heartbeat{Timestamp::FromNanoseconds(5)});
+  EXPECT_THAT(Outcome(DecodeMessage("", {})), HasSubstr("an envelope expected, 0 other bytes came"));
+  EXPECT_THAT(Outcome(DecodeMessage("\x08\x01", {})), HasSubstr("an envelope expected"));
+  EXPECT_THAT(Outcome(DecodeMessage(std::string("\x7a\x00", 2), {})), HasSubstr("number 15 is unknown"));
+  EXPECT_THAT(Outcome(DecodeMessage(heartbeat + heartbeat, {})),
+              HasSubstr("malformed Heartbeat: a body of 9 bytes expected, 21 came"));
+  EXPECT_THAT(Outcome(DecodeMessage(heartbeat.substr(0, 5), {})), HasSubstr("a body of 9 bytes expected, 2 came"));
+}
+
+TEST(WireTest, OnlyChunksHaveAPayload) {
+  for (const WireSample& sample : WireSamples()) {
+    if (std::holds_alternative<ChunkMessage>(sample.message)) continue;
+    EXPECT_THAT(Outcome(DecodeMessage(EncodeMessage(sample.message), {Buffer::Allocate(1)})),
+                HasSubstr("no payload expected, 1 frames came"));
+  }
+}
+
+TEST(WireTest, EachKindOfMessageHasItsSizeLimit) {
+  WireLimits limits;
+  limits.max_chunk_header_bytes = 10;
+  limits.max_control_bytes = 20;
+  limits.max_key_table_bytes = 5;
+  limits.max_status_bytes = 8;
+  const auto outcome = [&](const Message& message) {
+    return Outcome(DecodeMessage(EncodeMessage(message), {}, limits));
+  };
+  EXPECT_THAT(outcome(SampleEmptyContribution().message), HasSubstr("malformed ChunkMessage: a header of at most 10"));
+  EXPECT_THAT(outcome(Leave{std::string(30, 'x')}),
+              HasSubstr("malformed Leave: a header of at most 20 bytes expected"));
+  EXPECT_THAT(outcome(RegisterKeys{{{"fc1", 1}}}), HasSubstr("malformed RegisterKeys: a header of at most 5 bytes"));
+  EXPECT_THAT(outcome(StatusReply{"{\"a\": 1}"}), HasSubstr("malformed StatusReply: a header of at most 8 bytes"));
+}
+
+// Two bytes for each entry on the wire, much more in memory.
+TEST(WireTest, EmptyEntriesAreCountedBeforeTheyAreParsed) {
+  std::string body;
+  for (int i = 0; i < 100'000; ++i) body.append("\x0a\x00", 2);
+  wire::Envelope envelope;
+  ASSERT_TRUE(envelope.mutable_link_ack()->ParseFromString(body));
+  EXPECT_THAT(Outcome(DecodeMessage(envelope.SerializeAsString(), {})),
+              HasSubstr("malformed LinkAck: at most 65536 entries expected, more came"));
+}
+
+}  // namespace
+}  // namespace banyan
