@@ -1,6 +1,7 @@
 #include "node/round_engine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,8 @@ using Verdict = PeerNetwork::Verdict;
 
 // However small the model, this many chunks may come early.
 constexpr int64_t kLeastEarlyChunks = 64;
+// Rounds remembered for a grant. Sources try again without one, only later.
+constexpr size_t kMostDeniedRounds = 1024;
 
 }  // namespace
 
@@ -51,8 +54,7 @@ void RoundEngine::GrowEarlyStore() {
   if (config_.early_bytes > 0) return;
   int64_t model_bytes = 0;
   for (const auto& [key, state] : keys_) model_bytes += book_->FindKey(key)->elements * SizeOf(DataType::kFloat32);
-  early_.set_capacity_bytes(
-      std::max(model_bytes, kLeastEarlyChunks * config_.chunk_max_elements * SizeOf(DataType::kFloat32)));
+  early_.set_capacity_bytes(std::max(model_bytes, KeptBytes(kLeastEarlyChunks, config_.chunk_max_elements)));
 }
 
 void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribution contribution) {
@@ -98,7 +100,7 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   state.open = true;
   listener_->OnPolicyWanted(step, key, round.Next());
   KeyState& of_key = KeyOf(key);
-  if (round.value() > 0) DropResult(of_key, Round(round.value() - 1));
+  DropOldRounds(of_key);
   for (uint32_t index = 0; index < state.chunks.size(); ++index) {
     ContributeChunk(step, ChunkRef{key, round, ChunkIndex(index)}, state);
   }
@@ -114,7 +116,21 @@ Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, cons
 }
 
 Verdict RoundEngine::KeepEarly(ChunkMessage message, Payload payload) {
-  return early_.Keep(std::move(message), std::move(payload)) ? Verdict::kTaken : Verdict::kNoRoom;
+  const std::pair<KeyId, Round> round{message.id.key, message.id.round};
+  if (early_.Keep(std::move(message), std::move(payload))) return Verdict::kTaken;
+  if (denied_.size() < kMostDeniedRounds) denied_.insert(round);
+  return Verdict::kNoRoom;
+}
+
+bool RoundEngine::TakeDenied() {
+  return std::erase_if(denied_, [this](const std::pair<KeyId, Round>& round) {
+           return book_->FindBinding(round.first, round.second).has_value();
+         }) > 0;
+}
+
+bool RoundEngine::IsTooFar(const KeyState& key, Round round) const {
+  // Whoever is in this round has completed round - rounds_in_flight, which needed what this node contributed to it.
+  return round.value() > key.next_complete.value() + 2 * config_.rounds_in_flight;
 }
 
 Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
@@ -124,8 +140,7 @@ Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload pa
   const KeyState& of_key = KeyOf(key);
   // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
   if (round < of_key.next_closed) return Verdict::kTaken;
-  // The source has completed round - rounds_in_flight, which needed what this node contributed to it.
-  if (round.value() > of_key.next_complete.value() + 2 * config_.rounds_in_flight) {
+  if (IsTooFar(of_key, round)) {
     return Refuse(step, message, absl::StrCat("round ", of_key.next_complete.value(), " is not complete here yet"));
   }
   RoundState* state = Bound(step, key, round);
@@ -153,8 +168,16 @@ std::string RoundEngine::FaultOf(const ChunkMessage& message, const RoundState& 
   if (message.elements != chunk.range.elements) {
     return absl::StrCat(message.elements, " elements came, expected ", chunk.range.elements);
   }
+  if ((message.weight == 0) != message.frames.empty()) {
+    return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
+  }
   const TreeSlice& tree = TreeOf(state, chunk);
   const NodeId source = message.route.source();
+  for (const NeighbourSlice& neighbour : slice.neighbours) {
+    if (neighbour.node == source && neighbour.incarnation != message.source_incarnation) {
+      return "its source has been started again since";
+    }
+  }
   if (message.id.half == Half::kBroadcast) return tree.broadcast_parent == source ? "" : "its source is not the parent";
   return std::binary_search(tree.reduce_children.begin(), tree.reduce_children.end(), source)
              ? ""
@@ -172,18 +195,23 @@ void RoundEngine::OnBookChanged(StepContext& step) {
 void RoundEngine::TakeEarly(StepContext& step) {
   const int64_t before = early_.size_bytes();
   for (const auto& [key, round] : early_.Rounds()) {
-    if (book_->FindKey(key) == nullptr || Bound(step, key, round) == nullptr) continue;
+    if (book_->FindKey(key) == nullptr) continue;
+    // The key is known only now: what claims to be of an impossible round is for OnChunk to refuse.
+    if (!IsTooFar(KeyOf(key), round) && Bound(step, key, round) == nullptr) continue;
     for (EarlyStore::Chunk& chunk : early_.Take(key, round)) {
       OnChunk(step, std::move(chunk.message), std::move(chunk.payload));
     }
   }
-  if (early_.size_bytes() < before) network_->GrantRoom(step);
+  const bool has_policy = TakeDenied();
+  if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
 }
 
-void RoundEngine::DropResult(KeyState& key, Round round) {
-  auto state = key.rounds.find(round);
-  if (state == key.rounds.end() || !state->second.complete || !state->second.closed_everywhere) return;
-  key.rounds.erase(state);
+void RoundEngine::DropOldRounds(KeyState& key) {
+  while (!key.rounds.empty() && key.rounds.begin()->first < key.next_closed) {
+    auto next = std::next(key.rounds.begin());
+    if (next == key.rounds.end() || !next->second.open) return;
+    key.rounds.erase(key.rounds.begin());
+  }
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
@@ -193,29 +221,31 @@ void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) 
   state->contribution.reset();
   for (ChunkState& chunk : state->chunks) chunk.result = EncodedChunk();
   KeyState& of_key = KeyOf(key);
-  of_key.next_closed = std::max(of_key.next_closed, round.Next());
-  book_->Forget(key, round);
-  // The newest result stays for a Pull that comes late.
-  const RoundState* next = FindRound(key, round.Next());
-  if (next != nullptr && next->open) DropResult(of_key, round);
+  // A later round may close before an earlier one, whose chunks are still wanted.
+  for (auto next = of_key.rounds.find(of_key.next_closed);
+       next != of_key.rounds.end() && next->second.closed_everywhere; next = of_key.rounds.find(of_key.next_closed)) {
+    book_->Forget(key, of_key.next_closed);
+    of_key.next_closed = of_key.next_closed.Next();
+  }
+  DropOldRounds(of_key);
   TryOpen(step, key);
 }
 
-bool RoundEngine::Replay(KeyId key, Round round,
+void RoundEngine::Replay(KeyId key, Round round,
                          const std::function<void(int64_t first_element, const Buffer& values)>& sink) const {
   auto known = keys_.find(key);
-  if (known == keys_.end()) return false;
+  if (known == keys_.end()) return;
   auto state = known->second.rounds.find(round);
-  if (state == known->second.rounds.end()) return false;
+  if (state == known->second.rounds.end()) return;
   for (const ChunkState& chunk : state->second.chunks) {
     if (!chunk.values.empty()) sink(chunk.range.first_element, chunk.values);
   }
-  return true;
 }
 
 void RoundEngine::Clear() {
   keys_.clear();
   early_.Clear();
+  denied_.clear();
 }
 
 void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,

@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,8 +64,8 @@ class RoundEngine {
   // New keys or bindings are in the book: opens what waited for them and takes early chunks up.
   void OnBookChanged(StepContext& step);
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
-  // Gives every part of the result that is there to `sink`; false when the round's result is not kept (any more).
-  bool Replay(KeyId key, Round round,
+  // Gives every part of the result that is there to `sink`: all of it from its completion until the next round opens.
+  void Replay(KeyId key, Round round,
               const std::function<void(int64_t first_element, const Buffer& values)>& sink) const;
   // Forgets every round: the job has failed.
   void Clear();
@@ -85,7 +86,7 @@ class RoundEngine {
   struct KeyState {
     std::map<Round, RoundState> rounds;
     Round next_complete;  // the first round whose result is not complete here
-    Round next_closed;    // the first round that is not closed everywhere
+    Round next_closed;    // the first round that is not closed everywhere; later ones may be
     Buffer replica;       // with a server-side optimizer: the parameters
     OptimizerState optimizer;
     explicit KeyState(AggregationOp op) : optimizer(op) {}
@@ -100,14 +101,18 @@ class RoundEngine {
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
   void GrowEarlyStore();
-  // Gives the round's memory back, if it is closed everywhere.
-  void DropResult(KeyState& key, Round round);
+  // Gives closed rounds' memory back. The newest result stays for a Pull that comes late, until the next round opens.
+  static void DropOldRounds(KeyState& key);
+  // Whether no member that keeps the rules can be in that round yet.
+  bool IsTooFar(const KeyState& key, Round round) const;
   // Binds the round when its policy is known; null otherwise.
   RoundState* Bound(StepContext& step, KeyId key, Round round);
   void TryOpen(StepContext& step, KeyId key);
   void Open(StepContext& step, KeyId key, Round round, RoundState& state);
   void TakeEarly(StepContext& step);
   PeerNetwork::Verdict KeepEarly(ChunkMessage message, Payload payload);
+  // Whether a round for which there was no room has its policy by now.
+  bool TakeDenied();
   // What is wrong with a chunk of a bound round; empty when nothing is.
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
   // False, and the round is broken, when members disagree on the kind of the round.
@@ -146,6 +151,7 @@ class RoundEngine {
   Listener* listener_;
   std::map<KeyId, KeyState> keys_;
   EarlyStore early_;
+  std::set<std::pair<KeyId, Round>> denied_;  // rounds of which chunks found no room in it
 };
 
 }  // namespace banyan
