@@ -18,6 +18,15 @@ std::string RoundText(const std::string& key, Round round) {
   return absl::StrCat("key '", key, "' round ", round.value());
 }
 
+absl::Status Failed(const std::string& what, const absl::Status& why) {
+  return absl::Status(why.code(), absl::StrCat(what, ": ", why.message()));
+}
+
+absl::Status HasLeft(const std::string& what, uint32_t worker) {
+  return absl::UnavailableError(
+      absl::StrCat(what, ": worker ", worker, " of this node has closed its session; restart the job"));
+}
+
 }  // namespace
 
 WorkerDesk::WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
@@ -45,12 +54,31 @@ WorkerDesk::LocalKey* WorkerDesk::FindLocal(KeyId key) {
   return entry == by_key_.end() ? nullptr : entry->second;
 }
 
+template <typename Call>
+WorkerDesk::Subject WorkerDesk::SubjectOf(const Call& call) {
+  if constexpr (std::is_same_v<Call, ClientInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
+  if constexpr (std::is_same_v<Call, ClientBarrier>) return {"barrier", {}, {}};
+  if constexpr (requires { call.key; }) {
+    const LocalKey* local = FindLocal(call.key);
+    if (local == nullptr || call.worker.value() >= workers_.size()) {
+      return {absl::StrCat("key ", call.key.value()), call.key, {}};
+    }
+    const Round last = local->last_push[call.worker.value()];
+    const Round round = std::is_same_v<Call, ClientPull> ? last : last.Next();
+    return {RoundText(local->name, round), call.key, round};
+  }
+  return {absl::StrCat("worker ", call.worker.value()), {}, {}};
+}
+
 void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
   std::visit(
       [&](auto& concrete) {
         using Call = std::decay_t<decltype(concrete)>;
         if constexpr (!std::is_same_v<Call, ClientDetach>) {
-          if (!failed_.ok()) return Complete(step, concrete.request, failed_);
+          if (!failed_.ok()) {
+            const Subject subject = SubjectOf(concrete);
+            return Complete(step, concrete.request, Failed(subject.text, failed_), subject.key, subject.round);
+          }
           if constexpr (!std::is_same_v<Call, ClientAttach>) {
             if (!IsAttached(concrete.worker)) {
               return Complete(
@@ -59,11 +87,7 @@ void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
             }
           }
         }
-        if constexpr (std::is_same_v<Call, ClientBarrier>) {
-          On(concrete);
-        } else {
-          On(step, concrete);
-        }
+        On(step, concrete);
       },
       call);
 }
@@ -96,22 +120,27 @@ void WorkerDesk::On(StepContext& step, ClientDetach& call) {
   if (!call.clean) {
     return listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
   }
-  if (IsMissed(step, call.worker)) return;
+  const std::string missed = MissedBy(call.worker);
+  if (!missed.empty()) {
+    return listener_->OnWorkerLost(step, call.worker,
+                                   absl::StrCat("worker ", call.worker.value(), " closed its session before ", missed));
+  }
   const bool all_done = std::all_of(workers_.begin(), workers_.end(),
                                     [](const Worker& worker) { return worker.state == WorkerState::kDone; });
   if (all_done) listener_->OnWorkersDone(step);
 }
 
-bool WorkerDesk::IsMissed(StepContext& step, WorkerId gone) {
+std::string WorkerDesk::MissedBy(WorkerId gone) const {
   for (const auto& [name, local] : keys_) {
+    if (!local.has_init[gone.value()]) return absl::StrCat("init of key '", name, "'");
     for (const auto& [round, state] : local.rounds) {
-      if (state.has_pushed.empty() || state.has_pushed[gone.value()]) continue;
-      listener_->OnWorkerLost(
-          step, gone, absl::StrCat("worker ", gone.value(), " closed its session before ", RoundText(name, round)));
-      return true;
+      if (!state.has_pushed.empty() && !state.has_pushed[gone.value()]) return RoundText(name, round);
     }
   }
-  return false;
+  for (const auto& [barrier, waiting] : barriers_) {
+    if (workers_[gone.value()].barriers <= barrier) return absl::StrCat("barrier ", barrier);
+  }
+  return "";
 }
 
 absl::Status WorkerDesk::CheckInit(const ClientInit& call) const {
@@ -135,6 +164,10 @@ absl::Status WorkerDesk::CheckInit(const ClientInit& call) const {
   if (known != keys_.end() && known->second.has_init[call.worker.value()]) {
     return absl::AlreadyExistsError(
         absl::StrCat("worker ", call.worker.value(), " has initialised key '", call.name, "' already"));
+  }
+  for (uint32_t other = 0; other < workers_.size(); ++other) {
+    const bool has_init = known != keys_.end() && known->second.has_init[other];
+    if (workers_[other].state == WorkerState::kDone && !has_init) return HasLeft(call.name, other);
   }
   return absl::OkStatus();
 }
@@ -225,10 +258,7 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
   }
   for (uint32_t other = 0; other < workers_.size(); ++other) {
     const bool pushed = known != local.rounds.end() && known->second.has_pushed[other];
-    if (workers_[other].state == WorkerState::kDone && !pushed) {
-      return absl::UnavailableError(
-          absl::StrCat(RoundText(local.name, round), ": worker ", other, " of this node has closed its session"));
-    }
+    if (workers_[other].state == WorkerState::kDone && !pushed) return HasLeft(RoundText(local.name, round), other);
   }
   return absl::OkStatus();
 }
@@ -287,15 +317,12 @@ void WorkerDesk::ContributeRound(StepContext& step, LocalKey& local, Round round
 
 void WorkerDesk::WaitFor(StepContext& step, RequestId request, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
-  const bool kept = engine_->Replay(local.key, round, [&](int64_t first_element, const Buffer& values) {
+  // Kept here and in the engine until every worker has pushed the next round.
+  engine_->Replay(local.key, round, [&](int64_t first_element, const Buffer& values) {
     step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
   });
   if (!state.complete) return state.waiting.push_back(request);
-  Complete(step, request,
-           kept ? absl::OkStatus()
-                : absl::FailedPreconditionError(
-                      absl::StrCat(RoundText(local.name, round), " was pulled after the next round had begun")),
-           local.key, round);
+  Complete(step, request, absl::OkStatus(), local.key, round);
 }
 
 void WorkerDesk::On(StepContext& step, ClientPush& call) {
@@ -327,17 +354,15 @@ void WorkerDesk::On(StepContext& step, ClientPull& call) {
                     absl::FailedPreconditionError(
                         absl::StrCat("key ", call.key.value(), " was not initialised here: call Init first")));
   }
-  const Round round = local->last_push[call.worker.value()];
-  if (local->rounds.count(round) == 0) {
-    return Complete(step, call.request,
-                    absl::FailedPreconditionError(absl::StrCat(RoundText(local->name, round), " is no longer kept")),
-                    call.key);
-  }
-  WaitFor(step, call.request, *local, round);
+  WaitFor(step, call.request, *local, local->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::On(ClientBarrier& call) {
+void WorkerDesk::On(StepContext& step, ClientBarrier& call) {
   const uint64_t barrier = workers_[call.worker.value()].barriers++;
+  for (uint32_t other = 0; other < workers_.size(); ++other) {
+    if (workers_[other].state != WorkerState::kDone || workers_[other].barriers > barrier) continue;
+    return Complete(step, call.request, HasLeft(absl::StrCat("barrier ", barrier), other));
+  }
   std::vector<RequestId>& waiting = barriers_[barrier];
   waiting.push_back(call.request);
   if (waiting.size() == workers_.size()) scheduler_->EnterBarrier(barrier);
@@ -366,6 +391,7 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   if (entry == local->rounds.end()) return;
   LocalRound& state = entry->second;
   state.complete = true;
+  local->last_complete = std::max(local->last_complete, round);
   progress_.last_sync = step.now - state.contributed_at;
   for (RequestId request : std::exchange(state.waiting, {})) Complete(step, request, absl::OkStatus(), key, round);
   DropOldRounds(*local);
@@ -388,17 +414,17 @@ void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   if (!failed_.ok()) return;
   failed_ = status;
   auto fail = [&](const std::vector<RequestId>& requests, const std::string& what, KeyId key, Round round) {
-    for (RequestId request : requests) {
-      Complete(step, request, absl::Status(status.code(), absl::StrCat(what, ": ", status.message())), key, round);
-    }
+    for (RequestId request : requests) Complete(step, request, Failed(what, status), key, round);
   };
   for (auto& [name, local] : keys_) {
     fail(local.init_requests, absl::StrCat("init of key '", name, "'"), local.key, Round(0));
     for (auto& [round, state] : local.rounds) fail(state.waiting, RoundText(name, round), local.key, round);
+    // The name and the number of rounds stay, for the answers to later calls.
+    local.init_requests.clear();
+    local.init_values.clear();
+    local.rounds.clear();
   }
   for (auto& [barrier, waiting] : barriers_) fail(waiting, absl::StrCat("barrier ", barrier), KeyId(), Round());
-  keys_.clear();
-  by_key_.clear();
   barriers_.clear();
 }
 
@@ -410,11 +436,7 @@ uint32_t WorkerDesk::attached() const {
 std::vector<NodeReport::KeyProgress> WorkerDesk::KeyProgress() const {
   std::vector<NodeReport::KeyProgress> progress;
   for (const auto& [key, local] : by_key_) {
-    Round last;
-    for (const auto& [round, state] : local->rounds) {
-      if (state.complete) last = round;
-    }
-    progress.push_back({key, last});
+    progress.push_back({key, local->last_complete});
   }
   return progress;
 }

@@ -83,6 +83,7 @@ class WorkerDesk {
     std::vector<RequestId> init_requests;
     std::vector<bool> has_init;    // by worker
     std::vector<Round> last_push;  // by worker
+    Round last_complete;
     std::map<Round, LocalRound> rounds;
   };
 
@@ -92,7 +93,7 @@ class WorkerDesk {
   void On(StepContext& step, ClientPush& call);
   void On(StepContext& step, ClientPull& call);
   void On(StepContext& step, ClientBroadcast& call);
-  void On(ClientBarrier& call);
+  void On(StepContext& step, ClientBarrier& call);
   void On(StepContext& step, ClientReportLoss& call);
 
   absl::Status CheckInit(const ClientInit& call) const;
@@ -103,8 +104,16 @@ class WorkerDesk {
                          const Buffer& values) const;
   void ContributeRound(StepContext& step, LocalKey& local, Round round);
   void WaitFor(StepContext& step, RequestId request, LocalKey& local, Round round);
-  // Whether a round that others have begun waits for the worker; says so to the listener.
-  bool IsMissed(StepContext& step, WorkerId gone);
+  // What others have begun and the worker has not, so that they would wait for ever; empty when there is nothing.
+  std::string MissedBy(WorkerId gone) const;
+  // What a call after the end of the job was about.
+  struct Subject {
+    std::string text;
+    KeyId key;
+    Round round;
+  };
+  template <typename Call>
+  Subject SubjectOf(const Call& call);
   LocalKey* FindLocal(KeyId key);
   LocalKey* FindLocal(const std::string& name);
   bool IsAttached(WorkerId worker) const;
