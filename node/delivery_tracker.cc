@@ -47,6 +47,7 @@ void DeliveryTracker::Add(const ChunkMessage& message, const Payload& payload) {
 void DeliveryTracker::OnLinkAck(NodeId destination, const ChunkId& chunk, Timestamp now) {
   auto entry = kept_.find({destination, chunk});
   if (entry == kept_.end() || busy_.count(entry->first) > 0) return;
+  entry->second.at_link = false;
   entry->second.link_acked_at = now;
   SetDeadline(entry->first, entry->second, now + Wait(entry->second));
 }
@@ -65,6 +66,7 @@ bool DeliveryTracker::OnDeliveryAck(NodeId destination, const ChunkId& chunk, Ti
 }
 
 void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
+  if (kept.at_link) return;
   busy_.insert(id);
   SetDeadline(id, kept, now + kBusyFactor * resend_after_);
 }
@@ -72,14 +74,21 @@ void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
 void DeliveryTracker::OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now) {
   auto entry = kept_.find({refuser, chunk});
   if (entry != kept_.end()) return MarkBusy(entry->first, entry->second, now);
-  for (auto& [id, kept] : kept_) {
-    if (id.second == chunk && PassesThrough(kept.chunk.message, refuser)) MarkBusy(id, kept, now);
+  // A relay: the chunk may be on its way to several destinations.
+  for (auto next = kept_.begin(); next != kept_.end();) {
+    const NodeId destination = next->first.first;
+    auto found = kept_.find({destination, chunk});
+    if (found != kept_.end() && PassesThrough(found->second.chunk.message, refuser)) {
+      MarkBusy(found->first, found->second, now);
+    }
+    next = kept_.lower_bound({NodeId(destination.value() + 1), ChunkId()});
   }
 }
 
 DeliveryTracker::Undelivered DeliveryTracker::Resend(const Id& id, Kept& kept) {
   busy_.erase(id);
   ++kept.resends;
+  kept.at_link = true;
   SetDeadline(id, kept, kNever);
   return kept.chunk;
 }

@@ -34,7 +34,8 @@ class DeliveryTracker {
   void OnLinkAck(NodeId destination, const ChunkId& chunk, Timestamp now);
   // False when the chunk is not kept: acknowledged before, or never sent there.
   bool OnDeliveryAck(NodeId destination, const ChunkId& chunk, Timestamp now);
-  // `refuser`, the destination or a relay on the way, had no room.
+  // `refuser`, the destination or a relay on the way, had no room. Means nothing before the link ack: the link sends
+  // the chunk again.
   void OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now);
   // The refused chunks that go to or through `granter`, to be sent again now.
   std::vector<Undelivered> OnGrant(NodeId granter);
@@ -51,6 +52,7 @@ class DeliveryTracker {
   using Id = std::pair<NodeId, ChunkId>;
   struct Kept {
     Undelivered chunk;
+    bool at_link = true;  // handed to the link and not acknowledged there
     Timestamp link_acked_at;
     Timestamp deadline = kNever;
     uint32_t resends = 0;

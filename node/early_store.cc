@@ -3,15 +3,23 @@
 namespace banyan {
 namespace {
 
-// What a kept header counts for.
+// A kept header, without what follows its path and its frames.
 constexpr int64_t kHeaderBytes = 256;
-
-int64_t KeptBytes(const Payload& payload) { return PayloadBytes(payload) + kHeaderBytes; }
+constexpr int64_t kFrameBytes = sizeof(FrameHeader) + sizeof(Buffer);
 
 }  // namespace
 
+int64_t KeptBytes(const ChunkMessage& message, const Payload& payload) {
+  return PayloadBytes(payload) + kHeaderBytes + kFrameBytes * static_cast<int64_t>(message.frames.size()) +
+         static_cast<int64_t>(message.route.path.size() * sizeof(NodeId));
+}
+
+int64_t KeptBytes(int64_t chunks, int64_t elements) {
+  return chunks * (elements * SizeOf(DataType::kFloat32) + 2 * kHeaderBytes);
+}
+
 bool EarlyStore::Keep(ChunkMessage message, Payload payload) {
-  const int64_t size_bytes = KeptBytes(payload);
+  const int64_t size_bytes = KeptBytes(message, payload);
   std::pair<KeyId, Round> round{message.id.key, message.id.round};
   const ChunkKey chunk{message.id, message.route.source()};
   auto known = rounds_.find(round);
@@ -27,7 +35,7 @@ std::vector<EarlyStore::Chunk> EarlyStore::Take(KeyId key, Round round) {
   auto kept = rounds_.extract({key, round});
   if (kept.empty()) return taken;
   for (auto& [id, chunk] : kept.mapped()) {
-    size_bytes_ -= KeptBytes(chunk.payload);
+    size_bytes_ -= KeptBytes(chunk.message, chunk.payload);
     taken.push_back(std::move(chunk));
   }
   return taken;

@@ -42,6 +42,11 @@ class EarlyStore {
   std::map<std::pair<KeyId, Round>, std::map<ChunkKey, Chunk>> rounds_;
 };
 
+// What keeping a chunk costs: its payload and its header.
+int64_t KeptBytes(const ChunkMessage& message, const Payload& payload);
+// The same for chunks of that many elements in one frame, for setting limits.
+int64_t KeptBytes(int64_t chunks, int64_t elements);
+
 }  // namespace banyan
 
 #endif  // BANYAN_NODE_EARLY_STORE_H_

@@ -6,20 +6,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "node/early_store.h"
+#include "node/slice_check.h"
 
 namespace banyan {
 namespace {
 
 // Calls of workers before this node has joined: more workers than any data centre attaches.
 constexpr size_t kMostEarlyCalls = 1 << 12;
+constexpr size_t kMostEarlyHellos = 1 << 14;
 constexpr int64_t kRelayChunks = 64;
-
-int64_t ChunkBytes(const JobConfig& config) { return config.chunk_max_elements * SizeOf(DataType::kFloat32); }
 
 PeerNetwork::Limits LimitsOf(const JobConfig& config) {
   PeerNetwork::Limits limits;
-  limits.relay_bytes = config.relay_bytes > 0 ? config.relay_bytes : kRelayChunks * ChunkBytes(config);
-  limits.unknown_bytes = config.early_bytes > 0 ? config.early_bytes : kRelayChunks * ChunkBytes(config);
+  const int64_t by_default_bytes = KeptBytes(kRelayChunks, config.chunk_max_elements);
+  limits.relay_bytes = config.relay_bytes > 0 ? config.relay_bytes : by_default_bytes;
+  limits.unknown_bytes = config.early_bytes > 0 ? config.early_bytes : by_default_bytes;
   return limits;
 }
 
@@ -70,6 +72,12 @@ void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
 void NodeCore::Handle(StepContext& step, MessageReceived& received) {
   if (received.connection == kSchedulerConnection) return OnSchedulerMessage(step, std::move(received.message));
   if (joined_.has_value()) return joined_->network->OnMessage(step, std::move(received));
+  // Said once per connection. Whatever else comes is not acknowledged and so comes again.
+  const auto* hello = std::get_if<PeerHello>(&received.message);
+  if (hello != nullptr && early_hellos_.size() < kMostEarlyHellos) {
+    early_hellos_[received.connection] = *hello;
+    return;
+  }
   rejections_.Reject("message before this node has joined", absl::StrCat("on connection ", received.connection.value()),
                      step.actions);
 }
@@ -85,6 +93,7 @@ void NodeCore::Handle(StepContext& step, ConnectionUp& up) {
 
 void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
   if (down.connection == kSchedulerConnection) return scheduler_.OnConnectionDown();
+  early_hellos_.erase(down.connection);
   if (joined_.has_value()) joined_->network->OnConnectionDown(step, down.connection);
 }
 
@@ -138,7 +147,12 @@ void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
 
 void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   scheduler_.OnJoinAccepted(step, accepted);
-  if (joined_.has_value()) return;
+  if (joined_.has_value()) {
+    if (joined_->self == accepted.node) return;
+    return Fail(absl::FailedPreconditionError(
+        absl::StrCat("the scheduler at ", scheduler_.address(), " knew ", options_.name, " as node ",
+                     joined_->self.value(), " and now as ", accepted.node.value(), ": it lost its records")));
+  }
   joined_.emplace();
   joined_->self = accepted.node;
   joined_->config = accepted.config;
@@ -154,6 +168,9 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                                &scheduler_, &computations_, desk_listener);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
+  for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
+    joined_->network->OnMessage(step, MessageReceived{connection, std::move(hello), {}});
+  }
   for (ClientCall& call : std::exchange(early_calls_, {})) joined_->desk->OnCall(step, std::move(call));
 }
 
@@ -186,14 +203,13 @@ void NodeCore::On(StepContext& step, const KeyRefused& refused) {
 
 void NodeCore::On(StepContext& step, const PolicyPublished& published) {
   if (!joined_.has_value() || !failed_.ok()) return;
-  const absl::Status added = book_.AddSlice(published.slice);
+  absl::Status added = CheckSlice(published.slice, joined_->self);
+  if (added.ok()) added = book_.AddSlice(published.slice);
   // Said again after every reconnect.
   if (added.code() == absl::StatusCode::kAlreadyExists) return;
   if (!added.ok()) return rejections_.Reject("policy", added.message(), step.actions);
   const int64_t chunk_bytes = published.slice.chunk_max_elements * SizeOf(DataType::kFloat32);
-  for (const NeighbourSlice& neighbour : published.slice.neighbours) {
-    joined_->network->AddNeighbour(step, neighbour, chunk_bytes);
-  }
+  joined_->network->AddNeighbours(step, published.slice.neighbours, chunk_bytes);
 }
 
 void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
@@ -255,6 +271,8 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, const st
 }
 
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
+  // One reason is enough: a broken round is noticed with each of its chunks.
+  if (!failure_.ok()) return;
   scheduler_.Announce(step, WorkerLost{worker, reason});
   Fail(absl::UnavailableError(absl::StrCat(options_.name, ": ", reason, "; restart the job")));
 }

@@ -6,6 +6,7 @@
 #define BANYAN_NODE_NODE_CORE_H_
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,8 +96,10 @@ class NodeCore : public Protocol,
   PolicyBook book_;
   SchedulerClient scheduler_;
   std::optional<Joined> joined_;
-  std::deque<ClientCall> early_calls_;  // before this node has joined
-  absl::Status failure_;                // from Fail, not yet taken
+  // Before this node has joined: calls of workers, and who is behind which connection.
+  std::deque<ClientCall> early_calls_;
+  std::map<ConnectionId, PeerHello> early_hellos_;
+  absl::Status failure_;  // from Fail, not yet taken
   absl::Status failed_;
   std::optional<absl::Status> stop_;
   bool left_ = false;

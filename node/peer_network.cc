@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "node/early_store.h"
 #include "node/rejection_log.h"
 
 namespace banyan {
@@ -13,6 +14,9 @@ namespace {
 // A window below this many chunks would leave a link idle while the next chunk is being summed.
 constexpr int64_t kLeastWindowChunks = 8;
 constexpr int64_t kBdpsInWindow = 2;
+
+// `time` plus the pause of this process during which nobody listened.
+Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
 
 SourceRoute Reversed(const SourceRoute& route, size_t from) {
   SourceRoute back;
@@ -47,6 +51,12 @@ PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, int6
   return options;
 }
 
+void PeerNetwork::AddNeighbours(StepContext& step, const std::vector<NeighbourSlice>& neighbours, int64_t chunk_bytes) {
+  for (const NeighbourSlice& neighbour : neighbours) AddNeighbour(step, neighbour, chunk_bytes);
+  // Only now: it may be for another of them.
+  for (const NeighbourSlice& neighbour : neighbours) HandleEarly(step, neighbour.node);
+}
+
 void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes) {
   if (IsNeighbour(neighbour.node)) return;
   const ConnectionId control(next_connection_++);
@@ -62,10 +72,13 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
     step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, neighbour.address, Channel::kData});
   }
   if (next_tick_ == kNever) next_tick_ = step.now + tick_;
-  auto early = unknown_.extract(neighbour.node);
+}
+
+void PeerNetwork::HandleEarly(StepContext& step, NodeId node) {
+  auto early = unknown_.extract(node);
   if (early.empty()) return;
   for (MessageReceived& received : early.mapped()) {
-    unknown_bytes_ -= PayloadBytes(received.payload);
+    unknown_bytes_ -= KeptBytes(std::get<ChunkMessage>(received.message), received.payload);
     OnMessage(step, std::move(received));
   }
 }
@@ -121,7 +134,9 @@ void PeerNetwork::OnHello(StepContext& step, ConnectionId connection, const Peer
   if (known != neighbours_.end() && known->second.slice.incarnation != hello.incarnation) {
     return refuse("it has been started again since this policy was made");
   }
-  if (inbound_.size() >= limits_.inbound_connections) return refuse("too many connections");
+  auto bound = inbound_.find(connection);
+  if (bound != inbound_.end() && bound->second != hello) return refuse("its connection is another node's");
+  if (bound == inbound_.end() && inbound_.size() >= limits_.inbound_connections) return refuse("too many connections");
   inbound_[connection] = hello;
   if (known != neighbours_.end()) known->second.last_heard = step.now;
 }
@@ -144,14 +159,15 @@ void PeerNetwork::OnMessage(StepContext& step, MessageReceived received) {
 }
 
 void PeerNetwork::KeepUnknown(StepContext& step, NodeId from, MessageReceived& received) {
-  const int64_t size_bytes = PayloadBytes(received.payload);
-  std::deque<MessageReceived>& kept = unknown_[from];
-  if (unknown_bytes_ + size_bytes > limits_.unknown_bytes || kept.size() >= limits_.waiting_control) {
-    // Without a link ack the sender sends it again later.
+  if (std::holds_alternative<PeerHeartbeat>(received.message)) return;
+  const auto* chunk = std::get_if<ChunkMessage>(&received.message);
+  const int64_t size_bytes = chunk == nullptr ? 0 : KeptBytes(*chunk, received.payload);
+  // Answers cannot be meant for this node, which has sent nothing there. A chunk comes again without a link ack.
+  if (chunk == nullptr || unknown_bytes_ + size_bytes > limits_.unknown_bytes) {
     return step.rejections.Reject("message of a node that no policy has named", NameOf(from), step.actions);
   }
   unknown_bytes_ += size_bytes;
-  kept.push_back(std::move(received));
+  unknown_[from].push_back(std::move(received));
 }
 
 void PeerNetwork::Dispatch(StepContext& step, NodeId from, Message message, Payload payload) {
@@ -194,11 +210,16 @@ void PeerNetwork::OnChunkForHere(StepContext& step, ChunkMessage message, Payloa
     case Verdict::kTaken:
       return AnswerChunk<DeliveryAck>(step, header);
     case Verdict::kNoRoom:
-      denied_[header.route.source()] = Reversed(header.route, header.route.hop + 1);
+      Deny(denied_, header);
       return AnswerChunk<Busy>(step, header);
     case Verdict::kRefused:
       return;
   }
+}
+
+void PeerNetwork::Deny(std::map<NodeId, SourceRoute>& denied, const ChunkMessage& chunk) {
+  if (denied.size() >= limits_.denied_sources && denied.count(chunk.route.source()) == 0) return;
+  denied[chunk.route.source()] = Reversed(chunk.route, chunk.route.hop + 1);
 }
 
 void PeerNetwork::Relay(StepContext& step, NodeId from, ChunkMessage message, Payload payload) {
@@ -207,9 +228,11 @@ void PeerNetwork::Relay(StepContext& step, NodeId from, ChunkMessage message, Pa
   if (next == neighbours_.end()) {
     return step.rejections.Reject("chunk to be relayed to a node that is no neighbour", NameOf(from), step.actions);
   }
-  if (relay_bytes() + WireBytes(message, payload) > limits_.relay_bytes) {
+  const int64_t before_bytes = relay_bytes();
+  // One chunk always finds room, or it would never go.
+  if (before_bytes > 0 && before_bytes + WireBytes(message, payload) > limits_.relay_bytes) {
     --message.route.hop;
-    denied_relays_[message.route.source()] = Reversed(message.route, message.route.hop + 1);
+    Deny(denied_relays_, message);
     return AnswerChunk<Busy>(step, message);
   }
   next->second.link.Enqueue(std::move(message), std::move(payload));
@@ -315,7 +338,7 @@ void PeerNetwork::OnDeadline(StepContext& step) {
   const absl::Duration late = step.now - next_tick_;
   next_tick_ = step.now + tick_;
   for (auto& [node, neighbour] : neighbours_) {
-    if (late > tick_) neighbour.last_heard = neighbour.last_heard + late;
+    if (late > tick_) neighbour.last_heard = WithPause(neighbour.last_heard, late, step.now);
     CheckHeartbeat(step, node, neighbour);
     neighbour.link.ResendOverdue(step.now);
     Pump(step, neighbour);

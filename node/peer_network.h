@@ -39,7 +39,7 @@ class PeerNetwork {
     // The chunk is for this node; `message.route.source()` has been checked to be the node that its connection says, or
     // a node behind that one.
     virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
-    // A neighbour has been silent for `lost_after`, or turned out to be another incarnation.
+    // A neighbour has been silent for `lost_after`; another incarnation of it counts as silence. Said once.
     virtual void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) = 0;
   };
 
@@ -54,12 +54,13 @@ class PeerNetwork {
     int64_t unknown_bytes = 0;         // from nodes that are not yet known as neighbours
     size_t waiting_control = 1 << 16;  // control messages per neighbour while its connection is down
     size_t inbound_connections = 1 << 14;
+    size_t denied_sources = 1 << 12;  // remembered for a grant; others try again without one
   };
 
   PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
 
-  // Opens connections to a neighbour; what it has sent already is handled now. A known neighbour stays as it is.
-  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes);
+  // Opens connections to the neighbours; what they have sent already is handled now. Known ones stay as they are.
+  void AddNeighbours(StepContext& step, const std::vector<NeighbourSlice>& neighbours, int64_t chunk_bytes);
   bool IsNeighbour(NodeId node) const { return neighbours_.count(node) > 0; }
   // For log lines and errors: the name, or "node 7" when unknown.
   std::string NameOf(NodeId node) const;
@@ -95,6 +96,8 @@ class PeerNetwork {
     bool lost = false;
   };
 
+  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes);
+  void HandleEarly(StepContext& step, NodeId node);
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
   void OnChunk(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
   void OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload);
@@ -112,6 +115,8 @@ class PeerNetwork {
   // Sends `chunk`'s DeliveryAck or Busy back along the part of its route that it has come.
   template <typename Answer>
   void AnswerChunk(StepContext& step, const ChunkMessage& chunk);
+  // Remembers the way back for a Grant.
+  void Deny(std::map<NodeId, SourceRoute>& denied, const ChunkMessage& chunk);
   void SendControl(StepContext& step, NodeId to, Message message);
   void Resend(StepContext& step, DeliveryTracker::Undelivered chunk);
   void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }

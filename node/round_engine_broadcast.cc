@@ -23,6 +23,9 @@ Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   if (chunk.has_result) return Verdict::kTaken;
   if (!chunk.passed_up) return Refuse(step, message, "a result came before this node's contribution had left");
+  if (message.kind != state.kind || message.frames.empty()) {
+    return Refuse(step, message, "a result of another kind of round, or none at all");
+  }
   EncodedChunk result{std::move(message.frames), std::move(payload), message.weight};
   const absl::Status sound = CheckChunk(result, chunk.range.elements);
   if (!sound.ok()) return Refuse(step, message, std::string(sound.message()));

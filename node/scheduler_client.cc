@@ -1,5 +1,6 @@
 #include "node/scheduler_client.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -107,7 +108,7 @@ bool SchedulerClient::OnDeadline(StepContext& step) {
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_heartbeat_;
-  if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = *last_heard_ + late;
+  if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = std::min(*last_heard_ + late, step.now);
   next_heartbeat_ = step.now + heartbeat_;
   if (joined_) step.SendTo(kSchedulerConnection, Heartbeat{step.now});
   return joined_;
