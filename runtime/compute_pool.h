@@ -1,0 +1,49 @@
+// A fixed number of threads for work on buffers: the cores' computations and copies into workers' memory.
+//
+// Thread-safe. Tasks start in the order in which they were given. The destructor waits for running tasks and drops
+// those that have not started.
+#ifndef BANYAN_RUNTIME_COMPUTE_POOL_H_
+#define BANYAN_RUNTIME_COMPUTE_POOL_H_
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/computation.h"
+#include "core/ids.h"
+
+namespace banyan {
+
+class EventQueue;
+
+class ComputePool {
+ public:
+  // REQUIRES: threads > 0.
+  explicit ComputePool(int threads);
+  ComputePool(const ComputePool&) = delete;
+  ComputePool& operator=(const ComputePool&) = delete;
+  ~ComputePool();
+
+  void Submit(std::function<void()> task);
+  // Runs `computation` and posts ComputationFinished with it to `queue`.
+  void Compute(ComputationId id, std::unique_ptr<Computation> computation, std::shared_ptr<EventQueue> queue);
+  // Idempotent; what is submitted afterwards is dropped.
+  void Stop();
+
+ private:
+  void Work();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> tasks_;  // guarded by mutex_
+  bool stopping_ = false;                    // guarded by mutex_
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_COMPUTE_POOL_H_

@@ -1,0 +1,100 @@
+#include "runtime/driver.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "runtime/steady_clock.h"
+
+namespace banyan {
+
+Driver::Driver(Protocol& protocol, Surroundings surroundings)
+    : protocol_(protocol), surroundings_(std::move(surroundings)), now_(SteadyNow()) {}
+
+absl::Status Driver::Run() {
+  Step(Started{});
+  std::vector<Event> events;
+  while (!stopped_) {
+    surroundings_.transport->Wait(surroundings_.queue->fd(), std::min(protocol_.NextDeadline(), stop_deadline_));
+    surroundings_.queue->ClearWakeup();
+    const Timestamp now = SteadyNow();
+    if (absl::Status failure = surroundings_.queue->failure(); !failure.ok()) return failure;
+    if (surroundings_.queue->stop_requested()) RequestStop(now);
+    events = surroundings_.queue->Take();
+    StepAll(events);
+    surroundings_.transport->Collect(SteadyNow(), events);
+    StepAll(events);
+    if (!stopped_ && SteadyNow() >= protocol_.NextDeadline()) Step(DeadlineReached{});
+    if (!stopped_ && now >= stop_deadline_) {
+      return absl::DeadlineExceededError(
+          absl::StrCat("did not stop within ", absl::FormatDuration(surroundings_.stop_timeout)));
+    }
+  }
+  return *stopped_;
+}
+
+void Driver::RequestStop(Timestamp now) {
+  if (std::exchange(told_to_stop_, true)) return;
+  stop_deadline_ = now + surroundings_.stop_timeout;
+  if (!stopped_) Step(StopRequested{});
+}
+
+void Driver::StepAll(std::vector<Event>& events) {
+  for (Event& event : events) {
+    if (stopped_) break;
+    if (!IsStale(event)) Step(std::move(event));
+  }
+  events.clear();
+}
+
+// The core may have closed a connection by an earlier event of the same batch.
+bool Driver::IsStale(const Event& event) const {
+  const auto closed = [this](ConnectionId connection) { return !surroundings_.transport->Exists(connection); };
+  if (const auto* received = std::get_if<MessageReceived>(&event)) return closed(received->connection);
+  if (const auto* rejected = std::get_if<MessageRejected>(&event)) return closed(rejected->connection);
+  if (const auto* up = std::get_if<ConnectionUp>(&event)) return closed(up->connection);
+  // One that the other side opened no longer exists when its end is reported.
+  if (const auto* down = std::get_if<ConnectionDown>(&event)) {
+    return down->connection < kInboundConnection && closed(down->connection);
+  }
+  return false;
+}
+
+void Driver::Step(Event event) {
+  now_ = std::max(now_, SteadyNow());
+  Actions actions = protocol_.Step(now_, std::move(event));
+  for (Action& action : actions) {
+    std::visit([this](auto& alternative) { Carry(std::move(alternative)); }, action);
+  }
+}
+
+void Driver::Carry(Connect action) { surroundings_.transport->Connect(action, now_); }
+
+void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection); }
+
+void Driver::Carry(Send action) { surroundings_.transport->Send(action, now_); }
+
+void Driver::Carry(StartComputation action) {
+  surroundings_.pool->Compute(action.id, std::move(action.computation), surroundings_.queue);
+}
+
+void Driver::Carry(WriteResult action) { surroundings_.gate->Write(std::move(action)); }
+
+void Driver::Carry(CompleteRequest action) { surroundings_.gate->Complete(std::move(action)); }
+
+void Driver::Carry(PersistRecord action) {
+  if (surroundings_.record_log != nullptr) {
+    surroundings_.record_log->Append(action.record, action.bytes);
+  } else {
+    surroundings_.queue->Post(RecordPersisted{action.record});
+  }
+}
+
+void Driver::Carry(LogLine action) {
+  if (surroundings_.log) surroundings_.log(action.level, action.text);
+}
+
+void Driver::Carry(Stop action) { stopped_ = std::move(action.status); }
+
+}  // namespace banyan

@@ -1,0 +1,71 @@
+// Steps one protocol core: waits for sockets, posted events and deadlines, and carries out what the core asks, in
+// order. Thread-compatible: everything happens on the thread that calls Run.
+#ifndef BANYAN_RUNTIME_DRIVER_H_
+#define BANYAN_RUNTIME_DRIVER_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "core/action.h"
+#include "core/event.h"
+#include "core/protocol.h"
+#include "core/time.h"
+#include "runtime/client_gate.h"
+#include "runtime/compute_pool.h"
+#include "runtime/event_queue.h"
+#include "runtime/record_log.h"
+#include "runtime/transport.h"
+
+namespace banyan {
+
+class Driver {
+ public:
+  // What the core's actions reach; all outlive the driver. Without a `record_log`, records count as persisted at once.
+  struct Surroundings {
+    std::shared_ptr<EventQueue> queue;  // shared with threads that may post late
+    Transport* transport = nullptr;
+    ComputePool* pool = nullptr;
+    ClientGate* gate = nullptr;
+    RecordLog* record_log = nullptr;
+    std::function<void(LogLevel, absl::string_view)> log;
+    absl::Duration stop_timeout = absl::Seconds(10);
+  };
+
+  Driver(Protocol& protocol, Surroundings surroundings);
+
+  // Until the core's Stop action, whose status it returns; until `stop_timeout` after a requested stop; or until the
+  // runtime itself fails.
+  absl::Status Run();
+
+ private:
+  void Step(Event event);
+  void StepAll(std::vector<Event>& events);
+  bool IsStale(const Event& event) const;
+  void RequestStop(Timestamp now);
+
+  void Carry(Connect action);
+  void Carry(Disconnect action);
+  void Carry(Send action);
+  void Carry(StartComputation action);
+  void Carry(WriteResult action);
+  void Carry(CompleteRequest action);
+  void Carry(PersistRecord action);
+  void Carry(LogLine action);
+  void Carry(Stop action);
+
+  Protocol& protocol_;
+  const Surroundings surroundings_;
+  Timestamp now_;  // of the last Step
+  Timestamp stop_deadline_ = kNever;
+  bool told_to_stop_ = false;
+  std::optional<absl::Status> stopped_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_DRIVER_H_

@@ -1,0 +1,64 @@
+#include "runtime/local_node.h"
+
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "node/node_core.h"
+#include "runtime/node_host.h"
+#include "runtime/steady_clock.h"
+
+namespace banyan {
+namespace {
+
+// Differs between any two starts of a node, also across machines whose clocks disagree.
+Incarnation NewIncarnation() {
+  std::random_device device;
+  return Incarnation((uint64_t{device()} << 32 | device()) ^ static_cast<uint64_t>(SteadyNow().nanoseconds()));
+}
+
+absl::Status Check(const LocalNodeOptions& options) {
+  if (options.name.empty()) return absl::InvalidArgumentError("LocalNode needs the node's name, as in overlay.yaml");
+  if (options.scheduler.empty())
+    return absl::InvalidArgumentError("LocalNode needs the scheduler's address, tcp://host:port");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptions& options) {
+  if (absl::Status status = Check(options); !status.ok()) return status;
+  ProtocolHostOptions host_options;
+  host_options.name = options.name;
+  host_options.bind_address = options.listen;
+  host_options.worker_socket = options.worker_socket;
+  host_options.compute_threads = options.compute_threads;
+  if (options.log) {
+    host_options.log = [log = options.log](LogLevel, absl::string_view text) { log(text); };
+  }
+  std::string address;
+  absl::StatusOr<std::unique_ptr<NodeHost>> host =
+      NodeHost::Start(std::move(host_options), [&](const ProtocolHost& bound) -> std::unique_ptr<Protocol> {
+        address = options.advertise.empty() ? bound.bound_address() : options.advertise;
+        return std::make_unique<NodeCore>(NodeOptions{.name = options.name,
+                                                      .address = address,
+                                                      .scheduler_address = options.scheduler,
+                                                      .job = options.job,
+                                                      .incarnation = NewIncarnation()});
+      });
+  if (!host.ok()) return host.status();
+  return std::make_unique<LocalNode>(*std::move(host), std::move(address));
+}
+
+LocalNode::LocalNode(std::unique_ptr<NodeHost> host, std::string address)
+    : host_(std::move(host)), address_(std::move(address)) {}
+
+LocalNode::~LocalNode() = default;
+
+absl::StatusOr<std::unique_ptr<Session>> LocalNode::OpenSession(uint32_t worker, absl::Duration timeout) {
+  return host_->OpenSession(worker, timeout);
+}
+
+absl::Status LocalNode::Stop() { return host_->Stop(); }
+
+}  // namespace banyan

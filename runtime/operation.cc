@@ -1,0 +1,68 @@
+#include "runtime/operation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+// A wait that nobody lives to see the end of, in a form that clocks can add to the time.
+constexpr absl::Duration kForever = absl::Hours(24 * 365);
+
+}  // namespace
+
+Operation::Operation(std::string what, absl::Span<float> result) : what_(std::move(what)), result_(result) {}
+
+void Operation::SetRound(uint64_t round) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  round_ = round;
+  has_round_ = true;
+}
+
+uint64_t Operation::round() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return round_;
+}
+
+std::string Operation::Description() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return DescriptionLocked();
+}
+
+std::string Operation::DescriptionLocked() const {
+  return has_round_ ? absl::StrCat(what_, ", round ", round_) : what_;
+}
+
+void Operation::Finish(absl::Status status) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (done_) return;
+    done_ = true;
+    status_ =
+        status.ok() ? status : absl::Status(status.code(), absl::StrCat(DescriptionLocked(), ": ", status.message()));
+  }
+  finished_.notify_all();
+}
+
+bool Operation::done() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return done_;
+}
+
+absl::Status Operation::Wait(absl::Duration timeout) {
+  const auto wait = absl::ToChronoNanoseconds(std::clamp(timeout, absl::ZeroDuration(), kForever));
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (finished_.wait_for(lock, wait, [this] { return done_; })) return status_;
+  return absl::DeadlineExceededError(
+      absl::StrCat(DescriptionLocked(), ": not done after ", absl::FormatDuration(timeout), "; it goes on"));
+}
+
+void Operation::WaitUntilResultIsFree() {
+  if (result_.empty()) return;
+  std::unique_lock<std::mutex> lock(mutex_);
+  finished_.wait(lock, [this] { return done_; });
+}
+
+}  // namespace banyan

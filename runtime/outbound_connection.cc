@@ -1,0 +1,74 @@
+#include "runtime/outbound_connection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace banyan {
+namespace {
+
+constexpr int kLosses = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
+                        ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+constexpr int kWatched = kLosses | ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+
+}  // namespace
+
+OutboundConnection::OutboundConnection(zmq::context_t& context, std::string address, const SocketLimits& limits,
+                                       Timestamp now)
+    : context_(context), address_(std::move(address)), limits_(limits), pause_(limits.shortest_pause) {
+  Open(now);
+}
+
+void OutboundConnection::Open(Timestamp now) {
+  socket_.emplace(context_, zmq::socket_type::dealer);
+  ApplyLimits(limits_, *socket_);
+  socket_->set(zmq::sockopt::reconnect_ivl, -1);  // a new connection gets a new socket
+  monitor_.emplace(context_, *socket_, kWatched);
+  opened_at_ = now;
+  retry_at_ = now + limits_.connect_timeout;
+  try {
+    socket_->connect(address_);
+  } catch (const zmq::error_t&) {
+    // An address that makes no sense came from a peer: it stays down, and the core says who cannot be reached.
+    Drop();
+    retry_at_ = now + limits_.longest_pause;
+  }
+}
+
+void OutboundConnection::Drop() {
+  up_ = false;
+  monitor_.reset();
+  // What waits on a lost connection must not delay the end of the process.
+  if (socket_) socket_->set(zmq::sockopt::linger, 0);
+  socket_.reset();
+}
+
+OutboundConnection::Change OutboundConnection::Watch() {
+  Change change = Change::kNone;
+  while (monitor_) {
+    const std::optional<SocketMonitor::Happening> happening = monitor_->Next();
+    if (!happening) break;
+    if ((happening->event & kLosses) != 0) return Change::kLost;
+    up_ = true;
+    retry_at_ = kNever;
+    change = Change::kUp;
+  }
+  return change;
+}
+
+void OutboundConnection::Reset(Timestamp now) {
+  if (now - opened_at_ > limits_.longest_pause) pause_ = limits_.shortest_pause;
+  Drop();
+  retry_at_ = now + pause_;
+  pause_ = std::min(pause_ * 2, limits_.longest_pause);
+}
+
+void OutboundConnection::Retry(Timestamp now) {
+  Drop();
+  Open(now);
+}
+
+bool OutboundConnection::Receive(ReceivedFrames& received) {
+  return socket_ && ReceiveFrames(*socket_, 1 + limits_.max_payload_frames, received);
+}
+
+}  // namespace banyan

@@ -1,0 +1,62 @@
+// A connection that this process opens and keeps: a DEALER socket of its own, watched by a monitor. After a loss the
+// socket is thrown away, so that nothing queued for the old connection leaks into the new one, and a fresh one is made
+// after a growing, bounded pause. Thread-compatible; used by the protocol thread only.
+#ifndef BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_
+#define BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/time.h"
+#include "runtime/socket_frames.h"
+#include "runtime/socket_limits.h"
+#include "runtime/socket_monitor.h"
+#include "zmq.hpp"
+
+namespace banyan {
+
+class OutboundConnection {
+ public:
+  enum class Change { kNone, kUp, kLost };
+
+  // Starts to connect. `context` outlives this.
+  OutboundConnection(zmq::context_t& context, std::string address, const SocketLimits& limits, Timestamp now);
+
+  // Reads what the monitor has seen. With kUp the connection can carry messages; with kLost it can no more: Receive
+  // gives what had still arrived, then call Reset.
+  Change Watch();
+  // Drops the socket. Retry makes a new one at `retry_at`.
+  void Reset(Timestamp now);
+  // When Retry wants to be called: for a new attempt, or because an attempt has taken too long.
+  Timestamp retry_at() const { return retry_at_; }
+  void Retry(Timestamp now);
+
+  bool up() const { return up_; }
+  // REQUIRES: up().
+  SendResult Send(std::vector<zmq::message_t>& frames) { return SendFrames(*socket_, frames); }
+  bool Receive(ReceivedFrames& received);
+
+  // For polling; null while there is no socket.
+  void* socket_handle() { return socket_ ? socket_->handle() : nullptr; }
+  void* monitor_handle() { return monitor_ ? monitor_->handle() : nullptr; }
+
+ private:
+  void Open(Timestamp now);
+  void Drop();
+
+  zmq::context_t& context_;
+  const std::string address_;
+  const SocketLimits limits_;
+  std::optional<zmq::socket_t> socket_;
+  std::optional<SocketMonitor> monitor_;  // destroyed before the socket
+  bool up_ = false;
+  Timestamp opened_at_;
+  Timestamp retry_at_ = kNever;
+  absl::Duration pause_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_

@@ -1,0 +1,142 @@
+#include "runtime/protocol_host.h"
+
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "runtime/client_gate.h"
+#include "runtime/compute_pool.h"
+#include "runtime/driver.h"
+#include "runtime/event_queue.h"
+#include "runtime/local_port.h"
+#include "runtime/record_log.h"
+#include "runtime/segment_budget.h"
+#include "runtime/transport.h"
+#include "runtime/worker_connection.h"
+#include "runtime/worker_server.h"
+
+namespace banyan {
+
+// Destroyed from the last member to the first: whoever uses another comes after it.
+class ProtocolHost::Parts {
+ public:
+  explicit Parts(ProtocolHostOptions from)
+      : options(std::move(from)),
+        queue(std::make_shared<EventQueue>()),
+        budget(std::make_shared<SegmentBudget>(options.max_worker_bytes)),
+        pool(options.compute_threads),
+        gate(std::make_shared<ClientGate>(queue, pool)) {}
+
+  absl::Status OpenRecordLog();
+  absl::Status OpenTransport();
+  absl::Status OpenWorkerServer();
+  std::shared_ptr<WorkerConnection> NewWorkerConnection(WorkerConnection::Reply reply);
+  void Log(LogLevel level, absl::string_view text) const;
+
+  const ProtocolHostOptions options;
+  const std::shared_ptr<EventQueue> queue;      // shared with threads that may post late
+  const std::shared_ptr<SegmentBudget> budget;  // shared with memory that outlives this
+  ComputePool pool;
+  const std::shared_ptr<ClientGate> gate;  // shared with workers' connections
+  std::vector<std::string> records;
+  std::unique_ptr<RecordLog> record_log;
+  std::unique_ptr<Transport> transport;
+  std::unique_ptr<WorkerServer> worker_server;
+};
+
+absl::Status ProtocolHost::Parts::OpenRecordLog() {
+  if (options.record_directory.empty()) return absl::OkStatus();
+  RecordLogContents contents;
+  absl::StatusOr<std::unique_ptr<RecordLog>> log = RecordLog::Open(
+      options.record_directory, contents, [queue = queue](RecordId record) { queue->Post(RecordPersisted{record}); },
+      [queue = queue](absl::Status status) { queue->Fail(std::move(status)); });
+  if (!log.ok()) return log.status();
+  record_log = *std::move(log);
+  records = std::move(contents.records);
+  if (!contents.warning.empty()) Log(LogLevel::kWarning, contents.warning);
+  return absl::OkStatus();
+}
+
+absl::Status ProtocolHost::Parts::OpenTransport() {
+  SocketLimits limits;
+  limits.max_frame_bytes = options.max_frame_bytes;
+  absl::StatusOr<std::unique_ptr<Transport>> bound = Transport::Bind(options.bind_address, limits);
+  if (!bound.ok()) return bound.status();
+  transport = *std::move(bound);
+  return absl::OkStatus();
+}
+
+absl::Status ProtocolHost::Parts::OpenWorkerServer() {
+  if (options.worker_socket.empty()) return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<WorkerServer>> server = WorkerServer::Listen(
+      options.worker_socket, [this](WorkerConnection::Reply reply) { return NewWorkerConnection(std::move(reply)); },
+      transport->counters());
+  if (!server.ok()) return server.status();
+  worker_server = *std::move(server);
+  worker_server->Start();
+  return absl::OkStatus();
+}
+
+std::shared_ptr<WorkerConnection> ProtocolHost::Parts::NewWorkerConnection(WorkerConnection::Reply reply) {
+  return std::make_shared<WorkerConnection>(gate, budget, options.name, std::move(reply));
+}
+
+void ProtocolHost::Parts::Log(LogLevel level, absl::string_view text) const {
+  if (options.log) options.log(level, text);
+}
+
+absl::StatusOr<std::unique_ptr<ProtocolHost>> ProtocolHost::Create(ProtocolHostOptions options) {
+  if (options.compute_threads < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected at least one compute thread, got ", options.compute_threads));
+  }
+  auto parts = std::make_unique<Parts>(std::move(options));
+  absl::Status status = parts->OpenRecordLog();
+  if (status.ok()) status = parts->OpenTransport();
+  if (status.ok()) status = parts->OpenWorkerServer();
+  if (!status.ok()) return status;
+  return std::unique_ptr<ProtocolHost>(new ProtocolHost(std::move(parts)));
+}
+
+ProtocolHost::ProtocolHost(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+ProtocolHost::~ProtocolHost() { parts_->gate->Close(absl::UnavailableError("the node has stopped")); }
+
+const std::string& ProtocolHost::bound_address() const { return parts_->transport->bound_address(); }
+
+int ProtocolHost::bound_port() const {
+  const std::string& address = bound_address();
+  int port = 0;
+  BANYAN_CHECK(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
+  return port;
+}
+
+const std::vector<std::string>& ProtocolHost::records() const { return parts_->records; }
+
+absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
+  Driver driver(*protocol, {.queue = parts_->queue,
+                            .transport = parts_->transport.get(),
+                            .pool = &parts_->pool,
+                            .gate = parts_->gate.get(),
+                            .record_log = parts_->record_log.get(),
+                            .log = parts_->options.log,
+                            .stop_timeout = parts_->options.stop_timeout});
+  const absl::Status status = driver.Run();
+  parts_->gate->Close(absl::UnavailableError(status.ok() ? "the node has stopped"
+                                                         : absl::StrCat("the node has stopped: ", status.message())));
+  return status;
+}
+
+void ProtocolHost::RequestStop() { parts_->queue->RequestStop(); }
+
+std::shared_ptr<SessionPort> ProtocolHost::NewLocalPort() {
+  return std::make_shared<LocalPort>(
+      [this](WorkerConnection::Reply reply) { return parts_->NewWorkerConnection(std::move(reply)); });
+}
+
+Traffic ProtocolHost::traffic() const { return parts_->transport->counters().Get(); }
+
+int64_t ProtocolHost::worker_segment_bytes() const { return parts_->budget->used_bytes(); }
+
+}  // namespace banyan

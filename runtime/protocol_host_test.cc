@@ -1,0 +1,126 @@
+#include "runtime/protocol_host.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "runtime/testing_protocol.h"
+
+namespace banyan {
+namespace {
+
+using Testing = TestingProtocol;
+
+std::unique_ptr<ProtocolHost> Host(ProtocolHostOptions options = {}) {
+  auto host = ProtocolHost::Create(std::move(options));
+  EXPECT_TRUE(host.ok()) << host.status();
+  return *std::move(host);
+}
+
+class Doubling : public Computation {
+ public:
+  explicit Doubling(int value) : value(value) {}
+  void Run() override { value *= 2; }
+  int64_t size_bytes() const override { return sizeof(value); }
+
+  int value;
+};
+
+TEST(ProtocolHostTest, FindsAFreePort) {
+  auto first = Host();
+  auto second = Host();
+  EXPECT_NE(first->bound_port(), 0);
+  EXPECT_NE(first->bound_port(), second->bound_port());
+  EXPECT_EQ(first->bound_address(), "tcp://127.0.0.1:" + std::to_string(first->bound_port()));
+}
+
+TEST(ProtocolHostTest, AnAddressThatCannotBeBoundIsAnError) {
+  auto taken = Host();
+  for (const std::string& address :
+       {taken->bound_address(), std::string("tcp://nowhere"), std::string(""), std::string("tcp://127.0.0.1:99999")}) {
+    auto host = ProtocolHost::Create({.bind_address = address});
+    ASSERT_FALSE(host.ok()) << address;
+    EXPECT_NE(host.status().message().find("cannot listen on " + address), absl::string_view::npos) << host.status();
+  }
+  EXPECT_FALSE(ProtocolHost::Create({.compute_threads = 0}).ok());
+  EXPECT_FALSE(ProtocolHost::Create({.worker_socket = "/no/scheme"}).ok());
+}
+
+TEST(ProtocolHostTest, CarriesActionsOutInOrder) {
+  std::vector<std::string> log;
+  auto host = Host({.log = [&log](LogLevel, absl::string_view text) { log.emplace_back(text); }});
+  auto core = std::make_unique<Testing>();
+  core->on_started = [](Timestamp, Actions& actions) {
+    Testing::Add(actions, LogLine{LogLevel::kInfo, "one"});
+    Testing::Add(actions, StartComputation{ComputationId(3), std::make_unique<Doubling>(4)});
+    Testing::Add(actions, LogLine{LogLevel::kInfo, "two"});
+  };
+  core->on_computed = [](ComputationFinished& finished, Actions& actions) {
+    const int value = static_cast<Doubling&>(*finished.result).value;
+    Testing::Add(actions, LogLine{LogLevel::kInfo, "computed " + std::to_string(value)});
+    Testing::Add(actions, PersistRecord{RecordId(9), "bytes"});
+  };
+  core->on_persisted = [](RecordId record, Actions& actions) {
+    Testing::Add(actions, LogLine{LogLevel::kInfo, "persisted " + std::to_string(record.value())});
+    Testing::Add(actions, Stop{absl::UnavailableError("enough")});
+  };
+  EXPECT_EQ(host->Run(std::move(core)), absl::UnavailableError("enough"));
+  EXPECT_EQ(log, (std::vector<std::string>{"one", "two", "computed 8", "persisted 9"}));
+}
+
+TEST(ProtocolHostTest, DeadlinesFireWhenTheyAreDueAndNotBefore) {
+  auto host = Host();
+  auto core = std::make_unique<Testing>();
+  Testing* const raw = core.get();
+  std::vector<absl::Duration> late;
+  core->on_started = [raw](Timestamp now, Actions&) { raw->deadline = now + absl::Milliseconds(20); };
+  core->on_deadline = [raw, &late](Timestamp now, Actions& actions) {
+    late.push_back(now - raw->deadline);
+    raw->deadline = now + absl::Milliseconds(5);
+    if (late.size() == 3) Testing::Add(actions, Stop{absl::OkStatus()});
+  };
+  EXPECT_TRUE(host->Run(std::move(core)).ok());
+  for (absl::Duration by : late) EXPECT_GE(by, absl::ZeroDuration());
+}
+
+ProtocolHost* signalled_host = nullptr;
+
+TEST(ProtocolHostTest, ASignalHandlerMayRequestTheStop) {
+  auto host = Host();
+  signalled_host = host.get();
+  std::signal(SIGUSR1, [](int) { signalled_host->RequestStop(); });
+  auto core = std::make_unique<Testing>();
+  core->on_started = [](Timestamp, Actions&) { std::raise(SIGUSR1); };
+  EXPECT_TRUE(host->Run(std::move(core)).ok());
+  std::signal(SIGUSR1, SIG_DFL);
+}
+
+TEST(ProtocolHostTest, ACoreThatDoesNotStopIsLeft) {
+  auto host = Host({.stop_timeout = absl::Milliseconds(50)});
+  auto core = std::make_unique<Testing>();
+  core->on_stop = [](Actions&) {};
+  host->RequestStop();
+  EXPECT_EQ(host->Run(std::move(core)).code(), absl::StatusCode::kDeadlineExceeded);
+}
+
+TEST(ProtocolHostTest, RecordsComeBackInTheNextRun) {
+  std::string directory = testing::TempDir() + "/host_XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  for (uint64_t run = 0; run < 2; ++run) {
+    auto host = Host({.record_directory = directory});
+    EXPECT_EQ(host->records().size(), run);
+    auto core = std::make_unique<Testing>();
+    core->on_started = [](Timestamp, Actions& actions) { Testing::Add(actions, PersistRecord{RecordId(1), "term"}); };
+    core->on_persisted = [](RecordId, Actions& actions) { Testing::Add(actions, Stop{absl::OkStatus()}); };
+    EXPECT_TRUE(host->Run(std::move(core)).ok());
+  }
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,74 @@
+#include "runtime/session.h"
+
+#include <utility>
+
+#include "runtime/operation.h"
+#include "runtime/session_core.h"
+#include "runtime/steady_clock.h"
+#include "runtime/unix_port.h"
+
+namespace banyan {
+
+Ticket::Ticket() = default;
+Ticket::Ticket(std::shared_ptr<Operation> operation) : operation_(std::move(operation)) {}
+Ticket::Ticket(Ticket&&) noexcept = default;
+
+Ticket& Ticket::operator=(Ticket&& other) noexcept {
+  if (operation_ && operation_ != other.operation_) operation_->WaitUntilResultIsFree();
+  operation_ = std::move(other.operation_);
+  return *this;
+}
+
+Ticket::~Ticket() {
+  if (operation_) operation_->WaitUntilResultIsFree();
+}
+
+absl::Status Ticket::Wait(absl::Duration timeout) { return operation_ ? operation_->Wait(timeout) : absl::OkStatus(); }
+bool Ticket::done() const { return !operation_ || operation_->done(); }
+uint64_t Ticket::round() const { return operation_ ? operation_->round() : 0; }
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& options) {
+  const Timestamp deadline = SteadyNow() + options.open_timeout;
+  absl::StatusOr<std::unique_ptr<UnixPort>> port = UnixPort::Connect(options.node, options.open_timeout);
+  if (!port.ok()) return port.status();
+  const absl::Duration left = deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
+  absl::StatusOr<std::unique_ptr<SessionCore>> core =
+      SessionCore::Open(*std::move(port), WorkerId(options.worker), left);
+  if (!core.ok()) return core.status();
+  return std::make_unique<Session>(*std::move(core));
+}
+
+Session::Session(std::unique_ptr<SessionCore> core) : core_(std::move(core)) {}
+Session::~Session() = default;
+
+Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed) {
+  return Ticket(core_->Init(key, values, agreed));
+}
+
+Ticket Session::Init(absl::string_view key, absl::Span<const float> values) { return Init(key, values, {}); }
+
+Ticket Session::Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kPush, key, gradient, {}, options.priority));
+}
+
+Ticket Session::Pull(absl::string_view key, absl::Span<float> result) {
+  return Ticket(core_->Start(TensorCallKind::kPull, key, {}, result, 0));
+}
+
+Ticket Session::PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+                         PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, options.priority));
+}
+
+Ticket Session::Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
+                          PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, options.priority));
+}
+
+Ticket Session::Barrier() { return Ticket(core_->Barrier()); }
+
+Ticket Session::ReportLoss(uint64_t step, double loss) { return Ticket(core_->ReportLoss(step, loss)); }
+
+const std::string& Session::node_name() const { return core_->node_name(); }
+
+}  // namespace banyan

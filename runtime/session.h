@@ -1,0 +1,113 @@
+// What a training process sees of Banyan: it attaches to its data centre's node, names its tensors once, and then
+// pushes gradients and gets the aggregated results back. Installed as <banyan/session.h>.
+//
+//   absl::StatusOr<std::unique_ptr<banyan::Session>> session =
+//       banyan::Session::Open({.node = "unix:/run/banyan/n1", .worker = 0});
+//   (*session)->Init("fc1.weight", values, values);
+//   banyan::Ticket ticket = (*session)->PushPull("fc1.weight", gradient, result, {.priority = 3});
+//   absl::Status done = ticket.Wait(absl::Seconds(60));
+//
+// Each call starts an operation and gives its ticket. Errors that name the wrong use (an unknown key, another shape, an
+// empty span) come with the ticket at once. When the node dies or the job fails, every waiting and every later
+// operation ends with UNAVAILABLE (or the code that the job failed with) and names the node, the key and the round.
+//
+// Workers of one node must call Init, Push and Broadcast of a key equally often.
+#ifndef BANYAN_RUNTIME_SESSION_H_
+#define BANYAN_RUNTIME_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace banyan {
+
+class Operation;
+class SessionCore;
+
+struct SessionOptions {
+  std::string node = {};  // the node's worker socket, unix:/path
+  uint32_t worker = 0;    // from 0, different for each training process of the node
+  // How long Open waits for the node to be there and to take the worker.
+  absl::Duration open_timeout = absl::Seconds(60);
+};
+
+struct PushOptions {
+  int32_t priority = 0;  // higher goes first where a link has a queue
+};
+
+// One operation under way. Movable; thread-compatible. It may outlive its session.
+class Ticket {
+ public:
+  // A ticket of nothing: done, with an OK status.
+  Ticket();
+  explicit Ticket(std::shared_ptr<Operation> operation);
+  Ticket(Ticket&&) noexcept;
+  Ticket& operator=(Ticket&& other) noexcept;
+  // Waits until the operation's result span is free. A gradient or value span is free when the call that took it
+  // returns.
+  ~Ticket();
+
+  // Until the operation is done. After `timeout` it gives DEADLINE_EXCEEDED, naming node, key and round, and leaves the
+  // operation running: wait again as often as you like.
+  absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
+  bool done() const;
+  // The round that the operation belongs to; 0 for Init, Barrier and ReportLoss.
+  uint64_t round() const;
+
+ private:
+  std::shared_ptr<Operation> operation_;  // shared with the session, which finishes it
+};
+
+// Thread-safe. Operations of one key take effect in the order of the calls. Destroying a session says good-bye to the
+// node; operations that still run end with CANCELLED.
+class Session {
+ public:
+  static absl::StatusOr<std::unique_ptr<Session>> Open(const SessionOptions& options);
+  // For those that make ports of their own, such as LocalNode.
+  explicit Session(std::unique_ptr<SessionCore> core);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  ~Session();
+
+  // Makes the key known with `values.size()` elements. Every worker of every node calls it once per key. The values of
+  // the lowest worker of the lowest node win; all get them, in `agreed` (of the same size, may be `values` itself) or
+  // by a Pull. Errors: INVALID_ARGUMENT for no name, no values or sizes that differ; ALREADY_EXISTS for a second Init
+  // with the same shape, INVALID_ARGUMENT with another one.
+  Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed);
+  Ticket Init(absl::string_view key, absl::Span<const float> values);
+
+  // This worker's part of the key's next round. The ticket is done when the node has taken it.
+  // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at
+  // once than the job's rounds_in_flight. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size
+  // than Init's.
+  Ticket Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options = {});
+  // The result of the last round of the key that this worker pushed, or the values of Init.
+  Ticket Pull(absl::string_view key, absl::Span<float> result);
+  // Both. `result` may be `gradient`'s own memory.
+  Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+                  PushOptions options = {});
+  // A round whose result is the values of the lowest worker of the lowest node. `result` may be `values`' own memory.
+  Ticket Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
+                   PushOptions options = {});
+
+  // Done when every worker of every node has called it equally often.
+  Ticket Barrier();
+  // For `status` and the live display.
+  Ticket ReportLoss(uint64_t step, double loss);
+
+  // Of the node, as it named itself.
+  const std::string& node_name() const;
+
+ private:
+  const std::unique_ptr<SessionCore> core_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_H_

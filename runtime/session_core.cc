@@ -1,0 +1,347 @@
+#include "runtime/session_core.h"
+
+#include <chrono>
+#include <cstring>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "proto/session_codec.h"
+
+namespace banyan {
+namespace {
+
+// While a caller waits for room and nothing that the node would fail is under way, it asks this often whether the job
+// still lives.
+constexpr std::chrono::seconds kProbePause(1);
+// For answers that depend on nobody but the node.
+constexpr std::chrono::seconds kFarewell(5);
+
+// After these no round of the job can finish any more.
+bool EndsTheJob(absl::StatusCode code) {
+  return code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDataLoss ||
+         code == absl::StatusCode::kAborted || code == absl::StatusCode::kInternal;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<SessionPort> port, WorkerId worker,
+                                                               absl::Duration timeout) {
+  auto core = std::make_unique<SessionCore>(std::move(port));
+  SessionCore* const raw = core.get();
+  // The port stops calling before the core is gone: see the destructor.
+  raw->port_->Start({[raw](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
+                       raw->OnReply(std::move(reply), std::move(segment));
+                     },
+                     [raw](absl::Status reason) { raw->FailAll(reason); }});
+  const auto operation =
+      std::make_shared<Operation>(absl::StrCat("attaching worker ", worker.value()), absl::Span<float>());
+  CallId id;
+  {
+    Lock lock(raw->mutex_);
+    id = raw->Register({.type = CallType::kAttach, .operation = operation});
+  }
+  raw->Send(id, AttachWorker{kProtocolVersion, worker, id});
+  if (absl::Status status = operation->Wait(timeout); !status.ok()) return status;
+  return core;
+}
+
+SessionCore::SessionCore(std::shared_ptr<SessionPort> port) : port_(std::move(port)) {}
+
+SessionCore::~SessionCore() {
+  {
+    // Pushes without a ticket that is waited for must not look like a death.
+    Lock lock(mutex_);
+    changed_.wait_for(lock, kFarewell, [this] {
+      for (const auto& [id, call] : calls_) {
+        if (call.prompt) return false;
+      }
+      return true;
+    });
+  }
+  // A node that has gone needs no good-bye.
+  (void)port_->Send(WorkerGoodBye{});
+  port_->Close();
+  for (auto& [id, call] : std::exchange(calls_, {}))
+    call.operation->Finish(absl::CancelledError("the session was closed"));
+}
+
+SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl::Span<float> result) const {
+  return std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result);
+}
+
+SessionCore::OperationPtr SessionCore::KeyOperation(absl::string_view name, absl::Span<float> result) const {
+  return NewOperation(absl::StrCat("key ", name), result);
+}
+
+CallId SessionCore::Register(Call call) {
+  const CallId id = std::exchange(next_call_, next_call_.Next());
+  calls_.emplace(id, std::move(call));
+  return id;
+}
+
+void SessionCore::Send(CallId id, const WorkerMessage& message) {
+  const absl::Status status = port_->Send(message);
+  if (!status.ok()) On(CallCompleted{id, status, Round()});
+}
+
+// ---- starting ----
+
+absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
+  if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
+  if (elements == 0) return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
+  Lock lock(mutex_);
+  if (!failure_.ok()) return failure_;
+  const auto [key, added] = keys_.try_emplace(name, elements);
+  if (added) return absl::OkStatus();
+  const std::string text = absl::StrCat("Init came before, with ", key->second.elements(), " elements");
+  if (key->second.elements() == elements) return absl::AlreadyExistsError(text);
+  return absl::InvalidArgumentError(absl::StrCat(text, ", and now has ", elements));
+}
+
+SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<const float> values,
+                                            absl::Span<float> agreed) {
+  const std::string key(name);
+  OperationPtr operation = KeyOperation(name, agreed);
+  operation->SetRound(0);
+  absl::Status status;
+  if (!agreed.empty() && agreed.size() != values.size()) {
+    status = absl::InvalidArgumentError(
+        absl::StrCat("expected room for ", values.size(), " agreed values, got ", agreed.size()));
+  }
+  if (status.ok()) status = AddKey(key, values.size());
+  if (status.ok()) status = OpenMemory(key);
+  if (status.ok()) {
+    StartTensorCall(operation, key, TensorCallKind::kInit, values, 0);
+  } else {
+    operation->Finish(status);
+  }
+  return operation;
+}
+
+absl::Status SessionCore::OpenMemory(const std::string& name) {
+  OperationPtr opening = KeyOperation(name, {});
+  CallId id;
+  int64_t elements = 0;
+  {
+    Lock lock(mutex_);
+    id = Register({.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true});
+    elements = keys_.at(name).elements();
+  }
+  Send(id, OpenTensor{id, name, elements});
+  return opening->Wait(absl::InfiniteDuration());
+}
+
+absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
+                                   absl::Span<float> result) {
+  Lock lock(mutex_);
+  const auto key = keys_.find(name);
+  if (key == keys_.end()) return absl::FailedPreconditionError("no Init of this key came before");
+  const auto check = [&key](absl::string_view what, size_t size) {
+    if (static_cast<int64_t>(size) == key->second.elements()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a ", what, " of ", key->second.elements(), " elements, as Init had, got ", size));
+  };
+  absl::Status status;
+  if (HasGradient(kind)) status = check("gradient", gradient.size());
+  if (status.ok() && HasResult(kind)) status = check("result", result.size());
+  return status;
+}
+
+SessionCore::OperationPtr SessionCore::Start(TensorCallKind kind, absl::string_view name,
+                                             absl::Span<const float> gradient, absl::Span<float> result,
+                                             int32_t priority) {
+  const std::string key(name);
+  OperationPtr operation = KeyOperation(name, result);
+  if (absl::Status status = CheckUse(kind, key, gradient, result); !status.ok()) {
+    operation->Finish(status);
+  } else {
+    StartTensorCall(operation, key, kind, gradient, priority);
+  }
+  return operation;
+}
+
+void SessionCore::StartTensorCall(OperationPtr operation, const std::string& name, TensorCallKind kind,
+                                  absl::Span<const float> gradient, int32_t priority) {
+  Lock lock(mutex_);
+  const absl::StatusOr<SessionKey::Slots> slots = Reserve(lock, name, kind);
+  if (!slots.ok()) {
+    lock.unlock();
+    return operation->Finish(slots.status());
+  }
+  operation->SetRound(slots->round);
+  const SessionKey& key = keys_.at(name);
+  const std::shared_ptr<TensorSegment> segment = key.segment();
+  const TensorId tensor = key.tensor();
+  const CallId id = Register({.type = CallType::kTensor,
+                              .operation = std::move(operation),
+                              .name = name,
+                              .kind = kind,
+                              .slots = *slots,
+                              .prompt = kind == TensorCallKind::kPush});
+  lock.unlock();
+  if (!gradient.empty())
+    std::memcpy(segment->gradient(slots->gradient).data(), gradient.data(), gradient.size() * sizeof(float));
+  Send(id, TensorCall{id, tensor, kind, slots->gradient, slots->result, priority});
+}
+
+absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, TensorCallKind kind) {
+  SessionKey& key = keys_.at(name);
+  bool probe = false;
+  while (true) {
+    if (!failure_.ok()) return failure_;
+    if (key.state() == SessionKey::State::kFailed) return key.failure();
+    if (const auto slots = key.Take(kind, rounds_in_flight_)) return *slots;
+    const bool unseen = key.state() == SessionKey::State::kReady && key.awaited() == 0;
+    if (unseen && (probe || key.has_open_rounds())) PullUnseen(lock, name);
+    probe = changed_.wait_for(lock, kProbePause) == std::cv_status::timeout;
+  }
+}
+
+// Nobody has asked for the result of the last push, so nobody would hear when its round is complete or the job has
+// failed.
+void SessionCore::PullUnseen(Lock& lock, const std::string& name) {
+  SessionKey& key = keys_.at(name);
+  const auto slots = key.Take(TensorCallKind::kPull, rounds_in_flight_);
+  if (!slots) return;
+  const CallId id = Register({.type = CallType::kTensor,
+                              .operation = KeyOperation(name, {}),
+                              .name = name,
+                              .kind = TensorCallKind::kPull,
+                              .slots = *slots});
+  const TensorCall pull{id, key.tensor(), TensorCallKind::kPull, 0, slots->result, 0};
+  lock.unlock();
+  Send(id, pull);
+  lock.lock();
+}
+
+SessionCore::OperationPtr SessionCore::Barrier() {
+  OperationPtr operation = NewOperation("barrier", {});
+  Lock lock(mutex_);
+  const absl::Status failure = failure_;
+  if (failure.ok()) {
+    const CallId id = Register({.operation = operation});
+    lock.unlock();
+    Send(id, BarrierCall{id});
+  } else {
+    operation->Finish(failure);
+  }
+  return operation;
+}
+
+SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss) {
+  OperationPtr operation = NewOperation("loss report", {});
+  Lock lock(mutex_);
+  const absl::Status failure = failure_;
+  if (failure.ok()) {
+    const CallId id = Register({.operation = operation, .prompt = true});
+    lock.unlock();
+    Send(id, ReportLossCall{id, step, loss});
+  } else {
+    operation->Finish(failure);
+  }
+  return operation;
+}
+
+// ---- replies ----
+
+void SessionCore::OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
+  if (const auto* opened = std::get_if<TensorOpened>(&reply)) return OnOpened(*opened, std::move(segment));
+  std::visit(
+      [this](const auto& alternative) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(alternative)>, TensorOpened>) On(alternative);
+      },
+      reply);
+}
+
+void SessionCore::On(const WorkerAttached& attached) {
+  Lock lock(mutex_);
+  const auto call = calls_.find(attached.call);
+  if (call == calls_.end() || call->second.type != CallType::kAttach) return;
+  node_name_ = attached.node_name;
+  rounds_in_flight_ = attached.rounds_in_flight;
+  const OperationPtr operation = call->second.operation;
+  calls_.erase(call);
+  lock.unlock();
+  operation->Finish(absl::OkStatus());
+}
+
+void SessionCore::OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment) {
+  Lock lock(mutex_);
+  const auto call = calls_.find(opened.call);
+  if (call == calls_.end() || call->second.type != CallType::kOpen || !segment) return;
+  SessionKey& key = keys_.at(call->second.name);
+  if (opened.elements != key.elements()) {
+    lock.unlock();
+    return On(CallCompleted{opened.call, absl::InternalError("the node made memory of another size"), Round()});
+  }
+  key.Opened(opened.tensor, std::move(segment));
+  tensors_[opened.tensor] = call->second.name;
+  const OperationPtr operation = call->second.operation;
+  calls_.erase(call);
+  lock.unlock();
+  changed_.notify_all();
+  operation->Finish(absl::OkStatus());
+}
+
+void SessionCore::On(const CallCompleted& completed) {
+  Lock lock(mutex_);
+  const auto found = calls_.find(completed.call);
+  if (found == calls_.end()) return;
+  Call call = found->second;
+  std::shared_ptr<TensorSegment> segment;
+  if (call.type == CallType::kTensor) segment = keys_.at(call.name).segment();
+  lock.unlock();
+  const absl::Span<float> result = call.operation->result();
+  if (completed.status.ok() && segment && !result.empty()) {
+    std::memcpy(result.data(), segment->result(call.slots.result).data(), result.size() * sizeof(float));
+  }
+  lock.lock();
+  if (calls_.erase(completed.call) == 0) return;  // ended by a failure meanwhile
+  Answered(call, completed);
+  lock.unlock();
+  changed_.notify_all();
+  if (completed.status.ok() && call.type == CallType::kTensor) call.operation->SetRound(completed.round.value());
+  call.operation->Finish(completed.status);
+}
+
+void SessionCore::Answered(Call& call, const CallCompleted& completed) {
+  const bool ok = completed.status.ok();
+  if (!ok && EndsTheJob(completed.status.code()) && failure_.ok()) {
+    failure_ = absl::UnavailableError(completed.status.message());
+  }
+  if (call.type == CallType::kTensor) keys_.at(call.name).Answered(call.kind, call.slots, ok);
+  const bool opens =
+      call.type == CallType::kOpen || (call.type == CallType::kTensor && call.kind == TensorCallKind::kInit);
+  if (!ok && opens) keys_.at(call.name).Fail(completed.status);
+}
+
+void SessionCore::On(const SlotFreed& freed) {
+  {
+    Lock lock(mutex_);
+    const auto name = tensors_.find(freed.tensor);
+    if (name == tensors_.end()) return;
+    keys_.at(name->second).GradientFreed(freed.gradient_slot);
+  }
+  changed_.notify_all();
+}
+
+void SessionCore::On(const WorkerMessageRejected& rejected) {
+  FailAll(absl::InternalError(absl::StrCat("the node refused a message: ", rejected.reason.message())));
+}
+
+void SessionCore::FailAll(const absl::Status& reason) {
+  std::vector<OperationPtr> ended;
+  absl::Status failure;
+  {
+    Lock lock(mutex_);
+    if (failure_.ok()) failure_ = absl::UnavailableError(reason.message());
+    failure = failure_;
+    for (auto& [id, call] : std::exchange(calls_, {})) ended.push_back(std::move(call.operation));
+  }
+  changed_.notify_all();
+  for (const OperationPtr& operation : ended) operation->Finish(failure);
+}
+
+}  // namespace banyan

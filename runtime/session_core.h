@@ -1,0 +1,99 @@
+// What stands behind a Session: starts operations over a port, and ends them as the node's replies come in.
+//
+// Thread-safe. Callers' threads copy gradients into shared memory; the port's thread copies results out.
+#ifndef BANYAN_RUNTIME_SESSION_CORE_H_
+#define BANYAN_RUNTIME_SESSION_CORE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "core/ids.h"
+#include "proto/session_messages.h"
+#include "runtime/operation.h"
+#include "runtime/session_key.h"
+#include "runtime/session_port.h"
+
+namespace banyan {
+
+class SessionCore {
+ public:
+  using OperationPtr = std::shared_ptr<Operation>;  // shared by the caller's ticket and this
+
+  // Attaches the worker; DEADLINE_EXCEEDED when the node has not answered after `timeout`.
+  static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
+                                                           absl::Duration timeout);
+  explicit SessionCore(std::shared_ptr<SessionPort> port);
+  SessionCore(const SessionCore&) = delete;
+  SessionCore& operator=(const SessionCore&) = delete;
+  // Says good-bye; what still runs ends with CANCELLED.
+  ~SessionCore();
+
+  OperationPtr Init(absl::string_view name, absl::Span<const float> values, absl::Span<float> agreed);
+  // REQUIRES: `kind` is not kInit. A span that the kind does not have is empty.
+  OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
+                     absl::Span<float> result, int32_t priority);
+  OperationPtr Barrier();
+  OperationPtr ReportLoss(uint64_t step, double loss);
+
+  const std::string& node_name() const { return node_name_; }
+
+ private:
+  enum class CallType { kAttach, kOpen, kTensor, kPlain };
+  struct Call {
+    CallType type = CallType::kPlain;
+    OperationPtr operation;
+    std::string name = {};  // of the key
+    TensorCallKind kind = TensorCallKind::kPull;
+    SessionKey::Slots slots = {};
+    bool prompt = false;  // the node answers without waiting for anyone
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result) const;
+  OperationPtr KeyOperation(absl::string_view name, absl::Span<float> result) const;
+  CallId Register(Call call);  // the mutex is held
+  void Send(CallId id, const WorkerMessage& message);
+
+  absl::Status AddKey(const std::string& name, int64_t elements);
+  absl::Status OpenMemory(const std::string& name);
+  absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
+                        absl::Span<float> result);
+  absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, TensorCallKind kind);
+  void PullUnseen(Lock& lock, const std::string& name);
+  void StartTensorCall(OperationPtr operation, const std::string& name, TensorCallKind kind,
+                       absl::Span<const float> gradient, int32_t priority);
+
+  void OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment);
+  void On(const WorkerAttached& attached);
+  void On(const CallCompleted& completed);
+  void On(const SlotFreed& freed);
+  void On(const WorkerMessageRejected& rejected);
+  void OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment);
+  void Answered(Call& call, const CallCompleted& completed);
+  void FailAll(const absl::Status& reason);
+
+  const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
+  std::string node_name_;                    // set before Open returns
+
+  std::mutex mutex_;                 // guards all below
+  std::condition_variable changed_;  // a slot, a round, a key's state or failure_
+  uint32_t rounds_in_flight_ = 1;
+  CallId next_call_ = CallId(1);
+  std::map<CallId, Call> calls_;
+  std::map<std::string, SessionKey> keys_;
+  std::map<TensorId, std::string> tensors_;
+  absl::Status failure_;  // of the node or the job: every later call ends with it
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_CORE_H_

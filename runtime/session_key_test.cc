@@ -1,0 +1,71 @@
+#include "runtime/session_key.h"
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+SessionKey ReadyKey(uint32_t gradient_slots, uint32_t result_slots) {
+  SessionKey key(4);
+  key.Opened(TensorId(1), TensorSegment::Create({4, gradient_slots, result_slots}).value());
+  const auto init = key.Take(TensorCallKind::kInit, 1);
+  key.Answered(TensorCallKind::kInit, *init, true);
+  key.GradientFreed(init->gradient);
+  return key;
+}
+
+TEST(SessionKeyTest, NothingStartsBeforeInitIsDone) {
+  SessionKey key(4);
+  EXPECT_FALSE(key.Take(TensorCallKind::kInit, 1));
+  key.Opened(TensorId(7), TensorSegment::Create({4, 2, 1}).value());
+  EXPECT_EQ(key.tensor(), TensorId(7));
+  const auto init = key.Take(TensorCallKind::kInit, 1);
+  ASSERT_TRUE(init);
+  EXPECT_EQ(init->round, 0u);
+  EXPECT_FALSE(key.Take(TensorCallKind::kPushPull, 1));
+  key.Answered(TensorCallKind::kInit, *init, true);
+  EXPECT_TRUE(key.Take(TensorCallKind::kPushPull, 1));
+}
+
+TEST(SessionKeyTest, ARoundWaitsForTheOneBefore) {
+  SessionKey key = ReadyKey(2, 1);
+  const auto first = key.Take(TensorCallKind::kPushPull, 1);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->round, 1u);
+  EXPECT_FALSE(key.Take(TensorCallKind::kPushPull, 1));
+  key.Answered(TensorCallKind::kPushPull, *first, true);
+  const auto second = key.Take(TensorCallKind::kPushPull, 1);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->round, 2u);
+  EXPECT_NE(second->gradient, first->gradient);
+  key.Answered(TensorCallKind::kPushPull, *second, true);
+  EXPECT_FALSE(key.Take(TensorCallKind::kPushPull, 1)) << "both gradient slots are the node's";
+  key.GradientFreed(first->gradient);
+  EXPECT_TRUE(key.Take(TensorCallKind::kPushPull, 1));
+}
+
+TEST(SessionKeyTest, AsManyRoundsAsTheJobAllows) {
+  SessionKey key = ReadyKey(3, 2);
+  EXPECT_TRUE(key.Take(TensorCallKind::kPushPull, 2));
+  EXPECT_TRUE(key.Take(TensorCallKind::kPushPull, 2));
+  EXPECT_FALSE(key.Take(TensorCallKind::kPushPull, 2));
+}
+
+TEST(SessionKeyTest, APullClosesTheRoundsThatWereOnlyPushed) {
+  SessionKey key = ReadyKey(3, 1);
+  const auto push = key.Take(TensorCallKind::kPush, 1);
+  ASSERT_TRUE(push);
+  key.Answered(TensorCallKind::kPush, *push, true);
+  EXPECT_TRUE(key.has_open_rounds());
+  EXPECT_EQ(key.awaited(), 0);
+  EXPECT_FALSE(key.Take(TensorCallKind::kPush, 1));
+  const auto pull = key.Take(TensorCallKind::kPull, 1);
+  ASSERT_TRUE(pull);
+  EXPECT_EQ(key.awaited(), 1);
+  key.Answered(TensorCallKind::kPull, *pull, true);
+  EXPECT_FALSE(key.has_open_rounds());
+  EXPECT_TRUE(key.Take(TensorCallKind::kPush, 1));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,38 @@
+// Watches one ZeroMQ socket's connections come and go. Thread-compatible: used by the thread that owns the watched
+// socket, and destroyed before it.
+#ifndef BANYAN_RUNTIME_SOCKET_MONITOR_H_
+#define BANYAN_RUNTIME_SOCKET_MONITOR_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "zmq.hpp"
+
+namespace banyan {
+
+class SocketMonitor {
+ public:
+  struct Happening {
+    uint16_t event = 0;  // ZMQ_EVENT_...
+    int value = 0;       // a file descriptor or an errno, as the event defines
+  };
+
+  // Reports the events in the mask `events`. `watched` outlives this.
+  SocketMonitor(zmq::context_t& context, zmq::socket_t& watched, int events);
+  SocketMonitor(const SocketMonitor&) = delete;
+  SocketMonitor& operator=(const SocketMonitor&) = delete;
+  ~SocketMonitor();
+
+  // The next event that waits, if any. Never blocks.
+  std::optional<Happening> Next();
+  // For polling.
+  void* handle() { return receiver_.handle(); }
+
+ private:
+  zmq::socket_t& watched_;
+  zmq::socket_t receiver_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SOCKET_MONITOR_H_

@@ -1,0 +1,18 @@
+// What a call on a tensor has and does, by its kind. Free functions; thread-safe.
+#ifndef BANYAN_RUNTIME_TENSOR_CALL_KIND_H_
+#define BANYAN_RUNTIME_TENSOR_CALL_KIND_H_
+
+#include "proto/session_messages.h"
+
+namespace banyan {
+
+inline bool HasGradient(TensorCallKind kind) { return kind != TensorCallKind::kPull; }
+inline bool HasResult(TensorCallKind kind) { return kind != TensorCallKind::kPush; }
+// Whether a call of this kind begins the key's next round.
+inline bool OpensRound(TensorCallKind kind) {
+  return kind == TensorCallKind::kPush || kind == TensorCallKind::kPushPull || kind == TensorCallKind::kBroadcast;
+}
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TENSOR_CALL_KIND_H_
