@@ -1,5 +1,6 @@
 #include "node/policy_book.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -35,6 +36,14 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
   if (policies_.count(slice.version) > 0) {
     return absl::AlreadyExistsError(absl::StrCat("policy ", slice.version.value(), " is known"));
   }
+  if (policies_.size() >= kMostPolicies) {
+    auto unused =
+        std::find_if(policies_.begin(), policies_.end(), [this](const auto& policy) { return !Governs(policy.first); });
+    if (unused == policies_.end()) {
+      return absl::ResourceExhaustedError(absl::StrCat("more than ", kMostPolicies, " policies govern open rounds"));
+    }
+    policies_.erase(unused);
+  }
   std::vector<double> shares;
   for (const TreeSlice& tree : slice.trees) shares.push_back(tree.share);
   absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, slice.chunk_max_elements);
@@ -45,6 +54,15 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
   }
   policies_.emplace(slice.version, Known{slice, *std::move(chunks)});
   return absl::OkStatus();
+}
+
+bool PolicyBook::Governs(PolicyVersion version) const {
+  for (const auto& [key, ranges] : bindings_) {
+    for (const auto& [first, range] : ranges) {
+      if (range.policy == version) return true;
+    }
+  }
+  return false;
 }
 
 absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
@@ -58,13 +76,15 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
                                                    binding.first_round.value(), " to ", binding.last_round.value(),
                                                    ": no such key or no such range"));
   }
-  auto [entry, added] = bindings_[binding.key].try_emplace(binding.first_round,
-                                                           Range{binding.last_round, binding.policy, binding.attempt});
-  if (!added && (entry->second.policy != binding.policy || entry->second.attempt != binding.attempt)) {
+  std::map<Round, Range>& ranges = bindings_[binding.key];
+  auto other = ranges.upper_bound(binding.last_round);
+  while (other != ranges.begin() && (--other)->second.last >= binding.first_round) {
+    if (other->second.policy == binding.policy && other->second.attempt == binding.attempt) continue;
     return absl::InvalidArgumentError(absl::StrCat("key ", binding.key.value(), " round ", binding.first_round.value(),
-                                                   " is bound to policy ", entry->second.policy.value(),
+                                                   " is bound to policy ", other->second.policy.value(),
                                                    ", but now to ", binding.policy.value()));
   }
+  ranges.try_emplace(binding.first_round, Range{binding.last_round, binding.policy, binding.attempt});
   return absl::OkStatus();
 }
 

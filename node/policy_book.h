@@ -19,6 +19,8 @@ namespace banyan {
 
 class PolicyBook {
  public:
+  static constexpr size_t kMostPolicies = 64;
+
   // What a (key, round) is run under. Pointers stay valid until the round is forgotten.
   struct Binding {
     const PolicySlice* slice = nullptr;
@@ -29,7 +31,8 @@ class PolicyBook {
   // Rows that are known already are skipped. INVALID_ARGUMENT when rows are missing in between or contradict known
   // ones.
   absl::Status AddKeys(const std::vector<KeySlice>& keys);
-  // ALREADY_EXISTS for a version that is known.
+  // ALREADY_EXISTS for a version that is known. Of more than kMostPolicies the oldest that governs no round is
+  // forgotten; RESOURCE_EXHAUSTED when all do.
   absl::Status AddSlice(const PolicySlice& slice);
   // INVALID_ARGUMENT when the binding names an unknown policy or contradicts an earlier one.
   absl::Status AddBinding(const PolicyAnswer::Binding& binding);
@@ -55,6 +58,8 @@ class PolicyBook {
     PolicyVersion policy;
     Attempt attempt;
   };
+
+  bool Governs(PolicyVersion version) const;
 
   std::map<KeyId, KeySlice> keys_;
   std::map<std::string, KeyId, std::less<>> by_name_;
