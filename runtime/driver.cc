@@ -20,9 +20,11 @@ absl::Status Driver::Run() {
     surroundings_.queue->ClearWakeup();
     const Timestamp now = SteadyNow();
     if (absl::Status failure = surroundings_.queue->failure(); !failure.ok()) return failure;
-    if (surroundings_.queue->stop_requested()) RequestStop(now);
+    // What was posted before the stop was requested comes before it.
+    const bool stop_requested = surroundings_.queue->stop_requested();
     events = surroundings_.queue->Take();
     StepAll(events);
+    if (stop_requested) RequestStop(now);
     surroundings_.transport->Collect(SteadyNow(), events);
     StepAll(events);
     if (!stopped_ && SteadyNow() >= protocol_.NextDeadline()) Step(DeadlineReached{});
