@@ -1,0 +1,75 @@
+#include "node/early_store.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+ChunkMessage Chunk(uint32_t key, uint64_t round, uint32_t chunk, uint32_t source = 2) {
+  ChunkMessage message;
+  message.id.key = KeyId(key);
+  message.id.round = Round(round);
+  message.id.chunk = ChunkIndex(chunk);
+  message.route.path = {NodeId(source), NodeId(1)};
+  return message;
+}
+
+Payload Bytes(int64_t size) { return {Buffer::Allocate(size, DataType::kByte)}; }
+
+TEST(EarlyStoreTest, GivesARoundAwayInOrder) {
+  EarlyStore store(1 << 20);
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 1), Bytes(10)));
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 0, 3), Bytes(10)));
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 0), Bytes(10)));
+  EXPECT_TRUE(store.Keep(Chunk(2, 4, 0), Bytes(10)));
+  EXPECT_THAT(store.Rounds(), ElementsAre(Pair(KeyId(1), Round(5)), Pair(KeyId(2), Round(4))));
+  const std::vector<EarlyStore::Chunk> taken = store.Take(KeyId(1), Round(5));
+  ASSERT_EQ(taken.size(), 3u);
+  EXPECT_EQ(taken[0].message.route.source(), NodeId(2));
+  EXPECT_EQ(taken[1].message.route.source(), NodeId(3));
+  EXPECT_EQ(taken[2].message.id.chunk, ChunkIndex(1));
+  EXPECT_THAT(store.Take(KeyId(1), Round(5)), IsEmpty());
+  EXPECT_EQ(store.size_bytes(), KeptBytes(Chunk(2, 4, 0), Bytes(10)));
+}
+
+TEST(EarlyStoreTest, KeepsADuplicateOnce) {
+  EarlyStore store(1 << 20);
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 1), Bytes(10)));
+  const int64_t size = store.size_bytes();
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 1), Bytes(10)));
+  EXPECT_EQ(store.size_bytes(), size);
+  EXPECT_EQ(store.Take(KeyId(1), Round(5)).size(), 1u);
+  EXPECT_EQ(store.size_bytes(), 0);
+}
+
+TEST(EarlyStoreTest, RefusesWhatFindsNoRoom) {
+  const int64_t one = KeptBytes(Chunk(1, 5, 0), Bytes(1000));
+  EarlyStore store(2 * one);
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 0), Bytes(1000)));
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 1), Bytes(1000)));
+  EXPECT_FALSE(store.Keep(Chunk(1, 5, 2), Bytes(1000)));
+  EXPECT_FALSE(store.Keep(Chunk(1, 6, 0), {}));
+  // A duplicate of what is kept needs no room.
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 1), Bytes(1000)));
+  store.set_capacity_bytes(3 * one);
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 2), Bytes(1000)));
+  store.Clear();
+  EXPECT_EQ(store.size_bytes(), 0);
+  EXPECT_THAT(store.Rounds(), IsEmpty());
+}
+
+TEST(EarlyStoreTest, CountsHeadersToo) {
+  ChunkMessage message = Chunk(1, 5, 0);
+  const int64_t small = KeptBytes(message, {});
+  message.frames.resize(100);
+  message.route.path.resize(1000);
+  EXPECT_GT(KeptBytes(message, {}), small + 100 * static_cast<int64_t>(sizeof(FrameHeader)) + 998 * 4);
+}
+
+}  // namespace
+}  // namespace banyan

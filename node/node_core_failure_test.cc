@@ -1,0 +1,116 @@
+// How jobs end: a lost neighbour, scheduler or message, a stop, a failed job; nothing hangs and everything is answered.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/test_cluster.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr KeyId kKey(1);
+
+JobConfig Config() {
+  JobConfig config;
+  config.job = "job";
+  config.aggregation.op = AggregationOp::kSum;
+  config.chunk_max_elements = 2;
+  return config;
+}
+
+class NodeCoreFailureTest : public ::testing::Test {
+ protected:
+  NodeCoreFailureTest() : cluster_(Config(), TestPlan::Chain(2)) { cluster_.Start(); }
+  std::string MessageOf(RequestId request) { return std::string(cluster_.StatusOf(request).message()); }
+
+  TestCluster cluster_;
+};
+
+TEST_F(NodeCoreFailureTest, AFailedJobAnswersWaitingAndLaterCalls) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster_.Push(2, 0, kKey, {1, 2, 3});
+  const RequestId barrier = cluster_.Barrier(2, 0);
+  cluster_.scheduler().SayToAll(JobFailed{Term(7), absl::StatusCode::kDataLoss, "n9 is gone"});
+  cluster_.Run();
+  EXPECT_EQ(cluster_.StatusOf(push), absl::DataLossError("key 'w' round 1: n9 is gone"));
+  EXPECT_EQ(cluster_.StatusOf(barrier), absl::DataLossError("barrier 0: n9 is gone"));
+  EXPECT_EQ(cluster_.StatusOf(cluster_.Push(2, 0, kKey, {1, 2, 3})),
+            absl::DataLossError("key 'w' round 2: n9 is gone"));
+  EXPECT_EQ(MessageOf(cluster_.Attach(2, 0)), "worker 0: n9 is gone");
+  cluster_.Advance(absl::Seconds(1));
+  for (const char* what : {"contributions", "sums", "results", "undelivered", "early"}) {
+    EXPECT_EQ(cluster_.Memory(2, what), 0u) << what;
+  }
+}
+
+TEST_F(NodeCoreFailureTest, ALostNeighbourIsReportedOnce) {
+  cluster_.InitEverywhere({1, 2, 3});
+  cluster_.Advance(absl::Seconds(60));
+  EXPECT_TRUE(cluster_.scheduler().Said<PeerLost>(1).empty());
+  cluster_.Kill(2);
+  cluster_.Advance(absl::Seconds(60));
+  ASSERT_EQ(cluster_.scheduler().Said<PeerLost>(1).size(), 1u);
+  EXPECT_EQ(cluster_.scheduler().Said<PeerLost>(1)[0].peer, NodeId(2));
+}
+
+TEST_F(NodeCoreFailureTest, ALostSchedulerEndsTheJob) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
+  cluster_.scheduler().silent = true;
+  cluster_.Advance(absl::Seconds(5));
+  EXPECT_FALSE(cluster_.IsDone(push));
+  cluster_.Advance(absl::Seconds(3));
+  EXPECT_EQ(cluster_.StatusOf(push).code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(MessageOf(push), AllOf(HasSubstr("key 'w' round 1"), HasSubstr("nothing heard from the scheduler")));
+}
+
+TEST_F(NodeCoreFailureTest, AStopAnswersAllAndLeaves) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
+  cluster_.Step(1, StopRequested{});
+  EXPECT_THAT(MessageOf(push), HasSubstr("node n1 was stopped"));
+  EXPECT_EQ(cluster_.stopped().at(1), absl::OkStatus());
+  EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 1u);
+}
+
+TEST_F(NodeCoreFailureTest, ARefusedJoinStopsTheNodeWithTheReason) {
+  TestCluster cluster(Config(), TestPlan::Chain(2));
+  cluster.scheduler().silent = true;
+  cluster.Start();
+  const RequestId attach = cluster.Attach(1);
+  cluster.Inject(1, kSchedulerConnection, JoinRefused{Term(7), "no node n1 in the overlay"});
+  EXPECT_THAT(std::string(cluster.stopped().at(1).message()), HasSubstr("no node n1 in the overlay"));
+  EXPECT_FALSE(cluster.StatusOf(attach).ok());
+  EXPECT_FALSE(cluster.StatusOf(cluster.Attach(1)).ok());
+}
+
+TEST_F(NodeCoreFailureTest, CallsBeforeTheJoinWaitWithinABound) {
+  TestCluster cluster(Config(), TestPlan::Star(1));
+  const RequestId first = cluster.Attach(1);
+  RequestId last;
+  for (int i = 0; i < (1 << 12); ++i) last = cluster.Attach(1);
+  EXPECT_EQ(cluster.StatusOf(last).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(cluster.IsDone(first));
+  cluster.Start();
+  EXPECT_TRUE(cluster.StatusOf(first).ok());
+}
+
+TEST_F(NodeCoreFailureTest, AnotherNodeIdAfterAReconnectEndsTheJob) {
+  cluster_.InitEverywhere({1, 2, 3});
+  cluster_.Inject(1, kSchedulerConnection, JoinAccepted{Term(8), NodeId(2), Config()});
+  EXPECT_THAT(MessageOf(cluster_.Push(1, 0, kKey, {1, 2, 3})), HasSubstr("lost its records"));
+}
+
+TEST_F(NodeCoreFailureTest, ALowerTermIsRefused) {
+  cluster_.InitEverywhere({1, 2, 3});
+  cluster_.Inject(1, kSchedulerConnection, JobFailed{Term(6), absl::StatusCode::kUnavailable, "long ago"});
+  const RequestId first = cluster_.Push(1, 0, kKey, {1, 2, 3});
+  cluster_.Push(2, 0, kKey, {1, 2, 3});
+  EXPECT_THAT(cluster_.Result(first), ElementsAre(2, 4, 6));
+  cluster_.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster_.Rejected(1), 1u);
+}
+
+}  // namespace
+}  // namespace banyan

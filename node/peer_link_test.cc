@@ -1,0 +1,162 @@
+#include "node/peer_link.h"
+
+#include <variant>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr ConnectionId kFirst(20);
+constexpr ConnectionId kSecond(21);
+
+Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseconds * 1'000'000); }
+
+ChunkMessage Chunk(uint32_t index, int32_t priority = 0, uint32_t hop = 0) {
+  ChunkMessage message;
+  message.id.chunk = ChunkIndex(index);
+  message.priority = priority;
+  message.route.path = {NodeId(1), NodeId(2), NodeId(3)};
+  message.route.hop = hop;
+  return message;
+}
+
+Payload Bytes(int64_t size) { return {Buffer::Allocate(size, DataType::kByte)}; }
+
+class PeerLinkTest : public ::testing::Test {
+ protected:
+  PeerLinkTest() { link_.OnConnectionUp(kFirst); }
+
+  // The chunks that Pump sends now.
+  std::vector<uint32_t> Pump(int64_t milliseconds = 0) {
+    Actions actions;
+    link_.Pump(At(milliseconds), actions);
+    std::vector<uint32_t> chunks;
+    for (const Action& action : actions) {
+      sent_.push_back(std::get<Send>(action));
+      chunks.push_back(std::get<ChunkMessage>(sent_.back().message).id.chunk.value());
+    }
+    return chunks;
+  }
+  uint64_t SequenceOf(size_t index) const { return std::get<ChunkMessage>(sent_[index].message).link_sequence; }
+
+  PeerLink link_{{.window_bytes = 20000, .resend_after = absl::Seconds(2), .tiny_bytes = 4096}, {kFirst, kSecond}};
+  std::vector<Send> sent_;
+};
+
+TEST_F(PeerLinkTest, TinyThenPriorityThenFirstCome) {
+  link_.OnConnectionDown(kFirst);
+  link_.Enqueue(Chunk(1), Bytes(5000));
+  link_.Enqueue(Chunk(2), Bytes(5000));
+  link_.Enqueue(Chunk(3, 7), Bytes(5000));
+  link_.Enqueue(Chunk(4, -7), Bytes(10));
+  EXPECT_THAT(Pump(), IsEmpty());
+  link_.OnConnectionUp(kFirst);
+  EXPECT_THAT(Pump(), ElementsAre(4, 3, 1, 2));
+}
+
+TEST_F(PeerLinkTest, TheWindowAlwaysLetsOneChunkGo) {
+  for (uint32_t i : {1, 2}) link_.Enqueue(Chunk(i), Bytes(50000));
+  EXPECT_THAT(Pump(), ElementsAre(1));
+  EXPECT_THAT(Pump(), IsEmpty());
+  ASSERT_TRUE(link_.OnLinkAck(SequenceOf(0), At(1)).has_value());
+  EXPECT_THAT(Pump(), ElementsAre(2));
+}
+
+TEST_F(PeerLinkTest, LinkAcksFreeCredit) {
+  for (uint32_t i = 0; i < 6; ++i) link_.Enqueue(Chunk(i), Bytes(9000));
+  EXPECT_THAT(Pump(), ElementsAre(0, 1));
+  EXPECT_GT(link_.in_flight_bytes(), 18000);
+  const std::optional<ChunkMessage> acknowledged = link_.OnLinkAck(SequenceOf(1), At(1));
+  ASSERT_TRUE(acknowledged.has_value());
+  EXPECT_EQ(acknowledged->id.chunk, ChunkIndex(1));
+  EXPECT_THAT(Pump(), ElementsAre(2));
+  // Twice, or never sent: nothing is freed.
+  EXPECT_FALSE(link_.OnLinkAck(SequenceOf(1), At(1)).has_value());
+  EXPECT_FALSE(link_.OnLinkAck(999, At(1)).has_value());
+  EXPECT_THAT(Pump(), IsEmpty());
+}
+
+TEST_F(PeerLinkTest, ChunksGoToTheConnectionWithTheLeastOnItsWay) {
+  link_.OnConnectionUp(kSecond);
+  link_.Enqueue(Chunk(0), Bytes(9000));
+  link_.Enqueue(Chunk(1), Bytes(5000));
+  link_.Enqueue(Chunk(2), Bytes(5000));
+  Pump();
+  ASSERT_EQ(sent_.size(), 3u);
+  EXPECT_EQ(sent_[0].connection, kFirst);
+  EXPECT_EQ(sent_[1].connection, kSecond);
+  EXPECT_EQ(sent_[2].connection, kSecond);
+}
+
+TEST_F(PeerLinkTest, ALostConnectionRequeuesExactlyWhatWasOnIt) {
+  link_.OnConnectionUp(kSecond);
+  for (uint32_t i = 0; i < 3; ++i) link_.Enqueue(Chunk(i), Bytes(6000));
+  EXPECT_THAT(Pump(), ElementsAre(0, 1, 2));
+  link_.Enqueue(Chunk(3), Bytes(6000));
+  link_.OnConnectionDown(kFirst);  // had 0 and 2
+  // In their old places, before what came later.
+  EXPECT_THAT(Pump(), ElementsAre(0, 2));
+  for (size_t i : {3, 4}) EXPECT_EQ(sent_[i].connection, kSecond);
+  EXPECT_GT(SequenceOf(3), SequenceOf(2));
+  EXPECT_FALSE(link_.OnLinkAck(SequenceOf(0), At(1)).has_value());
+  EXPECT_EQ(link_.counters().resent_bytes, 2 * static_cast<uint64_t>(WireBytes(Chunk(0), Bytes(6000))));
+  EXPECT_EQ(link_.counters().sent_bytes, 5 * static_cast<uint64_t>(WireBytes(Chunk(0), Bytes(6000))));
+}
+
+TEST_F(PeerLinkTest, AnOverdueLinkAckCausesAResend) {
+  EXPECT_EQ(link_.NextDeadline(), kNever);
+  link_.Enqueue(Chunk(0), Bytes(6000));
+  Pump(100);
+  EXPECT_EQ(link_.NextDeadline(), At(2100));
+  link_.ResendOverdue(At(2099));
+  EXPECT_THAT(Pump(2099), IsEmpty());
+  link_.ResendOverdue(At(2100));
+  EXPECT_THAT(Pump(2100), ElementsAre(0));
+  // The wait doubles.
+  EXPECT_EQ(link_.NextDeadline(), At(2100 + 4000));
+  ASSERT_TRUE(link_.OnLinkAck(SequenceOf(1), At(2200)).has_value());
+  EXPECT_EQ(link_.NextDeadline(), kNever);
+}
+
+TEST_F(PeerLinkTest, EveryAckRestartsTheWait) {
+  for (uint32_t i = 0; i < 2; ++i) link_.Enqueue(Chunk(i), Bytes(6000));
+  Pump(0);
+  ASSERT_TRUE(link_.OnLinkAck(SequenceOf(1), At(400)).has_value());
+  EXPECT_EQ(link_.NextDeadline(), At(2400));
+}
+
+TEST_F(PeerLinkTest, RelayedBytesAreCountedOnce) {
+  link_.Enqueue(Chunk(0, 0, 1), Bytes(6000));
+  link_.Enqueue(Chunk(1), Bytes(6000));
+  const int64_t relayed = WireBytes(Chunk(0), Bytes(6000));
+  EXPECT_EQ(link_.relayed_bytes(), relayed);
+  Pump();
+  EXPECT_EQ(link_.relayed_bytes(), relayed);
+  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionUp(kFirst);
+  EXPECT_EQ(link_.relayed_bytes(), relayed);
+  Pump();
+  for (size_t i = 0; i < sent_.size(); ++i) link_.OnLinkAck(SequenceOf(i), At(1));
+  for (size_t i = 0; i < sent_.size(); ++i) link_.OnLinkAck(SequenceOf(i), At(1));
+  EXPECT_EQ(link_.relayed_bytes(), 0);
+  EXPECT_EQ(link_.in_flight_bytes(), 0);
+  EXPECT_EQ(link_.queued_bytes(), 0);
+}
+
+TEST_F(PeerLinkTest, ClearDropsAll) {
+  for (uint32_t i = 0; i < 6; ++i) link_.Enqueue(Chunk(i, 0, 1), Bytes(9000));
+  Pump();
+  link_.Clear();
+  EXPECT_EQ(link_.relayed_bytes() + link_.in_flight_bytes() + link_.queued_bytes(), 0);
+  EXPECT_EQ(link_.NextDeadline(), kNever);
+  link_.Enqueue(Chunk(9), Bytes(9000));
+  EXPECT_THAT(Pump(), ElementsAre(9));
+}
+
+}  // namespace
+}  // namespace banyan

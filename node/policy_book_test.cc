@@ -1,0 +1,128 @@
+#include "node/policy_book.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/test_scheduler.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr KeyId kKey(1);
+
+KeySlice Row(uint32_t key, const std::string& name, int64_t elements) {
+  return {KeyId(key), name, elements, NodeId(1)};
+}
+
+PolicySlice Slice(uint64_t version) {
+  PolicySlice slice = TestPlan::Star(3).Slice(1, JobConfig());
+  slice.version = PolicyVersion(version);
+  return slice;
+}
+
+PolicyAnswer::Binding Rounds(uint64_t first, uint64_t last, uint64_t policy, uint32_t attempt = 0) {
+  return {kKey, Round(first), Round(last), PolicyVersion(policy), Attempt(attempt)};
+}
+
+TEST(PolicyBookTest, TheKeyTableGrowsInOrder) {
+  PolicyBook book;
+  EXPECT_EQ(book.AddKeys({Row(1, "a", 10), Row(2, "b", 20)}), absl::OkStatus());
+  EXPECT_EQ(book.AddKeys({Row(1, "a", 10), Row(2, "b", 20), Row(3, "c", 30)}), absl::OkStatus());
+  EXPECT_FALSE(book.AddKeys({Row(5, "e", 1)}).ok());
+  EXPECT_FALSE(book.AddKeys({Row(2, "b", 21)}).ok());
+  ASSERT_NE(book.FindKey("c"), nullptr);
+  EXPECT_EQ(book.FindKey("c")->key, KeyId(3));
+  EXPECT_EQ(book.FindKey(KeyId(2))->elements, 20);
+  EXPECT_EQ(book.FindKey("e"), nullptr);
+  EXPECT_EQ(book.FindKey(KeyId(5)), nullptr);
+}
+
+TEST(PolicyBookTest, PoliciesKnowKeysFromBeforeAndAfter) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 100000)}).ok());
+  EXPECT_EQ(book.newest_slice(), nullptr);
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  ASSERT_TRUE(book.AddKeys({Row(2, "b", 10)}).ok());
+  EXPECT_EQ(book.AddSlice(Slice(4)).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(book.newest_slice()->version, PolicyVersion(4));
+  ASSERT_TRUE(book.AddBinding(Rounds(0, 0, 4)).ok());
+  EXPECT_EQ(book.FindBinding(kKey, Round(0))->chunks->ChunksOf(kKey), 2u);
+  EXPECT_EQ(book.FindBinding(kKey, Round(0))->chunks->ChunksOf(KeyId(2)), 1u);
+}
+
+TEST(PolicyBookTest, RefusesASliceWithoutSense) {
+  PolicyBook book;
+  PolicySlice slice = Slice(4);
+  slice.trees[0].share = 0.5;
+  EXPECT_EQ(book.AddSlice(slice).code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(PolicyBookTest, ABindingCoversItsLease) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(5)).ok());
+  EXPECT_EQ(book.AddBinding(Rounds(1, 3, 4)), absl::OkStatus());
+  EXPECT_EQ(book.AddBinding(Rounds(1, 3, 4)), absl::OkStatus());
+  EXPECT_EQ(book.AddBinding(Rounds(4, 4, 5, 2)), absl::OkStatus());
+  EXPECT_FALSE(book.FindBinding(kKey, Round(0)).has_value());
+  EXPECT_EQ(book.FindBinding(kKey, Round(3))->slice->version, PolicyVersion(4));
+  EXPECT_EQ(book.FindBinding(kKey, Round(4))->slice->version, PolicyVersion(5));
+  EXPECT_EQ(book.FindBinding(kKey, Round(4))->attempt, Attempt(2));
+  EXPECT_FALSE(book.FindBinding(kKey, Round(5)).has_value());
+  EXPECT_FALSE(book.FindBinding(KeyId(2), Round(1)).has_value());
+  book.Forget(kKey, Round(3));
+  EXPECT_FALSE(book.FindBinding(kKey, Round(3)).has_value());
+  EXPECT_TRUE(book.FindBinding(kKey, Round(4)).has_value());
+}
+
+TEST(PolicyBookTest, RefusesABindingThatContradicts) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(5)).ok());
+  EXPECT_FALSE(book.AddBinding(Rounds(1, 1, 6)).ok());
+  EXPECT_FALSE(book.AddBinding(Rounds(2, 1, 4)).ok());
+  EXPECT_FALSE(book.AddBinding({KeyId(2), Round(1), Round(1), PolicyVersion(4), Attempt(0)}).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(3, 5, 4)).ok());
+  for (auto [first, last] : {std::pair(3, 5), std::pair(4, 4), std::pair(1, 3), std::pair(5, 9), std::pair(1, 9)}) {
+    EXPECT_FALSE(book.AddBinding(Rounds(first, last, 5)).ok());
+    EXPECT_FALSE(book.AddBinding(Rounds(first, last, 4, 1)).ok());
+  }
+  EXPECT_TRUE(book.AddBinding(Rounds(6, 9, 5)).ok());
+  EXPECT_TRUE(book.AddBinding(Rounds(4, 4, 4)).ok());
+}
+
+TEST(PolicyBookTest, OldPoliciesThatGovernNothingAreForgotten) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(1)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(1, 1, 1)).ok());
+  for (uint64_t version = 2; version < 300; ++version) ASSERT_TRUE(book.AddSlice(Slice(version)).ok());
+  EXPECT_EQ(book.FindBinding(kKey, Round(1))->slice->version, PolicyVersion(1));
+  EXPECT_FALSE(book.AddBinding(Rounds(2, 2, 2)).ok());
+  EXPECT_TRUE(book.AddBinding(Rounds(2, 2, 299)).ok());
+}
+
+TEST(PolicyBookTest, AsManyPoliciesInUseAreTheLimit) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10)}).ok());
+  for (uint64_t version = 1; version <= PolicyBook::kMostPolicies; ++version) {
+    ASSERT_TRUE(book.AddSlice(Slice(version)).ok());
+    ASSERT_TRUE(book.AddBinding(Rounds(version, version, version)).ok());
+  }
+  EXPECT_EQ(book.AddSlice(Slice(1000)).code(), absl::StatusCode::kResourceExhausted);
+  book.Forget(kKey, Round(1));
+  EXPECT_TRUE(book.AddSlice(Slice(1000)).ok());
+}
+
+TEST(PolicyBookTest, TheWayIsTheRouteOrTheLink) {
+  PolicySlice slice = Slice(4);
+  slice.routes.push_back({{NodeId(1), NodeId(3), NodeId(2)}});
+  EXPECT_THAT(PolicyBook::PathTo(slice, NodeId(1), NodeId(2)), ElementsAre(NodeId(1), NodeId(3), NodeId(2)));
+  EXPECT_THAT(PolicyBook::PathTo(slice, NodeId(1), NodeId(3)), ElementsAre(NodeId(1), NodeId(3)));
+}
+
+}  // namespace
+}  // namespace banyan

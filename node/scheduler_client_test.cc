@@ -1,0 +1,146 @@
+#include "node/scheduler_client.h"
+
+#include <variant>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class SchedulerClientTest : public ::testing::Test {
+ protected:
+  StepContext At(int64_t seconds) {
+    return {Timestamp::FromNanoseconds(seconds * 1'000'000'000), actions_, rejections_};
+  }
+  // What was sent since the last call, of this kind.
+  template <typename Kind>
+  std::vector<Kind> Sent() {
+    std::vector<Kind> sent;
+    for (const Action& action : actions_) {
+      const auto* send = std::get_if<Send>(&action);
+      if (send != nullptr && std::holds_alternative<Kind>(send->message)) sent.push_back(std::get<Kind>(send->message));
+    }
+    return sent;
+  }
+  void JoinAt(int64_t seconds) {
+    StepContext step = At(seconds);
+    client_.OnConnectionUp(step);
+    ASSERT_TRUE(client_.AcceptTerm(step, Term(3)));
+    client_.OnJoinAccepted(step, {Term(3), NodeId(1), JobConfig()});
+  }
+  void Flush(int64_t seconds) {
+    actions_.clear();
+    StepContext step = At(seconds);
+    client_.Flush(step);
+  }
+
+  Actions actions_;
+  RejectionLog rejections_;
+  SchedulerClient client_{Join{}, "tcp://scheduler:1"};
+};
+
+TEST_F(SchedulerClientTest, JoinsOnEveryConnection) {
+  StepContext step = At(0);
+  client_.Start(step);
+  ASSERT_TRUE(std::holds_alternative<Connect>(actions_[0]));
+  EXPECT_THAT(Sent<Join>(), IsEmpty());
+  client_.OnConnectionUp(step);
+  EXPECT_THAT(Sent<Join>(), SizeIs(1));
+  client_.OnConnectionDown();
+  client_.OnConnectionUp(step);
+  EXPECT_THAT(Sent<Join>(), SizeIs(2));
+}
+
+TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
+  client_.RegisterKey("w", 10);
+  client_.WantPolicy(KeyId(1), Round(0));
+  client_.WantPolicy(KeyId(1), Round(1));
+  client_.WantPolicy(KeyId(1), Round(1));
+  client_.ReportClosed(KeyId(1), Round(0), 77);
+  client_.EnterBarrier(0);
+  Flush(0);
+  EXPECT_THAT(actions_, IsEmpty());
+  JoinAt(0);
+  Flush(0);
+  ASSERT_THAT(Sent<RegisterKeys>(), SizeIs(1));
+  ASSERT_THAT(Sent<PolicyRequest>(), SizeIs(1));
+  ASSERT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(2));
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].kind, RoundKind::kBroadcast);
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].kind, RoundKind::kAggregate);
+  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, 77u);
+  EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(1));
+  Flush(0);
+  EXPECT_THAT(actions_, IsEmpty());
+}
+
+TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
+  JoinAt(0);
+  for (const char* name : {"a", "b"}) client_.RegisterKey(name, 10);
+  for (uint64_t round = 0; round < 4; ++round) client_.WantPolicy(KeyId(1), Round(round));
+  for (uint64_t round : {0, 1}) client_.ReportClosed(KeyId(1), Round(round), 7);
+  for (uint64_t barrier : {0, 1}) client_.EnterBarrier(barrier);
+  StepContext step = At(0);
+  client_.Announce(step, PeerLost{NodeId(2), "silence"});
+  Flush(0);
+  client_.OnKeyAnswered("a");
+  client_.OnPolicyAnswered({KeyId(1), Round(1), Round(2), PolicyVersion(1), Attempt(0)});
+  client_.OnClosedEverywhere(KeyId(1), Round(0));
+  client_.OnBarrierReleased(0);
+  client_.OnConnectionDown();
+  client_.EnterBarrier(2);
+  Flush(1);
+  EXPECT_THAT(actions_, IsEmpty());
+  JoinAt(1);
+  EXPECT_THAT(Sent<PeerLost>(), SizeIs(1));
+  Flush(1);
+  ASSERT_THAT(Sent<RegisterKeys>()[0].keys, SizeIs(1));
+  EXPECT_EQ(Sent<RegisterKeys>()[0].keys[0].name, "b");
+  ASSERT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(2));
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].round, Round(0));
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].round, Round(3));
+  ASSERT_THAT(Sent<RoundsClosed>()[0].entries, SizeIs(1));
+  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].round, Round(1));
+  EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(2));
+}
+
+TEST_F(SchedulerClientTest, RefusesALowerTerm) {
+  StepContext step = At(0);
+  EXPECT_TRUE(client_.AcceptTerm(step, Term(5)));
+  EXPECT_FALSE(client_.AcceptTerm(step, Term(4)));
+  EXPECT_EQ(rejections_.total(), 1u);
+  EXPECT_TRUE(client_.AcceptTerm(step, Term(6)));
+  EXPECT_EQ(client_.term(), Term(6));
+}
+
+TEST_F(SchedulerClientTest, HeartbeatsAndSilence) {
+  EXPECT_EQ(client_.NextDeadline(), kNever);
+  EXPECT_EQ(client_.Silence(At(100).now), absl::ZeroDuration());
+  JoinAt(10);
+  EXPECT_EQ(client_.NextDeadline(), At(11).now);
+  StepContext early = At(10);
+  EXPECT_FALSE(client_.OnDeadline(early));
+  StepContext step = At(11);
+  EXPECT_TRUE(client_.OnDeadline(step));
+  EXPECT_THAT(Sent<Heartbeat>(), SizeIs(1));
+  client_.OnConnectionDown();
+  StepContext later = At(12);
+  EXPECT_FALSE(client_.OnDeadline(later));
+  EXPECT_THAT(Sent<Heartbeat>(), SizeIs(1));
+  EXPECT_EQ(client_.Silence(At(12).now), absl::Seconds(2));
+}
+
+TEST_F(SchedulerClientTest, ItsOwnPauseIsNotTheSchedulersSilence) {
+  JoinAt(10);
+  StepContext step = At(100);
+  client_.OnDeadline(step);
+  EXPECT_LE(client_.Silence(At(100).now), absl::Seconds(1));
+  EXPECT_GE(client_.Silence(At(100).now), absl::ZeroDuration());
+}
+
+}  // namespace
+}  // namespace banyan
