@@ -1,0 +1,27 @@
+#include "scheduler/job_config_maker.h"
+
+#include "core/check.h"
+
+namespace banyan {
+
+JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
+  BANYAN_CHECK(node.value() >= 1 && node.value() <= overlay.nodes.size());
+  JobConfig config;
+  config.job = overlay.job;
+  config.aggregation = overlay.aggregation;
+  config.chunk_max_elements = overlay.chunks.max_elements;
+  config.workers = static_cast<uint32_t>(overlay.nodes[node.value() - 1].workers);
+  config.rounds_in_flight = static_cast<uint32_t>(overlay.policy.rounds_in_flight);
+  if (overlay.transport.connections.has_value()) {
+    config.connections_per_link = static_cast<uint32_t>(*overlay.transport.connections);
+  }
+  config.window_bytes = overlay.transport.window_bytes.value_or(0);
+  config.early_bytes = overlay.transport.early_bytes;
+  config.relay_bytes = overlay.transport.relay_bytes;
+  config.heartbeat = overlay.membership.heartbeat;
+  config.lost_after = overlay.membership.lost_after;
+  config.lease_rounds = static_cast<uint32_t>(overlay.policy.lease_rounds);
+  return config;
+}
+
+}  // namespace banyan

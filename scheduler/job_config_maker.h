@@ -1,0 +1,16 @@
+// What a joining node is told of the overlay file. Pure function.
+#ifndef BANYAN_SCHEDULER_JOB_CONFIG_MAKER_H_
+#define BANYAN_SCHEDULER_JOB_CONFIG_MAKER_H_
+
+#include "core/ids.h"
+#include "proto/job_config.h"
+#include "topology/overlay_config.h"
+
+namespace banyan {
+
+// REQUIRES: `node` is a position in the overlay's nodes, from 1.
+JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_JOB_CONFIG_MAKER_H_

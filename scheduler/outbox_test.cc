@@ -1,0 +1,86 @@
+#include "scheduler/outbox.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr ConnectionId kConnection(1);
+
+Message Numbered(uint64_t number) { return BarrierReleased{Term(1), number}; }
+
+// The numbers of the messages among the actions.
+std::vector<uint64_t> SentBy(Outbox& outbox) {
+  std::vector<uint64_t> numbers;
+  for (const Action& action : outbox.Take()) {
+    if (const Send* send = std::get_if<Send>(&action))
+      numbers.push_back(std::get<BarrierReleased>(send->message).barrier);
+  }
+  return numbers;
+}
+
+TEST(OutboxTest, SendsAtOnceWithoutRecords) {
+  Outbox outbox;
+  outbox.Send(kConnection, Numbered(1));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(1));
+  EXPECT_THAT(SentBy(outbox), IsEmpty());
+}
+
+TEST(OutboxTest, HoldsWhatFollowsARecordUntilItIsDurable) {
+  Outbox outbox;
+  outbox.Send(kConnection, Numbered(1));
+  outbox.Persist("a");
+  outbox.Send(kConnection, Numbered(2));
+  outbox.Persist("b");
+  outbox.Send(kConnection, Numbered(3));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(1));
+  outbox.Persisted(RecordId(1));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(2));
+  outbox.Persisted(RecordId(2));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(3));
+}
+
+TEST(OutboxTest, KeepsTheOrderWhenRecordsBecomeDurableInAnother) {
+  Outbox outbox;
+  outbox.Persist("a");
+  outbox.Send(kConnection, Numbered(1));
+  outbox.Persist("b");
+  outbox.Send(kConnection, Numbered(2));
+  outbox.Persisted(RecordId(2));
+  outbox.Persisted(RecordId(9));
+  EXPECT_THAT(SentBy(outbox), IsEmpty());
+  outbox.Persisted(RecordId(1));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(1, 2));
+}
+
+TEST(OutboxTest, UrgentMessagesWaitForTheTermOnly) {
+  Outbox outbox;
+  outbox.Persist("term");
+  outbox.SendUrgent(kConnection, Numbered(1));
+  EXPECT_THAT(SentBy(outbox), IsEmpty());
+  outbox.Persisted(RecordId(1));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(1));
+  outbox.Persist("binding");
+  outbox.Send(kConnection, Numbered(2));
+  outbox.SendUrgent(kConnection, Numbered(3));
+  EXPECT_THAT(SentBy(outbox), ElementsAre(3));
+}
+
+TEST(OutboxTest, ForgetsWhatIsHeld) {
+  Outbox outbox;
+  outbox.Persist("a");
+  outbox.Send(kConnection, Numbered(1));
+  EXPECT_EQ(outbox.held_messages(), 1u);
+  outbox.DropHeld();
+  outbox.Persisted(RecordId(1));
+  EXPECT_THAT(SentBy(outbox), IsEmpty());
+}
+
+}  // namespace
+}  // namespace banyan

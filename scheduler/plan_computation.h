@@ -1,0 +1,39 @@
+// Planning as work for the compute pool, since a thousand nodes take seconds. Owned by the core or the driver, as the
+// Computation interface says.
+#ifndef BANYAN_SCHEDULER_PLAN_COMPUTATION_H_
+#define BANYAN_SCHEDULER_PLAN_COMPUTATION_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/computation.h"
+#include "core/ids.h"
+#include "topology/network_view.h"
+#include "topology/planner.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+class PlanComputation : public Computation {
+ public:
+  // Plans for these nodes of the view.
+  PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run: the policy without its version, epoch and key table, or the planner's error.
+  absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
+
+ private:
+  NetworkView view_;
+  std::vector<NodeId> members_;
+  PlannerConfig config_;
+  absl::StatusOr<Policy> policy_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_PLAN_COMPUTATION_H_

@@ -1,0 +1,46 @@
+#include "scheduler/plan_computation.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+
+// A path 1 - 2 - 3.
+NetworkView PathView() {
+  std::vector<NetworkNode> nodes(3);
+  for (uint32_t i = 0; i < 3; ++i) nodes[i].id = NodeId(i + 1);
+  for (NetworkNode& node : nodes) node.name = absl::StrCat("n", node.id.value());
+  std::vector<NetworkLink> links(4);
+  const uint32_t ends[4][2] = {{1, 2}, {2, 1}, {2, 3}, {3, 2}};
+  for (size_t i = 0; i < 4; ++i) {
+    links[i].from = NodeId(ends[i][0]);
+    links[i].to = NodeId(ends[i][1]);
+    links[i].throughput_bps = 1e6;
+  }
+  return *NetworkView::Create(nodes, links);
+}
+
+TEST(PlanComputationTest, PlansForTheMembers) {
+  PlanComputation plan(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig());
+  EXPECT_GT(plan.size_bytes(), 0);
+  plan.Run();
+  const absl::StatusOr<Policy> policy = plan.TakePolicy();
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  EXPECT_THAT(policy->members, ElementsAre(NodeId(1), NodeId(2)));
+}
+
+TEST(PlanComputationTest, GivesThePlannersError) {
+  PlanComputation plan(PathView(), {NodeId(1), NodeId(3)}, PlannerConfig());
+  plan.Run();
+  EXPECT_EQ(plan.TakePolicy().status().code(), absl::StatusCode::kFailedPrecondition);
+  PlanComputation unknown(PathView(), {NodeId(1), NodeId(9)}, PlannerConfig());
+  unknown.Run();
+  EXPECT_FALSE(unknown.TakePolicy().ok());
+}
+
+}  // namespace
+}  // namespace banyan

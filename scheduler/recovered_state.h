@@ -1,0 +1,42 @@
+// What the state records of earlier starts say together. Pure function on values; thread-compatible.
+#ifndef BANYAN_SCHEDULER_RECOVERED_STATE_H_
+#define BANYAN_SCHEDULER_RECOVERED_STATE_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "scheduler/state_record.h"
+
+namespace banyan {
+
+struct RecoveredState {
+  // Of all starts and jobs: nothing of these is used again.
+  Term last_term;
+  Epoch last_epoch;
+  PolicyVersion last_policy;
+  std::map<NodeId, NodeRecord> nodes;
+  // Nodes whose last start belonged to a job that has ended.
+  std::set<NodeId> spent_nodes;
+  // Of the job that was running; empty when it had not started or has ended.
+  std::vector<Policy> policies;
+  std::vector<RegisterKeys::Key> keys;
+  std::vector<PolicyAnswer::Binding> bindings;
+  std::vector<ClosedEverywhere::Entry> closed;
+  uint64_t next_barrier = 0;
+
+  bool is_running() const { return !policies.empty(); }
+};
+
+// DATA_LOSS names the record that is malformed or contradicts those before it, and FAILED_PRECONDITION one that does
+// not fit the job: another job's, or a node at another position in the overlay. `node_names` are those of the overlay,
+// in order.
+absl::StatusOr<RecoveredState> ReplayStateRecords(const std::vector<std::string>& records, const std::string& job,
+                                                  const std::vector<std::string>& node_names);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_RECOVERED_STATE_H_

@@ -1,0 +1,25 @@
+#include "scheduler/rejection_counter.h"
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+
+std::optional<std::string> RejectionCounter::Reject(Timestamp now, const std::string& what) {
+  ++count_;
+  if (!interval_start_.has_value() || now - *interval_start_ >= kRejectionLineInterval) {
+    interval_start_ = now;
+    lines_ = 0;
+  }
+  if (lines_ >= kMaxRejectionLines) {
+    ++unsaid_;
+    return std::nullopt;
+  }
+  ++lines_;
+  std::string line = absl::StrCat("rejected: ", what);
+  if (unsaid_ > 0) absl::StrAppend(&line, " (and ", unsaid_, " more since the last such line)");
+  unsaid_ = 0;
+  return line;
+}
+
+}  // namespace banyan

@@ -1,0 +1,149 @@
+// The scheduler as a deterministic protocol core: who belongs to the job, which keys it has, how gradients travel, and
+// that all nodes agree on it. Thread-compatible; owned by exactly one driver. It sees no gradient.
+//
+// A job goes through these phases: nodes join; when membership.start_with have, the planner runs on the compute pool;
+// then rounds run until all nodes have left or the job has failed. A failed job stays failed: whoever asks is told why.
+//
+// The driver keeps the records that it is asked to persist, in order, and hands them to the constructor at the next
+// start. It ends the process when it cannot make a record durable.
+#ifndef BANYAN_SCHEDULER_SCHEDULER_CORE_H_
+#define BANYAN_SCHEDULER_SCHEDULER_CORE_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/protocol.h"
+#include "scheduler/barrier.h"
+#include "scheduler/key_table.h"
+#include "scheduler/membership.h"
+#include "scheduler/node_reports.h"
+#include "scheduler/outbox.h"
+#include "scheduler/published_policies.h"
+#include "scheduler/recovered_state.h"
+#include "scheduler/rejection_counter.h"
+#include "scheduler/round_book.h"
+#include "scheduler/state_record.h"
+#include "scheduler/waiting_keys.h"
+#include "topology/network_view.h"
+#include "topology/overlay_config.h"
+#include "topology/planner.h"
+
+namespace banyan {
+
+struct SchedulerOptions {
+  // The bytes of all records persisted by earlier starts, in order; empty for a new job.
+  std::vector<std::string> records;
+};
+
+class SchedulerCore : public Protocol {
+ public:
+  // Records that are malformed or of another job, and a `topology` section that names no planner or unknown nodes, make
+  // the core stop with an error as soon as it is started. REQUIRES: the overlay comes from ParseOverlay or keeps its
+  // promises.
+  SchedulerCore(OverlayConfig overlay, SchedulerOptions options);
+
+  Actions Step(Timestamp now, Event event) override;
+  Timestamp NextDeadline() const override;
+
+  // The size of each table that peers can fill, by name, for tests of their limits.
+  std::map<std::string, size_t> TableSizes() const;
+
+ private:
+  enum class Phase : uint8_t { kJoining, kPlanning, kRunning, kFailed, kEnded, kStopped };
+
+  void Recover(const std::vector<std::string>& records);
+  absl::Status RestoreJob(const RecoveredState& state);
+
+  // Events.
+  void On(const Started& event);
+  void On(MessageReceived& event);
+  void On(const MessageRejected& event);
+  void On(const ConnectionUp&) {}  // the scheduler opens none
+  void On(const ConnectionDown& event);
+  void On(const DeadlineReached& event);
+  void On(const ClientCalled&) {}  // nor has it workers
+  void On(ComputationFinished& event);
+  void On(const RecordPersisted& event);
+  void On(const StopRequested& event);
+
+  // Joining and starting.
+  void OnJoin(ConnectionId connection, const Join& join);
+  void Refuse(ConnectionId connection, std::string reason);
+  void Welcome(ConnectionId connection, const Member& member);
+  void MembershipChanged();
+  void StartIfComplete();
+  void StartRunning(Policy policy);
+  void Publish(const Member& member);
+  void OnSilence(const std::vector<NodeId>& silent);
+  // A member left a while ago. Rounds that have been open since may be waited for in vain.
+  void OnDepartureDue();
+
+  // Messages of nodes that have joined.
+  void OnNodeMessage(NodeId node, const Message& message);
+  void OnNode(NodeId node, const Heartbeat& message);
+  void OnNode(NodeId node, const RegisterKeys& message);
+  void OnNode(NodeId node, const PolicyRequest& message);
+  void OnNode(NodeId node, const RoundsClosed& message);
+  void OnNode(NodeId node, const BarrierEntered& message);
+  void OnNode(NodeId node, const PeerLost& message);
+  void OnNode(NodeId node, const WorkerLost& message);
+  void OnNode(NodeId node, const Leave& message);
+  void OnNode(NodeId node, const NodeReport& message);
+  template <typename Other>
+  void OnNode(NodeId node, const Other& message);
+
+  // False when the job does not run: the node has been told of the failure, or is refused.
+  bool NeedsRunning(NodeId node, const char* what);
+  void RegisterAll(NodeId node, const std::vector<RegisterKeys::Key>& keys);
+  void RefuseKey(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
+  void Apply(NodeId node, RoundOutcome outcome);
+  void Fail(absl::StatusCode code, const std::string& reason);
+  void End();
+
+  void Persist(const StateRecord& record) { outbox_.Persist(EncodeStateRecord(record)); }
+  void SendTo(NodeId node, Message message);
+  void Broadcast(const Message& message);
+  void Reject(const std::string& what);
+  void LogInfo(std::string text) { outbox_.Log(LogLevel::kInfo, std::move(text)); }
+  MembershipUpdate MakeMembershipUpdate() const;
+  JobFailed MakeJobFailed() const;
+  std::string MakeStatus() const;
+  const std::string& NameOf(NodeId node) const { return membership_.Find(node).name; }
+  bool HasBegun() const { return phase_ == Phase::kJoining || phase_ == Phase::kPlanning || phase_ == Phase::kRunning; }
+
+  const OverlayConfig overlay_;
+  const NetworkView view_;
+  PlannerConfig planner_config_;
+  absl::Status start_error_;
+
+  Timestamp now_;
+  Phase phase_ = Phase::kJoining;
+  Term term_;
+  Epoch epoch_;
+  PolicyVersion last_policy_;
+  absl::Status failure_;
+  std::vector<NodeId> planned_members_;  // for whom the plan is being made
+  ComputationId last_computation_;
+  std::optional<Timestamp> membership_due_;  // when a change of membership is told
+  std::string departed_;                     // the first member that has left, and why
+  std::optional<Timestamp> departure_due_;   // when the others must be done without it
+
+  Outbox outbox_;
+  RejectionCounter rejections_;
+  Membership membership_;
+  WaitingKeys waiting_keys_;
+  KeyTable keys_;
+  RoundBook rounds_;
+  PublishedPolicies policies_;
+  Barrier barrier_;
+  NodeReports reports_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_SCHEDULER_CORE_H_

@@ -1,0 +1,287 @@
+// Exchanges that end a job, and messages that are refused.
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/scheduler_core.h"
+#include "scheduler/scheduler_harness.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+PolicyRequest Ask(KeyId key, uint64_t round, RoundKind kind = RoundKind::kAggregate) {
+  return PolicyRequest{{{key, Round(round), kind}}};
+}
+
+// The one JobFailed that the node was sent.
+JobFailed FailureOf(const SchedulerHarness& harness, int node) {
+  const std::vector<JobFailed> failures = harness.Sent<JobFailed>(node);
+  EXPECT_THAT(failures, SizeIs(1));
+  return failures.empty() ? JobFailed() : failures[0];
+}
+
+std::string RefusalOf(const Join& join) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.Receive(1, join);
+  EXPECT_THAT(harness.Sent<JoinAccepted>(1), IsEmpty());
+  const std::vector<JoinRefused> refused = harness.Sent<JoinRefused>(1);
+  return refused.size() == 1 ? refused[0].reason : "";
+}
+
+TEST(SchedulerRefusalTest, SaysWhatIsWrongWithAJoin) {
+  Join join = SchedulerHarness::JoinOf(1);
+  join.protocol_version = 99;
+  EXPECT_THAT(RefusalOf(join), HasSubstr("protocol version 1 expected, 99 came"));
+  join = SchedulerHarness::JoinOf(1);
+  join.job = "other";
+  EXPECT_THAT(RefusalOf(join), HasSubstr("runs job 'test', and the node wants 'other'"));
+  join = SchedulerHarness::JoinOf(1);
+  join.name = "n9\n";
+  EXPECT_THAT(RefusalOf(join), HasSubstr("has no node named 'n9?'"));
+  join = SchedulerHarness::JoinOf(1);
+  join.address = "10.0.0.1:80";
+  EXPECT_THAT(RefusalOf(join), HasSubstr("tcp://host:port expected, '10.0.0.1:80' came"));
+}
+
+TEST(SchedulerRefusalTest, TwoNodesWithOneName) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.Receive(1, SchedulerHarness::JoinOf(1, 1));
+  harness.Receive(2, SchedulerHarness::JoinOf(1, 2));
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_THAT(harness.Sent<JoinRefused>(2)[0].reason, HasSubstr("another node named 'n1' has joined"));
+}
+
+TEST(SchedulerRefusalTest, OneConnectionCannotBeTwoNodes) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(1, SchedulerHarness::JoinOf(2));
+  ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_THAT(harness.Sent<JoinRefused>(1)[0].reason, HasSubstr("is that of node 'n1'"));
+}
+
+TEST(SchedulerRefusalTest, MessagesOfStrangersAreCountedAndTheLogStaysShort) {
+  SchedulerHarness harness(MeshOverlay(2));
+  const size_t logged = harness.logs().size();
+  for (int i = 0; i < 1000; ++i) harness.Receive(1, Heartbeat{});
+  EXPECT_THAT(harness.AllSent(1), IsEmpty());
+  EXPECT_LE(harness.logs().size(), logged + 10);
+  harness.Receive(1, StatusRequest{});
+  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":1000"));
+}
+
+TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.ForgetSent();
+  harness.Receive(1, ChunkMessage{});
+  harness.Receive(1, JobFailed{Term(9), absl::StatusCode::kInternal, "I say so"});
+  harness.Receive(1, Ask(KeyId(9), 1));
+  harness.Receive(1, Ask(key, 0));
+  harness.Receive(1, Ask(key, uint64_t{1} << 60));
+  harness.Receive(1, RoundsClosed{{{key, Round(3), 1}}});
+  harness.Receive(1, BarrierEntered{3});
+  harness.Receive(1, PeerLost{NodeId(9), ""});
+  harness.Receive(1, PeerLost{NodeId(1), ""});
+  harness.Step(MessageRejected{SchedulerHarness::ConnectionOf(1), absl::InvalidArgumentError("random bytes")});
+  EXPECT_THAT(harness.AllSent(1), IsEmpty());
+  EXPECT_THAT(harness.AllSent(2), IsEmpty());
+  harness.Receive(1, StatusRequest{});
+  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":10"));
+}
+
+TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("fc1", 10);
+  harness.Receive(1, Ask(key, 4));
+  harness.Receive(2, RoundsClosed{{{key, Round(4), 10}}});
+  harness.Receive(3, RoundsClosed{{{key, Round(4), 11}}});
+  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kDataLoss);
+  EXPECT_THAT(FailureOf(harness, 1).reason,
+              HasSubstr("round 4 of key 'fc1': the result of n2 has hash 000000000000000a "
+                        "and that of n3 000000000000000b"));
+}
+
+TEST(SchedulerFailureTest, DifferentKindsOfARoundNameBothNodes) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(2, Ask(key, 3, RoundKind::kBroadcast));
+  harness.Receive(1, Ask(key, 3));
+  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(FailureOf(harness, 2).reason,
+              HasSubstr("round 3 of key 'w': n2 asks for broadcast and n1 for aggregation"));
+}
+
+TEST(SchedulerFailureTest, SilentMemberEndsTheJobWithinTheLimit) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.Advance(absl::Seconds(4), {1, 3});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.Advance(absl::Seconds(2), {1, 3});
+  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kUnavailable);
+  EXPECT_EQ(FailureOf(harness, 1).reason, "nothing heard from n2 for 5s");
+}
+
+TEST(SchedulerFailureTest, SleepOfTheSchedulerIsNoSilenceOfNodes) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Advance(absl::Milliseconds(100));
+  // Nothing is delivered for 20 s; then the deadline comes first, and what the nodes said meanwhile follows.
+  harness.Sleep(absl::Seconds(20));
+  harness.Step(DeadlineReached{});
+  harness.Receive(1, Heartbeat{});
+  harness.Receive(2, Heartbeat{});
+  harness.Advance(absl::Seconds(10), {1, 2});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.Advance(absl::Seconds(10), {1});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), SizeIs(1));
+}
+
+TEST(SchedulerFailureTest, LostPeerNamesBothEnds) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.Receive(2, PeerLost{NodeId(3), "silent for 5s"});
+  EXPECT_EQ(FailureOf(harness, 1).reason, "n2 has lost its neighbour n3: silent for 5s");
+}
+
+TEST(SchedulerFailureTest, LostWorkerIsNamed) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Receive(2, WorkerLost{WorkerId(4), "its socket closed"});
+  EXPECT_EQ(FailureOf(harness, 1).reason, "worker 4 of n2 is lost: its socket closed");
+}
+
+TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.persists = false;
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(2, WorkerLost{WorkerId(0), "it died"});
+  harness.PersistWaiting();
+  EXPECT_THAT(harness.Sent<PolicyAnswer>(1), IsEmpty());
+  EXPECT_THAT(harness.Sent<JobFailed>(1), SizeIs(1));
+  harness.persists = true;
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(1, RegisterKeys{{{"v", 1}}});
+  harness.Receive(1, BarrierEntered{0});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), SizeIs(4));
+  harness.Receive(1, Heartbeat{});
+  EXPECT_THAT(harness.Sent<HeartbeatReply>(1), SizeIs(1));
+  // A member that lost its connection hears of it; another start of it is refused.
+  const ConnectionId again(kInboundConnection.value() + 77);
+  harness.Receive(again, SchedulerHarness::JoinOf(1));
+  EXPECT_THAT(harness.Sent<JobFailed>(again), SizeIs(1));
+  const ConnectionId other(kInboundConnection.value() + 78);
+  harness.Receive(other, SchedulerHarness::JoinOf(2, 5));
+  ASSERT_THAT(harness.Sent<JoinRefused>(other), SizeIs(1));
+  EXPECT_EQ(harness.Sent<JoinRefused>(other)[0].reason, "job failed: worker 0 of n2 is lost: it died; restart the job");
+}
+
+TEST(SchedulerFailureTest, RestartedMemberEndsTheJob) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  const ConnectionId again(kInboundConnection.value() + 77);
+  harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
+  EXPECT_THAT(harness.Sent<JoinRefused>(again), SizeIs(1));
+  EXPECT_EQ(FailureOf(harness, 1).reason, "node 'n2' has been restarted while the job was running");
+}
+
+TEST(SchedulerFailureTest, NewRoundAfterALeaveNamesWhoLeft) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, Ask(key, 1));
+  harness.CloseRound(key, Round(1), 2);
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Receive(2, Ask(key, 2));
+  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kUnavailable);
+  EXPECT_EQ(FailureOf(harness, 2).reason, "n1 has left (its workers are done): round 2 of key 'w' cannot run");
+}
+
+TEST(SchedulerFailureTest, BarrierAfterALeaveNamesWhoLeft) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Receive(2, BarrierEntered{0});
+  EXPECT_THAT(FailureOf(harness, 2).reason, HasSubstr("n1 has left (its workers are done)"));
+}
+
+TEST(SchedulerFailureTest, LeaveInTheMiddleOfARoundEndsTheJobWithinTheLimit) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(2, Leave{"it was stopped"});
+  harness.Advance(absl::Seconds(5), {1});
+  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("n2 has left (it was stopped)"));
+}
+
+TEST(SchedulerFailureTest, FailedPlanEndsTheJobWithThePlannersMessage) {
+  const std::string links = "links:\n  - {between: [n1, n2], mbps: 10}\n  - {between: [n2, n3], mbps: 10}\n";
+  SchedulerHarness harness(MeshOverlay(3, links + "membership: {start_with: 2}\n"));
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(3, SchedulerHarness::JoinOf(3));
+  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("planning failed: "));
+}
+
+TEST(SchedulerFailureTest, StopTellsTheMembersAndIsTheLastAction) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Step(StopRequested{});
+  EXPECT_EQ(FailureOf(harness, 1).reason, "scheduler stopped");
+  ASSERT_TRUE(harness.stopped().has_value());
+  EXPECT_TRUE(harness.stopped()->ok());
+  harness.Receive(1, Heartbeat{});
+  EXPECT_THAT(harness.Sent<HeartbeatReply>(1), IsEmpty());
+}
+
+TEST(SchedulerFailureTest, MembersThatDoNotComeBackAfterARestartEndTheJob) {
+  SchedulerHarness before(MeshOverlay(2));
+  before.JoinAll(2);
+  SchedulerHarness after(MeshOverlay(2), before.records());
+  after.Receive(1, SchedulerHarness::JoinOf(1));
+  after.Advance(absl::Seconds(6), {1});
+  EXPECT_EQ(FailureOf(after, 1).reason, "nothing heard from n2 for 5s");
+}
+
+TEST(SchedulerFailureTest, BadRecordsStopTheSchedulerWithAReason) {
+  SchedulerHarness before(MeshOverlay(2));
+  std::vector<std::string> records = before.records();
+  records.push_back("\xff");
+  SchedulerHarness malformed(MeshOverlay(2), records);
+  ASSERT_TRUE(malformed.stopped().has_value());
+  EXPECT_EQ(malformed.stopped()->code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(malformed.stopped()->message()), HasSubstr("state record 2 of 2"));
+}
+
+TEST(SchedulerFailureTest, RecordsOfAnotherOverlayStopTheScheduler) {
+  SchedulerHarness before(MeshOverlay(3));
+  before.JoinAll(3);
+  SchedulerHarness smaller(MeshOverlay(2), before.records());
+  ASSERT_TRUE(smaller.stopped().has_value());
+  EXPECT_EQ(smaller.stopped()->code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  for (uint64_t round = 0; round < 100; ++round) {
+    harness.Receive(1, Ask(key, round, round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate));
+  }
+  EXPECT_EQ(harness.core().TableSizes().at("bindings"), 64u);
+  EXPECT_EQ(harness.core().TableSizes().at("parked"), 36u);
+  EXPECT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(64));
+  for (uint64_t round = 0; round < 36; ++round) harness.CloseRound(key, Round(round), 2);
+  EXPECT_EQ(harness.core().TableSizes().at("parked"), 0u);
+  EXPECT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(100));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,201 @@
+// Messages of every kind, from every connection, in any order and with any content that decodes: the scheduler neither
+// crashes nor outgrows its limits, and the same seed gives the same actions.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "core/random.h"
+#include "gtest/gtest.h"
+#include "scheduler/scheduler_core.h"
+#include "scheduler/scheduler_harness.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+namespace {
+
+constexpr int kNodes = 5;
+
+class Fuzzer {
+ public:
+  Fuzzer(uint64_t seed, std::vector<std::string> records)
+      : random_(seed), harness_(MeshOverlay(kNodes, "policy: {lease_rounds: 2}\n"), std::move(records)) {}
+
+  void Run(int steps) {
+    for (int i = 0; i < steps; ++i) {
+      StepOnce();
+      if (i % 1000 == 0) CheckTables();
+    }
+  }
+
+  SchedulerHarness& harness() { return harness_; }
+
+ private:
+  ConnectionId AnyConnection() {
+    return SchedulerHarness::ConnectionOf(static_cast<int>(random_.Below(kNodes + 3)) + 1);
+  }
+
+  void StepOnce() {
+    harness_.persists = !random_.Chance(0.05);
+    harness_.ForgetSent();
+    const uint64_t dice = random_.Below(1000);
+    if (dice < 1) return harness_.Step(ConnectionDown{AnyConnection()});
+    if (dice < 5) return harness_.Step(MessageRejected{AnyConnection(), absl::InvalidArgumentError(AnyText())});
+    if (dice < 20) return harness_.Advance(absl::Milliseconds(random_.Between(0, 300)), {1, 2, 3, 4, 5});
+    harness_.Receive(AnyConnection(), AnyMessage());
+  }
+
+  void CheckTables() {
+    const std::map<std::string, size_t> sizes = harness_.core().TableSizes();
+    const size_t window = std::max(kMinOpenWindowRounds, kOpenWindowFactor * 3);
+    const size_t keys = sizes.at("keys");
+    EXPECT_LE(keys, 20u);
+    EXPECT_LE(sizes.at("bindings"), keys * window);
+    EXPECT_LE(sizes.at("open tallies"), keys * (window + 2));
+    EXPECT_LE(sizes.at("parked"), keys * window * kNodes);
+    EXPECT_LE(sizes.at("waiting keys"), 20u * 2 * kNodes);
+    EXPECT_LE(sizes.at("held"), kMaxHeldMessages);
+  }
+
+  std::string AnyText() {
+    std::string text;
+    for (uint64_t i = random_.Below(12); i > 0; --i) text += static_cast<char>(random_.Below(256));
+    return text;
+  }
+  KeyId AnyKey() { return KeyId(static_cast<uint32_t>(random_.Below(12))); }
+  // Mostly few, so that some are closed by everybody.
+  Round AnyRound() {
+    return Round(random_.Chance(0.01) ? random_.Next() : random_.Below(random_.Chance(0.7) ? 4 : 80));
+  }
+
+  Join AnyJoin() {
+    const int node = static_cast<int>(random_.Below(kNodes)) + 1;
+    Join join = SchedulerHarness::JoinOf(node, random_.Chance(0.02) ? 2 : 1);
+    if (random_.Chance(0.05)) join.name = AnyText();
+    if (random_.Chance(0.05)) join.address = AnyText();
+    if (random_.Chance(0.05)) join.protocol_version = 0;
+    return join;
+  }
+  RegisterKeys AnyKeys() {
+    RegisterKeys keys;
+    for (uint64_t i = random_.Below(3); i > 0; --i) {
+      const int64_t elements = random_.Chance(0.9) ? 100 : random_.Between(-5, int64_t{1} << 50);
+      keys.keys.push_back(
+          {random_.Chance(0.9) ? absl::StrCat("k", random_.Below(10)) : AnyText().substr(0, 1), elements});
+      if (keys.keys.back().name.size() == 1) keys.keys.back().elements = 0;
+    }
+    return keys;
+  }
+  PolicyRequest AnyRequest() {
+    PolicyRequest request;
+    for (uint64_t i = random_.Below(4); i > 0; --i) {
+      const Round round = AnyRound();
+      request.entries.push_back({AnyKey(), round, round == Round(0) ? RoundKind::kBroadcast : RoundKind::kAggregate});
+    }
+    return request;
+  }
+  RoundsClosed AnyClosed() {
+    RoundsClosed closed;
+    for (uint64_t i = random_.Below(4); i > 0; --i) closed.entries.push_back({AnyKey(), AnyRound(), 7});
+    return closed;
+  }
+  NodeReport AnyReport() {
+    NodeReport report;
+    report.links.resize(random_.Below(8));
+    report.memory.resize(random_.Below(kMaxReportMemoryRows + 4));
+    report.progress.resize(random_.Below(4));
+    if (!report.memory.empty()) report.memory[0].what = AnyText();
+    report.loss = random_.Unit() / (random_.Chance(0.1) ? 0.0 : 1.0);
+    return report;
+  }
+  // Rare, since they end the job.
+  Message AnyEnding() {
+    switch (random_.Below(6)) {
+      case 0:
+        return WorkerLost{WorkerId(3), AnyText()};
+      case 1:
+        return PeerLost{NodeId(static_cast<uint32_t>(random_.Below(kNodes + 2))), AnyText()};
+      case 2:
+        return RoundsClosed{{{AnyKey(), AnyRound(), random_.Next()}}};
+      case 3:
+        return PolicyRequest{{{AnyKey(), AnyRound(), RoundKind::kBroadcast}}};
+      default:
+        return Leave{AnyText()};
+    }
+  }
+  Message AnyMessage() {
+    const uint64_t dice = random_.Below(10000);
+    if (dice < 2) return AnyEnding();
+    switch (dice % 24) {
+      case 0:
+        return ChunkMessage{};
+      case 1:
+        return PeerHello{};
+      case 2:
+        return LinkAck{};
+      case 3:
+        return JoinAccepted{};
+      case 4:
+        return KeysAssigned{};
+      case 5:
+        return PolicyPublished{};
+      case 6:
+        return JobFailed{};
+      case 7:
+        return StatusRequest{};
+      case 8:
+      case 9:
+        return Heartbeat{};
+      case 10:
+        return AnyReport();
+      case 11:
+        return BarrierEntered{random_.Below(3)};
+      case 12:
+      case 13:
+        return AnyJoin();
+      case 14:
+      case 15:
+        return AnyKeys();
+      case 16:
+      case 17:
+      case 18:
+      case 19:
+        return AnyRequest();
+      default:
+        return AnyClosed();
+    }
+  }
+
+  Random random_;
+  SchedulerHarness harness_;
+};
+
+TEST(SchedulerCoreFuzzTest, AnythingInAnyOrder) {
+  constexpr int kSeeds = 50;
+  constexpr int kSteps = 2000;
+  int restarted = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Fuzzer first(seed, {});
+    first.Run(kSteps);
+    first.harness().PersistWaiting();
+    // The records of whatever happened are always good for another start.
+    Fuzzer second(seed + 1000, first.harness().records());
+    ASSERT_FALSE(second.harness().stopped().has_value()) << *second.harness().stopped();
+    second.Run(100);
+    if (second.harness().HasLog("back with")) ++restarted;
+  }
+  EXPECT_GT(restarted, kSeeds / 10);
+}
+
+TEST(SchedulerCoreFuzzTest, SameSeedGivesTheSameRecords) {
+  Fuzzer first(77, {});
+  Fuzzer second(77, {});
+  first.Run(5000);
+  second.Run(5000);
+  EXPECT_EQ(first.harness().records(), second.harness().records());
+  ASSERT_EQ(first.harness().logs().size(), second.harness().logs().size());
+  for (size_t i = 0; i < first.harness().logs().size(); ++i) {
+    EXPECT_EQ(first.harness().logs()[i].text, second.harness().logs()[i].text);
+  }
+}
+
+}  // namespace
+}  // namespace banyan

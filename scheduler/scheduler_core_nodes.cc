@@ -1,0 +1,161 @@
+// The messages of nodes that have joined.
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/peer_text.h"
+#include "scheduler/scheduler_core.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+
+template <typename Other>
+void SchedulerCore::OnNode(NodeId node, const Other&) {
+  Reject(absl::StrCat("from ", NameOf(node), ": a kind of message that no node sends to a scheduler"));
+}
+
+void SchedulerCore::OnNodeMessage(NodeId node, const Message& message) {
+  std::visit([this, node](const auto& received) { OnNode(node, received); }, message);
+}
+
+void SchedulerCore::OnNode(NodeId node, const Heartbeat& message) {
+  const Member& member = membership_.Find(node);
+  outbox_.SendUrgent(*member.connection, HeartbeatReply{term_, message.sent_at});
+}
+
+void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
+  if (phase_ == Phase::kJoining || phase_ == Phase::kPlanning) {
+    for (const RegisterKeys::Key& key : message.keys) {
+      if (!waiting_keys_.Add(node, key))
+        RefuseKey(node, key, absl::StrCat(kMaxWaitingKeys, " keys wait for the start already"));
+    }
+  } else if (NeedsRunning(node, "keys")) {
+    RegisterAll(node, message.keys);
+  }
+}
+
+void SchedulerCore::RegisterAll(NodeId node, const std::vector<RegisterKeys::Key>& keys) {
+  const KeyId first_new = KeyId(static_cast<uint32_t>(keys_.version().value())).Next();
+  const NodeId source = policies_.Current()->members.front();
+  KeysRecord added = {first_new, {}};
+  KeyId first_known = first_new;
+  KeyId last_known;
+  for (const RegisterKeys::Key& key : keys) {
+    const KeyTableVersion before = keys_.version();
+    const absl::StatusOr<KeyId> id = keys_.Register(key.name, key.elements);
+    if (!id.ok()) {
+      RefuseKey(node, key, std::string(id.status().message()));
+    } else if (keys_.version() > before) {
+      added.keys.push_back(key);
+    } else if (*id < first_new) {
+      first_known = std::min(first_known, *id);
+      last_known = std::max(last_known, *id);
+    }
+  }
+  if (last_known >= first_known) {
+    SendTo(node, KeysAssigned{term_, keys_.version(), keys_.Rows(first_known, last_known, source)});
+  }
+  if (added.keys.empty()) return;
+  const KeyId last_new(static_cast<uint32_t>(keys_.version().value()));
+  Persist(added);
+  Broadcast(KeysAssigned{term_, keys_.version(), keys_.Rows(first_new, last_new, source)});
+}
+
+void SchedulerCore::RefuseKey(NodeId node, const RegisterKeys::Key& key, const std::string& reason) {
+  Reject(absl::StrCat("from ", NameOf(node), ": ", reason));
+  SendTo(node, KeyRefused{term_, key.name, reason});
+}
+
+void SchedulerCore::OnNode(NodeId node, const PolicyRequest& message) {
+  if (NeedsRunning(node, "a policy")) Apply(node, rounds_.Request(node, message));
+}
+
+void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
+  if (NeedsRunning(node, "the end of rounds")) Apply(node, rounds_.Report(node, message));
+}
+
+void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
+  for (const std::string& what : outcome.rejections) Reject(absl::StrCat("from ", NameOf(node), ": ", what));
+  if (!outcome.failure.ok()) return Fail(outcome.failure.code(), std::string(outcome.failure.message()));
+  if (!outcome.closed.empty()) {
+    Broadcast(ClosedEverywhere{term_, outcome.closed});
+    // After the messages: they need not wait for it, since a restarted scheduler only keeps such a round for longer.
+    Persist(ClosedRecord{std::move(outcome.closed)});
+  }
+  if (!outcome.closed_before.empty()) SendTo(node, ClosedEverywhere{term_, std::move(outcome.closed_before)});
+  if (!outcome.new_bindings.empty()) Persist(BindingsRecord{std::move(outcome.new_bindings)});
+  for (RoundOutcome::Answer& answer : outcome.answers) {
+    SendTo(answer.node, PolicyAnswer{term_, epoch_, std::move(answer.bindings)});
+  }
+}
+
+void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
+  if (!NeedsRunning(node, "a barrier")) return;
+  const size_t member_count = policies_.Current()->members.size();
+  if (!departed_.empty() && message.barrier >= barrier_.next()) {
+    return Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ": it enters no barrier any more"));
+  }
+  switch (barrier_.Enter(node, message.barrier, member_count)) {
+    case Barrier::Outcome::kWaiting:
+      return;
+    case Barrier::Outcome::kReleased:
+      Persist(BarrierRecord{message.barrier});
+      return Broadcast(BarrierReleased{term_, message.barrier});
+    case Barrier::Outcome::kWasBefore:
+      return SendTo(node, BarrierReleased{term_, message.barrier});
+    case Barrier::Outcome::kTooFar:
+      return Reject(absl::StrCat("from ", NameOf(node), ": barrier ", message.barrier, ", while barrier ",
+                                 barrier_.next(), " is the next"));
+  }
+}
+
+void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
+  if (phase_ != Phase::kRunning) return;
+  if (!membership_.Contains(message.peer) || !membership_.Find(message.peer).is_member || message.peer == node) {
+    return Reject(
+        absl::StrCat("from ", NameOf(node), ": the loss of node ", message.peer.value(), ", which is no peer of it"));
+  }
+  // Whoever has left may fall silent: OnDepartureDue decides whether that matters.
+  if (membership_.Find(message.peer).state == MemberState::kLeft) return;
+  Fail(absl::StatusCode::kUnavailable, absl::StrCat(NameOf(node), " has lost its neighbour ", NameOf(message.peer),
+                                                    ": ", PrintableText(message.reason, kMaxReasonBytes)));
+}
+
+void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
+  if (phase_ != Phase::kRunning) return;
+  Fail(absl::StatusCode::kUnavailable, absl::StrCat("worker ", message.worker.value(), " of ", NameOf(node),
+                                                    " is lost: ", PrintableText(message.reason, kMaxReasonBytes)));
+}
+
+void SchedulerCore::OnNode(NodeId node, const Leave& message) {
+  if (membership_.Find(node).state == MemberState::kLeft) return;  // said again after a reconnect
+  const std::string why =
+      absl::StrCat(NameOf(node), " has left (", PrintableText(message.reason, kMaxReasonBytes), ")");
+  membership_.Leave(node);
+  waiting_keys_.Drop(node);
+  LogInfo(why);
+  if (phase_ == Phase::kJoining || phase_ == Phase::kPlanning) MembershipChanged();
+  if (phase_ != Phase::kRunning) return;
+  if (departed_.empty()) {
+    departed_ = why;
+    departure_due_ = now_ + overlay_.membership.lost_after;
+    rounds_.SetDeparted(why);
+  }
+  if (membership_.AllLeft()) End();
+}
+
+void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
+  const absl::Status status = reports_.Accept(node, message, membership_.all().size(), keys_.version().value());
+  if (!status.ok()) Reject(absl::StrCat("from ", NameOf(node), ": ", status.message()));
+}
+
+bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
+  if (phase_ == Phase::kRunning) return true;
+  if (phase_ == Phase::kFailed) {
+    outbox_.SendUrgent(*membership_.Find(node).connection, MakeJobFailed());
+  } else {
+    Reject(absl::StrCat("from ", NameOf(node), ": a message about ", what, " while the job does not run"));
+  }
+  return false;
+}
+
+}  // namespace banyan

@@ -1,0 +1,97 @@
+#include "scheduler/status_report.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr NodeId kA(1), kB(2);
+
+class StatusReportTest : public ::testing::Test {
+ protected:
+  StatusReportTest() : membership_(Options()), keys_(65536), rounds_(&keys_, {"a", "b"}, 1, 1) {
+    std::vector<NetworkNode> nodes(2);
+    nodes[0].id = kA;
+    nodes[0].name = "a";
+    nodes[1].id = kB;
+    nodes[1].name = "b";
+    std::vector<NetworkLink> links(1);
+    links[0].from = kA;
+    links[0].to = kB;
+    links[0].throughput_bps = 38e6;
+    links[0].delay = absl::Milliseconds(15);
+    view_ = *NetworkView::Create(nodes, links);
+  }
+
+  static Membership::Options Options() {
+    Membership::Options options;
+    options.names = {"a", "b"};
+    options.start_with = 2;
+    options.lost_after = absl::Seconds(5);
+    return options;
+  }
+
+  void JoinA() {
+    Join join;
+    join.name = "a";
+    join.address = "tcp://a:1";
+    membership_.Join(Timestamp(), ConnectionId(1), join);
+  }
+
+  std::string Status(const Policy* policy) {
+    return MakeStatusJson({"job", "running", "", Term(2), Epoch(3), 5, Timestamp() + absl::Seconds(4), membership_,
+                           reports_, view_, keys_, rounds_, policy});
+  }
+
+  Membership membership_;
+  NodeReports reports_;
+  NetworkView view_;
+  KeyTable keys_;
+  RoundBook rounds_;
+};
+
+TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
+  JoinA();
+  EXPECT_EQ(Status(nullptr),
+            R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
+            R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4},)"
+            R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null}],)"
+            R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","bytes":0,)"
+            R"("resent_bytes":0}],"trees":[],"keys":[]})");
+}
+
+TEST_F(StatusReportTest, TellsProgressAndTrees) {
+  JoinA();
+  ASSERT_TRUE(keys_.Register("w", 10).ok());
+  NodeReport report;
+  report.workers_attached = 1;
+  report.links = {{kB, 1000, 10}};
+  report.memory = {{"results", 64}};
+  report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
+  report.step = 9;
+  report.loss = 0.5;
+  report.last_sync = absl::Milliseconds(250);
+  ASSERT_TRUE(reports_.Accept(kA, report, 2, 2).ok());
+  Policy policy;
+  policy.version = PolicyVersion(6);
+  policy.planner = "star";
+  policy.rate_bps = 9e6;
+  policy.bound_bps = 19e6;
+  policy.trees = {Tree{kA, 1, {{kB, kA}}, {{kB, kA}}}};
+  const std::string json = Status(&policy);
+  EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
+  EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,"rejected_messages":0,)"
+                              R"("memory":{"results":64})"));
+  EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10)"));
+  EXPECT_THAT(json, HasSubstr(R"("planner":"star","rate_mbps":9,"bound_mbps":19,)"
+                              R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
+  EXPECT_THAT(json, HasSubstr(R"("keys":[{"key":"w","elements":10,"closed_rounds":0}])"));
+  EXPECT_THAT(json, Not(HasSubstr("error")));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,38 @@
+// Keys that nodes have asked for before the job has started, in order of arrival. Thread-compatible; owned by the core.
+#ifndef BANYAN_SCHEDULER_WAITING_KEYS_H_
+#define BANYAN_SCHEDULER_WAITING_KEYS_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+class WaitingKeys {
+ public:
+  struct Entry {
+    NodeId node;
+    RegisterKeys::Key key;
+  };
+
+  // Once per node and key. False at kMaxWaitingKeys.
+  bool Add(NodeId node, const RegisterKeys::Key& key);
+  // The node is gone; what comes after it may have other keys.
+  void Drop(NodeId node);
+  std::vector<Entry> TakeAll();
+
+  size_t size() const { return entries_.size(); }
+
+ private:
+  std::vector<Entry> entries_;
+  std::set<std::tuple<NodeId, std::string, int64_t>> seen_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_WAITING_KEYS_H_
