@@ -57,6 +57,7 @@ Actions NodeCore::Step(Timestamp now, Event event) {
   StepContext step{now, actions, rejections_};
   std::visit([&](auto& happened) { Handle(step, happened); }, event);
   TakeFailure(step);
+  LeaveIfOver(step);
   scheduler_.Flush(step);
   if (stop_.has_value()) actions.emplace_back(std::in_place_type<banyan::Stop>, banyan::Stop{*stop_});
   return actions;
@@ -125,6 +126,8 @@ void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
 }
 
 void NodeCore::Handle(StepContext& step, StopRequested&) {
+  // Others may still need what this node holds of the last rounds. Whoever asks twice means it.
+  if (workers_done_ && !left_ && failed_.ok() && !std::exchange(stop_after_leaving_, true)) return;
   if (!left_) scheduler_.Announce(step, Leave{"it was stopped"});
   Fail(absl::UnavailableError(absl::StrCat("node ", options_.name, " was stopped")));
   stop_ = absl::OkStatus();
@@ -277,9 +280,14 @@ void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::strin
   Fail(absl::UnavailableError(absl::StrCat(options_.name, ": ", reason, "; restart the job")));
 }
 
-void NodeCore::OnWorkersDone(StepContext& step) {
+void NodeCore::OnWorkersDone(StepContext&) { workers_done_ = true; }
+
+void NodeCore::LeaveIfOver(StepContext& step) {
+  const bool is_over = workers_done_ && !left_ && (!failed_.ok() || joined_->engine->IsIdle());
+  if (!is_over) return;
   left_ = true;
   scheduler_.Announce(step, Leave{"its workers are done"});
+  if (stop_after_leaving_) stop_ = absl::OkStatus();
 }
 
 void NodeCore::Fail(absl::Status status) {

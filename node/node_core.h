@@ -88,6 +88,8 @@ class NodeCore : public Protocol,
   // parts is in the middle of anything.
   void Fail(absl::Status status);
   void TakeFailure(StepContext& step);
+  // A node whose workers are done stays until every round it took part in is closed everywhere.
+  void LeaveIfOver(StepContext& step);
   void SendReport(StepContext& step);
 
   NodeOptions options_;
@@ -102,7 +104,9 @@ class NodeCore : public Protocol,
   absl::Status failure_;  // from Fail, not yet taken
   absl::Status failed_;
   std::optional<absl::Status> stop_;
+  bool workers_done_ = false;
   bool left_ = false;
+  bool stop_after_leaving_ = false;
   std::optional<NodeReport> last_report_;
 };
 

@@ -231,6 +231,15 @@ void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) 
   TryOpen(step, key);
 }
 
+bool RoundEngine::IsIdle() const {
+  for (const auto& [key, of_key] : keys_) {
+    for (const auto& [round, state] : of_key.rounds) {
+      if ((state.open || state.contribution.has_value()) && !state.closed_everywhere) return false;
+    }
+  }
+  return true;
+}
+
 void RoundEngine::Replay(KeyId key, Round round,
                          const std::function<void(int64_t first_element, const Buffer& values)>& sink) const {
   auto known = keys_.find(key);

@@ -69,6 +69,8 @@ class RoundEngine {
               const std::function<void(int64_t first_element, const Buffer& values)>& sink) const;
   // Forgets every round: the job has failed.
   void Clear();
+  // Every round that this node took part in is closed everywhere.
+  bool IsIdle() const;
 
   std::vector<NodeReport::Memory> MemoryReport() const;
 
