@@ -96,6 +96,10 @@ class WorkerDesk {
   void On(StepContext& step, ClientBarrier& call);
   void On(StepContext& step, ClientReportLoss& call);
 
+  // What needs a worker that said good-bye can never be.
+  static absl::Status HasLeft(const std::string& what, uint32_t worker);
+
+  // worker_desk_keys.cc
   absl::Status CheckInit(const ClientInit& call) const;
   void ContributeInit(StepContext& step, LocalKey& local);
   // Takes one worker's part of its next round, and contributes when it was the last; the round, or why not.

@@ -1,0 +1,260 @@
+#include "node/peer_network.h"
+
+#include <variant>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr ConnectionId kInbound(kInboundConnection.value() + 1);
+constexpr ConnectionId kControlTo2(16);  // data: 17
+constexpr ConnectionId kControlTo3(18);  // data: 19
+
+class PeerNetworkTest : public ::testing::Test, private PeerNetwork::Listener {
+ protected:
+  PeerNetworkTest() { config_.connections_per_link = 1; }
+
+  PeerNetwork::Verdict OnChunk(StepContext&, ChunkMessage message, Payload) override {
+    received_.push_back(message.id.chunk.value());
+    return verdict_;
+  }
+  void OnPeerLost(StepContext&, NodeId peer, const std::string&) override { lost_.push_back(peer.value()); }
+
+  StepContext Now() {
+    actions_.clear();
+    return {now_, actions_, rejections_};
+  }
+  static NeighbourSlice Neighbour(uint32_t node) {
+    NeighbourSlice neighbour;
+    neighbour.node = NodeId(node);
+    neighbour.name = "n" + std::to_string(node);
+    neighbour.incarnation = Incarnation(node);
+    return neighbour;
+  }
+  // Neighbours 2 and 3, all connections up; 2 has said hello.
+  void AddNeighbours() {
+    StepContext step = Now();
+    network_.AddNeighbours(step, {Neighbour(2), Neighbour(3)}, 1000);
+    for (uint64_t connection = 16; connection < 20; ++connection) {
+      network_.OnConnectionUp(step, ConnectionId(connection));
+    }
+    Hello({kProtocolVersion, "job", Term(1), NodeId(2), Incarnation(2)});
+  }
+  void Hello(PeerHello hello, ConnectionId connection = kInbound) { Receive(std::move(hello), connection); }
+  void Receive(Message message, ConnectionId connection = kInbound, int64_t size_bytes = 0) {
+    StepContext step = Now();
+    Payload payload;
+    if (size_bytes > 0) payload.push_back(Buffer::Allocate(size_bytes, DataType::kByte));
+    network_.OnMessage(step, {connection, std::move(message), std::move(payload)});
+  }
+  void Deadline(int64_t seconds_later) {
+    now_ = now_ + absl::Seconds(seconds_later);
+    StepContext step = Now();
+    network_.OnDeadline(step);
+  }
+  static ChunkMessage Chunk(uint32_t chunk, std::vector<uint32_t> path) {
+    ChunkMessage message;
+    message.id.chunk = ChunkIndex(chunk);
+    message.link_sequence = chunk;
+    for (uint32_t node : path) message.route.path.push_back(NodeId(node));
+    return message;
+  }
+  // What the last call sent of this kind, and to where.
+  template <typename Kind>
+  std::vector<std::pair<ConnectionId, Kind>> Sent() {
+    std::vector<std::pair<ConnectionId, Kind>> sent;
+    for (const Action& action : actions_) {
+      const auto* send = std::get_if<Send>(&action);
+      if (send == nullptr || !std::holds_alternative<Kind>(send->message)) continue;
+      sent.emplace_back(send->connection, std::get<Kind>(send->message));
+    }
+    return sent;
+  }
+
+  Timestamp now_ = Timestamp::FromNanoseconds(1'000'000'000);
+  JobConfig config_ = [] {
+    JobConfig config;
+    config.connections_per_link = 1;
+    return config;
+  }();
+  Actions actions_;
+  RejectionLog rejections_;
+  PeerNetwork network_{
+      {"job", Term(1), NodeId(1), Incarnation(1)},
+      config_,
+      {.relay_bytes = 3000, .unknown_bytes = 3000, .waiting_control = 3, .inbound_connections = 2, .denied_sources = 2},
+      this};
+  PeerNetwork::Verdict verdict_ = PeerNetwork::Verdict::kTaken;
+  std::vector<uint32_t> received_;
+  std::vector<uint32_t> lost_;
+};
+
+TEST_F(PeerNetworkTest, SaysHelloOnEveryConnection) {
+  StepContext step = Now();
+  network_.AddNeighbours(step, {Neighbour(2)}, 1000);
+  network_.AddNeighbours(step, {Neighbour(2)}, 1000);
+  EXPECT_THAT(actions_, SizeIs(2));
+  network_.OnConnectionUp(step, kControlTo2);
+  network_.OnConnectionUp(step, ConnectionId(17));
+  EXPECT_THAT(Sent<PeerHello>(), SizeIs(2));
+}
+
+TEST_F(PeerNetworkTest, RefusesAHelloThatDoesNotBelongHere) {
+  AddNeighbours();
+  const PeerHello good{kProtocolVersion, "job", Term(1), NodeId(3), Incarnation(3)};
+  std::vector<PeerHello> bad(5, good);
+  bad[0].protocol_version = 99;
+  bad[1].job = "another";
+  bad[2].node = NodeId(1);
+  bad[3].node = kSchedulerNode;
+  bad[4].incarnation = Incarnation(4);
+  for (size_t i = 0; i < bad.size(); ++i) {
+    Hello(bad[i], ConnectionId(kInbound.value() + 1));
+    EXPECT_EQ(rejections_.total(), i + 1);
+    EXPECT_TRUE(std::holds_alternative<Disconnect>(actions_.back()));
+  }
+  Hello(good);  // on the connection of node 2
+  EXPECT_EQ(rejections_.total(), 6u);
+  Hello(good, ConnectionId(kInbound.value() + 1));
+  EXPECT_EQ(rejections_.total(), 6u);
+  Hello(good, ConnectionId(kInbound.value() + 2));  // too many
+  EXPECT_EQ(rejections_.total(), 7u);
+}
+
+TEST_F(PeerNetworkTest, NothingCountsBeforeHelloOrOnAWrongLink) {
+  AddNeighbours();
+  Receive(Chunk(1, {2, 1}), ConnectionId(kInbound.value() + 1));
+  Receive(Chunk(1, {3, 1}));
+  Receive(Chunk(1, {2, 3}));
+  Receive(DeliveryAck{Chunk(1, {3, 1}).route, {}});
+  Receive(Join{});
+  EXPECT_EQ(rejections_.total(), 5u);
+  EXPECT_THAT(received_, IsEmpty());
+}
+
+TEST_F(PeerNetworkTest, ChunksOfAnUnknownNodeWaitWithinABound) {
+  Hello({kProtocolVersion, "job", Term(1), NodeId(2), Incarnation(2)});
+  Receive(Chunk(1, {2, 1}), kInbound, 500);
+  Receive(Chunk(2, {2, 1, 3}), kInbound, 500);
+  Receive(Chunk(3, {2, 1}), kInbound, 5000);
+  EXPECT_EQ(rejections_.total(), 1u);
+  EXPECT_GT(network_.unknown_bytes(), 1000);
+  EXPECT_LE(network_.unknown_bytes(), 3000);
+  StepContext step = Now();
+  network_.AddNeighbours(step, {Neighbour(2), Neighbour(3)}, 1000);
+  EXPECT_THAT(received_, ElementsAre(1));
+  EXPECT_EQ(network_.unknown_bytes(), 0);
+  // The one to be relayed was not lost, although node 3 became known after node 2.
+  EXPECT_GT(network_.relay_bytes(), 0);
+  EXPECT_EQ(rejections_.total(), 1u);
+}
+
+TEST_F(PeerNetworkTest, ARelayForwardsAndAnswersBusyWhenFull) {
+  AddNeighbours();
+  Receive(Chunk(1, {2, 1, 3}), kInbound, 5000);  // one always finds room
+  ASSERT_THAT(Sent<ChunkMessage>(), SizeIs(1));
+  EXPECT_EQ(Sent<ChunkMessage>()[0].second.route.hop, 1u);
+  EXPECT_THAT(Sent<LinkAck>(), SizeIs(1));
+  const uint64_t sequence = Sent<ChunkMessage>()[0].second.link_sequence;
+  Receive(Chunk(2, {2, 1, 3}), kInbound, 500);
+  EXPECT_THAT(Sent<LinkAck>(), SizeIs(1));
+  ASSERT_THAT(Sent<Busy>(), SizeIs(1));
+  EXPECT_EQ(Sent<Busy>()[0].first, kControlTo2);
+  EXPECT_THAT(Sent<Busy>()[0].second.route.path, ElementsAre(NodeId(1), NodeId(2)));
+  Hello({kProtocolVersion, "job", Term(1), NodeId(3), Incarnation(3)}, ConnectionId(kInbound.value() + 1));
+  Receive(LinkAck{{{sequence, {}, {}}}}, ConnectionId(kInbound.value() + 1));
+  EXPECT_THAT(Sent<Grant>(), SizeIs(1));
+  EXPECT_EQ(network_.relay_bytes(), 0);
+}
+
+TEST_F(PeerNetworkTest, AnswersGoBackOverTheRelay) {
+  AddNeighbours();
+  ChunkMessage chunk = Chunk(1, {3, 2, 1});
+  chunk.route.hop = 1;
+  Receive(chunk);
+  ASSERT_THAT(Sent<DeliveryAck>(), SizeIs(1));
+  EXPECT_EQ(Sent<DeliveryAck>()[0].first, kControlTo2);
+  EXPECT_THAT(Sent<DeliveryAck>()[0].second.route.path, ElementsAre(NodeId(1), NodeId(2), NodeId(3)));
+  // And this node forwards those of others.
+  Receive(DeliveryAck{Chunk(1, {2, 1, 3}).route, {ChunkId()}});
+  ASSERT_THAT(Sent<DeliveryAck>(), SizeIs(1));
+  EXPECT_EQ(Sent<DeliveryAck>()[0].first, kControlTo3);
+  Receive(DeliveryAck{Chunk(1, {2, 1, 9}).route, {ChunkId()}});
+  EXPECT_EQ(rejections_.total(), 1u);
+}
+
+TEST_F(PeerNetworkTest, WhoFindsNoRoomIsGrantedLaterWithinABound) {
+  AddNeighbours();
+  verdict_ = PeerNetwork::Verdict::kNoRoom;
+  for (uint32_t source : {2, 3, 4, 5}) {
+    ChunkMessage chunk = Chunk(source, {source, 2, 1});
+    chunk.route.hop = 1;
+    if (source == 2) chunk = Chunk(source, {2, 1});
+    Receive(chunk);
+    EXPECT_THAT(Sent<Busy>(), SizeIs(1));
+  }
+  StepContext step = Now();
+  network_.GrantRoom(step);
+  EXPECT_THAT(Sent<Grant>(), SizeIs(2));
+}
+
+TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
+  AddNeighbours();
+  for (int second = 0; second < 20; ++second) {
+    Deadline(1);
+    EXPECT_THAT(Sent<PeerHeartbeat>(), SizeIs(2));
+    Receive(PeerHeartbeat{now_});
+  }
+  EXPECT_THAT(lost_, ElementsAre(3));
+}
+
+TEST_F(PeerNetworkTest, ItsOwnPauseIsNotTheNeighboursSilence) {
+  AddNeighbours();
+  Deadline(100);
+  EXPECT_THAT(lost_, IsEmpty());
+  for (int second = 0; second < 6; ++second) Deadline(1);
+  EXPECT_THAT(lost_, ElementsAre(2, 3));
+}
+
+TEST_F(PeerNetworkTest, AnswersWaitForTheConnectionWithinABound) {
+  AddNeighbours();
+  StepContext down = Now();
+  network_.OnConnectionDown(down, kControlTo2);
+  for (uint32_t chunk = 0; chunk < 4; ++chunk) Receive(Chunk(chunk, {2, 1}));  // two answers each
+  EXPECT_THAT(Sent<LinkAck>(), IsEmpty());
+  EXPECT_EQ(rejections_.total(), 5u);
+  StepContext up = Now();
+  network_.OnConnectionUp(up, kControlTo2);
+  EXPECT_THAT(Sent<PeerHello>(), SizeIs(1));
+  EXPECT_THAT(Sent<LinkAck>(), SizeIs(2));
+  EXPECT_THAT(Sent<DeliveryAck>(), SizeIs(1));
+}
+
+TEST_F(PeerNetworkTest, AnOverdueDeliveryIsSentAgain) {
+  AddNeighbours();
+  StepContext step = Now();
+  network_.SendChunk(step, Chunk(7, {1, 2}), {Buffer::Allocate(10)});
+  ASSERT_THAT(Sent<ChunkMessage>(), SizeIs(1));
+  Receive(LinkAck{{{Sent<ChunkMessage>()[0].second.link_sequence, {}, {}}}});
+  for (int second = 0; second < 2; ++second) {
+    EXPECT_THAT(Sent<ChunkMessage>(), IsEmpty());
+    Deadline(1);
+  }
+  EXPECT_THAT(Sent<ChunkMessage>(), SizeIs(1));
+  EXPECT_EQ(network_.undelivered_bytes(), 40);
+  EXPECT_GT(network_.LinkReport()[0].resent_bytes, 0u);
+  Receive(DeliveryAck{Chunk(7, {2, 1}).route, {Chunk(7, {1, 2}).id}});
+  EXPECT_EQ(network_.undelivered_bytes(), 0);
+  network_.DropChunks();
+}
+
+}  // namespace
+}  // namespace banyan
