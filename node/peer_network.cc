@@ -228,13 +228,15 @@ void PeerNetwork::Relay(StepContext& step, NodeId from, ChunkMessage message, Pa
   if (next == neighbours_.end()) {
     return step.rejections.Reject("chunk to be relayed to a node that is no neighbour", NameOf(from), step.actions);
   }
-  const int64_t before_bytes = relay_bytes();
-  // One chunk always finds room, or it would never go.
-  if (before_bytes > 0 && before_bytes + WireBytes(message, payload) > limits_.relay_bytes) {
+  // One chunk of each neighbour always finds room, or it would never go: of two relays that forward to each other, each
+  // could be full of what the other has just refused.
+  uint32_t& relayed = relayed_chunks_[from];
+  if (relayed > 0 && relay_bytes() + WireBytes(message, payload) > limits_.relay_bytes) {
     --message.route.hop;
     Deny(denied_relays_, message);
     return AnswerChunk<Busy>(step, message);
   }
+  ++relayed;
   next->second.link.Enqueue(std::move(message), std::move(payload));
   Pump(step, next->second);
 }
@@ -243,8 +245,11 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
   Neighbour& neighbour = neighbours_.at(from);
   for (const LinkAck::Entry& entry : ack.entries) {
     const std::optional<ChunkMessage> chunk = neighbour.link.OnLinkAck(entry.link_sequence, step.now);
-    if (chunk.has_value() && chunk->route.source() == identity_.node) {
+    if (!chunk.has_value()) continue;
+    if (chunk->route.hop == 0) {
       tracker_.OnLinkAck(chunk->route.destination(), chunk->id, step.now);
+    } else {
+      --relayed_chunks_.at(chunk->route.path[chunk->route.hop - 1]);
     }
   }
   Pump(step, neighbour);
@@ -253,8 +258,14 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
 
 void PeerNetwork::GrantRelayRoom(StepContext& step) {
   // Half empty, so that a grant is worth its way.
-  if (relay_bytes() > limits_.relay_bytes / 2) return;
-  for (auto& [source, route] : std::exchange(denied_relays_, {})) SendControl(step, route.receiver(), Grant{route});
+  const bool has_room = relay_bytes() <= limits_.relay_bytes / 2;
+  for (auto next = denied_relays_.begin(); next != denied_relays_.end();) {
+    const auto denied = next++;
+    const NodeId back = denied->second.receiver();
+    if (!has_room && relayed_chunks_[back] > 0) continue;
+    SendControl(step, back, Grant{std::move(denied->second)});
+    denied_relays_.erase(denied);
+  }
 }
 
 void PeerNetwork::GrantRoom(StepContext& step) {
@@ -307,6 +318,7 @@ void PeerNetwork::DropChunks() {
   unknown_bytes_ = 0;
   denied_.clear();
   denied_relays_.clear();
+  relayed_chunks_.clear();
 }
 
 void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {

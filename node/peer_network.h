@@ -141,6 +141,8 @@ class PeerNetwork {
   // Routes back to sources that were answered BUSY: by this node for itself, and as a relay.
   std::map<NodeId, SourceRoute> denied_;
   std::map<NodeId, SourceRoute> denied_relays_;
+  // Chunks that wait here to be forwarded, or were and have no link ack yet, by the neighbour they came from.
+  std::map<NodeId, uint32_t> relayed_chunks_;
   // One tick serves heartbeats, silence and overdue acks, so that no Step looks at all neighbours for its deadline.
   absl::Duration tick_;
   Timestamp next_tick_ = kNever;
