@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "bench/gloo_ring.h"
 #include "bench/loopback_pairs.h"
+#include "runtime/chunk_heap.h"
 #include "runtime/local_node.h"
 #include "runtime/session.h"
 #include "tools/command_line.h"
@@ -141,4 +142,7 @@ int Main(absl::Span<const std::string> arguments) {
 }  // namespace
 }  // namespace banyan
 
-int main(int argc, char** argv) { return banyan::Main(std::vector<std::string>(argv + 1, argv + argc)); }
+int main(int argc, char** argv) {
+  banyan::KeepChunksInHeap();
+  return banyan::Main(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
 #include "tools/command_table.h"
 #include "tools/demo_command.h"
@@ -13,6 +14,7 @@
 #include "tools/status_command.h"
 
 int main(int argc, char** argv) {
+  banyan::KeepChunksInHeap();
   const banyan::CommandTable table(
       "banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
       {{"scheduler", "runs the scheduler of a job", banyan::SchedulerCommand},

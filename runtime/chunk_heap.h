@@ -1,0 +1,15 @@
+// Settings of the process's heap for a program whose memory is chunks that come and go with each round. For main
+// functions: it changes the whole process, before its threads start.
+#ifndef BANYAN_RUNTIME_CHUNK_HEAP_H_
+#define BANYAN_RUNTIME_CHUNK_HEAP_H_
+
+namespace banyan {
+
+// Keeps the memory of freed chunks for the next round. Without this the C library maps each larger chunk anew and the
+// kernel clears it page by page: on loopback a round then takes about twice as long. The process keeps its peak, which
+// each round reaches again.
+void KeepChunksInHeap();
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_CHUNK_HEAP_H_
