@@ -26,17 +26,17 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(zmq
   // ZeroMQ would take a larger port for a smaller one.
   int port = 0;
   if (!absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) || port < 0 || port > 65535) return refusal;
-  zmq::socket_t socket(context, zmq::socket_type::router);
-  ApplyLimits(limits, socket);
-  socket.set(zmq::sockopt::router_mandatory, 1);
   try {
+    zmq::socket_t socket(context, zmq::socket_type::router);
+    ApplyLimits(limits, socket);
+    socket.set(zmq::sockopt::router_mandatory, 1);
     socket.bind(address);
+    return std::make_unique<InboundConnections>(context, std::move(socket), limits);
   } catch (const zmq::error_t& error) {
     return error.num() == EADDRINUSE
                ? absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"))
                : absl::InvalidArgumentError(absl::StrCat(refusal.message(), " (", error.what(), ")"));
   }
-  return std::make_unique<InboundConnections>(context, std::move(socket), limits);
 }
 
 InboundConnections::InboundConnections(zmq::context_t& context, zmq::socket_t socket, const SocketLimits& limits)

@@ -9,6 +9,9 @@ namespace {
 constexpr int kLosses = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 constexpr int kWatched = kLosses | ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+// A new connection gets a new socket: the old one has gone long before it would connect again. Told never to, ZeroMQ
+// would throw away what had arrived on the lost connection and was not read yet.
+constexpr int kReconnectMs = 3'600'000;
 
 }  // namespace
 
@@ -19,16 +22,17 @@ OutboundConnection::OutboundConnection(zmq::context_t& context, std::string addr
 }
 
 void OutboundConnection::Open(Timestamp now) {
-  socket_.emplace(context_, zmq::socket_type::dealer);
-  ApplyLimits(limits_, *socket_);
-  socket_->set(zmq::sockopt::reconnect_ivl, -1);  // a new connection gets a new socket
-  monitor_.emplace(context_, *socket_, kWatched);
   opened_at_ = now;
   retry_at_ = now + limits_.connect_timeout;
   try {
+    socket_.emplace(context_, zmq::socket_type::dealer);
+    ApplyLimits(limits_, *socket_);
+    socket_->set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+    monitor_.emplace(context_, *socket_, kWatched);
     socket_->connect(address_);
   } catch (const zmq::error_t&) {
-    // An address that makes no sense came from a peer: it stays down, and the core says who cannot be reached.
+    // An address without sense, or more connections than this process can have: others decided both. It stays down, and
+    // the core says who cannot be reached.
     Drop();
     retry_at_ = now + limits_.longest_pause;
   }

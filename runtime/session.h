@@ -33,7 +33,8 @@ class SessionCore;
 struct SessionOptions {
   std::string node = {};  // the node's worker socket, unix:/path
   uint32_t worker = 0;    // from 0, different for each training process of the node
-  // How long Open waits for the node to be there and to take the worker.
+  // How long Open waits for the node to be there and to take the worker, which it does once it has joined the job.
+  // Giving up after the node was reached counts as the worker's death.
   absl::Duration open_timeout = absl::Seconds(60);
 };
 

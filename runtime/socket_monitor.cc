@@ -12,7 +12,7 @@ SocketMonitor::SocketMonitor(zmq::context_t& context, zmq::socket_t& watched, in
     : watched_(watched), receiver_(context, zmq::socket_type::pair) {
   // The address of the watched socket names it among all of this context while both live.
   const std::string address = absl::StrCat("inproc://monitor-", reinterpret_cast<uintptr_t>(watched.handle()));
-  BANYAN_CHECK(zmq_socket_monitor(watched.handle(), address.c_str(), events) == 0);
+  if (zmq_socket_monitor(watched.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   // An I/O thread that reports an event must never wait for the reader.
   receiver_.set(zmq::sockopt::rcvhwm, 0);
   receiver_.set(zmq::sockopt::linger, 0);

@@ -17,7 +17,8 @@ class SocketMonitor {
     int value = 0;       // a file descriptor or an errno, as the event defines
   };
 
-  // Reports the events in the mask `events`. `watched` outlives this.
+  // Reports the events in the mask `events`. `watched` outlives this. Throws zmq::error_t when the process has no
+  // socket left.
   SocketMonitor(zmq::context_t& context, zmq::socket_t& watched, int events);
   SocketMonitor(const SocketMonitor&) = delete;
   SocketMonitor& operator=(const SocketMonitor&) = delete;

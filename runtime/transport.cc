@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kOutboundBatch = 64;
 constexpr int kInboundBatch = 256;
+// A connection has two, one of them its monitor.
+constexpr int kMaxSockets = 16384;
 
 std::vector<zmq::message_t> FramesOf(const Message& message, const Payload& payload) {
   const std::string header = EncodeMessage(message);
@@ -45,7 +47,9 @@ absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& ad
   return transport;
 }
 
-Transport::Transport(const SocketLimits& limits) : limits_(limits) {}
+Transport::Transport(const SocketLimits& limits) : limits_(limits) {
+  context_.set(zmq::ctxopt::max_sockets, kMaxSockets);
+}
 
 Transport::~Transport() {
   outbound_.clear();

@@ -21,6 +21,8 @@ constexpr size_t kMaxWorkers = 256;
 constexpr int kBatch = 64;
 // A worker that goes on sending what makes no sense is cut off.
 constexpr int kMaxMalformed = 100;
+// How long a process without free descriptors waits before it accepts again.
+constexpr int kDescriptorPauseMs = 100;
 
 void Wake(const FileDescriptor& wakeup) {
   const uint64_t one = 1;
@@ -88,8 +90,9 @@ void WorkerServer::Wait() {
     const int out = worker.channel->wants_write() ? POLLOUT : 0;
     items.push_back({worker.channel->fd(), static_cast<short>(POLLIN | out), 0});
   }
-  if (workers_.size() < kMaxWorkers) items.push_back({listener_.get(), POLLIN, 0});
-  poll(items.data(), items.size(), -1);
+  const bool accepting = workers_.size() < kMaxWorkers && !out_of_descriptors_;
+  if (accepting) items.push_back({listener_.get(), POLLIN, 0});
+  poll(items.data(), items.size(), out_of_descriptors_ ? kDescriptorPauseMs : -1);
   uint64_t count = 0;
   (void)!read(wakeup_->get(), &count, sizeof(count));
 }
@@ -97,6 +100,7 @@ void WorkerServer::Wait() {
 void WorkerServer::Accept() {
   while (workers_.size() < kMaxWorkers) {
     FileDescriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    out_of_descriptors_ = !socket.valid() && (errno == EMFILE || errno == ENFILE);
     if (!socket.valid()) return;
     Worker worker;
     worker.channel = std::make_shared<WorkerChannel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });

@@ -57,7 +57,8 @@ class WorkerServer {
   // Shared with the channels, which wake the server's thread.
   const std::shared_ptr<FileDescriptor> wakeup_;
   std::atomic<bool> stopping_ = false;
-  std::list<Worker> workers_;  // of the server's thread
+  std::list<Worker> workers_;        // of the server's thread
+  bool out_of_descriptors_ = false;  // of the server's thread
   std::thread thread_;
 };
 
