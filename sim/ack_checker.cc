@@ -42,12 +42,23 @@ void AckChecker::CheckChunk(const Traffic& traffic, const ChunkMessage& chunk) {
   const auto before = link.in_flight.find(on_way);
   if (before != link.in_flight.end()) TakeBack(&link, before);
   const int64_t bytes = PayloadBytes(traffic.payload);
-  link.in_flight[on_way] = {chunk.link_sequence, bytes, traffic.connection};
+  link.in_flight[on_way] = {chunk.link_sequence, bytes, traffic.connection, traffic.now};
   link.by_sequence[chunk.link_sequence] = on_way;
   link.in_flight_bytes += bytes;
-  if (limits_.window_bytes > 0 && link.in_flight_bytes > limits_.window_bytes + limits_.chunk_bytes) {
+  const int64_t most_bytes = limits_.window_bytes + limits_.chunk_bytes;
+  if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(traffic.now, &link);
+  if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) {
     Complain(traffic, "bounded",
              absl::StrCat(link.in_flight_bytes, " bytes are on their way, the window has ", limits_.window_bytes));
+  }
+}
+
+// Its ack was lost; the sender will send it again.
+void AckChecker::TakeBackOverdue(Timestamp now, Link* link) {
+  for (auto entry = link->in_flight.begin(); entry != link->in_flight.end();) {
+    const auto next = std::next(entry);
+    if (entry->second.sent_at + limits_.resend_after <= now) TakeBack(link, entry);
+    entry = next;
   }
 }
 

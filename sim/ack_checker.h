@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
 #include "sim/traffic_observer.h"
@@ -24,7 +25,8 @@ class AckChecker : public TrafficObserver {
   struct Limits {
     // Payload bytes without a link ack on one directed link; 0: not checked.
     int64_t window_bytes = 0;
-    int64_t chunk_bytes = 0;  // of the largest chunk: a window may be over by one
+    int64_t chunk_bytes = 0;                         // of the largest chunk: a window may be over by one
+    absl::Duration resend_after = absl::Seconds(2);  // without a link ack a chunk is taken for lost
   };
 
   // `clock` gives a node's own time. `violations` outlives this.
@@ -43,6 +45,7 @@ class AckChecker : public TrafficObserver {
     uint64_t sequence = 0;
     int64_t bytes = 0;
     uint32_t connection = 0;
+    Timestamp sent_at;
   };
   struct Link {
     uint64_t last_sequence = 0;
@@ -56,6 +59,7 @@ class AckChecker : public TrafficObserver {
   void CheckLinkAck(const Traffic& traffic, const LinkAck& ack);
   template <typename Answer>
   void CheckAnswer(const Traffic& traffic, const Answer& answer, bool from_relay_too);
+  void TakeBackOverdue(Timestamp now, Link* link);
   void TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry);
   void Complain(const Traffic& traffic, const std::string& rule, const std::string& what);
 

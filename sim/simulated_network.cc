@@ -207,6 +207,11 @@ void SimulatedNetwork::CheckUse(const Connection& connection, bool is_opener, co
   }
 }
 
+void SimulatedNetwork::OnUpHandled(NodeId opener, ConnectionId connection) {
+  // Every generation is announced once, in order.
+  ++connections_[outbound_.at(std::pair(opener.value(), connection.value()))].announced;
+}
+
 void SimulatedNetwork::SendMessage(NodeId from, Send send) {
   bool is_opener = false;
   bool is_current = false;
@@ -219,24 +224,37 @@ void SimulatedNetwork::SendMessage(NodeId from, Send send) {
   }
   Connection& connection = connections_[*index];
   if (!is_current || connection.state == State::kDialling || connection.state == State::kClosed) return;
+  if (is_opener && connection.announced != connection.generation) return;
   Direction& direction = is_opener ? connection.forward : connection.backward;
   CheckUse(connection, is_opener, direction, send.message);
   direction.used = true;
   const bool twice = options_.duplicate_chance > 0 && std::holds_alternative<ChunkMessage>(send.message) &&
                      random_.Chance(options_.duplicate_chance);
+  TellSent(*index, !is_opener, send.message, send.payload);
   if (twice) Transmit(*index, !is_opener, send.message, send.payload);
   Transmit(*index, !is_opener, std::move(send.message), std::move(send.payload));
+}
+
+void SimulatedNetwork::TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload) {
+  if (observers_.empty()) return;
+  const Connection& connection = connections_[index];
+  const NodeId from = to_opener ? connection.acceptor : connection.opener;
+  const NodeId to = to_opener ? connection.opener : connection.acceptor;
+  const Traffic traffic{
+      agenda_->now(), from,   to, connection.channel, index, connection.generation, WireBytes(message, payload),
+      message,        payload};
+  for (TrafficObserver* observer : observers_) observer->OnSent(traffic);
+}
+
+int64_t SimulatedNetwork::WireBytes(const Message& message, const Payload& payload) const {
+  return HeaderBytes(message) + PayloadBytes(payload) * options_.scale;
 }
 
 void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload) {
   Connection& connection = connections_[index];
   Direction& direction = to_opener ? connection.backward : connection.forward;
   const NodeId from = to_opener ? connection.acceptor : connection.opener;
-  const NodeId to = to_opener ? connection.opener : connection.acceptor;
-  const int64_t size_bytes = HeaderBytes(message) + PayloadBytes(payload) * options_.scale;
-  const Traffic traffic{agenda_->now(), from,    to,     connection.channel, index, connection.generation,
-                        size_bytes,     message, payload};
-  for (TrafficObserver* observer : observers_) observer->OnSent(traffic);
+  const int64_t size_bytes = WireBytes(message, payload);
   if (connection.state != State::kUp) return;
   const int64_t now_ns = agenda_->now().nanoseconds();
   int64_t arrival_ns = 0;

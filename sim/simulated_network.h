@@ -65,7 +65,9 @@ class SimulatedNetwork {
   // What cores ask for.
   void OpenConnection(NodeId opener, const Connect& connect);
   void CloseConnection(NodeId process, ConnectionId connection);
+  // What the opener sends before it has handled the ConnectionUp, perhaps late, is dropped.
   void SendMessage(NodeId from, Send send);
+  void OnUpHandled(NodeId opener, ConnectionId connection);
 
   // What the agenda holds for the network; the event goes to the process.
   struct Delivery {
@@ -110,6 +112,7 @@ class SimulatedNetwork {
     Channel channel = Channel::kControl;
     State state = State::kDialling;
     uint32_t generation = 0;
+    uint32_t announced = 0;  // the generation whose ConnectionUp the opener has handled
     uint32_t failed_dials = 0;
     Direction forward;
     Direction backward;
@@ -135,6 +138,8 @@ class SimulatedNetwork {
   void DialLater(ConnectionIndex index);
   std::optional<ConnectionIndex> FindConnection(NodeId process, ConnectionId id, bool* is_opener, bool* is_current);
   void CheckUse(const Connection& connection, bool is_opener, const Direction& direction, const Message& message);
+  int64_t WireBytes(const Message& message, const Payload& payload) const;
+  void TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload);
   void Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload);
   bool DelayAtHost(MessageArrival* arrival, NodeId to);
   void MarkLost(ConnectionIndex index, const LossOptions& loss);

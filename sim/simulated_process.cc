@@ -129,6 +129,7 @@ void SimulatedProcess::Handle(const PauseEnded& ended) {
 void SimulatedProcess::Step(Event event) {
   context_.trace->Record(context_.agenda->now(), id_, event);
   CheckProgress(event);
+  if (const auto* up = std::get_if<ConnectionUp>(&event)) context_.network->OnUpHandled(id_, up->connection);
   const uint32_t life = life_;
   Actions actions = core_->Step(LocalNow(), std::move(event));
   for (Action& action : actions) {

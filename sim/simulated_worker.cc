@@ -64,7 +64,14 @@ void SimulatedWorker::Compute() {
 }
 
 void SimulatedWorker::ComputeTensor(size_t tensor) {
-  agenda_->CallAfter(ComputeTime(), [this, tensor] { Push(tensor); });
+  TensorState& state = tensors_[tensor];
+  const bool room = state.pushed - state.done < plan_->rounds_in_flight && state.pushed < plan_->rounds;
+  if (state.computing || !room) return;
+  state.computing = true;
+  agenda_->CallAfter(ComputeTime(), [this, tensor] {
+    tensors_[tensor].computing = false;
+    Push(tensor);
+  });
 }
 
 void SimulatedWorker::Push(size_t tensor) {
@@ -84,8 +91,7 @@ void SimulatedWorker::Push(size_t tensor) {
     Call(ClientPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart});
     if (plan_->pull_apart) Call(ClientPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
   }
-  const bool room = state.pushed - state.done < plan_->rounds_in_flight && state.pushed < plan_->rounds;
-  if (plan_->tensors_apart && room) ComputeTensor(tensor);
+  if (plan_->tensors_apart) ComputeTensor(tensor);
 }
 
 void SimulatedWorker::OnWriteResult(const WriteResult& write) {
@@ -160,14 +166,10 @@ void SimulatedWorker::OnTensorDone(size_t tensor) {
   ++state.done;
   if (!plan_->tensors_apart) {
     if (AllDone(state.done)) OnRoundDone();
-    return;
-  }
-  if (state.pushed == state.done && state.pushed < plan_->rounds) {
-    ComputeTensor(tensor);
-  } else if (state.pushed < plan_->rounds) {
-    Push(tensor);
   } else if (AllDone(plan_->rounds)) {
     Finish();
+  } else {
+    ComputeTensor(tensor);
   }
 }
 

@@ -38,6 +38,7 @@ class SimulatedWorker {
 
   // All rounds are done and the worker has said good-bye.
   bool finished() const { return finished_; }
+  bool dead() const { return dead_; }
   // The first call that failed; empty while none has.
   const std::optional<absl::Status>& failure() const { return failure_; }
   // The rounds that are done, of the tensor that is furthest behind.
@@ -61,6 +62,7 @@ class SimulatedWorker {
     Buffer gradient;
     uint64_t pushed = 0;  // rounds
     uint64_t done = 0;
+    bool computing = false;
   };
 
   RequestId Ask(Kind kind, size_t tensor, Round round, bool wants_result);

@@ -1,0 +1,42 @@
+#include "sim/overlay_scaling.h"
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+OverlayConfig ThreeNodes() {
+  OverlayConfig overlay;
+  for (const char* name : {"a", "b", "c"}) overlay.nodes.emplace_back().name = name;
+  overlay.nodes[0].up_cap_bps = 8e6;
+  overlay.nodes[1].address = "tcp://10.0.0.2:1";
+  overlay.transport.window_bytes = 1000;
+  return overlay;
+}
+
+TEST(OverlayScalingTest, EverythingInBytesIsDivided) {
+  const OverlayConfig scaled = ScaleOverlay(ThreeNodes(), 64);
+  EXPECT_EQ(scaled.chunks.max_elements, 1024);
+  EXPECT_EQ(*scaled.transport.window_bytes, 15);
+  EXPECT_EQ(scaled.transport.early_bytes, 1000000);
+  EXPECT_EQ(*scaled.nodes[0].up_cap_bps, 125000);
+  ASSERT_EQ(scaled.links->size(), 3u);
+  EXPECT_EQ((*scaled.links)[0].a_to_b_bps, kDefaultLinkBps / 64);
+}
+
+TEST(OverlayScalingTest, WhatIsSmallerThanTheScaleStaysAboveZero) {
+  const OverlayConfig scaled = ScaleOverlay(ThreeNodes(), 1 << 20);
+  EXPECT_EQ(scaled.chunks.max_elements, 1);
+  EXPECT_EQ(*scaled.transport.window_bytes, 1);
+}
+
+TEST(OverlayScalingTest, AddressesAreGivenWhereThereAreNone) {
+  const OverlayConfig scaled = ScaleOverlay(ThreeNodes(), 1);
+  EXPECT_EQ(scaled.nodes[1].address, "tcp://10.0.0.2:1");
+  EXPECT_FALSE(scaled.nodes[0].address.empty());
+  EXPECT_NE(scaled.nodes[0].address, scaled.nodes[2].address);
+  EXPECT_FALSE(scaled.scheduler.address.empty());
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,41 @@
+#include "sim/sample_overlays.h"
+
+#include <map>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "topology/network_view.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+TEST(SampleOverlaysTest, RandomOverlaysAreConnectedAndHaveTheLinksAskedFor) {
+  Random random(3);
+  for (int nodes = 1; nodes <= 12; ++nodes) {
+    OverlayShape shape;
+    shape.nodes = nodes;
+    shape.links = nodes + 2;
+    const OverlayConfig overlay = RandomOverlay(shape, &random);
+    EXPECT_EQ(overlay.links->size(), static_cast<size_t>(std::min(nodes + 2, nodes * (nodes - 1) / 2)));
+    EXPECT_TRUE(MakeNetworkView(overlay).CheckConnected().ok());
+  }
+}
+
+TEST(SampleOverlaysTest, RegularOverlaysGiveEachNodeItsLinks) {
+  Random random(4);
+  OverlayShape shape;
+  shape.nodes = 100;
+  const OverlayConfig overlay = RegularOverlay(shape, 4, &random);
+  EXPECT_EQ(overlay.links->size(), 200u);
+  std::map<std::string, int> degree;
+  for (const LinkConfig& link : *overlay.links) {
+    ++degree[link.a];
+    ++degree[link.b];
+  }
+  for (const auto& [node, links] : degree) EXPECT_EQ(links, 4) << node;
+  EXPECT_TRUE(MakeNetworkView(overlay).CheckConnected().ok());
+}
+
+}  // namespace
+}  // namespace banyan

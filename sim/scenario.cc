@@ -1,0 +1,122 @@
+#include "sim/scenario.h"
+
+#include <algorithm>
+#include <array>
+
+#include "absl/strings/str_cat.h"
+#include "sim/sample_overlays.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kTrainingLimit = absl::Seconds(900);
+constexpr absl::Duration kStoppingLimit = absl::Seconds(30);
+constexpr int64_t kMostChunks = 30;  // of one tensor
+
+template <typename T, size_t N>
+T OneOf(const std::array<T, N>& choices, Random* random) {
+  return choices[random->Below(N)];
+}
+
+OverlayConfig DrawOverlay(Random* random) {
+  OverlayShape shape;
+  shape.nodes = static_cast<int>(random->Between(2, random->Chance(0.2) ? 9 : 5));
+  shape.links = static_cast<int>(random->Between(shape.nodes - 1, 2 * shape.nodes));
+  shape.least_bps = 2e5;
+  shape.most_bps = OneOf<double, 3>({5e5, 5e6, 1e8}, random);
+  shape.least_delay = absl::Milliseconds(1);
+  shape.most_delay = absl::Milliseconds(30);
+  OverlayConfig overlay = RandomOverlay(shape, random);
+  for (NodeConfig& node : overlay.nodes) {
+    if (random->Chance(0.2)) node.workers = static_cast<int>(random->Between(2, 3));
+    if (random->Chance(0.1)) node.down_cap_bps = 1e6;
+    if (random->Chance(0.1)) node.up_cap_bps = 1e6;
+  }
+  return overlay;
+}
+
+void DrawSections(OverlayConfig* overlay, Random* random) {
+  const auto nodes = static_cast<int>(overlay->nodes.size());
+  overlay->topology.planner = OneOf<const char*, 6>({"fapt", "fapt", "fapt", "star", "bkt", "mst"}, random);
+  if (random->Chance(0.4)) overlay->topology.roots = static_cast<int>(random->Between(1, nodes));
+  overlay->chunks.max_elements = random->Between(1, OneOf<int64_t, 3>({8, 40, 200}, random));
+  overlay->aggregation.op =
+      OneOf<AggregationOp, 6>({AggregationOp::kSum, AggregationOp::kSum, AggregationOp::kSum, AggregationOp::kMean,
+                               AggregationOp::kMomentum, AggregationOp::kAdam},
+                              random);
+  const int64_t chunk_bytes = overlay->chunks.max_elements * 4;
+  if (random->Chance(0.5)) overlay->transport.connections = static_cast<int>(random->Between(1, 3));
+  if (random->Chance(0.5)) overlay->transport.window_bytes = random->Between(1, 6 * (chunk_bytes + 100));
+  overlay->transport.early_bytes = random->Chance(0.5) ? random->Between(1, 4 * chunk_bytes) : 1000000;
+  overlay->transport.relay_bytes = random->Chance(0.5) ? random->Between(chunk_bytes, 30 * chunk_bytes) : 1000000;
+  overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 3));
+  overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
+}
+
+TrainingPlan DrawPlan(const OverlayConfig& overlay, Random* random) {
+  TrainingPlan plan;
+  plan.seed = random->Next();
+  const int64_t tensors = random->Between(1, 4);
+  for (int64_t i = 0; i < tensors; ++i) {
+    const int64_t elements = random->Between(1, OneOf<int64_t, 3>({4, 100, 600}, random));
+    plan.tensors.push_back({absl::StrCat("t", i), elements, static_cast<int32_t>(random->Between(-2, 2))});
+  }
+  plan.rounds = static_cast<uint64_t>(random->Between(1, 6));
+  plan.compute_time = absl::Milliseconds(random->Between(0, 50));
+  plan.compute_spread = absl::Milliseconds(random->Between(0, 300));
+  plan.tensors_apart = random->Chance(0.4);
+  const bool has_optimizer =
+      overlay.aggregation.op != AggregationOp::kSum && overlay.aggregation.op != AggregationOp::kMean;
+  if (plan.tensors_apart && !has_optimizer)
+    plan.rounds_in_flight = static_cast<uint32_t>(overlay.policy.rounds_in_flight);
+  plan.pull_apart = plan.rounds_in_flight == 1 && random->Chance(0.2);
+  if (random->Chance(0.2)) plan.broadcast_every = static_cast<uint64_t>(random->Between(1, 3));
+  if (!plan.tensors_apart && random->Chance(0.2)) plan.barrier_every = static_cast<uint64_t>(random->Between(1, 3));
+  return plan;
+}
+
+// Narrow windows with hundreds of chunks would simulate hours of waiting.
+void LimitChunks(const TrainingPlan& plan, OverlayConfig* overlay) {
+  for (const TrainingPlan::Tensor& tensor : plan.tensors) {
+    overlay->chunks.max_elements = std::max(overlay->chunks.max_elements, tensor.elements / kMostChunks);
+  }
+}
+
+}  // namespace
+
+Scenario MakeScenario(uint64_t seed) {
+  Random random(seed);
+  Scenario scenario;
+  ClusterOptions& cluster = scenario.cluster;
+  cluster.seed = random.Next();
+  cluster.overlay = DrawOverlay(&random);
+  DrawSections(&cluster.overlay, &random);
+  cluster.plan = DrawPlan(cluster.overlay, &random);
+  LimitChunks(cluster.plan, &cluster.overlay);
+  cluster.link_jitter = absl::Milliseconds(random.Chance(0.5) ? random.Between(0, 40) : 0);
+  cluster.network.scheduler_delay = absl::Milliseconds(random.Between(0, 40));
+  cluster.network.scheduler_jitter = absl::Milliseconds(random.Between(0, 20));
+  cluster.network.duplicate_chance = random.Chance(0.3) ? 0.05 : 0;
+  cluster.process.compute_threads = static_cast<uint32_t>(random.Between(1, 3));
+  cluster.process.memory_bytes_per_second = OneOf<double, 2>({1e6, 5e9}, &random);
+  cluster.start_within = absl::Milliseconds(random.Between(0, 1000));
+  scenario.faults.faults = random.Chance(0.15) ? 0 : static_cast<int>(random.Between(1, 25));
+  scenario.fault_seed = random.Next();
+  return scenario;
+}
+
+ScenarioOutcome RunScenario(const Scenario& scenario, const Trace::Sink& sink) {
+  Cluster cluster(scenario.cluster);
+  cluster.simulator()->trace()->set_sink(sink);
+  const Faults faults(scenario.faults, scenario.fault_seed, &cluster);
+  const bool trained = cluster.RunUntilTrained(Timestamp() + kTrainingLimit);
+  if (trained) cluster.StopAll(cluster.simulator()->now() + kStoppingLimit);
+  ScenarioOutcome outcome;
+  outcome.trace_hash = cluster.simulator()->trace()->hash();
+  outcome.events = cluster.simulator()->trace()->events();
+  outcome.results = cluster.results().results();
+  outcome.violations = cluster.violations()->Report();
+  return outcome;
+}
+
+}  // namespace banyan
