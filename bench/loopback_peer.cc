@@ -11,13 +11,13 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bench/gloo_ring.h"
 #include "bench/loopback_pairs.h"
 #include "runtime/chunk_heap.h"
 #include "runtime/local_node.h"
 #include "runtime/session.h"
-#include "tools/command_line.h"
 
 namespace banyan {
 namespace {
@@ -25,27 +25,30 @@ namespace {
 constexpr char kKey[] = "values";
 constexpr int64_t kFloatsPerMegabyte = 1000 * 1000 / 4;
 
-struct PeerFlags {
-  std::string name;
-  std::string scheduler;
-  std::string store;
-  int64_t rank = 0;
-  int64_t world = 1;
-  int64_t megabytes = 1;
-  int64_t pairs = 1;
+constexpr char kUsage[] = "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD MEGABYTES PAIRS";
+
+struct PeerOptions {
+  std::string name;       // of the node
+  std::string scheduler;  // tcp://host:port
+  std::string directory;  // through which Gloo's processes find each other
+  int rank = 0;
+  int world = 0;
+  int64_t megabytes = 0;
+  int64_t pairs = 0;
 };
 
-CommandLine MakeCommandLine(PeerFlags& flags) {
-  CommandLine line("loopback_peer", "A node process of `banyan bench loopback`.",
-                   "banyan bench loopback --nodes 4 --mbytes 64");
-  line.Text("name", "NAME", "of the node", &flags.name);
-  line.Text("scheduler", "ADDRESS", "of the scheduler", &flags.scheduler);
-  line.Text("store", "DIRECTORY", "through which Gloo's processes find each other", &flags.store);
-  line.Integer("rank", "N", "of this process", 0, 1000, &flags.rank);
-  line.Integer("world", "N", "processes", 1, 1000, &flags.world);
-  line.Integer("mbytes", "M", "megabytes to reduce", 1, 100000, &flags.megabytes);
-  line.Integer("pairs", "N", "measured pairs", 1, 100000, &flags.pairs);
-  return line;
+std::optional<PeerOptions> ParseArguments(const std::vector<std::string>& arguments) {
+  PeerOptions options;
+  if (arguments.size() != 7 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
+      !absl::SimpleAtoi(arguments[4], &options.world) || !absl::SimpleAtoi(arguments[5], &options.megabytes) ||
+      !absl::SimpleAtoi(arguments[6], &options.pairs)) {
+    return std::nullopt;
+  }
+  options.name = arguments[0];
+  options.scheduler = arguments[1];
+  options.directory = arguments[2];
+  const bool valid = 0 <= options.rank && options.rank < options.world && options.megabytes > 0 && options.pairs > 0;
+  return valid ? std::make_optional(options) : std::nullopt;
 }
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
@@ -108,41 +111,39 @@ absl::StatusOr<LoopbackPairs> Measure(Contest& contest, int64_t pairs) {
   return times;
 }
 
-absl::Status RunPeer(const PeerFlags& flags) {
+absl::Status RunPeer(const PeerOptions& peer) {
   LocalNodeOptions options;
-  options.name = flags.name;
-  options.scheduler = flags.scheduler;
+  options.name = peer.name;
+  options.scheduler = peer.scheduler;
   options.log = [](absl::string_view line) { std::cerr << line << std::endl; };
   absl::StatusOr<std::unique_ptr<LocalNode>> node = LocalNode::Start(options);
   if (!node.ok()) return node.status();
   absl::StatusOr<std::unique_ptr<Session>> session = (*node)->OpenSession();
   if (!session.ok()) return session.status();
-  absl::StatusOr<std::unique_ptr<GlooRing>> ring =
-      GlooRing::Connect(static_cast<int>(flags.rank), static_cast<int>(flags.world), flags.store);
+  absl::StatusOr<std::unique_ptr<GlooRing>> ring = GlooRing::Connect(peer.rank, peer.world, peer.directory);
   if (!ring.ok()) return ring.status();
-  Contest contest(**session, **ring, flags.megabytes * kFloatsPerMegabyte, flags.rank, flags.world);
+  Contest contest(**session, **ring, peer.megabytes * kFloatsPerMegabyte, peer.rank, peer.world);
   if (absl::Status status = contest.Prepare(); !status.ok()) return status;
-  const absl::StatusOr<LoopbackPairs> times = Measure(contest, flags.pairs);
+  const absl::StatusOr<LoopbackPairs> times = Measure(contest, peer.pairs);
   if (!times.ok()) return times.status();
   std::cout << FormatPairs(*times) << std::endl;
   // Nobody leaves while another still counts on it.
   return (*ring)->Barrier();
 }
 
-int Main(absl::Span<const std::string> arguments) {
-  PeerFlags flags;
-  const CommandLine line = MakeCommandLine(flags);
-  if (const std::optional<int> code = line.Parse(arguments, std::cout, std::cerr); code.has_value()) return *code;
-  const absl::Status status = RunPeer(flags);
-  if (status.ok()) return kExitSuccess;
-  std::cerr << "loopback_peer: " << status.message() << std::endl;
-  return kExitFailure;
-}
-
 }  // namespace
 }  // namespace banyan
 
 int main(int argc, char** argv) {
+  const std::optional<banyan::PeerOptions> options =
+      banyan::ParseArguments(std::vector<std::string>(argv + 1, argv + argc));
+  if (!options.has_value()) {
+    std::cerr << banyan::kUsage << std::endl;
+    return 2;
+  }
   banyan::KeepChunksInHeap();
-  return banyan::Main(std::vector<std::string>(argv + 1, argv + argc));
+  const absl::Status status = banyan::RunPeer(*options);
+  if (status.ok()) return 0;
+  std::cerr << "loopback_peer: " << status.message() << std::endl;
+  return 1;
 }

@@ -8,10 +8,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "bench/aggregate_benchmark.h"
-#include "bench/loopback_benchmark.h"
 #include "bench/plan_benchmark.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
+#include "tools/loopback_benchmark.h"
 #include "tools/program_path.h"
 
 namespace banyan {

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/overlay_yaml.h"
 
 namespace banyan {
 namespace {
@@ -48,6 +49,12 @@ TEST_F(SchedulerCommandTest, RefusesAFileWithoutAddresses) {
   std::ofstream(path) << "nodes:\n  - {name: a}\n  - {name: b}\n";
   EXPECT_EQ(Run({path}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("address"));
+}
+
+TEST_F(SchedulerCommandTest, TheSampleFileConfiguresAJob) {
+  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/overlay.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  EXPECT_TRUE(ValidateForJob(*overlay).ok());
 }
 
 TEST_F(SchedulerCommandTest, RefusesABadAddress) {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/time.h"
 #include "examples/fashion_mnist/batch_order.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
@@ -24,6 +25,8 @@ namespace {
 
 // Between the lines that a person reads.
 constexpr int64_t kRoundsPerLine = 50;
+// The node itself may be waiting for the scheduler.
+constexpr absl::Duration kPatience = absl::Hours(1);
 
 absl::StatusOr<ImageSet> LoadShard(const TrainerOptions& options) {
   absl::StatusOr<ImageSet> images = LoadFashionMnist(options.data, Split::kTraining);
@@ -74,7 +77,7 @@ absl::Status Train(const TrainerOptions& options) {
   absl::StatusOr<ImageSet> shard = LoadShard(options);
   if (!shard.ok()) return shard.status();
   absl::StatusOr<std::unique_ptr<Session>> session =
-      Session::Open({.node = options.node, .worker = static_cast<uint32_t>(options.worker)});
+      Session::Open({.node = options.node, .worker = static_cast<uint32_t>(options.worker), .open_timeout = kPatience});
   if (!session.ok()) return session.status();
 
   // Every replica begins elsewhere: only the session can make them equal.

@@ -1,0 +1,139 @@
+#include "tools/loopback_benchmark.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "bench/loopback_pairs.h"
+#include "tools/child_process.h"
+#include "tools/port_reservation.h"
+#include "tools/work_directory.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
+constexpr int kShownLogLines = 20;
+
+// Every pair of nodes has a link, each way as fast as the next.
+std::string MakeOverlay(int nodes, const PortReservation& ports) {
+  std::string text = absl::StrCat("job: loopback\nscheduler: {address: ", ports.Address(0), "}\nnodes:\n");
+  for (int i = 1; i <= nodes; ++i) {
+    absl::StrAppend(&text, "  - {name: n", i, ", address: ", ports.Address(i), "}\n");
+  }
+  absl::StrAppend(&text, "aggregation: {op: sum}\n");
+  return text;
+}
+
+// A scheduler and its nodes, from their start to their end.
+class LoopbackJob {
+ public:
+  LoopbackJob(const LoopbackBenchmarkOptions& options, const WorkDirectory& directory, const PortReservation& ports)
+      : options_(options), directory_(directory), ports_(ports) {}
+
+  absl::StatusOr<std::vector<LoopbackPairs>> Run() {
+    if (absl::Status status = StartAll(); !status.ok()) return status;
+    std::vector<std::optional<LoopbackPairs>> results(peers_.size());
+    for (size_t done = 0; done < peers_.size();) {
+      absl::SleepFor(kPollInterval);
+      if (!scheduler_->running()) return Failure(*scheduler_);
+      for (size_t i = 0; i < peers_.size(); ++i) {
+        if (results[i].has_value()) continue;
+        absl::StatusOr<std::optional<LoopbackPairs>> result = Collect(*peers_[i]);
+        if (!result.ok()) return result.status();
+        results[i] = *std::move(result);
+        if (results[i].has_value()) ++done;
+      }
+    }
+    std::vector<LoopbackPairs> times;
+    for (std::optional<LoopbackPairs>& result : results) times.push_back(*std::move(result));
+    return times;
+  }
+
+ private:
+  absl::Status StartAll() {
+    absl::Status status = directory_.Write("overlay.yaml", MakeOverlay(options_.nodes, ports_));
+    if (!status.ok()) return status;
+    absl::StatusOr<std::unique_ptr<ChildProcess>> scheduler =
+        ChildProcess::Start({.name = "the scheduler",
+                             .arguments = {options_.banyan_program, "scheduler", directory_.File("overlay.yaml")},
+                             .log_path = directory_.File("scheduler.log")});
+    if (!scheduler.ok()) return scheduler.status();
+    scheduler_ = *std::move(scheduler);
+    for (int rank = 0; rank < options_.nodes; ++rank) {
+      absl::StatusOr<std::unique_ptr<ChildProcess>> peer = StartPeer(rank);
+      if (!peer.ok()) return peer.status();
+      peers_.push_back(*std::move(peer));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<std::unique_ptr<ChildProcess>> StartPeer(int rank) const {
+    const std::string name = absl::StrCat("n", rank + 1);
+    return ChildProcess::Start(
+        {.name = absl::StrCat("node ", name),
+         .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
+                       absl::StrCat(options_.nodes), absl::StrCat(options_.megabytes), absl::StrCat(options_.pairs)},
+         .log_path = directory_.File(absl::StrCat(name, ".log")),
+         .capture_output = true});
+  }
+
+  // Nothing as long as the peer is at work.
+  static absl::StatusOr<std::optional<LoopbackPairs>> Collect(ChildProcess& peer) {
+    if (peer.running()) return std::optional<LoopbackPairs>();
+    if (!peer.failure().empty()) return Failure(peer);
+    for (const std::string& line : peer.TakeLines()) {
+      absl::StatusOr<LoopbackPairs> pairs = ParsePairs(line);
+      if (!pairs.ok()) return pairs.status();
+      return std::optional<LoopbackPairs>(*std::move(pairs));
+    }
+    return Failure(peer);
+  }
+
+  static absl::Status Failure(const ChildProcess& child) {
+    return absl::InternalError(absl::StrCat(child.name(), " ended too early (", child.failure(),
+                                            "); the end of its log:\n", child.LogTail(kShownLogLines)));
+  }
+
+  const LoopbackBenchmarkOptions& options_;
+  const WorkDirectory& directory_;
+  const PortReservation& ports_;
+  std::unique_ptr<ChildProcess> scheduler_;
+  std::vector<std::unique_ptr<ChildProcess>> peers_;
+};
+
+void Print(const LoopbackBenchmarkOptions& options, const LoopbackPairs& pairs, std::ostream& out) {
+  const LoopbackSummary summary = Summarize(pairs);
+  if (options.json) {
+    out << absl::StreamFormat(
+        "{\"nodes\":%d,\"megabytes\":%d,\"banyan_seconds_p50\":%.6f,\"gloo_seconds_p50\":%.6f,\"ratio_p50\":%.4f,"
+        "\"pairs\":%s}\n",
+        options.nodes, options.megabytes, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
+        FormatPairs(pairs));
+    return;
+  }
+  out << absl::StreamFormat(
+      "loopback: nodes=%d mbytes=%d pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n", options.nodes,
+      options.megabytes, pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3,
+      summary.ratio);
+}
+
+}  // namespace
+
+absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out) {
+  absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-bench");
+  if (!directory.ok()) return directory.status();
+  absl::StatusOr<PortReservation> ports = PortReservation::Take(options.nodes + 1);
+  if (!ports.ok()) return ports.status();
+  absl::StatusOr<std::vector<LoopbackPairs>> times = LoopbackJob(options, **directory, *ports).Run();
+  if (!times.ok()) return times.status();
+  Print(options, Slowest(*times), out);
+  return absl::OkStatus();
+}
+
+}  // namespace banyan

@@ -1,0 +1,29 @@
+// `banyan bench loopback`: how long a push-pull of node processes on one machine takes, beside Gloo's ring all-reduce
+// of the same bytes between the same processes.
+#ifndef BANYAN_TOOLS_LOOPBACK_BENCHMARK_H_
+#define BANYAN_TOOLS_LOOPBACK_BENCHMARK_H_
+
+#include <cstdint>
+#include <ostream>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace banyan {
+
+struct LoopbackBenchmarkOptions {
+  int nodes = 4;
+  int64_t megabytes = 64;  // of float32 that every node pushes and pulls
+  int pairs = 10;          // measured, after one that is not
+  bool json = false;
+  std::string banyan_program;  // the command `banyan`, for the scheduler
+  std::string peer_program;    // //bench:loopback_peer
+};
+
+// Starts a scheduler and the nodes, measures interleaved pairs and writes the medians to `out`. What a process that
+// fails has logged is in the error. REQUIRES: 2 <= nodes, 1 <= megabytes, 1 <= pairs.
+absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_LOOPBACK_BENCHMARK_H_
