@@ -88,6 +88,21 @@ TEST_F(RoundBookTest, ParksBeyondTheWindowAndAnswersWhenItMoves) {
   EXPECT_EQ(book_.parked(), 0u);
 }
 
+TEST_F(RoundBookTest, ParkedRequestsAreBounded) {
+  uint32_t node = 0;
+  while (book_.parked() < kMaxParkedRequests) {
+    ++node;
+    PolicyRequest request;
+    for (uint64_t i = 0; i < kMinOpenWindowRounds; ++i) {
+      request.entries.push_back({kKey, Round(kMinOpenWindowRounds + i), RoundKind::kAggregate});
+    }
+    ASSERT_THAT(book_.Request(NodeId(node), request).rejections, IsEmpty());
+  }
+  const PolicyRequest one_more = {{{kKey, Round(kMinOpenWindowRounds), RoundKind::kAggregate}}};
+  EXPECT_THAT(book_.Request(NodeId(node + 1), one_more).rejections, SizeIs(1));
+  EXPECT_EQ(book_.parked(), kMaxParkedRequests);
+}
+
 TEST_F(RoundBookTest, FailuresNameKeyRoundAndNodes) {
   Ask(1, 1);
   EXPECT_THAT(std::string(Ask(2, 1, RoundKind::kBroadcast).failure.message()),

@@ -3,6 +3,7 @@
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/scheduler_harness.h"
+#include "scheduler/scheduler_limits.h"
 
 namespace banyan {
 namespace {
@@ -266,6 +267,16 @@ TEST(SchedulerFailureTest, RecordsOfAnotherOverlayStopTheScheduler) {
   SchedulerHarness smaller(MeshOverlay(2), before.records());
   ASSERT_TRUE(smaller.stopped().has_value());
   EXPECT_EQ(smaller.stopped()->code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(SchedulerFailureTest, DiskThatStandsStillEndsTheJobBeforeMemoryDoes) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.persists = false;
+  for (size_t i = 0; i <= kMaxHeldMessages; ++i) harness.Receive(1, Ask(key, 1));
+  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(harness.core().TableSizes().at("held"), 0u);
 }
 
 TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {

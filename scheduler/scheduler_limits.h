@@ -24,9 +24,9 @@ inline constexpr size_t kMaxWaitingKeys = size_t{1} << 20;
 inline constexpr uint64_t kMinOpenWindowRounds = 64;
 inline constexpr uint64_t kOpenWindowFactor = 4;
 // Requests that wait for the window of their key to move.
-inline constexpr size_t kMaxParkedRequests = size_t{1} << 20;
+inline constexpr size_t kMaxParkedRequests = size_t{1} << 18;
 // Messages that wait for a record to be durable.
-inline constexpr size_t kMaxHeldMessages = size_t{1} << 20;
+inline constexpr size_t kMaxHeldMessages = size_t{1} << 18;
 // Rows of memory in one node's report.
 inline constexpr size_t kMaxReportMemoryRows = 64;
 inline constexpr size_t kMaxReportNameBytes = 64;
