@@ -1,0 +1,173 @@
+#include "tests/job_fixture.h"
+
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kProgram[] = "tools/banyan";
+constexpr char kWorkerProgram[] = "tests/worker_process";
+constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
+constexpr int kShownLogLines = 15;
+
+void ShowLog(const ChildProcess* process) {
+  if (process == nullptr) return;
+  std::cerr << "the end of the log of " << process->name() << ":\n" << process->LogTail(kShownLogLines);
+}
+
+}  // namespace
+
+bool IsSanitized() {
+#ifdef __SANITIZE_ADDRESS__
+  return true;
+#else
+  return false;
+#endif
+}
+
+void Require(const absl::Status& status, absl::string_view what) {
+  if (!status.ok()) throw std::runtime_error(absl::StrCat(what, ": ", status.ToString()));
+}
+
+JobFixture::JobFixture(const JobSpec& spec)
+    : spec_(spec),
+      directory_(Require(WorkDirectory::Make("banyan-test"), "a directory")),
+      ports_(Require(PortReservation::Take(spec.nodes + 1), "ports")),
+      reached_scheduler_(scheduler_address()),
+      nodes_(static_cast<size_t>(spec.nodes)) {
+  Require(directory_->Write("overlay.yaml", Overlay()), "the overlay");
+}
+
+JobFixture::~JobFixture() {
+  if (!testing::Test::HasFailure() && std::uncaught_exceptions() == 0) return;
+  ShowLog(scheduler_.get());
+  for (const std::unique_ptr<ChildProcess>& node : nodes_) ShowLog(node.get());
+}
+
+std::string JobFixture::Overlay() const {
+  std::string text = absl::StrCat("job: ", spec_.job, "\nscheduler: {address: '", scheduler_address(), "'}\nnodes:\n");
+  for (size_t i = 0; i < nodes(); ++i) {
+    absl::StrAppend(&text, "  - {name: ", NameOf(i), ", address: '", AddressOf(i), "', workers: ", spec_.workers,
+                    "}\n");
+  }
+  absl::StrAppend(&text, spec_.links, spec_.more, "membership: {heartbeat_seconds: ", spec_.heartbeat_seconds,
+                  ", lost_after_seconds: ", spec_.lost_after_seconds, "}\n");
+  return text;
+}
+
+std::string JobFixture::NameOf(size_t node) { return absl::StrCat("n", node + 1); }
+
+std::string JobFixture::SocketPathOf(size_t node) const { return directory_->File(NameOf(node) + ".sock"); }
+
+std::string JobFixture::LogPath(const std::string& process) const { return directory_->File(process + ".log"); }
+
+std::unique_ptr<ChildProcess> JobFixture::Start(const std::string& name, std::vector<std::string> arguments) {
+  ChildProcessOptions options;
+  options.name = name;
+  options.arguments = std::move(arguments);
+  options.log_path = LogPath(name);
+  return Require(ChildProcess::Start(options), name);
+}
+
+std::unique_ptr<ChildProcess> JobFixture::StartCommand(const std::string& name, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), kProgram);
+  return Start(name, std::move(arguments));
+}
+
+void JobFixture::StartScheduler() {
+  scheduler_ = StartCommand("scheduler", {"scheduler", directory_->File("overlay.yaml")});
+}
+
+void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {
+  std::vector<std::string> arguments = {"node", "--name", NameOf(node)};
+  const auto add = [&arguments](const char* flag, const std::string& value) {
+    arguments.push_back(flag);
+    arguments.push_back(value);
+  };
+  add("--scheduler", reached_scheduler_);
+  add("--listen", AddressOf(node));
+  add("--attach", absl::StrCat("unix:", SocketPathOf(node)));
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  nodes_[node] = StartCommand(NameOf(node), std::move(arguments));
+}
+
+void JobFixture::StartAll() {
+  StartScheduler();
+  for (size_t i = 0; i < nodes(); ++i) StartNode(i);
+}
+
+std::unique_ptr<ChildProcess> JobFixture::StartWorkerProcess(size_t node, uint32_t worker) {
+  return Start(absl::StrCat("worker-", NameOf(node), "-", worker),
+               {kWorkerProgram, absl::StrCat("unix:", SocketPathOf(node)), absl::StrCat(worker)});
+}
+
+std::unique_ptr<Session> JobFixture::Open(size_t node, uint32_t worker) const {
+  SessionOptions options;
+  options.node = absl::StrCat("unix:", SocketPathOf(node));
+  options.worker = worker;
+  options.open_timeout = kPatience;
+  return Require(Session::Open(options), absl::StrCat("a session at ", NameOf(node)));
+}
+
+std::vector<std::unique_ptr<Session>> JobFixture::OpenAll() const {
+  std::vector<std::unique_ptr<Session>> sessions;
+  for (size_t node = 0; node < nodes(); ++node) {
+    for (int worker = 0; worker < spec_.workers; ++worker) sessions.push_back(Open(node, worker));
+  }
+  return sessions;
+}
+
+std::string JobFixture::LogOf(const std::string& process) const {
+  std::ifstream file(LogPath(process));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void JobFixture::WaitForLog(const std::string& process, absl::string_view text) const {
+  const absl::Time deadline = absl::Now() + kPatience;
+  while (!absl::StrContains(LogOf(process), text)) {
+    if (absl::Now() >= deadline) {
+      throw std::runtime_error(absl::StrCat(process, " has not logged '", text, "'; its log is\n", LogOf(process)));
+    }
+    absl::SleepFor(kPollInterval);
+  }
+}
+
+std::string JobFixture::StatusJson() {
+  const std::unique_ptr<ChildProcess> status =
+      StartCommand("status", {"status", "--scheduler", scheduler_address(), "--json", "--timeout", "60"});
+  EXPECT_TRUE(status->WaitUntilEnded(kPatience));
+  EXPECT_EQ(status->failure(), "");
+  return LogOf("status");
+}
+
+void JobFixture::StopAll(int signal) {
+  std::vector<ChildProcess*> running;
+  for (const std::unique_ptr<ChildProcess>& node : nodes_) {
+    if (node != nullptr && node->running()) running.push_back(node.get());
+  }
+  if (scheduler_ != nullptr && scheduler_->running()) running.push_back(scheduler_.get());
+  for (ChildProcess* process : running) process->Signal(signal);
+  for (ChildProcess* process : running) {
+    EXPECT_TRUE(process->WaitUntilEnded(kPatience)) << process->name() << " runs on";
+    EXPECT_EQ(process->failure(), "") << process->name() << ":\n" << process->LogTail(kShownLogLines);
+  }
+}
+
+void JobFixture::Kill(ChildProcess& process) {
+  process.Signal(SIGKILL);
+  EXPECT_TRUE(process.WaitUntilEnded(kPatience));
+}
+
+}  // namespace banyan

@@ -1,0 +1,115 @@
+// A job of real daemons on this machine, for tests: one `banyan scheduler` and `banyan node`s as processes on free
+// loopback ports. Workers are sessions of the test process, or processes of their own. Thread-compatible; the thread
+// that makes it must outlive it.
+//
+// What cannot go on throws: GoogleTest reports it and ends the test. Daemons that still run at the end are killed;
+// their logs are shown when the test has failed.
+#ifndef BANYAN_TESTS_JOB_FIXTURE_H_
+#define BANYAN_TESTS_JOB_FIXTURE_H_
+
+#include <signal.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/session.h"
+#include "tools/child_process.h"
+#include "tools/port_reservation.h"
+#include "tools/work_directory.h"
+
+namespace banyan {
+
+// Whether AddressSanitizer watches this build: all is slower then, and uses more memory.
+bool IsSanitized();
+
+// For whatever must happen, on a machine that does other things as well.
+inline constexpr absl::Duration kPatience = absl::Seconds(120);
+
+// Throws what is wrong.
+void Require(const absl::Status& status, absl::string_view what);
+
+template <typename T>
+T Require(absl::StatusOr<T> value, absl::string_view what) {
+  Require(value.status(), what);
+  return *std::move(value);
+}
+
+struct JobSpec {
+  int nodes = 3;                   // n1, n2, ...
+  int workers = 1;                 // of each node
+  std::string job = "test";        // its name
+  std::string links = {};          // the overlay's section `links`; empty: a link between every two nodes
+  std::string more = {};           // further sections
+  double heartbeat_seconds = 0.5;  // and silence for so long that only a dead process is silent:
+  double lost_after_seconds = 30;
+};
+
+class JobFixture {
+ public:
+  explicit JobFixture(const JobSpec& spec);
+  JobFixture(const JobFixture&) = delete;
+  JobFixture& operator=(const JobFixture&) = delete;
+  ~JobFixture();
+
+  // Nodes count from 0: node 0 is n1. `flags` are added to the command.
+  void StartScheduler();
+  void StartNode(size_t node, const std::vector<std::string>& flags = {});
+  // Where nodes that are started from now on look for the scheduler.
+  void ReachSchedulerAt(const std::string& address) { reached_scheduler_ = address; }
+  void StartAll();
+  // A `banyan` process beside those of the job. Its log can be waited for by `name`.
+  std::unique_ptr<ChildProcess> StartCommand(const std::string& name, std::vector<std::string> arguments);
+  // tests/worker_process.cc, attached to a node.
+  std::unique_ptr<ChildProcess> StartWorkerProcess(size_t node, uint32_t worker);
+
+  size_t nodes() const { return nodes_.size(); }
+  size_t workers() const { return nodes() * static_cast<size_t>(spec_.workers); }
+  ChildProcess& scheduler() { return *scheduler_; }
+  ChildProcess& node(size_t node) { return *nodes_[node]; }
+  static std::string NameOf(size_t node);
+  std::string scheduler_address() const { return ports_.Address(0); }
+  int scheduler_port() const { return ports_.ports()[0]; }
+  // Where the node listens.
+  std::string AddressOf(size_t node) const { return ports_.Address(static_cast<int>(node) + 1); }
+  int PortOf(size_t node) const { return ports_.ports()[node + 1]; }
+  std::string SocketPathOf(size_t node) const;
+
+  std::unique_ptr<Session> Open(size_t node, uint32_t worker = 0) const;
+  // In the order of nodes, then of workers.
+  std::vector<std::unique_ptr<Session>> OpenAll() const;
+
+  // The lines that a process has logged so far.
+  std::string LogOf(const std::string& process) const;
+  // Waits until the process has logged this; throws when it has not in time.
+  void WaitForLog(const std::string& process, absl::string_view text) const;
+  // `banyan status --json`.
+  std::string StatusJson();
+
+  // Sends the signal to all daemons that run; expects that each of them ends with exit code 0.
+  void StopAll(int signal = SIGTERM);
+  // SIGKILL, and gone when it returns.
+  static void Kill(ChildProcess& process);
+
+ private:
+  std::string LogPath(const std::string& process) const;
+  std::string Overlay() const;
+  std::unique_ptr<ChildProcess> Start(const std::string& name, std::vector<std::string> arguments);
+
+  const JobSpec spec_;
+  const std::unique_ptr<WorkDirectory> directory_;
+  const PortReservation ports_;
+  std::string reached_scheduler_;
+  std::unique_ptr<ChildProcess> scheduler_;
+  std::vector<std::unique_ptr<ChildProcess>> nodes_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TESTS_JOB_FIXTURE_H_

@@ -1,0 +1,96 @@
+// Workers that call what makes no sense get an error that says so, and the job goes on.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/session.h"
+#include "tests/job_fixture.h"
+#include "tests/test_training.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class MisuseTest : public testing::Test {
+ protected:
+  MisuseTest() : job_(JobSpec{}) {
+    job_.StartAll();
+    sessions_ = job_.OpenAll();
+    training_ = std::make_unique<TestTraining>(Addresses(sessions_), std::vector<TestTraining::Tensor>{{"w", 100}});
+    training_->Init();
+  }
+
+  void ExpectJobGoesOn() {
+    for (int round = 0; round < 3; ++round) training_->PushPullRound();
+    job_.StopAll();
+  }
+
+  JobFixture job_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::unique_ptr<TestTraining> training_;
+};
+
+TEST_F(MisuseTest, AWrongShapeIsNamed) {
+  std::vector<float> values(99);
+  const absl::Status pushed = sessions_[0]->Push("w", values).Wait(kPatience);
+  EXPECT_EQ(pushed.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(pushed.message()), AllOf(HasSubstr("w"), HasSubstr("100"), HasSubstr("99")));
+  EXPECT_EQ(sessions_[0]->Pull("w", absl::MakeSpan(values)).Wait(kPatience).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(sessions_[1]->Init("w", values).Wait(kPatience).code(), absl::StatusCode::kInvalidArgument);
+  ExpectJobGoesOn();
+}
+
+TEST_F(MisuseTest, APushBeforeInitIsNamed) {
+  std::vector<float> values(5);
+  const absl::Status status = sessions_[1]->PushPull("never", values, absl::MakeSpan(values)).Wait(kPatience);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr("never"), HasSubstr("Init")));
+  EXPECT_EQ(sessions_[1]->Push("never", values).Wait(kPatience).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(sessions_[1]->Pull("never", absl::MakeSpan(values)).Wait(kPatience).code(),
+            absl::StatusCode::kFailedPrecondition);
+  ExpectJobGoesOn();
+}
+
+TEST_F(MisuseTest, ASecondInitIsNamed) {
+  std::vector<float> values(100);
+  EXPECT_EQ(sessions_[2]->Init("w", values).Wait(kPatience).code(), absl::StatusCode::kAlreadyExists);
+  ExpectJobGoesOn();
+}
+
+TEST_F(MisuseTest, NodesThatDisagreeOnAShapeAreToldWhich) {
+  std::vector<float> ten(10);
+  std::vector<float> eleven(11);
+  std::vector<Ticket> tickets;
+  tickets.push_back(sessions_[0]->Init("v", ten));
+  tickets.push_back(sessions_[1]->Init("v", ten));
+  tickets.push_back(sessions_[2]->Init("v", eleven));
+  // Who comes first is right, whichever it is; the others wait for ever.
+  absl::Status refused;
+  for (size_t i = 0; refused.code() != absl::StatusCode::kInvalidArgument; i = (i + 1) % tickets.size()) {
+    refused = tickets[i].Wait(absl::Milliseconds(10));
+  }
+  EXPECT_THAT(std::string(refused.message()), AllOf(HasSubstr("key v"), HasSubstr("10"), HasSubstr("11")));
+  ExpectJobGoesOn();
+}
+
+TEST_F(MisuseTest, AWorkerThatIsAttachedAlreadyIsRefused) {
+  SessionOptions options;
+  options.node = "unix:" + job_.SocketPathOf(0);
+  const absl::Status taken = Session::Open(options).status();
+  EXPECT_EQ(taken.code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(std::string(taken.message()), HasSubstr("worker 0"));
+  options.worker = 1;
+  const absl::Status unknown = Session::Open(options).status();
+  EXPECT_FALSE(unknown.ok());
+  EXPECT_THAT(std::string(unknown.message()), HasSubstr("worker 1"));
+  ExpectJobGoesOn();
+}
+
+}  // namespace
+}  // namespace banyan
