@@ -28,7 +28,7 @@ constexpr int64_t kMaxBatch = 1000;
 
 struct DemoFlags {
   std::string overlay;  // empty: the built-in one
-  int64_t rounds = 400;
+  int64_t rounds = 600;
   int64_t batch = 32;
   int64_t seed = 1;
   bool json = false;
@@ -43,7 +43,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
       "banyan demo --rounds 200");
   line.Text("overlay", "FILE", "nodes and links of another demo (default: built in, nine nodes of Internet2)",
             &flags.overlay);
-  line.Integer("rounds", "N", "steps of training (default 400)", 1, kMaxRounds, &flags.rounds);
+  line.Integer("rounds", "N", "steps of training (default 600)", 1, kMaxRounds, &flags.rounds);
   line.Integer("batch", "N", "images per step and process (default 32)", 1, kMaxBatch, &flags.batch);
   line.Integer("seed", "N", "of the order of images (default 1)", 0, kMaxRounds, &flags.seed);
   line.Switch("json", "print the result as JSON", &flags.json);

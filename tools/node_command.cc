@@ -93,7 +93,7 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
 
   const std::string& address = (*host)->bound_address();
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
-  log(LogLevel::kInfo, absl::StrCat("listening on ", address, ", waiting for the scheduler at ", flags.scheduler));
+  log(LogLevel::kInfo, absl::StrCat("listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
   auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
                                                      .address = flags.advertise.empty() ? address : flags.advertise,

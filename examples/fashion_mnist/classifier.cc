@@ -31,9 +31,11 @@ struct Layers : torch::nn::Module {
         fc2(register_module("fc2", torch::nn::Linear(kHidden, kClasses))) {}
 
   torch::Tensor Forward(torch::Tensor images) {
-    torch::Tensor x = torch::max_pool2d(torch::relu(conv1(images)), 2);
-    x = torch::max_pool2d(torch::relu(conv2(x)), 2);
-    return fc2(torch::relu(fc1(x.flatten(1))));
+    // Smooth throughout: at a kink (of a ReLU, of a maximum) rounding would decide where a gradient goes, and the same
+    // samples split differently would not give the same sums.
+    torch::Tensor x = torch::silu(torch::avg_pool2d(conv1(images), 2));
+    x = torch::silu(torch::avg_pool2d(conv2(x), 2));
+    return fc2(torch::silu(fc1(x.flatten(1))));
   }
 
   torch::nn::Conv2d conv1, conv2;

@@ -18,7 +18,7 @@ namespace banyan {
 
 struct ClassifierOptions {
   uint64_t seed = 1;
-  double learning_rate = 0.05;
+  double learning_rate = 0.08;
   double momentum = 0;  // 0: plain gradient descent
 };
 

@@ -23,12 +23,12 @@ CommandLine MakeCommandLine(TrainerOptions& options, std::string& optimizer) {
   line.Integer("rank", "N", "this process among all, from 0; 0 measures the accuracy (default 0)", 0, kMaxWorld,
                &options.rank);
   line.Integer("world", "N", "training processes in all (default 1)", 1, kMaxWorld, &options.world);
-  line.Integer("rounds", "N", "steps (default 400)", 1, kMaxRounds, &options.rounds);
+  line.Integer("rounds", "N", "steps (default 600)", 1, kMaxRounds, &options.rounds);
   line.Integer("epochs", "N", "instead of --rounds: how often to go over the images", 1, kMaxRounds, &options.epochs);
   line.Integer("batch", "N", "images per step (default 32)", 1, kMaxBatch, &options.batch);
   line.Integer("seed", "N", "of first values and order of images (default 1)", 0, kMaxRounds, &options.seed);
   line.Choice("optimizer", {"sgd", "momentum"}, "of each replica (default momentum)", &optimizer);
-  line.Number("learning-rate", "RATE", "(default 0.05)", 0, 1000, &options.learning_rate);
+  line.Number("learning-rate", "RATE", "(default 0.08)", 0, 1000, &options.learning_rate);
   line.Number("momentum", "FACTOR", "(default 0.9)", 0, 1, &options.momentum);
   line.Text("data", "DIRECTORY", absl::StrCat("the dataset's files (default ", kFashionMnistDirectory, ")"),
             &options.data);

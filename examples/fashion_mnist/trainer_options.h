@@ -17,11 +17,11 @@ struct TrainerOptions {
   int64_t worker = 0;    // among those of the node
   int64_t rank = 0;      // among all of the job
   int64_t world = 1;     // how many there are in all
-  int64_t rounds = 400;  // steps
+  int64_t rounds = 600;  // steps
   int64_t epochs = 0;    // when not 0, instead of rounds: how often to go over the images
   int64_t batch = 32;
   int64_t seed = 1;
-  double learning_rate = 0.05;
+  double learning_rate = 0.08;
   double momentum = 0.9;  // 0 with --optimizer sgd
   std::string data = kFashionMnistDirectory;
   bool json = false;
