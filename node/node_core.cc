@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kMostEarlyCalls = 1 << 12;
 constexpr size_t kMostEarlyHellos = 1 << 14;
 constexpr int64_t kRelayChunks = 64;
+// Whoever stops daemons kills those that take much longer.
+constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
 
 PeerNetwork::Limits LimitsOf(const JobConfig& config) {
   PeerNetwork::Limits limits;
@@ -64,7 +66,7 @@ Actions NodeCore::Step(Timestamp now, Event event) {
 }
 
 Timestamp NodeCore::NextDeadline() const {
-  const Timestamp of_scheduler = scheduler_.NextDeadline();
+  const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), stop_at_.value_or(kNever));
   return joined_.has_value() ? std::min(of_scheduler, joined_->network->NextDeadline()) : of_scheduler;
 }
 
@@ -100,6 +102,7 @@ void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
 
 void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   if (scheduler_.OnDeadline(step)) SendReport(step);
+  if (stop_at_.has_value() && step.now >= *stop_at_) StopNow(step);
   if (!joined_.has_value()) return;
   joined_->network->OnDeadline(step);
   if (failed_.ok() && scheduler_.Silence(step.now) > joined_->config.lost_after) {
@@ -126,9 +129,15 @@ void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
 }
 
 void NodeCore::Handle(StepContext& step, StopRequested&) {
-  // Others may still need what this node holds of the last rounds. Whoever asks twice means it.
-  if (workers_done_ && !left_ && failed_.ok() && !std::exchange(stop_after_leaving_, true)) return;
-  if (!left_) scheduler_.Announce(step, Leave{"it was stopped"});
+  // Others may still need what this node holds of the last rounds.
+  const bool stays = workers_done_ && !left_ && failed_.ok();
+  if (!stays) return StopNow(step);
+  if (!stop_at_.has_value()) stop_at_ = step.now + kLongestFarewell;
+}
+
+void NodeCore::StopNow(StepContext& step) {
+  stop_at_.reset();
+  if (!std::exchange(left_, true)) scheduler_.Announce(step, Leave{"it was stopped"});
   Fail(absl::UnavailableError(absl::StrCat("node ", options_.name, " was stopped")));
   stop_ = absl::OkStatus();
 }
@@ -287,7 +296,7 @@ void NodeCore::LeaveIfOver(StepContext& step) {
   if (!is_over) return;
   left_ = true;
   scheduler_.Announce(step, Leave{"its workers are done"});
-  if (stop_after_leaving_) stop_ = absl::OkStatus();
+  if (stop_at_.has_value()) stop_ = absl::OkStatus();
 }
 
 void NodeCore::Fail(absl::Status status) {

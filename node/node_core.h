@@ -90,6 +90,7 @@ class NodeCore : public Protocol,
   void TakeFailure(StepContext& step);
   // A node whose workers are done stays until every round it took part in is closed everywhere.
   void LeaveIfOver(StepContext& step);
+  void StopNow(StepContext& step);
   void SendReport(StepContext& step);
 
   NodeOptions options_;
@@ -106,7 +107,8 @@ class NodeCore : public Protocol,
   std::optional<absl::Status> stop_;
   bool workers_done_ = false;
   bool left_ = false;
-  bool stop_after_leaving_ = false;
+  // While it is asked to stop and stays for the others: when it goes all the same.
+  std::optional<Timestamp> stop_at_;
   std::optional<NodeReport> last_report_;
 };
 

@@ -74,6 +74,23 @@ TEST_F(NodeCoreFailureTest, AStopAnswersAllAndLeaves) {
   EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 1u);
 }
 
+TEST_F(NodeCoreFailureTest, AStopWaitsForTheLastRoundsToCloseButNotForEver) {
+  cluster_.InitEverywhere({1, 2, 3});
+  cluster_.scheduler().hold_closed = true;
+  for (uint32_t node : {1, 2}) cluster_.Push(node, 0, kKey, {1, 2, 3});
+  for (uint32_t node : {1, 2}) {
+    cluster_.Detach(node, 0, true);
+    cluster_.Step(node, StopRequested{});
+  }
+  cluster_.Advance(absl::Seconds(4));
+  EXPECT_TRUE(cluster_.stopped().empty());
+  cluster_.Advance(absl::Seconds(2));
+  for (uint32_t node : {1, 2}) {
+    EXPECT_EQ(cluster_.stopped().at(node), absl::OkStatus());
+    EXPECT_EQ(cluster_.scheduler().Said<Leave>(node).size(), 1u);
+  }
+}
+
 TEST_F(NodeCoreFailureTest, ARefusedJoinStopsTheNodeWithTheReason) {
   TestCluster cluster(Config(), TestPlan::Chain(2));
   cluster.scheduler().silent = true;
