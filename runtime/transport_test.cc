@@ -134,6 +134,21 @@ TEST_F(TransportTest, TheEndOfAnInboundConnectionIsToldAfterItsMessages) {
   EXPECT_EQ(server->counters().Get().dropped_sends, 1u);
 }
 
+TEST_F(TransportTest, TheEndOfAnOutboundConnectionIsToldAfterItsMessages) {
+  auto server = Bind();
+  auto client = Bind();
+  client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send(Beat(kOut, 0), SteadyNow());
+  const ConnectionId inbound = First<MessageReceived>(Collect(*server, Have<MessageReceived>(1))).connection;
+  constexpr size_t kMessages = 500;
+  for (size_t i = 0; i < kMessages; ++i) server->Send(Beat(inbound, i), SteadyNow());
+  server.reset();
+  const auto events = Collect(*client, Have<ConnectionDown>(1));
+  EXPECT_EQ(Count<MessageReceived>(events), kMessages);
+  EXPECT_TRUE(std::holds_alternative<ConnectionDown>(events.back()));
+}
+
 TEST_F(TransportTest, AReconnectedPeerGetsANewInboundId) {
   auto server = Bind();
   std::vector<ConnectionId> seen;
