@@ -108,6 +108,9 @@ TEST_F(LocalNodeTest, AWorkerThatLeavesInTheMiddleEndsTheOthersRound) {
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "node n1, key w, round 1")) << status;
   EXPECT_TRUE(absl::StrContains(status.message(), "n3")) << status;
+  std::vector<float> other(1000);
+  EXPECT_EQ(sessions[1]->PushPull("w", values, absl::MakeSpan(other)).Wait(kLong).code(),
+            absl::StatusCode::kUnavailable);
   EXPECT_EQ(sessions[1]->Push("w", values).Wait(kLong).code(), absl::StatusCode::kUnavailable);
 }
 

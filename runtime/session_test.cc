@@ -134,13 +134,13 @@ TEST_P(SessionTest, BroadcastBarrierAndLoss) {
   }
   Ticket here = first->Broadcast("w", a, absl::MakeSpan(a));
   EXPECT_TRUE(second->Broadcast("w", b, absl::MakeSpan(b)).Wait(kLong).ok());
+  EXPECT_TRUE(here.Wait(kLong).ok());
   EXPECT_EQ(b, a);
   Ticket barrier = first->Barrier();
   EXPECT_EQ(barrier.Wait(absl::Milliseconds(20)).code(), absl::StatusCode::kDeadlineExceeded);
   EXPECT_TRUE(second->Barrier().Wait(kLong).ok());
   EXPECT_TRUE(barrier.Wait(kLong).ok());
   EXPECT_TRUE(first->ReportLoss(3, 0.5).Wait(kLong).ok());
-  EXPECT_TRUE(here.Wait(kLong).ok());
   first.reset();
   second.reset();
   EXPECT_EQ(Detached(2), (std::vector<bool>{true, true}));

@@ -1,0 +1,81 @@
+#include "runtime/client_gate.h"
+
+#include <future>
+#include <memory>
+#include <variant>
+#include <vector>
+
+#include "core/event.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+class ClientGateTest : public testing::Test {
+ protected:
+  // A barrier's request, as posted; its end goes to `ends_`.
+  RequestId Call(Buffer result = Buffer()) {
+    gate_->Call(
+        std::move(result),
+        [](RequestId request) {
+          return ClientBarrier{request, WorkerId(0)};
+        },
+        [this](const CompleteRequest& complete) { ends_.push_back(complete); });
+    std::vector<Event> events = queue_->Take();
+    return events.empty() ? RequestId() : std::get<ClientBarrier>(std::get<ClientCalled>(events.at(0)).call).request;
+  }
+
+  std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
+  ComputePool pool_{1};
+  std::shared_ptr<ClientGate> gate_ = std::make_shared<ClientGate>(queue_, pool_);
+  std::vector<CompleteRequest> ends_;
+};
+
+TEST_F(ClientGateTest, EachRequestHasItsOwnIdAndEndsOnce) {
+  const RequestId first = Call();
+  const RequestId second = Call();
+  EXPECT_LT(first, second);
+  gate_->Complete({second, absl::OkStatus(), KeyId(1), Round(2)});
+  gate_->Complete({second, absl::InternalError("again"), KeyId(), Round()});
+  gate_->Complete({RequestId(99), absl::OkStatus(), KeyId(), Round()});
+  ASSERT_EQ(ends_.size(), 1u);
+  EXPECT_EQ(ends_[0].request, second);
+  EXPECT_EQ(ends_[0].round, Round(2));
+}
+
+TEST_F(ClientGateTest, WritesToNobodyAreDropped) {
+  gate_->Write({RequestId(99), 0, Buffer::Allocate(4)});
+  const RequestId request = Call();
+  gate_->Write({request, 0, Buffer::Allocate(4)});
+  gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  ASSERT_EQ(ends_.size(), 1u);
+  EXPECT_TRUE(ends_[0].status.ok());
+}
+
+TEST_F(ClientGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
+  std::promise<void> go_on;
+  pool_.Submit([&go_on] { go_on.get_future().wait(); });
+  const RequestId request = Call(Buffer::Allocate(4));
+  gate_->Write({request, 0, Buffer::Allocate(4)});
+  gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_TRUE(ends_.empty());
+  gate_->Close(absl::UnavailableError("stopped"));
+  ASSERT_EQ(ends_.size(), 1u);
+  EXPECT_EQ(ends_[0].status, absl::UnavailableError("stopped"));
+  go_on.set_value();
+  EXPECT_EQ(Call(), RequestId());
+  EXPECT_EQ(ends_.size(), 2u);
+}
+
+TEST_F(ClientGateTest, AWorkerIdIsReservedOnce) {
+  EXPECT_TRUE(gate_->Reserve(WorkerId(1)));
+  EXPECT_FALSE(gate_->Reserve(WorkerId(1)));
+  EXPECT_TRUE(gate_->Reserve(WorkerId(2)));
+  gate_->Release(WorkerId(1));
+  EXPECT_TRUE(gate_->Reserve(WorkerId(1)));
+  gate_->Close(absl::UnavailableError("stopped"));
+  EXPECT_FALSE(gate_->Reserve(WorkerId(3)));
+}
+
+}  // namespace
+}  // namespace banyan
