@@ -72,9 +72,7 @@ void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
 }
 
 void DeliveryTracker::OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now) {
-  auto entry = kept_.find({refuser, chunk});
-  if (entry != kept_.end()) return MarkBusy(entry->first, entry->second, now);
-  // A relay: the chunk may be on its way to several destinations.
+  // BUSY does not say for which of its destinations the chunk was refused: all that pass the refuser may be meant.
   for (auto next = kept_.begin(); next != kept_.end();) {
     const NodeId destination = next->first.first;
     auto found = kept_.find({destination, chunk});
