@@ -34,6 +34,12 @@ JsonWriter& JsonWriter::Number(double value) {
   return *this;
 }
 
+JsonWriter& JsonWriter::Boolean(bool value) {
+  Separate();
+  text_ += value ? "true" : "false";
+  return *this;
+}
+
 JsonWriter& JsonWriter::Null() {
   Separate();
   text_ += "null";

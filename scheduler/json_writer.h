@@ -20,6 +20,7 @@ class JsonWriter {
   JsonWriter& Integer(uint64_t value);
   // null when it is not finite.
   JsonWriter& Number(double value);
+  JsonWriter& Boolean(bool value);
   JsonWriter& Null();
 
   const std::string& text() const { return text_; }

@@ -13,6 +13,8 @@ class ClientPort {
 
   virtual void OnWriteResult(const WriteResult& write) = 0;
   virtual void OnComplete(const CompleteRequest& completion) = 0;
+  // The process has ended: what waits gets no answer. Again for each later call.
+  virtual void OnEnded() = 0;
 };
 
 }  // namespace banyan

@@ -121,12 +121,13 @@ void Cluster::AddCheckers(const OverlayConfig& scaled) {
 bool Cluster::RunUntilTrained(Timestamp limit) {
   // Looking at every worker after every event would cost more than the events.
   auto unfinished = workers_.begin();
-  const bool trained = simulator_.RunUntil(
+  simulator_.RunUntil(
       [&] {
         while (unfinished != workers_.end() && unfinished->second->finished()) ++unfinished;
-        return unfinished == workers_.end();
+        return unfinished == workers_.end() || !failures_.empty();
       },
       limit);
+  const bool trained = unfinished == workers_.end();
   if (!trained) ReportWaiting("training has not ended");
   return trained;
 }
@@ -186,11 +187,13 @@ uint64_t Cluster::rounds_done() const {
 
 void Cluster::OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) {
   clock_.OnPushed(now, worker, tensor, round);
+  if (options_.listener != nullptr) options_.listener->OnPushed(now, worker, tensor, round);
 }
 
 void Cluster::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) {
   clock_.OnResult(now, worker, tensor, round, values);
   results_->OnResult(now, worker, tensor, round, values);
+  if (options_.listener != nullptr) options_.listener->OnResult(now, worker, tensor, round, values);
 }
 
 void Cluster::OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) {

@@ -42,6 +42,8 @@ struct ClusterOptions {
   absl::Duration start_within;
   // Watch every message, not only results.
   bool check_messages = true;
+  // Hears what all workers do, besides the checkers; outlives the cluster. nullptr for none.
+  WorkerListener* listener = nullptr;
   // Puts something around a core, for tests that break it on purpose; empty for none.
   std::function<std::unique_ptr<Protocol>(NodeId, std::unique_ptr<Protocol>)> wrap_core;
 };
@@ -71,6 +73,7 @@ class Cluster : private WorkerListener {
   Violations* violations() { return simulator_.violations(); }
   size_t node_count() const { return options_.overlay.nodes.size(); }
   const OverlayConfig& overlay() const { return options_.overlay; }
+  int64_t scale() const { return options_.scale; }
   SimulatedWorker* worker(NodeId node, WorkerId worker) { return workers_.at({node, worker}).get(); }
   const std::map<WorkerName, std::unique_ptr<SimulatedWorker>>& workers() const { return workers_; }
   // All calls that failed, in the order of time.
@@ -89,6 +92,10 @@ class Cluster : private WorkerListener {
     void OnWriteResult(const WriteResult& write) override { WorkerOf(write.request)->OnWriteResult(write); }
     void OnComplete(const CompleteRequest& completion) override {
       WorkerOf(completion.request)->OnComplete(completion);
+    }
+
+    void OnEnded() override {
+      for (SimulatedWorker* worker : workers_) worker->OnNodeEnded();
     }
 
    private:

@@ -39,6 +39,7 @@ class SimulatedLink {
   void Stall(Timestamp until) { wire_.Stall(until.nanoseconds()); }
   void set_rate_bps(double rate_bps) { wire_.set_rate_bps(rate_bps); }
 
+  double rate_bps() const { return wire_.rate_bps(); }
   int64_t delay_ns() const { return delay_ns_; }
   int64_t data_bytes() const { return data_bytes_; }
   int64_t control_bytes() const { return control_bytes_; }

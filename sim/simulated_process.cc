@@ -55,7 +55,7 @@ void SimulatedProcess::Restart(std::unique_ptr<Protocol> core) {
 }
 
 void SimulatedProcess::Deliver(Event event) {
-  if (!running_) return;
+  if (!running_) return RefuseCall(event);
   if (context_.agenda->now() < paused_until_ || !held_.empty()) {
     held_.push_back(std::move(event));
   } else {
@@ -88,10 +88,15 @@ void SimulatedProcess::End() {
   paused_until_ = Timestamp();
   held_.clear();
   pending_records_.clear();
+  if (client_port_ != nullptr) client_port_->OnEnded();
+}
+
+void SimulatedProcess::RefuseCall(const Event& event) {
+  if (client_port_ != nullptr && std::holds_alternative<ClientCalled>(event)) client_port_->OnEnded();
 }
 
 void SimulatedProcess::Handle(CoreEvent event) {
-  if (event.life != life_) return;
+  if (event.life != life_) return RefuseCall(event.event);
   if (std::holds_alternative<RecordPersisted>(event.event)) {
     records_.push_back(std::move(pending_records_.front().bytes));
     pending_records_.pop_front();

@@ -88,6 +88,8 @@ class SimulatedProcess {
   };
 
   void Step(Event event);
+  // A worker that calls a process that has ended hears of it.
+  void RefuseCall(const Event& event);
   void CarryOut(Action action);
   void Compute(StartComputation start);
   void Persist(PersistRecord record);

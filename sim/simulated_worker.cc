@@ -130,8 +130,8 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kInit:
       tensors_[waiting.tensor].key = completion.key;
       if (++initialised_ < tensors_.size()) return;
+      if (!plan_->tensors_apart) return OnRoundDone();
       if (plan_->rounds == 0) return Finish();
-      if (!plan_->tensors_apart) return Compute();
       for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) ComputeTensor(tensor);
       return;
     case Kind::kPush:
@@ -141,8 +141,17 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kBroadcast:
       return OnTensorDone(waiting.tensor);
     case Kind::kBarrier:
-      return rounds_done() == plan_->rounds ? Finish() : Compute();
+      return Compute();
   }
+}
+
+void SimulatedWorker::OnNodeEnded() {
+  if (dead_ || finished_ || waiting_.empty()) return;
+  const std::string text = WaitsFor();
+  waiting_.clear();
+  if (failure_.has_value()) return;
+  failure_ = absl::UnavailableError(absl::StrCat(text, ": the node has ended"));
+  listener_->OnFailed(agenda_->now(), name_, text, *failure_);
 }
 
 void SimulatedWorker::CheckResult(RequestId /*request*/, const Waiting& waiting, const CompleteRequest& completion) {
@@ -174,10 +183,10 @@ void SimulatedWorker::OnTensorDone(size_t tensor) {
 }
 
 void SimulatedWorker::OnRoundDone() {
-  if (plan_->barrier_every > 0 && rounds_done() % plan_->barrier_every == 0) {
-    Call(ClientBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker});
-  } else if (rounds_done() == plan_->rounds) {
+  if (rounds_done() == plan_->rounds) {
     Finish();
+  } else if (plan_->barrier_every > 0 && rounds_done() % plan_->barrier_every == 0) {
+    Call(ClientBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker});
   } else {
     Compute();
   }

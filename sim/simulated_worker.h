@@ -35,6 +35,8 @@ class SimulatedWorker {
   void Die();
   void OnWriteResult(const WriteResult& write);
   void OnComplete(const CompleteRequest& completion);
+  // Its socket to the node has closed.
+  void OnNodeEnded();
 
   // All rounds are done and the worker has said good-bye.
   bool finished() const { return finished_; }

@@ -11,6 +11,7 @@
 #include "tools/node_command.h"
 #include "tools/plan_command.h"
 #include "tools/scheduler_command.h"
+#include "tools/sim_command.h"
 #include "tools/status_command.h"
 
 int main(int argc, char** argv) {
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
        {"node", "runs the node of one data centre", banyan::NodeCommand},
        {"status", "shows what a running job is doing", banyan::StatusCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
+       {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
        {"bench", "measures Banyan on this machine", banyan::BenchCommand},
        {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
   const std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -1,0 +1,247 @@
+// Faults that the design names, one at a time.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sim/cluster.h"
+#include "sim/sample_overlays.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Counts messages of interest.
+class Counter : public TrafficObserver {
+ public:
+  void OnSent(const Traffic& traffic) override {
+    if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+      ++chunks;
+      if (!seen_.emplace(traffic.from, traffic.to, chunk->route.source(), chunk->id).second) ++resent_chunks;
+    }
+    if (std::holds_alternative<Busy>(traffic.message)) ++busy;
+    if (std::holds_alternative<Grant>(traffic.message)) ++grants;
+  }
+
+  int64_t chunks = 0;
+  int64_t resent_chunks = 0;
+  int64_t busy = 0;
+  int64_t grants = 0;
+
+ private:
+  std::set<std::tuple<NodeId, NodeId, NodeId, ChunkId>> seen_;
+};
+
+// Nodes that are all linked with each other at 2 Mbit/s; a round moves 40 kB and takes a few tenths of a second.
+ClusterOptions Linked(int nodes) {
+  ClusterOptions options;
+  OverlayShape shape;
+  shape.nodes = nodes;
+  shape.links = nodes * (nodes - 1) / 2;
+  shape.least_bps = 2e6;
+  shape.most_bps = 2e6;
+  Random random(1);
+  options.overlay = RandomOverlay(shape, &random);
+  options.overlay.aggregation.op = AggregationOp::kSum;
+  options.overlay.chunks.max_elements = 200;
+  options.plan.tensors = {{"w", 9000, 0}, {"b", 1000, 0}};
+  options.plan.rounds = 6;
+  return options;
+}
+
+Timestamp Seconds(double seconds) { return Timestamp() + absl::Seconds(seconds); }
+
+void RunUntilRound(Cluster* cluster, uint64_t rounds_done) {
+  ASSERT_TRUE(cluster->simulator()->RunUntil([&] { return cluster->rounds_done() >= rounds_done; }, Seconds(100)));
+}
+
+// Every worker but those of `dead` has an error that contains all of `parts`, at most `within` after now.
+void ExpectFailureEverywhere(Cluster* cluster, const std::vector<std::string>& parts, absl::Duration within,
+                             NodeId dead = kSchedulerNode) {
+  const Timestamp limit = cluster->simulator()->now() + within;
+  EXPECT_TRUE(cluster->RunUntilNobodyWaits(limit)) << cluster->WhoWaits();
+  for (const auto& [name, worker] : cluster->workers()) {
+    if (name.node == dead) continue;
+    ASSERT_TRUE(worker->failure().has_value()) << "node " << name.node;
+    EXPECT_EQ(worker->failure()->code(), absl::StatusCode::kUnavailable) << *worker->failure();
+    for (const std::string& part : parts) EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr(part));
+    EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr("round"));
+  }
+  EXPECT_TRUE(cluster->violations()->empty()) << cluster->violations()->Report();
+}
+
+TEST(NamedFaultsTest, ALostConnectionCostsAResendAndNotTheRound) {
+  Cluster cluster(Linked(4));
+  Counter counter;
+  cluster.simulator()->network()->AddObserver(&counter);
+  RunUntilRound(&cluster, 2);
+  cluster.simulator()->RunUntil([] { return false; }, cluster.simulator()->now() + absl::Milliseconds(80));
+  const int64_t before = counter.resent_chunks;
+  EXPECT_EQ(before, 0);
+  for (ConnectionIndex connection : cluster.simulator()->network()->ConnectionsInUse(NodeId(1), NodeId(2))) {
+    cluster.simulator()->network()->Lose(connection, LossOptions());
+  }
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60)));
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_GT(counter.resent_chunks, 0);
+  EXPECT_LT(counter.resent_chunks, counter.chunks / 20);
+}
+
+TEST(NamedFaultsTest, APartitionBetweenTwoNodesEndsWithAnErrorThatNamesBoth) {
+  Cluster cluster(Linked(4));
+  RunUntilRound(&cluster, 2);
+  cluster.simulator()->network()->Partition(NodeId(1), NodeId(3), absl::Seconds(1));
+  ExpectFailureEverywhere(&cluster, {"n1", "n3"}, absl::Seconds(8));
+}
+
+TEST(NamedFaultsTest, ADeadWorkerEndsTheRoundForAllOthers) {
+  ClusterOptions options = Linked(3);
+  options.overlay.nodes[1].workers = 2;
+  Cluster cluster(std::move(options));
+  RunUntilRound(&cluster, 2);
+  cluster.worker(NodeId(2), WorkerId(1))->Die();
+  EXPECT_TRUE(cluster.RunUntilNobodyWaits(cluster.simulator()->now() + absl::Seconds(2)));
+  for (const auto& [name, worker] : cluster.workers()) {
+    if (worker->dead()) continue;
+    ASSERT_TRUE(worker->failure().has_value()) << "node " << name.node;
+    EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr("n2"));
+    EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr("worker 1"));
+  }
+}
+
+TEST(NamedFaultsTest, ADeadNodeEndsTheRoundWithinTheHeartbeatLimit) {
+  for (const bool silently : {false, true}) {
+    Cluster cluster(Linked(4));
+    RunUntilRound(&cluster, 2);
+    cluster.simulator()->process(NodeId(3))->Kill(silently);
+    ExpectFailureEverywhere(&cluster, {"n3"}, absl::Seconds(8), NodeId(3));
+  }
+}
+
+TEST(NamedFaultsTest, ANodeCutOffFromTheSchedulerEndsTheRound) {
+  Cluster cluster(Linked(3));
+  RunUntilRound(&cluster, 2);
+  cluster.simulator()->network()->Partition(NodeId(2), kSchedulerNode, absl::Seconds(1));
+  EXPECT_TRUE(cluster.RunUntilNobodyWaits(cluster.simulator()->now() + absl::Seconds(8))) << cluster.WhoWaits();
+  for (const auto& [name, worker] : cluster.workers()) {
+    ASSERT_TRUE(worker->failure().has_value()) << "node " << name.node;
+    EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr(name.node == NodeId(2) ? "scheduler" : "n2"));
+  }
+}
+
+TEST(NamedFaultsTest, ADeadSchedulerEndsTheRound) {
+  Cluster cluster(Linked(3));
+  RunUntilRound(&cluster, 2);
+  cluster.simulator()->process(kSchedulerNode)->Kill(/*silently=*/true);
+  ExpectFailureEverywhere(&cluster, {"scheduler"}, absl::Seconds(8));
+}
+
+TEST(NamedFaultsTest, APauseShorterThanTheHeartbeatLimitOnlyDelays) {
+  for (const uint32_t paused : {0u, 1u, 2u}) {
+    Cluster cluster(Linked(3));
+    RunUntilRound(&cluster, 2);
+    cluster.simulator()->process(NodeId(paused))->PauseUntil(cluster.simulator()->now() + absl::Seconds(3));
+    EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60))) << "process " << paused;
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  }
+}
+
+TEST(NamedFaultsTest, EarlyDataBeyondItsRoomIsAnsweredBusyAndComesOnAGrant) {
+  ClusterOptions options = Linked(4);
+  options.overlay.topology.planner = "star";
+  options.overlay.topology.root = "n2";
+  options.overlay.transport.early_bytes = 2000;  // two chunks
+  options.plan.tensors_apart = true;
+  Cluster cluster(std::move(options));
+  Counter counter;
+  cluster.simulator()->network()->AddObserver(&counter);
+  RunUntilRound(&cluster, 1);
+  // The root does not hear which policy governs the next rounds while its children send them.
+  cluster.simulator()->network()->Partition(NodeId(2), kSchedulerNode, absl::ZeroDuration());
+  cluster.simulator()->agenda()->CallAfter(
+      absl::Seconds(3), [&cluster] { cluster.simulator()->network()->Heal(NodeId(2), kSchedulerNode); });
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_GT(counter.busy, 0);
+  EXPECT_GT(counter.grants, 0);
+}
+
+TEST(NamedFaultsTest, ARelayWithoutRoomIsBusyAndLosesNothing) {
+  ClusterOptions options = Linked(5);
+  // A line: everything between its ends is relayed.
+  options.overlay.links->clear();
+  for (int i = 1; i < 5; ++i) {
+    LinkConfig& link = options.overlay.links->emplace_back();
+    link.a = "n" + std::to_string(i);
+    link.b = "n" + std::to_string(i + 1);
+    link.a_to_b_bps = i == 3 ? 2e6 : 2e7;
+    link.b_to_a_bps = 2e7;
+    link.delay = absl::Milliseconds(5);
+  }
+  options.overlay.topology.planner = "star";
+  options.overlay.topology.root = "n5";
+  options.overlay.transport.relay_bytes = 4000;
+  options.plan.rounds = 3;
+  Cluster cluster(std::move(options));
+  Counter counter;
+  cluster.simulator()->network()->AddObserver(&counter);
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_GT(counter.busy, 0);
+  EXPECT_GT(counter.grants, 0);
+}
+
+// When the results of each tensor came to each node.
+class ResultTimes : public WorkerListener {
+ public:
+  void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float>) override {
+    times[{worker.node, round, tensor}] = now;
+  }
+  std::map<std::tuple<NodeId, Round, size_t>, Timestamp> times;
+};
+
+TEST(NamedFaultsTest, AKeyOfHigherPriorityOvertakesALargeOne) {
+  ResultTimes results;
+  ClusterOptions options = Linked(3);
+  options.listener = &results;
+  options.overlay.chunks.max_elements = 2000;
+  options.overlay.transport.window_bytes = 20000;
+  // The last tensor is pushed first.
+  options.plan.tensors = {{"urgent", 4000, 5}, {"large", 80000, 0}};
+  options.plan.rounds = 2;
+  Cluster cluster(std::move(options));
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60)));
+  for (uint32_t node = 1; node <= 3; ++node) {
+    const Timestamp urgent = results.times.at({NodeId(node), Round(2), 0});
+    const Timestamp large = results.times.at({NodeId(node), Round(2), 1});
+    const absl::Duration push = urgent - cluster.clock().rounds().at(Round(2)).last_push;
+    EXPECT_LT(push, 0.5 * (large - cluster.clock().rounds().at(Round(2)).last_push)) << "node " << node;
+  }
+}
+
+TEST(NamedFaultsTest, InitialValuesAreThoseOfTheLowestWorker) {
+  ClusterOptions options = Linked(4);
+  options.overlay.nodes[0].workers = 2;
+  options.plan.rounds = 0;
+  options.start_within = absl::Seconds(2);
+  Cluster cluster(std::move(options));
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60)));
+  EXPECT_EQ(cluster.results().results(), 5 * 2);
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_TRUE(cluster.StopAll(Seconds(90))) << cluster.violations()->Report();
+}
+
+TEST(NamedFaultsTest, NodesThatStopInTheMiddleOfARoundFailTheOthers) {
+  Cluster cluster(Linked(3));
+  RunUntilRound(&cluster, 2);
+  cluster.simulator()->process(NodeId(2))->RequestStop();
+  ExpectFailureEverywhere(&cluster, {"n2"}, absl::Seconds(8), NodeId(2));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,74 @@
+#include "sim/simulation.h"
+
+#include "core/random.h"
+#include "gtest/gtest.h"
+#include "sim/sample_overlays.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+SimulationOptions Internet2(int64_t model_bytes) {
+  SimulationOptions options;
+  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
+  EXPECT_TRUE(overlay.ok()) << overlay.status();
+  options.overlay = *overlay;
+  options.tensor_elements = {model_bytes / 4};
+  return options;
+}
+
+TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
+  SimulationOptions options = Internet2(244000000);
+  options.rounds = 2;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rounds.size(), 2u);
+  EXPECT_NEAR(report->plan_rate_bps, 58.9e6, 1e5);
+  EXPECT_GT(report->rate_bps, 0.9 * report->plan_rate_bps);
+  EXPECT_LT(report->rate_bps, 1.05 * report->plan_rate_bps);
+  EXPECT_TRUE(report->replicas_identical);
+}
+
+TEST(SimulationTest, LinksCarryWhatTheTreesPutOnThem) {
+  SimulationOptions options;
+  OverlayShape shape;
+  shape.nodes = 3;
+  shape.links = 2;
+  Random random(1);
+  options.overlay = RandomOverlay(shape, &random);
+  options.overlay.topology.roots = 1;
+  options.tensor_elements = {1000000, 250000};
+  options.rounds = 4;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->links.size(), 4u);
+  // One tree of two edges: every link carries each round's model once, and headers.
+  for (const SimulationReport::LinkReport& link : report->links) {
+    EXPECT_NEAR(static_cast<double>(link.bytes), 4 * 5e6, 0.03 * 4 * 5e6);
+  }
+}
+
+TEST(SimulationTest, FaultsCostTimeAndNothingElse) {
+  SimulationOptions options = Internet2(20000000);
+  options.rounds = 3;
+  const absl::StatusOr<SimulationReport> smooth = Simulate(options);
+  options.faults = true;
+  const absl::StatusOr<SimulationReport> faulty = Simulate(options);
+  ASSERT_TRUE(smooth.ok()) << smooth.status();
+  ASSERT_TRUE(faulty.ok()) << faulty.status();
+  EXPECT_TRUE(faulty->replicas_identical);
+  EXPECT_GT(faulty->simulated, smooth->simulated);
+  EXPECT_NE(faulty->trace_hash, smooth->trace_hash);
+}
+
+TEST(SimulationTest, APlannersErrorIsTold) {
+  SimulationOptions options = Internet2(4000);
+  options.overlay.topology.planner = "oak";
+  EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kNotFound);
+  options.overlay.topology.planner = "fapt";
+  options.overlay.links->resize(2);
+  EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace banyan

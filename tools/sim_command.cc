@@ -1,0 +1,164 @@
+#include "tools/sim_command.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/time.h"
+#include "sim/simulation.h"
+#include "tools/command_line.h"
+#include "tools/progress_bar.h"
+#include "tools/sim_report.h"
+#include "topology/network_view.h"
+#include "topology/overlay_yaml.h"
+#include "topology/planner.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kElementBytes = 4;
+constexpr int64_t kMostModelBytes = int64_t{1} << 42;
+constexpr int64_t kMostRounds = 1000000;
+
+// What the command line says beyond the file.
+struct SimFlags {
+  std::string path;
+  std::optional<int64_t> model_bytes;
+  std::vector<int64_t> tensor_bytes;
+  int64_t rounds = 3;
+  int64_t seed = 1;
+  std::string planner;  // empty: the file's
+  bool has_roots = false;
+  std::optional<int> roots;  // empty with has_roots: all
+  bool faults = false;
+  bool json = false;
+};
+
+// "1000000", "1000k", "1M"; whole float32 numbers.
+absl::StatusOr<int64_t> ReadBytes(absl::string_view text) {
+  absl::string_view digits = text;
+  int64_t unit = 1;
+  if (!digits.empty()) {
+    const char last = digits.back();
+    unit = last == 'k' ? 1000 : last == 'M' ? 1000 * 1000 : last == 'G' ? 1000 * 1000 * 1000 : 1;
+    if (unit > 1) digits.remove_suffix(1);
+  }
+  int64_t count = 0;
+  if (!absl::SimpleAtoi(digits, &count) || count < 1 || count > kMostModelBytes / unit ||
+      count * unit % kElementBytes != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a number of bytes that is a multiple of 4, such as 1000000 or 1M, got '", text, "'"));
+  }
+  return count * unit;
+}
+
+absl::Status ReadTensors(absl::string_view text, std::vector<int64_t>& tensors) {
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    const absl::StatusOr<int64_t> bytes = ReadBytes(part);
+    if (!bytes.ok()) return bytes.status();
+    tensors.push_back(*bytes);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadRoots(absl::string_view value, SimFlags& flags) {
+  flags.has_roots = true;
+  if (value == "all") return absl::OkStatus();
+  int roots = 0;
+  if (!absl::SimpleAtoi(value, &roots) || roots < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("expected all or a whole number of at least 1, got '", value, "'"));
+  }
+  flags.roots = roots;
+  return absl::OkStatus();
+}
+
+CommandLine MakeCommandLine(SimFlags& flags) {
+  CommandLine line(
+      "banyan sim",
+      "Simulates a job's rounds over an overlay with the very protocols that a real job runs, and prints the\n"
+      "synchronisation time per round, the load of each link and how near the rate comes to the bound.",
+      "banyan sim deploy/topologies/internet2.yaml --model-bytes 244M --rounds 5");
+  line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
+  line.Custom("model-bytes", "B", "size of the model (default 100M), one tensor unless --tensors says more",
+              [&flags](absl::string_view value) {
+                const absl::StatusOr<int64_t> bytes = ReadBytes(value);
+                if (bytes.ok()) flags.model_bytes = *bytes;
+                return bytes.status();
+              });
+  line.Custom("tensors", "B,B,..", "sizes of the model's tensors in bytes",
+              [&flags](absl::string_view value) { return ReadTensors(value, flags.tensor_bytes); });
+  line.Integer("rounds", "R", "rounds to simulate (default 3)", 1, kMostRounds, &flags.rounds);
+  line.Integer("seed", "S", "the same seed gives the same run (default 1)", 0, INT64_MAX, &flags.seed);
+  line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
+  line.Custom("roots", "N|all", "fapt: how many trees",
+              [&flags](absl::string_view value) { return ReadRoots(value, flags); });
+  line.Switch("faults", "lose connections, pause processes, stall links", &flags.faults);
+  line.Switch("json", "print JSON", &flags.json);
+  return line;
+}
+
+absl::StatusOr<std::vector<int64_t>> TensorElements(const SimFlags& flags) {
+  if (flags.tensor_bytes.empty())
+    return std::vector<int64_t>{flags.model_bytes.value_or(100 * 1000 * 1000) / kElementBytes};
+  std::vector<int64_t> elements;
+  int64_t total_bytes = 0;
+  for (const int64_t bytes : flags.tensor_bytes) {
+    elements.push_back(bytes / kElementBytes);
+    total_bytes += bytes;
+  }
+  if (flags.model_bytes.has_value() && *flags.model_bytes != total_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat("the sizes of --tensors make ", total_bytes,
+                                                   " bytes, --model-bytes says ", *flags.model_bytes,
+                                                   "; leave one of them out"));
+  }
+  return elements;
+}
+
+int Fail(const absl::Status& status, std::ostream& err) {
+  err << "banyan sim: " << std::string(status.message()) << "\n";
+  return kExitFailure;
+}
+
+absl::StatusOr<SimulationReport> SimulateWithProgress(SimulationOptions options, std::ostream& err) {
+  const auto start = std::chrono::steady_clock::now();
+  ProgressBar bar("simulating", isatty(STDERR_FILENO) != 0, err);
+  options.progress = [&](double done) { bar.Update(done, absl::FromChrono(std::chrono::steady_clock::now() - start)); };
+  return Simulate(options);
+}
+
+}  // namespace
+
+int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  SimFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  absl::StatusOr<std::vector<int64_t>> elements = TensorElements(flags);
+  if (!elements.ok()) return line.UsageError(elements.status().message(), err);
+  absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
+  if (!overlay.ok()) return Fail(overlay.status(), err);
+  if (overlay->nodes.size() < 2)
+    return Fail(absl::InvalidArgumentError("an overlay of one node has nothing to simulate"), err);
+  if (!flags.planner.empty()) overlay->topology.planner = flags.planner;
+  if (flags.has_roots) overlay->topology.roots = flags.roots;
+  SimulationOptions options;
+  options.overlay = *std::move(overlay);
+  options.tensor_elements = *std::move(elements);
+  options.rounds = static_cast<uint64_t>(flags.rounds);
+  options.seed = static_cast<uint64_t>(flags.seed);
+  options.faults = flags.faults;
+  const NetworkView view = MakeNetworkView(options.overlay);
+  const absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
+  if (!report.ok()) return Fail(report.status(), err);
+  out << (flags.json ? SimJson(*report, view) : SimText(*report, view));
+  return report->replicas_identical ? kExitSuccess : kExitFailure;
+}
+
+}  // namespace banyan

@@ -1,0 +1,109 @@
+#include "tools/sim_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <yaml-cpp/yaml.h>
+
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kInternet2[] = "deploy/topologies/internet2.yaml";
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome Sim(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = SimCommand(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+std::string TemporaryFile(const std::string& name, const std::string& text) {
+  const std::string path = ::testing::TempDir() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(SimCommandTest, ShowsTimesLoadsAndTheRatioToTheBound) {
+  const Outcome sim = Sim({kInternet2, "--model-bytes", "20M", "--rounds", "2"});
+  EXPECT_EQ(sim.code, 0) << sim.err;
+  EXPECT_EQ(sim.err, "");
+  EXPECT_THAT(sim.out, HasSubstr("median of 2 rounds, 20.0 MB each"));
+  EXPECT_THAT(sim.out, HasSubstr("upper bound         126.0 Mbit/s, reached to "));
+  EXPECT_THAT(sim.out, HasSubstr("replicas            identical"));
+  EXPECT_THAT(sim.out, HasSubstr("from  to"));
+}
+
+// JSON is YAML, so the parser of overlays reads it.
+TEST(SimCommandTest, JsonIsStable) {
+  const Outcome sim = Sim({kInternet2, "--tensors", "8M,4M,400", "--rounds", "3", "--json"});
+  EXPECT_EQ(sim.code, 0) << sim.err;
+  const YAML::Node json = YAML::Load(sim.out);
+  ASSERT_EQ(json["rounds"].size(), 3u);
+  EXPECT_EQ(json["rounds"][2]["round"].as<int>(), 3);
+  EXPECT_EQ(json["rounds"][2]["policy"].as<int>(), 1);
+  const double seconds = json["rounds"][1]["sync_seconds"].as<double>();
+  EXPECT_NEAR(json["sync_seconds_p50"].as<double>(), seconds, 0.5 * seconds);
+  EXPECT_NEAR(json["rate_mbps"].as<double>(), 96.0032 / json["sync_seconds_p50"].as<double>(), 0.01);
+  EXPECT_NEAR(json["bound_mbps"].as<double>(), 126, 1e-6);
+  EXPECT_NEAR(json["bound_ratio"].as<double>(), json["rate_mbps"].as<double>() / 126, 1e-6);
+  ASSERT_EQ(json["links"].size(), 26u);
+  EXPECT_EQ(json["links"][0]["from"].as<std::string>(), "n1");
+  EXPECT_GT(json["links"][0]["bytes"].as<int64_t>(), 0);
+  EXPECT_TRUE(json["replicas_identical"].as<bool>());
+}
+
+TEST(SimCommandTest, TheSameSeedGivesTheSameOutput) {
+  const std::vector<std::string> arguments = {kInternet2, "--model-bytes", "4M", "--faults", "--seed", "7", "--json"};
+  const Outcome first = Sim(arguments);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out, Sim(arguments).out);
+}
+
+TEST(SimCommandTest, PlannerAndRootsReplaceTheFiles) {
+  const Outcome star = Sim({kInternet2, "--model-bytes", "4M", "--planner", "star", "--json"});
+  const Outcome one = Sim({kInternet2, "--model-bytes", "4M", "--roots", "1", "--json"});
+  EXPECT_EQ(star.code, 0) << star.err;
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_NE(star.out, one.out);
+}
+
+TEST(SimCommandTest, UsageErrorsSayWhatIsWrong) {
+  EXPECT_EQ(Sim({}).code, 2);
+  const Outcome bytes = Sim({kInternet2, "--model-bytes", "10MB"});
+  EXPECT_EQ(bytes.code, 2);
+  EXPECT_THAT(bytes.err,
+              HasSubstr("expected a number of bytes that is a multiple of 4, such as 1000000 or 1M, got '10MB'"));
+  const Outcome tensors = Sim({kInternet2, "--model-bytes", "12M", "--tensors", "4M,4M"});
+  EXPECT_EQ(tensors.code, 2);
+  EXPECT_THAT(tensors.err, HasSubstr("make 8000000 bytes, --model-bytes says 12000000"));
+  EXPECT_EQ(Sim({kInternet2, "--rounds", "0"}).code, 2);
+  EXPECT_EQ(Sim({kInternet2, "--planner", "faptt"}).code, 2);
+}
+
+TEST(SimCommandTest, WhatCannotBeSimulatedFails) {
+  const Outcome missing = Sim({"no/such/file.yaml"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_THAT(missing.err, HasSubstr("no/such/file.yaml"));
+  EXPECT_EQ(Sim({TemporaryFile("one.yaml", "nodes:\n  - {name: n1}\n")}).code, 1);
+}
+
+TEST(SimCommandTest, HelpHasAnExample) {
+  const Outcome help = Sim({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, HasSubstr("banyan sim deploy/topologies/internet2.yaml"));
+  EXPECT_THAT(help.out, HasSubstr("--model-bytes"));
+}
+
+}  // namespace
+}  // namespace banyan
