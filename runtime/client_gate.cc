@@ -10,9 +10,11 @@ namespace banyan {
 
 ClientGate::ClientGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
 
-bool ClientGate::Reserve(WorkerId worker) {
+absl::Status ClientGate::Reserve(WorkerId worker) {
   std::lock_guard<std::mutex> lock(mutex_);
-  return closed_.ok() && workers_.insert(worker).second;
+  if (!closed_.ok()) return closed_;
+  if (workers_.insert(worker).second) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat("worker ", worker.value(), " is attached already"));
 }
 
 void ClientGate::Release(WorkerId worker) {

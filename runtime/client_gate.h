@@ -32,8 +32,8 @@ class ClientGate : public std::enable_shared_from_this<ClientGate> {
   // `pool` is used until Close returns.
   ClientGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
 
-  // A worker id belongs to one connection at a time. False when it is taken or the gate is closed.
-  bool Reserve(WorkerId worker);
+  // A worker id belongs to one connection at a time: ALREADY_EXISTS when it is taken. Once closed, why.
+  absl::Status Reserve(WorkerId worker);
   void Release(WorkerId worker);
 
   // Posts the call that `make` gives for the new request id. `result` is the memory that results are written into;

@@ -54,7 +54,7 @@ TEST_F(ClientGateTest, WritesToNobodyAreDropped) {
 
 TEST_F(ClientGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
   std::promise<void> go_on;
-  pool_.Submit([&go_on] { go_on.get_future().wait(); });
+  pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
   const RequestId request = Call(Buffer::Allocate(4));
   gate_->Write({request, 0, Buffer::Allocate(4)});
   gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
@@ -68,13 +68,13 @@ TEST_F(ClientGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
 }
 
 TEST_F(ClientGateTest, AWorkerIdIsReservedOnce) {
-  EXPECT_TRUE(gate_->Reserve(WorkerId(1)));
-  EXPECT_FALSE(gate_->Reserve(WorkerId(1)));
-  EXPECT_TRUE(gate_->Reserve(WorkerId(2)));
+  EXPECT_TRUE(gate_->Reserve(WorkerId(1)).ok());
+  EXPECT_EQ(gate_->Reserve(WorkerId(1)).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_TRUE(gate_->Reserve(WorkerId(2)).ok());
   gate_->Release(WorkerId(1));
-  EXPECT_TRUE(gate_->Reserve(WorkerId(1)));
+  EXPECT_TRUE(gate_->Reserve(WorkerId(1)).ok());
   gate_->Close(absl::UnavailableError("stopped"));
-  EXPECT_FALSE(gate_->Reserve(WorkerId(3)));
+  EXPECT_EQ(gate_->Reserve(WorkerId(3)), absl::UnavailableError("stopped"));
 }
 
 }  // namespace

@@ -194,7 +194,11 @@ absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::st
     if (key.state() == SessionKey::State::kFailed) return key.failure();
     if (const auto slots = key.Take(kind, rounds_in_flight_)) return *slots;
     const bool unseen = key.state() == SessionKey::State::kReady && key.awaited() == 0;
-    if (unseen && (probe || key.has_open_rounds())) PullUnseen(lock, name);
+    if (unseen && (probe || key.has_open_rounds())) {
+      PullUnseen(lock, name);
+      probe = false;
+      continue;  // its answer may be there already
+    }
     probe = changed_.wait_for(lock, kProbePause) == std::cv_status::timeout;
   }
 }

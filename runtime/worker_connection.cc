@@ -75,11 +75,8 @@ absl::Status WorkerConnection::On(const AttachWorker& attach) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (worker_) return absl::FailedPreconditionError("AttachWorker came a second time");
   }
-  if (!gate_->Reserve(attach.worker)) {
-    Answer(CallCompleted{attach.call,
-                         absl::AlreadyExistsError(absl::StrCat("worker ", attach.worker.value(),
-                                                               " is attached already, or the node is stopping")),
-                         Round()});
+  if (absl::Status reserved = gate_->Reserve(attach.worker); !reserved.ok()) {
+    Answer(CallCompleted{attach.call, std::move(reserved), Round()});
     return absl::OkStatus();
   }
   {

@@ -167,7 +167,7 @@ TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
   // The pool's one thread is busy, so the copies wait.
   std::promise<void> go_on;
   std::promise<void> copied;
-  pool_.Submit([&go_on] { go_on.get_future().wait(); });
+  pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
   gate_->Write({request, 0, Buffer::CopyOf({1, 2})});
   gate_->Write({request, 2, Buffer::CopyOf({3})});
   gate_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
