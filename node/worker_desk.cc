@@ -108,7 +108,8 @@ void WorkerDesk::On(StepContext& step, ClientAttach& call) {
         absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
   }
   state = WorkerState::kAttached;
-  Complete(step, call.request, absl::OkStatus());
+  // The session lets that many rounds of a key be open at once.
+  Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
 
 void WorkerDesk::On(StepContext& step, ClientDetach& call) {

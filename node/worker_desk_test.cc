@@ -17,7 +17,11 @@ class WorkerDeskTest : public ::testing::Test {
  protected:
   WorkerDeskTest() : cluster_(Config(), TestPlan::Star(1)) {
     cluster_.Start();
-    for (uint32_t worker : {0, 1}) EXPECT_TRUE(cluster_.StatusOf(cluster_.Attach(1, worker)).ok());
+    for (uint32_t worker : {0, 1}) {
+      const RequestId attach = cluster_.Attach(1, worker);
+      EXPECT_TRUE(cluster_.StatusOf(attach).ok());
+      EXPECT_EQ(cluster_.Completion(attach).round, Round(JobConfig().rounds_in_flight));
+    }
   }
   static JobConfig Config() {
     JobConfig config;
