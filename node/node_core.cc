@@ -327,6 +327,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.rejected_messages = rejections_.total();
   report.links = joined_->network->LinkReport();
   report.memory = joined_->engine->MemoryReport();
+  report.memory.push_back({"worker segments", static_cast<uint64_t>(joined_->desk->worker_segment_bytes())});
   report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
   report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
   report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});

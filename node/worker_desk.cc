@@ -333,6 +333,12 @@ void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   barriers_.clear();
 }
 
+int64_t WorkerDesk::worker_segment_bytes() const {
+  int64_t slots = 0;
+  for (const auto& [name, local] : keys_) slots += local.initialised * local.elements;
+  return slots * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
+}
+
 uint32_t WorkerDesk::attached() const {
   return std::count_if(workers_.begin(), workers_.end(),
                        [](const Worker& worker) { return worker.state == WorkerState::kAttached; });

@@ -54,6 +54,9 @@ class WorkerDesk {
 
   const Progress& progress() const { return progress_; }
   uint32_t attached() const;
+  // The memory that this node shares with its workers: for each tensor and worker a gradient slot per open round and
+  // one to fill meanwhile, and a result slot per open round.
+  int64_t worker_segment_bytes() const;
   // The last round whose result is complete here, by key.
   std::vector<NodeReport::KeyProgress> KeyProgress() const;
 

@@ -39,6 +39,13 @@ class WorkerDeskTest : public ::testing::Test {
   TestCluster cluster_;
 };
 
+TEST_F(WorkerDeskTest, CountsWhatItsWorkersShareWithIt) {
+  InitBoth();
+  cluster_.Advance(absl::Seconds(2));
+  // Two workers, two elements, two gradient slots and one of results.
+  EXPECT_EQ(cluster_.Memory(1, "worker segments"), 2 * 2 * 3 * sizeof(float));
+}
+
 TEST_F(WorkerDeskTest, AWorkerAttachesOnce) {
   EXPECT_EQ(CodeOf(cluster_.Attach(1, 0)), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(CodeOf(cluster_.Attach(1, 2)), absl::StatusCode::kInvalidArgument);
