@@ -107,6 +107,10 @@ void Cluster::AddCheckers(const OverlayConfig& scaled) {
   std::vector<WorkerName> names;
   for (const auto& [name, worker] : workers_) names.push_back(name);
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled.aggregation.op, violations());
+  if (options_.check_encoding) {
+    encoding_ = std::make_unique<EncodingChecker>(violations());
+    simulator_.network()->AddObserver(encoding_.get());
+  }
   if (!options_.check_messages) return;
   policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled.nodes.size()), violations());
   AckChecker::Limits limits;

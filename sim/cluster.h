@@ -15,6 +15,7 @@
 #include "core/protocol.h"
 #include "sim/ack_checker.h"
 #include "sim/client_port.h"
+#include "sim/encoding_checker.h"
 #include "sim/policy_checker.h"
 #include "sim/result_checker.h"
 #include "sim/round_clock.h"
@@ -42,6 +43,8 @@ struct ClusterOptions {
   absl::Duration start_within;
   // Watch every message, not only results.
   bool check_messages = true;
+  // Turn every message into bytes and back, too.
+  bool check_encoding = false;
   // Hears what all workers do, besides the checkers; outlives the cluster. nullptr for none.
   WorkerListener* listener = nullptr;
   // Puts something around a core, for tests that break it on purpose; empty for none.
@@ -126,6 +129,7 @@ class Cluster : private WorkerListener {
   std::unique_ptr<ResultChecker> results_;
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
+  std::unique_ptr<EncodingChecker> encoding_;
   RoundClock clock_;
   std::vector<Failure> failures_;
 };

@@ -9,6 +9,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
+#include "sim/memory_checker.h"
 #include "sim/sample_overlays.h"
 
 namespace banyan {
@@ -221,6 +222,27 @@ TEST(NamedFaultsTest, AKeyOfHigherPriorityOvertakesALargeOne) {
     const Timestamp large = results.times.at({NodeId(node), Round(2), 1});
     const absl::Duration push = urgent - cluster.clock().rounds().at(Round(2)).last_push;
     EXPECT_LT(push, 0.5 * (large - cluster.clock().rounds().at(Round(2)).last_push)) << "node " << node;
+  }
+}
+
+TEST(NamedFaultsTest, ANodesMemoryStaysWithinThreeModelsAndItsWorkersSegment) {
+  for (const char* planner : {"fapt", "star", "mst"}) {
+    ClusterOptions options = Linked(5);
+    options.overlay.topology.planner = planner;
+    options.overlay.membership.heartbeat = absl::Milliseconds(5);  // reports come with it
+    options.plan.tensors = {{"w", 30000, 0}, {"b", 10000, 0}};
+    // Round 1 begins when all have the initial values: whoever gives them holds them twice until then.
+    options.plan.barrier_every = options.plan.rounds + 1;
+    MemoryChecker::Limits limits;
+    limits.model_bytes = 4 * 40000;
+    limits.worker_segment_bytes = 4 * 40000;
+    Cluster cluster(std::move(options));
+    MemoryChecker memory(limits, cluster.violations());
+    cluster.simulator()->network()->AddObserver(&memory);
+    EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60))) << cluster.WhoWaits();
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+    EXPECT_GT(memory.reports(), 100);
+    EXPECT_GT(memory.most_round_bytes(), limits.model_bytes);
   }
 }
 

@@ -27,7 +27,8 @@ OverlayConfig MakeOverlay(const OverlayShape& shape, const Pairs& pairs, Random*
     link.b = overlay.nodes[b].name;
     link.a_to_b_bps = rate();
     link.b_to_a_bps = rate();
-    link.delay = shape.least_delay + (shape.most_delay - shape.least_delay) * random->Unit();
+    const absl::Duration delay = shape.least_delay + (shape.most_delay - shape.least_delay) * random->Unit();
+    link.delay = absl::Trunc(delay, absl::Microseconds(1));
   }
   return overlay;
 }

@@ -100,6 +100,7 @@ Scenario MakeScenario(uint64_t seed) {
   cluster.process.compute_threads = static_cast<uint32_t>(random.Between(1, 3));
   cluster.process.memory_bytes_per_second = OneOf<double, 2>({1e6, 5e9}, &random);
   cluster.start_within = absl::Milliseconds(random.Between(0, 1000));
+  cluster.check_encoding = random.Chance(0.1);
   scenario.faults.faults = random.Chance(0.15) ? 0 : static_cast<int>(random.Between(1, 25));
   scenario.fault_seed = random.Next();
   return scenario;
