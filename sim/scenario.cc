@@ -21,7 +21,8 @@ T OneOf(const std::array<T, N>& choices, Random* random) {
 OverlayConfig DrawOverlay(Random* random) {
   OverlayShape shape;
   shape.nodes = static_cast<int>(random->Between(2, random->Chance(0.2) ? 9 : 5));
-  shape.links = static_cast<int>(random->Between(shape.nodes - 1, 2 * shape.nodes));
+  // Sparse ones have tree edges without a link, which are relayed.
+  shape.links = static_cast<int>(random->Between(shape.nodes - 1, random->Chance(0.5) ? shape.nodes : 2 * shape.nodes));
   shape.least_bps = 2e5;
   shape.most_bps = OneOf<double, 3>({5e5, 5e6, 1e8}, random);
   shape.least_delay = absl::Milliseconds(1);
@@ -37,7 +38,7 @@ OverlayConfig DrawOverlay(Random* random) {
 
 void DrawSections(OverlayConfig* overlay, Random* random) {
   const auto nodes = static_cast<int>(overlay->nodes.size());
-  overlay->topology.planner = OneOf<const char*, 6>({"fapt", "fapt", "fapt", "star", "bkt", "mst"}, random);
+  overlay->topology.planner = OneOf<const char*, 6>({"fapt", "fapt", "star", "star", "bkt", "mst"}, random);
   if (random->Chance(0.4)) overlay->topology.roots = static_cast<int>(random->Between(1, nodes));
   overlay->chunks.max_elements = random->Between(1, OneOf<int64_t, 3>({8, 40, 200}, random));
   overlay->aggregation.op =
@@ -47,8 +48,8 @@ void DrawSections(OverlayConfig* overlay, Random* random) {
   const int64_t chunk_bytes = overlay->chunks.max_elements * 4;
   if (random->Chance(0.5)) overlay->transport.connections = static_cast<int>(random->Between(1, 3));
   if (random->Chance(0.5)) overlay->transport.window_bytes = random->Between(1, 6 * (chunk_bytes + 100));
-  overlay->transport.early_bytes = random->Chance(0.5) ? random->Between(1, 4 * chunk_bytes) : 1000000;
-  overlay->transport.relay_bytes = random->Chance(0.5) ? random->Between(chunk_bytes, 30 * chunk_bytes) : 1000000;
+  overlay->transport.early_bytes = random->Chance(0.7) ? random->Between(1, 4 * chunk_bytes) : 1000000;
+  overlay->transport.relay_bytes = random->Chance(0.7) ? random->Between(1, 12 * chunk_bytes) : 1000000;
   overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 3));
   overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
 }
@@ -61,7 +62,7 @@ TrainingPlan DrawPlan(const OverlayConfig& overlay, Random* random) {
     const int64_t elements = random->Between(1, OneOf<int64_t, 3>({4, 100, 600}, random));
     plan.tensors.push_back({absl::StrCat("t", i), elements, static_cast<int32_t>(random->Between(-2, 2))});
   }
-  plan.rounds = static_cast<uint64_t>(random->Between(1, 6));
+  plan.rounds = static_cast<uint64_t>(random->Between(1, 8));
   plan.compute_time = absl::Milliseconds(random->Between(0, 50));
   plan.compute_spread = absl::Milliseconds(random->Between(0, 300));
   plan.tensors_apart = random->Chance(0.4);
@@ -99,9 +100,10 @@ Scenario MakeScenario(uint64_t seed) {
   cluster.network.duplicate_chance = random.Chance(0.3) ? 0.05 : 0;
   cluster.process.compute_threads = static_cast<uint32_t>(random.Between(1, 3));
   cluster.process.memory_bytes_per_second = OneOf<double, 2>({1e6, 5e9}, &random);
-  cluster.start_within = absl::Milliseconds(random.Between(0, 1000));
+  cluster.start_within = absl::Milliseconds(random.Between(0, 500));
   cluster.check_encoding = random.Chance(0.1);
   scenario.faults.faults = random.Chance(0.15) ? 0 : static_cast<int>(random.Between(1, 25));
+  scenario.faults.last = OneOf<absl::Duration, 3>({absl::Seconds(1), absl::Seconds(2), absl::Seconds(4)}, &random);
   scenario.fault_seed = random.Next();
   return scenario;
 }
