@@ -77,8 +77,16 @@ struct Stop {
   absl::Status status;
 };
 
-using Action = std::variant<Connect, Disconnect, Send, StartComputation, WriteResult, CompleteRequest, PersistRecord,
-                            LogLine, Stop>;
+using AnyAction = std::variant<Connect, Disconnect, Send, StartComputation, WriteResult, CompleteRequest, PersistRecord,
+                               LogLine, Stop>;
+
+// A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
+struct Action : AnyAction {
+  using AnyAction::AnyAction;
+  Action(Action&& other) noexcept;
+  Action& operator=(Action&& other) noexcept;
+  ~Action();
+};
 using Actions = std::vector<Action>;
 
 }  // namespace banyan

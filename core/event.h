@@ -61,8 +61,16 @@ struct RecordPersisted {
 // The process was asked to end (SIGTERM, Ctrl-C). Answered in the end by a Stop action.
 struct StopRequested {};
 
-using Event = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
-                           ClientCalled, ComputationFinished, RecordPersisted, StopRequested>;
+using AnyEvent = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
+                              ClientCalled, ComputationFinished, RecordPersisted, StopRequested>;
+
+// A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
+struct Event : AnyEvent {
+  using AnyEvent::AnyEvent;
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+};
 
 }  // namespace banyan
 

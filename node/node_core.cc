@@ -54,6 +54,8 @@ std::optional<RequestId> RequestOf(const ClientCall& call) {
 NodeCore::NodeCore(NodeOptions options)
     : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_address) {}
 
+NodeCore::~NodeCore() = default;
+
 Actions NodeCore::Step(Timestamp now, Event event) {
   Actions actions;
   StepContext step{now, actions, rejections_};

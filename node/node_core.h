@@ -36,6 +36,7 @@ class NodeCore : public Protocol,
                  private WorkerDesk::Listener {
  public:
   explicit NodeCore(NodeOptions options);
+  ~NodeCore() override;
 
   Actions Step(Timestamp now, Event event) override;
   Timestamp NextDeadline() const override;

@@ -29,6 +29,8 @@ TestCluster::TestCluster(JobConfig config, TestPlan plan) : scheduler_(config, p
   }
 }
 
+TestCluster::~TestCluster() = default;
+
 void TestCluster::Start() {
   for (const auto& [node, state] : nodes_) {
     if (state->outbound.empty()) Step(node, Started{});

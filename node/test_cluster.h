@@ -25,6 +25,7 @@ class TestCluster {
 
   // Nodes 1 to nodes.size() of the policy `plan`; they join at Start.
   TestCluster(JobConfig config, TestPlan plan);
+  ~TestCluster();
 
   // Starts every node and lets it join.
   void Start();

@@ -10,11 +10,22 @@
 
 namespace banyan {
 
-using Message =
+using AnyMessage =
     std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, Join, JoinAccepted,
                  JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys, KeysAssigned, KeyRefused,
                  PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed, ClosedEverywhere, BarrierEntered,
                  BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply>;
+
+// A class of its own, so that copying and destroying thirty alternatives is compiled once and not in every file.
+struct Message : AnyMessage {
+  using AnyMessage::AnyMessage;
+  Message();
+  Message(const Message& other);
+  Message(Message&& other) noexcept;
+  Message& operator=(const Message& other);
+  Message& operator=(Message&& other) noexcept;
+  ~Message();
+};
 
 }  // namespace banyan
 

@@ -106,6 +106,8 @@ absl::Status SchedulerCore::RestoreJob(const RecoveredState& state) {
   return absl::OkStatus();
 }
 
+SchedulerCore::~SchedulerCore() = default;
+
 Actions SchedulerCore::Step(Timestamp now, Event event) {
   now_ = now;
   if (phase_ == Phase::kStopped) return Actions();

@@ -46,6 +46,7 @@ class SchedulerCore : public Protocol {
   // the core stop with an error as soon as it is started. REQUIRES: the overlay comes from ParseOverlay or keeps its
   // promises.
   SchedulerCore(OverlayConfig overlay, SchedulerOptions options);
+  ~SchedulerCore() override;
 
   Actions Step(Timestamp now, Event event) override;
   Timestamp NextDeadline() const override;

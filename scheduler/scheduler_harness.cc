@@ -24,6 +24,8 @@ SchedulerHarness::SchedulerHarness(OverlayConfig overlay, std::vector<std::strin
   Step(Started{});
 }
 
+SchedulerHarness::~SchedulerHarness() = default;
+
 void SchedulerHarness::Step(Event event) { Carry(core_->Step(now_, std::move(event))); }
 
 void SchedulerHarness::Receive(ConnectionId connection, Message message) {

@@ -21,6 +21,7 @@ OverlayConfig MeshOverlay(int count, const std::string& more = "");
 class SchedulerHarness {
  public:
   explicit SchedulerHarness(OverlayConfig overlay, std::vector<std::string> records = {});
+  ~SchedulerHarness();
 
   void Step(Event event);
   void Receive(ConnectionId connection, Message message);

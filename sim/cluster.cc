@@ -122,6 +122,8 @@ void Cluster::AddCheckers(const OverlayConfig& scaled) {
   simulator_.network()->AddObserver(acks_.get());
 }
 
+Cluster::~Cluster() = default;
+
 bool Cluster::RunUntilTrained(Timestamp limit) {
   // Looking at every worker after every event would cost more than the events.
   auto unfinished = workers_.begin();

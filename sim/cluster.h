@@ -61,6 +61,7 @@ class Cluster : private WorkerListener {
   };
 
   explicit Cluster(ClusterOptions options);
+  ~Cluster();
 
   // Until every worker has done all its rounds. False, and a violation that says who waits for what, when they have not
   // at `limit`.

@@ -133,7 +133,7 @@ std::string Describe(const std::vector<ChunkId>& chunks) {
   return absl::StrJoin(chunks, "; ", [](std::string* out, const ChunkId& id) { absl::StrAppend(out, Describe(id)); });
 }
 
-constexpr std::array<const char*, std::variant_size_v<Message>> kMessageNames = {"chunk",
+constexpr std::array<const char*, std::variant_size_v<AnyMessage>> kMessageNames = {"chunk",
                                                                                  "peer-hello",
                                                                                  "link-ack",
                                                                                  "delivery-ack",

@@ -23,6 +23,6 @@ if printf '%s\0' "$bad/bad.cc" | check 2>/dev/null; then
   exit 1
 fi
 
-find "$root" -mindepth 1 \( -name '.*' -o -name 'bazel-*' \) -prune -o \
+find "$root" -mindepth 1 -name '.*' -prune -o \
   -type f \( -name '*.h' -o -name '*.cc' -o -name '*.cu' -o -name '*.cuh' \) -print0 | check ||
   { echo "run: clang-format -i FILE..."; exit 1; }

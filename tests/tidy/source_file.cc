@@ -20,7 +20,7 @@ bool IsWritten(const fs::path& path) {
 
 bool IsForeign(const fs::directory_entry& entry) {
   std::string name = entry.path().filename().string();
-  return entry.is_symlink() || name.starts_with(".") || name.starts_with("bazel-");
+  return entry.is_symlink() || name.starts_with(".");
 }
 
 }  // namespace
