@@ -79,7 +79,7 @@ class Mutator {
       case 4:
         return PeerHello{1, "job", Term(7), NodeId(Node()), Incarnation(100 + Node())};
       default:
-        return PeerHeartbeat{Timestamp()};
+        return PeerHeartbeat{Timestamp(), std::nullopt};
     }
   }
   Message OfScheduler() {

@@ -383,7 +383,7 @@ TEST(NodeCoreTest, HelloBeforeThisNodeHasJoinedIsRemembered) {
   cluster.Start();
   cluster.InitEverywhere({0, 0, 0, 0, 0});
   const uint64_t before = cluster.Rejected(1);
-  cluster.Inject(1, connection, PeerHeartbeat{cluster.now()});
+  cluster.Inject(1, connection, PeerHeartbeat{cluster.now(), std::nullopt});
   cluster.Advance(absl::Seconds(2));
   EXPECT_EQ(cluster.Rejected(1), before);
 }

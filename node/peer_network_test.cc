@@ -211,7 +211,7 @@ TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
   for (int second = 0; second < 20; ++second) {
     Deadline(1);
     EXPECT_THAT(Sent<PeerHeartbeat>(), SizeIs(2));
-    Receive(PeerHeartbeat{now_});
+    Receive(PeerHeartbeat{now_, std::nullopt});
   }
   EXPECT_THAT(lost_, ElementsAre(3));
 }

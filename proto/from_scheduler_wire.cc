@@ -218,4 +218,25 @@ void Write(const StatusReply& from, wire::Envelope& to) { to.mutable_status_repl
 
 StatusReply Read(const wire::StatusReply& from, FieldReader) { return StatusReply{from.json()}; }
 
+void Write(const PoliciesRetired& from, wire::Envelope& to) {
+  wire::PoliciesRetired& retired = *to.mutable_policies_retired();
+  retired.set_term(from.term.value());
+  retired.set_oldest(from.oldest.value());
+}
+
+PoliciesRetired Read(const wire::PoliciesRetired& from, FieldReader fields) {
+  return PoliciesRetired{fields.NonZero<Term>("term", from.term()),
+                         fields.NonZero<PolicyVersion>("oldest", from.oldest())};
+}
+
+void Write(const ReconfigureReply& from, wire::Envelope& to) {
+  wire::ReconfigureReply& reply = *to.mutable_reconfigure_reply();
+  reply.set_accepted(from.accepted);
+  reply.set_text(SendableReason(from.text));
+}
+
+ReconfigureReply Read(const wire::ReconfigureReply& from, FieldReader fields) {
+  return ReconfigureReply{from.accepted(), fields.Reason("text", from.text())};
+}
+
 }  // namespace banyan

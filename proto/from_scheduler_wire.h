@@ -22,6 +22,8 @@ void Write(const ClosedEverywhere& from, wire::Envelope& to);
 void Write(const BarrierReleased& from, wire::Envelope& to);
 void Write(const JobFailed& from, wire::Envelope& to);
 void Write(const StatusReply& from, wire::Envelope& to);
+void Write(const PoliciesRetired& from, wire::Envelope& to);
+void Write(const ReconfigureReply& from, wire::Envelope& to);
 
 JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields);
 JoinRefused Read(const wire::JoinRefused& from, FieldReader fields);
@@ -35,6 +37,8 @@ ClosedEverywhere Read(const wire::ClosedEverywhere& from, FieldReader fields);
 BarrierReleased Read(const wire::BarrierReleased& from, FieldReader fields);
 JobFailed Read(const wire::JobFailed& from, FieldReader fields);
 StatusReply Read(const wire::StatusReply& from, FieldReader fields);
+PoliciesRetired Read(const wire::PoliciesRetired& from, FieldReader fields);
+ReconfigureReply Read(const wire::ReconfigureReply& from, FieldReader fields);
 
 }  // namespace banyan
 

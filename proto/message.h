@@ -14,7 +14,8 @@ using AnyMessage =
     std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, Join, JoinAccepted,
                  JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys, KeysAssigned, KeyRefused,
                  PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed, ClosedEverywhere, BarrierEntered,
-                 BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply>;
+                 BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply,
+                 PoliciesRetired, Reconfigure, ReconfigureReply>;
 
 // A class of its own, so that copying and destroying thirty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

@@ -3,6 +3,7 @@
 #define BANYAN_PROTO_PEER_MESSAGES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,9 +65,16 @@ struct Grant {
   friend bool operator==(const Grant&, const Grant&) = default;
 };
 
-// Silence ends a peer: sent whenever nothing else was for a heartbeat interval.
+// Silence ends a peer: sent once per heartbeat interval. Its echo of the neighbour's last heartbeat makes the four
+// times of a clock comparison.
 struct PeerHeartbeat {
+  struct Echo {
+    Timestamp sent_at;      // of the neighbour's heartbeat, the neighbour's clock
+    Timestamp received_at;  // when it came, the clock of who sends this
+    friend bool operator==(const Echo&, const Echo&) = default;
+  };
   Timestamp sent_at;
+  std::optional<Echo> echo;
 
   friend bool operator==(const PeerHeartbeat&, const PeerHeartbeat&) = default;
 };

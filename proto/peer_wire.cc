@@ -102,11 +102,22 @@ Grant Read(const wire::Grant& from, FieldReader fields) {
 }
 
 void Write(const PeerHeartbeat& from, wire::Envelope& to) {
-  to.mutable_peer_heartbeat()->set_sent_at_ns(from.sent_at.nanoseconds());
+  wire::PeerHeartbeat& heartbeat = *to.mutable_peer_heartbeat();
+  heartbeat.set_sent_at_ns(from.sent_at.nanoseconds());
+  if (!from.echo.has_value()) return;
+  heartbeat.mutable_echo()->set_sent_at_ns(from.echo->sent_at.nanoseconds());
+  heartbeat.mutable_echo()->set_received_at_ns(from.echo->received_at.nanoseconds());
 }
 
 PeerHeartbeat Read(const wire::PeerHeartbeat& from, FieldReader fields) {
-  return PeerHeartbeat{fields.Time("sent_at", from.sent_at_ns())};
+  PeerHeartbeat heartbeat;
+  heartbeat.sent_at = fields.Time("sent_at", from.sent_at_ns());
+  if (from.has_echo()) {
+    FieldReader echo = fields.Within("echo");
+    heartbeat.echo = PeerHeartbeat::Echo{echo.Time("sent_at", from.echo().sent_at_ns()),
+                                         echo.Time("received_at", from.echo().received_at_ns())};
+  }
+  return heartbeat;
 }
 
 }  // namespace banyan

@@ -25,9 +25,11 @@ struct TreeSlice {
   friend bool operator==(const TreeSlice&, const TreeSlice&) = default;
 };
 
-// The way to a tree neighbour that has no direct link: both ends included.
+// The way to a tree neighbour over other nodes: a route where there is no direct link, or a detour. Both ends included.
 struct RouteSlice {
   std::vector<NodeId> path;
+  double rate_bps = 0;  // of its slowest link, 0 when unknown
+  absl::Duration round_trip = absl::ZeroDuration();
 
   friend bool operator==(const RouteSlice&, const RouteSlice&) = default;
 };
@@ -53,6 +55,18 @@ struct KeySlice {
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };
 
+// How a node sends and measures; the same on every node of a policy.
+struct TransmissionSettings {
+  bool measures = true;  // reports what it learns about links
+  int64_t probe_chunk_bytes = 40000;
+  uint32_t probe_chunks = 4;
+  bool uses_detours = true;
+  uint32_t primary_busy_bound = 2;      // chunks beyond the bandwidth-delay product
+  uint32_t auxiliary_queue_length = 5;  // chunks beyond the bandwidth-delay product
+
+  friend bool operator==(const TransmissionSettings&, const TransmissionSettings&) = default;
+};
+
 struct PolicySlice {
   PolicyVersion version;
   Epoch epoch;
@@ -62,8 +76,9 @@ struct PolicySlice {
   NodeId lowest_member;
   std::vector<TreeSlice> trees;
   std::vector<RouteSlice> routes;
-  std::vector<RouteSlice> auxiliary;
+  std::vector<RouteSlice> auxiliary;  // of this node's tree edges; those to one neighbour are in order of preference
   std::vector<NeighbourSlice> neighbours;
+  TransmissionSettings transmission;
 
   friend bool operator==(const PolicySlice&, const PolicySlice&) = default;
 };

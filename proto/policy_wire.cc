@@ -22,6 +22,8 @@ constexpr uint32_t kMaxRoundsInFlight = 1024;
 constexpr uint32_t kMaxConnectionsPerLink = 1024;
 constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;
 constexpr uint32_t kMaxLeaseRounds = 65536;
+// Of probes and queues.
+constexpr uint32_t kMaxChunkCount = 1u << 20;
 
 void WriteAggregation(const AggregationConfig& from, wire::AggregationConfig& to) {
   to.set_op(static_cast<wire::AggregationOp>(from.op));
@@ -85,19 +87,55 @@ TreeSlice ReadTree(const wire::TreeSlice& from, FieldReader fields) {
   return tree;
 }
 
+double ReadRate(double rate_bps, FieldReader& fields) {
+  return fields.FiniteBetween("rate_bps", rate_bps, 0.0, std::numeric_limits<double>::max());
+}
+
 using RouteList = google::protobuf::RepeatedPtrField<wire::RouteSlice>;
 
 void WriteRoutes(const std::vector<RouteSlice>& from, RouteList& to) {
   to.Reserve(static_cast<int>(from.size()));
-  for (const RouteSlice& route : from) WriteNodes(route.path, *to.Add()->mutable_path());
+  for (const RouteSlice& route : from) {
+    wire::RouteSlice& written = *to.Add();
+    WriteNodes(route.path, *written.mutable_path());
+    written.set_rate_bps(route.rate_bps);
+    written.set_round_trip_ns(absl::ToInt64Nanoseconds(route.round_trip));
+  }
 }
 
 std::vector<RouteSlice> ReadRoutes(absl::string_view field, const RouteList& from, FieldReader& fields) {
   std::vector<RouteSlice> routes;
   const int count = fields.Count(field, from.size());
   routes.reserve(count);
-  for (int i = 0; i < count; ++i) routes.push_back({ReadPath(from.Get(i).path(), fields.Within(field, i))});
+  for (int i = 0; i < count; ++i) {
+    const wire::RouteSlice& route = from.Get(i);
+    FieldReader within = fields.Within(field, i);
+    routes.push_back({ReadPath(route.path(), within), ReadRate(route.rate_bps(), within),
+                      within.Duration("round_trip", route.round_trip_ns(), absl::ZeroDuration())});
+  }
   return routes;
+}
+
+void WriteTransmission(const TransmissionSettings& from, wire::TransmissionSettings& to) {
+  to.set_measures(from.measures);
+  to.set_probe_chunk_bytes(from.probe_chunk_bytes);
+  to.set_probe_chunks(from.probe_chunks);
+  to.set_uses_detours(from.uses_detours);
+  to.set_primary_busy_bound(from.primary_busy_bound);
+  to.set_auxiliary_queue_length(from.auxiliary_queue_length);
+}
+
+TransmissionSettings ReadTransmission(const wire::TransmissionSettings& from, FieldReader fields) {
+  TransmissionSettings settings;
+  settings.measures = from.measures();
+  settings.probe_chunk_bytes =
+      fields.Between("probe_chunk_bytes", from.probe_chunk_bytes(), int64_t{1}, kMaxMemoryBytes);
+  settings.probe_chunks = fields.Between("probe_chunks", from.probe_chunks(), 1u, kMaxChunkCount);
+  settings.uses_detours = from.uses_detours();
+  settings.primary_busy_bound = fields.Between("primary_busy_bound", from.primary_busy_bound(), 0u, kMaxChunkCount);
+  settings.auxiliary_queue_length =
+      fields.Between("auxiliary_queue_length", from.auxiliary_queue_length(), 0u, kMaxChunkCount);
+  return settings;
 }
 
 void WriteNeighbour(const NeighbourSlice& from, wire::NeighbourSlice& to) {
@@ -115,7 +153,7 @@ NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader field
   neighbour.name = fields.Name("name", from.name());
   neighbour.address = fields.Name("address", from.address());
   neighbour.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
-  neighbour.rate_bps = fields.FiniteBetween("rate_bps", from.rate_bps(), 0.0, std::numeric_limits<double>::max());
+  neighbour.rate_bps = ReadRate(from.rate_bps(), fields);
   neighbour.round_trip = fields.Duration("round_trip", from.round_trip_ns(), absl::ZeroDuration());
   return neighbour;
 }
@@ -186,6 +224,7 @@ void WritePolicySlice(const PolicySlice& from, wire::PolicySlice& to) {
   WriteRoutes(from.routes, *to.mutable_routes());
   WriteRoutes(from.auxiliary, *to.mutable_auxiliary());
   for (const NeighbourSlice& neighbour : from.neighbours) WriteNeighbour(neighbour, *to.add_neighbours());
+  WriteTransmission(from.transmission, *to.mutable_transmission());
 }
 
 PolicySlice ReadPolicySlice(const wire::PolicySlice& from, FieldReader fields) {
@@ -206,6 +245,7 @@ PolicySlice ReadPolicySlice(const wire::PolicySlice& from, FieldReader fields) {
   for (int i = 0; i < neighbours; ++i) {
     slice.neighbours.push_back(ReadNeighbour(from.neighbours(i), fields.Within("neighbours", i)));
   }
+  slice.transmission = ReadTransmission(from.transmission(), fields.Within("transmission"));
   return slice;
 }
 

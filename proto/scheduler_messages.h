@@ -4,6 +4,7 @@
 #define BANYAN_PROTO_SCHEDULER_MESSAGES_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -148,6 +149,13 @@ struct ClosedEverywhere {
   friend bool operator==(const ClosedEverywhere&, const ClosedEverywhere&) = default;
 };
 
+// To every member: no round runs under a policy below this any more, nor ever will.
+struct PoliciesRetired {
+  Term term;
+  PolicyVersion oldest;  // that may still govern rounds
+  friend bool operator==(const PoliciesRetired&, const PoliciesRetired&) = default;
+};
+
 struct BarrierEntered {  // node to scheduler, when all its workers have
   uint64_t barrier = 0;  // how many barriers came before
   friend bool operator==(const BarrierEntered&, const BarrierEntered&) = default;
@@ -187,12 +195,30 @@ struct JobFailed {
   friend bool operator==(const JobFailed&, const JobFailed&) = default;
 };
 
-// Node to scheduler, once per heartbeat when anything changed: what `status` shows of it.
+// What a node knows of a link that leaves it, from the chunks that it has sent there.
+struct LinkMeasurement {
+  enum class Source : uint8_t { kPrimary, kAuxiliary };
+  Source source = Source::kPrimary;  // of the newest sample: on a tree edge, or on a detour
+  double rate_bps = 0;               // above 0
+  // Of Eq. 14 in NETSTORM, beside the estimate above; 0 before the first.
+  double one_way_delay_rate_bps = 0;
+  // Whether the sender always had more to send: only then may a rate be taken for less than it was.
+  bool is_backlogged = false;
+  absl::Duration delay = absl::ZeroDuration();              // propagation, one way
+  absl::Duration age = absl::ZeroDuration();                // of the newest sample
+  absl::Duration clock_offset = absl::ZeroDuration();       // the neighbour's clock minus the node's own
+  absl::Duration clock_uncertainty = absl::ZeroDuration();  // of the offset, to either side
+  friend bool operator==(const LinkMeasurement&, const LinkMeasurement&) = default;
+};
+
+// Node to scheduler, once per heartbeat when anything changed: what it measured, and what `status` shows of it.
 struct NodeReport {
   struct Link {
     NodeId to;
     uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
     uint64_t resent_bytes = 0;
+    uint64_t auxiliary_bytes = 0;  // the part that travelled on detours
+    std::optional<LinkMeasurement> measurement;
     friend bool operator==(const Link&, const Link&) = default;
   };
   struct Memory {
@@ -215,6 +241,20 @@ struct NodeReport {
   // Of the last finished round of the slowest key: from this node's push to its completed pull.
   absl::Duration last_sync = absl::ZeroDuration();
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
+};
+
+// From `banyan reconfigure`, on a connection that does not join: the job goes on under this overlay.yaml.
+struct Reconfigure {
+  std::string overlay_yaml;
+  std::string file_name;  // for messages
+  friend bool operator==(const Reconfigure&, const Reconfigure&) = default;
+};
+
+// After an acceptance the next policy follows; after a refusal nothing has changed.
+struct ReconfigureReply {
+  bool accepted = false;
+  std::string text;  // what has changed, or what is wrong
+  friend bool operator==(const ReconfigureReply&, const ReconfigureReply&) = default;
 };
 
 // From `banyan status`, on a connection that does not join.

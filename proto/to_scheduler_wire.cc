@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace banyan {
@@ -11,6 +13,10 @@ namespace {
 static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
 
 constexpr int kMaxMemoryRows = 64;
+// A bit in a quarter of an hour, and a thousand times the fastest link there is.
+constexpr double kLeastRateBps = 1e-3;
+constexpr double kMostRateBps = 1e15;
+static_assert(static_cast<int>(LinkMeasurement::Source::kAuxiliary) == wire::MEASUREMENT_SOURCE_AUXILIARY);
 
 // A training that diverges reports no number at all: it travels as the largest one, for who reads it wants numbers.
 double FiniteLoss(double loss) {
@@ -19,12 +25,41 @@ double FiniteLoss(double loss) {
   return loss < 0 ? -largest : largest;
 }
 
+void WriteMeasurement(const LinkMeasurement& from, wire::LinkMeasurement& to) {
+  to.set_source(static_cast<wire::MeasurementSource>(from.source));
+  to.set_rate_bps(from.rate_bps);
+  to.set_one_way_delay_rate_bps(from.one_way_delay_rate_bps);
+  to.set_is_backlogged(from.is_backlogged);
+  to.set_delay_ns(absl::ToInt64Nanoseconds(from.delay));
+  to.set_age_ns(absl::ToInt64Nanoseconds(from.age));
+  to.set_clock_offset_ns(absl::ToInt64Nanoseconds(from.clock_offset));
+  to.set_clock_uncertainty_ns(absl::ToInt64Nanoseconds(from.clock_uncertainty));
+}
+
+LinkMeasurement ReadMeasurement(const wire::LinkMeasurement& from, FieldReader fields) {
+  LinkMeasurement measurement;
+  measurement.source = fields.OneOf("source", from.source(), LinkMeasurement::Source::kAuxiliary);
+  measurement.rate_bps = fields.FiniteBetween("rate_bps", from.rate_bps(), kLeastRateBps, kMostRateBps);
+  measurement.one_way_delay_rate_bps =
+      fields.FiniteBetween("one_way_delay_rate_bps", from.one_way_delay_rate_bps(), 0.0, kMostRateBps);
+  measurement.is_backlogged = from.is_backlogged();
+  measurement.delay = fields.Duration("delay", from.delay_ns(), absl::ZeroDuration());
+  measurement.age = fields.Duration("age", from.age_ns(), absl::ZeroDuration());
+  // The clocks of two processes have nothing in common.
+  measurement.clock_offset = absl::Nanoseconds(from.clock_offset_ns());
+  measurement.clock_uncertainty =
+      fields.Duration("clock_uncertainty", from.clock_uncertainty_ns(), absl::ZeroDuration());
+  return measurement;
+}
+
 void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
   for (const NodeReport::Link& link : from.links) {
     wire::NodeReport::Link& written = *to.add_links();
     written.set_to(link.to.value());
     written.set_sent_bytes(link.sent_bytes);
     written.set_resent_bytes(link.resent_bytes);
+    written.set_auxiliary_bytes(link.auxiliary_bytes);
+    if (link.measurement.has_value()) WriteMeasurement(*link.measurement, *written.mutable_measurement());
   }
   for (const NodeReport::Memory& memory : from.memory) {
     wire::NodeReport::Memory& written = *to.add_memory();
@@ -42,8 +77,11 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
   const int links = fields.Count("links", from.links_size());
   for (int i = 0; i < links; ++i) {
     const wire::NodeReport::Link& link = from.links(i);
-    const NodeId to = fields.Within("links", i).NonZero<NodeId>("to", link.to());
-    report.links.push_back({to, link.sent_bytes(), link.resent_bytes()});
+    FieldReader within = fields.Within("links", i);
+    NodeReport::Link read{within.NonZero<NodeId>("to", link.to()), link.sent_bytes(), link.resent_bytes(),
+                          link.auxiliary_bytes(), std::nullopt};
+    if (link.has_measurement()) read.measurement = ReadMeasurement(link.measurement(), within.Within("measurement"));
+    report.links.push_back(std::move(read));
   }
   const int rows = fields.Count("memory", from.memory_size(), 0, kMaxMemoryRows);
   for (int i = 0; i < rows; ++i) {
@@ -206,5 +244,16 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
 void Write(const StatusRequest&, wire::Envelope& to) { to.mutable_status_request(); }
 
 StatusRequest Read(const wire::StatusRequest&, FieldReader) { return StatusRequest{}; }
+
+void Write(const Reconfigure& from, wire::Envelope& to) {
+  wire::Reconfigure& reconfigure = *to.mutable_reconfigure();
+  reconfigure.set_overlay_yaml(from.overlay_yaml);
+  reconfigure.set_file_name(from.file_name);
+}
+
+Reconfigure Read(const wire::Reconfigure& from, FieldReader fields) {
+  // Its length is that of the header, which has been judged.
+  return Reconfigure{from.overlay_yaml(), fields.Text("file_name", from.file_name())};
+}
 
 }  // namespace banyan

@@ -21,6 +21,7 @@ void Write(const WorkerLost& from, wire::Envelope& to);
 void Write(const Leave& from, wire::Envelope& to);
 void Write(const NodeReport& from, wire::Envelope& to);
 void Write(const StatusRequest& from, wire::Envelope& to);
+void Write(const Reconfigure& from, wire::Envelope& to);
 
 // Its texts are for the scheduler to judge: it answers with a reason.
 Join Read(const wire::Join& from, FieldReader fields);
@@ -34,6 +35,7 @@ WorkerLost Read(const wire::WorkerLost& from, FieldReader fields);
 Leave Read(const wire::Leave& from, FieldReader fields);
 NodeReport Read(const wire::NodeReport& from, FieldReader fields);
 StatusRequest Read(const wire::StatusRequest& from, FieldReader fields);
+Reconfigure Read(const wire::Reconfigure& from, FieldReader fields);
 
 }  // namespace banyan
 

@@ -64,6 +64,7 @@ size_t MaxHeaderBytes(int number, const WireLimits& limits) {
     case wire::Envelope::kKeysAssigned:
       return limits.max_key_table_bytes;
     case wire::Envelope::kStatusReply:
+    case wire::Envelope::kReconfigure:
       return limits.max_status_bytes;
     default:
       return limits.max_control_bytes;
@@ -171,6 +172,12 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.status_request(), fields);
     case wire::Envelope::kStatusReply:
       return Read(from.status_reply(), fields);
+    case wire::Envelope::kPoliciesRetired:
+      return Read(from.policies_retired(), fields);
+    case wire::Envelope::kReconfigure:
+      return Read(from.reconfigure(), fields);
+    case wire::Envelope::kReconfigureReply:
+      return Read(from.reconfigure_reply(), fields);
     case wire::Envelope::MESSAGE_NOT_SET:
       break;
   }

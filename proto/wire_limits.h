@@ -19,7 +19,7 @@ struct WireLimits {
   size_t max_chunk_header_bytes = size_t{64} << 10;
   size_t max_control_bytes = size_t{4} << 20;
   size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned
-  size_t max_status_bytes = size_t{64} << 20;     // StatusReply
+  size_t max_status_bytes = size_t{64} << 20;     // StatusReply, Reconfigure
 
   int max_entries = 65536;  // of any list
   int max_path_nodes = 1024;

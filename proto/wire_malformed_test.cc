@@ -209,8 +209,29 @@ TEST_F(WireMalformedTest, ReasonsAndReports) {
           [](auto& e) { e.mutable_node_report()->mutable_progress(0)->clear_key(); });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: loss: a finite number expected, nan came",
           [](auto& e) { e.mutable_node_report()->set_loss(std::nan("")); });
+  Refuses(wire::Envelope::kNodeReport, "links[0].measurement.source: 0 to 1 expected, 9 came", [](auto& e) {
+    e.mutable_node_report()->mutable_links(0)->mutable_measurement()->set_source(
+        static_cast<wire::MeasurementSource>(9));
+  });
+  Refuses(wire::Envelope::kNodeReport, "links[1].measurement.rate_bps: ", [](auto& e) {
+    e.mutable_node_report()->mutable_links(1)->mutable_measurement()->set_rate_bps(0);
+  });
+  Refuses(wire::Envelope::kNodeReport, "links[1].measurement.age: 0 to 8784h expected, -1ns came",
+          [](auto& e) { e.mutable_node_report()->mutable_links(1)->mutable_measurement()->set_age_ns(-1); });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: last_sync: 0 to 8784h expected, -1ns came",
           [](auto& e) { e.mutable_node_report()->set_last_sync_ns(-1); });
+}
+
+TEST_F(WireMalformedTest, ChangesOfPolicy) {
+  Refuses(wire::Envelope::kPoliciesRetired, "PoliciesRetired: oldest: a number above 0 expected, 0 came",
+          [](auto& e) { e.mutable_policies_retired()->clear_oldest(); });
+  Refuses(wire::Envelope::kPolicyPublished, "slice.transmission.probe_chunks: 1 to 1048576 expected, 0 came",
+          [](auto& e) { e.mutable_policy_published()->mutable_slice()->mutable_transmission()->clear_probe_chunks(); });
+  Refuses(wire::Envelope::kPolicyPublished, "slice.auxiliary[0].rate_bps: ", [](auto& e) {
+    e.mutable_policy_published()->mutable_slice()->mutable_auxiliary(0)->set_rate_bps(-1);
+  });
+  Refuses(wire::Envelope::kReconfigure,
+          "Reconfigure: file_name: ", [](auto& e) { e.mutable_reconfigure()->set_file_name(std::string(1025, 'x')); });
 }
 
 TEST_F(WireMalformedTest, TermsOfTheScheduler) {
@@ -228,7 +249,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 12);
+  EXPECT_EQ(with_term, 13);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {

@@ -40,18 +40,34 @@ PolicySlice SamplePolicy() {
   slice.lowest_member = NodeId(1);
   slice.trees = {{NodeId(2), 0.625, NodeId(4), {NodeId(5), NodeId(6)}, NodeId(7), {NodeId(8), NodeId(9)}},
                  {NodeId(3), 0.375, NodeId(2), {NodeId(1)}, NodeId(2), {NodeId(300)}}};
-  slice.routes = {{{NodeId(1), NodeId(4), NodeId(5)}}};
-  slice.auxiliary = {{{NodeId(1), NodeId(9), NodeId(2)}}, {{NodeId(1), NodeId(8), NodeId(6), NodeId(2)}}};
+  slice.routes = {{{NodeId(1), NodeId(4), NodeId(5)}, 25e6, absl::Milliseconds(44)}};
+  slice.auxiliary = {{{NodeId(1), NodeId(9), NodeId(2)}, 20e6, absl::Milliseconds(70)},
+                     {{NodeId(1), NodeId(8), NodeId(6), NodeId(2)}, 15e6, absl::Milliseconds(90)}};
   slice.neighbours = {
       {NodeId(4), "n4", "tcp://10.0.4.1:7701", Incarnation(0xfedcba9876543210), 38e6, absl::Milliseconds(30)}};
+  slice.transmission = {true, 50000, 7, true, 3, 9};
   return slice;
+}
+
+LinkMeasurement SampleMeasurement() {
+  LinkMeasurement measurement;
+  measurement.source = LinkMeasurement::Source::kAuxiliary;
+  measurement.rate_bps = 38.5e6;
+  measurement.one_way_delay_rate_bps = 31e6;
+  measurement.is_backlogged = true;
+  measurement.delay = absl::Milliseconds(15);
+  measurement.age = absl::Milliseconds(250);
+  measurement.clock_offset = absl::Hours(-5);
+  measurement.clock_uncertainty = absl::Microseconds(80);
+  return measurement;
 }
 
 NodeReport SampleReport() {
   NodeReport report;
   report.workers_attached = 2;
   report.rejected_messages = 3;
-  report.links = {{NodeId(4), 1'000'000'007, 4096}, {NodeId(5), 77, 1}};
+  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, SampleMeasurement()},
+                  {NodeId(5), 77, 1, 2, SampleMeasurement()}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
   report.progress = {{KeyId(1), Round(17)}, {KeyId(2), Round(16)}};
   report.step = 1700;
@@ -68,7 +84,9 @@ void AddPeerSamples(std::vector<Message>& messages) {
   messages.emplace_back(DeliveryAck{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(Busy{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(Grant{SampleRoute()});
-  messages.emplace_back(PeerHeartbeat{Timestamp::FromNanoseconds(3600'000'000'000)});
+  messages.emplace_back(
+      PeerHeartbeat{Timestamp::FromNanoseconds(3600'000'000'000),
+                    PeerHeartbeat::Echo{Timestamp::FromNanoseconds(4), Timestamp::FromNanoseconds(5)}});
 }
 
 void AddToSchedulerSamples(std::vector<Message>& messages) {
@@ -84,6 +102,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(Leave{"training ended"});
   messages.emplace_back(SampleReport());
   messages.emplace_back(StatusRequest{});
+  messages.emplace_back(Reconfigure{"job: fashion-mnist\n", "overlay.yaml"});
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
@@ -104,6 +123,8 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(
       JobFailed{Term(3), absl::StatusCode::kDataLoss, "replicas differ in round 17 of key fc1.weight"});
   messages.emplace_back(StatusReply{R"({"epoch": 1})"});
+  messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
+  messages.emplace_back(ReconfigureReply{true, "planner fapt becomes star"});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "sim/message_facts.h"
 
 #include <array>
+#include <iterator>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -133,36 +134,16 @@ std::string Describe(const std::vector<ChunkId>& chunks) {
   return absl::StrJoin(chunks, "; ", [](std::string* out, const ChunkId& id) { absl::StrAppend(out, Describe(id)); });
 }
 
-constexpr std::array<const char*, std::variant_size_v<AnyMessage>> kMessageNames = {"chunk",
-                                                                                    "peer-hello",
-                                                                                    "link-ack",
-                                                                                    "delivery-ack",
-                                                                                    "busy",
-                                                                                    "grant",
-                                                                                    "peer-heartbeat",
-                                                                                    "join",
-                                                                                    "join-accepted",
-                                                                                    "join-refused",
-                                                                                    "membership",
-                                                                                    "heartbeat",
-                                                                                    "heartbeat-reply",
-                                                                                    "register-keys",
-                                                                                    "keys-assigned",
-                                                                                    "key-refused",
-                                                                                    "policy-request",
-                                                                                    "policy-answer",
-                                                                                    "policy-published",
-                                                                                    "rounds-closed",
-                                                                                    "closed-everywhere",
-                                                                                    "barrier-entered",
-                                                                                    "barrier-released",
-                                                                                    "peer-lost",
-                                                                                    "worker-lost",
-                                                                                    "leave",
-                                                                                    "job-failed",
-                                                                                    "node-report",
-                                                                                    "status-request",
-                                                                                    "status-reply"};
+// clang-format off
+constexpr const char* kMessageNames[] = {
+    "chunk", "peer-hello", "link-ack", "delivery-ack", "busy", "grant",
+    "peer-heartbeat", "join", "join-accepted", "join-refused", "membership", "heartbeat",
+    "heartbeat-reply", "register-keys", "keys-assigned", "key-refused", "policy-request", "policy-answer",
+    "policy-published", "rounds-closed", "closed-everywhere", "barrier-entered", "barrier-released", "peer-lost",
+    "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
+    "policies-retired", "reconfigure", "reconfigure-reply"};
+// clang-format on
+static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
 struct DetailVisitor {
   std::string operator()(const ChunkMessage& m) const {

@@ -98,7 +98,7 @@ Message HostileMessages::PeerMessage() {
     case 4:
       return Grant{Route()};
     default:
-      return PeerHeartbeat{time()};
+      return PeerHeartbeat{time(), std::nullopt};
   }
 }
 
