@@ -30,6 +30,18 @@ const char* NameOf(MemberState state) {
   return "unknown";
 }
 
+const char* NameOf(LinkSource source) {
+  switch (source) {
+    case LinkSource::kBelieved:
+      return "believed";
+    case LinkSource::kPrimary:
+      return "primary";
+    case LinkSource::kAuxiliary:
+      return "auxiliary";
+  }
+  return "unknown";
+}
+
 void WriteReport(const NodeReport& report, JsonWriter& json) {
   json.Name("workers").Integer(report.workers_attached).Name("round");
   const auto slowest = std::min_element(report.progress.begin(), report.progress.end(),
@@ -80,7 +92,7 @@ void WriteLinks(const StatusSources& from, JsonWriter& json) {
         .Number(absl::ToDoubleMilliseconds(link.delay));
     // Nobody measures yet: a belief has no age.
     json.Name("age_s").Null().Name("source");
-    json.String(link.source == LinkSource::kMeasured ? "measured" : "believed");
+    json.String(NameOf(link.source));
     const auto found = traffic.find({link.from, link.to});
     json.Name("bytes").Integer(found == traffic.end() ? 0 : found->second->sent_bytes);
     json.Name("resent_bytes").Integer(found == traffic.end() ? 0 : found->second->resent_bytes).EndObject();

@@ -69,7 +69,10 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   ASSERT_TRUE(keys_.Register("w", 10).ok());
   NodeReport report;
   report.workers_attached = 1;
-  report.links = {{kB, 1000, 10}};
+  report.links.emplace_back();
+  report.links[0].to = kB;
+  report.links[0].sent_bytes = 1000;
+  report.links[0].resent_bytes = 10;
   report.memory = {{"results", 64}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
   report.step = 9;

@@ -8,6 +8,7 @@
 #include "topology/bkt_planner.h"
 #include "topology/custom_planner.h"
 #include "topology/fapt_planner.h"
+#include "topology/fixed_roots.h"
 #include "topology/mst_planner.h"
 #include "topology/star_planner.h"
 
@@ -85,6 +86,7 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
+  if (!config.fixed_roots.empty()) return PlanWithFixedRoots(**planner, view, config);
   return (*planner)->Plan(view, config);
 }
 

@@ -21,6 +21,14 @@ namespace banyan {
 // `roots: all` means every node up to this many, else this many of the best.
 inline constexpr int kMaxRootsOfAll = 32;
 
+// What a later plan must keep of the first one while roots keep state.
+struct FixedRoot {
+  NodeId root;
+  double share = 0;  // above 0; those of all fixed roots sum to 1
+
+  friend bool operator==(const FixedRoot&, const FixedRoot&) = default;
+};
+
 struct PlannerConfig {
   std::string planner = "fapt";
   std::optional<int> roots;    // fapt: how many; empty means all
@@ -28,6 +36,7 @@ struct PlannerConfig {
   int arity = 2;               // bkt: children of each inner node
   std::vector<Tree> trees;     // custom; shares all 0 means by quality
   int64_t chunk_max_elements = 65536;
+  std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
 };
 
 class Planner {
@@ -50,7 +59,8 @@ absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name);
 // lacks.
 absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, const NetworkView& view);
 
-// Makes the planner that `config` names and runs it.
+// Makes the planner that `config` names and runs it. With fixed roots the policy has one tree for each of them, in their
+// order and with their shares; INVALID_ARGUMENT when the trees of planner `custom` have other roots or shares.
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config);
 
 }  // namespace banyan

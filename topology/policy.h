@@ -41,6 +41,8 @@ struct Policy {
   std::vector<Route> routes;     // one for each tree edge without a direct link, ascending by (from, to)
   std::vector<Route> auxiliary;  // detours of tree edges, the fastest first, ascending by (from, to)
   int64_t chunk_max_elements = 0;
+  // Roots keep state (server-side optimizers): later policies of the job have the same roots, shares and chunks.
+  bool roots_fixed = false;
   double rate_bps = 0;   // all-reduce rate that the most loaded link allows; infinite for a single member
   double bound_bps = 0;  // simple bound that no scheme can beat; infinite for a single member
 
