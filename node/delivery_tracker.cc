@@ -71,16 +71,38 @@ void DeliveryTracker::MarkBusy(const Id& id, Kept& kept, Timestamp now) {
   SetDeadline(id, kept, now + kBusyFactor * resend_after_);
 }
 
-void DeliveryTracker::OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now) {
-  // BUSY does not say for which of its destinations the chunk was refused: all that pass the refuser may be meant.
+std::vector<DeliveryTracker::Id> DeliveryTracker::IdsThrough(NodeId node, const ChunkId& chunk) const {
+  // An answer does not say for which of its destinations the chunk was refused: all that pass the refuser may be meant.
+  std::vector<Id> ids;
   for (auto next = kept_.begin(); next != kept_.end();) {
     const NodeId destination = next->first.first;
     auto found = kept_.find({destination, chunk});
-    if (found != kept_.end() && PassesThrough(found->second.chunk.message, refuser)) {
-      MarkBusy(found->first, found->second, now);
-    }
+    if (found != kept_.end() && PassesThrough(found->second.chunk.message, node)) ids.push_back(found->first);
     next = kept_.lower_bound({NodeId(destination.value() + 1), ChunkId()});
   }
+  return ids;
+}
+
+void DeliveryTracker::OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now) {
+  for (const Id& id : IdsThrough(refuser, chunk)) MarkBusy(id, kept_.at(id), now);
+}
+
+void DeliveryTracker::Reroute(const ChunkMessage& message) {
+  auto entry = kept_.find({message.route.destination(), message.id});
+  if (entry == kept_.end()) return;
+  entry->second.chunk.message.route = message.route;
+  entry->second.chunk.message.is_auxiliary = message.is_auxiliary;
+}
+
+std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeDetoured(NodeId relay, const ChunkId& chunk) {
+  std::vector<Undelivered> detoured;
+  for (const Id& id : IdsThrough(relay, chunk)) {
+    Kept& kept = kept_.at(id);
+    // Without a link ack the link itself still looks after the chunk.
+    if (kept.at_link || !kept.chunk.message.is_auxiliary || id.first == relay) continue;
+    detoured.push_back(Resend(id, kept));
+  }
+  return detoured;
 }
 
 DeliveryTracker::Undelivered DeliveryTracker::Resend(const Id& id, Kept& kept) {

@@ -37,6 +37,10 @@ class DeliveryTracker {
   // `refuser`, the destination or a relay on the way, had no room. Means nothing before the link ack: the link sends
   // the chunk again.
   void OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now);
+  // The chunk is on another path now: that of `message`.
+  void Reroute(const ChunkMessage& message);
+  // The copies of `chunk` that `relay` has refused to pass on along a detour, to be sent again now on another path.
+  std::vector<Undelivered> TakeDetoured(NodeId relay, const ChunkId& chunk);
   // The refused chunks that go to or through `granter`, to be sent again now.
   std::vector<Undelivered> OnGrant(NodeId granter);
   // The chunks whose ack is overdue, to be sent again now; the wait of each doubles.
@@ -60,6 +64,8 @@ class DeliveryTracker {
 
   void SetDeadline(const Id& id, Kept& kept, Timestamp deadline);
   absl::Duration Wait(const Kept& kept) const;
+  // The ids of the chunk by destination, of those whose path passes `node`.
+  std::vector<Id> IdsThrough(NodeId node, const ChunkId& chunk) const;
   void MarkBusy(const Id& id, Kept& kept, Timestamp now);
   // Counts a resend and stops the clock until the next link ack.
   Undelivered Resend(const Id& id, Kept& kept);

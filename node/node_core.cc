@@ -222,8 +222,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
   // Said again after every reconnect.
   if (added.code() == absl::StatusCode::kAlreadyExists) return;
   if (!added.ok()) return rejections_.Reject("policy", added.message(), step.actions);
-  const int64_t chunk_bytes = published.slice.chunk_max_elements * SizeOf(DataType::kFloat32);
-  joined_->network->AddNeighbours(step, published.slice.neighbours, chunk_bytes);
+  joined_->network->AddPolicy(step, published.slice);
 }
 
 void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {

@@ -1,6 +1,7 @@
 #include "node/peer_link.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace banyan {
@@ -11,6 +12,9 @@ constexpr int64_t kHeaderBytes = 64;
 constexpr int64_t kPathEntryBytes = 2;
 // Acks come this many times later than the slowest recent one before they count as lost.
 constexpr int kOverdueFactor = 4;
+// Chunks that are looked at for one that may take a detour: those behind are of no higher priority.
+constexpr int kDetourLookahead = 16;
+constexpr int32_t kLowestRank = std::numeric_limits<int32_t>::min();
 
 bool IsRelayed(const ChunkMessage& message) { return message.route.hop > 0; }
 
@@ -24,13 +28,50 @@ PeerLink::PeerLink(Options options, std::vector<ConnectionId> data) : options_(o
   for (ConnectionId connection : data) connections_[connection];
 }
 
-void PeerLink::Add(ChunkMessage message, Payload payload, bool resend) {
+void PeerLink::Enqueue(ChunkMessage message, Payload payload, bool resend) {
   Waiting chunk{std::move(message), std::move(payload), 0, resend};
   chunk.size_bytes = WireBytes(chunk.message, chunk.payload);
   queued_bytes_ += chunk.size_bytes;
   if (IsRelayed(chunk.message)) relayed_bytes_ += chunk.size_bytes;
-  const QueueRank rank{chunk.size_bytes > options_.tiny_bytes, -chunk.message.priority, next_arrival_++};
+  const QueueRank rank{chunk.message.is_auxiliary, chunk.size_bytes > options_.tiny_bytes, -chunk.message.priority,
+                       next_arrival_++};
   queue_.emplace(rank, std::move(chunk));
+}
+
+PeerLink::Queued PeerLink::TakeQueued(std::map<QueueRank, Waiting>::iterator entry) {
+  Waiting& chunk = entry->second;
+  queued_bytes_ -= chunk.size_bytes;
+  if (IsRelayed(chunk.message)) relayed_bytes_ -= chunk.size_bytes;
+  Queued taken{std::move(chunk.message), std::move(chunk.payload), chunk.resend};
+  queue_.erase(entry);
+  return taken;
+}
+
+std::optional<PeerLink::Queued> PeerLink::TakeForDetour(const std::function<bool(const ChunkMessage&)>& wants) {
+  int looked_at = 0;
+  for (auto entry = queue_.begin(); entry != queue_.end() && looked_at < kDetourLookahead; ++entry, ++looked_at) {
+    const ChunkMessage& message = entry->second.message;
+    if (message.is_auxiliary) return std::nullopt;
+    if (!IsRelayed(message) && wants(message)) return TakeQueued(entry);
+  }
+  return std::nullopt;
+}
+
+std::vector<PeerLink::Queued> PeerLink::TakeAuxiliary() {
+  std::vector<Queued> taken;
+  const auto first = queue_.lower_bound(QueueRank{.auxiliary = true, .negative_priority = kLowestRank});
+  for (auto entry = first; entry != queue_.end();) taken.push_back(TakeQueued(entry++));
+  return taken;
+}
+
+bool PeerLink::is_up() const {
+  return std::any_of(connections_.begin(), connections_.end(), [](const auto& entry) { return entry.second.up; });
+}
+
+std::map<PeerLink::QueueRank, PeerLink::Waiting>::iterator PeerLink::NextToSend() {
+  if (primary_in_a_row_ < kPrimaryPerAuxiliary) return queue_.begin();
+  auto auxiliary = queue_.lower_bound(QueueRank{.auxiliary = true, .negative_priority = kLowestRank});
+  return auxiliary == queue_.end() ? queue_.begin() : auxiliary;
 }
 
 void PeerLink::Clear() {
@@ -53,17 +94,20 @@ std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::BestConnectio
 
 void PeerLink::Pump(Timestamp now, Actions& actions) {
   while (!queue_.empty()) {
-    const int64_t size_bytes = queue_.begin()->second.size_bytes;
+    const auto next = NextToSend();
+    const int64_t size_bytes = next->second.size_bytes;
     if (in_flight_bytes_ > 0 && in_flight_bytes_ + size_bytes > options_.window_bytes) return;
     auto* best = BestConnection();
     if (best == nullptr) return;
     best->second.in_flight_bytes += size_bytes;
-    SendOne(now, best->first, actions);
+    SendOne(now, next, best->first, actions);
   }
 }
 
-void PeerLink::SendOne(Timestamp now, ConnectionId connection, Actions& actions) {
-  auto node = queue_.extract(queue_.begin());
+void PeerLink::SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator next, ConnectionId connection,
+                       Actions& actions) {
+  auto node = queue_.extract(next);
+  primary_in_a_row_ = node.key().auxiliary ? 0 : primary_in_a_row_ + 1;
   InFlight sent{std::move(node.mapped()), node.key(), connection, now};
   sent.chunk.message.link_sequence = next_sequence_++;
   sent.chunk.message.sent_at = now;
@@ -71,6 +115,7 @@ void PeerLink::SendOne(Timestamp now, ConnectionId connection, Actions& actions)
   in_flight_bytes_ += sent.chunk.size_bytes;
   counters_.sent_bytes += sent.chunk.size_bytes;
   if (sent.chunk.resend) counters_.resent_bytes += sent.chunk.size_bytes;
+  if (sent.chunk.message.is_auxiliary) counters_.auxiliary_bytes += sent.chunk.size_bytes;
   actions.emplace_back(std::in_place_type<Send>, Send{connection, sent.chunk.message, sent.chunk.payload});
   const uint64_t sequence = sent.chunk.message.link_sequence;
   in_flight_.emplace_hint(in_flight_.end(), sequence, std::move(sent));

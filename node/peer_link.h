@@ -1,7 +1,8 @@
 // The directed link from this node to one neighbour: its connections, the queue of chunks that wait for it, and the
-// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then first come first served. At
-// most `window_bytes` are on their way without a link ack, so that the order is decided here and not in a socket's
-// buffer.
+// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then first come first served;
+// chunks on a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary others. So
+// detours take at most a ninth of what a link's own traffic needs. At most `window_bytes` are on their way without a
+// link ack, so that the order is decided here and not in a socket's buffer.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend.
 // Thread-compatible; owned by PeerNetwork.
@@ -9,6 +10,7 @@
 #define BANYAN_NODE_PEER_LINK_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -24,6 +26,8 @@ namespace banyan {
 
 class PeerLink {
  public:
+  static constexpr uint32_t kPrimaryPerAuxiliary = 8;
+
   struct Options {
     int64_t window_bytes = 0;  // always lets at least one chunk go
     absl::Duration resend_after = absl::Seconds(2);
@@ -33,14 +37,23 @@ class PeerLink {
   struct Counters {
     uint64_t sent_bytes = 0;  // with headers, resends included
     uint64_t resent_bytes = 0;
+    uint64_t auxiliary_bytes = 0;
+  };
+  struct Queued {
+    ChunkMessage message;
+    Payload payload;
+    bool resend = false;
   };
 
   // `data` are the ids of the connections that carry chunks; all are down at first.
   PeerLink(Options options, std::vector<ConnectionId> data);
 
-  void Enqueue(ChunkMessage message, Payload payload) { Add(std::move(message), std::move(payload), false); }
-  // The same for a chunk that went out before; it counts as resent.
-  void EnqueueAgain(ChunkMessage message, Payload payload) { Add(std::move(message), std::move(payload), true); }
+  // `resend` when the chunk went out before; it counts as resent.
+  void Enqueue(ChunkMessage message, Payload payload, bool resend = false);
+  // Takes the first waiting chunk that this node made and that is on no detour, if it is among the first few.
+  std::optional<Queued> TakeForDetour(const std::function<bool(const ChunkMessage&)>& wants);
+  // Takes all chunks on detours that wait.
+  std::vector<Queued> TakeAuxiliary();
   // Drops all that waits or is on its way.
   void Clear();
   // Sends what credit and connections allow.
@@ -55,6 +68,11 @@ class PeerLink {
   // connection cause that, so the wait is generous and restarts with every ack.
   void ResendOverdue(Timestamp now);
 
+  void set_window_bytes(int64_t window_bytes) { options_.window_bytes = window_bytes; }
+  bool is_up() const;
+  // A chunk would be sent at once.
+  bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window_bytes && is_up(); }
+
   Timestamp NextDeadline() const;
   int64_t queued_bytes() const { return queued_bytes_; }
   int64_t in_flight_bytes() const { return in_flight_bytes_; }
@@ -65,6 +83,7 @@ class PeerLink {
  private:
   // Lower goes first.
   struct QueueRank {
+    bool auxiliary = false;
     bool large = false;
     int32_t negative_priority = 0;
     uint64_t arrival = 0;
@@ -87,10 +106,11 @@ class PeerLink {
     int64_t in_flight_bytes = 0;
   };
 
-  void Add(ChunkMessage message, Payload payload, bool resend);
+  std::map<QueueRank, Waiting>::iterator NextToSend();
+  Queued TakeQueued(std::map<QueueRank, Waiting>::iterator entry);
   // The connection with the least on its way; null when all are down.
   std::pair<const ConnectionId, DataConnection>* BestConnection();
-  void SendOne(Timestamp now, ConnectionId connection, Actions& actions);
+  void SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator next, ConnectionId connection, Actions& actions);
   void Requeue(std::map<uint64_t, InFlight>::iterator entry);
   void Remove(std::map<uint64_t, InFlight>::iterator entry);
   absl::Duration ResendTimeout() const;
@@ -103,6 +123,7 @@ class PeerLink {
   int64_t in_flight_bytes_ = 0;
   int64_t relayed_bytes_ = 0;
   uint64_t next_arrival_ = 0;
+  uint32_t primary_in_a_row_ = 0;
   uint64_t next_sequence_ = 1;
   // The slowest recent link ack, and when the last one came.
   absl::Duration slowest_ack_ = absl::ZeroDuration();

@@ -33,6 +33,7 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
       listener_(listener),
       next_connection_(kFirstPeerConnection.value()),
       tracker_(config.resend_after),
+      detours_(identity_.node),
       tick_(std::min(config.heartbeat, config.resend_after)) {}
 
 PeerHello PeerNetwork::Hello() const {
@@ -51,14 +52,18 @@ PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, int6
   return options;
 }
 
-void PeerNetwork::AddNeighbours(StepContext& step, const std::vector<NeighbourSlice>& neighbours, int64_t chunk_bytes) {
-  for (const NeighbourSlice& neighbour : neighbours) AddNeighbour(step, neighbour, chunk_bytes);
+void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
+  detours_.AddPolicy(slice);
+  const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
+  for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, chunk_bytes);
   // Only now: it may be for another of them.
-  for (const NeighbourSlice& neighbour : neighbours) HandleEarly(step, neighbour.node);
+  for (const NeighbourSlice& neighbour : slice.neighbours) HandleEarly(step, neighbour.node);
 }
 
 void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes) {
-  if (IsNeighbour(neighbour.node)) return;
+  if (auto known = neighbours_.find(neighbour.node); known != neighbours_.end()) {
+    return known->second.link.set_window_bytes(LinkOptions(neighbour, chunk_bytes).window_bytes);
+  }
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
   for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
@@ -116,6 +121,7 @@ void PeerNetwork::OnConnectionDown(StepContext& step, ConnectionId connection) {
     return;
   }
   neighbour.link.OnConnectionDown(connection);
+  if (!neighbour.link.is_up()) return ReturnDetoured(step, neighbour);
   Pump(step, neighbour);
 }
 
@@ -202,6 +208,8 @@ void PeerNetwork::AnswerChunk(StepContext& step, const ChunkMessage& chunk) {
   SendControl(step, next, std::move(answer));
 }
 
+void PeerNetwork::AnswerBusy(StepContext& step, const ChunkMessage& chunk) { AnswerChunk<Busy>(step, chunk); }
+
 void PeerNetwork::OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload) {
   ChunkMessage header;
   header.id = message.id;
@@ -211,7 +219,7 @@ void PeerNetwork::OnChunkForHere(StepContext& step, ChunkMessage message, Payloa
       return AnswerChunk<DeliveryAck>(step, header);
     case Verdict::kNoRoom:
       Deny(denied_, header);
-      return AnswerChunk<Busy>(step, header);
+      return AnswerBusy(step, header);
     case Verdict::kRefused:
       return;
   }
@@ -226,15 +234,23 @@ void PeerNetwork::Relay(StepContext& step, NodeId from, ChunkMessage message, Pa
   ++message.route.hop;
   auto next = neighbours_.find(message.route.receiver());
   if (next == neighbours_.end()) {
-    return step.rejections.Reject("chunk to be relayed to a node that is no neighbour", NameOf(from), step.actions);
+    step.rejections.Reject("chunk to be relayed to a node that is no neighbour", NameOf(from), step.actions);
+    --message.route.hop;
+    if (message.is_auxiliary) AnswerBusy(step, message);
+    return;
+  }
+  if (message.is_auxiliary && !next->second.link.is_up()) {
+    --message.route.hop;
+    return AnswerBusy(step, message);
   }
   // One chunk of each neighbour always finds room, or it would never go: of two relays that forward to each other, each
   // could be full of what the other has just refused.
   uint32_t& relayed = relayed_chunks_[from];
   if (relayed > 0 && relay_bytes() + WireBytes(message, payload) > limits_.relay_bytes) {
     --message.route.hop;
-    Deny(denied_relays_, message);
-    return AnswerChunk<Busy>(step, message);
+    // Who has another way takes that instead of waiting for a grant.
+    if (!message.is_auxiliary) Deny(denied_relays_, message);
+    return AnswerBusy(step, message);
   }
   ++relayed;
   next->second.link.Enqueue(std::move(message), std::move(payload));
@@ -253,6 +269,7 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
     }
   }
   Pump(step, neighbour);
+  FillDetours(step);
   if (!denied_relays_.empty()) GrantRelayRoom(step);
 }
 
@@ -287,32 +304,29 @@ void PeerNetwork::OnRouted(StepContext& step, NodeId from, Routed message) {
 }
 
 void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
-  for (const ChunkId& chunk : ack.chunks) tracker_.OnDeliveryAck(ack.route.source(), chunk, step.now);
+  for (const ChunkId& chunk : ack.chunks) {
+    tracker_.OnDeliveryAck(ack.route.source(), chunk, step.now);
+    detours_.OnDone(ack.route.source(), chunk);
+  }
+  FillDetours(step);
 }
 
 void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
-  for (const ChunkId& chunk : busy.chunks) tracker_.OnBusy(busy.route.source(), chunk, step.now);
+  for (const ChunkId& chunk : busy.chunks) {
+    for (DeliveryTracker::Undelivered& detoured : tracker_.TakeDetoured(busy.route.source(), chunk)) {
+      SendOnPrimary(step, std::move(detoured.message), std::move(detoured.payload));
+    }
+    tracker_.OnBusy(busy.route.source(), chunk, step.now);
+  }
 }
 
 void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
   for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source())) Resend(step, std::move(chunk));
 }
 
-void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  tracker_.Add(message, payload);
-  Neighbour& neighbour = neighbours_.at(message.route.receiver());
-  neighbour.link.Enqueue(std::move(message), std::move(payload));
-  Pump(step, neighbour);
-}
-
-void PeerNetwork::Resend(StepContext& step, DeliveryTracker::Undelivered chunk) {
-  Neighbour& neighbour = neighbours_.at(chunk.message.route.receiver());
-  neighbour.link.EnqueueAgain(std::move(chunk.message), std::move(chunk.payload));
-  Pump(step, neighbour);
-}
-
 void PeerNetwork::DropChunks() {
   tracker_.Clear();
+  detours_.Clear();
   for (auto& [node, neighbour] : neighbours_) neighbour.link.Clear();
   unknown_.clear();
   unknown_bytes_ = 0;
@@ -341,7 +355,7 @@ void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neig
   }
   if (!neighbour.control_up || step.now - neighbour.last_sent < config_.heartbeat) return;
   neighbour.last_sent = step.now;
-  step.SendTo(neighbour.control, PeerHeartbeat{step.now});
+  step.SendTo(neighbour.control, PeerHeartbeat{step.now, std::nullopt});
 }
 
 void PeerNetwork::OnDeadline(StepContext& step) {
@@ -361,7 +375,8 @@ void PeerNetwork::OnDeadline(StepContext& step) {
 std::vector<NodeReport::Link> PeerNetwork::LinkReport() const {
   std::vector<NodeReport::Link> links;
   for (const auto& [node, neighbour] : neighbours_) {
-    links.push_back({node, neighbour.link.counters().sent_bytes, neighbour.link.counters().resent_bytes});
+    const PeerLink::Counters& counters = neighbour.link.counters();
+    links.push_back({node, counters.sent_bytes, counters.resent_bytes, counters.auxiliary_bytes, std::nullopt});
   }
   return links;
 }

@@ -16,6 +16,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/delivery_tracker.h"
+#include "node/detour_selector.h"
 #include "node/peer_link.h"
 #include "node/step_context.h"
 #include "proto/job_config.h"
@@ -59,14 +60,17 @@ class PeerNetwork {
 
   PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
 
-  // Opens connections to the neighbours; what they have sent already is handled now. Known ones stay as they are.
-  void AddNeighbours(StepContext& step, const std::vector<NeighbourSlice>& neighbours, int64_t chunk_bytes);
+  // Opens connections to new neighbours; what they have sent already is handled now. Chunks of this policy may take its
+  // detours from now on.
+  void AddPolicy(StepContext& step, const PolicySlice& slice);
+  // No chunk of a policy below this is sent any more.
+  void RetirePolicies(PolicyVersion oldest) { detours_.RetirePolicies(oldest); }
   bool IsNeighbour(NodeId node) const { return neighbours_.count(node) > 0; }
   // For log lines and errors: the name, or "node 7" when unknown.
   std::string NameOf(NodeId node) const;
 
-  // Sends a chunk that this node made along `message.route` and keeps it until its destination has acknowledged it.
-  // REQUIRES: route.hop is 0 and route.receiver() is a neighbour.
+  // Sends a chunk that this node made along `message.route`, its primary path, or a detour between the same ends, and
+  // keeps it until its destination has acknowledged it. REQUIRES: route.hop is 0 and route.receiver() is a neighbour.
   void SendChunk(StepContext& step, ChunkMessage message, Payload payload);
   // There is room again for sources that were answered BUSY.
   void GrantRoom(StepContext& step);
@@ -115,10 +119,24 @@ class PeerNetwork {
   // Sends `chunk`'s DeliveryAck or Busy back along the part of its route that it has come.
   template <typename Answer>
   void AnswerChunk(StepContext& step, const ChunkMessage& chunk);
+  void AnswerBusy(StepContext& step, const ChunkMessage& chunk);
   // Remembers the way back for a Grant.
   void Deny(std::map<NodeId, SourceRoute>& denied, const ChunkMessage& chunk);
   void SendControl(StepContext& step, NodeId to, Message message);
   void Resend(StepContext& step, DeliveryTracker::Undelivered chunk);
+
+  // Detours (peer_network_detours.cc).
+  void HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend);
+  int64_t PrimaryLoad(const ChunkMessage& message) const;
+  bool HasRoom(NodeId neighbour) const;
+  const DetourSelector::Path* DetourFor(const ChunkMessage& message) const;
+  void MaybeDetour(StepContext& step, ChunkMessage& message);
+  // Gives chunks that wait for a busy primary path to detours that have room again.
+  void FillDetours(StepContext& step);
+  void SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload);
+  // The last connection to a neighbour is gone: what was to take a detour over it takes another way.
+  void ReturnDetoured(StepContext& step, Neighbour& neighbour);
+
   void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
   PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, int64_t chunk_bytes) const;
   void CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour);
@@ -135,6 +153,7 @@ class PeerNetwork {
   std::map<ConnectionId, PeerHello> inbound_;
   uint64_t next_connection_;
   DeliveryTracker tracker_;
+  DetourSelector detours_;
   // What came from nodes before this node's slice of the policy named them.
   std::map<NodeId, std::deque<MessageReceived>> unknown_;
   int64_t unknown_bytes_ = 0;

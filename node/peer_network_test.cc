@@ -14,6 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+constexpr ConnectionId kInboundOf3 = ConnectionId(kInboundConnection.value() + 99);
 constexpr ConnectionId kInbound(kInboundConnection.value() + 1);
 constexpr ConnectionId kControlTo2(16);  // data: 17
 constexpr ConnectionId kControlTo3(18);  // data: 19
@@ -39,10 +40,17 @@ class PeerNetworkTest : public ::testing::Test, private PeerNetwork::Listener {
     neighbour.incarnation = Incarnation(node);
     return neighbour;
   }
+  static PolicySlice Policy(std::vector<uint32_t> neighbours) {
+    PolicySlice slice;
+    slice.version = PolicyVersion(1);
+    slice.chunk_max_elements = 250;
+    for (uint32_t node : neighbours) slice.neighbours.push_back(Neighbour(node));
+    return slice;
+  }
   // Neighbours 2 and 3, all connections up; 2 has said hello.
   void AddNeighbours() {
     StepContext step = Now();
-    network_.AddNeighbours(step, {Neighbour(2), Neighbour(3)}, 1000);
+    network_.AddPolicy(step, Policy({2, 3}));
     for (uint64_t connection = 16; connection < 20; ++connection) {
       network_.OnConnectionUp(step, ConnectionId(connection));
     }
@@ -59,6 +67,39 @@ class PeerNetworkTest : public ::testing::Test, private PeerNetwork::Listener {
     now_ = now_ + absl::Seconds(seconds_later);
     StepContext step = Now();
     network_.OnDeadline(step);
+  }
+  // With a detour to 2 over 3. The primary path is busy with more than one chunk, the detour takes two at once.
+  void AddDetour() {
+    PolicySlice slice = Policy({2, 3});
+    slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 0, absl::ZeroDuration()}};
+    slice.transmission.primary_busy_bound = 1;
+    slice.transmission.auxiliary_queue_length = 2;
+    StepContext step = Now();
+    network_.AddPolicy(step, slice);
+    for (uint64_t connection = 16; connection < 20; ++connection) {
+      network_.OnConnectionUp(step, ConnectionId(connection));
+    }
+    Hello({kProtocolVersion, "job", Term(1), NodeId(2), Incarnation(2)});
+    Hello({kProtocolVersion, "job", Term(1), NodeId(3), Incarnation(3)}, kInboundOf3);
+  }
+  // Sends chunks of 1000 bytes to 2; those of them that take a detour.
+  std::vector<uint32_t> SendTo2(uint32_t first, uint32_t last) {
+    StepContext step = Now();
+    for (uint32_t chunk = first; chunk <= last; ++chunk) {
+      ChunkMessage message = Chunk(chunk, {1, 2});
+      message.policy = PolicyVersion(1);
+      message.frames = {{CodecId::kFp32, 0, 250, 1000}};
+      network_.SendChunk(step, std::move(message), {Buffer::Allocate(1000, DataType::kByte)});
+    }
+    return Detoured();
+  }
+  // Of what the last call sent, the chunks on a detour.
+  std::vector<uint32_t> Detoured() {
+    std::vector<uint32_t> detoured;
+    for (const auto& [connection, chunk] : Sent<ChunkMessage>()) {
+      if (chunk.is_auxiliary) detoured.push_back(chunk.id.chunk.value());
+    }
+    return detoured;
   }
   static ChunkMessage Chunk(uint32_t chunk, std::vector<uint32_t> path) {
     ChunkMessage message;
@@ -99,8 +140,8 @@ class PeerNetworkTest : public ::testing::Test, private PeerNetwork::Listener {
 
 TEST_F(PeerNetworkTest, SaysHelloOnEveryConnection) {
   StepContext step = Now();
-  network_.AddNeighbours(step, {Neighbour(2)}, 1000);
-  network_.AddNeighbours(step, {Neighbour(2)}, 1000);
+  network_.AddPolicy(step, Policy({2}));
+  network_.AddPolicy(step, Policy({2}));
   EXPECT_THAT(actions_, SizeIs(2));
   network_.OnConnectionUp(step, kControlTo2);
   network_.OnConnectionUp(step, ConnectionId(17));
@@ -149,7 +190,7 @@ TEST_F(PeerNetworkTest, ChunksOfAnUnknownNodeWaitWithinABound) {
   EXPECT_GT(network_.unknown_bytes(), 1000);
   EXPECT_LE(network_.unknown_bytes(), 3000);
   StepContext step = Now();
-  network_.AddNeighbours(step, {Neighbour(2), Neighbour(3)}, 1000);
+  network_.AddPolicy(step, Policy({2, 3}));
   EXPECT_THAT(received_, ElementsAre(1));
   EXPECT_EQ(network_.unknown_bytes(), 0);
   // The one to be relayed was not lost, although node 3 became known after node 2.
@@ -254,6 +295,54 @@ TEST_F(PeerNetworkTest, AnOverdueDeliveryIsSentAgain) {
   Receive(DeliveryAck{Chunk(7, {2, 1}).route, {Chunk(7, {1, 2}).id}});
   EXPECT_EQ(network_.undelivered_bytes(), 0);
   network_.DropChunks();
+}
+
+TEST_F(PeerNetworkTest, ABusyPrimaryPathSharesWithADetour) {
+  AddDetour();
+  // Two go to the primary path before it counts as busy, two fit on the detour, and the rest waits for the primary.
+  EXPECT_THAT(SendTo2(1, 7), ElementsAre(3, 4));
+  EXPECT_EQ(Sent<ChunkMessage>()[2].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(3), NodeId(2)}));
+}
+
+TEST_F(PeerNetworkTest, ADetourThatHasRoomAgainTakesWhatWaits) {
+  AddDetour();
+  // The window of the primary link is eight chunks.
+  EXPECT_THAT(SendTo2(1, 12), ElementsAre(3, 4));
+  Receive(LinkAck{{{1, now_, now_}}}, kInboundOf3);
+  EXPECT_THAT(Detoured(), IsEmpty());
+  Receive(DeliveryAck{{{NodeId(2), NodeId(3), NodeId(1)}, 1}, {Chunk(3, {1, 2}).id}}, kInboundOf3);
+  EXPECT_THAT(Detoured(), ElementsAre(10));
+}
+
+TEST_F(PeerNetworkTest, WhatARelayRefusesTakesThePrimaryPath) {
+  AddDetour();
+  EXPECT_THAT(SendTo2(1, 3), ElementsAre(3));
+  // The link to 3 numbers its own chunks.
+  Receive(LinkAck{{{1, now_, now_}}}, kInboundOf3);
+  Receive(Busy{{{NodeId(3), NodeId(1)}, 0}, {Chunk(3, {1, 2}).id}}, kInboundOf3);
+  ASSERT_THAT(Sent<ChunkMessage>(), SizeIs(1));
+  EXPECT_FALSE(Sent<ChunkMessage>()[0].second.is_auxiliary);
+  EXPECT_EQ(Sent<ChunkMessage>()[0].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(2)}));
+}
+
+TEST_F(PeerNetworkTest, WithoutThePrimaryLinkEverythingTakesTheDetour) {
+  AddDetour();
+  StepContext step = Now();
+  network_.OnConnectionDown(step, ConnectionId(17));
+  EXPECT_THAT(SendTo2(1, 3), ElementsAre(1, 2));
+}
+
+TEST_F(PeerNetworkTest, ARelayThatCannotGoOnSaysSo) {
+  AddDetour();
+  StepContext step = Now();
+  network_.OnConnectionDown(step, ConnectionId(19));
+  ChunkMessage chunk = Chunk(5, {2, 1, 3});
+  chunk.is_auxiliary = true;
+  Receive(chunk);
+  EXPECT_THAT(Sent<Busy>(), SizeIs(1));
+  ChunkMessage primary = Chunk(6, {2, 1, 3});
+  Receive(primary);
+  EXPECT_THAT(Sent<Busy>(), IsEmpty());
 }
 
 }  // namespace

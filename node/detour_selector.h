@@ -1,0 +1,96 @@
+// Decides, chunk by chunk, whether a chunk to a tree neighbour takes the primary path or a detour (NETSTORM, section
+// VI, in the reading of the design, section 5): the primary path until its bandwidth-delay product and
+// `primary_busy_bound` chunks are on their way there; then the first detour in the policy's order that has less than
+// its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way; else the primary path again.
+//
+// Detours that carried nothing for kProbeInterval get kProbeChunks chunks although the primary path has room, one
+// detour per interval, so that links which no tree uses still get measured and a link that was once found slow is not
+// slow for ever. It costs each node at most kProbeChunks chunks per interval, and those chunks the detour's longer way.
+//
+// Thread-compatible; owned by PeerNetwork.
+#ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
+#define BANYAN_NODE_DETOUR_SELECTOR_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/chunk_message.h"
+#include "proto/policy_slice.h"
+
+namespace banyan {
+
+class DetourSelector {
+ public:
+  using Path = std::vector<NodeId>;
+  // Whether the link from here to a neighbour is up and could send a chunk at once.
+  using HasRoom = std::function<bool(NodeId neighbour)>;
+
+  static constexpr absl::Duration kProbeInterval = absl::Seconds(10);
+  static constexpr uint32_t kProbeChunks = 2;
+
+  explicit DetourSelector(NodeId self) : self_(self) {}
+
+  // Learns the ways of a policy. Known versions stay as they are.
+  void AddPolicy(const PolicySlice& slice);
+  // Forgets all versions below.
+  void RetirePolicies(PolicyVersion oldest);
+
+  bool has_detours() const { return has_detours_; }
+  // The primary path; the direct link when the policy is unknown.
+  Path PrimaryPath(PolicyVersion policy, NodeId destination) const;
+  // Whether a chunk that finds `load_bytes` on its way on the primary path should look for a detour.
+  bool IsPrimaryBusy(PolicyVersion policy, NodeId destination, int64_t load_bytes) const;
+  // nullptr when no detour has room for the chunk. Valid until the next RetirePolicies.
+  const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, const HasRoom& has_room) const;
+  // The detour that this chunk should measure; nullptr, nearly always, for none.
+  const Path* PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room, Timestamp now);
+
+  // The chunk is on its way along its route; one that was on another before has left that.
+  void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
+  // It has arrived, or is given up.
+  void OnDone(NodeId destination, const ChunkId& chunk);
+  void Clear();
+
+  // On their way along a path over other nodes.
+  int64_t BytesOn(const Path& path) const;
+
+ private:
+  struct Way {
+    Path path;
+    int64_t limit_bytes = 0;
+  };
+  struct Ways {
+    Way primary;
+    std::vector<Way> detours;
+  };
+  struct Policy {
+    std::map<NodeId, Ways> ways;
+    bool measures = false;
+  };
+  struct OnItsWay {
+    Path path;
+    int64_t size_bytes = 0;
+  };
+
+  const Ways* Find(PolicyVersion policy, NodeId destination) const;
+
+  NodeId self_;
+  bool has_detours_ = false;  // in any policy ever
+  std::map<PolicyVersion, Policy> policies_;
+  std::map<std::pair<NodeId, ChunkId>, OnItsWay> on_their_way_;  // over other nodes only
+  std::map<Path, int64_t> bytes_on_;
+  std::map<Path, Timestamp> last_used_;  // of detours
+  Timestamp next_probe_;
+  const Path* probed_ = nullptr;
+  uint32_t probe_chunks_left_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_DETOUR_SELECTOR_H_

@@ -1,0 +1,120 @@
+#include "node/detour_selector.h"
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using Path = DetourSelector::Path;
+
+const Path kFast = {NodeId(1), NodeId(3), NodeId(2)};
+const Path kSlow = {NodeId(1), NodeId(4), NodeId(2)};
+constexpr int64_t kChunkBytes = 1000;
+
+Timestamp At(int64_t seconds) { return Timestamp::FromNanoseconds(seconds * 1'000'000'000); }
+
+// Two detours to node 2. The primary link holds 5,000 bytes on its way, the detours 3,000 and 2,000, and to that come
+// the chunks that the settings allow.
+PolicySlice Slice() {
+  PolicySlice slice;
+  slice.version = PolicyVersion(7);
+  slice.chunk_max_elements = kChunkBytes / 4;
+  NeighbourSlice neighbour;
+  neighbour.node = NodeId(2);
+  neighbour.rate_bps = 40e3;
+  neighbour.round_trip = absl::Seconds(1);
+  slice.neighbours = {neighbour};
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1)}, {kSlow, 16e3, absl::Seconds(1)}};
+  slice.transmission.primary_busy_bound = 2;
+  slice.transmission.auxiliary_queue_length = 1;
+  return slice;
+}
+
+class DetourSelectorTest : public ::testing::Test {
+ protected:
+  DetourSelectorTest() { selector_.AddPolicy(Slice()); }
+
+  const Path* Pick() {
+    return selector_.PickDetour(PolicyVersion(7), NodeId(2), kChunkBytes,
+                                [this](NodeId neighbour) { return neighbour != full_; });
+  }
+  const Path* Probe(Timestamp now) {
+    return selector_.PickProbe(
+        PolicyVersion(7), NodeId(2), [](NodeId) { return true; }, now);
+  }
+  ChunkMessage Sent(uint32_t index, const Path& path, Timestamp now = At(1)) {
+    ChunkMessage chunk;
+    chunk.id.chunk = ChunkIndex(index);
+    chunk.route.path = path;
+    chunk.is_auxiliary = path.size() > 2;
+    selector_.OnSent(chunk, kChunkBytes, now);
+    return chunk;
+  }
+
+  DetourSelector selector_{NodeId(1)};
+  NodeId full_;
+};
+
+TEST_F(DetourSelectorTest, ThePrimaryPathIsBusyBeyondItsBandwidthDelayProductAndTheBound) {
+  EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(2), 7000 + 2 * 128));
+  EXPECT_TRUE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(2), 7001 + 2 * 128));
+  EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(5), 1 << 20));
+  EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(8), NodeId(2), 1 << 20));
+}
+
+TEST_F(DetourSelectorTest, FillsTheFirstDetourThenTheNext) {
+  for (uint32_t i = 0; i < 4; ++i) {
+    ASSERT_EQ(*Pick(), kFast);
+    Sent(i, kFast);
+  }
+  for (uint32_t i = 4; i < 7; ++i) {
+    ASSERT_EQ(*Pick(), kSlow);
+    Sent(i, kSlow);
+  }
+  EXPECT_EQ(Pick(), nullptr);
+  selector_.OnDone(NodeId(2), Sent(0, kFast).id);
+  EXPECT_EQ(*Pick(), kFast);
+}
+
+TEST_F(DetourSelectorTest, AFullFirstLinkClosesItsDetours) {
+  full_ = NodeId(3);
+  EXPECT_EQ(*Pick(), kSlow);
+}
+
+TEST_F(DetourSelectorTest, AChunkThatChangesItsWayLeavesTheOther) {
+  Sent(1, kFast);
+  EXPECT_EQ(selector_.BytesOn(kFast), kChunkBytes);
+  Sent(1, {NodeId(1), NodeId(2)});
+  EXPECT_EQ(selector_.BytesOn(kFast), 0);
+}
+
+TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
+  EXPECT_EQ(Probe(At(0)), nullptr);
+  Sent(1, kFast, At(8));
+  EXPECT_EQ(Probe(At(9)), nullptr);
+  ASSERT_NE(Probe(At(10)), nullptr);
+  // Its second chunk follows at once, and then nothing for an interval.
+  const Path* second = Probe(At(10));
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(*second, kSlow);
+  Sent(2, kSlow, At(10));
+  EXPECT_EQ(Probe(At(19)), nullptr);
+  EXPECT_EQ(*Probe(At(20)), kFast);
+}
+
+TEST_F(DetourSelectorTest, AWithdrawnPolicyHasNoDetours) {
+  selector_.RetirePolicies(PolicyVersion(8));
+  EXPECT_EQ(Pick(), nullptr);
+  EXPECT_EQ(selector_.PrimaryPath(PolicyVersion(7), NodeId(2)), (Path{NodeId(1), NodeId(2)}));
+}
+
+TEST_F(DetourSelectorTest, RoutedPrimaryPathsAreKnown) {
+  PolicySlice slice = Slice();
+  slice.version = PolicyVersion(9);
+  slice.routes = {{{NodeId(1), NodeId(3), NodeId(6)}, 8e3, absl::Seconds(1)}};
+  selector_.AddPolicy(slice);
+  EXPECT_EQ(selector_.PrimaryPath(PolicyVersion(9), NodeId(6)), (Path{NodeId(1), NodeId(3), NodeId(6)}));
+}
+
+}  // namespace
+}  // namespace banyan

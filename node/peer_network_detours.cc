@@ -1,0 +1,106 @@
+// The part of PeerNetwork that chooses between the primary path and detours.
+#include <numeric>
+#include <utility>
+
+#include "node/peer_network.h"
+
+namespace banyan {
+namespace {
+
+int64_t FrameBytes(const ChunkMessage& message) {
+  return std::accumulate(message.frames.begin(), message.frames.end(), int64_t{0},
+                         [](int64_t sum, const FrameHeader& frame) { return sum + frame.size_bytes; });
+}
+
+void PutOn(ChunkMessage& message, const DetourSelector::Path& path, bool is_auxiliary) {
+  message.route = {path, 0};
+  message.is_auxiliary = is_auxiliary;
+}
+
+}  // namespace
+
+void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  MaybeDetour(step, message);
+  tracker_.Add(message, payload);
+  HandToLink(step, std::move(message), std::move(payload), false);
+}
+
+void PeerNetwork::HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend) {
+  detours_.OnSent(message, WireBytes(message, payload), step.now);
+  Neighbour& neighbour = neighbours_.at(message.route.receiver());
+  neighbour.link.Enqueue(std::move(message), std::move(payload), resend);
+  Pump(step, neighbour);
+}
+
+void PeerNetwork::Resend(StepContext& step, DeliveryTracker::Undelivered chunk) {
+  if (chunk.message.is_auxiliary) return SendOnPrimary(step, std::move(chunk.message), std::move(chunk.payload));
+  HandToLink(step, std::move(chunk.message), std::move(chunk.payload), true);
+}
+
+void PeerNetwork::SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload) {
+  DetourSelector::Path primary = detours_.PrimaryPath(message.policy, message.route.destination());
+  if (IsNeighbour(primary[1])) PutOn(message, primary, false);
+  tracker_.Reroute(message);
+  HandToLink(step, std::move(message), std::move(payload), true);
+}
+
+bool PeerNetwork::HasRoom(NodeId neighbour) const {
+  auto found = neighbours_.find(neighbour);
+  return found != neighbours_.end() && found->second.link.HasRoom();
+}
+
+int64_t PeerNetwork::PrimaryLoad(const ChunkMessage& message) const {
+  const PeerLink& link = neighbours_.at(message.route.receiver()).link;
+  const bool is_direct = message.route.path.size() == 2;
+  return is_direct ? link.queued_bytes() + link.in_flight_bytes() : detours_.BytesOn(message.route.path);
+}
+
+const DetourSelector::Path* PeerNetwork::DetourFor(const ChunkMessage& message) const {
+  const NodeId destination = message.route.destination();
+  const bool is_cut = !neighbours_.at(message.route.receiver()).link.is_up();
+  if (!is_cut && !detours_.IsPrimaryBusy(message.policy, destination, PrimaryLoad(message))) return nullptr;
+  return detours_.PickDetour(message.policy, destination, FrameBytes(message),
+                             [this](NodeId neighbour) { return HasRoom(neighbour); });
+}
+
+void PeerNetwork::MaybeDetour(StepContext& step, ChunkMessage& message) {
+  const DetourSelector::Path* detour = DetourFor(message);
+  if (detour == nullptr && FrameBytes(message) > 0) {
+    detour = detours_.PickProbe(
+        message.policy, message.route.destination(), [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
+  }
+  if (detour != nullptr) PutOn(message, *detour, true);
+}
+
+void PeerNetwork::FillDetours(StepContext& step) {
+  if (!detours_.has_detours()) return;
+  for (auto& [node, neighbour] : neighbours_) {
+    const DetourSelector::Path* detour = nullptr;
+    const auto wants = [&](const ChunkMessage& message) {
+      detour = DetourFor(message);
+      return detour != nullptr;
+    };
+    while (neighbour.link.queued_bytes() > 0) {
+      std::optional<PeerLink::Queued> chunk = neighbour.link.TakeForDetour(wants);
+      if (!chunk.has_value()) break;
+      PutOn(chunk->message, *detour, true);
+      tracker_.Reroute(chunk->message);
+      HandToLink(step, std::move(chunk->message), std::move(chunk->payload), chunk->resend);
+    }
+  }
+}
+
+void PeerNetwork::ReturnDetoured(StepContext& step, Neighbour& neighbour) {
+  for (PeerLink::Queued& chunk : neighbour.link.TakeAuxiliary()) {
+    if (chunk.message.route.hop == 0) {
+      SendOnPrimary(step, std::move(chunk.message), std::move(chunk.payload));
+      continue;
+    }
+    --chunk.message.route.hop;
+    --relayed_chunks_.at(chunk.message.route.sender());
+    AnswerBusy(step, chunk.message);
+  }
+  FillDetours(step);
+}
+
+}  // namespace banyan
