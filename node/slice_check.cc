@@ -21,6 +21,11 @@ std::vector<NodeId> TreeNeighbours(const TreeSlice& tree) {
   return all;
 }
 
+bool IsDetour(const std::vector<NodeId>& path, NodeId self, const std::set<NodeId>& neighbours) {
+  const bool begins_here = path.size() > 2 && path.front() == self && neighbours.count(path[1]) > 0;
+  return begins_here && std::set<NodeId>(path.begin(), path.end()).size() == path.size();
+}
+
 }  // namespace
 
 absl::Status CheckSlice(const PolicySlice& slice, NodeId self) {
@@ -28,6 +33,12 @@ absl::Status CheckSlice(const PolicySlice& slice, NodeId self) {
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     if (neighbour.node == self || !neighbours.insert(neighbour.node).second) {
       return Fault(slice, absl::StrCat("neighbour ", neighbour.node.value(), " is this node, or comes twice"));
+    }
+  }
+  for (const RouteSlice& detour : slice.auxiliary) {
+    if (!IsDetour(detour.path, self, neighbours)) {
+      return Fault(slice, absl::StrCat("an auxiliary path of node ", self.value(),
+                                       " does not begin there, or passes a node twice"));
     }
   }
   for (const TreeSlice& tree : slice.trees) {

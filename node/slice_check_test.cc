@@ -43,5 +43,18 @@ TEST(SliceCheckTest, RefusesAPlaceThatIsNone) {
   EXPECT_FALSE(IsFine(slice));
 }
 
+TEST(SliceCheckTest, RefusesDetoursThatAreNone) {
+  const auto with_detour = [](std::vector<NodeId> path) {
+    PolicySlice slice = Slice();
+    slice.auxiliary.push_back({std::move(path), 1e6, absl::Milliseconds(1)});
+    return slice;
+  };
+  EXPECT_TRUE(IsFine(with_detour({NodeId(2), NodeId(3), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_detour({NodeId(2), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_detour({NodeId(3), NodeId(2), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_detour({NodeId(2), NodeId(9), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_detour({NodeId(2), NodeId(3), NodeId(2)})));
+}
+
 }  // namespace
 }  // namespace banyan
