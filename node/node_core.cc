@@ -139,8 +139,8 @@ void NodeCore::Handle(StepContext& step, StopRequested&) {
 
 void NodeCore::StopNow(StepContext& step) {
   stop_at_.reset();
-  if (!std::exchange(left_, true)) scheduler_.Announce(step, Leave{"it was stopped"});
-  Fail(absl::UnavailableError(absl::StrCat("node ", options_.name, " was stopped")));
+  if (!std::exchange(left_, true)) scheduler_.Announce(step, Leave{"it was stopped", true});
+  Fail(absl::UnavailableError(absl::StrCat("node ", options_.name, " was stopped")), LogLevel::kInfo);
   stop_ = absl::OkStatus();
 }
 
@@ -250,7 +250,9 @@ void NodeCore::On(StepContext& step, const BarrierReleased& released) {
   if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);
 }
 
-void NodeCore::On(StepContext&, const JobFailed& failed) { Fail(absl::Status(failed.code, failed.reason)); }
+void NodeCore::On(StepContext&, const JobFailed& failed) {
+  Fail(absl::Status(failed.code, failed.reason), failed.asked_for ? LogLevel::kWarning : LogLevel::kError);
+}
 
 PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
   // Nobody waits for an answer any more.
@@ -260,7 +262,8 @@ PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, 
 
 void NodeCore::OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) {
   if (!failed_.ok()) return;
-  step.Log(LogLevel::kError, absl::StrCat("lost neighbour ", joined_->network->NameOf(peer), ": ", reason));
+  // The neighbour may have left on purpose: the scheduler knows, and says so when the job cannot go on.
+  step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(peer), ": ", reason));
   scheduler_.Announce(step, PeerLost{peer, reason});
 }
 
@@ -300,14 +303,16 @@ void NodeCore::LeaveIfOver(StepContext& step) {
   if (stop_at_.has_value()) stop_ = absl::OkStatus();
 }
 
-void NodeCore::Fail(absl::Status status) {
-  if (failure_.ok()) failure_ = std::move(status);
+void NodeCore::Fail(absl::Status status, LogLevel level) {
+  if (!failure_.ok()) return;
+  failure_ = std::move(status);
+  failure_level_ = level;
 }
 
 void NodeCore::TakeFailure(StepContext& step) {
   if (failure_.ok() || !failed_.ok()) return;
   failed_ = failure_;
-  step.Log(LogLevel::kError, std::string(failed_.message()));
+  step.Log(failure_level_, std::string(failed_.message()));
   for (const ClientCall& call : std::exchange(early_calls_, {})) {
     const std::optional<RequestId> request = RequestOf(call);
     if (!request.has_value()) continue;

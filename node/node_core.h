@@ -86,8 +86,8 @@ class NodeCore : public Protocol,
   void OnWorkersDone(StepContext& step) override;
 
   // Every round ends with `status`, here and for later calls; takes effect at the end of the Step, when none of the
-  // parts is in the middle of anything.
-  void Fail(absl::Status status);
+  // parts is in the middle of anything. `level` is that of its line in the log.
+  void Fail(absl::Status status, LogLevel level = LogLevel::kError);
   void TakeFailure(StepContext& step);
   // A node whose workers are done stays until every round it took part in is closed everywhere.
   void LeaveIfOver(StepContext& step);
@@ -104,6 +104,7 @@ class NodeCore : public Protocol,
   std::deque<ClientCall> early_calls_;
   std::map<ConnectionId, PeerHello> early_hellos_;
   absl::Status failure_;  // from Fail, not yet taken
+  LogLevel failure_level_ = LogLevel::kError;
   absl::Status failed_;
   std::optional<absl::Status> stop_;
   bool workers_done_ = false;

@@ -22,6 +22,14 @@ JobConfig Config() {
 class NodeCoreFailureTest : public ::testing::Test {
  protected:
   NodeCoreFailureTest() : cluster_(Config(), TestPlan::Chain(2)) { cluster_.Start(); }
+  // The levels of the lines that contain `part`.
+  std::vector<LogLevel> LevelsOf(const std::string& part) {
+    std::vector<LogLevel> levels;
+    for (const LogLine& line : cluster_.logs()) {
+      if (line.text.find(part) != std::string::npos) levels.push_back(line.level);
+    }
+    return levels;
+  }
   std::string MessageOf(RequestId request) { return std::string(cluster_.StatusOf(request).message()); }
 
   TestCluster cluster_;
@@ -35,6 +43,7 @@ TEST_F(NodeCoreFailureTest, AFailedJobAnswersWaitingAndLaterCalls) {
   cluster_.Run();
   EXPECT_EQ(cluster_.StatusOf(push), absl::DataLossError("key 'w' round 1: n9 is gone"));
   EXPECT_EQ(cluster_.StatusOf(barrier), absl::DataLossError("barrier 0: n9 is gone"));
+  EXPECT_THAT(LevelsOf("n9 is gone"), ElementsAre(LogLevel::kError, LogLevel::kError));
   EXPECT_EQ(cluster_.StatusOf(cluster_.Push(2, 0, kKey, {1, 2, 3})),
             absl::DataLossError("key 'w' round 2: n9 is gone"));
   EXPECT_EQ(MessageOf(cluster_.Attach(2, 0)), "worker 0: n9 is gone");
@@ -69,9 +78,20 @@ TEST_F(NodeCoreFailureTest, AStopAnswersAllAndLeaves) {
   cluster_.InitEverywhere({1, 2, 3});
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
   cluster_.Step(1, StopRequested{});
-  EXPECT_THAT(MessageOf(push), HasSubstr("node n1 was stopped"));
+  EXPECT_EQ(cluster_.StatusOf(push), absl::UnavailableError("key 'w' round 1: node n1 was stopped"));
+  EXPECT_THAT(LevelsOf("was stopped"), ElementsAre(LogLevel::kInfo));
   EXPECT_EQ(cluster_.stopped().at(1), absl::OkStatus());
-  EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 1u);
+  ASSERT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 1u);
+  EXPECT_TRUE(cluster_.scheduler().Said<Leave>(1)[0].asked_for);
+}
+
+TEST_F(NodeCoreFailureTest, AStopOfTheSchedulerIsAWarning) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
+  cluster_.scheduler().SayToAll(JobFailed{Term(7), absl::StatusCode::kUnavailable, "scheduler stopped", true});
+  cluster_.Run();
+  EXPECT_EQ(cluster_.StatusOf(push), absl::UnavailableError("key 'w' round 1: scheduler stopped"));
+  EXPECT_THAT(LevelsOf("scheduler stopped"), ElementsAre(LogLevel::kWarning, LogLevel::kWarning));
 }
 
 TEST_F(NodeCoreFailureTest, AStopWaitsForTheLastRoundsToCloseButNotForEver) {

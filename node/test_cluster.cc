@@ -98,7 +98,7 @@ void TestCluster::Carry(uint32_t from, Action action) {
                           // Each call is answered exactly once.
                           BANYAN_CHECK(completions_.emplace(complete.request, complete).second);
                         },
-                        [&](PersistRecord&) {}, [&](LogLine& line) { logs_.push_back(std::move(line.text)); },
+                        [&](PersistRecord&) {}, [&](LogLine& line) { logs_.push_back(std::move(line)); },
                         [&](Stop& stop) { stopped_.emplace(from, stop.status); }},
              action);
 }

@@ -72,7 +72,7 @@ class TestCluster {
   NodeCore& core(uint32_t node) { return *nodes_.at(node)->core; }
   TestScheduler& scheduler() { return scheduler_; }
   Timestamp now() const { return now_; }
-  const std::vector<std::string>& logs() const { return logs_; }
+  const std::vector<LogLine>& logs() const { return logs_; }
   const std::map<uint32_t, absl::Status>& stopped() const { return stopped_; }
 
   // What happens to a message between two nodes; everything is delivered without one.
@@ -108,7 +108,7 @@ class TestCluster {
   std::map<RequestId, CompleteRequest> completions_;
   std::map<RequestId, std::vector<float>> results_;
   std::map<uint32_t, absl::Status> stopped_;
-  std::vector<std::string> logs_;
+  std::vector<LogLine> logs_;
 };
 
 }  // namespace banyan

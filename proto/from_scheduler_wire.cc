@@ -202,6 +202,7 @@ void Write(const JobFailed& from, wire::Envelope& to) {
   failed.set_term(from.term.value());
   failed.set_code(static_cast<uint32_t>(from.code));
   failed.set_reason(SendableReason(from.reason));
+  failed.set_asked_for(from.asked_for);
 }
 
 JobFailed Read(const wire::JobFailed& from, FieldReader fields) {
@@ -211,6 +212,7 @@ JobFailed Read(const wire::JobFailed& from, FieldReader fields) {
       fields.Between("code", from.code(), static_cast<uint32_t>(absl::StatusCode::kCancelled),
                      static_cast<uint32_t>(absl::StatusCode::kUnauthenticated)));
   failed.reason = fields.Reason("reason", from.reason());
+  failed.asked_for = from.asked_for();
   return failed;
 }
 

@@ -184,6 +184,7 @@ struct WorkerLost {
 // Node to scheduler: it ends on purpose.
 struct Leave {
   std::string reason;
+  bool asked_for = false;  // by whoever runs the node, with rounds open or not
   friend bool operator==(const Leave&, const Leave&) = default;
 };
 
@@ -192,6 +193,7 @@ struct JobFailed {
   Term term;
   absl::StatusCode code = absl::StatusCode::kUnavailable;
   std::string reason;
+  bool asked_for = false;  // it comes of a stop that somebody asked for, and is no error
   friend bool operator==(const JobFailed&, const JobFailed&) = default;
 };
 
@@ -218,7 +220,7 @@ struct NodeReport {
     uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;  // the part that travelled on detours
-    std::optional<LinkMeasurement> measurement;
+    std::optional<LinkMeasurement> measurement = std::nullopt;
     friend bool operator==(const Link&, const Link&) = default;
   };
   struct Memory {

@@ -216,9 +216,15 @@ WorkerLost Read(const wire::WorkerLost& from, FieldReader fields) {
   return WorkerLost{WorkerId(from.worker()), fields.Reason("reason", from.reason())};
 }
 
-void Write(const Leave& from, wire::Envelope& to) { to.mutable_leave()->set_reason(SendableReason(from.reason)); }
+void Write(const Leave& from, wire::Envelope& to) {
+  wire::Leave& leave = *to.mutable_leave();
+  leave.set_reason(SendableReason(from.reason));
+  leave.set_asked_for(from.asked_for);
+}
 
-Leave Read(const wire::Leave& from, FieldReader fields) { return Leave{fields.Reason("reason", from.reason())}; }
+Leave Read(const wire::Leave& from, FieldReader fields) {
+  return Leave{fields.Reason("reason", from.reason()), from.asked_for()};
+}
 
 void Write(const NodeReport& from, wire::Envelope& to) {
   wire::NodeReport& report = *to.mutable_node_report();

@@ -99,7 +99,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
   messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});
-  messages.emplace_back(Leave{"training ended"});
+  messages.emplace_back(Leave{"it was stopped", true});
   messages.emplace_back(SampleReport());
   messages.emplace_back(StatusRequest{});
   messages.emplace_back(Reconfigure{"job: fashion-mnist\n", "overlay.yaml"});
@@ -120,8 +120,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
   messages.emplace_back(BarrierReleased{Term(3), 4});
-  messages.emplace_back(
-      JobFailed{Term(3), absl::StatusCode::kDataLoss, "replicas differ in round 17 of key fc1.weight"});
+  messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
   messages.emplace_back(StatusReply{R"({"epoch": 1})"});
   messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
   messages.emplace_back(ReconfigureReply{true, "planner fapt becomes star"});

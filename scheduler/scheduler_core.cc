@@ -202,7 +202,7 @@ void SchedulerCore::On(ComputationFinished& event) {
 void SchedulerCore::On(const RecordPersisted& event) { outbox_.Persisted(event.record); }
 
 void SchedulerCore::On(const StopRequested&) {
-  Fail(absl::StatusCode::kUnavailable, "scheduler stopped");
+  Fail(absl::StatusCode::kUnavailable, "scheduler stopped", true);
   outbox_.Stop(absl::OkStatus());
   phase_ = Phase::kStopped;
 }
@@ -311,19 +311,21 @@ void SchedulerCore::OnSilence(const std::vector<NodeId>& silent) {
 void SchedulerCore::OnDepartureDue() {
   departure_due_.reset();
   if (phase_ != Phase::kRunning || !rounds_.HasOpenRounds()) return;
-  Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ", and there are rounds that it has no part in"));
+  Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ", and there are rounds that it has no part in"),
+       departure_is_asked_for_);
 }
 
-void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason) {
+void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {
   if (!HasBegun()) return;
   phase_ = Phase::kFailed;
   failure_ = absl::Status(code, reason);
+  failure_is_asked_for_ = is_asked_for;
   outbox_.DropHeld();
   for (const Member& member : membership_.all()) {
     if (member.connection.has_value()) outbox_.SendUrgent(*member.connection, MakeJobFailed());
   }
   Persist(EndRecord{reason});
-  outbox_.Log(LogLevel::kError, absl::StrCat("job failed: ", reason));
+  outbox_.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
 }
 
 void SchedulerCore::End() {
@@ -359,7 +361,7 @@ MembershipUpdate SchedulerCore::MakeMembershipUpdate() const {
 }
 
 JobFailed SchedulerCore::MakeJobFailed() const {
-  return JobFailed{term_, failure_.code(), std::string(failure_.message())};
+  return JobFailed{term_, failure_.code(), std::string(failure_.message()), failure_is_asked_for_};
 }
 
 std::string SchedulerCore::MakeStatus() const {

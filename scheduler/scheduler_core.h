@@ -103,7 +103,8 @@ class SchedulerCore : public Protocol {
   void RegisterAll(NodeId node, const std::vector<RegisterKeys::Key>& keys);
   void RefuseKey(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
   void Apply(NodeId node, RoundOutcome outcome);
-  void Fail(absl::StatusCode code, const std::string& reason);
+  // `is_asked_for`: it comes of a stop that somebody asked for, and is logged as such.
+  void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);
   void End();
 
   void Persist(const StateRecord& record) { outbox_.Persist(EncodeStateRecord(record)); }
@@ -128,10 +129,12 @@ class SchedulerCore : public Protocol {
   Epoch epoch_;
   PolicyVersion last_policy_;
   absl::Status failure_;
+  bool failure_is_asked_for_ = false;
   std::vector<NodeId> planned_members_;  // for whom the plan is being made
   ComputationId last_computation_;
   std::optional<Timestamp> membership_due_;  // when a change of membership is told
   std::string departed_;                     // the first member that has left, and why
+  bool departure_is_asked_for_ = false;      // by whoever runs that node
   std::optional<Timestamp> departure_due_;   // when the others must be done without it
 
   Outbox outbox_;

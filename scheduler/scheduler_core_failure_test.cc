@@ -1,4 +1,6 @@
 // Exchanges that end a job, and messages that are refused.
+#include <algorithm>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_core.h"
@@ -21,6 +23,11 @@ JobFailed FailureOf(const SchedulerHarness& harness, int node) {
   const std::vector<JobFailed> failures = harness.Sent<JobFailed>(node);
   EXPECT_THAT(failures, SizeIs(1));
   return failures.empty() ? JobFailed() : failures[0];
+}
+
+bool HasErrors(const SchedulerHarness& harness) {
+  return std::any_of(harness.logs().begin(), harness.logs().end(),
+                     [](const LogLine& line) { return line.level == LogLevel::kError; });
 }
 
 std::string RefusalOf(const Join& join) {
@@ -154,6 +161,8 @@ TEST(SchedulerFailureTest, LostWorkerIsNamed) {
   harness.StartJob(2);
   harness.Receive(2, WorkerLost{WorkerId(4), "its socket closed"});
   EXPECT_EQ(FailureOf(harness, 1).reason, "worker 4 of n2 is lost: its socket closed");
+  EXPECT_FALSE(FailureOf(harness, 1).asked_for);
+  EXPECT_TRUE(HasErrors(harness));
 }
 
 TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
@@ -236,6 +245,9 @@ TEST(SchedulerFailureTest, StopTellsTheMembersAndIsTheLastAction) {
   harness.StartJob(2);
   harness.Step(StopRequested{});
   EXPECT_EQ(FailureOf(harness, 1).reason, "scheduler stopped");
+  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(FailureOf(harness, 1).asked_for);
+  EXPECT_FALSE(HasErrors(harness));
   ASSERT_TRUE(harness.stopped().has_value());
   EXPECT_TRUE(harness.stopped()->ok());
   harness.Receive(1, Heartbeat{});

@@ -92,7 +92,8 @@ void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
   if (!NeedsRunning(node, "a barrier")) return;
   const size_t member_count = policies_.Current()->members.size();
   if (!departed_.empty() && message.barrier >= barrier_.next()) {
-    return Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ": it enters no barrier any more"));
+    return Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ": it enters no barrier any more"),
+                departure_is_asked_for_);
   }
   switch (barrier_.Enter(node, message.barrier, member_count)) {
     case Barrier::Outcome::kWaiting:
@@ -137,6 +138,7 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   if (phase_ != Phase::kRunning) return;
   if (departed_.empty()) {
     departed_ = why;
+    departure_is_asked_for_ = message.asked_for;
     departure_due_ = now_ + overlay_.membership.lost_after;
     rounds_.SetDeparted(why);
   }
