@@ -36,6 +36,8 @@ struct NetworkLink {
   absl::Duration delay;       // propagation, one way
   double loss_fraction = 0;   // in [0, 1)
   LinkSource source = LinkSource::kBelieved;
+
+  friend bool operator==(const NetworkLink&, const NetworkLink&) = default;
 };
 
 class NetworkView {

@@ -1,0 +1,129 @@
+#include "scheduler/formulation.h"
+
+#include <functional>
+
+#include "core/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "topology/plan_rate.h"
+#include "topology/planner.h"
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr Timestamp kStart = Timestamp::FromNanoseconds(1'000'000'000'000);
+
+LinkTable ChangedTable(double mbps) {
+  LinkTable links(TriangleNetwork());
+  NodeReport::Link link;
+  link.to = NodeId(2);
+  link.measurement.emplace();
+  link.measurement->rate_bps = mbps * 1e6;
+  link.measurement->is_backlogged = true;
+  EXPECT_TRUE(links.Accept(kStart, NodeId(1), {link}).ok());
+  return links;
+}
+
+TopologyConfig Every(absl::Duration interval, double update_rate = 0) {
+  TopologyConfig config;
+  config.update_interval = interval;
+  config.update_rate = update_rate;
+  return config;
+}
+
+NetworkView Scaled(const NetworkView& view, const std::function<double(const NetworkLink&)>& factor) {
+  std::vector<NetworkLink> links(view.links().begin(), view.links().end());
+  for (NetworkLink& link : links) link.throughput_bps *= factor(link);
+  return *NetworkView::Create(std::vector<NetworkNode>(view.nodes().begin(), view.nodes().end()), links);
+}
+
+TEST(FormulationTest, LooksOnceInAnInterval) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  formulation.NotePlanned(kStart);
+  const LinkTable links = ChangedTable(9);
+  EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(5));
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(4), links).has_value());
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(5), links).has_value());
+  EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(10));
+}
+
+TEST(FormulationTest, DoesNotPlanForNothingNew) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  const LinkTable links(TriangleNetwork());
+  EXPECT_FALSE(formulation.LookForReason(kStart, links).has_value());
+  EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(5));
+}
+
+TEST(FormulationTest, PlansAtOnceWhenALinkChangesBeyondTheRate) {
+  Formulation formulation(Every(absl::Seconds(60), 0.5), {});
+  formulation.NotePlanned(kStart);
+  const LinkTable little = ChangedTable(9);
+  const LinkTable much = ChangedTable(2);
+  const Timestamp soon = kStart + kLeastReplanPause;
+  EXPECT_FALSE(formulation.LookForReason(soon, little).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Milliseconds(1), much).has_value());
+  EXPECT_THAT(formulation.LookForReason(soon, much).value_or(""), HasSubstr("more than 50%"));
+}
+
+TEST(FormulationTest, NeverPlansAgainWithoutAwareness) {
+  AwarenessConfig off;
+  off.enabled = false;
+  Formulation formulation(Every(absl::Seconds(5), 0.5), off);
+  EXPECT_EQ(formulation.NextLook(), kNever);
+  EXPECT_FALSE(formulation.LookForReason(kStart, ChangedTable(2)).has_value());
+}
+
+TEST(JudgeTest, AdoptsWhatPromisesAGain) {
+  const NetworkView before = Internet2Network();
+  const Policy current = *MakePolicy(before, {});
+  EXPECT_EQ(Judge(current, before, current, before).kind, Verdict::Kind::kKeep);
+  // The most loaded link drops to a tenth.
+  const std::vector<double> loads = LinkLoads(current, before);
+  size_t busiest = 0;
+  for (size_t i = 0; i < loads.size(); ++i) {
+    if (loads[i] / before.links()[i].throughput_bps > loads[busiest] / before.links()[busiest].throughput_bps)
+      busiest = i;
+  }
+  const NetworkLink slow = before.links()[busiest];
+  const NetworkView after = Scaled(
+      before, [&slow](const NetworkLink& link) { return link.from == slow.from && link.to == slow.to ? 0.1 : 1; });
+  const Policy candidate = *MakePolicy(after, {});
+  const Verdict verdict = Judge(current, before, candidate, after);
+  EXPECT_EQ(verdict.kind, Verdict::Kind::kAdopt);
+  EXPECT_THAT(verdict.why, HasSubstr("Mbit/s are promised"));
+}
+
+TEST(JudgeTest, NoiseFlipsNothing) {
+  const NetworkView truth = Internet2Network();
+  const Policy current = *MakePolicy(truth, {});
+  Random random(1);
+  for (int i = 0; i < 200; ++i) {
+    const NetworkView noisy =
+        Scaled(truth, [&random](const NetworkLink&) { return 1 + 0.05 * (2 * random.Unit() - 1); });
+    EXPECT_EQ(Judge(current, truth, *MakePolicy(noisy, {}), noisy).kind, Verdict::Kind::kKeep);
+  }
+}
+
+TEST(JudgeTest, DetoursChangeWhenTheyBecomeBetterOrTheirRatesStale) {
+  const NetworkView before = CompleteNetwork(4, 10);
+  Policy current = *MakePolicy(before, {});
+  const NodeId a(1), b(2), c(3), d(4);
+  current.auxiliary = {Route{a, b, {a, c, b}}};
+  const NetworkView slower =
+      Scaled(before, [&](const NetworkLink& link) { return link.from == a && link.to == c ? 0.2 : 1; });
+  Policy other = current;
+  other.auxiliary = {Route{a, b, {a, d, b}}};
+  EXPECT_EQ(Judge(current, before, other, before).kind, Verdict::Kind::kKeep);
+  EXPECT_EQ(PathRateBps({a, c, b}, slower), 2e6);
+  // Trees that would use the slow link are not compared here.
+  current.trees = other.trees = {Tree{b, 1, {{a, b}, {c, b}, {d, b}}, {{a, b}, {c, b}, {d, b}}}};
+  EXPECT_EQ(Judge(current, before, other, slower).kind, Verdict::Kind::kAdopt);
+  EXPECT_EQ(Judge(current, before, current, slower).kind, Verdict::Kind::kRefresh);
+  EXPECT_EQ(Judge(current, slower, current, slower).kind, Verdict::Kind::kKeep);
+}
+
+}  // namespace
+}  // namespace banyan
