@@ -1,0 +1,115 @@
+#include "awareness/delivery_rate_estimator.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kSpanOfAnyCount = absl::Seconds(1);
+// Gaps that no other has followed for this long make a sample of their own, if they span enough.
+constexpr absl::Duration kPartialWaits = absl::Seconds(2);
+constexpr absl::Duration kLeastSpanOfPartial = absl::Milliseconds(50);
+constexpr size_t kMostSamples = 5;
+// Those older than this, measured from the newest, count only up to the least number.
+constexpr absl::Duration kSampleWindow = absl::Seconds(10);
+constexpr size_t kLeastSamples = 3;
+// A lone chunk that takes this many round trips has long left the slow start of its transport.
+constexpr int kRoundTripsOfBusyChunk = 10;
+// The error of the round trip may change a lone chunk's estimate by at most this factor.
+constexpr int kMostCorrection = 8;
+// A lone chunk that reaches this part of the estimate confirms it.
+constexpr double kConfirms = 0.95;
+
+double RateBps(int64_t size_bytes, absl::Duration time) {
+  return static_cast<double>(size_bytes) * 8 / absl::ToDoubleSeconds(time);
+}
+
+}  // namespace
+
+void DeliveryRateEstimator::Add(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
+  const std::optional<Delivery> before = std::exchange(last_, delivery);
+  const absl::Duration took = delivery.acked_at - delivery.sent_at;
+  chunk_round_trip_.Add(delivery.acked_at, took);
+  if (PartialIsOver(delivery.acked_at)) TakePartial();
+  if (!before.has_value() || before->acked_at <= delivery.sent_at) {
+    return AddAlone(delivery, std::min(took, round_trip.value_or(absl::ZeroDuration())));
+  }
+  const absl::Duration gap = delivery.received_at - before->received_at;
+  if (gap < absl::ZeroDuration()) {
+    partial_ = {};
+    return;
+  }
+  const absl::Duration least = *chunk_round_trip_.least();
+  const absl::Duration reached_after = std::min(least, round_trip.value_or(least));
+  if (delivery.sent_at + reached_after <= before->acked_at + kIdleTolerance * gap) AddGap(delivery, gap);
+}
+
+void DeliveryRateEstimator::AddGap(const Delivery& delivery, absl::Duration gap) {
+  ++partial_.chunks;
+  partial_.size_bytes += delivery.size_bytes;
+  partial_.span += gap;
+  partial_.at = delivery.acked_at;
+  if (partial_.size_bytes < probe_chunk_bytes_ || partial_.span < kLeastSpan) return;
+  if (partial_.chunks >= probe_chunks_ || partial_.span >= kSpanOfAnyCount) TakePartial();
+}
+
+bool DeliveryRateEstimator::PartialIsOver(Timestamp now) const {
+  return partial_.size_bytes >= probe_chunk_bytes_ && partial_.span >= kLeastSpanOfPartial &&
+         now - partial_.at >= kPartialWaits;
+}
+
+void DeliveryRateEstimator::TakePartial() {
+  Push(busy_, {RateBps(partial_.size_bytes, partial_.span), partial_.at});
+  partial_ = {};
+  // What was a lower bound before need not be one any more.
+  while (!alone_.empty() && alone_.front().at <= busy_.back().at) alone_.pop_front();
+}
+
+void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration round_trip) {
+  const absl::Duration took = delivery.acked_at - delivery.sent_at;
+  if (delivery.size_bytes < probe_chunk_bytes_ || took <= absl::ZeroDuration()) return;
+  const absl::Duration going = std::max(took - round_trip, took / kMostCorrection);
+  const bool is_busy = round_trip > absl::ZeroDuration() && going >= kRoundTripsOfBusyChunk * round_trip;
+  const Sample sample{RateBps(delivery.size_bytes, going), delivery.acked_at};
+  if (!is_busy) return Push(alone_, sample);
+  Push(busy_, sample);
+  alone_.clear();
+}
+
+void DeliveryRateEstimator::Push(std::deque<Sample>& samples, Sample sample) {
+  samples.push_back(sample);
+  if (samples.size() > kMostSamples) samples.pop_front();
+  while (samples.size() > kLeastSamples && sample.at - samples.front().at > kSampleWindow) samples.pop_front();
+}
+
+double DeliveryRateEstimator::Median(const std::deque<Sample>& samples) {
+  std::vector<double> rates;
+  for (const Sample& sample : samples) rates.push_back(sample.rate_bps);
+  std::sort(rates.begin(), rates.end());
+  return (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
+}
+
+std::optional<DeliveryRateEstimator::Estimate> DeliveryRateEstimator::At(Timestamp now) const {
+  if (!PartialIsOver(now)) return estimate();
+  DeliveryRateEstimator then = *this;
+  then.TakePartial();
+  return then.estimate();
+}
+
+std::optional<DeliveryRateEstimator::Estimate> DeliveryRateEstimator::estimate() const {
+  if (busy_.empty() && alone_.empty()) return std::nullopt;
+  if (busy_.empty()) return Estimate{Median(alone_), false, alone_.back().at};
+  Estimate estimate{Median(busy_), true, busy_.back().at};
+  if (alone_.empty()) return estimate;
+  const double at_least_bps = Median(alone_);
+  if (at_least_bps >= kConfirms * estimate.rate_bps) estimate.at = alone_.back().at;
+  if (at_least_bps > estimate.rate_bps) {
+    estimate.rate_bps = at_least_bps;
+    estimate.is_backlogged = false;
+  }
+  return estimate;
+}
+
+}  // namespace banyan

@@ -1,0 +1,102 @@
+// The rate of a link from what is delivered between two acknowledgements, as delivery-rate estimation in BBR does
+// (Cheng, Cardwell, Hassas Yeganeh, Jacobson, draft-cheng-iccrg-delivery-rate-estimation), but on the receiver's
+// arrival times, so that neither the way back nor the clocks' offset matters.
+//
+// What counts. A gap between two arrivals counts when the link was busy in all of it: the later chunk had been sent a
+// whole round trip before the earlier one's acknowledgement came back, so it had reached the link before the earlier
+// one had left it. This takes the place of the send interval in the draft's max(send interval, receive interval), which
+// keeps a sender that pauses from being measured: such gaps are left out, and those that count need no bound. Bytes and
+// times of such gaps make up a sample; the estimate is the median of the last few. Pauses of either process spoil a
+// sample or two and no estimate; a true change is seen after half of them. There is no maximum filter, so a drop is not
+// hidden.
+//
+// A chunk that travelled alone, and took many round trips to go, kept the link busy by itself and makes a sample too. A
+// shorter lone chunk only tells that the link is at least so fast (a transport that has been idle starts slowly): it
+// may raise the estimate and confirms one that it reaches, but never lowers it.
+//
+// Its error. Samples span at least kLeastSpan (a quarter of it where chunks are rare), so jitter of J errs by J /
+// kLeastSpan in one sample and by about half of that in the median. Up to kIdleTolerance of a gap may have been idle,
+// which reads low by as much; a path whose least round trip has grown reads low for at most kRoundTripWindow, and where
+// the next chunk only just comes in time, jitter hides idle time of up to twice itself. Several connections that share
+// the link deliver in bunches, which evens out within a sample unless it is shorter than two bunches. Headers are not
+// counted (below a tenth of a percent of a chunk), nor what other links take of a host's cap: it measures what this
+// link gets. With a window below the bandwidth-delay product the link is never busy and nothing is learned but a lower
+// bound.
+// Thread-compatible; owned by LinkMeter.
+#ifndef BANYAN_AWARENESS_DELIVERY_RATE_ESTIMATOR_H_
+#define BANYAN_AWARENESS_DELIVERY_RATE_ESTIMATOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "awareness/windowed_minimum.h"
+#include "core/time.h"
+
+namespace banyan {
+
+class DeliveryRateEstimator {
+ public:
+  static constexpr absl::Duration kLeastSpan = absl::Milliseconds(200);
+  static constexpr double kIdleTolerance = 0.02;
+  static constexpr absl::Duration kRoundTripWindow = absl::Seconds(30);
+
+  struct Delivery {
+    int64_t size_bytes = 0;
+    Timestamp sent_at;      // the sender's clock
+    Timestamp acked_at;     // the sender's clock
+    Timestamp received_at;  // the receiver's clock
+  };
+  struct Estimate {
+    double rate_bps = 0;
+    // From a link that was kept busy; else a lower bound.
+    bool is_backlogged = false;
+    Timestamp at;  // sender's clock: when the newest sample that it rests on was complete
+  };
+
+  // A sample is of at least `probe_chunks` (at least 1) chunks, unless it spans a second or no more come, and of at
+  // least `probe_chunk_bytes` bytes.
+  DeliveryRateEstimator(int64_t probe_chunk_bytes, uint32_t probe_chunks)
+      : probe_chunk_bytes_(probe_chunk_bytes), probe_chunks_(probe_chunks) {}
+
+  // In order of acknowledgement. `round_trip` is the least that a message without size takes there and back, empty when
+  // unknown.
+  void Add(const Delivery& delivery, std::optional<absl::Duration> round_trip);
+  // REQUIRES: `now` is not before any `acked_at`.
+  std::optional<Estimate> At(Timestamp now) const;
+
+ private:
+  struct Sample {
+    double rate_bps = 0;
+    Timestamp at;
+  };
+  // The bytes and times of gaps that count and have not yet become a sample.
+  struct Partial {
+    uint32_t chunks = 0;
+    int64_t size_bytes = 0;
+    absl::Duration span;
+    Timestamp at;  // of the last
+  };
+
+  void AddGap(const Delivery& delivery, absl::Duration gap);
+  void AddAlone(const Delivery& delivery, absl::Duration round_trip);
+  bool PartialIsOver(Timestamp now) const;
+  void TakePartial();
+  std::optional<Estimate> estimate() const;
+  static void Push(std::deque<Sample>& samples, Sample sample);
+  // REQUIRES: not empty.
+  static double Median(const std::deque<Sample>& samples);
+
+  int64_t probe_chunk_bytes_;
+  uint32_t probe_chunks_;
+  WindowedMinimum chunk_round_trip_{kRoundTripWindow};
+  std::optional<Delivery> last_;
+  Partial partial_;
+  std::deque<Sample> busy_;
+  std::deque<Sample> alone_;  // since the newest of those
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_AWARENESS_DELIVERY_RATE_ESTIMATOR_H_

@@ -1,0 +1,66 @@
+#include "awareness/link_meter.h"
+
+#include <algorithm>
+
+namespace banyan {
+namespace {
+
+// No link that carries a job is outside of these.
+constexpr double kLeastRateBps = 1e3;
+constexpr double kMostRateBps = 1e13;
+
+}  // namespace
+
+LinkMeter::LinkMeter(Settings settings)
+    : settings_(settings),
+      one_way_rate_(settings.probe_chunk_bytes, settings.probe_chunks),
+      delivery_rate_(settings.probe_chunk_bytes, settings.probe_chunks) {}
+
+void LinkMeter::Configure(Settings settings) {
+  if (settings == settings_) return;
+  settings_ = settings;
+  one_way_rate_ = OneWayDelayEstimator(settings.probe_chunk_bytes, settings.probe_chunks);
+  delivery_rate_ = DeliveryRateEstimator(settings.probe_chunk_bytes, settings.probe_chunks);
+}
+
+void LinkMeter::OnAck(const AckedChunk& chunk, Timestamp now) {
+  source_ = chunk.is_auxiliary ? LinkMeasurement::Source::kAuxiliary : LinkMeasurement::Source::kPrimary;
+  delivery_rate_.Add({chunk.size_bytes, chunk.sent_at, now, chunk.received_at}, round_trip_.least());
+  AddOneWay(chunk.size_bytes, chunk.sent_at, chunk.received_at, now);
+}
+
+void LinkMeter::OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now) {
+  if (!heartbeat.echo.has_value()) return;
+  const ClockOffset::Exchange exchange{heartbeat.echo->sent_at, heartbeat.echo->received_at, heartbeat.sent_at, now};
+  if (!clock_.Add(exchange)) return;
+  const absl::Duration held = exchange.reply_sent - exchange.request_received;
+  round_trip_.Add(now, exchange.reply_received - exchange.request_sent - held);
+  AddOneWay(0, exchange.request_sent, exchange.request_received, now);
+}
+
+void LinkMeter::AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp received_at, Timestamp now) {
+  const std::optional<ClockOffset::Estimate> clock = clock_.At(now);
+  if (!clock.has_value()) return;
+  const absl::Duration one_way = received_at - sent_at - clock->offset;
+  // Below the uncertainty it may be anything.
+  if (one_way > clock->uncertainty) one_way_rate_.Add(size_bytes, one_way);
+  if (size_bytes <= kSmallBytes) delay_.Add(now, std::max(one_way, absl::ZeroDuration()));
+}
+
+std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
+  const std::optional<DeliveryRateEstimator::Estimate> rate = delivery_rate_.At(now);
+  const std::optional<ClockOffset::Estimate> clock = clock_.At(now);
+  if (!rate.has_value() || !clock.has_value()) return std::nullopt;
+  LinkMeasurement measurement;
+  measurement.source = source_;
+  measurement.rate_bps = std::clamp(rate->rate_bps, kLeastRateBps, kMostRateBps);
+  measurement.one_way_delay_rate_bps = std::min(one_way_rate_.rate_bps(), kMostRateBps);
+  measurement.is_backlogged = rate->is_backlogged;
+  measurement.delay = std::min(*delay_.least(), *round_trip_.least());
+  measurement.age = now - rate->at;
+  measurement.clock_offset = clock->offset;
+  measurement.clock_uncertainty = clock->uncertainty;
+  return measurement;
+}
+
+}  // namespace banyan

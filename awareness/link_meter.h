@@ -1,0 +1,72 @@
+// What a node learns of the directed link to one neighbour from the traffic on it: rate, propagation delay, clock
+// offset. No message is sent for that; link acks bring the times of chunks, heartbeats those of messages without size.
+//
+// Two estimates of the rate are kept side by side. NETSTORM's (OneWayDelayEstimator) divides each chunk by the time it
+// was under way; it reads low by the chunks that are ahead of it and by the delay, so it is right only for one chunk at
+// a time on a short link. The delivery rate (DeliveryRateEstimator) stays within a few percent under pipelining and is
+// the one reported as the rate; the other is reported beside it for comparison. See their headers for both errors.
+//
+// The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken, so a standing queue
+// of other traffic adds to it; which part of a round trip belongs to which direction nobody can tell, so where the two
+// differ the delay errs by half the difference (it is within clock_uncertainty).
+// Thread-compatible; owned by PeerNetwork, one for each life of a neighbour: another incarnation gets another meter.
+#ifndef BANYAN_AWARENESS_LINK_METER_H_
+#define BANYAN_AWARENESS_LINK_METER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "awareness/clock_offset.h"
+#include "awareness/delivery_rate_estimator.h"
+#include "awareness/one_way_delay_estimator.h"
+#include "awareness/windowed_minimum.h"
+#include "core/time.h"
+#include "proto/peer_messages.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+class LinkMeter {
+ public:
+  static constexpr int64_t kSmallBytes = 4096;
+
+  struct Settings {
+    int64_t probe_chunk_bytes = 40000;
+    uint32_t probe_chunks = 4;
+    friend bool operator==(const Settings&, const Settings&) = default;
+  };
+  struct AckedChunk {
+    int64_t size_bytes = 0;  // of the payload
+    Timestamp sent_at;       // own clock
+    Timestamp received_at;   // the neighbour's clock
+    bool is_auxiliary = false;
+  };
+
+  explicit LinkMeter(Settings settings);
+
+  // Forgets the rate if these are other settings.
+  void Configure(Settings settings);
+  // A link ack has come. REQUIRES: `now` is not before the `now` of any call before.
+  void OnAck(const AckedChunk& chunk, Timestamp now);
+  // A heartbeat of the neighbour has come. Echoes of what was never sent have no effect on more than this link's
+  // values.
+  void OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now);
+  // Empty until both a rate and the clock offset are known.
+  std::optional<LinkMeasurement> Measure(Timestamp now) const;
+
+ private:
+  void AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp received_at, Timestamp now);
+
+  Settings settings_;
+  OneWayDelayEstimator one_way_rate_;
+  DeliveryRateEstimator delivery_rate_;
+  ClockOffset clock_;
+  WindowedMinimum round_trip_{DeliveryRateEstimator::kRoundTripWindow};  // of heartbeats
+  WindowedMinimum delay_{DeliveryRateEstimator::kRoundTripWindow};
+  LinkMeasurement::Source source_ = LinkMeasurement::Source::kPrimary;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_AWARENESS_LINK_METER_H_
