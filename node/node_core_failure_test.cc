@@ -139,6 +139,20 @@ TEST_F(NodeCoreFailureTest, AnotherNodeIdAfterAReconnectEndsTheJob) {
   EXPECT_THAT(MessageOf(cluster_.Push(1, 0, kKey, {1, 2, 3})), HasSubstr("lost its records"));
 }
 
+TEST_F(NodeCoreFailureTest, MoreBindingsOfAKeyThanTheLimitAreRejected) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const PolicyVersion policy = cluster_.scheduler().version;
+  PolicyAnswer answer;
+  answer.term = Term(7);
+  for (uint64_t i = 0; i <= PolicyBook::kMostBindingsPerKey; ++i) {
+    answer.bindings.push_back({kKey, Round(100 + i), Round(100 + i), policy, Attempt(0)});
+  }
+  cluster_.Inject(1, kSchedulerConnection, std::move(answer));
+  cluster_.Advance(absl::Seconds(1));
+  // Round 1 has a place, too.
+  EXPECT_EQ(cluster_.Rejected(1), 2u);
+}
+
 TEST_F(NodeCoreFailureTest, ALowerTermIsRefused) {
   cluster_.InitEverywhere({1, 2, 3});
   cluster_.Inject(1, kSchedulerConnection, JobFailed{Term(6), absl::StatusCode::kUnavailable, "long ago"});

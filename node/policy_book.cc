@@ -84,6 +84,11 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
                                                    " is bound to policy ", other->second.policy.value(),
                                                    ", but now to ", binding.policy.value()));
   }
+  if (ranges.size() >= kMostBindingsPerKey && ranges.count(binding.first_round) == 0) {
+    return absl::ResourceExhaustedError(absl::StrCat("key ", binding.key.value(), " round ",
+                                                     binding.first_round.value(), ": more than ", kMostBindingsPerKey,
+                                                     " bindings of the key are open"));
+  }
   ranges.try_emplace(binding.first_round, Range{binding.last_round, binding.policy, binding.attempt});
   return absl::OkStatus();
 }

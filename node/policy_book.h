@@ -20,6 +20,9 @@ namespace banyan {
 class PolicyBook {
  public:
   static constexpr size_t kMostPolicies = 64;
+  // Leases of one key that are kept at once: more than the rounds that a scheduler lets be open with the longest leases
+  // and the most rounds in flight.
+  static constexpr size_t kMostBindingsPerKey = 4096;
 
   // What a (key, round) is run under. Pointers stay valid until the round is forgotten.
   struct Binding {
@@ -34,7 +37,8 @@ class PolicyBook {
   // ALREADY_EXISTS for a version that is known. Of more than kMostPolicies the oldest that governs no round is
   // forgotten; RESOURCE_EXHAUSTED when all do.
   absl::Status AddSlice(const PolicySlice& slice);
-  // INVALID_ARGUMENT when the binding names an unknown policy or contradicts an earlier one.
+  // INVALID_ARGUMENT when the binding names an unknown policy or contradicts an earlier one. RESOURCE_EXHAUSTED when
+  // the key has kMostBindingsPerKey already.
   absl::Status AddBinding(const PolicyAnswer::Binding& binding);
 
   const KeySlice* FindKey(KeyId key) const;

@@ -117,6 +117,20 @@ TEST(PolicyBookTest, AsManyPoliciesInUseAreTheLimit) {
   EXPECT_TRUE(book.AddSlice(Slice(1000)).ok());
 }
 
+TEST(PolicyBookTest, AsManyBindingsOfAKeyAreTheLimit) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10), Row(2, "b", 10)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  const uint64_t limit = PolicyBook::kMostBindingsPerKey;
+  for (uint64_t round = 1; round <= limit; ++round) ASSERT_TRUE(book.AddBinding(Rounds(round, round, 4)).ok());
+  EXPECT_EQ(book.AddBinding(Rounds(limit + 1, limit + 1, 4)).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_FALSE(book.FindBinding(kKey, Round(limit + 1)).has_value());
+  EXPECT_TRUE(book.AddBinding(Rounds(limit, limit, 4)).ok());
+  EXPECT_TRUE(book.AddBinding({KeyId(2), Round(1), Round(1), PolicyVersion(4), Attempt(0)}).ok());
+  book.Forget(kKey, Round(1));
+  EXPECT_TRUE(book.AddBinding(Rounds(limit + 1, limit + 1, 4)).ok());
+}
+
 TEST(PolicyBookTest, TheWayIsTheRouteOrTheLink) {
   PolicySlice slice = Slice(4);
   slice.routes.push_back({{NodeId(1), NodeId(3), NodeId(2)}});
