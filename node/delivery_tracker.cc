@@ -11,7 +11,6 @@ constexpr int kOverdueFactor = 4;
 constexpr int kBusyFactor = 4;
 constexpr int kRelayFactor = 8;
 constexpr uint32_t kMostDoublings = 6;
-constexpr absl::Duration kLongestWait = absl::Minutes(2);
 
 bool PassesThrough(const ChunkMessage& message, NodeId node) {
   const std::vector<NodeId>& path = message.route.path;
@@ -28,7 +27,7 @@ absl::Duration DeliveryTracker::Wait(const Kept& kept) const {
   const bool direct = kept.chunk.message.route.path.size() == 2;
   const absl::Duration base =
       std::max(direct ? resend_after_ : kRelayFactor * resend_after_, kOverdueFactor * slowest_ack_);
-  return std::min(kLongestWait, base * (1 << std::min(kept.resends, kMostDoublings)));
+  return std::min(kLongestWait, base * (1 << std::min(std::max(kept.resends, backoff_), kMostDoublings)));
 }
 
 void DeliveryTracker::SetDeadline(const Id& id, Kept& kept, Timestamp deadline) {
@@ -56,7 +55,10 @@ bool DeliveryTracker::OnDeliveryAck(NodeId destination, const ChunkId& chunk, Ti
   auto entry = kept_.find({destination, chunk});
   if (entry == kept_.end()) return false;
   Kept& kept = entry->second;
-  if (kept.deadline != kNever && busy_.erase(entry->first) == 0) {
+  const bool was_busy = busy_.erase(entry->first) > 0;
+  // The ack of a chunk that was sent again may be that of any copy, and so tells no time.
+  if (kept.deadline != kNever && !was_busy && kept.resends == 0) {
+    backoff_ = 0;
     slowest_ack_ = std::max(now - kept.link_acked_at, slowest_ack_ - slowest_ack_ / 16);
   }
   kept_bytes_ -= PayloadBytes(kept.chunk.payload);
@@ -127,12 +129,15 @@ std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeOverdue(Timestamp
   std::vector<Undelivered> overdue;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const Id id = deadlines_.begin()->second;
-    overdue.push_back(Resend(id, kept_.at(id)));
+    Kept& kept = kept_.at(id);
+    if (busy_.count(id) == 0) backoff_ = std::max(backoff_, std::min(kept.resends + 1, kMostDoublings));
+    overdue.push_back(Resend(id, kept));
   }
   return overdue;
 }
 
 void DeliveryTracker::Clear() {
+  backoff_ = 0;
   kept_.clear();
   deadlines_.clear();
   busy_.clear();

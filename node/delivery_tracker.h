@@ -26,6 +26,10 @@ class DeliveryTracker {
     Payload payload;
   };
 
+  // However often a chunk was sent again, and however slow acks are: four times the usual membership.lost_after, and
+  // longer than the first wait over relays.
+  static constexpr absl::Duration kLongestWait = absl::Seconds(20);
+
   explicit DeliveryTracker(absl::Duration resend_after);
 
   // Keeps the chunk, which is handed to its first link at the same time.
@@ -43,7 +47,8 @@ class DeliveryTracker {
   std::vector<Undelivered> TakeDetoured(NodeId relay, const ChunkId& chunk);
   // The refused chunks that go to or through `granter`, to be sent again now.
   std::vector<Undelivered> OnGrant(NodeId granter);
-  // The chunks whose ack is overdue, to be sent again now; the wait of each doubles.
+  // The chunks whose ack is overdue, to be sent again now. The wait of each doubles, up to kLongestWait, and that of
+  // chunks after it too until one is acknowledged at its first sending (Karn and Partridge, 1987).
   std::vector<Undelivered> TakeOverdue(Timestamp now);
   // Drops every chunk; for a job that ends with an error.
   void Clear();
@@ -71,8 +76,10 @@ class DeliveryTracker {
   Undelivered Resend(const Id& id, Kept& kept);
 
   absl::Duration resend_after_;
-  // The slowest recent delivery ack: a fast network's losses are noticed soon, a slow one's queues are not mistaken for
-  // losses.
+  // Doublings of the wait that the next chunks begin with.
+  uint32_t backoff_ = 0;
+  // The slowest recent delivery ack of a chunk that was sent once: a fast network's losses are noticed soon, a slow
+  // one's queues are not mistaken for losses.
   absl::Duration slowest_ack_ = absl::ZeroDuration();
   std::map<Id, Kept> kept_;
   std::set<std::pair<Timestamp, Id>> deadlines_;
