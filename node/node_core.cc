@@ -161,6 +161,8 @@ void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
 
 void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   scheduler_.OnJoinAccepted(step, accepted);
+  // The last one may have been lost with the connection.
+  last_report_.reset();
   if (joined_.has_value()) {
     if (joined_->self == accepted.node) return;
     return Fail(absl::FailedPreconditionError(

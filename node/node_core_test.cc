@@ -373,6 +373,7 @@ TEST(NodeCoreTest, ProgressNamesTheLastCompleteRound) {
   ASSERT_FALSE(reports.empty());
   ASSERT_EQ(reports.back().progress.size(), 1u);
   EXPECT_EQ(reports.back().progress[0].round, Round(2));
+  EXPECT_EQ(reports.back().progress[0].pushed, Round(3));
 }
 
 TEST(NodeCoreTest, HelloBeforeThisNodeHasJoinedIsRemembered) {

@@ -347,7 +347,8 @@ uint32_t WorkerDesk::attached() const {
 std::vector<NodeReport::KeyProgress> WorkerDesk::KeyProgress() const {
   std::vector<NodeReport::KeyProgress> progress;
   for (const auto& [key, local] : by_key_) {
-    progress.push_back({key, local->last_complete});
+    const Round pushed = *std::max_element(local->last_push.begin(), local->last_push.end());
+    progress.push_back({key, local->last_complete, pushed});
   }
   return progress;
 }

@@ -57,7 +57,7 @@ class WorkerDesk {
   // The memory that this node shares with its workers: for each tensor and worker a gradient slot per open round and
   // one to fill meanwhile, and a result slot per open round.
   int64_t worker_segment_bytes() const;
-  // The last round whose result is complete here, by key.
+  // The last rounds that are complete here and that a worker has pushed, by key.
   std::vector<NodeReport::KeyProgress> KeyProgress() const;
 
  private:

@@ -230,7 +230,8 @@ struct NodeReport {
   };
   struct KeyProgress {
     KeyId key;
-    Round round;  // last one whose result is complete here
+    Round round;              // last one whose result is complete here
+    Round pushed = Round(0);  // last one that a worker here has pushed; Init counts as a push of round 0
     friend bool operator==(const KeyProgress&, const KeyProgress&) = default;
   };
   uint32_t workers_attached = 0;

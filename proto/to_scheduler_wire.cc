@@ -70,6 +70,7 @@ void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
     wire::NodeReport::KeyProgress& written = *to.add_progress();
     written.set_key(progress.key.value());
     written.set_round(progress.round.value());
+    written.set_pushed(progress.pushed.value());
   }
 }
 
@@ -92,7 +93,7 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
   for (int i = 0; i < keys; ++i) {
     const wire::NodeReport::KeyProgress& progress = from.progress(i);
     const KeyId key = fields.Within("progress", i).NonZero<KeyId>("key", progress.key());
-    report.progress.push_back({key, Round(progress.round())});
+    report.progress.push_back({key, Round(progress.round()), Round(progress.pushed())});
   }
 }
 

@@ -69,7 +69,7 @@ NodeReport SampleReport() {
   report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, SampleMeasurement()},
                   {NodeId(5), 77, 1, 2, SampleMeasurement()}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
-  report.progress = {{KeyId(1), Round(17)}, {KeyId(2), Round(16)}};
+  report.progress = {{KeyId(1), Round(17), Round(18)}, {KeyId(2), Round(16), Round(17)}};
   report.step = 1700;
   report.loss = 0.4375;
   report.last_sync = absl::Microseconds(123456);

@@ -25,6 +25,8 @@ class Barrier {
   Outcome Enter(NodeId node, uint64_t barrier, size_t member_count);
 
   uint64_t next() const { return next_; }
+  // Who waits for the others to enter the next one.
+  const std::set<NodeId>& entered() const { return entered_; }
 
  private:
   uint64_t next_;

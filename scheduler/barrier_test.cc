@@ -9,6 +9,7 @@ TEST(BarrierTest, ReleasesWhenAllHaveEntered) {
   Barrier barrier;
   EXPECT_EQ(barrier.Enter(NodeId(1), 0, 2), Barrier::Outcome::kWaiting);
   EXPECT_EQ(barrier.Enter(NodeId(1), 0, 2), Barrier::Outcome::kWaiting);
+  EXPECT_EQ(barrier.entered(), std::set<NodeId>{NodeId(1)});
   EXPECT_EQ(barrier.Enter(NodeId(2), 1, 2), Barrier::Outcome::kTooFar);
   EXPECT_EQ(barrier.Enter(NodeId(2), 0, 2), Barrier::Outcome::kReleased);
   EXPECT_EQ(barrier.Enter(NodeId(2), 0, 2), Barrier::Outcome::kWasBefore);

@@ -40,7 +40,6 @@ class Bindings {
   // The round is closed everywhere.
   void Forget(KeyId key, Round round);
 
-  bool HasOpenRounds() const { return !keys_.empty(); }
   // Leases in the table.
   size_t size() const { return size_; }
 

@@ -93,11 +93,7 @@ void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcom
 
 void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   std::optional<PolicyAnswer::Binding> binding = bindings_.Find(entry.key, entry.round);
-  if (!binding.has_value() && !departed_.empty()) {
-    outcome.failure =
-        absl::UnavailableError(absl::StrCat(departed_, ": ", Describe(entry.key, entry.round), " cannot run"));
-    return;
-  }
+  if (!binding.has_value() && has_departed_) return;
   if (const auto clash = bindings_.NoteKind(entry.key, entry.round, entry.kind, node); clash.has_value()) {
     outcome.failure = absl::InvalidArgumentError(
         absl::StrCat(Describe(entry.key, entry.round), ": ", NameOf(clash->earlier_node), " asks for ",

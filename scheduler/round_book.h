@@ -44,11 +44,12 @@ class RoundBook {
   // From now on rounds are bound to this policy. The first round of a key that is bound to it is the first that it
   // governs.
   void UsePolicy(PolicyVersion policy, size_t member_count);
-  // A member has left, and `why` says which and why: nothing new can be bound any more.
-  void SetDeparted(const std::string& why) { departed_ = why; }
+  // A member has left: nothing new is bound any more. Requests for it stay without an answer, since nodes ask ahead of
+  // time, too.
+  void SetDeparted() { has_departed_ = true; }
 
-  // Binds what is not bound yet. Fails the job with UNAVAILABLE when that needs a member that has left, and with
-  // INVALID_ARGUMENT when two nodes want different kinds of the same round.
+  // Binds what is not bound yet. Fails the job with INVALID_ARGUMENT when two nodes want different kinds of the same
+  // round.
   RoundOutcome Request(NodeId node, const PolicyRequest& request);
   // Unequal hashes fail the job with DATA_LOSS.
   RoundOutcome Report(NodeId node, const RoundsClosed& report);
@@ -57,8 +58,7 @@ class RoundBook {
   bool RestoreBinding(const PolicyAnswer::Binding& binding) { return bindings_.Restore(binding); }
   bool RestoreClosed(const ClosedEverywhere::Entry& entry);
 
-  // Rounds that are bound and not closed everywhere; the last of them may only have been asked for ahead of time.
-  bool HasOpenRounds() const { return bindings_.HasOpenRounds(); }
+  bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
   Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }
   std::string Describe(KeyId key, Round round) const;
 
@@ -87,7 +87,7 @@ class RoundBook {
   std::vector<std::string> node_names_;
   PolicyVersion policy_;
   size_t member_count_ = 0;
-  std::string departed_;
+  bool has_departed_ = false;
   uint64_t window_rounds_;
   Bindings bindings_;
   RoundCloser closer_;

@@ -177,7 +177,10 @@ void SchedulerCore::On(const ConnectionDown& event) { membership_.Disconnect(eve
 
 void SchedulerCore::On(const DeadlineReached&) {
   if (const std::vector<NodeId> silent = membership_.TakeSilent(now_); !silent.empty()) OnSilence(silent);
-  if (departure_due_.has_value() && now_ >= *departure_due_) OnDepartureDue();
+  if (departure_due_.has_value() && now_ >= *departure_due_) {
+    departure_due_.reset();
+    for (const Member& member : membership_.all()) CheckDeparture(member.id);
+  }
   if (!membership_due_.has_value() || now_ < *membership_due_) return;
   membership_due_.reset();
   if (!HasBegun()) return;
@@ -306,13 +309,6 @@ void SchedulerCore::OnSilence(const std::vector<NodeId>& silent) {
     outbox_.Log(LogLevel::kWarning, what);
     MembershipChanged();
   }
-}
-
-void SchedulerCore::OnDepartureDue() {
-  departure_due_.reset();
-  if (phase_ != Phase::kRunning || !rounds_.HasOpenRounds()) return;
-  Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ", and there are rounds that it has no part in"),
-       departure_is_asked_for_);
 }
 
 void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {

@@ -81,8 +81,10 @@ class SchedulerCore : public Protocol {
   void StartRunning(Policy policy);
   void Publish(const Member& member);
   void OnSilence(const std::vector<NodeId>& silent);
-  // A member left a while ago. Rounds that have been open since may be waited for in vain.
-  void OnDepartureDue();
+  // Fails the job when this node waits for what a member that has left will never do: a round that it has pushed, or a
+  // barrier. Rounds that the member was still part of have lost_after to end, and what nobody has pushed hurts nobody.
+  void CheckDeparture(NodeId node);
+  void FailOfDeparture(const std::string& what);
 
   // Messages of nodes that have joined.
   void OnNodeMessage(NodeId node, const Message& message);
@@ -135,7 +137,7 @@ class SchedulerCore : public Protocol {
   std::optional<Timestamp> membership_due_;  // when a change of membership is told
   std::string departed_;                     // the first member that has left, and why
   bool departure_is_asked_for_ = false;      // by whoever runs that node
-  std::optional<Timestamp> departure_due_;   // when the others must be done without it
+  std::optional<Timestamp> departure_due_;   // when the others are checked, unless they have been
 
   Outbox outbox_;
   RejectionCounter rejections_;

@@ -18,6 +18,12 @@ PolicyRequest Ask(KeyId key, uint64_t round, RoundKind kind = RoundKind::kAggreg
   return PolicyRequest{{{key, Round(round), kind}}};
 }
 
+NodeReport ReportOfPush(KeyId key, uint64_t round) {
+  NodeReport report;
+  report.progress = {{key, Round(round - 1), Round(round)}};
+  return report;
+}
+
 // The one JobFailed that the node was sent.
 JobFailed FailureOf(const SchedulerHarness& harness, int node) {
   const std::vector<JobFailed> failures = harness.Sent<JobFailed>(node);
@@ -210,8 +216,67 @@ TEST(SchedulerFailureTest, NewRoundAfterALeaveNamesWhoLeft) {
   harness.CloseRound(key, Round(1), 2);
   harness.Receive(1, Leave{"its workers are done"});
   harness.Receive(2, Ask(key, 2));
+  harness.Advance(absl::Seconds(60), {2});
+  EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
+  harness.Receive(2, ReportOfPush(key, 2));
   EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kUnavailable);
-  EXPECT_EQ(FailureOf(harness, 2).reason, "n1 has left (its workers are done): round 2 of key 'w' cannot run");
+  EXPECT_EQ(FailureOf(harness, 2).reason,
+            "n1 has left (its workers are done): round 2 of key 'w', which n2 has pushed, cannot run");
+  EXPECT_FALSE(FailureOf(harness, 2).asked_for);
+}
+
+TEST(SchedulerFailureTest, RoundThatNobodyPushesMayStayOpenAfterALeave) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, Ask(key, 0, RoundKind::kBroadcast));
+  harness.CloseRound(key, Round(0), 3);
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(2, Ask(key, 2));  // ahead of time
+  harness.CloseRound(key, Round(1), 3);
+  harness.Receive(2, ReportOfPush(key, 1));
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Receive(2, Ask(key, 3));
+  harness.Advance(absl::Seconds(60), {2, 3});
+  EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
+  for (int node : {2, 3}) harness.Receive(node, Leave{"its workers are done"});
+  EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
+  EXPECT_TRUE(harness.HasLog("the job is done"));
+}
+
+TEST(SchedulerFailureTest, PushOfABoundRoundAfterALeaveNamesWhoLeft) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(2, Ask(key, 2));
+  harness.CloseRound(key, Round(1), 2);
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Advance(absl::Seconds(60), {2});
+  EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
+  harness.Receive(2, ReportOfPush(key, 2));
+  EXPECT_THAT(FailureOf(harness, 2).reason, HasSubstr("n1 has left (its workers are done): round 2 of key 'w'"));
+}
+
+TEST(SchedulerFailureTest, BarrierBeforeALeaveNamesWhoLeftWithinTheLimit) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.Receive(2, BarrierEntered{0});
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Advance(absl::Seconds(6), {2, 3});
+  EXPECT_EQ(FailureOf(harness, 3).reason, "n1 has left (its workers are done): it enters no barrier any more");
+}
+
+TEST(SchedulerFailureTest, WhatAStoppedNodeWaitedForHurtsNobody) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(1, ReportOfPush(key, 1));
+  harness.Receive(1, BarrierEntered{0});
+  harness.Receive(1, Leave{"it was stopped", true});
+  harness.Advance(absl::Seconds(60), {2});
+  EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
 }
 
 TEST(SchedulerFailureTest, BarrierAfterALeaveNamesWhoLeft) {
@@ -227,9 +292,14 @@ TEST(SchedulerFailureTest, LeaveInTheMiddleOfARoundEndsTheJobWithinTheLimit) {
   harness.StartJob(2);
   const KeyId key = harness.AddKey("w", 10);
   harness.Receive(1, Ask(key, 1));
-  harness.Receive(2, Leave{"it was stopped"});
-  harness.Advance(absl::Seconds(5), {1});
+  harness.Receive(1, ReportOfPush(key, 1));
+  harness.Receive(2, Leave{"it was stopped", true});
+  harness.Advance(absl::Seconds(4), {1});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.Advance(absl::Seconds(1), {1});
   EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("n2 has left (it was stopped)"));
+  EXPECT_TRUE(FailureOf(harness, 1).asked_for);
+  EXPECT_FALSE(HasErrors(harness));
 }
 
 TEST(SchedulerFailureTest, FailedPlanEndsTheJobWithThePlannersMessage) {

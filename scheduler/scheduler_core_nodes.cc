@@ -92,8 +92,7 @@ void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
   if (!NeedsRunning(node, "a barrier")) return;
   const size_t member_count = policies_.Current()->members.size();
   if (!departed_.empty() && message.barrier >= barrier_.next()) {
-    return Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ": it enters no barrier any more"),
-                departure_is_asked_for_);
+    return FailOfDeparture("it enters no barrier any more");
   }
   switch (barrier_.Enter(node, message.barrier, member_count)) {
     case Barrier::Outcome::kWaiting:
@@ -115,7 +114,7 @@ void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
     return Reject(
         absl::StrCat("from ", NameOf(node), ": the loss of node ", message.peer.value(), ", which is no peer of it"));
   }
-  // Whoever has left may fall silent: OnDepartureDue decides whether that matters.
+  // Whoever has left may fall silent: CheckDeparture decides whether that matters.
   if (membership_.Find(message.peer).state == MemberState::kLeft) return;
   Fail(absl::StatusCode::kUnavailable, absl::StrCat(NameOf(node), " has lost its neighbour ", NameOf(message.peer),
                                                     ": ", PrintableText(message.reason, kMaxReasonBytes)));
@@ -140,14 +139,35 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
     departed_ = why;
     departure_is_asked_for_ = message.asked_for;
     departure_due_ = now_ + overlay_.membership.lost_after;
-    rounds_.SetDeparted(why);
+    rounds_.SetDeparted();
   }
   if (membership_.AllLeft()) End();
 }
 
 void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const absl::Status status = reports_.Accept(node, message, membership_.all().size(), keys_.version().value());
-  if (!status.ok()) Reject(absl::StrCat("from ", NameOf(node), ": ", status.message()));
+  if (!status.ok()) return Reject(absl::StrCat("from ", NameOf(node), ": ", status.message()));
+  CheckDeparture(node);
+}
+
+void SchedulerCore::CheckDeparture(NodeId node) {
+  const bool is_over = phase_ != Phase::kRunning || membership_.Find(node).state == MemberState::kLeft;
+  if (departed_.empty() || is_over) return;
+  const bool is_due = !departure_due_.has_value();
+  if (is_due && barrier_.entered().count(node) > 0) return FailOfDeparture("it enters no barrier any more");
+  const NodeReport* report = reports_.Find(node);
+  if (report == nullptr) return;
+  for (const NodeReport::KeyProgress& row : report->progress) {
+    if (!keys_.Contains(row.key) || row.pushed < rounds_.FirstOpen(row.key)) continue;
+    // Without a policy the round has not even begun.
+    if (!is_due && rounds_.IsBound(row.key, row.pushed)) continue;
+    return FailOfDeparture(
+        absl::StrCat(rounds_.Describe(row.key, row.pushed), ", which ", NameOf(node), " has pushed, cannot run"));
+  }
+}
+
+void SchedulerCore::FailOfDeparture(const std::string& what) {
+  Fail(absl::StatusCode::kUnavailable, absl::StrCat(departed_, ": ", what), departure_is_asked_for_);
 }
 
 bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {

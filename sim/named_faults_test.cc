@@ -258,6 +258,37 @@ TEST(NamedFaultsTest, InitialValuesAreThoseOfTheLowestWorker) {
   EXPECT_TRUE(cluster.StopAll(Seconds(90))) << cluster.violations()->Report();
 }
 
+// Counts those who were told that the job has failed.
+class FailureCounter : public TrafficObserver {
+ public:
+  void OnSent(const Traffic& traffic) override {
+    if (std::holds_alternative<JobFailed>(traffic.message)) ++told;
+  }
+
+  int64_t told = 0;
+};
+
+TEST(NamedFaultsTest, NodesThatStayIdleAfterOthersHaveLeftLoseNothing) {
+  for (const int lease_rounds : {1, 4}) {
+    ClusterOptions options = Linked(4);
+    options.overlay.policy.lease_rounds = lease_rounds;
+    options.plan.idle_time = {{NodeId(2), absl::Minutes(1)}, {NodeId(3), absl::Minutes(10)}};
+    Cluster cluster(std::move(options));
+    FailureCounter failures;
+    cluster.simulator()->network()->AddObserver(&failures);
+    // Some are gone for good, others left and their daemons stay, and some have yet to leave.
+    RunUntilRound(&cluster, 6);
+    cluster.simulator()->RunUntil([] { return false; }, cluster.simulator()->now() + absl::Seconds(30));
+    cluster.simulator()->process(NodeId(1))->RequestStop();
+    EXPECT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
+    EXPECT_EQ(failures.told, 0);
+    EXPECT_TRUE(cluster.StopAll(cluster.simulator()->now() + absl::Minutes(1)));
+    EXPECT_EQ(failures.told, 0);
+    EXPECT_TRUE(cluster.failures().empty());
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  }
+}
+
 TEST(NamedFaultsTest, NodesThatStopInTheMiddleOfARoundFailTheOthers) {
   Cluster cluster(Linked(3));
   RunUntilRound(&cluster, 2);

@@ -193,6 +193,13 @@ void SimulatedWorker::OnRoundDone() {
 }
 
 void SimulatedWorker::Finish() {
+  const auto idle = plan_->idle_time.find(name_.node);
+  if (idle == plan_->idle_time.end()) return Leave();
+  agenda_->CallAfter(idle->second, [this] { Leave(); });
+}
+
+void SimulatedWorker::Leave() {
+  if (dead_ || failure_.has_value()) return;
   finished_ = true;
   Call(ClientDetach{name_.worker, /*clean=*/true});
 }

@@ -78,6 +78,7 @@ class SimulatedWorker {
   void OnRoundDone();
   void CheckResult(RequestId request, const Waiting& waiting, const CompleteRequest& completion);
   void Finish();
+  void Leave();
   bool AllDone(uint64_t rounds) const;
 
   const WorkerName name_;

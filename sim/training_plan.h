@@ -4,6 +4,7 @@
 #define BANYAN_SIM_TRAINING_PLAN_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct TrainingPlan {
   bool pull_apart = false;       // Push, then Pull, instead of PushPull
   uint64_t broadcast_every = 0;  // this often a round is a Broadcast; 0: never
   uint64_t barrier_every = 0;    // before round 1 and after so many; 0: never; not with tensors_apart
+
+  // How long the workers of a node stay attached after their last round; those of other nodes go at once.
+  std::map<NodeId, absl::Duration> idle_time;
 
   RoundKind KindOf(Round round) const;
 };
