@@ -333,7 +333,7 @@ void NodeCore::SendReport(StepContext& step) {
   NodeReport report;
   report.workers_attached = joined_->desk->attached();
   report.rejected_messages = rejections_.total();
-  report.links = joined_->network->LinkReport();
+  report.links = joined_->network->LinkReport(step.now);
   report.memory = joined_->engine->MemoryReport();
   report.memory.push_back({"worker segments", static_cast<uint64_t>(joined_->desk->worker_segment_bytes())});
   report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});

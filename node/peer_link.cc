@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace banyan {
@@ -22,6 +23,11 @@ bool IsRelayed(const ChunkMessage& message) { return message.route.hop > 0; }
 
 int64_t WireBytes(const ChunkMessage& message, const Payload& payload) {
   return PayloadBytes(payload) + kHeaderBytes + kPathEntryBytes * static_cast<int64_t>(message.route.path.size());
+}
+
+int64_t FrameBytes(const ChunkMessage& message) {
+  return std::accumulate(message.frames.begin(), message.frames.end(), int64_t{0},
+                         [](int64_t sum, const FrameHeader& frame) { return sum + frame.size_bytes; });
 }
 
 PeerLink::PeerLink(Options options, std::vector<ConnectionId> data) : options_(options) {

@@ -133,6 +133,8 @@ class PeerLink {
 
 // What a chunk counts for credits, queues and statistics: its payload and a header's worth.
 int64_t WireBytes(const ChunkMessage& message, const Payload& payload);
+// Its payload alone, as its frames say.
+int64_t FrameBytes(const ChunkMessage& message);
 
 }  // namespace banyan
 

@@ -18,6 +18,10 @@ constexpr int64_t kBdpsInWindow = 2;
 // `time` plus the pause of this process during which nobody listened.
 Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
 
+LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
+  return {transmission.probe_chunk_bytes, transmission.probe_chunks};
+}
+
 SourceRoute Reversed(const SourceRoute& route, size_t from) {
   SourceRoute back;
   back.path.assign(route.path.rend() - static_cast<std::ptrdiff_t>(from) - 1, route.path.rend());
@@ -54,10 +58,18 @@ PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, int6
 
 void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   detours_.AddPolicy(slice);
+  UseSettings(slice);
   const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
   for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, chunk_bytes);
   // Only now: it may be for another of them.
   for (const NeighbourSlice& neighbour : slice.neighbours) HandleEarly(step, neighbour.node);
+}
+
+void PeerNetwork::UseSettings(const PolicySlice& slice) {
+  if (slice.version < newest_policy_) return;
+  newest_policy_ = slice.version;
+  transmission_ = slice.transmission;
+  for (auto& [node, neighbour] : neighbours_) neighbour.meter.Configure(MeterSettings(transmission_));
 }
 
 void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes) {
@@ -67,8 +79,14 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
   for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
-  Neighbour added{neighbour, control, false, {}, PeerLink(LinkOptions(neighbour, chunk_bytes), data),
-                  step.now,  step.now};
+  Neighbour added{neighbour,
+                  control,
+                  false,
+                  {},
+                  PeerLink(LinkOptions(neighbour, chunk_bytes), data),
+                  step.now,
+                  step.now,
+                  LinkMeter(MeterSettings(transmission_))};
   neighbours_.emplace(neighbour.node, std::move(added));
   outbound_[control] = neighbour.node;
   step.actions.emplace_back(std::in_place_type<Connect>, Connect{control, neighbour.address, Channel::kControl});
@@ -104,7 +122,6 @@ void PeerNetwork::OnConnectionUp(StepContext& step, ConnectionId connection) {
     return;
   }
   neighbour.control_up = true;
-  neighbour.last_sent = step.now;
   while (!neighbour.waiting.empty()) {
     step.SendTo(connection, std::move(neighbour.waiting.front()));
     neighbour.waiting.pop_front();
@@ -183,7 +200,7 @@ void PeerNetwork::Dispatch(StepContext& step, NodeId from, Message message, Payl
   if (auto* ack = std::get_if<DeliveryAck>(&message)) return OnRouted(step, from, std::move(*ack));
   if (auto* busy = std::get_if<Busy>(&message)) return OnRouted(step, from, std::move(*busy));
   if (auto* grant = std::get_if<Grant>(&message)) return OnRouted(step, from, std::move(*grant));
-  if (std::holds_alternative<PeerHeartbeat>(message)) return;
+  if (auto* heartbeat = std::get_if<PeerHeartbeat>(&message)) return OnHeartbeat(step, from, *heartbeat);
   step.rejections.Reject("message that no node sends to a node", NameOf(from), step.actions);
 }
 
@@ -262,6 +279,9 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
   for (const LinkAck::Entry& entry : ack.entries) {
     const std::optional<ChunkMessage> chunk = neighbour.link.OnLinkAck(entry.link_sequence, step.now);
     if (!chunk.has_value()) continue;
+    if (transmission_.measures) {
+      neighbour.meter.OnAck({FrameBytes(*chunk), chunk->sent_at, entry.received_at, chunk->is_auxiliary}, step.now);
+    }
     if (chunk->route.hop == 0) {
       tracker_.OnLinkAck(chunk->route.destination(), chunk->id, step.now);
     } else {
@@ -271,6 +291,12 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
   Pump(step, neighbour);
   FillDetours(step);
   if (!denied_relays_.empty()) GrantRelayRoom(step);
+}
+
+void PeerNetwork::OnHeartbeat(StepContext& step, NodeId from, const PeerHeartbeat& heartbeat) {
+  Neighbour& neighbour = neighbours_.at(from);
+  neighbour.echo = PeerHeartbeat::Echo{heartbeat.sent_at, step.now};
+  neighbour.meter.OnHeartbeat(heartbeat, step.now);
 }
 
 void PeerNetwork::GrantRelayRoom(StepContext& step) {
@@ -339,10 +365,7 @@ void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
   auto entry = neighbours_.find(to);
   if (entry == neighbours_.end()) return;
   Neighbour& neighbour = entry->second;
-  if (neighbour.control_up) {
-    neighbour.last_sent = step.now;
-    return step.SendTo(neighbour.control, std::move(message));
-  }
+  if (neighbour.control_up) return step.SendTo(neighbour.control, std::move(message));
   if (neighbour.waiting.size() < limits_.waiting_control) return neighbour.waiting.push_back(std::move(message));
   step.rejections.Reject("answer dropped, too many wait for the connection", NameOf(to), step.actions);
 }
@@ -353,9 +376,10 @@ void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neig
     listener_->OnPeerLost(step, node,
                           absl::StrCat("nothing heard from it for ", absl::FormatDuration(config_.lost_after)));
   }
-  if (!neighbour.control_up || step.now - neighbour.last_sent < config_.heartbeat) return;
-  neighbour.last_sent = step.now;
-  step.SendTo(neighbour.control, PeerHeartbeat{step.now, std::nullopt});
+  // However much else is sent: these times tell the clocks' offset.
+  if (!neighbour.control_up || step.now - neighbour.last_heartbeat < config_.heartbeat) return;
+  neighbour.last_heartbeat = step.now;
+  step.SendTo(neighbour.control, PeerHeartbeat{step.now, std::exchange(neighbour.echo, std::nullopt)});
 }
 
 void PeerNetwork::OnDeadline(StepContext& step) {
@@ -372,11 +396,12 @@ void PeerNetwork::OnDeadline(StepContext& step) {
   for (DeliveryTracker::Undelivered& chunk : tracker_.TakeOverdue(step.now)) Resend(step, std::move(chunk));
 }
 
-std::vector<NodeReport::Link> PeerNetwork::LinkReport() const {
+std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
   std::vector<NodeReport::Link> links;
   for (const auto& [node, neighbour] : neighbours_) {
     const PeerLink::Counters& counters = neighbour.link.counters();
-    links.push_back({node, counters.sent_bytes, counters.resent_bytes, counters.auxiliary_bytes, std::nullopt});
+    links.push_back({node, counters.sent_bytes, counters.resent_bytes, counters.auxiliary_bytes,
+                     transmission_.measures ? neighbour.meter.Measure(now) : std::nullopt});
   }
   return links;
 }

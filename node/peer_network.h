@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "awareness/link_meter.h"
 #include "core/event.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -61,7 +62,7 @@ class PeerNetwork {
   PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
 
   // Opens connections to new neighbours; what they have sent already is handled now. Chunks of this policy may take its
-  // detours from now on.
+  // detours from now on. The newest policy says whether and how links are measured.
   void AddPolicy(StepContext& step, const PolicySlice& slice);
   // No chunk of a policy below this is sent any more.
   void RetirePolicies(PolicyVersion oldest) { detours_.RetirePolicies(oldest); }
@@ -83,7 +84,7 @@ class PeerNetwork {
   void OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return next_tick_; }
 
-  std::vector<NodeReport::Link> LinkReport() const;
+  std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
   int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
   int64_t relay_bytes() const;
   int64_t unknown_bytes() const { return unknown_bytes_; }
@@ -96,10 +97,13 @@ class PeerNetwork {
     std::deque<Message> waiting;  // while control is down
     PeerLink link;
     Timestamp last_heard;
-    Timestamp last_sent;  // on the control connection
+    Timestamp last_heartbeat;  // that was sent
+    LinkMeter meter;
+    std::optional<PeerHeartbeat::Echo> echo = std::nullopt;  // of its newest heartbeat, until the next one takes it
     bool lost = false;
   };
 
+  void UseSettings(const PolicySlice& slice);
   void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes);
   void HandleEarly(StepContext& step, NodeId node);
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
@@ -107,6 +111,7 @@ class PeerNetwork {
   void OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload);
   void Relay(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
   void OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack);
+  void OnHeartbeat(StepContext& step, NodeId from, const PeerHeartbeat& heartbeat);
   // Forwards a routed control message, or gives it to this node's tracker when it has arrived.
   template <typename Routed>
   void OnRouted(StepContext& step, NodeId from, Routed message);
@@ -154,6 +159,8 @@ class PeerNetwork {
   uint64_t next_connection_;
   DeliveryTracker tracker_;
   DetourSelector detours_;
+  PolicyVersion newest_policy_;
+  TransmissionSettings transmission_;  // of the newest policy
   // What came from nodes before this node's slice of the policy named them.
   std::map<NodeId, std::deque<MessageReceived>> unknown_;
   int64_t unknown_bytes_ = 0;

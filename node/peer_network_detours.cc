@@ -1,16 +1,10 @@
 // The part of PeerNetwork that chooses between the primary path and detours.
-#include <numeric>
 #include <utility>
 
 #include "node/peer_network.h"
 
 namespace banyan {
 namespace {
-
-int64_t FrameBytes(const ChunkMessage& message) {
-  return std::accumulate(message.frames.begin(), message.frames.end(), int64_t{0},
-                         [](int64_t sum, const FrameHeader& frame) { return sum + frame.size_bytes; });
-}
 
 void PutOn(ChunkMessage& message, const DetourSelector::Path& path, bool is_auxiliary) {
   message.route = {path, 0};

@@ -257,6 +257,69 @@ TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
   EXPECT_THAT(lost_, ElementsAre(3));
 }
 
+// Node 2's clock is an hour ahead, messages take 10 ms, the link carries 8 Mbit/s.
+TEST_F(PeerNetworkTest, MeasuresWhileThePolicySaysSo) {
+  AddNeighbours();
+  StepContext first = Now();
+  PolicySlice large = Policy({2, 3});
+  large.chunk_max_elements = 12500;
+  network_.AddPolicy(first, large);
+  const auto clock_of_2 = [](Timestamp time) { return time + absl::Hours(1); };
+  for (uint32_t second = 1; second <= 3; ++second) {
+    Deadline(1);
+    const Timestamp beat = Sent<PeerHeartbeat>()[0].second.sent_at;
+    StepContext step = Now();
+    for (uint32_t chunk = 0; chunk < 10; ++chunk) {
+      ChunkMessage message = Chunk(100 * second + chunk, {1, 2});
+      message.frames.push_back({CodecId::kFp32, 0, 12500, 50000});
+      network_.SendChunk(step, message, {Buffer::Allocate(12500)});
+    }
+    std::vector<std::pair<ConnectionId, ChunkMessage>> sent = Sent<ChunkMessage>();
+    for (uint32_t done = 0; done < 10; ++done) {
+      const ChunkMessage chunk = sent.at(done).second;
+      const Timestamp arrived = clock_of_2(beat + absl::Milliseconds(50 * (done + 1) + 10));
+      now_ = beat + absl::Milliseconds(50 * (done + 1) + 20);
+      Receive(LinkAck{{{chunk.link_sequence, chunk.sent_at, arrived}}});
+      for (auto& [connection, next] : Sent<ChunkMessage>()) sent.emplace_back(connection, next);
+      Receive(DeliveryAck{Chunk(0, {2, 1}).route, {chunk.id}});
+    }
+    now_ = beat + absl::Milliseconds(620);
+    Receive(PeerHeartbeat{clock_of_2(beat + absl::Milliseconds(610)),
+                          PeerHeartbeat::Echo{beat, clock_of_2(beat + absl::Milliseconds(10))}});
+  }
+  const NodeReport::Link link = network_.LinkReport(now_ + absl::Seconds(5))[0];
+  ASSERT_TRUE(link.measurement.has_value());
+  EXPECT_NEAR(link.measurement->rate_bps, 8e6, 0.4e6);
+  EXPECT_TRUE(link.measurement->is_backlogged);
+  EXPECT_EQ(link.measurement->delay, absl::Milliseconds(10));
+  EXPECT_EQ(link.measurement->clock_offset, absl::Hours(1));
+  EXPECT_NEAR(absl::ToDoubleSeconds(link.measurement->age), 5.2, 0.3);
+  EXPECT_FALSE(network_.LinkReport(now_)[1].measurement.has_value());
+  PolicySlice silent = Policy({2, 3});
+  silent.version = PolicyVersion(2);
+  silent.transmission.measures = false;
+  StepContext step = Now();
+  network_.AddPolicy(step, silent);
+  EXPECT_FALSE(network_.LinkReport(now_)[0].measurement.has_value());
+  // An older policy that is sent again changes nothing.
+  network_.AddPolicy(step, Policy({2, 3}));
+  EXPECT_FALSE(network_.LinkReport(now_)[0].measurement.has_value());
+}
+
+TEST_F(PeerNetworkTest, EchoesEachHeartbeatOnceAndSendsThemWhateverElseIsSent) {
+  AddNeighbours();
+  const Timestamp theirs = Timestamp::FromNanoseconds(77);
+  Receive(PeerHeartbeat{theirs, std::nullopt});
+  const Timestamp received = now_;
+  Receive(Chunk(1, {2, 1}));
+  Deadline(1);
+  ASSERT_THAT(Sent<PeerHeartbeat>(), SizeIs(2));
+  EXPECT_EQ(Sent<PeerHeartbeat>()[0].second, (PeerHeartbeat{now_, PeerHeartbeat::Echo{theirs, received}}));
+  EXPECT_EQ(Sent<PeerHeartbeat>()[1].second, (PeerHeartbeat{now_, std::nullopt}));
+  Deadline(1);
+  EXPECT_EQ(Sent<PeerHeartbeat>()[0].second, (PeerHeartbeat{now_, std::nullopt}));
+}
+
 TEST_F(PeerNetworkTest, ItsOwnPauseIsNotTheNeighboursSilence) {
   AddNeighbours();
   Deadline(100);
@@ -291,7 +354,7 @@ TEST_F(PeerNetworkTest, AnOverdueDeliveryIsSentAgain) {
   }
   EXPECT_THAT(Sent<ChunkMessage>(), SizeIs(1));
   EXPECT_EQ(network_.undelivered_bytes(), 40);
-  EXPECT_GT(network_.LinkReport()[0].resent_bytes, 0u);
+  EXPECT_GT(network_.LinkReport(now_)[0].resent_bytes, 0u);
   Receive(DeliveryAck{Chunk(7, {2, 1}).route, {Chunk(7, {1, 2}).id}});
   EXPECT_EQ(network_.undelivered_bytes(), 0);
   network_.DropChunks();
