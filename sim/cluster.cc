@@ -1,6 +1,7 @@
 #include "sim/cluster.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,7 @@ NetworkOptions ScaledNetwork(const ClusterOptions& options) {
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)), simulator_(options_.seed, ScaledNetwork(options_)) {
   AddLinks();
+  ScheduleLinkChanges();
   AddProcesses();
 }
 
@@ -49,10 +51,35 @@ void Cluster::AddLinks() {
   }
 }
 
+void Cluster::ScheduleLinkChanges() {
+  for (const auto& [ends, link] : simulator_.network()->links()) link_ends_.push_back(ends);
+  for (const LinkChange& change : options_.link_changes) {
+    simulator_.agenda()->CallAt(Timestamp() + change.at, [this, change] { ChangeLink(change); });
+  }
+  if (options_.link_redraw.has_value()) RedrawLinksLater(1);
+}
+
+void Cluster::RedrawLinksLater(uint64_t index) {
+  const Timestamp when = Timestamp() + options_.link_redraw->period * static_cast<double>(index);
+  simulator_.agenda()->CallAt(when, [this, index] {
+    for (const LinkChange& change : DrawLinkChanges(*options_.link_redraw, index, link_ends_)) ChangeLink(change);
+    RedrawLinksLater(index + 1);
+  });
+}
+
+void Cluster::ChangeLink(const LinkChange& change) {
+  simulator_.network()->FindLink(change.from, change.to)->set_rate_bps(change.rate_bps);
+  Trace* trace = simulator_.trace();
+  if (!trace->wants_notes()) return;
+  trace->Note(simulator_.now(), change.from,
+              absl::StrCat("link to ", change.to.value(), " has ", change.rate_bps, " bit/s from now on"));
+}
+
 void Cluster::AddProcesses() {
   const OverlayConfig scaled = ScaleOverlay(options_.overlay, options_.scale);
   AddScheduler(scaled);
   for (uint32_t id = 1; id <= scaled.nodes.size(); ++id) AddNode(scaled, NodeId(id));
+  if (!options_.orders.empty()) AddOperator(scaled);
   AddCheckers(scaled);
 }
 
@@ -63,6 +90,9 @@ Timestamp Cluster::RandomStart() {
 ProcessOptions Cluster::OptionsOfProcess() {
   ProcessOptions options = options_.process;
   options.clock_start = Timestamp::FromNanoseconds(simulator_.random()->Between(0, kLatestClockStartNs));
+  if (options_.most_drift_ppm > 0) {
+    options.clock_drift_ppm = options_.most_drift_ppm * (2 * simulator_.random()->Unit() - 1);
+  }
   options.scale = options_.scale;
   return options;
 }
@@ -103,6 +133,13 @@ void Cluster::AddNode(const OverlayConfig& scaled, NodeId id) {
   }
 }
 
+void Cluster::AddOperator(const OverlayConfig& scaled) {
+  const NodeId id(static_cast<uint32_t>(scaled.nodes.size() + 1));
+  auto core = std::make_unique<SimulatedOperator>(scaled.scheduler.address, options_.orders);
+  operator_ = core.get();
+  simulator_.AddProcess(id, "tcp://operator:7702", OptionsOfProcess(), std::move(core), Timestamp());
+}
+
 void Cluster::AddCheckers(const OverlayConfig& scaled) {
   std::vector<WorkerName> names;
   for (const auto& [name, worker] : workers_) names.push_back(name);
@@ -118,6 +155,9 @@ void Cluster::AddCheckers(const OverlayConfig& scaled) {
   limits.chunk_bytes = scaled.chunks.max_elements * SizeOf(DataType::kFloat32);
   acks_ = std::make_unique<AckChecker>(
       limits, [this](NodeId node) { return simulator_.process(node)->LocalNow(); }, violations());
+  const std::set<std::pair<NodeId, NodeId>> links(link_ends_.begin(), link_ends_.end());
+  routes_ = std::make_unique<RouteChecker>(links, violations());
+  simulator_.network()->AddObserver(routes_.get());
   simulator_.network()->AddObserver(policies_.get());
   simulator_.network()->AddObserver(acks_.get());
 }

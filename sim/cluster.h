@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,12 @@
 #include "sim/ack_checker.h"
 #include "sim/client_port.h"
 #include "sim/encoding_checker.h"
+#include "sim/link_schedule.h"
 #include "sim/policy_checker.h"
 #include "sim/result_checker.h"
 #include "sim/round_clock.h"
+#include "sim/route_checker.h"
+#include "sim/simulated_operator.h"
 #include "sim/simulated_worker.h"
 #include "sim/simulator.h"
 #include "sim/training_plan.h"
@@ -37,10 +41,17 @@ struct ClusterOptions {
   NetworkOptions network;  // its scale is set from above
   ProcessOptions process;  // likewise, and its clock
   absl::Duration link_jitter;
+  // How the links change: at these times, and again and again.
+  std::vector<LinkChange> link_changes;
+  std::optional<LinkRedraw> link_redraw;
+  // Each process's clock drifts by up to this, to either side.
+  double most_drift_ppm = 0;
   // Of each link's loss; a simulation of rates may leave it out.
   bool links_lose_packets = true;
   // Processes start at random times within this.
   absl::Duration start_within;
+  // What an operator asks of the scheduler, in order of time; at full size.
+  std::vector<OperatorOrder> orders;
   // Watch every message, not only results.
   bool check_messages = true;
   // Turn every message into bytes and back, too.
@@ -84,6 +95,10 @@ class Cluster : private WorkerListener {
   const std::vector<Failure>& failures() const { return failures_; }
   const RoundClock& clock() const { return clock_; }
   const ResultChecker& results() const { return *results_; }
+  // nullptr without check_messages.
+  const RouteChecker* routes() const { return routes_.get(); }
+  // nullptr without orders.
+  const SimulatedOperator* job_operator() const { return operator_; }
   // Rounds that every worker has done.
   uint64_t rounds_done() const;
   std::string WhoWaits() const;
@@ -109,9 +124,13 @@ class Cluster : private WorkerListener {
   };
 
   void AddLinks();
+  void ScheduleLinkChanges();
+  void RedrawLinksLater(uint64_t index);
+  void ChangeLink(const LinkChange& change);
   void AddProcesses();
   void AddScheduler(const OverlayConfig& scaled);
   void AddNode(const OverlayConfig& scaled, NodeId id);
+  void AddOperator(const OverlayConfig& scaled);
   void AddCheckers(const OverlayConfig& scaled);
   ProcessOptions OptionsOfProcess();
   Timestamp RandomStart();
@@ -125,12 +144,15 @@ class Cluster : private WorkerListener {
 
   const ClusterOptions options_;
   Simulator simulator_;
+  std::vector<std::pair<NodeId, NodeId>> link_ends_;  // of all directed links
   std::map<NodeId, Port> ports_;
   std::map<WorkerName, std::unique_ptr<SimulatedWorker>> workers_;
   std::unique_ptr<ResultChecker> results_;
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
+  std::unique_ptr<RouteChecker> routes_;
   std::unique_ptr<EncodingChecker> encoding_;
+  SimulatedOperator* operator_ = nullptr;  // owned by its process
   RoundClock clock_;
   std::vector<Failure> failures_;
 };

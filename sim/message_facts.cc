@@ -35,9 +35,15 @@ struct SizeVisitor {
     for (const TreeSlice& tree : slice.trees) {
       bytes += 32 + 4 * (Count(tree.reduce_children) + Count(tree.broadcast_children));
     }
-    for (const RouteSlice& route : slice.routes) bytes += 4 + 4 * Count(route.path);
-    for (const RouteSlice& route : slice.auxiliary) bytes += 4 + 4 * Count(route.path);
+    for (const RouteSlice& route : slice.routes) bytes += 20 + 4 * Count(route.path);
+    for (const RouteSlice& route : slice.auxiliary) bytes += 20 + 4 * Count(route.path);
     return bytes;
+  }
+  int64_t operator()(const NodeReport& m) const {
+    return kSmallMessageBytes + 90 * Count(m.links) + 24 * Count(m.memory) + 12 * Count(m.progress);
+  }
+  int64_t operator()(const Reconfigure& m) const {
+    return kSmallMessageBytes + static_cast<int64_t>(m.overlay_yaml.size());
   }
   template <typename T>
   int64_t operator()(const T&) const {
@@ -70,7 +76,8 @@ uint64_t DigestOf(const std::vector<ChunkId>& chunks) {
 struct DigestVisitor {
   uint64_t operator()(const ChunkMessage& m) const {
     return Digest({DigestOf(m.id), DigestOf(m.route), m.policy.value(), m.tree.value(), m.source_incarnation.value(),
-                   m.weight, m.link_sequence, static_cast<uint64_t>(m.sent_at.nanoseconds())});
+                   m.weight, m.is_auxiliary ? 1u : 0u, m.link_sequence,
+                   static_cast<uint64_t>(m.sent_at.nanoseconds())});
   }
   uint64_t operator()(const LinkAck& m) const {
     uint64_t digest = m.entries.size();
@@ -111,6 +118,9 @@ struct DigestVisitor {
   uint64_t operator()(const PolicyPublished& m) const {
     return Digest({m.slice.version.value(), m.slice.epoch.value()});
   }
+  uint64_t operator()(const PoliciesRetired& m) const { return m.oldest.value(); }
+  uint64_t operator()(const Reconfigure& m) const { return m.overlay_yaml.size(); }
+  uint64_t operator()(const ReconfigureReply& m) const { return m.accepted ? 1 : 0; }
   uint64_t operator()(const PeerLost& m) const { return m.peer.value(); }
   uint64_t operator()(const JobFailed& m) const { return static_cast<uint64_t>(m.code); }
   template <typename T>
@@ -147,7 +157,8 @@ static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
 struct DetailVisitor {
   std::string operator()(const ChunkMessage& m) const {
-    return absl::StrCat(" ", Describe(m.id), " ", Describe(m.route), " weight ", m.weight, " seq ", m.link_sequence);
+    return absl::StrCat(" ", Describe(m.id), " ", Describe(m.route), m.is_auxiliary ? " detour" : "", " weight ",
+                        m.weight, " seq ", m.link_sequence);
   }
   std::string operator()(const LinkAck& m) const {
     return " " + absl::StrJoin(m.entries, " ", [](std::string* out, const LinkAck::Entry& entry) {
@@ -173,6 +184,10 @@ struct DetailVisitor {
            });
   }
   std::string operator()(const PolicyPublished& m) const { return absl::StrCat(" policy ", m.slice.version.value()); }
+  std::string operator()(const PoliciesRetired& m) const { return absl::StrCat(" below policy ", m.oldest.value()); }
+  std::string operator()(const ReconfigureReply& m) const {
+    return absl::StrCat(m.accepted ? " accepted: " : " refused: ", m.text);
+  }
   std::string operator()(const PeerLost& m) const { return absl::StrCat(" peer ", m.peer.value(), ": ", m.reason); }
   std::string operator()(const WorkerLost& m) const { return absl::StrCat(": ", m.reason); }
   std::string operator()(const JoinRefused& m) const { return absl::StrCat(": ", m.reason); }

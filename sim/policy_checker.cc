@@ -32,6 +32,8 @@ void PolicyChecker::OnSent(const Traffic& traffic) {
     published_.insert({traffic.connection, traffic.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
     CheckChunk(traffic, *chunk);
+  } else if (const auto* retired = std::get_if<PoliciesRetired>(&traffic.message)) {
+    CheckRetired(traffic, *retired);
   } else if (const auto* closed = std::get_if<ClosedEverywhere>(&traffic.message)) {
     CheckClosed(traffic, *closed);
   }
@@ -63,6 +65,11 @@ void PolicyChecker::CheckAnswer(const Traffic& traffic, const PolicyAnswer& answ
                        absl::StrCat("node ", traffic.to.value(), " is answered with policy ", binding.policy.value(),
                                     ", which it was not sent on this connection"));
     }
+    if (binding.policy < oldest_) {
+      violations_->Add(traffic.now, "retired policies",
+                       absl::StrCat(RoundText(binding.key, binding.first_round), " is bound to policy ",
+                                    binding.policy.value(), ", those below ", oldest_.value(), " are retired"));
+    }
     for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
       const Bound now{binding.policy, answer.epoch, binding.attempt};
       const Bound& before = bound_.try_emplace({binding.key, round}, now).first->second;
@@ -71,6 +78,23 @@ void PolicyChecker::CheckAnswer(const Traffic& traffic, const PolicyAnswer& answ
                        absl::StrCat(RoundText(binding.key, round), " was bound to policy ", before.policy.value(),
                                     " and node ", traffic.to.value(), " is told policy ", now.policy.value()));
     }
+  }
+}
+
+void PolicyChecker::CheckRetired(const Traffic& traffic, const PoliciesRetired& retired) {
+  if (retired.oldest < oldest_) {
+    violations_->Add(traffic.now, "retired policies",
+                     absl::StrCat("policies below ", retired.oldest.value(), " are called retired after those below ",
+                                  oldest_.value()));
+  }
+  if (retired.oldest <= oldest_) return;
+  oldest_ = retired.oldest;
+  for (const auto& [round, bound] : bound_) {
+    if (bound.policy >= retired.oldest || closing_[round].hashes.size() == members_) continue;
+    violations_->Add(traffic.now, "retired policies",
+                     absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
+                                  RoundText(round.first, round.second), " runs under policy ", bound.policy.value(),
+                                  " and is not closed everywhere"));
   }
 }
 

@@ -1,6 +1,7 @@
 // Checks what the scheduler says about rounds against what nodes do with it (rule 3 of the design, section 4): one
 // policy per key and round on all members, published before it is named, terms that never fall, and rounds closed
-// everywhere only when every member has said so. Thread-compatible; registered with the network, owned by the cluster.
+// everywhere only when every member has said so, policies retired only when all their rounds are. Thread-compatible;
+// registered with the network, owned by the cluster.
 #ifndef BANYAN_SIM_POLICY_CHECKER_H_
 #define BANYAN_SIM_POLICY_CHECKER_H_
 
@@ -40,11 +41,13 @@ class PolicyChecker : public TrafficObserver {
   void CheckTerm(const Traffic& traffic);
   void CheckAnswer(const Traffic& traffic, const PolicyAnswer& answer);
   void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
+  void CheckRetired(const Traffic& traffic, const PoliciesRetired& retired);
   void CheckClosed(const Traffic& traffic, const ClosedEverywhere& closed);
 
   const uint32_t members_;
   Violations* const violations_;
   Term last_term_;
+  PolicyVersion oldest_;  // that the scheduler has not retired
   std::map<KeyRound, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;

@@ -16,12 +16,13 @@ class PolicyCheckerTest : public testing::Test {
     checker_.OnDelivered(MakeTraffic(from, kSchedulerNode, message));
   }
   // Publishes and answers to a node.
-  void Answer(NodeId to, uint64_t policy) {
+  void Answer(NodeId to, uint64_t policy, uint64_t first_round = 1) {
     PolicyPublished published;
     published.slice.version = PolicyVersion(policy);
     Send(kSchedulerNode, to, published);
     PolicyAnswer answer;
-    answer.bindings.push_back({KeyId(1), Round(1), Round(2), PolicyVersion(policy), Attempt(0)});
+    answer.bindings.push_back(
+        {KeyId(1), Round(first_round), Round(first_round + 1), PolicyVersion(policy), Attempt(0)});
     Send(kSchedulerNode, to, answer);
   }
   static ChunkMessage Chunk(uint64_t policy, uint64_t round) {
@@ -70,6 +71,26 @@ TEST_F(PolicyCheckerTest, AChunkUnderAnotherPolicyOrNoneIsCaught) {
   EXPECT_EQ(violations_.count(), 1);
   Send(NodeId(1), NodeId(2), Chunk(5, 3));
   EXPECT_EQ(violations_.count(), 2);
+}
+
+TEST_F(PolicyCheckerTest, PoliciesChangeBetweenRoundsAndAreRetiredWhenTheirRoundsAreClosed) {
+  for (const NodeId node : {NodeId(1), NodeId(2)}) Answer(node, 5);
+  for (const NodeId node : {NodeId(1), NodeId(2)}) {
+    Answer(node, 6, 3);
+    Deliver(node, RoundsClosed{{{KeyId(1), Round(1), 77}, {KeyId(1), Round(2), 77}}});
+  }
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Answer(NodeId(1), 5, 7);
+  EXPECT_TRUE(violations_.Has("retired policies"));
+}
+
+TEST_F(PolicyCheckerTest, APolicyThatIsRetiredBeforeItsRoundsAreClosedIsCaught) {
+  Answer(NodeId(1), 5);
+  Deliver(NodeId(1), RoundsClosed{{{KeyId(1), Round(1), 77}, {KeyId(1), Round(2), 77}}});
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(), PolicyVersion(6)});
+  EXPECT_EQ(violations_.count(), 2);  // node 2 holds neither
+  EXPECT_TRUE(violations_.Has("retired policies"));
 }
 
 TEST_F(PolicyCheckerTest, AFallingTermIsCaught) {

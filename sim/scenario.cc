@@ -2,9 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "sim/detour_breaker.h"
+#include "sim/overlay_scaling.h"
+#include "sim/overlay_text.h"
 #include "sim/sample_overlays.h"
+#include "topology/overlay_yaml.h"
 
 namespace banyan {
 namespace {
@@ -12,6 +19,7 @@ namespace {
 constexpr absl::Duration kTrainingLimit = absl::Seconds(900);
 constexpr absl::Duration kStoppingLimit = absl::Seconds(30);
 constexpr int64_t kMostChunks = 30;  // of one tensor
+constexpr double kBreakChance = 0.1;
 
 template <typename T, size_t N>
 T OneOf(const std::array<T, N>& choices, Random* random) {
@@ -83,6 +91,97 @@ void LimitChunks(const TrainingPlan& plan, OverlayConfig* overlay) {
   }
 }
 
+// What `banyan reconfigure` may ask for while the job runs.
+std::string DrawOrder(OverlayConfig overlay, int64_t least_elements, Random* random) {
+  if (random->Chance(0.1)) return "topology: {planner: oak}\n";  // is refused
+  const auto nodes = static_cast<int>(overlay.nodes.size());
+  if (random->Chance(0.6)) {
+    overlay.topology.planner = OneOf<const char*, 4>({"fapt", "star", "bkt", "mst"}, random);
+    overlay.topology.root.reset();
+  }
+  if (random->Chance(0.5)) overlay.topology.roots = static_cast<int>(random->Between(1, nodes));
+  if (random->Chance(0.5)) overlay.multipath.enabled = !overlay.multipath.enabled;
+  if (random->Chance(0.3)) overlay.multipath.primary_busy_bound = static_cast<int>(random->Between(0, 4));
+  if (random->Chance(0.3)) overlay.multipath.auxiliary_queue_length = static_cast<int>(random->Between(0, 6));
+  if (random->Chance(0.3)) overlay.awareness.enabled = !overlay.awareness.enabled;
+  if (random->Chance(0.4)) {
+    overlay.chunks.max_elements =
+        random->Between(std::min(least_elements, overlay.chunks.max_elements), overlay.chunks.max_elements);
+  }
+  return OverlayText(overlay);
+}
+
+int64_t LeastElements(const TrainingPlan& plan) {
+  int64_t least = 1;
+  for (const TrainingPlan::Tensor& tensor : plan.tensors) least = std::max(least, tensor.elements / kMostChunks);
+  return least;
+}
+
+// Measures in time for jobs of a few seconds.
+void DrawAwareness(OverlayConfig* overlay, Random* random) {
+  overlay->membership.heartbeat =
+      OneOf<absl::Duration, 3>({absl::Milliseconds(50), absl::Milliseconds(200), absl::Milliseconds(1000)}, random);
+  overlay->topology.update_interval = absl::Milliseconds(random->Between(50, 1500));
+  overlay->topology.update_rate = random->Chance(0.3) ? 0.2 : 0;
+  overlay->awareness.enabled = random->Chance(0.9);
+  overlay->awareness.probe_chunk_bytes = random->Between(1, 400);
+  overlay->awareness.probe_chunks = static_cast<int>(random->Between(1, 4));
+  overlay->multipath.enabled = random->Chance(0.5);
+  overlay->multipath.primary_busy_bound = static_cast<int>(random->Between(0, 3));
+  overlay->multipath.auxiliary_queue_length = static_cast<int>(random->Between(0, 6));
+  if (random->Chance(0.3)) overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 6));
+}
+
+// Two jobs of three have links and policies that change.
+void DrawAdaptation(Random* random, Scenario* scenario) {
+  ClusterOptions& cluster = scenario->cluster;
+  cluster.most_drift_ppm = random->Chance(0.7) ? 200 : 0;
+  if (random->Chance(0.33)) return;
+  DrawAwareness(&cluster.overlay, random);
+  cluster.plan.rounds += static_cast<uint64_t>(random->Between(0, 12));
+  if (random->Chance(0.8)) {
+    LinkRedraw redraw;
+    redraw.period = absl::Milliseconds(random->Between(200, 2000));
+    redraw.low_bps = 2e5;
+    redraw.high_bps = OneOf<double, 3>({1e6, 1e7, 1e8}, random);
+    redraw.fraction = 0.2 + 0.8 * random->Unit();
+    redraw.seed = random->Next();
+    cluster.link_redraw = redraw;
+  }
+  // The operator's file and the scheduler's agree to the last digit.
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(cluster.overlay, 1)), "job.yaml");
+  BANYAN_CHECK(reread.ok());
+  cluster.overlay = *reread;
+  if (random->Chance(0.7)) {
+    absl::Duration at = absl::Milliseconds(200);
+    for (int64_t left = random->Between(1, 6); left > 0; --left) {
+      at += absl::Milliseconds(random->Between(0, 1500));
+      cluster.orders.push_back({at, DrawOrder(cluster.overlay, LeastElements(cluster.plan), random)});
+    }
+  }
+  scenario->detour_breaks = random->Chance(0.5) ? static_cast<int>(random->Between(1, 4)) : 0;
+}
+
+// How many policies were published.
+class PolicyCount : public TrafficObserver {
+ public:
+  void OnSent(const Traffic& traffic) override {
+    const auto* published = std::get_if<PolicyPublished>(&traffic.message);
+    if (published != nullptr) versions_.insert(published->slice.version);
+  }
+  size_t count() const { return versions_.size(); }
+
+ private:
+  std::set<PolicyVersion> versions_;
+};
+
+size_t AcceptedOrders(const Cluster& cluster) {
+  if (cluster.job_operator() == nullptr) return 0;
+  const std::vector<ReconfigureReply>& replies = cluster.job_operator()->replies();
+  return static_cast<size_t>(
+      std::count_if(replies.begin(), replies.end(), [](const ReconfigureReply& reply) { return reply.accepted; }));
+}
+
 }  // namespace
 
 Scenario MakeScenario(uint64_t seed) {
@@ -105,6 +204,8 @@ Scenario MakeScenario(uint64_t seed) {
   scenario.faults.faults = random.Chance(0.15) ? 0 : static_cast<int>(random.Between(1, 25));
   scenario.faults.last = OneOf<absl::Duration, 3>({absl::Seconds(1), absl::Seconds(2), absl::Seconds(4)}, &random);
   scenario.fault_seed = random.Next();
+  Random adaptation = random.Fork();
+  DrawAdaptation(&adaptation, &scenario);
   return scenario;
 }
 
@@ -112,12 +213,18 @@ ScenarioOutcome RunScenario(const Scenario& scenario, const Trace::Sink& sink) {
   Cluster cluster(scenario.cluster);
   cluster.simulator()->trace()->set_sink(sink);
   const Faults faults(scenario.faults, scenario.fault_seed, &cluster);
+  PolicyCount policies;
+  cluster.simulator()->network()->AddObserver(&policies);
+  const DetourBreaker breaker(scenario.detour_breaks, kBreakChance, scenario.fault_seed + 1, cluster.simulator());
   const bool trained = cluster.RunUntilTrained(Timestamp() + kTrainingLimit);
   if (trained) cluster.StopAll(cluster.simulator()->now() + kStoppingLimit);
   ScenarioOutcome outcome;
   outcome.trace_hash = cluster.simulator()->trace()->hash();
   outcome.events = cluster.simulator()->trace()->events();
   outcome.results = cluster.results().results();
+  outcome.policies = policies.count();
+  outcome.detours = cluster.routes()->detoured_chunks();
+  outcome.reconfigured = AcceptedOrders(cluster);
   outcome.violations = cluster.violations()->Report();
   return outcome;
 }

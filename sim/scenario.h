@@ -16,6 +16,7 @@ struct Scenario {
   ClusterOptions cluster;
   FaultOptions faults;
   uint64_t fault_seed = 0;
+  int detour_breaks = 0;  // how often a connection is lost with a chunk on a detour on it
 };
 
 Scenario MakeScenario(uint64_t seed);
@@ -23,8 +24,11 @@ Scenario MakeScenario(uint64_t seed);
 struct ScenarioOutcome {
   uint64_t trace_hash = 0;
   uint64_t events = 0;
-  int64_t results = 0;     // that workers got
-  std::string violations;  // empty when no rule was broken
+  int64_t results = 0;      // that workers got
+  size_t policies = 0;      // versions that were published
+  int64_t detours = 0;      // chunks that sources sent on one
+  size_t reconfigured = 0;  // orders of the operator that were accepted
+  std::string violations;   // empty when no rule was broken
 };
 
 // Trains to the end and stops every process. Lines of the trace go to `sink` unless it is empty.

@@ -1,6 +1,7 @@
 #include "sim/simulated_process.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <variant>
 
@@ -13,6 +14,7 @@ namespace {
 
 // A core that asks for its deadline this often without time passing would spin for ever.
 constexpr int64_t kMostIdleDeadlines = 1000;
+constexpr double kMillion = 1e6;
 
 template <class... Handlers>
 struct Overloaded : Handlers... {
@@ -32,13 +34,21 @@ SimulatedProcess::SimulatedProcess(NodeId id, const ProcessOptions& options, uin
   BANYAN_CHECK(options.compute_threads > 0);
 }
 
-Timestamp SimulatedProcess::LocalNow() const {
-  return Timestamp::FromNanoseconds(options_.clock_start.nanoseconds() + context_.agenda->now().nanoseconds());
+Timestamp SimulatedProcess::LocalTime(int64_t global_ns) const {
+  const double gained_ns = std::floor(static_cast<double>(global_ns) * options_.clock_drift_ppm / kMillion);
+  return Timestamp::FromNanoseconds(options_.clock_start.nanoseconds() + global_ns + static_cast<int64_t>(gained_ns));
 }
 
+Timestamp SimulatedProcess::LocalNow() const { return LocalTime(context_.agenda->now().nanoseconds()); }
+
 Timestamp SimulatedProcess::GlobalTime(Timestamp local) const {
-  return local == kNever ? kNever
-                         : Timestamp::FromNanoseconds(local.nanoseconds() - options_.clock_start.nanoseconds());
+  if (local == kNever) return kNever;
+  const int64_t shown_ns = local.nanoseconds() - options_.clock_start.nanoseconds();
+  const double gained_ns =
+      static_cast<double>(shown_ns) * options_.clock_drift_ppm / (kMillion + options_.clock_drift_ppm);
+  int64_t global_ns = shown_ns - static_cast<int64_t>(gained_ns);
+  while (LocalTime(global_ns) < local) ++global_ns;
+  return Timestamp::FromNanoseconds(global_ns);
 }
 
 void SimulatedProcess::Start() {

@@ -27,6 +27,8 @@ struct ProcessOptions {
   // What this process's monotonic clock shows when the simulation starts; clocks of different processes have nothing in
   // common.
   Timestamp clock_start;
+  // How much faster than simulated time it runs.
+  double clock_drift_ppm = 0;
   uint32_t compute_threads = 2;
   double memory_bytes_per_second = 5e9;
   absl::Duration computation_overhead = absl::Microseconds(5);
@@ -95,6 +97,8 @@ class SimulatedProcess {
   void Persist(PersistRecord record);
   void End();
   void SetTimer();
+  Timestamp LocalTime(int64_t global_ns) const;
+  // The first time at which the process's clock shows `local`.
   Timestamp GlobalTime(Timestamp local) const;
   void CheckProgress(const Event& event);
 

@@ -64,6 +64,26 @@ TEST_F(SimulatedProcessTest, ADeadlineThatMovesIsKeptWhereItIs) {
   EXPECT_EQ(core_->TimesOf<DeadlineReached>(), std::vector<Timestamp>{Ms(120)});
 }
 
+TEST_F(SimulatedProcessTest, AClockThatDriftsReachesItsDeadlinesSoonerOrLater) {
+  for (const double drift_ppm : {-200.0, 200.0}) {
+    ProcessOptions options;
+    options.clock_start = Ms(3600000);
+    options.clock_drift_ppm = drift_ppm;
+    Simulator simulator(1, NetworkOptions());
+    auto core = std::make_unique<ScriptedProtocol>(nullptr);
+    ScriptedProtocol* scripted = core.get();
+    scripted->set_deadline(Ms(3600000 + 10000));
+    SimulatedProcess* process = simulator.AddProcess(NodeId(1), "1", options, std::move(core), Ms(0));
+    const auto rung = [&] { return scripted->seen().size() == 2; };
+    ASSERT_TRUE(simulator.RunUntil(rung, Ms(20000)));
+    EXPECT_GE(scripted->seen()[1].now, Ms(3600000 + 10000));
+    EXPECT_NEAR(static_cast<double>(simulator.now().nanoseconds()), 1e10 * (1 - drift_ppm * 1e-6), 1e4);
+    scripted->set_deadline(kNever);
+    simulator.RunUntil([] { return false; }, Ms(1000000));
+    EXPECT_EQ((process->LocalNow() - Ms(3600000)) - absl::Seconds(1000), absl::Milliseconds(drift_ppm));
+  }
+}
+
 TEST_F(SimulatedProcessTest, APauseHoldsEventsAndDeadlinesInTheirOrder) {
   SimulatedProcess* process = Add(ProcessOptions(), [this](Timestamp, const Event& event, Actions*) {
     core_->set_deadline(std::holds_alternative<DeadlineReached>(event) ? kNever : Ms(30));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <variant>
 
@@ -54,11 +55,28 @@ class RoundPolicies : public TrafficObserver {
   std::map<Round, PolicyVersion> policies_;
 };
 
+// How much of what links carried was on detours.
+class DetourShare : public TrafficObserver {
+ public:
+  void OnSent(const Traffic& traffic) override {
+    const auto* chunk = std::get_if<ChunkMessage>(&traffic.message);
+    if (chunk == nullptr || chunk->id.round == Round(0)) return;
+    bytes_ += traffic.size_bytes;
+    if (chunk->is_auxiliary) detour_bytes_ += traffic.size_bytes;
+  }
+  double share() const { return bytes_ == 0 ? 0 : static_cast<double>(detour_bytes_) / static_cast<double>(bytes_); }
+
+ private:
+  int64_t bytes_ = 0;
+  int64_t detour_bytes_ = 0;
+};
+
 class SimulationRun {
  public:
   SimulationRun(const SimulationOptions& options, const Policy& policy)
       : options_(options), policy_(policy), cluster_(MakeClusterOptions(options)) {
     cluster_.simulator()->network()->AddObserver(&policies_);
+    cluster_.simulator()->network()->AddObserver(&detours_);
   }
 
   absl::StatusOr<SimulationReport> Run() {
@@ -80,24 +98,6 @@ class SimulationRun {
   }
 
  private:
-  static ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
-    ClusterOptions cluster;
-    cluster.seed = options.seed;
-    cluster.overlay = options.overlay;
-    int64_t elements = 0;
-    for (int64_t tensor : options.tensor_elements) elements += tensor;
-    cluster.scale = ChooseScale(options, elements);
-    for (size_t i = 0; i < options.tensor_elements.size(); ++i) {
-      const int64_t carried = (options.tensor_elements[i] + cluster.scale - 1) / cluster.scale;
-      cluster.plan.tensors.push_back({absl::StrCat("tensor", i), carried, 0});
-    }
-    cluster.plan.rounds = options.rounds;
-    cluster.plan.barrier_every = 1;  // or a member that has its result early would give the next round a start
-    cluster.plan.seed = options.seed;
-    cluster.check_messages = false;
-    return cluster;
-  }
-
   FaultOptions ChooseFaults() const {
     FaultOptions faults;
     const double round_seconds = ModelBits() / policy_.rate_bps;
@@ -143,12 +143,16 @@ class SimulationRun {
   SimulationReport MakeReport(const std::vector<int64_t>& bytes_before) {
     SimulationReport report;
     std::vector<absl::Duration> times;
+    std::set<PolicyVersion> versions;
     for (const auto& [round, clock] : cluster_.clock().rounds()) {
       report.rounds.push_back({round, policies_.Of(round), clock.Synchronisation()});
+      versions.insert(policies_.Of(round));
       times.push_back(clock.Synchronisation());
     }
     std::sort(times.begin(), times.end());
     report.synchronisation_p50 = times[times.size() / 2];
+    report.policies = versions.size();
+    report.auxiliary_share = detours_.share();
     report.model_bits = ModelBits();
     report.rate_bps = report.model_bits / absl::ToDoubleSeconds(report.synchronisation_p50);
     report.plan_rate_bps = policy_.rate_bps;
@@ -168,11 +172,34 @@ class SimulationRun {
   const SimulationOptions& options_;
   const Policy& policy_;
   RoundPolicies policies_;
+  DetourShare detours_;
   Cluster cluster_;
   int64_t steps_ = 0;
 };
 
 }  // namespace
+
+ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
+  ClusterOptions cluster;
+  cluster.seed = options.seed;
+  cluster.overlay = options.overlay;
+  int64_t elements = 0;
+  for (int64_t tensor : options.tensor_elements) elements += tensor;
+  cluster.scale = ChooseScale(options, elements);
+  for (size_t i = 0; i < options.tensor_elements.size(); ++i) {
+    const int64_t carried = (options.tensor_elements[i] + cluster.scale - 1) / cluster.scale;
+    cluster.plan.tensors.push_back({absl::StrCat("tensor", i), carried, 0});
+  }
+  cluster.plan.rounds = options.rounds;
+  cluster.plan.barrier_every = 1;  // or a member that has its result early would give the next round a start
+  cluster.plan.seed = options.seed;
+  cluster.plan.compute_time = options.compute_time;
+  cluster.link_changes = options.link_changes;
+  cluster.link_redraw = options.link_redraw;
+  cluster.most_drift_ppm = options.most_drift_ppm;
+  cluster.check_messages = false;
+  return cluster;
+}
 
 absl::StatusOr<SimulationReport> Simulate(const SimulationOptions& options) {
   if (options.tensor_elements.empty() || options.rounds == 0) {

@@ -5,15 +5,19 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "sim/link_schedule.h"
 #include "topology/overlay_config.h"
 
 namespace banyan {
+
+struct ClusterOptions;
 
 struct SimulationOptions {
   OverlayConfig overlay;
@@ -21,6 +25,11 @@ struct SimulationOptions {
   std::vector<int64_t> tensor_elements;
   uint64_t rounds = 1;
   uint64_t seed = 1;
+  absl::Duration compute_time;  // of a worker, before each round
+  // How the links change from their rates in the overlay; times count from the start of the simulation.
+  std::vector<LinkChange> link_changes;
+  std::optional<LinkRedraw> link_redraw;
+  double most_drift_ppm = 0;  // of each process's clock
   // Connections are lost, processes pause, links stall or change.
   bool faults = false;
   // Told the part of the work that is done, 0 to 1, again and again; empty for none.
@@ -37,16 +46,19 @@ struct SimulationReport {
   struct LinkReport {
     NodeId from;
     NodeId to;
-    int64_t bytes = 0;  // with headers and control messages, since the first push of round 1
-    double rate_bps = 0;
+    int64_t bytes = 0;    // with headers and control messages, since the first push of round 1
+    double rate_bps = 0;  // at the end
   };
 
   std::vector<RoundReport> rounds;
   std::vector<LinkReport> links;  // in order of (from, to)
   absl::Duration synchronisation_p50;
+  size_t policies = 0;         // different ones that governed the rounds
+  double auxiliary_share = 0;  // of all chunks' bytes on links: those on detours
   double model_bits = 0;
-  double rate_bps = 0;       // model bits over the median synchronisation time
-  double plan_rate_bps = 0;  // what the plan's most loaded link allows
+  double rate_bps = 0;  // model bits over the median synchronisation time
+  // What the first plan's most loaded link allows.
+  double plan_rate_bps = 0;
   double bound_bps = 0;
   bool replicas_identical = false;
   int64_t scale = 1;  // elements that one simulated element stood for
@@ -54,6 +66,9 @@ struct SimulationReport {
   uint64_t trace_hash = 0;
   absl::Duration simulated;
 };
+
+// The job that Simulate runs, for tests that watch it.
+ClusterOptions MakeClusterOptions(const SimulationOptions& options);
 
 // INVALID_ARGUMENT and FAILED_PRECONDITION as the planner says; INTERNAL with a report when a rule was broken; the
 // job's own error when a round failed.

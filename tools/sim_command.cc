@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
+#include "sim/link_schedule.h"
 #include "sim/simulation.h"
 #include "tools/command_line.h"
 #include "tools/progress_bar.h"
@@ -27,6 +29,10 @@ namespace {
 constexpr int64_t kElementBytes = 4;
 constexpr int64_t kMostModelBytes = int64_t{1} << 42;
 constexpr int64_t kMostRounds = 1000000;
+constexpr double kMostSeconds = 1e6;
+constexpr double kMostMbps = 1e6;
+constexpr double kMostDriftPpm = 1000;
+constexpr double kBitsPerMegabit = 1e6;
 
 // What the command line says beyond the file.
 struct SimFlags {
@@ -39,6 +45,15 @@ struct SimFlags {
   bool has_roots = false;
   std::optional<int> roots;  // empty with has_roots: all
   bool faults = false;
+  std::string changes;  // a file; empty for none
+  double redraw_seconds = 0;
+  std::optional<std::pair<double, double>> redraw_mbps;
+  double redraw_fraction = 1;
+  double compute_ms = 0;
+  double drift_ppm = 0;
+  std::string awareness;  // on, off, or empty: the file's
+  std::string multipath;
+  double update_seconds = 0;  // 0: the file's
   bool json = false;
 };
 
@@ -80,6 +95,38 @@ absl::Status ReadRoots(absl::string_view value, SimFlags& flags) {
   return absl::OkStatus();
 }
 
+// "20-155"
+absl::Status ReadRates(absl::string_view value, SimFlags& flags) {
+  const std::pair<absl::string_view, absl::string_view> ends = absl::StrSplit(value, absl::MaxSplits('-', 1));
+  double low = 0;
+  double high = 0;
+  if (!absl::SimpleAtod(ends.first, &low) || !absl::SimpleAtod(ends.second, &high) || !(low > 0) || !(high >= low) ||
+      high > kMostMbps) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected two rates in Mbit/s, the lower one first, such as 20-155, got '", value, "'"));
+  }
+  flags.redraw_mbps = {low, high};
+  return absl::OkStatus();
+}
+
+void AddChangeFlags(CommandLine& line, SimFlags& flags) {
+  line.Text("changes", "FILE.yaml", "changes: [{at_seconds, from, to, mbps}, ..] of links while the job runs",
+            &flags.changes);
+  line.Number("redraw-seconds", "S", "draw the rates of links anew this often", 0.001, kMostSeconds,
+              &flags.redraw_seconds);
+  line.Custom("redraw-mbps", "LOW-HIGH", "uniformly between these (20-155)",
+              [&flags](absl::string_view value) { return ReadRates(value, flags); });
+  line.Number("redraw-fraction", "F", "of so many of the links (default 1)", 0, 1, &flags.redraw_fraction);
+  line.Number("drift-ppm", "P", "clocks drift by up to this (default 0)", 0, kMostDriftPpm, &flags.drift_ppm);
+}
+
+void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
+  line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
+  line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
+  line.Number("update-seconds", "S", "instead of the file's topology.update_seconds", 0.001, kMostSeconds,
+              &flags.update_seconds);
+}
+
 CommandLine MakeCommandLine(SimFlags& flags) {
   CommandLine line(
       "banyan sim",
@@ -100,6 +147,10 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
   line.Custom("roots", "N|all", "fapt: how many trees",
               [&flags](absl::string_view value) { return ReadRoots(value, flags); });
+  line.Number("compute-ms", "MS", "a worker computes so long before each round (default 0)", 0, kMostSeconds,
+              &flags.compute_ms);
+  AddOverlayFlags(line, flags);
+  AddChangeFlags(line, flags);
   line.Switch("faults", "lose connections, pause processes, stall links", &flags.faults);
   line.Switch("json", "print JSON", &flags.json);
   return line;
@@ -122,6 +173,30 @@ absl::StatusOr<std::vector<int64_t>> TensorElements(const SimFlags& flags) {
   return elements;
 }
 
+void Override(const SimFlags& flags, OverlayConfig& overlay) {
+  if (!flags.planner.empty()) overlay.topology.planner = flags.planner;
+  if (flags.has_roots) overlay.topology.roots = flags.roots;
+  if (!flags.awareness.empty()) overlay.awareness.enabled = flags.awareness == "on";
+  if (!flags.multipath.empty()) overlay.multipath.enabled = flags.multipath == "on";
+  if (flags.update_seconds > 0) overlay.topology.update_interval = absl::Seconds(flags.update_seconds);
+}
+
+SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std::vector<int64_t> tensor_elements) {
+  SimulationOptions options;
+  options.overlay = std::move(overlay);
+  options.tensor_elements = std::move(tensor_elements);
+  options.rounds = static_cast<uint64_t>(flags.rounds);
+  options.seed = static_cast<uint64_t>(flags.seed);
+  options.compute_time = absl::Milliseconds(flags.compute_ms);
+  options.most_drift_ppm = flags.drift_ppm;
+  options.faults = flags.faults;
+  if (flags.redraw_seconds > 0) {
+    options.link_redraw = LinkRedraw{absl::Seconds(flags.redraw_seconds), flags.redraw_mbps->first * kBitsPerMegabit,
+                                     flags.redraw_mbps->second * kBitsPerMegabit, flags.redraw_fraction, options.seed};
+  }
+  return options;
+}
+
 int Fail(const absl::Status& status, std::ostream& err) {
   err << "banyan sim: " << std::string(status.message()) << "\n";
   return kExitFailure;
@@ -142,19 +217,21 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   absl::StatusOr<std::vector<int64_t>> elements = TensorElements(flags);
   if (!elements.ok()) return line.UsageError(elements.status().message(), err);
+  if ((flags.redraw_seconds > 0) != flags.redraw_mbps.has_value()) {
+    return line.UsageError("--redraw-seconds and --redraw-mbps come together", err);
+  }
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (overlay->nodes.size() < 2)
     return Fail(absl::InvalidArgumentError("an overlay of one node has nothing to simulate"), err);
-  if (!flags.planner.empty()) overlay->topology.planner = flags.planner;
-  if (flags.has_roots) overlay->topology.roots = flags.roots;
-  SimulationOptions options;
-  options.overlay = *std::move(overlay);
-  options.tensor_elements = *std::move(elements);
-  options.rounds = static_cast<uint64_t>(flags.rounds);
-  options.seed = static_cast<uint64_t>(flags.seed);
-  options.faults = flags.faults;
+  Override(flags, *overlay);
+  SimulationOptions options = MakeOptions(flags, *std::move(overlay), *std::move(elements));
   const NetworkView view = MakeNetworkView(options.overlay);
+  if (!flags.changes.empty()) {
+    absl::StatusOr<std::vector<LinkChange>> changes = LoadLinkChanges(flags.changes, view);
+    if (!changes.ok()) return Fail(changes.status(), err);
+    options.link_changes = *std::move(changes);
+  }
   const absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
   if (!report.ok()) return Fail(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));

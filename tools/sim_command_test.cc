@@ -78,6 +78,26 @@ TEST(SimCommandTest, PlannerAndRootsReplaceTheFiles) {
   EXPECT_NE(star.out, one.out);
 }
 
+TEST(SimCommandTest, LinksChangeAsAFileOrASeedSays) {
+  const std::string file = TemporaryFile("changes.yaml", "changes:\n- {at_seconds: 2, from: n1, to: n2, mbps: 7.5}\n");
+  const Outcome listed = Sim({kInternet2, "--model-bytes", "20M", "--changes", file, "--json", "--compute-ms", "500"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  const std::vector<std::string> drawn = {kInternet2, "--model-bytes", "20M",    "--redraw-seconds",
+                                          "1",        "--redraw-mbps", "20-155", "--drift-ppm",
+                                          "200",      "--json"};
+  const Outcome first = Sim(drawn);
+  EXPECT_EQ(first.code, 0) << first.err;
+  EXPECT_EQ(first.out, Sim(drawn).out);
+  EXPECT_NE(first.out, listed.out);
+  const YAML::Node json = YAML::Load(first.out);
+  EXPECT_GE(json["policies"].as<int>(), 1);
+  EXPECT_GE(json["auxiliary_share"].as<double>(), 0);
+  EXPECT_EQ(Sim({kInternet2, "--changes", "no/such.yaml"}).code, 1);
+  EXPECT_EQ(Sim({kInternet2, "--redraw-seconds", "3"}).code, 2);
+  EXPECT_THAT(Sim({kInternet2, "--redraw-seconds", "3", "--redraw-mbps", "155-20"}).err,
+              HasSubstr("expected two rates in Mbit/s"));
+}
+
 TEST(SimCommandTest, UsageErrorsSayWhatIsWrong) {
   EXPECT_EQ(Sim({}).code, 2);
   const Outcome bytes = Sim({kInternet2, "--model-bytes", "10MB"});

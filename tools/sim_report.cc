@@ -67,6 +67,8 @@ std::string SimText(const SimulationReport& report, const NetworkView& view) {
   absl::StrAppendFormat(&text, "rate of the plan    %.1f Mbit/s\n", report.plan_rate_bps / kBitsPerMegabit);
   absl::StrAppendFormat(&text, "upper bound         %.1f Mbit/s, reached to %.1f %%\n",
                         report.bound_bps / kBitsPerMegabit, 100 * BoundRatio(report));
+  absl::StrAppendFormat(&text, "policies            %d; %.1f %% of the bytes were on detours\n", report.policies,
+                        100 * report.auxiliary_share);
   absl::StrAppend(&text, "replicas            ", report.replicas_identical ? "identical" : "DIFFERENT", "\n");
   absl::StrAppendFormat(&text, "trace               %016x, %d events, %.1f simulated seconds\n", report.trace_hash,
                         report.events, absl::ToDoubleSeconds(report.simulated));
@@ -85,6 +87,7 @@ std::string SimJson(const SimulationReport& report, const NetworkView& view) {
   json.Name("plan_rate_mbps").Number(report.plan_rate_bps / kBitsPerMegabit);
   json.Name("bound_mbps").Number(report.bound_bps / kBitsPerMegabit);
   json.Name("bound_ratio").Number(BoundRatio(report));
+  json.Name("policies").Integer(report.policies).Name("auxiliary_share").Number(report.auxiliary_share);
   json.Name("links").BeginArray();
   for (const SimulationReport::LinkReport& link : report.links) {
     json.BeginObject().Name("from").String(view.NameOf(link.from)).Name("to").String(view.NameOf(link.to));

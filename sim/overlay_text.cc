@@ -1,0 +1,102 @@
+#include "sim/overlay_text.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kBitsPerMegabit = 1e6;
+
+const char* OpName(AggregationOp op) {
+  switch (op) {
+    case AggregationOp::kSum:
+      return "sum";
+    case AggregationOp::kMean:
+      return "mean";
+    case AggregationOp::kSgd:
+      return "sgd";
+    case AggregationOp::kMomentum:
+      return "momentum";
+    case AggregationOp::kNesterov:
+      return "nesterov";
+    case AggregationOp::kAdam:
+      return "adam";
+  }
+  return "mean";
+}
+
+// As many digits as bring the same number back.
+std::string Number(double value) { return absl::StrFormat("%.17g", value); }
+
+const char* Word(bool value) { return value ? "true" : "false"; }
+
+template <typename T>
+std::string Or(const std::optional<T>& value, const char* word) {
+  return value.has_value() ? absl::StrCat(*value) : word;
+}
+
+std::string NodeText(const NodeConfig& node) {
+  std::string text = absl::StrCat("- {name: ", node.name, ", workers: ", node.workers);
+  if (!node.address.empty()) absl::StrAppend(&text, ", address: \"", node.address, "\"");
+  if (!node.listen.empty()) absl::StrAppend(&text, ", listen: \"", node.listen, "\"");
+  if (node.up_cap_bps.has_value()) absl::StrAppend(&text, ", up_mbps: ", Number(*node.up_cap_bps / kBitsPerMegabit));
+  if (node.down_cap_bps.has_value()) {
+    absl::StrAppend(&text, ", down_mbps: ", Number(*node.down_cap_bps / kBitsPerMegabit));
+  }
+  return text + "}\n";
+}
+
+std::string LinkText(const LinkConfig& link) {
+  return absl::StrCat("- {between: [", link.a, ", ", link.b, "], mbps: [", Number(link.a_to_b_bps / kBitsPerMegabit),
+                      ", ", Number(link.b_to_a_bps / kBitsPerMegabit),
+                      "], delay_ms: ", Number(absl::ToDoubleMilliseconds(link.delay)),
+                      ", loss_percent: ", Number(100 * link.loss_fraction), "}\n");
+}
+
+std::string NetworkText(const OverlayConfig& overlay) {
+  std::string text = absl::StrCat("job: ", overlay.job, "\n");
+  if (!overlay.scheduler.address.empty()) {
+    absl::StrAppend(&text, "scheduler: {address: \"", overlay.scheduler.address, "\"");
+    if (!overlay.scheduler.http.empty()) absl::StrAppend(&text, ", http: \"", overlay.scheduler.http, "\"");
+    absl::StrAppend(&text, "}\n");
+  }
+  absl::StrAppend(&text, "nodes:\n");
+  for (const NodeConfig& node : overlay.nodes) absl::StrAppend(&text, NodeText(node));
+  if (!overlay.links.has_value()) return text;
+  absl::StrAppend(&text, "links:\n");
+  for (const LinkConfig& link : *overlay.links) absl::StrAppend(&text, LinkText(link));
+  return text;
+}
+
+std::string TopologyText(const TopologyConfig& topology) {
+  return absl::StrCat("topology: {planner: ", topology.planner, ", roots: ", Or(topology.roots, "all"),
+                      topology.root.has_value() ? absl::StrCat(", root: ", *topology.root) : "",
+                      ", k: ", topology.arity,
+                      ", update_seconds: ", Number(absl::ToDoubleSeconds(topology.update_interval)),
+                      ", update_rate: ", Number(topology.update_rate), "}\n");
+}
+
+}  // namespace
+
+std::string OverlayText(const OverlayConfig& overlay) {
+  const TransportConfig& transport = overlay.transport;
+  const MembershipConfig& membership = overlay.membership;
+  return absl::StrCat(
+      NetworkText(overlay), TopologyText(overlay.topology), "awareness: {enabled: ", Word(overlay.awareness.enabled),
+      ", probe_chunk_bytes: ", overlay.awareness.probe_chunk_bytes, ", probe_chunks: ", overlay.awareness.probe_chunks,
+      "}\n", "multipath: {enabled: ", Word(overlay.multipath.enabled),
+      ", primary_busy_bound: ", overlay.multipath.primary_busy_bound,
+      ", auxiliary_queue_length: ", overlay.multipath.auxiliary_queue_length, "}\n",
+      "chunks: {max_elements: ", overlay.chunks.max_elements, "}\n",
+      "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n",
+      "transport: {connections: ", Or(transport.connections, "auto"),
+      ", window_bytes: ", Or(transport.window_bytes, "auto"), ", early_bytes: ", transport.early_bytes,
+      ", relay_bytes: ", transport.relay_bytes, "}\n", "membership: {start_with: ", Or(membership.start_with, "all"),
+      ", heartbeat_seconds: ", Number(absl::ToDoubleSeconds(membership.heartbeat)),
+      ", lost_after_seconds: ", Number(absl::ToDoubleSeconds(membership.lost_after)), "}\n",
+      "policy: {lease_rounds: ", overlay.policy.lease_rounds, ", rounds_in_flight: ", overlay.policy.rounds_in_flight,
+      "}\n");
+}
+
+}  // namespace banyan

@@ -1,0 +1,58 @@
+// Checks how chunks travel (rules 1 and 3 of the design, section 4): no way visits a node twice, a source only takes
+// ways that its policy gave it, a relay only forwards what came to it on the very same way, published policies do not
+// change, and nobody starts a chunk under a policy that it knows to be retired. Thread-compatible; registered with the
+// network, owned by the cluster.
+#ifndef BANYAN_SIM_ROUTE_CHECKER_H_
+#define BANYAN_SIM_ROUTE_CHECKER_H_
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "sim/traffic_observer.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+class RouteChecker : public TrafficObserver {
+ public:
+  using NodePair = std::pair<NodeId, NodeId>;
+
+  // `links` are the directed links of the overlay. `violations` outlives this.
+  RouteChecker(std::set<NodePair> links, Violations* violations) : links_(std::move(links)), violations_(violations) {}
+
+  void OnSent(const Traffic& traffic) override;
+  void OnDelivered(const Traffic& traffic) override;
+
+  // Chunks that sources have sent on detours.
+  int64_t detoured_chunks() const { return detoured_chunks_; }
+
+ private:
+  using Path = std::vector<NodeId>;
+  struct Retired {
+    PolicyVersion oldest;  // that may still govern rounds
+    Timestamp told_at;
+  };
+
+  void CheckSlice(const Traffic& traffic, const PolicySlice& slice);
+  void CheckWays(const Traffic& traffic, const std::vector<RouteSlice>& ways);
+  void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
+  void CheckSource(const Traffic& traffic, const ChunkMessage& chunk);
+  void Complain(const Traffic& traffic, const std::string& rule, const std::string& what);
+
+  const std::set<NodePair> links_;
+  Violations* const violations_;
+  std::map<std::pair<NodeId, PolicyVersion>, PolicySlice> slices_;
+  std::map<NodeId, Retired> retired_;                            // what each node has been told
+  std::map<NodeId, std::set<std::pair<ChunkId, Path>>> passed_;  // to a relay, to be forwarded
+  int64_t detoured_chunks_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_ROUTE_CHECKER_H_
