@@ -58,11 +58,15 @@ struct CustomTreeConfig {
   int line = 0;
 };
 
+// How a policy divides chunks among its trees: in proportion to their quality, or as the links allow the highest rate.
+enum class ShareRule { kQuality, kBalanced };
+
 struct TopologyConfig {
   std::string planner = "fapt";
   std::optional<int> roots;         // empty means all
   std::optional<std::string> root;  // for planners with one root; empty means the best
   int arity = 2;                    // `k`: children of each inner node of bkt
+  ShareRule shares = ShareRule::kQuality;
   std::vector<CustomTreeConfig> trees;
   absl::Duration update_interval = absl::Seconds(5);
   double update_rate = 0;  // relative change of a link that counts as one

@@ -122,6 +122,9 @@ INSTANTIATE_TEST_SUITE_P(
     Sections, OverlayRefusalTest,
     ::testing::Values(
         Refusal{"Planner", Chain("topology: {planner: fatp}\n"), 5, "unknown value 'fatp'; did you mean 'fapt'?"},
+        Refusal{"Shares", Chain("topology: {shares: balance}\n"), 5,
+                "topology.shares: unknown value 'balance'; did you mean 'balanced'?"},
+        Refusal{"SharesNoWord", Chain("topology: {shares: [quality]}\n"), 5, "topology.shares: expected"},
         Refusal{"RootIsNoNode", Chain("topology: {planner: star, root: m2}\n"), 5, "unknown node 'm2'; did you mean"},
         Refusal{"CustomWithoutTrees", Chain("topology: {planner: custom}\n"), 5, "topology.trees is missing"},
         Refusal{"TreesNoList", Chain("topology: {trees: {}}\n"), 5, "expected a list of 1 to"},

@@ -109,6 +109,10 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
     CheckNodeName(config.root.value_or(""), root->line, "topology.root", names, problems);
   }
   map.Integer("k", 1, kMaxOverlayNodes, config.arity);
+  if (const YamlValue* shares = map.Find("shares"); shares != nullptr) {
+    const bool balanced = ReadWord(*shares, "topology.shares", {"quality", "balanced"}, problems) == "balanced";
+    config.shares = balanced ? ShareRule::kBalanced : ShareRule::kQuality;
+  }
   if (const YamlValue* trees = map.Find("trees"); trees != nullptr) config.trees = ReadTrees(*trees, names, problems);
   if (config.planner == "custom" && config.trees.empty()) {
     problems.Add(map.line(), "topology.trees is missing; planner 'custom' needs it");

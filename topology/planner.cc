@@ -10,6 +10,7 @@
 #include "topology/fapt_planner.h"
 #include "topology/fixed_roots.h"
 #include "topology/mst_planner.h"
+#include "topology/policy_refinement.h"
 #include "topology/star_planner.h"
 
 namespace banyan {
@@ -69,6 +70,8 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
   config.planner = overlay.topology.planner;
   config.roots = overlay.topology.roots;
   config.arity = overlay.topology.arity;
+  config.shares = overlay.topology.shares;
+  config.auxiliary = overlay.multipath.enabled;
   config.chunk_max_elements = overlay.chunks.max_elements;
   if (overlay.topology.root.has_value()) {
     const absl::StatusOr<NodeId> root = Resolve(view, *overlay.topology.root);
@@ -86,8 +89,10 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
-  if (!config.fixed_roots.empty()) return PlanWithFixedRoots(**planner, view, config);
-  return (*planner)->Plan(view, config);
+  absl::StatusOr<Policy> policy =
+      config.fixed_roots.empty() ? (*planner)->Plan(view, config) : PlanWithFixedRoots(**planner, view, config);
+  if (policy.ok()) RefinePolicy(config, view, *policy);
+  return policy;
 }
 
 }  // namespace banyan

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "core/ids.h"
+#include "topology/auxiliary_paths.h"
 #include "topology/network_view.h"
 #include "topology/overlay_config.h"
 #include "topology/policy.h"
@@ -34,7 +35,11 @@ struct PlannerConfig {
   std::optional<int> roots;    // fapt: how many; empty means all
   std::optional<NodeId> root;  // star, bkt, mst, and fapt if roots is 1; empty means the best
   int arity = 2;               // bkt: children of each inner node
-  std::vector<Tree> trees;     // custom; shares all 0 means by quality
+  std::vector<Tree> trees;     // custom; shares all 0 means by `shares`
+  // Shares that are given, by `trees` or `fixed_roots`, stay as they are.
+  ShareRule shares = ShareRule::kQuality;
+  bool auxiliary = false;  // whether tree edges get auxiliary paths
+  AuxiliaryLimits auxiliary_limits;
   int64_t chunk_max_elements = 65536;
   std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
 };
@@ -43,8 +48,9 @@ class Planner {
  public:
   virtual ~Planner() = default;
 
-  // Trees over all nodes of the view, with routes, shares, rate and bound; version, epoch and key table are left for
-  // the scheduler to fill. FAILED_PRECONDITION when the view is not connected in both directions, INVALID_ARGUMENT when
+  // Trees over all nodes of the view, with routes, shares by quality, rate and bound; MakePolicy does what
+  // config.shares and config.auxiliary ask for beyond that. Version, epoch and key table are left for the scheduler to
+  // fill. FAILED_PRECONDITION when the view is not connected in both directions, INVALID_ARGUMENT when
   // it is empty or the configuration does not fit it.
   virtual absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const = 0;
 };
@@ -55,12 +61,13 @@ std::vector<std::string> PlannerNames();
 // NOT_FOUND lists the known names.
 absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name);
 
-// Resolves the names in an overlay's `topology` and `chunks` sections. INVALID_ARGUMENT names the node that `view`
-// lacks.
+// Resolves the names in an overlay's `topology`, `multipath` and `chunks` sections. INVALID_ARGUMENT names the node
+// that `view` lacks.
 absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, const NetworkView& view);
 
-// Makes the planner that `config` names and runs it. With fixed roots the policy has one tree for each of them, in their
-// order and with their shares; INVALID_ARGUMENT when the trees of planner `custom` have other roots or shares.
+// Makes the planner that `config` names, runs it, and refines its policy (RefinePolicy). With fixed roots the policy
+// has one tree for each of them, in their order and with their shares; INVALID_ARGUMENT when the trees of planner
+// `custom` have other roots or shares.
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config);
 
 }  // namespace banyan

@@ -16,6 +16,7 @@ topology:
   roots: 2
   root: c
   k: 4
+  shares: balanced
   trees:
     - {root: a, reduce: {b: a, c: b}}
     - {root: b, reduce: {a: b, c: b}, broadcast: {a: c, c: b}}
@@ -30,12 +31,21 @@ TEST(PlannerConfigTest, ResolvesNames) {
   EXPECT_EQ(config->roots, 2);
   EXPECT_EQ(config->root, NodeId(3));
   EXPECT_EQ(config->arity, 4);
+  EXPECT_EQ(config->shares, ShareRule::kBalanced);
+  EXPECT_TRUE(config->auxiliary);
   EXPECT_EQ(config->chunk_max_elements, 77);
   ASSERT_EQ(config->trees.size(), 2u);
   EXPECT_EQ(config->trees[0].reduce_parent.at(NodeId(3)), NodeId(2));
   EXPECT_EQ(config->trees[0].broadcast_parent, config->trees[0].reduce_parent);
   EXPECT_EQ(config->trees[1].broadcast_parent.at(NodeId(1)), NodeId(3));
   EXPECT_TRUE(MakePolicy(MakeNetworkView(overlay), *config).ok());
+}
+
+TEST(PlannerConfigTest, MultipathDecidesAboutAuxiliaryPaths) {
+  const OverlayConfig overlay = *ParseOverlay("nodes: [{name: a}, {name: b}]\nmultipath: {enabled: false}\n", "o.yaml");
+  const PlannerConfig config = *MakePlannerConfig(overlay, MakeNetworkView(overlay));
+  EXPECT_FALSE(config.auxiliary);
+  EXPECT_EQ(config.shares, ShareRule::kQuality);
 }
 
 TEST(PlannerConfigTest, NamesTheNodeThatAPartOfTheNetworkLacks) {

@@ -18,7 +18,28 @@ struct Setup {
   std::string name;
   std::string planner;
   std::optional<int> roots;
+  ShareRule shares = ShareRule::kQuality;
+  bool auxiliary = false;
 };
+
+std::vector<Setup> Setups() {
+  std::vector<Setup> setups;
+  for (const Setup& planner :
+       {Setup{"fapt", "fapt", std::nullopt}, Setup{"fapt_one_root", "fapt", 1}, Setup{"fapt_three_roots", "fapt", 3},
+        Setup{"star", "star", std::nullopt}, Setup{"bkt", "bkt", std::nullopt}, Setup{"mst", "mst", std::nullopt},
+        Setup{"custom", "custom", std::nullopt}}) {
+    for (const ShareRule shares : {ShareRule::kQuality, ShareRule::kBalanced}) {
+      for (const bool auxiliary : {false, true}) {
+        Setup setup = planner;
+        setup.name += std::string(shares == ShareRule::kBalanced ? "_balanced" : "") + (auxiliary ? "_auxiliary" : "");
+        setup.shares = shares;
+        setup.auxiliary = auxiliary;
+        setups.push_back(setup);
+      }
+    }
+  }
+  return setups;
+}
 
 void PrintTo(const Setup& setup, std::ostream* out) { *out << setup.name; }
 
@@ -28,6 +49,8 @@ class PlannerConformanceTest : public ::testing::TestWithParam<Setup> {
     PlannerConfig config;
     config.planner = GetParam().planner;
     config.roots = GetParam().roots;
+    config.shares = GetParam().shares;
+    config.auxiliary = GetParam().auxiliary;
     config.chunk_max_elements = 1234;
     if (config.planner == "custom") config.trees = {FirstTwo(view, 0), FirstTwo(view, 1)};
     return config;
@@ -89,6 +112,44 @@ TEST_P(PlannerConformanceTest, RatesStayBelowTheBound) {
     EXPECT_GT(policy.rate_bps, 0);
     EXPECT_LE(policy.rate_bps, policy.bound_bps * (1 + 1e-9));
     EXPECT_EQ(policy.rate_bps, PlanRateBps(policy, view));
+    EXPECT_GE(policy.detour_rate_bps, policy.rate_bps);
+    EXPECT_LE(policy.detour_rate_bps, policy.bound_bps * (1 + 1e-9));
+    EXPECT_EQ(policy.auxiliary.empty() && policy.detour_rate_bps > policy.rate_bps, false);
+  }
+}
+
+TEST_P(PlannerConformanceTest, AuxiliaryPathsComeWhenAskedFor) {
+  for (const NetworkView& view : Networks()) {
+    // Two nodes have one link, and no way around it.
+    const bool possible = GetParam().auxiliary && view.nodes().size() > 2;
+    EXPECT_EQ(Planned(view).auxiliary.empty(), !possible);
+  }
+}
+
+// Sharing by balance is never slower than sharing by quality, by the rate that it maximises.
+TEST_P(PlannerConformanceTest, BalancedSharesAreAsFast) {
+  for (const NetworkView& view : Networks()) {
+    PlannerConfig config = ConfigFor(view);
+    config.shares = ShareRule::kQuality;
+    EXPECT_GE(Planned(view).detour_rate_bps * (1 + 1e-3), MakePolicy(view, config)->detour_rate_bps);
+  }
+}
+
+TEST_P(PlannerConformanceTest, GivenSharesStay) {
+  for (const NetworkView& view : Networks()) {
+    PlannerConfig config = ConfigFor(view);
+    if (config.planner == "custom") {
+      config.trees[0].share = 0.75;
+      config.trees[1].share = 0.25;
+    } else {
+      config.fixed_roots = {{view.nodes()[0].id, 0.75}, {view.nodes()[1].id, 0.25}};
+    }
+    const absl::StatusOr<Policy> policy = MakePolicy(view, config);
+    ASSERT_TRUE(policy.ok()) << policy.status();
+    EXPECT_TRUE(ValidatePolicy(*policy, view).ok()) << ValidatePolicy(*policy, view);
+    ASSERT_EQ(policy->trees.size(), 2u);
+    EXPECT_EQ(policy->trees[0].share, 0.75);
+    EXPECT_EQ(policy->trees[1].share, 0.25);
   }
 }
 
@@ -122,11 +183,7 @@ TEST_P(PlannerConformanceTest, RefusesAnEmptyView) {
   EXPECT_EQ(MakePolicy(NetworkView(), config).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PlannerConformanceTest,
-                         ::testing::Values(Setup{"fapt", "fapt", std::nullopt}, Setup{"fapt_one_root", "fapt", 1},
-                                           Setup{"fapt_three_roots", "fapt", 3}, Setup{"star", "star", std::nullopt},
-                                           Setup{"bkt", "bkt", std::nullopt}, Setup{"mst", "mst", std::nullopt},
-                                           Setup{"custom", "custom", std::nullopt}),
+INSTANTIATE_TEST_SUITE_P(All, PlannerConformanceTest, ::testing::ValuesIn(Setups()),
                          [](const ::testing::TestParamInfo<Setup>& info) { return info.param.name; });
 
 TEST(MakePlannerTest, KnowsItsNames) {

@@ -43,8 +43,10 @@ struct Policy {
   int64_t chunk_max_elements = 0;
   // Roots keep state (server-side optimizers): later policies of the job have the same roots, shares and chunks.
   bool roots_fixed = false;
-  double rate_bps = 0;   // all-reduce rate that the most loaded link allows; infinite for a single member
-  double bound_bps = 0;  // simple bound that no scheme can beat; infinite for a single member
+  // All-reduce rates that the links allow; infinite for a single member.
+  double rate_bps = 0;         // over the trees' edges alone: the most loaded link decides
+  double detour_rate_bps = 0;  // with ideal use of the auxiliary paths; rate_bps when there are none
+  double bound_bps = 0;        // simple bound that no scheme can beat
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

@@ -55,6 +55,7 @@ Policy AssemblePolicy(absl::string_view planner, const PlannerConfig& config, st
   policy.trees = std::move(trees);
   policy.chunk_max_elements = config.chunk_max_elements;
   policy.rate_bps = PlanRateBps(policy, routes.view());
+  policy.detour_rate_bps = policy.rate_bps;
   policy.bound_bps = SimpleBoundBps(routes.view());
   return policy;
 }

@@ -1,6 +1,7 @@
 #include "topology/policy_check.h"
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -83,6 +84,36 @@ absl::Status CheckAllRoutes(const Policy& policy, const std::set<NodeId>& member
   return absl::OkStatus();
 }
 
+using Link = std::pair<NodeId, NodeId>;
+
+// Takes the links of a path out of the free ones; false when one is taken already.
+bool TakeLinks(const std::vector<NodeId>& path, std::set<Link>& taken) {
+  bool free = true;
+  for (size_t i = 1; i < path.size(); ++i) free = taken.insert({path[i - 1], path[i]}).second && free;
+  return free;
+}
+
+// Auxiliary paths belong to tree edges and share no link with their edge's primary path or with each other.
+absl::Status CheckAuxiliary(const Policy& policy, const NetworkView& view) {
+  std::map<Link, std::set<Link>> taken;
+  for (const Tree& tree : policy.trees) {
+    for (const auto& [node, parent] : tree.reduce_parent) taken[{node, parent}];
+    for (const auto& [node, parent] : tree.broadcast_parent) taken[{parent, node}];
+  }
+  for (const Route& route : policy.routes) TakeLinks(route.path, taken[{route.from, route.to}]);
+  for (const Route& route : policy.auxiliary) {
+    const std::string what =
+        absl::StrCat("the auxiliary path from '", view.NameOf(route.from), "' to '", view.NameOf(route.to), "'");
+    const auto edge = taken.find({route.from, route.to});
+    if (edge == taken.end()) return absl::InvalidArgumentError(absl::StrCat(what, " is of no tree edge"));
+    if (!TakeLinks(route.path, edge->second)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, " uses a link of the primary path or of another auxiliary path"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // `used` gets the routes that some tree edge needs.
 absl::Status CheckEdge(NodeId from, NodeId to, const std::set<std::pair<NodeId, NodeId>>& routed,
                        const NetworkView& view, std::set<std::pair<NodeId, NodeId>>& used) {
@@ -126,7 +157,8 @@ absl::Status ValidatePolicy(const Policy& policy, const NetworkView& view) {
     if (absl::Status status = CheckTree(tree, members, view); !status.ok()) return status;
   }
   if (absl::Status status = CheckAllRoutes(policy, members, view); !status.ok()) return status;
-  return CheckEdges(policy, view);
+  if (absl::Status status = CheckEdges(policy, view); !status.ok()) return status;
+  return CheckAuxiliary(policy, view);
 }
 
 }  // namespace banyan

@@ -11,7 +11,8 @@ namespace banyan {
 
 // Checks everything a policy promises over `view`: members are known and ascending, every tree spans all of them
 // without a cycle in both halves, shares are positive and sum to 1, and each tree edge is a link or has a route; routes
-// and auxiliary paths are forward-only over existing links, and an auxiliary path avoids the direct link.
+// and auxiliary paths are forward-only over existing links, and an auxiliary path is of a tree edge and shares no link
+// with that edge's primary path or its other auxiliary paths.
 // INVALID_ARGUMENT says what fails.
 absl::Status ValidatePolicy(const Policy& policy, const NetworkView& view);
 

@@ -101,9 +101,55 @@ TEST_F(PolicyCheckTest, RoutesAreInOrder) {
   EXPECT_THAT(Refusal(), HasSubstr("ascending by (from, to)"));
 }
 
-TEST_F(PolicyCheckTest, AuxiliaryPathsMayBeSeveralPerEdge) {
-  policy_.auxiliary = {policy_.routes[0], policy_.routes[0]};
+// Four nodes, every pair linked, and a chain n3 -> n2 -> n1 in both halves, with n4 on n1.
+class AuxiliaryCheckTest : public PolicyCheckTest {
+ protected:
+  AuxiliaryCheckTest() {
+    view_ = CompleteNetwork(4, 1);
+    const std::map<NodeId, NodeId> parents = {{NodeId(2), NodeId(1)}, {NodeId(3), NodeId(2)}, {NodeId(4), NodeId(1)}};
+    policy_.members = {NodeId(1), NodeId(2), NodeId(3), NodeId(4)};
+    policy_.trees = {Tree{.root = NodeId(1), .share = 1, .reduce_parent = parents, .broadcast_parent = parents}};
+    policy_.routes = {};
+    policy_.auxiliary = {Detour({3, 1, 2}), Detour({3, 4, 2})};
+  }
+
+  static Route Detour(const std::vector<uint32_t>& path) {
+    Route route{NodeId(path.front()), NodeId(path.back()), {}};
+    for (const uint32_t node : path) route.path.push_back(NodeId(node));
+    return route;
+  }
+};
+
+TEST_F(AuxiliaryCheckTest, MayBeSeveralPerEdge) { EXPECT_TRUE(ValidatePolicy(policy_, view_).ok()) << Refusal(); }
+
+TEST_F(AuxiliaryCheckTest, ShareNoLink) {
+  policy_.auxiliary[1] = Detour({3, 1, 4, 2});
+  EXPECT_THAT(Refusal(),
+              HasSubstr("the auxiliary path from 'n3' to 'n2' uses a link of the primary path or of another"));
+}
+
+TEST_F(AuxiliaryCheckTest, AvoidTheRouteOfTheirEdge) {
+  view_ = SampleNetwork(
+      4, {{1, 2, 1}, {2, 1, 1}, {2, 3, 1}, {3, 1, 1}, {1, 3, 1}, {1, 4, 1}, {4, 1, 1}, {3, 4, 1}, {4, 2, 1}});
+  policy_.routes = {Detour({3, 1, 2})};
+  policy_.auxiliary = {Detour({3, 4, 2})};
   EXPECT_TRUE(ValidatePolicy(policy_, view_).ok()) << Refusal();
+  policy_.auxiliary = {Detour({3, 4, 1, 2})};
+  EXPECT_THAT(Refusal(), HasSubstr("uses a link of the primary path"));
+}
+
+TEST_F(AuxiliaryCheckTest, BelongToATreeEdge) {
+  policy_.auxiliary = {Detour({3, 2, 4})};
+  EXPECT_THAT(Refusal(), HasSubstr("the auxiliary path from 'n3' to 'n4' is of no tree edge"));
+}
+
+TEST_F(AuxiliaryCheckTest, GoForwardOverLinksInOrder) {
+  policy_.auxiliary = {Detour({3, 1, 3, 4, 2})};
+  EXPECT_THAT(Refusal(), HasSubstr("passes 'n3' twice"));
+  policy_.auxiliary = {Detour({3, 1, 2}), Detour({2, 3, 1})};
+  EXPECT_THAT(Refusal(), HasSubstr("ascending by (from, to)"));
+  policy_.auxiliary = {Detour({3, 9, 2})};
+  EXPECT_THAT(Refusal(), HasSubstr("no member"));
 }
 
 TEST_F(PolicyCheckTest, ChunksHoldSomething) {

@@ -1,0 +1,147 @@
+#include "topology/detour_rate.h"
+
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "topology/linear_program.h"
+
+namespace banyan {
+namespace {
+
+// The solver wants numbers that are neither huge nor tiny.
+constexpr double kBitsPerMegabit = 1e6;
+
+using Links = std::vector<size_t>;  // positions in view.links()
+
+// Empty when a link is missing.
+std::optional<Links> LinksOf(const std::vector<NodeId>& path, const NetworkView& view) {
+  Links links;
+  for (size_t i = 1; i < path.size(); ++i) {
+    const NetworkLink* link = view.FindLink(path[i - 1], path[i]);
+    if (link == nullptr) return std::nullopt;
+    links.push_back(static_cast<size_t>(link - view.links().data()));
+  }
+  return links;
+}
+
+struct Edge {
+  std::optional<Links> primary;
+  std::vector<Links> detours;
+  std::map<size_t, double> loads;  // how often the volume of each variable crosses the edge
+};
+
+using Edges = std::map<std::pair<NodeId, NodeId>, Edge>;
+
+// One variable per tree, or one for all together that spreads by the shares.
+Edges EdgesOf(const Policy& policy, const NetworkView& view, bool one_variable) {
+  Edges edges;
+  for (size_t i = 0; i < policy.trees.size(); ++i) {
+    const Tree& tree = policy.trees[i];
+    const size_t variable = one_variable ? 0 : i;
+    const double load = one_variable ? tree.share : 1;
+    for (const auto& [node, parent] : tree.reduce_parent) edges[{node, parent}].loads[variable] += load;
+    for (const auto& [node, parent] : tree.broadcast_parent) edges[{parent, node}].loads[variable] += load;
+  }
+  for (auto& [ends, edge] : edges) edge.primary = LinksOf({ends.first, ends.second}, view);
+  for (const Route& route : policy.routes) {
+    const auto found = edges.find({route.from, route.to});
+    if (found != edges.end()) found->second.primary = LinksOf(route.path, view);
+  }
+  for (const Route& detour : policy.auxiliary) {
+    const auto found = edges.find({detour.from, detour.to});
+    std::optional<Links> links = LinksOf(detour.path, view);
+    if (found != edges.end() && links.has_value()) found->second.detours.push_back(*std::move(links));
+  }
+  return edges;
+}
+
+// Rows for the links and caps of a view, to which paths add what they carry.
+class CapacityRows {
+ public:
+  CapacityRows(const NetworkView& view, LinearProgram& program) : view_(view), program_(program) {
+    for (const NetworkLink& link : view.links())
+      links_.push_back(program.AddRow(link.throughput_bps / kBitsPerMegabit));
+    for (const NetworkNode& node : view.nodes()) {
+      if (node.up_cap_bps.has_value()) up_[node.id] = program.AddRow(*node.up_cap_bps / kBitsPerMegabit);
+      if (node.down_cap_bps.has_value()) down_[node.id] = program.AddRow(*node.down_cap_bps / kBitsPerMegabit);
+    }
+  }
+
+  void Load(const Links& path, int variable, double volume) {
+    for (const size_t link : path) {
+      program_.AddTerm(links_[link], variable, volume);
+      if (const auto up = up_.find(view_.links()[link].from); up != up_.end()) {
+        program_.AddTerm(up->second, variable, volume);
+      }
+      if (const auto down = down_.find(view_.links()[link].to); down != down_.end()) {
+        program_.AddTerm(down->second, variable, volume);
+      }
+    }
+  }
+
+ private:
+  const NetworkView& view_;
+  LinearProgram& program_;
+  std::vector<int> links_;
+  std::map<NodeId, int> up_;
+  std::map<NodeId, int> down_;
+};
+
+// What a bit on a detour costs beside one that arrives: of the shares with the highest rate those are taken that need
+// the fewest detours, since no sender uses them ideally. Too little to lower the rate by more than a few millionths.
+constexpr double kDetourCost = 1e-5;
+
+// What the detours carry is taken off the primary path, which leaves one variable less per edge than a flow for each
+// path. A primary path that has vanished carries nothing, so its detours must carry everything.
+void AddEdge(const Edge& edge, double detour_gain, CapacityRows& capacity, LinearProgram& program) {
+  const int row = program.AddRow(0);
+  const double sign = edge.primary.has_value() ? 1 : -1;
+  for (const auto& [variable, load] : edge.loads) {
+    program.AddTerm(row, static_cast<int>(variable), -sign * load);
+    if (edge.primary.has_value()) capacity.Load(*edge.primary, static_cast<int>(variable), load);
+  }
+  for (const Links& detour : edge.detours) {
+    const int flow = program.AddVariable(detour_gain);
+    program.AddTerm(row, flow, sign);
+    capacity.Load(detour, flow, 1);
+    if (edge.primary.has_value()) capacity.Load(*edge.primary, flow, -1);
+  }
+}
+
+// The first values are the volumes in Mbit/s: of each tree, or of all.
+absl::StatusOr<LinearSolution> BestFlows(const Policy& policy, const NetworkView& view, bool one_variable) {
+  LinearProgram program;
+  const size_t variables = one_variable ? 1 : policy.trees.size();
+  for (size_t i = 0; i < variables; ++i) program.AddVariable(1);
+  CapacityRows capacity(view, program);
+  const double detour_gain = one_variable ? 0 : -kDetourCost;
+  for (const auto& [ends, edge] : EdgesOf(policy, view, one_variable)) AddEdge(edge, detour_gain, capacity, program);
+  return program.Maximise();
+}
+
+}  // namespace
+
+double DetourRateBps(const Policy& policy, const NetworkView& view) {
+  const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, true);
+  if (absl::IsOutOfRange(flows.status())) return std::numeric_limits<double>::infinity();
+  return flows.ok() ? flows->objective * kBitsPerMegabit : 0;
+}
+
+std::vector<double> BalancedShares(const Policy& policy, const NetworkView& view) {
+  std::vector<double> shares;
+  for (const Tree& tree : policy.trees) shares.push_back(tree.share);
+  const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, false);
+  if (!flows.ok()) return shares;
+  const double sum = std::accumulate(flows->values.begin(), flows->values.begin() + shares.size(), 0.0);
+  if (sum <= 0) return shares;
+  for (size_t i = 0; i < shares.size(); ++i) shares[i] = flows->values[i] / sum;
+  return shares;
+}
+
+}  // namespace banyan

@@ -1,0 +1,19 @@
+// What a policy gets beyond its planner's trees: auxiliary paths, balanced shares, and the rate with detours. Pure
+// function.
+#ifndef BANYAN_TOPOLOGY_POLICY_REFINEMENT_H_
+#define BANYAN_TOPOLOGY_POLICY_REFINEMENT_H_
+
+#include "topology/network_view.h"
+#include "topology/planner.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// With config.auxiliary, adds auxiliary paths within config.auxiliary_limits. With balanced shares, replaces the shares
+// unless they are given (fixed roots, or custom trees that say theirs), and drops the trees that get none; auxiliary
+// paths are taken into account. REQUIRES: `policy` comes from a planner for this view and configuration.
+void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_POLICY_REFINEMENT_H_
