@@ -22,7 +22,9 @@ struct PlanFlags {
   bool has_roots = false;
   std::optional<int> roots;  // empty with has_roots: all
   std::optional<std::string> root;
-  int64_t arity = 0;  // 0: the file's
+  int64_t arity = 0;      // 0: the file's
+  std::string shares;     // empty: the file's
+  std::string auxiliary;  // "on" or "off"; empty: the file's multipath.enabled
   bool json = false;
   bool dot = false;
 };
@@ -30,8 +32,8 @@ struct PlanFlags {
 CommandLine MakeCommandLine(PlanFlags& flags) {
   CommandLine line(
       "banyan plan",
-      "Plans how gradients travel over an overlay: trees, shares, delays, the all-reduce rate that the most\n"
-      "loaded link allows, and a bound that no scheme can beat.",
+      "Plans how gradients travel over an overlay: trees, shares, delays, auxiliary paths, the all-reduce rates\n"
+      "that the links allow without and with these, and a bound that no scheme can beat.",
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
   line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
@@ -47,6 +49,8 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
     return absl::OkStatus();
   });
   line.Text("root", "NAME", "plan one tree, on this node", &flags.root);
+  line.Choice("shares", {"quality", "balanced"}, "instead of the file's topology.shares", &flags.shares);
+  line.Choice("auxiliary", {"on", "off"}, "auxiliary paths; default: as multipath.enabled says", &flags.auxiliary);
   line.Integer("k", "K", "bkt: children per node", 1, kMaxOverlayNodes, &flags.arity);
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
@@ -57,6 +61,10 @@ absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
   TopologyConfig& topology = overlay.topology;
   if (!flags.planner.empty()) topology.planner = flags.planner;
   if (flags.has_roots) topology.roots = flags.roots;
+  if (!flags.shares.empty()) {
+    topology.shares = flags.shares == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
+  }
+  if (!flags.auxiliary.empty()) overlay.multipath.enabled = flags.auxiliary == "on";
   if (flags.arity > 0) topology.arity = static_cast<int>(flags.arity);
   if (flags.root.has_value()) {
     if (flags.has_roots && flags.roots != 1) {

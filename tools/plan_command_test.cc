@@ -40,6 +40,8 @@ TEST(PlanCommandTest, ShowsRateBoundAndTrees) {
   EXPECT_EQ(plan.err, "");
   EXPECT_THAT(plan.out, HasSubstr("planner         fapt\nnetwork         9 nodes, 26 directed links\n"));
   EXPECT_THAT(plan.out, HasSubstr("predicted rate  58.9 Mbit/s"));
+  EXPECT_THAT(plan.out, HasSubstr("with detours    66.3 Mbit/s"));
+  EXPECT_THAT(plan.out, HasSubstr("auxiliary paths\n  n1 to n3 over n2\n"));
   EXPECT_THAT(plan.out, HasSubstr("upper bound     126.0 Mbit/s"));
   EXPECT_THAT(plan.out, HasSubstr("tree on n9\n  reduce     n9 <- "));
 }
@@ -51,6 +53,7 @@ TEST(PlanCommandTest, JsonIsStable) {
   const YAML::Node json = YAML::Load(plan.out);
   EXPECT_EQ(json["planner"].as<std::string>(), "fapt");
   EXPECT_NEAR(json["rate_mbps"].as<double>(), 58.93, 0.01);
+  EXPECT_NEAR(json["detour_rate_mbps"].as<double>(), 66.25, 0.01);
   EXPECT_NEAR(json["bound_mbps"].as<double>(), 126, 1e-6);
   ASSERT_EQ(json["trees"].size(), 9u);
   double shares = 0;
@@ -62,8 +65,35 @@ TEST(PlanCommandTest, JsonIsStable) {
   }
   EXPECT_NEAR(shares, 1, 1e-6);
   EXPECT_TRUE(json["routes"].IsSequence());
-  EXPECT_TRUE(json["auxiliary"].IsSequence());
-  EXPECT_EQ(json.size(), 6u);
+  ASSERT_EQ(json["auxiliary"].size(), 31u);
+  const YAML::Node detour = json["auxiliary"][0];
+  EXPECT_EQ(detour["from"].as<std::string>(), "n1");
+  EXPECT_EQ(detour["to"].as<std::string>(), "n3");
+  EXPECT_EQ(detour["path"].as<std::vector<std::string>>(), (std::vector<std::string>{"n1", "n2", "n3"}));
+  EXPECT_EQ(json.size(), 7u);
+}
+
+TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
+  const YAML::Node off = YAML::Load(Plan({kInternet2, "--auxiliary", "off", "--json"}).out);
+  EXPECT_EQ(off["auxiliary"].size(), 0u);
+  EXPECT_EQ(off["detour_rate_mbps"].as<double>(), off["rate_mbps"].as<double>());
+  const Outcome text = Plan({kInternet2, "--auxiliary", "off"});
+  EXPECT_THAT(text.out, ::testing::Not(HasSubstr("detours")));
+  EXPECT_THAT(text.out, ::testing::Not(HasSubstr("auxiliary")));
+  YAML::Node overlay = YAML::LoadFile(kInternet2);
+  overlay["multipath"]["enabled"] = false;
+  YAML::Emitter file;
+  file << overlay;
+  const std::string path = TemporaryFile("single_path.yaml", file.c_str());
+  EXPECT_EQ(YAML::Load(Plan({path, "--json"}).out)["auxiliary"].size(), 0u);
+  EXPECT_EQ(YAML::Load(Plan({path, "--json", "--auxiliary", "on"}).out)["auxiliary"].size(), 31u);
+}
+
+TEST(PlanCommandTest, SharesMayBeBalanced) {
+  const YAML::Node with = YAML::Load(Plan({kInternet2, "--shares", "balanced", "--json"}).out);
+  EXPECT_NEAR(with["detour_rate_mbps"].as<double>(), 83.0, 0.05);
+  const YAML::Node without = YAML::Load(Plan({kInternet2, "--shares", "balanced", "--auxiliary", "off", "--json"}).out);
+  EXPECT_NEAR(without["rate_mbps"].as<double>(), 76.0, 0.05);
 }
 
 TEST(PlanCommandTest, JsonSaysRoutes) {
@@ -83,6 +113,8 @@ TEST(PlanCommandTest, DotHasAClusterForEachTree) {
   EXPECT_THAT(plan.out, ::testing::Not(HasSubstr("subgraph cluster_2")));
   EXPECT_THAT(plan.out, HasSubstr("shape=doublecircle"));
   EXPECT_THAT(plan.out, HasSubstr("[style=dashed]"));
+  EXPECT_THAT(plan.out, HasSubstr("subgraph cluster_auxiliary"));
+  EXPECT_THAT(plan.out, HasSubstr("a_1 -> a_2 -> a_3 [style=dotted];"));
 }
 
 TEST(PlanCommandTest, EveryPlannerPlans) {
@@ -117,6 +149,8 @@ TEST(PlanCommandTest, UsageErrors) {
       {{}, "missing argument OVERLAY.yaml"},
       {{kInternet2, "--planer", "fapt"}, "did you mean '--planner'?"},
       {{kInternet2, "--planner", "fatp"}, "did you mean 'fapt'?"},
+      {{kInternet2, "--shares", "balance"}, "did you mean 'balanced'?"},
+      {{kInternet2, "--auxiliary", "yes"}, "--auxiliary"},
       {{kInternet2, "--roots", "0"}, "--roots: expected all or a whole number"},
       {{kInternet2, "--roots", "10"}, "the overlay has only 9 nodes"},
       {{kInternet2, "--roots", "3", "--root", "n1"}, "--root plans one tree"},

@@ -77,14 +77,32 @@ void WriteRoutes(const std::vector<Route>& routes, const NetworkView& view, Json
   json.EndArray();
 }
 
+// A cluster of its own: the paths belong to pairs of neighbours, whichever trees these are in.
+std::string AuxiliaryDot(const Policy& policy, const NetworkView& view) {
+  if (policy.auxiliary.empty()) return "";
+  std::string text = "  subgraph cluster_auxiliary {\n    label=\"auxiliary paths\";\n";
+  for (const NodeId node : policy.members) {
+    absl::StrAppend(&text, "    a_", node.value(), " [label=\"", view.NameOf(node), "\"];\n");
+  }
+  for (const Route& route : policy.auxiliary) {
+    absl::StrAppend(&text, "    ");
+    for (const NodeId node : route.path) absl::StrAppend(&text, node == route.from ? "" : " -> ", "a_", node.value());
+    absl::StrAppend(&text, " [style=dotted];\n");
+  }
+  return text + "  }\n";
+}
+
 }  // namespace
 
 std::string PlanText(const Policy& policy, const NetworkView& view) {
   std::string text = absl::StrFormat("planner         %s\nnetwork         %d nodes, %d directed links\n",
                                      policy.planner, view.nodes().size(), view.links().size());
   absl::StrAppendFormat(&text, "predicted rate  %.1f Mbit/s\n", policy.rate_bps / kBitsPerMegabit);
+  if (!policy.auxiliary.empty()) {
+    absl::StrAppendFormat(&text, "with detours    %.1f Mbit/s\n", policy.detour_rate_bps / kBitsPerMegabit);
+  }
   absl::StrAppendFormat(&text, "upper bound     %.1f Mbit/s\n", policy.bound_bps / kBitsPerMegabit);
-  absl::StrAppendFormat(&text, "ratio           %.3f\n", policy.rate_bps / policy.bound_bps);
+  absl::StrAppendFormat(&text, "ratio           %.3f\n", policy.detour_rate_bps / policy.bound_bps);
   size_t name_width = 4;
   for (const Tree& tree : policy.trees) name_width = std::max(name_width, view.NameOf(tree.root).size());
   absl::StrAppend(&text, TreeTable(policy, view, name_width));
@@ -101,6 +119,7 @@ std::string PlanJson(const Policy& policy, const NetworkView& view) {
   JsonWriter json;
   json.BeginObject().Name("planner").String(policy.planner);
   json.Name("rate_mbps").Number(policy.rate_bps / kBitsPerMegabit);
+  json.Name("detour_rate_mbps").Number(policy.detour_rate_bps / kBitsPerMegabit);
   json.Name("bound_mbps").Number(policy.bound_bps / kBitsPerMegabit);
   json.Name("trees").BeginArray();
   for (const Tree& tree : policy.trees) {
@@ -138,7 +157,7 @@ std::string PlanDot(const Policy& policy, const NetworkView& view) {
     }
     absl::StrAppend(&text, "  }\n");
   }
-  return text + "}\n";
+  return absl::StrCat(text, AuxiliaryDot(policy, view), "}\n");
 }
 
 }  // namespace banyan

@@ -9,13 +9,15 @@
 
 namespace banyan {
 
-// Rate, bound and ratio, a table of the trees, their edges, and the routes. The policy must be valid for the view.
+// Rates, bound and ratio, a table of the trees, their edges, the routes and the auxiliary paths. The policy must be
+// valid for the view.
 std::string PlanText(const Policy& policy, const NetworkView& view);
 
-// One object: planner, rate_mbps, bound_mbps, trees, routes, auxiliary. Rates are null when nothing limits them.
+// One object: planner, rate_mbps, detour_rate_mbps, bound_mbps, trees, routes, auxiliary. Rates are null when nothing
+// limits them.
 std::string PlanJson(const Policy& policy, const NetworkView& view);
 
-// One cluster for each tree; reduce edges are solid, broadcast edges dashed.
+// One cluster for each tree; reduce edges are solid, broadcast edges dashed. One more for the auxiliary paths, dotted.
 std::string PlanDot(const Policy& policy, const NetworkView& view);
 
 }  // namespace banyan
