@@ -13,24 +13,36 @@
 namespace banyan {
 namespace {
 
+// Enough for hundreds of small plans; a large one runs once or twice.
+constexpr double kSecondsPerCase = 0.1;
+
 struct PlanCase {
   std::string name;
   NetworkView view;
+  PlannerConfig config;
   double goal_seconds = 0;
 };
 
 std::vector<PlanCase> PlanCases() {
+  PlannerConfig auxiliary;
+  auxiliary.auxiliary = true;
+  PlannerConfig balanced = auxiliary;
+  balanced.shares = ShareRule::kBalanced;
   std::vector<PlanCase> cases;
-  cases.push_back({"plan/9_nodes", Internet2Network(), 1e-3});
-  cases.push_back({"plan/100_nodes", RandomNetwork(100, 4, 1), 50e-3});
-  cases.push_back({"plan/100_nodes_full_mesh", CompleteNetwork(100, 100), 50e-3});
-  cases.push_back({"plan/1000_nodes", RandomNetwork(1000, 4, 1), 5});
+  cases.push_back({"plan/9_nodes", Internet2Network(), {}, 1e-3});
+  cases.push_back({"plan/100_nodes", RandomNetwork(100, 4, 1), {}, 50e-3});
+  cases.push_back({"plan/100_nodes_full_mesh", CompleteNetwork(100, 100), {}, 50e-3});
+  cases.push_back({"plan/1000_nodes", RandomNetwork(1000, 4, 1), {}, 5});
+  cases.push_back({"plan/9_nodes_auxiliary", Internet2Network(), auxiliary, 5e-3});
+  cases.push_back({"plan/9_nodes_auxiliary_balanced", Internet2Network(), balanced, 5e-3});
+  cases.push_back({"plan/100_nodes_400_links_auxiliary", RandomNetwork(100, 8, 1), auxiliary, 500e-3});
+  cases.push_back({"plan/100_nodes_400_links_auxiliary_balanced", RandomNetwork(100, 8, 1), balanced, 500e-3});
   return cases;
 }
 
-void PlanRepeatedly(benchmark::State& state, const NetworkView& view) {
+void PlanRepeatedly(benchmark::State& state, const PlanCase& plan_case) {
   for (auto iteration : state) {
-    const absl::StatusOr<Policy> policy = MakePolicy(view, PlannerConfig());
+    const absl::StatusOr<Policy> policy = MakePolicy(plan_case.view, plan_case.config);
     if (!policy.ok()) state.SkipWithError(policy.status().ToString().c_str());
     benchmark::DoNotOptimize(policy);
   }
@@ -64,9 +76,10 @@ class GoalReporter : public Reporter {
 template <typename Reporter, typename... Options>
 bool RunAll(const std::vector<PlanCase>& cases, std::ostream& out, Options... options) {
   for (const PlanCase& plan_case : cases) {
-    benchmark::RegisterBenchmark(plan_case.name.c_str(), [&plan_case](benchmark::State& state) {
-      PlanRepeatedly(state, plan_case.view);
-    })->Unit(benchmark::kMillisecond);
+    benchmark::RegisterBenchmark(plan_case.name.c_str(),
+                                 [&plan_case](benchmark::State& state) { PlanRepeatedly(state, plan_case); })
+        ->Unit(benchmark::kMillisecond)
+        ->MinTime(kSecondsPerCase);
   }
   GoalReporter<Reporter> reporter(&cases, options...);
   reporter.SetOutputStream(&out);
