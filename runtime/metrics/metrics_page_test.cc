@@ -1,0 +1,107 @@
+#include "runtime/metrics/metrics_page.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/metrics/http_get.h"
+#include "runtime/metrics/latest_value.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+std::unique_ptr<MetricsPage> Serve(MetricsPage::Collect collect, const std::string& address = "127.0.0.1:0") {
+  absl::StatusOr<std::unique_ptr<MetricsPage>> page = MetricsPage::Serve(address, std::move(collect));
+  EXPECT_TRUE(page.ok()) << page.status();
+  return page.ok() ? *std::move(page) : nullptr;
+}
+
+int PortOf(const MetricsPage& page) {
+  const std::string& url = page.url();
+  const size_t colon = url.rfind(':');
+  int port = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(url.substr(colon + 1, url.rfind('/') - colon - 1), &port)) << url;
+  return port;
+}
+
+TEST(MetricsPageTest, ServesWhatIsCollected) {
+  const auto page = Serve([] {
+    return std::vector<MetricFamily>{
+        {"banyan_queue_bytes", "What waits.", MetricFamily::Kind::kGauge, {{{{"to", "a\"\n"}}, 1.5}, {{}, 2}}},
+        {"banyan_sent_bytes_total", "What went.", MetricFamily::Kind::kCounter, {{{}, 3e9}}},
+        {"banyan_empty", "Nothing.", MetricFamily::Kind::kGauge, {}}};
+  });
+  ASSERT_NE(page, nullptr);
+  EXPECT_THAT(page->url(), StartsWith("http://127.0.0.1:"));
+  const std::string answer = HttpGet(PortOf(*page), "/metrics");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 OK"));
+  EXPECT_THAT(answer, HasSubstr("# HELP banyan_queue_bytes What waits.\n# TYPE banyan_queue_bytes gauge\n"
+                                "banyan_queue_bytes{to=\"a\\\"\\n\"} 1.5\nbanyan_queue_bytes 2\n"));
+  EXPECT_THAT(answer, HasSubstr("# TYPE banyan_sent_bytes_total counter\nbanyan_sent_bytes_total 3000000000\n"));
+  EXPECT_THAT(answer, Not(HasSubstr("banyan_empty")));
+}
+
+TEST(MetricsPageTest, ServesNothingElse) {
+  const auto page = Serve([] { return std::vector<MetricFamily>(); });
+  ASSERT_NE(page, nullptr);
+  EXPECT_THAT(HttpGet(PortOf(*page), "/etc/passwd"), HasSubstr(" 404 "));
+  EXPECT_THAT(HttpGet(PortOf(*page), "/"), HasSubstr(" 404 "));
+}
+
+TEST(MetricsPageTest, RefusesATakenPortAndAForeignHost) {
+  const auto nothing = [] { return std::vector<MetricFamily>(); };
+  const auto page = Serve(nothing);
+  ASSERT_NE(page, nullptr);
+  const std::string taken = absl::StrCat("127.0.0.1:", PortOf(*page));
+  for (const std::string& address : {taken, std::string("192.0.2.1:0")}) {
+    const absl::Status status = MetricsPage::Serve(address, nothing).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << address;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(address));
+  }
+}
+
+TEST(MetricsPageTest, EveryInterfaceIsAStar) {
+  const auto page = Serve([] { return std::vector<MetricFamily>(); }, "*:0");
+  ASSERT_NE(page, nullptr);
+  EXPECT_THAT(HttpGet(PortOf(*page), "/metrics"), StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST(MetricsPageTest, ReadersSeeWholeValuesWhileTheyChange) {
+  LatestValue<std::vector<MetricFamily>> latest;
+  EXPECT_EQ(latest.Get(), nullptr);
+  latest.Set({});
+  const auto page = Serve([&latest] { return *latest.Get(); });
+  ASSERT_NE(page, nullptr);
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    for (int value = 0; !done; ++value) {
+      MetricFamily family = {"banyan_value", "Twice the same.", MetricFamily::Kind::kGauge, {}};
+      family.Add({{"half", "1"}}, value);
+      family.Add({{"half", "2"}}, value);
+      latest.Set({std::move(family)});
+      std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const std::string answer = HttpGet(PortOf(*page), "/metrics");
+    const auto value = [&answer](absl::string_view half) {
+      const size_t at = answer.find(absl::StrCat("{half=\"", half, "\"} "));
+      return at == std::string::npos ? "" : answer.substr(at + 11, answer.find('\n', at) - at - 11);
+    };
+    EXPECT_EQ(value("1"), value("2"));
+  }
+  done = true;
+  writer.join();
+}
+
+}  // namespace
+}  // namespace banyan
