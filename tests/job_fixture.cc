@@ -45,7 +45,7 @@ JobFixture::JobFixture(const JobSpec& spec)
       ports_(Require(PortReservation::Take(spec.nodes + 1), "ports")),
       reached_scheduler_(scheduler_address()),
       nodes_(static_cast<size_t>(spec.nodes)) {
-  Require(directory_->Write("overlay.yaml", Overlay()), "the overlay");
+  WriteOverlay("overlay.yaml", spec_.more);
 }
 
 JobFixture::~JobFixture() {
@@ -54,13 +54,20 @@ JobFixture::~JobFixture() {
   for (const std::unique_ptr<ChildProcess>& node : nodes_) ShowLog(node.get());
 }
 
-std::string JobFixture::Overlay() const {
-  std::string text = absl::StrCat("job: ", spec_.job, "\nscheduler: {address: '", scheduler_address(), "'}\nnodes:\n");
+std::string JobFixture::WriteOverlay(const std::string& name, const std::string& more) const {
+  Require(directory_->Write(name, Overlay(more)), "the overlay");
+  return directory_->File(name);
+}
+
+std::string JobFixture::Overlay(const std::string& more) const {
+  std::string text = absl::StrCat("job: ", spec_.job, "\nscheduler: {address: '", scheduler_address(), "'");
+  if (!spec_.http.empty()) absl::StrAppend(&text, ", http: '", spec_.http, "'");
+  absl::StrAppend(&text, "}\nnodes:\n");
   for (size_t i = 0; i < nodes(); ++i) {
     absl::StrAppend(&text, "  - {name: ", NameOf(i), ", address: '", AddressOf(i), "', workers: ", spec_.workers,
                     "}\n");
   }
-  absl::StrAppend(&text, spec_.links, spec_.more, "membership: {heartbeat_seconds: ", spec_.heartbeat_seconds,
+  absl::StrAppend(&text, spec_.links, more, "membership: {heartbeat_seconds: ", spec_.heartbeat_seconds,
                   ", lost_after_seconds: ", spec_.lost_after_seconds, "}\n");
   return text;
 }

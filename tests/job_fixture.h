@@ -47,6 +47,7 @@ struct JobSpec {
   std::string job = "test";        // its name
   std::string links = {};          // the overlay's section `links`; empty: a link between every two nodes
   std::string more = {};           // further sections
+  std::string http = {};           // host:port of the scheduler's metrics; empty: none
   double heartbeat_seconds = 0.5;  // and silence for so long that only a dead process is silent:
   double lost_after_seconds = 30;
 };
@@ -85,6 +86,9 @@ class JobFixture {
   // In the order of nodes, then of workers.
   std::vector<std::unique_ptr<Session>> OpenAll() const;
 
+  // Writes the job's overlay with `more` in place of the spec's further sections; returns the file's path.
+  std::string WriteOverlay(const std::string& name, const std::string& more) const;
+
   // The lines that a process has logged so far.
   std::string LogOf(const std::string& process) const;
   // Waits until the process has logged this; throws when it has not in time.
@@ -99,7 +103,7 @@ class JobFixture {
 
  private:
   std::string LogPath(const std::string& process) const;
-  std::string Overlay() const;
+  std::string Overlay(const std::string& more) const;
   std::unique_ptr<ChildProcess> Start(const std::string& name, std::vector<std::string> arguments);
 
   const JobSpec spec_;

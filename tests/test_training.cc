@@ -109,8 +109,10 @@ std::vector<Ticket> TestTraining::StartRound(size_t skipped) {
   return tickets;
 }
 
-void TestTraining::PushPullRound() {
-  WaitForAll(StartRound());
+void TestTraining::PushPullRound() { FinishRound(StartRound()); }
+
+void TestTraining::FinishRound(std::vector<Ticket> tickets) {
+  WaitForAll(std::move(tickets));
   Check(Expected::kMean);
 }
 

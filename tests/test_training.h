@@ -40,6 +40,8 @@ class TestTraining {
   absl::Status TryRound();
   // The round's tickets, one for each worker and tensor. `skipped` workers do not push.
   std::vector<Ticket> StartRound(size_t skipped = 0);
+  // Waits for a round that all workers have started; all must get the exact mean.
+  void FinishRound(std::vector<Ticket> tickets);
 
  private:
   // What happens to one tensor in one round.

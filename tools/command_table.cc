@@ -30,7 +30,7 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
 std::string CommandTable::Help() const {
   std::string text = absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", description_, "\n\n");
   for (const Command& command : commands_) {
-    absl::StrAppendFormat(&text, "  %-10s %s\n", command.name, command.description);
+    absl::StrAppendFormat(&text, "  %-11s %s\n", command.name, command.description);
   }
   absl::StrAppend(&text, "\n", name_, " COMMAND --help tells the arguments of each, with an example.\n");
   return text;

@@ -36,7 +36,7 @@ TEST_F(CommandTableTest, HelpListsAll) {
   for (const char* help : {"--help", "-h", "help"}) {
     EXPECT_EQ(Run({help}), 0);
   }
-  EXPECT_THAT(out_.str(), HasSubstr("  plan       shows a plan\n  status     shows a job\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("  plan        shows a plan\n  status      shows a job\n"));
 }
 
 TEST_F(CommandTableTest, NothingIsAUsageError) {

@@ -8,8 +8,10 @@
 #include "tools/bench_command.h"
 #include "tools/command_table.h"
 #include "tools/demo_command.h"
+#include "tools/doctor_command.h"
 #include "tools/node_command.h"
 #include "tools/plan_command.h"
+#include "tools/reconfigure_command.h"
 #include "tools/scheduler_command.h"
 #include "tools/sim_command.h"
 #include "tools/status_command.h"
@@ -21,8 +23,10 @@ int main(int argc, char** argv) {
       {{"scheduler", "runs the scheduler of a job", banyan::SchedulerCommand},
        {"node", "runs the node of one data centre", banyan::NodeCommand},
        {"status", "shows what a running job is doing", banyan::StatusCommand},
+       {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
+       {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
        {"bench", "measures Banyan on this machine", banyan::BenchCommand},
        {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
   const std::vector<std::string> arguments(argv + 1, argv + argc);

@@ -4,17 +4,22 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "node/node_core.h"
+#include "runtime/metrics/latest_value.h"
+#include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
 #include "tools/command_line.h"
 #include "tools/daemon_address.h"
 #include "tools/daemon_log.h"
+#include "tools/daemon_metrics.h"
 #include "tools/daemon_run.h"
+#include "tools/node_metrics.h"
 #include "tools/stop_signals.h"
 #include "topology/overlay_address.h"
 
@@ -30,6 +35,7 @@ struct NodeFlags {
   std::string advertise;  // empty: where it listens
   std::string attach;
   std::string job;
+  std::string http;  // empty: no metrics
   int64_t threads = 1;
   std::string log_level = "info";
   bool log_json = false;
@@ -48,6 +54,9 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
   line.Text("attach", "SOCKET", "unix:/path where training processes attach; default: none can", &flags.attach);
   line.Text("job", "NAME", "refuse any other job; default: whichever the scheduler runs", &flags.job);
+  line.Text("http", "HOST:PORT",
+            "serve metrics at http://HOST:PORT/metrics to whoever asks, port 0 for a free one; default: off",
+            &flags.http);
   line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -68,6 +77,7 @@ absl::Status CheckFlags(const NodeFlags& flags) {
     status.Update(absl::InvalidArgumentError(
         absl::StrCat("expected --advertise, where other nodes reach this one, since --listen is ", flags.listen)));
   }
+  if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
   if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
     status.Update(absl::InvalidArgumentError(absl::StrCat("--attach: expected unix:/path, got '", flags.attach, "'")));
   }
@@ -79,8 +89,14 @@ Incarnation NewIncarnation() {
   return Incarnation(uint64_t{device()} << 32 | device());
 }
 
+std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapshot) {
+  const std::shared_ptr<const NodeSnapshot> latest = snapshot.Get();
+  return latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
+}
+
 absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   const StopSignals signals;
+  LatestValue<NodeSnapshot> snapshot;
   const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
   ProtocolHostOptions options;
   options.name = flags.name;
@@ -95,12 +111,17 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
-  auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
-                                                     .address = flags.advertise.empty() ? address : flags.advertise,
-                                                     .scheduler_address = flags.scheduler,
-                                                     .job = flags.job,
-                                                     .incarnation = NewIncarnation()});
-  return RunUntilStopped(signals, **host, std::move(core));
+  std::unique_ptr<Protocol> core =
+      std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
+                                             .address = flags.advertise.empty() ? address : flags.advertise,
+                                             .scheduler_address = flags.scheduler,
+                                             .job = flags.job,
+                                             .incarnation = NewIncarnation()});
+  if (flags.http.empty()) return RunUntilStopped(signals, **host, std::move(core));
+  const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
+      flags.http, [&snapshot] { return CollectReport(snapshot); }, log);
+  if (!page.ok()) return page.status();
+  return RunUntilStopped(signals, **host, std::make_unique<WatchedNode>(std::move(core), &snapshot));
 }
 
 }  // namespace

@@ -5,16 +5,22 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/metrics/latest_value.h"
+#include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
 #include "scheduler/scheduler_core.h"
 #include "tools/command_line.h"
 #include "tools/daemon_address.h"
 #include "tools/daemon_log.h"
+#include "tools/daemon_metrics.h"
 #include "tools/daemon_run.h"
+#include "tools/scheduler_metrics.h"
+#include "tools/status_view.h"
 #include "tools/stop_signals.h"
 #include "topology/overlay_address.h"
 #include "topology/overlay_yaml.h"
@@ -66,9 +72,18 @@ absl::Status WritePortFile(const std::string& path, const std::string& address) 
   return absl::OkStatus();
 }
 
+std::vector<MetricFamily> CollectStatus(const LatestValue<std::string>& status) {
+  const std::shared_ptr<const std::string> json = status.Get();
+  if (json == nullptr) return {};
+  const absl::StatusOr<StatusView> view = ParseStatus(*json);
+  return view.ok() ? MakeSchedulerMetrics(*view) : std::vector<MetricFamily>();
+}
+
 absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, std::ostream& out) {
   const StopSignals signals;
   const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
+  const std::string http = overlay.scheduler.http;
+  LatestValue<std::string> status;
   const std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
   ProtocolHostOptions options;
   options.name = "scheduler";
@@ -86,8 +101,13 @@ absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, st
   if (!flags.port_file.empty()) {
     if (absl::Status status = WritePortFile(flags.port_file, address); !status.ok()) return status;
   }
-  auto core = std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->records()});
-  return RunUntilStopped(signals, **host, std::move(core));
+  std::unique_ptr<Protocol> core =
+      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->records()});
+  if (http.empty()) return RunUntilStopped(signals, **host, std::move(core));
+  const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
+      http, [&status] { return CollectStatus(status); }, log);
+  if (!page.ok()) return page.status();
+  return RunUntilStopped(signals, **host, std::make_unique<WatchedScheduler>(std::move(core), &status));
 }
 
 }  // namespace

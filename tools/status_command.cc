@@ -1,6 +1,8 @@
 #include "tools/status_command.h"
 
-#include <memory>
+#include <unistd.h>
+
+#include <iostream>
 #include <optional>
 #include <utility>
 
@@ -8,18 +10,16 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "runtime/protocol_host.h"
 #include "tools/command_line.h"
-#include "tools/daemon_run.h"
-#include "tools/status_probe.h"
+#include "tools/scheduler_probe.h"
 #include "tools/status_view.h"
-#include "tools/stop_signals.h"
 #include "topology/overlay_address.h"
 
 namespace banyan {
 namespace {
 
 constexpr absl::Duration kWatchInterval = absl::Seconds(1);
+constexpr char kClearScreen[] = "\x1b[H\x1b[J";
 constexpr double kLongestPatience = 3600;
 
 struct StatusFlags {
@@ -40,29 +40,32 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
   return line;
 }
 
+bool IsTerminal(const std::ostream& out) { return &out == &std::cout && isatty(STDOUT_FILENO) != 0; }
+
 void Show(const StatusFlags& flags, const std::string& json, std::ostream& out) {
   if (flags.json) {
     out << json << std::endl;
     return;
   }
   const absl::StatusOr<StatusView> status = ParseStatus(json);
+  if (flags.watch && IsTerminal(out)) out << kClearScreen;
   out << (status.ok() ? FormatStatus(*status) : absl::StrCat(status.status().message(), "\n"));
   if (flags.watch) out << "\n";
   out.flush();
 }
 
 absl::Status AskForStatus(const StatusFlags& flags, std::ostream& out) {
-  const StopSignals signals;
-  ProtocolHostOptions options;
-  options.name = "status";
-  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
-  if (!host.ok()) return host.status();
-  StatusProbeOptions probe;
+  SchedulerProbeOptions probe;
   probe.scheduler = flags.scheduler;
+  probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);
   if (flags.watch) probe.interval = kWatchInterval;
-  probe.on_status = [&flags, &out](const std::string& json) { Show(flags, json, out); };
-  return RunUntilStopped(signals, **host, std::make_unique<StatusProbe>(std::move(probe)));
+  probe.on_answer = [&flags, &out](const Message& message) {
+    const auto* reply = std::get_if<StatusReply>(&message);
+    if (reply != nullptr) Show(flags, reply->json, out);
+    return reply != nullptr;
+  };
+  return AskScheduler(std::move(probe));
 }
 
 }  // namespace

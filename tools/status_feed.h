@@ -28,6 +28,7 @@ class StatusFeed {
 
  private:
   explicit StatusFeed(std::unique_ptr<ProtocolHost> host) : host_(std::move(host)) {}
+  void Keep(const std::string& json);
 
   const std::unique_ptr<ProtocolHost> host_;
   std::mutex mutex_;

@@ -1,5 +1,7 @@
 #include "tools/status_view.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -41,10 +43,29 @@ StatusView::Link ParseLink(const YAML::Node& object) {
   link.to = object["to"].as<std::string>();
   link.mbps = Get<double>(object, "mbps");
   link.delay_ms = Get<double>(object, "delay_ms");
+  link.age_s = GetOptional<double>(object, "age_s");
   link.source = Get<std::string>(object, "source");
+  link.is_old = Get<bool>(object, "old");
+  link.clock_offset_ms = GetOptional<double>(object, "clock_offset_ms");
   link.sent_bytes = Get<uint64_t>(object, "bytes");
   link.resent_bytes = Get<uint64_t>(object, "resent_bytes");
+  link.auxiliary_bytes = Get<uint64_t>(object, "auxiliary_bytes");
   return link;
+}
+
+void ParsePolicy(const YAML::Node& object, StatusView& status) {
+  status.policy = object["policy"].as<int64_t>();
+  status.policy_reason = Get<std::string>(object, "policy_reason");
+  status.roots_fixed = Get<bool>(object, "roots_fixed");
+  status.live_policies = Get<int64_t>(object, "live_policies");
+  status.planner = Get<std::string>(object, "planner");
+  status.rate_mbps = Get<double>(object, "rate_mbps");
+  status.bound_mbps = Get<double>(object, "bound_mbps");
+  status.auxiliary_share = Get<double>(object, "auxiliary_share");
+  if (const YAML::Node link = object["slowest_link"]; link && !link.IsNull()) {
+    status.slowest_link = {Get<std::string>(link, "from"), Get<std::string>(link, "to"), Get<double>(link, "mbps"),
+                           Get<double>(link, "load")};
+  }
 }
 
 StatusView ParseJob(const YAML::Node& object) {
@@ -52,16 +73,18 @@ StatusView ParseJob(const YAML::Node& object) {
   status.job = Get<std::string>(object, "job");
   status.state = Get<std::string>(object, "state");
   status.error = Get<std::string>(object, "error");
+  status.term = Get<int64_t>(object, "term");
+  status.rejected_messages = Get<int64_t>(object, "rejected_messages");
   status.epoch = object["epoch"].as<int64_t>();
-  status.policy = object["policy"].as<int64_t>();
-  status.planner = Get<std::string>(object, "planner");
-  status.rate_mbps = Get<double>(object, "rate_mbps");
-  status.bound_mbps = Get<double>(object, "bound_mbps");
+  ParsePolicy(object, status);
   status.waiting_for = Get<std::vector<std::string>>(object, "waiting_for");
   for (const YAML::Node& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
   for (const YAML::Node& link : object["links"]) status.links.push_back(ParseLink(link));
   for (const YAML::Node& tree : object["trees"]) {
     status.trees.push_back({Get<std::string>(tree, "root"), Get<double>(tree, "share")});
+  }
+  for (const YAML::Node& key : object["keys"]) {
+    status.keys.push_back({Get<std::string>(key, "key"), Get<int64_t>(key, "closed_rounds")});
   }
   return status;
 }
@@ -77,13 +100,53 @@ void AppendNodes(const StatusView& status, std::string& text) {
   }
 }
 
+double Percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
 void AppendLinks(const StatusView& status, std::string& text) {
-  absl::StrAppendFormat(&text, "\n%-20s %9s %9s %9s %11s %11s\n", "link", "Mbit/s", "delay ms", "source", "sent MB",
-                        "resent MB");
+  absl::StrAppendFormat(&text, "\n%-20s %9s %9s %7s %-10s %11s %11s %8s %9s\n", "link", "Mbit/s", "delay ms", "age s",
+                        "source", "sent MB", "resent MB", "detour %", "clock ms");
   for (const StatusView::Link& link : status.links) {
-    absl::StrAppendFormat(&text, "%-20s %9.1f %9.1f %9s %11.2f %11.2f\n", absl::StrCat(link.from, " > ", link.to),
-                          link.mbps, link.delay_ms, link.source, static_cast<double>(link.sent_bytes) / 1e6,
-                          static_cast<double>(link.resent_bytes) / 1e6);
+    const std::string source = link.source + (link.is_old ? "!" : "");
+    absl::StrAppendFormat(&text, "%-20s %9.1f %9.1f %7s %-10s %11.2f %11.2f %8.1f %9s\n",
+                          absl::StrCat(link.from, " > ", link.to), link.mbps, link.delay_ms,
+                          link.age_s ? absl::StrFormat("%.1f", *link.age_s) : "-", source,
+                          static_cast<double>(link.sent_bytes) / 1e6, static_cast<double>(link.resent_bytes) / 1e6,
+                          Percent(link.auxiliary_bytes, link.sent_bytes),
+                          link.clock_offset_ms ? absl::StrFormat("%.1f", *link.clock_offset_ms) : "-");
+  }
+  if (std::any_of(status.links.begin(), status.links.end(), [](const StatusView::Link& link) { return link.is_old; })) {
+    absl::StrAppend(&text, "! measured too long ago to rely on\n");
+  }
+}
+
+void AppendPolicy(const StatusView& status, std::string& text) {
+  if (!status.policy_reason.empty()) {
+    absl::StrAppendFormat(&text, "policy %d: because of %s%s", status.policy, status.policy_reason,
+                          status.roots_fixed ? "; roots fixed" : "");
+    if (status.live_policies > 1) absl::StrAppend(&text, "; ", status.live_policies, " versions still govern rounds");
+    absl::StrAppend(&text, "\n");
+  }
+  if (!status.planner.empty()) {
+    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s of at most %.1f\n", status.planner, status.rate_mbps,
+                          status.bound_mbps);
+  }
+  if (status.slowest_link.has_value()) {
+    absl::StrAppendFormat(&text, "slowest link: %s > %s, %.1f Mbit/s for %.2f times the model\n",
+                          status.slowest_link->from, status.slowest_link->to, status.slowest_link->mbps,
+                          status.slowest_link->load);
+  }
+  if (status.auxiliary_share > 0) {
+    absl::StrAppendFormat(&text, "detours: %.1f %% of all bytes\n", status.auxiliary_share * 100);
+  }
+  if (!status.trees.empty()) {
+    absl::StrAppend(&text, "trees: ",
+                    absl::StrJoin(status.trees, ", ",
+                                  [](std::string* out, const StatusView::Tree& tree) {
+                                    absl::StrAppendFormat(out, "%s %.1f %%", tree.root, tree.share * 100);
+                                  }),
+                    "\n");
   }
 }
 
@@ -103,18 +166,7 @@ std::string FormatStatus(const StatusView& status) {
   if (!status.error.empty()) absl::StrAppend(&text, "error: ", status.error, "\n");
   if (!status.waiting_for.empty())
     absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");
-  if (!status.planner.empty()) {
-    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s of at most %.1f\n", status.planner, status.rate_mbps,
-                          status.bound_mbps);
-  }
-  if (!status.trees.empty()) {
-    absl::StrAppend(&text, "trees: ",
-                    absl::StrJoin(status.trees, ", ",
-                                  [](std::string* out, const StatusView::Tree& tree) {
-                                    absl::StrAppendFormat(out, "%s %.1f %%", tree.root, tree.share * 100);
-                                  }),
-                    "\n");
-  }
+  AppendPolicy(status, text);
   AppendNodes(status, text);
   AppendLinks(status, text);
   return text;

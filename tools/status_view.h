@@ -30,20 +30,43 @@ struct StatusView {
     std::string to;
     double mbps = 0;
     double delay_ms = 0;
+    std::optional<double> age_s;  // empty when nobody has measured it
     std::string source;
+    bool is_old = false;  // measured too long ago to rely on
+    std::optional<double> clock_offset_ms;
     uint64_t sent_bytes = 0;
     uint64_t resent_bytes = 0;
+    uint64_t auxiliary_bytes = 0;
   };
   struct Tree {
     std::string root;
     double share = 0;
   };
 
+  // What bounds the rate: `load` is how often the model's bytes cross it in a round.
+  struct SlowestLink {
+    std::string from;
+    std::string to;
+    double mbps = 0;
+    double load = 0;
+  };
+  struct Key {
+    std::string name;
+    int64_t closed_rounds = 0;
+  };
+
   std::string job;
   std::string state;
   std::string error;  // empty when there is none
+  int64_t term = 0;
+  int64_t rejected_messages = 0;  // by the scheduler
   int64_t epoch = 0;
   int64_t policy = 0;
+  std::string policy_reason;  // why there is this version
+  bool roots_fixed = false;
+  int64_t live_policies = 0;   // versions that still govern rounds
+  double auxiliary_share = 0;  // of all bytes sent, those on detours
+  std::optional<SlowestLink> slowest_link;
   std::string planner;  // empty before the first plan, and so are the rates
   double rate_mbps = 0;
   double bound_mbps = 0;
@@ -51,6 +74,7 @@ struct StatusView {
   std::vector<Node> nodes;
   std::vector<Link> links;
   std::vector<Tree> trees;
+  std::vector<Key> keys;
 };
 
 // INVALID_ARGUMENT when `json` is not the answer of a scheduler. Members that it does not know are passed over.

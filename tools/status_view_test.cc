@@ -53,8 +53,33 @@ TEST(StatusViewTest, ShowsNodesAndLinks) {
   EXPECT_THAT(text, HasSubstr("plan: fapt, 58.8 Mbit/s of at most 110.0\ntrees: n1 75.0 %\n"));
   EXPECT_THAT(
       text, HasSubstr("n1           joined          1       12    0.5000      20.5        1.5  tcp://127.0.0.1:7701"));
-  EXPECT_THAT(text, HasSubstr("n1 > n2                   38.0      15.0  believed        1.50        0.00"));
-  EXPECT_THAT(text, Not(HasSubstr("error")));
+  EXPECT_THAT(text, HasSubstr("n1 > n2                   38.0      15.0       - believed          1.50        0.00"
+                              "      0.0         -\n"));
+  for (const char* absent : {"error", "because", "slowest", "detours", "!"}) EXPECT_THAT(text, Not(HasSubstr(absent)));
+}
+
+constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epoch":1,"policy":4,"nodes":[],
+  "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
+  "resent_bytes":0,"auxiliary_bytes":1000000,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
+  "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"policy_reason":"a change of n1 > n2",
+  "roots_fixed":true,"live_policies":2,"slowest_link":{"from":"n1","to":"n2","mbps":20,"load":1.5},"trees":[],
+  "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
+
+TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
+  const StatusView status = Parse(kMeasured);
+  ASSERT_EQ(status.keys.size(), 1u);
+  EXPECT_EQ(status.keys[0].closed_rounds, 7);
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; roots fixed; 2 versions still govern rounds\n"
+                              "plan: fapt, 9.0 Mbit/s of at most 19.0\n"
+                              "slowest link: n1 > n2, 20.0 Mbit/s for 1.50 times the model\n"
+                              "detours: 25.0 % of all bytes\n"));
+  EXPECT_THAT(text, HasSubstr("n1 > n2                   20.0      15.0     3.2 auxiliary!        4.00        0.00"
+                              "     25.0      -3.0\n! measured too long ago"));
+}
+
+TEST(StatusViewTest, ALinkThatNobodyLoadsIsNotTheSlowest) {
+  EXPECT_FALSE(Parse(R"({"epoch":1,"policy":1,"slowest_link":null})").slowest_link.has_value());
 }
 
 TEST(StatusViewTest, RefusesOtherText) {

@@ -74,7 +74,7 @@ std::vector<LinkConfig> FullMesh(const std::vector<NodeConfig>& nodes) {
 
 }  // namespace
 
-absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {
+absl::StatusOr<std::string> ReadOverlayText(const std::string& path) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
@@ -90,7 +90,13 @@ absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read; check its permissions"));
   }
   text.resize(static_cast<size_t>(file.gcount()));
-  return ParseOverlay(text, path);
+  return text;
+}
+
+absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadOverlayText(path);
+  if (!text.ok()) return text.status();
+  return ParseOverlay(*text, path);
 }
 
 absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_view file_name) {

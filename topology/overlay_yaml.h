@@ -1,6 +1,6 @@
-// Reads `overlay.yaml`, the one file that configures a job. Pure apart from LoadOverlay, which reads the file it is
-// told. Every error is INVALID_ARGUMENT (NOT_FOUND for a missing file) and reads `file:line: what was expected, what
-// came`, with a suggestion where a name looks misspelt.
+// Reads `overlay.yaml`, the one file that configures a job. Pure apart from ReadOverlayText and LoadOverlay, which
+// read the file they are told. Every error is INVALID_ARGUMENT (NOT_FOUND for a missing file) and reads `file:line:
+// what was expected, what came`, with a suggestion where a name looks misspelt.
 #ifndef BANYAN_TOPOLOGY_OVERLAY_YAML_H_
 #define BANYAN_TOPOLOGY_OVERLAY_YAML_H_
 
@@ -13,6 +13,9 @@
 #include "topology/overlay_config.h"
 
 namespace banyan {
+
+// What the file holds, unchecked but for its size: of a larger file one byte more than ParseOverlay takes.
+absl::StatusOr<std::string> ReadOverlayText(const std::string& path);
 
 absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path);
 

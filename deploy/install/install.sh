@@ -22,6 +22,7 @@ put 644 "$prefix/include/banyan" runtime/local_node.h runtime/session.h
 put 644 "$prefix/lib" "$archive"
 put 644 "$share" deploy/README.md deploy/overlay.yaml
 put 644 "$share/topologies" deploy/topologies/*.yaml
+put 644 "$share/chrony" deploy/chrony/*.conf
 
 install -d "$share/systemd" "$prefix/lib/pkgconfig"
 for unit in deploy/systemd/*.service; do

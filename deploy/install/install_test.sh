@@ -18,7 +18,8 @@ if grep -Hn '^#include "' "$prefix"/include/banyan/*.h | grep -v '"absl/'; then
 fi
 
 for file in bin/banyan share/banyan/overlay.yaml share/banyan/topologies/internet2.yaml share/banyan/README.md \
-  share/banyan/systemd/banyan-scheduler.service share/banyan/systemd/banyan-node@.service; do
+  share/banyan/systemd/banyan-scheduler.service share/banyan/systemd/banyan-node@.service \
+  share/banyan/chrony/scheduler.conf share/banyan/chrony/node.conf; do
   [[ -s "$prefix/$file" ]] || fail "expected $file to be installed"
 done
 grep -q "^ExecStart=$prefix/bin/banyan " "$prefix/share/banyan/systemd/banyan-scheduler.service" ||

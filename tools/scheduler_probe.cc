@@ -1,9 +1,13 @@
-#include "tools/status_probe.h"
+#include "tools/scheduler_probe.h"
 
+#include <memory>
 #include <utility>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "runtime/protocol_host.h"
+#include "tools/daemon_run.h"
+#include "tools/stop_signals.h"
 
 namespace banyan {
 namespace {
@@ -17,9 +21,9 @@ void Append(Actions& actions, Kind action) {
 
 }  // namespace
 
-StatusProbe::StatusProbe(StatusProbeOptions options) : options_(std::move(options)) {}
+SchedulerProbe::SchedulerProbe(SchedulerProbeOptions options) : options_(std::move(options)) {}
 
-Actions StatusProbe::Step(Timestamp now, Event event) {
+Actions SchedulerProbe::Step(Timestamp now, Event event) {
   Actions actions;
   if (std::holds_alternative<Started>(event)) {
     deadline_ = now + options_.patience;
@@ -40,18 +44,16 @@ Actions StatusProbe::Step(Timestamp now, Event event) {
   return actions;
 }
 
-void StatusProbe::Ask(Timestamp now, Actions& actions) {
+void SchedulerProbe::Ask(Timestamp now, Actions& actions) {
   asked_ = true;
   deadline_ = now + options_.patience;
   // A connection that is down asks when it is up.
-  if (connected_) Append(actions, Send{kScheduler, StatusRequest{}, {}});
+  if (connected_) Append(actions, Send{kScheduler, options_.question, {}});
 }
 
-void StatusProbe::TakeAnswer(Timestamp now, const Message& message, Actions& actions) {
-  const auto* reply = std::get_if<StatusReply>(&message);
-  if (reply == nullptr || !asked_) return;
+void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& actions) {
+  if (!asked_ || !options_.on_answer(message)) return;
   asked_ = false;
-  options_.on_status(reply->json);
   deadline_ = kNever;
   if (options_.interval.has_value()) {
     deadline_ = now + *options_.interval;
@@ -60,7 +62,7 @@ void StatusProbe::TakeAnswer(Timestamp now, const Message& message, Actions& act
   }
 }
 
-void StatusProbe::OnDeadline(Timestamp now, Actions& actions) {
+void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
   if (now < deadline_) return;
   if (!asked_) {
     Ask(now, actions);
@@ -72,6 +74,15 @@ void StatusProbe::OnDeadline(Timestamp now, Actions& actions) {
              absl::FormatDuration(options_.patience), ", got none",
              connected_ ? " though it took the connection; is it a Banyan scheduler?" : "; does it run there?"))});
   deadline_ = kNever;
+}
+
+absl::Status AskScheduler(SchedulerProbeOptions options) {
+  const StopSignals signals;
+  ProtocolHostOptions host_options;
+  host_options.name = "probe";
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(host_options));
+  if (!host.ok()) return host.status();
+  return RunUntilStopped(signals, **host, std::make_unique<SchedulerProbe>(std::move(options)));
 }
 
 }  // namespace banyan

@@ -1,4 +1,4 @@
-#include "tools/status_probe.h"
+#include "tools/scheduler_probe.h"
 
 #include <string>
 #include <vector>
@@ -16,13 +16,18 @@ constexpr ConnectionId kConnection = ConnectionId(1);
 
 Timestamp At(int64_t seconds) { return Timestamp::FromNanoseconds(seconds * 1000000000); }
 
-class StatusProbeTest : public ::testing::Test {
+class SchedulerProbeTest : public ::testing::Test {
  protected:
-  StatusProbe Make(std::optional<absl::Duration> interval = std::nullopt) {
-    return StatusProbe({.scheduler = "tcp://127.0.0.1:7700",
-                        .patience = absl::Seconds(5),
-                        .interval = interval,
-                        .on_status = [this](const std::string& json) { answers_.push_back(json); }});
+  SchedulerProbe Make(std::optional<absl::Duration> interval = std::nullopt) {
+    return SchedulerProbe({.scheduler = "tcp://127.0.0.1:7700",
+                           .question = StatusRequest{},
+                           .patience = absl::Seconds(5),
+                           .interval = interval,
+                           .on_answer = [this](const Message& message) {
+                             const auto* reply = std::get_if<StatusReply>(&message);
+                             if (reply != nullptr) answers_.push_back(reply->json);
+                             return reply != nullptr;
+                           }});
   }
   static Event Answer(const std::string& json) { return MessageReceived{kConnection, StatusReply{json}, {}}; }
   static bool Asks(const Actions& actions) {
@@ -37,8 +42,8 @@ class StatusProbeTest : public ::testing::Test {
   std::vector<std::string> answers_;
 };
 
-TEST_F(StatusProbeTest, AsksOnceAndStops) {
-  StatusProbe probe = Make();
+TEST_F(SchedulerProbeTest, AsksOnceAndStops) {
+  SchedulerProbe probe = Make();
   const Actions first = probe.Step(At(0), Started{});
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(std::get<Connect>(first[0]).address, "tcp://127.0.0.1:7700");
@@ -47,8 +52,8 @@ TEST_F(StatusProbeTest, AsksOnceAndStops) {
   EXPECT_THAT(answers_, ElementsAre("{}"));
 }
 
-TEST_F(StatusProbeTest, GivesUpWithoutAConnection) {
-  StatusProbe probe = Make();
+TEST_F(SchedulerProbeTest, GivesUpWithoutAConnection) {
+  SchedulerProbe probe = Make();
   probe.Step(At(0), Started{});
   EXPECT_EQ(probe.NextDeadline(), At(5));
   const absl::Status status = StopStatus(probe.Step(At(5), DeadlineReached{}));
@@ -56,8 +61,8 @@ TEST_F(StatusProbeTest, GivesUpWithoutAConnection) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("tcp://127.0.0.1:7700 within 5s"));
 }
 
-TEST_F(StatusProbeTest, GivesUpWithoutAnAnswer) {
-  StatusProbe probe = Make();
+TEST_F(SchedulerProbeTest, GivesUpWithoutAnAnswer) {
+  SchedulerProbe probe = Make();
   probe.Step(At(0), Started{});
   probe.Step(At(4), ConnectionUp{kConnection});
   EXPECT_TRUE(probe.Step(At(5), DeadlineReached{}).empty());
@@ -65,8 +70,8 @@ TEST_F(StatusProbeTest, GivesUpWithoutAnAnswer) {
               HasSubstr("is it a Banyan scheduler?"));
 }
 
-TEST_F(StatusProbeTest, AsksAgainAfterTheInterval) {
-  StatusProbe probe = Make(absl::Seconds(1));
+TEST_F(SchedulerProbeTest, AsksAgainAfterTheInterval) {
+  SchedulerProbe probe = Make(absl::Seconds(1));
   probe.Step(At(0), Started{});
   probe.Step(At(0), ConnectionUp{kConnection});
   EXPECT_TRUE(probe.Step(At(1), Answer("1")).empty());
@@ -76,16 +81,16 @@ TEST_F(StatusProbeTest, AsksAgainAfterTheInterval) {
   EXPECT_THAT(answers_, ElementsAre("1", "2"));
 }
 
-TEST_F(StatusProbeTest, AsksAgainAfterALostConnection) {
-  StatusProbe probe = Make(absl::Seconds(1));
+TEST_F(SchedulerProbeTest, AsksAgainAfterALostConnection) {
+  SchedulerProbe probe = Make(absl::Seconds(1));
   probe.Step(At(0), Started{});
   EXPECT_TRUE(Asks(probe.Step(At(1), ConnectionUp{kConnection})));
   probe.Step(At(2), ConnectionDown{kConnection});
   EXPECT_TRUE(Asks(probe.Step(At(3), ConnectionUp{kConnection})));
 }
 
-TEST_F(StatusProbeTest, TakesNoAnswerItHasNotAskedFor) {
-  StatusProbe probe = Make(absl::Seconds(1));
+TEST_F(SchedulerProbeTest, TakesNoAnswerItHasNotAskedFor) {
+  SchedulerProbe probe = Make(absl::Seconds(1));
   probe.Step(At(0), Started{});
   probe.Step(At(0), ConnectionUp{kConnection});
   probe.Step(At(1), Answer("1"));
@@ -94,8 +99,16 @@ TEST_F(StatusProbeTest, TakesNoAnswerItHasNotAskedFor) {
   EXPECT_THAT(answers_, ElementsAre("1"));
 }
 
-TEST_F(StatusProbeTest, StopsWhenAsked) {
-  StatusProbe probe = Make(absl::Seconds(1));
+TEST_F(SchedulerProbeTest, AwaitsTheAnswerAmongOtherMessages) {
+  SchedulerProbe probe = Make();
+  probe.Step(At(0), Started{});
+  probe.Step(At(0), ConnectionUp{kConnection});
+  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, ReconfigureReply{}, {}}).empty());
+  EXPECT_TRUE(StopStatus(probe.Step(At(2), Answer("{}"))).ok());
+}
+
+TEST_F(SchedulerProbeTest, StopsWhenAsked) {
+  SchedulerProbe probe = Make(absl::Seconds(1));
   probe.Step(At(0), Started{});
   EXPECT_TRUE(StopStatus(probe.Step(At(1), StopRequested{})).ok());
 }

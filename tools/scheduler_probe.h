@@ -1,27 +1,31 @@
-// Asks a scheduler for its status, once or again and again, as the protocol of a process that joins no job. Pure.
+// Asks a scheduler one thing, once or again and again, as the protocol of a process that joins no job. Pure.
 // Thread-compatible; owned by its driver.
-#ifndef BANYAN_TOOLS_STATUS_PROBE_H_
-#define BANYAN_TOOLS_STATUS_PROBE_H_
+#ifndef BANYAN_TOOLS_SCHEDULER_PROBE_H_
+#define BANYAN_TOOLS_SCHEDULER_PROBE_H_
 
 #include <functional>
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "core/protocol.h"
 
 namespace banyan {
 
-struct StatusProbeOptions {
-  std::string scheduler;                       // tcp://host:port
+struct SchedulerProbeOptions {
+  std::string scheduler;  // tcp://host:port
+  // Asked again when the connection is lost before the answer.
+  Message question;
   absl::Duration patience = absl::Seconds(5);  // for each answer; then the probe stops with UNAVAILABLE
   std::optional<absl::Duration> interval;      // between an answer and the next question; empty: one question
-  std::function<void(const std::string& json)> on_status;  // on the driver's protocol thread
+  // Returns whether the message answers the question; others are passed over. On the driver's protocol thread.
+  std::function<bool(const Message& message)> on_answer;
 };
 
-class StatusProbe : public Protocol {
+class SchedulerProbe : public Protocol {
  public:
-  explicit StatusProbe(StatusProbeOptions options);
+  explicit SchedulerProbe(SchedulerProbeOptions options);
 
   Actions Step(Timestamp now, Event event) override;
   Timestamp NextDeadline() const override { return deadline_; }
@@ -31,13 +35,16 @@ class StatusProbe : public Protocol {
   void TakeAnswer(Timestamp now, const Message& message, Actions& actions);
   void OnDeadline(Timestamp now, Actions& actions);
 
-  const StatusProbeOptions options_;
+  const SchedulerProbeOptions options_;
   bool connected_ = false;
   bool asked_ = false;
   // Of the answer while one is awaited, of the next question otherwise.
   Timestamp deadline_ = kNever;
 };
 
+// Runs a probe on this thread until it stops, or until SIGTERM or Ctrl-C, which is no error.
+absl::Status AskScheduler(SchedulerProbeOptions options);
+
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_STATUS_PROBE_H_
+#endif  // BANYAN_TOOLS_SCHEDULER_PROBE_H_

@@ -1,0 +1,22 @@
+#include "tools/daemon_metrics.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/daemon_address.h"
+
+namespace banyan {
+
+absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
+                                                          const LogFunction& log) {
+  absl::StatusOr<std::unique_ptr<MetricsPage>> page = MetricsPage::Serve(http, std::move(collect));
+  if (!page.ok()) return page;
+  if (!IsLoopback(absl::StrCat("tcp://", http))) {
+    log(LogLevel::kWarning,
+        absl::StrCat("metrics at ", http, ", which other machines reach: whoever does may read them"));
+  }
+  log(LogLevel::kInfo, absl::StrCat("metrics at ", (*page)->url()));
+  return page;
+}
+
+}  // namespace banyan

@@ -1,0 +1,109 @@
+#include "tools/doctor_command.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kSynchronised[] =
+    "0A000001,10.0.0.1,3,1700000000.123456789,-0.000120000,0.000030000,0.000040000,-12.345,0.001,0.123,0.060000000,"
+    "0.000900000,16.2,Normal";
+
+class DoctorCommandTest : public ::testing::Test {
+ protected:
+  int Run(std::vector<std::string> arguments) { return DoctorCommand(arguments, out_, err_); }
+
+  // A chronyc that says this and ends so. The doctor is asked with these flags.
+  int RunWith(const std::string& output, int code = 0, std::vector<std::string> flags = {}) {
+    const std::string path = ::testing::TempDir() + "/chronyc";
+    {
+      std::ofstream script(path);
+      script << "#!/bin/sh\n[ \"$*\" = '-c tracking' ] || exit 9\ncat <<'END'\n"
+             << output << "\nEND\nexit " << code << "\n";
+    }
+    EXPECT_EQ(chmod(path.c_str(), 0700), 0);
+    flags.insert(flags.end(), {"--chronyc", path});
+    return Run(flags);
+  }
+
+  std::ostringstream out_, err_;
+};
+
+TEST_F(DoctorCommandTest, HelpShowsAnExampleAndWhatClocksMatterFor) {
+  EXPECT_EQ(Run({"--help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("banyan doctor --max-offset-ms 5"));
+  EXPECT_THAT(out_.str(), HasSubstr("Banyan corrects the differences of clocks itself"));
+}
+
+TEST_F(DoctorCommandTest, RefusesWrongFlags) {
+  EXPECT_EQ(Run({"--no-such-flag"}), 2);
+  EXPECT_EQ(Run({"--max-offset-ms", "-1"}), 2);
+}
+
+TEST_F(DoctorCommandTest, ASynchronisedClockIsFine) {
+  EXPECT_EQ(RunWith(kSynchronised), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("ok: chrony: found "));
+  EXPECT_THAT(out_.str(), HasSubstr("ok: daemon: chronyd runs\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("ok: synchronised: follows 10.0.0.1 at stratum 3, leap status Normal\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("ok: offset: the clock is off by 0.120 ms\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("ok: dispersion: which chrony knows to 0.900 ms"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("fix:")));
+}
+
+TEST_F(DoctorCommandTest, SaysWhatToDoAboutAnOffset) {
+  EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset-ms", "0.1"}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("fix: offset: the clock is off by 0.120 ms; expected 0.100 ms at most"));
+  EXPECT_THAT(out_.str(), HasSubstr("fix: dispersion: "));
+}
+
+TEST_F(DoctorCommandTest, SaysWhatToDoWithoutChrony) {
+  EXPECT_EQ(Run({"--chronyc", "/nonexistent/chronyc"}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("fix: chrony: there is no /nonexistent/chronyc; install chrony"));
+  EXPECT_THAT(out_.str(), HasSubstr("deploy/chrony/node.conf"));
+}
+
+TEST_F(DoctorCommandTest, SaysThatTheDaemonDoesNotRun) {
+  EXPECT_EQ(RunWith("506 Cannot talk to daemon", 1), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("fix: daemon: chronyd does not answer: 506 Cannot talk to daemon; start it: "));
+}
+
+TEST_F(DoctorCommandTest, SaysThatTheClockFollowsNobody) {
+  EXPECT_EQ(RunWith("7F7F0101,,0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1.0,1.0,0.0,Not synchronised"), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("fix: synchronised: the clock follows nobody yet; wait"));
+  EXPECT_THAT(out_.str(), HasSubstr("UDP port 123"));
+  EXPECT_THAT(out_.str(), Not(HasSubstr("offset:")));
+}
+
+TEST_F(DoctorCommandTest, ALocalReferenceHasNoName) {
+  EXPECT_EQ(RunWith("7F7F0101,,10,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,Normal"), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("follows this machine's own clock at stratum 10"));
+}
+
+TEST_F(DoctorCommandTest, RefusesGarbage) {
+  for (const char* garbage :
+       {"", "hello", "a,b,c,d,e,f,g,h,i,j,k,l,m,n", "1,2,3,4,nan,6,7,8,9,10,11,12,13,Normal", "\x1b[2J\n\n,,,"}) {
+    out_.str("");
+    EXPECT_EQ(RunWith(garbage), 1) << garbage;
+    EXPECT_THAT(out_.str(), HasSubstr("fix: tracking: expected the 14 fields of `chronyc -c tracking`, got '"));
+    EXPECT_THAT(out_.str(), Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST_F(DoctorCommandTest, PrintsJson) {
+  EXPECT_EQ(RunWith("506 Cannot talk to daemon", 1, {"--json"}), 1);
+  EXPECT_THAT(out_.str(), ::testing::StartsWith("{\"ok\":false,\"checks\":[{\"name\":\"chrony\",\"ok\":true,"));
+  EXPECT_THAT(out_.str(), HasSubstr("{\"name\":\"daemon\",\"ok\":false,"));
+}
+
+}  // namespace
+}  // namespace banyan

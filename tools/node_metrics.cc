@@ -1,0 +1,132 @@
+#include "tools/node_metrics.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace banyan {
+namespace {
+
+using Kind = MetricFamily::Kind;
+
+MetricFamily Make(const char* name, const char* help, Kind kind = Kind::kGauge) {
+  return {absl::StrCat("banyan_node_", name), help, kind, {}};
+}
+
+MetricFamily Make(const char* name, const char* help, double value, Kind kind = Kind::kGauge) {
+  MetricFamily family = Make(name, help, kind);
+  family.Add({}, value);
+  return family;
+}
+
+template <typename Id>
+std::string NameOf(const std::map<Id, std::string>& names, Id id) {
+  const auto found = names.find(id);
+  return found == names.end() ? absl::StrCat(id.value()) : found->second;
+}
+
+const char* NameOf(LinkMeasurement::Source source) {
+  return source == LinkMeasurement::Source::kPrimary ? "primary" : "auxiliary";
+}
+
+void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families) {
+  MetricFamily sent =
+      Make("link_sent_bytes_total", "Payload and headers sent to a neighbour, resends included.", Kind::kCounter);
+  MetricFamily resent = Make("link_resent_bytes_total", "The part of it that was sent again.", Kind::kCounter);
+  MetricFamily auxiliary =
+      Make("link_auxiliary_bytes_total", "The part of it that travels on detours.", Kind::kCounter);
+  for (const NodeReport::Link& link : from.report.links) {
+    const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
+    sent.Add(labels, static_cast<double>(link.sent_bytes));
+    resent.Add(labels, static_cast<double>(link.resent_bytes));
+    auxiliary.Add(labels, static_cast<double>(link.auxiliary_bytes));
+  }
+  for (MetricFamily* family : {&sent, &resent, &auxiliary}) families.push_back(std::move(*family));
+}
+
+void AppendMeasurements(const NodeSnapshot& from, std::vector<MetricFamily>& families) {
+  MetricFamily rates = Make("link_rate_bits_per_second", "Measured throughput to a neighbour.");
+  MetricFamily delay_rates =
+      Make("link_one_way_delay_rate_bits_per_second", "The same by one-way delays alone (NETSTORM, Eq. 14).");
+  MetricFamily delays = Make("link_delay_seconds", "Measured propagation delay to a neighbour, one way.");
+  MetricFamily ages = Make("link_age_seconds", "Age of the newest sample of a link when it was reported.");
+  MetricFamily offsets = Make("clock_offset_seconds", "The neighbour's clock minus this node's.");
+  MetricFamily uncertainties = Make("clock_uncertainty_seconds", "Of the clock offset, to either side.");
+  for (const NodeReport::Link& link : from.report.links) {
+    if (!link.measurement.has_value()) continue;
+    const LinkMeasurement& measured = *link.measurement;
+    const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
+    MetricFamily::Labels with_source = labels;
+    with_source.emplace_back("source", NameOf(measured.source));
+    rates.Add(with_source, measured.rate_bps);
+    if (measured.one_way_delay_rate_bps > 0) delay_rates.Add(with_source, measured.one_way_delay_rate_bps);
+    delays.Add(with_source, absl::ToDoubleSeconds(measured.delay));
+    ages.Add(with_source, absl::ToDoubleSeconds(measured.age));
+    offsets.Add(labels, absl::ToDoubleSeconds(measured.clock_offset));
+    uncertainties.Add(labels, absl::ToDoubleSeconds(measured.clock_uncertainty));
+  }
+  for (MetricFamily* family : {&rates, &delay_rates, &delays, &ages, &offsets, &uncertainties}) {
+    families.push_back(std::move(*family));
+  }
+}
+
+}  // namespace
+
+WatchedNode::WatchedNode(std::unique_ptr<Protocol> core, LatestValue<NodeSnapshot>* snapshot)
+    : core_(std::move(core)), snapshot_(snapshot) {}
+
+Actions WatchedNode::Step(Timestamp now, Event event) {
+  if (const auto* received = std::get_if<MessageReceived>(&event)) {
+    if (received->connection == scheduler_) TakeNames(received->message);
+  }
+  Actions actions = core_->Step(now, std::move(event));
+  for (const Action& action : actions) {
+    if (const auto* connect = std::get_if<Connect>(&action)) {
+      if (!scheduler_.has_value()) scheduler_ = connect->connection;
+    } else if (const auto* send = std::get_if<Send>(&action)) {
+      const auto* report = std::get_if<NodeReport>(&send->message);
+      if (report == nullptr) continue;
+      latest_.report = *report;
+      snapshot_->Set(latest_);
+    }
+  }
+  return actions;
+}
+
+void WatchedNode::TakeNames(const Message& message) {
+  if (const auto* published = std::get_if<PolicyPublished>(&message)) {
+    for (const NeighbourSlice& neighbour : published->slice.neighbours) latest_.nodes[neighbour.node] = neighbour.name;
+  } else if (const auto* assigned = std::get_if<KeysAssigned>(&message)) {
+    for (const KeySlice& key : assigned->keys) latest_.keys[key.key] = key.name;
+  }
+}
+
+std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
+  const NodeReport& report = from.report;
+  std::vector<MetricFamily> families;
+  families.push_back(Make("workers", "Attached training processes.", report.workers_attached));
+  families.push_back(Make("rejected_messages_total", "Messages that the node refused.",
+                          static_cast<double>(report.rejected_messages), Kind::kCounter));
+  families.push_back(Make("last_sync_seconds", "Synchronisation time of the last round, of the slowest key.",
+                          absl::ToDoubleSeconds(report.last_sync)));
+  families.push_back(
+      Make("training_step", "Step of the last loss that a worker reported.", static_cast<double>(report.step)));
+  families.push_back(Make("training_loss", "The last loss that a worker reported.", report.loss));
+  MetricFamily rounds = Make("rounds_done_total", "Rounds of a key whose result is complete here.", Kind::kCounter);
+  for (const NodeReport::KeyProgress& key : report.progress) {
+    rounds.Add({{"key", NameOf(from.keys, key.key)}}, static_cast<double>(key.round.value()));
+  }
+  families.push_back(std::move(rounds));
+  // A report may name a kind twice.
+  std::map<std::string, uint64_t> sizes;
+  for (const NodeReport::Memory& row : report.memory) sizes[row.what] += row.size_bytes;
+  MetricFamily memory = Make("memory_bytes", "Memory by what it holds.");
+  for (const auto& [what, size_bytes] : sizes) memory.Add({{"what", what}}, static_cast<double>(size_bytes));
+  families.push_back(std::move(memory));
+  AppendTraffic(from, families);
+  AppendMeasurements(from, families);
+  return families;
+}
+
+}  // namespace banyan

@@ -1,0 +1,50 @@
+// What a node tells a monitoring system: its own reports to the scheduler, as metrics. docs/metrics.md lists them.
+#ifndef BANYAN_TOOLS_NODE_METRICS_H_
+#define BANYAN_TOOLS_NODE_METRICS_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/protocol.h"
+#include "proto/scheduler_messages.h"
+#include "runtime/metrics/latest_value.h"
+#include "runtime/metrics/metric_family.h"
+
+namespace banyan {
+
+// A node's last report, with the names that it leaves out.
+struct NodeSnapshot {
+  NodeReport report;
+  std::map<NodeId, std::string> nodes;
+  std::map<KeyId, std::string> keys;
+};
+
+// Stands around a node's core and reads along what it tells the scheduler, and what the scheduler tells it of names;
+// all of it passes through. Thread-compatible; owned by its driver.
+class WatchedNode : public Protocol {
+ public:
+  // `snapshot` gets each report and outlives this.
+  WatchedNode(std::unique_ptr<Protocol> core, LatestValue<NodeSnapshot>* snapshot);
+
+  Actions Step(Timestamp now, Event event) override;
+  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+
+ private:
+  void TakeNames(const Message& message);
+
+  const std::unique_ptr<Protocol> core_;
+  LatestValue<NodeSnapshot>* const snapshot_;
+  // The first that the core opens: to the scheduler. Other connections are of peers, whose word on names is nothing.
+  std::optional<ConnectionId> scheduler_;
+  NodeSnapshot latest_;
+};
+
+// Pure function.
+std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& snapshot);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_NODE_METRICS_H_

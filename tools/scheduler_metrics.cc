@@ -1,0 +1,130 @@
+#include "tools/scheduler_metrics.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kInterval = absl::Seconds(1);
+// Drivers count accepted connections upwards from kInboundConnection.
+constexpr ConnectionId kMetricsConnection = ConnectionId(std::numeric_limits<uint64_t>::max());
+constexpr double kMega = 1e6;
+constexpr double kMilli = 1e-3;
+
+using Kind = MetricFamily::Kind;
+
+bool HasStop(const Actions& actions) {
+  return std::any_of(actions.begin(), actions.end(),
+                     [](const Action& action) { return std::holds_alternative<Stop>(action); });
+}
+
+MetricFamily Make(const char* name, const char* help, Kind kind = Kind::kGauge) {
+  return {absl::StrCat("banyan_scheduler_", name), help, kind, {}};
+}
+
+MetricFamily Make(const char* name, const char* help, double value, Kind kind = Kind::kGauge) {
+  MetricFamily family = Make(name, help, kind);
+  family.Add({}, value);
+  return family;
+}
+
+MetricFamily MakeMembers(const StatusView& status) {
+  // States that nobody is in count as 0, so that a graph has no holes.
+  std::map<std::string, int> members = {{"absent", 0}, {"expected", 0}, {"joined", 0}, {"silent", 0}, {"left", 0}};
+  for (const StatusView::Node& node : status.nodes) ++members[node.state];
+  MetricFamily family = Make("members", "Nodes of the job by their state.");
+  for (const auto& [state, count] : members) family.Add({{"state", state}}, count);
+  return family;
+}
+
+void AppendLinks(const StatusView& status, std::vector<MetricFamily>& families) {
+  MetricFamily rates = Make("link_rate_bits_per_second", "Throughput that the scheduler plans a link with.");
+  MetricFamily delays = Make("link_delay_seconds", "Propagation delay of a link, one way.");
+  MetricFamily ages = Make("link_age_seconds", "Time since the newest sample of a link; none before the first.");
+  for (const StatusView::Link& link : status.links) {
+    const MetricFamily::Labels labels = {{"from", link.from}, {"to", link.to}, {"source", link.source}};
+    rates.Add(labels, link.mbps * kMega);
+    delays.Add(labels, link.delay_ms * kMilli);
+    if (link.age_s.has_value()) ages.Add(labels, *link.age_s);
+  }
+  for (MetricFamily* family : {&rates, &delays, &ages}) families.push_back(std::move(*family));
+}
+
+void AppendPlan(const StatusView& status, std::vector<MetricFamily>& families) {
+  if (status.planner.empty()) return;
+  families.push_back(Make("plan_rate_bits_per_second", "All-reduce rate that the most loaded link of the plan allows.",
+                          status.rate_mbps * kMega));
+  families.push_back(Make("plan_bound_bits_per_second", "All-reduce rate that no plan can beat on these links.",
+                          status.bound_mbps * kMega));
+  // Several trees may have the same root.
+  std::map<std::string, double> shares;
+  for (const StatusView::Tree& tree : status.trees) shares[tree.root] += tree.share;
+  MetricFamily family = Make("tree_share_ratio", "Part of the chunks that the trees on a root aggregate.");
+  for (const auto& [root, share] : shares) family.Add({{"root", root}}, share);
+  families.push_back(std::move(family));
+}
+
+}  // namespace
+
+WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, LatestValue<std::string>* status)
+    : core_(std::move(core)), status_(status) {}
+
+Actions WatchedScheduler::Step(Timestamp now, Event event) {
+  if (std::holds_alternative<Started>(event)) next_question_ = now;
+  Actions actions;
+  // The deadline may have been this class's own.
+  if (!std::holds_alternative<DeadlineReached>(event) || now >= core_->NextDeadline()) {
+    actions = core_->Step(now, std::move(event));
+  }
+  // A core that has stopped is not stepped any more.
+  if (now >= next_question_ && !HasStop(actions)) Ask(now, actions);
+  return actions;
+}
+
+Timestamp WatchedScheduler::NextDeadline() const { return std::min(core_->NextDeadline(), next_question_); }
+
+void WatchedScheduler::Ask(Timestamp now, Actions& actions) {
+  next_question_ = now + kInterval;
+  for (Action& action : core_->Step(now, MessageReceived{kMetricsConnection, StatusRequest{}, {}})) {
+    const auto* send = std::get_if<Send>(&action);
+    if (send == nullptr || send->connection != kMetricsConnection) {
+      actions.push_back(std::move(action));
+    } else if (const auto* reply = std::get_if<StatusReply>(&send->message)) {
+      status_->Set(reply->json);
+    }
+  }
+}
+
+std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
+  std::vector<MetricFamily> families;
+  families.push_back(MakeMembers(status));
+  families.push_back(Make("term", "Starts of the scheduler so far.", static_cast<double>(status.term)));
+  families.push_back(Make("epoch", "Changes of membership so far.", static_cast<double>(status.epoch)));
+  families.push_back(
+      Make("policy_version", "Version of the newest policy; 0 before the first.", static_cast<double>(status.policy)));
+  families.push_back(Make("policy_changes_total", "Policies that took the place of another.",
+                          static_cast<double>(std::max<int64_t>(status.policy - 1, 0)), Kind::kCounter));
+  families.push_back(
+      Make("live_policies", "Versions that still govern rounds.", static_cast<double>(status.live_policies)));
+  families.push_back(
+      Make("auxiliary_share_ratio", "Of all bytes that nodes have sent, the part on detours.", status.auxiliary_share));
+  families.push_back(Make("rejected_messages_total", "Messages that the scheduler refused.",
+                          static_cast<double>(status.rejected_messages), Kind::kCounter));
+  MetricFamily closed = Make("closed_rounds_total", "Rounds of a key that are closed everywhere.", Kind::kCounter);
+  for (const StatusView::Key& key : status.keys) {
+    closed.Add({{"key", key.name}}, static_cast<double>(key.closed_rounds));
+  }
+  families.push_back(std::move(closed));
+  AppendLinks(status, families);
+  AppendPlan(status, families);
+  return families;
+}
+
+}  // namespace banyan

@@ -1,0 +1,40 @@
+// What a scheduler tells a monitoring system: the same as `banyan status`, as metrics. docs/metrics.md lists them.
+#ifndef BANYAN_TOOLS_SCHEDULER_METRICS_H_
+#define BANYAN_TOOLS_SCHEDULER_METRICS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/protocol.h"
+#include "runtime/metrics/latest_value.h"
+#include "runtime/metrics/metric_family.h"
+#include "tools/status_view.h"
+
+namespace banyan {
+
+// Stands around a scheduler's core and asks it for its status every second, as a client on a connection of its own
+// would; everything else passes through. Thread-compatible; owned by its driver.
+class WatchedScheduler : public Protocol {
+ public:
+  // `status` gets the answers, as JSON, and outlives this.
+  WatchedScheduler(std::unique_ptr<Protocol> core, LatestValue<std::string>* status);
+
+  Actions Step(Timestamp now, Event event) override;
+  Timestamp NextDeadline() const override;
+
+ private:
+  // Adds what the core does beside answering.
+  void Ask(Timestamp now, Actions& actions);
+
+  const std::unique_ptr<Protocol> core_;
+  LatestValue<std::string>* const status_;
+  Timestamp next_question_ = kNever;
+};
+
+// Pure function.
+std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_SCHEDULER_METRICS_H_
