@@ -31,6 +31,7 @@ Bindings::Binding Bindings::Bind(KeyId key, Round round, RoundKind kind, PolicyV
   if (next != leases.end()) last = std::min(last, next->first.value() - 1);
   const Lease lease = {Round(last), policy, Attempt(0), last - round.value() + 1};
   leases.emplace(round, lease);
+  ++leases_of_[policy];
   ++size_;
   return Binding{key, round, lease.last, lease.policy, lease.attempt};
 }
@@ -43,6 +44,7 @@ bool Bindings::Restore(const Binding& binding) {
   if (overlaps) return false;
   const uint64_t rounds = binding.last_round.value() - binding.first_round.value() + 1;
   leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt, rounds});
+  ++leases_of_[binding.policy];
   ++size_;
   return true;
 }
@@ -56,9 +58,16 @@ void Bindings::Forget(KeyId key, Round round) {
   if (covering == of_key.leases.end()) return;
   const auto lease = of_key.leases.find(covering->first);
   if (--lease->second.open_rounds > 0) return;
+  const auto leases = leases_of_.find(lease->second.policy);
+  if (--leases->second == 0) leases_of_.erase(leases);
   of_key.leases.erase(lease);
   --size_;
   if (of_key.leases.empty() && of_key.kinds.empty()) keys_.erase(found);
+}
+
+std::optional<PolicyVersion> Bindings::OldestPolicy() const {
+  if (leases_of_.empty()) return std::nullopt;
+  return leases_of_.begin()->first;
 }
 
 Bindings::Leases::const_iterator Bindings::Covering(const Leases& leases, Round round) {

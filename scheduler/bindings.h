@@ -40,6 +40,9 @@ class Bindings {
   // The round is closed everywhere.
   void Forget(KeyId key, Round round);
 
+  // The oldest policy that governs a round of the table; empty for an empty table.
+  std::optional<PolicyVersion> OldestPolicy() const;
+
   // Leases in the table.
   size_t size() const { return size_; }
 
@@ -64,6 +67,7 @@ class Bindings {
 
   uint32_t lease_rounds_;
   std::map<KeyId, KeyBindings> keys_;
+  std::map<PolicyVersion, size_t> leases_of_;  // how many leases name each policy, above 0
   size_t size_ = 0;
 };
 

@@ -65,5 +65,18 @@ TEST(BindingsTest, RestoresWhatDoesNotOverlap) {
   EXPECT_EQ(bindings.size(), 3u);
 }
 
+TEST(BindingsTest, OldestPolicyIsThatOfAnOpenLease) {
+  Bindings bindings(2);
+  EXPECT_FALSE(bindings.OldestPolicy().has_value());
+  bindings.Bind(KeyId(1), Round(1), RoundKind::kAggregate, PolicyVersion(3));
+  bindings.Bind(KeyId(2), Round(1), RoundKind::kAggregate, PolicyVersion(4));
+  bindings.Forget(KeyId(1), Round(1));
+  EXPECT_EQ(bindings.OldestPolicy(), PolicyVersion(3));
+  bindings.Forget(KeyId(1), Round(2));
+  EXPECT_EQ(bindings.OldestPolicy(), PolicyVersion(4));
+  EXPECT_TRUE(bindings.Restore({KeyId(1), Round(5), Round(5), PolicyVersion(2), Attempt(0)}));
+  EXPECT_EQ(bindings.OldestPolicy(), PolicyVersion(2));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -24,4 +24,15 @@ JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
   return config;
 }
 
+TransmissionSettings MakeTransmissionSettings(const OverlayConfig& overlay) {
+  TransmissionSettings settings;
+  settings.measures = overlay.awareness.enabled;
+  settings.probe_chunk_bytes = overlay.awareness.probe_chunk_bytes;
+  settings.probe_chunks = static_cast<uint32_t>(overlay.awareness.probe_chunks);
+  settings.uses_detours = overlay.multipath.enabled;
+  settings.primary_busy_bound = static_cast<uint32_t>(overlay.multipath.primary_busy_bound);
+  settings.auxiliary_queue_length = static_cast<uint32_t>(overlay.multipath.auxiliary_queue_length);
+  return settings;
+}
+
 }  // namespace banyan

@@ -4,12 +4,16 @@
 
 #include "core/ids.h"
 #include "proto/job_config.h"
+#include "proto/policy_slice.h"
 #include "topology/overlay_config.h"
 
 namespace banyan {
 
 // REQUIRES: `node` is a position in the overlay's nodes, from 1.
 JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node);
+
+// The part that comes with each policy, since it may change while the job runs.
+TransmissionSettings MakeTransmissionSettings(const OverlayConfig& overlay);
 
 }  // namespace banyan
 

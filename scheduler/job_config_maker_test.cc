@@ -45,5 +45,13 @@ TEST(JobConfigMakerTest, AutoLeavesTheDefaults) {
   EXPECT_EQ(MakeJobConfig(overlay, NodeId(1)).connections_per_link, JobConfig().connections_per_link);
 }
 
+TEST(JobConfigMakerTest, MapsWhatMayChange) {
+  OverlayConfig overlay;
+  EXPECT_EQ(MakeTransmissionSettings(overlay), TransmissionSettings());
+  overlay.awareness = AwarenessConfig{false, 1234, 9};
+  overlay.multipath = MultipathConfig{false, 3, 7};
+  EXPECT_EQ(MakeTransmissionSettings(overlay), (TransmissionSettings{false, 1234, 9, false, 3, 7}));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -45,6 +45,20 @@ std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last, NodeId source) con
   return rows;
 }
 
+absl::Status KeyTable::CheckChunks(int64_t chunk_max_elements) const {
+  for (const Key& key : keys_) {
+    if (absl::Status status = CheckChunks(key.name, key.elements, chunk_max_elements); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status KeyTable::CheckChunks(const std::string& name, int64_t elements, int64_t chunk_max_elements) {
+  if ((elements - 1) / chunk_max_elements < kMaxChunksPerKey) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("key '", name, "': ", elements, " elements in chunks of ",
+                                                 chunk_max_elements, " are more than ", kMaxChunksPerKey,
+                                                 " chunks; raise chunks.max_elements"));
+}
+
 absl::Status KeyTable::Check(const std::string& name, int64_t elements) const {
   if (name.empty() || name.size() > kMaxKeyNameBytes || !IsPrintable(name)) {
     return absl::InvalidArgumentError(absl::StrCat("a key's name has 1 to ", kMaxKeyNameBytes,
@@ -55,12 +69,7 @@ absl::Status KeyTable::Check(const std::string& name, int64_t elements) const {
     return absl::InvalidArgumentError(
         absl::StrCat("key '", name, "': 1 to ", kMaxKeyElements, " elements expected, ", elements, " came"));
   }
-  if ((elements - 1) / chunk_max_elements_ >= kMaxChunksPerKey) {
-    return absl::InvalidArgumentError(absl::StrCat("key '", name, "': ", elements, " elements in chunks of ",
-                                                   chunk_max_elements_, " are more than ", kMaxChunksPerKey,
-                                                   " chunks; raise chunks.max_elements"));
-  }
-  return absl::OkStatus();
+  return CheckChunks(name, elements, chunk_max_elements_);
 }
 
 }  // namespace banyan

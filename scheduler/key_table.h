@@ -24,6 +24,11 @@ class KeyTable {
   // bounds and for a known name with another size, RESOURCE_EXHAUSTED at kMaxKeys; the message is for the user.
   absl::StatusOr<KeyId> Register(const std::string& name, int64_t elements);
 
+  // INVALID_ARGUMENT names a key that would need too many chunks of this size.
+  absl::Status CheckChunks(int64_t chunk_max_elements) const;
+  // Of later keys. REQUIRES: CheckChunks is OK.
+  void UseChunks(int64_t chunk_max_elements) { chunk_max_elements_ = chunk_max_elements; }
+
   KeyTableVersion version() const { return KeyTableVersion(keys_.size()); }
   bool Contains(KeyId key) const { return key.value() >= 1 && key.value() <= keys_.size(); }
   // These three require that the keys exist; `source` is what the rows give as the node whose values round 0 takes.
@@ -37,6 +42,7 @@ class KeyTable {
     int64_t elements = 0;
   };
 
+  static absl::Status CheckChunks(const std::string& name, int64_t elements, int64_t chunk_max_elements);
   absl::Status Check(const std::string& name, int64_t elements) const;
 
   int64_t chunk_max_elements_;

@@ -1,7 +1,7 @@
 #include "scheduler/link_table.h"
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -104,14 +104,6 @@ bool LinkTable::ChangedBeyond(double fraction) const {
   return false;
 }
 
-std::vector<NetworkLink> LinkTable::Measured() const {
-  std::vector<NetworkLink> measured;
-  for (const Entry& entry : entries_) {
-    if (entry.link.source != LinkSource::kBelieved) measured.push_back(entry.link);
-  }
-  return measured;
-}
-
 void LinkTable::Restore(const std::vector<NetworkLink>& measured) {
   for (const NetworkLink& link : measured) {
     Entry* const entry = Find(link.from, link.to);
@@ -142,6 +134,13 @@ void LinkTable::Believe(NetworkView believed) {
 LinkTable::Entry* LinkTable::Find(NodeId from, NodeId to) {
   const NetworkLink* const link = believed_.FindLink(from, to);
   return link == nullptr ? nullptr : &entries_[static_cast<size_t>(link - believed_.links().data())];
+}
+
+std::vector<NetworkLink> MeasuredLinks(const NetworkView& view) {
+  std::vector<NetworkLink> measured;
+  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(measured),
+               [](const NetworkLink& link) { return link.source != LinkSource::kBelieved; });
+  return measured;
 }
 
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured) {

@@ -61,8 +61,7 @@ class LinkTable {
   // values, so that a drop to a half and a doubling both are 1.
   bool ChangedBeyond(double fraction) const;
 
-  // The links that have been measured, for the state records, and those of a record read back.
-  std::vector<NetworkLink> Measured() const;
+  // Takes the measured links of a state record read back.
   void Restore(const std::vector<NetworkLink>& measured);
   // Takes another configuration with the same nodes and links. What was measured stays, except on links whose belief
   // has changed: the user knows something new.
@@ -77,6 +76,9 @@ class LinkTable {
   std::vector<Entry> entries_;       // by position in believed_.links()
   std::vector<double> planned_bps_;  // by position in entries_
 };
+
+// The links of a view whose values were measured.
+std::vector<NetworkLink> MeasuredLinks(const NetworkView& view);
 
 // `believed` with the values of these links in place of its own; links that it does not have are left out.
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured);

@@ -3,7 +3,10 @@
 #ifndef BANYAN_SCHEDULER_PUBLISHED_POLICIES_H_
 #define BANYAN_SCHEDULER_PUBLISHED_POLICIES_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "core/ids.h"
@@ -16,11 +19,21 @@ namespace banyan {
 
 class PublishedPolicies {
  public:
-  // REQUIRES: as MakeSlices; the version is above all before it.
-  void Add(Policy policy, const NetworkView& view, const std::map<NodeId, NodeAddress>& addresses);
+  // REQUIRES: as MakeSlices; the version is above all before it. `reason` says why the policy was made.
+  void Add(Policy policy, std::string reason, const NetworkView& view, const TransmissionSettings& transmission,
+           const std::map<NodeId, NodeAddress>& addresses);
+  // Forgets the versions below `oldest`. True when there were any. REQUIRES: `oldest` is kept.
+  bool Retire(PolicyVersion oldest);
 
   // The newest one; nullptr before the first. Valid until the next Add.
   const Policy* Current() const;
+  // Why the newest one was made; empty before the first.
+  std::string CurrentReason() const;
+  // Of no policy: 0.
+  PolicyVersion Oldest() const;
+  size_t size() const { return policies_.size(); }
+  // The smallest of the kept policies' chunk sizes. REQUIRES: there is one.
+  int64_t SmallestChunk() const;
   bool Contains(PolicyVersion version) const { return policies_.count(version) > 0; }
   // The slices of one member, in order of version.
   std::vector<const PolicySlice*> SlicesOf(NodeId member) const;
@@ -28,6 +41,7 @@ class PublishedPolicies {
  private:
   struct Published {
     Policy policy;
+    std::string reason;
     std::map<NodeId, PolicySlice> slices;
   };
 

@@ -47,7 +47,7 @@ class Replay {
     if (record.policy.epoch < state_.last_epoch) return absl::DataLossError("an epoch that falls");
     state_.last_policy = record.policy.version;
     state_.last_epoch = record.policy.epoch;
-    state_.policies.push_back(std::move(record.policy));
+    state_.policies.push_back(std::move(record));
     return absl::OkStatus();
   }
 

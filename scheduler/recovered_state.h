@@ -22,7 +22,7 @@ struct RecoveredState {
   // Nodes whose last start belonged to a job that has ended.
   std::set<NodeId> spent_nodes;
   // Of the job that was running; empty when it had not started or has ended.
-  std::vector<Policy> policies;
+  std::vector<PolicyRecord> policies;  // by rising version, long retired ones among them
   std::vector<RegisterKeys::Key> keys;
   std::vector<PolicyAnswer::Binding> bindings;
   std::vector<ClosedEverywhere::Entry> closed;

@@ -21,11 +21,11 @@ absl::StatusOr<RecoveredState> Replay(const std::vector<StateRecord>& records) {
   return ReplayStateRecords(bytes, "test", Names());
 }
 
-Policy PolicyOf(uint64_t version, uint64_t epoch) {
-  Policy policy;
-  policy.version = PolicyVersion(version);
-  policy.epoch = Epoch(epoch);
-  return policy;
+PolicyRecord PolicyOf(uint64_t version, uint64_t epoch) {
+  PolicyRecord record;
+  record.policy.version = PolicyVersion(version);
+  record.policy.epoch = Epoch(epoch);
+  return record;
 }
 
 TEST(RecoveredStateTest, NothingGivesNothing) {
@@ -38,7 +38,7 @@ TEST(RecoveredStateTest, NothingGivesNothing) {
 TEST(RecoveredStateTest, CollectsARunningJob) {
   const absl::StatusOr<RecoveredState> state =
       Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(2), "n2", "tcp://b:1", Incarnation(1)},
-              NodeRecord{NodeId(2), "n2", "tcp://b:2", Incarnation(2)}, PolicyRecord{PolicyOf(1, 1)},
+              NodeRecord{NodeId(2), "n2", "tcp://b:2", Incarnation(2)}, PolicyOf(1, 1),
               KeysRecord{KeyId(1), {{"a", 1}}}, KeysRecord{KeyId(2), {{"b", 1}, {"c", 1}}},
               BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)}}},
               ClosedRecord{{{KeyId(1), Round(0)}}}, BarrierRecord{0}, TermRecord{Term(2), "test"}});
@@ -56,8 +56,8 @@ TEST(RecoveredStateTest, CollectsARunningJob) {
 
 TEST(RecoveredStateTest, EndLeavesOnlyWhatMustNotBeUsedAgain) {
   const absl::StatusOr<RecoveredState> state =
-      Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)},
-              PolicyRecord{PolicyOf(4, 3)}, KeysRecord{KeyId(1), {{"a", 1}}}, BarrierRecord{0}, EndRecord{"over"}});
+      Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)}, PolicyOf(4, 3),
+              KeysRecord{KeyId(1), {{"a", 1}}}, BarrierRecord{0}, EndRecord{"over"}});
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->last_policy, PolicyVersion(4));
   EXPECT_EQ(state->last_epoch, Epoch(3));
@@ -73,8 +73,8 @@ TEST(RecoveredStateTest, NamesTheRecordThatDoesNotFit) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("state record 2 of 2: "));
   EXPECT_FALSE(Replay({KeysRecord{KeyId(2), {{"a", 1}}}}).ok());
   EXPECT_FALSE(Replay({BarrierRecord{1}}).ok());
-  EXPECT_FALSE(Replay({PolicyRecord{PolicyOf(2, 2)}, PolicyRecord{PolicyOf(2, 2)}}).ok());
-  EXPECT_FALSE(Replay({PolicyRecord{PolicyOf(2, 2)}, PolicyRecord{PolicyOf(3, 1)}}).ok());
+  EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(2, 2)}).ok());
+  EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(3, 1)}).ok());
 }
 
 TEST(RecoveredStateTest, RefusesAnotherJobAndMovedNodes) {

@@ -4,6 +4,7 @@
 #ifndef BANYAN_SCHEDULER_ROUND_BOOK_H_
 #define BANYAN_SCHEDULER_ROUND_BOOK_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -58,6 +59,8 @@ class RoundBook {
   bool RestoreBinding(const PolicyAnswer::Binding& binding) { return bindings_.Restore(binding); }
   bool RestoreClosed(const ClosedEverywhere::Entry& entry);
 
+  // The oldest policy that governs a round that is not closed everywhere; the one in use if there is none.
+  PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }
   bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
   Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }
   std::string Describe(KeyId key, Round round) const;

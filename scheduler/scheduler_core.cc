@@ -35,75 +35,23 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
   return options;
 }
 
-std::string Count(size_t count, const std::string& what) {
-  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
-}
-
-std::string DescribePolicy(const Policy& policy) {
-  return absl::StrFormat("policy %d: %s, %s, rate %.3g of at most %.3g Mbit/s (simple bound)", policy.version.value(),
-                         policy.planner, Count(policy.trees.size(), "tree"), policy.rate_bps / 1e6,
-                         policy.bound_bps / 1e6);
-}
-
 }  // namespace
 
 SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
     : overlay_(std::move(overlay)),
-      view_(MakeNetworkView(overlay_)),
+      links_(MakeNetworkView(overlay_)),
+      formulation_(overlay_.topology, overlay_.awareness),
       membership_(MembershipOptions(overlay_)),
       keys_(overlay_.chunks.max_elements),
       rounds_(&keys_, NodeNames(overlay_), static_cast<uint32_t>(overlay_.policy.lease_rounds),
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)) {
-  absl::StatusOr<PlannerConfig> planner_config = MakePlannerConfig(overlay_, view_);
+  absl::StatusOr<PlannerConfig> planner_config = MakePlannerConfig(overlay_, links_.believed());
   if (planner_config.ok()) {
     planner_config_ = *std::move(planner_config);
     Recover(options.records);
   } else {
     start_error_ = planner_config.status();
   }
-}
-
-void SchedulerCore::Recover(const std::vector<std::string>& records) {
-  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(records, overlay_.job, NodeNames(overlay_));
-  start_error_ = state.ok() ? RestoreJob(*state) : state.status();
-}
-
-absl::Status SchedulerCore::RestoreJob(const RecoveredState& state) {
-  term_ = state.last_term.Next();
-  epoch_ = state.last_epoch;
-  last_policy_ = state.last_policy;
-  barrier_ = Barrier(state.next_barrier);
-  std::map<NodeId, NodeAddress> addresses;
-  for (const auto& [node, record] : state.nodes) {
-    membership_.Restore(node, record.address, record.incarnation, state.spent_nodes.count(node) > 0);
-    addresses[node] = NodeAddress{record.address, record.incarnation};
-  }
-  for (const Policy& policy : state.policies) {
-    if (absl::Status status = ValidatePolicy(policy, view_); !status.ok()) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "policy ", policy.version.value(), " of the records does not fit the overlay: ", status.message(),
-          "; bring the overlay back as it was, or begin with a new state"));
-    }
-    for (const NodeId member : policy.members) {
-      if (addresses.count(member) == 0) return absl::DataLossError("the records have a member that never joined");
-    }
-    policies_.Add(policy, view_, addresses);
-  }
-  for (const RegisterKeys::Key& key : state.keys) {
-    const KeyTableVersion before = keys_.version();
-    if (!keys_.Register(key.name, key.elements).ok() || keys_.version() == before) {
-      return absl::DataLossError(absl::StrCat("the records have an impossible key '", key.name, "'"));
-    }
-  }
-  for (const PolicyAnswer::Binding& binding : state.bindings) {
-    if (!keys_.Contains(binding.key) || !policies_.Contains(binding.policy) || !rounds_.RestoreBinding(binding)) {
-      return absl::DataLossError("the records have contradicting bindings");
-    }
-  }
-  for (const ClosedEverywhere::Entry& round : state.closed) {
-    if (!rounds_.RestoreClosed(round)) return absl::DataLossError("the records close a round that was not open");
-  }
-  return absl::OkStatus();
 }
 
 SchedulerCore::~SchedulerCore() = default;
@@ -121,13 +69,16 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
 
 Timestamp SchedulerCore::NextDeadline() const {
   if (phase_ == Phase::kStopped) return kNever;
-  return std::min({membership_.NextCheck(), membership_due_.value_or(kNever), departure_due_.value_or(kNever)});
+  const Timestamp next_look = MayReplan() ? formulation_.NextLook() : kNever;
+  return std::min(
+      {membership_.NextCheck(), membership_due_.value_or(kNever), departure_due_.value_or(kNever), next_look});
 }
 
 std::map<std::string, size_t> SchedulerCore::TableSizes() const {
-  return {{"keys", keys_.version().value()},        {"waiting keys", waiting_keys_.size()},
-          {"bindings", rounds_.bindings()},         {"parked", rounds_.parked()},
-          {"open tallies", rounds_.open_tallies()}, {"held", outbox_.held_messages()}};
+  return {
+      {"keys", keys_.version().value()}, {"waiting keys", waiting_keys_.size()},   {"bindings", rounds_.bindings()},
+      {"parked", rounds_.parked()},      {"open tallies", rounds_.open_tallies()}, {"held", outbox_.held_messages()},
+      {"policies", policies_.size()}};
 }
 
 void SchedulerCore::On(const Started&) {
@@ -146,7 +97,7 @@ void SchedulerCore::On(const Started&) {
   }
   phase_ = Phase::kRunning;
   membership_.RestoreStarted(now_, policy->members);
-  rounds_.UsePolicy(policy->version, policy->members.size());
+  formulation_.NotePlanned(now_);
   LogInfo(absl::StrCat("job '", overlay_.job, "', term ", term_.value(), ": back with ",
                        Count(keys_.version().value(), "key"), " and ", Count(rounds_.bindings(), "open binding"),
                        "; waiting for its ", Count(policy->members.size(), "node")));
@@ -159,6 +110,9 @@ void SchedulerCore::On(MessageReceived& event) {
   } else if (std::holds_alternative<StatusRequest>(event.message)) {
     if (node.has_value() && membership_.Hear(now_, *node)) MembershipChanged();
     outbox_.SendUrgent(event.connection, StatusReply{MakeStatus()});
+  } else if (const auto* reconfigure = std::get_if<Reconfigure>(&event.message);
+             reconfigure != nullptr && !node.has_value()) {
+    OnReconfigure(event.connection, *reconfigure);
   } else if (!node.has_value()) {
     Reject("a message on a connection whose node has not joined");
   } else {
@@ -181,25 +135,13 @@ void SchedulerCore::On(const DeadlineReached&) {
     departure_due_.reset();
     for (const Member& member : membership_.all()) CheckDeparture(member.id);
   }
+  ReplanIfWanted();
   if (!membership_due_.has_value() || now_ < *membership_due_) return;
   membership_due_.reset();
   if (!HasBegun()) return;
   Broadcast(MakeMembershipUpdate());
   const std::vector<std::string> waiting_for = membership_.WaitingFor();
   if (!waiting_for.empty()) LogInfo(absl::StrCat("waiting for ", absl::StrJoin(waiting_for, ", ")));
-}
-
-void SchedulerCore::On(ComputationFinished& event) {
-  // A plan that a change of membership has overtaken is forgotten.
-  if (phase_ != Phase::kPlanning || event.computation != last_computation_) return;
-  auto* plan = dynamic_cast<PlanComputation*>(event.result.get());
-  BANYAN_CHECK(plan != nullptr);
-  absl::StatusOr<Policy> policy = plan->TakePolicy();
-  if (policy.ok()) {
-    StartRunning(*std::move(policy));
-  } else {
-    Fail(policy.status().code(), absl::StrCat("planning failed: ", policy.status().message()));
-  }
 }
 
 void SchedulerCore::On(const RecordPersisted& event) { outbox_.Persisted(event.record); }
@@ -249,50 +191,10 @@ void SchedulerCore::Welcome(ConnectionId connection, const Member& member) {
   MembershipChanged();
 }
 
-void SchedulerCore::Publish(const Member& member) {
-  if (keys_.Contains(KeyId(1))) {
-    const KeyId last(static_cast<uint32_t>(keys_.version().value()));
-    SendTo(member.id,
-           KeysAssigned{term_, keys_.version(), keys_.Rows(KeyId(1), last, policies_.Current()->members.front())});
-  }
-  for (const PolicySlice* slice : policies_.SlicesOf(member.id)) SendTo(member.id, PolicyPublished{term_, *slice});
-}
-
 void SchedulerCore::MembershipChanged() {
   if (!membership_due_.has_value()) membership_due_ = now_ + kMembershipBatch;
-  if (phase_ == Phase::kPlanning && membership_.Members() != planned_members_) phase_ = Phase::kJoining;
+  if (phase_ == Phase::kPlanning && membership_.Members() != plan_->members) phase_ = Phase::kJoining;
   StartIfComplete();
-}
-
-void SchedulerCore::StartIfComplete() {
-  if (phase_ != Phase::kJoining || membership_.joined() < membership_.start_with()) return;
-  phase_ = Phase::kPlanning;
-  epoch_ = epoch_.Next();
-  planned_members_ = membership_.Members();
-  last_computation_ = last_computation_.Next();
-  LogInfo(absl::StrCat(planned_members_.size() == overlay_.nodes.size() ? "all " : "",
-                       Count(planned_members_.size(), "node"), " joined: epoch ", epoch_.value()));
-  outbox_.StartComputation(last_computation_,
-                           std::make_unique<PlanComputation>(view_, planned_members_, planner_config_));
-}
-
-void SchedulerCore::StartRunning(Policy policy) {
-  phase_ = Phase::kRunning;
-  membership_.Start();
-  last_policy_ = last_policy_.Next();
-  policy.version = last_policy_;
-  policy.epoch = epoch_;
-  policy.key_table = keys_.version();
-  LogInfo(DescribePolicy(policy));
-  Persist(PolicyRecord{policy});
-  std::map<NodeId, NodeAddress> addresses;
-  for (const Member& member : membership_.all()) addresses[member.id] = NodeAddress{member.address, member.incarnation};
-  rounds_.UsePolicy(policy.version, policy.members.size());
-  policies_.Add(std::move(policy), view_, addresses);
-  membership_due_.reset();
-  Broadcast(MakeMembershipUpdate());
-  for (const Member& member : membership_.all()) Publish(member);
-  for (const WaitingKeys::Entry& waiting : waiting_keys_.TakeAll()) RegisterAll(waiting.node, {waiting.key});
 }
 
 void SchedulerCore::OnSilence(const std::vector<NodeId>& silent) {
@@ -321,13 +223,19 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
     if (member.connection.has_value()) outbox_.SendUrgent(*member.connection, MakeJobFailed());
   }
   Persist(EndRecord{reason});
+  RefuseReconfiguration(absl::StrCat("the job has failed: ", reason));
   outbox_.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
 }
 
 void SchedulerCore::End() {
   phase_ = Phase::kEnded;
   Persist(EndRecord{"all nodes have left"});
+  RefuseReconfiguration("the job has ended");
   LogInfo("all nodes have left: the job is done");
+}
+
+std::string SchedulerCore::Count(size_t count, const std::string& what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
 }
 
 void SchedulerCore::SendTo(NodeId node, Message message) {
@@ -364,7 +272,7 @@ std::string SchedulerCore::MakeStatus() const {
   const char* const states[] = {"waiting", "planning", "running", "failed", "ended", "stopped"};
   return MakeStatusJson(StatusSources{overlay_.job, states[static_cast<size_t>(phase_)],
                                       std::string(failure_.message()), term_, epoch_, rejections_.count(), now_,
-                                      membership_, reports_, view_, keys_, rounds_, policies_.Current()});
+                                      membership_, reports_, links_, keys_, rounds_, policies_});
 }
 
 }  // namespace banyan

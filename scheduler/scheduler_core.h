@@ -1,6 +1,9 @@
 // The scheduler as a deterministic protocol core: who belongs to the job, which keys it has, how gradients travel, and
 // that all nodes agree on it. Thread-compatible; owned by exactly one driver. It sees no gradient.
 //
+// While rounds run the nodes measure links, and new policies are made, adopted when they promise a gain, and retired
+// when no open round is bound to them (NETSTORM, sections VII and VIII). `banyan reconfigure` goes the same way.
+//
 // A job goes through these phases: nodes join; when membership.start_with have, the planner runs on the compute pool;
 // then rounds run until all nodes have left or the job has failed. A failed job stays failed: whoever asks is told why.
 //
@@ -19,7 +22,9 @@
 #include "absl/status/status.h"
 #include "core/protocol.h"
 #include "scheduler/barrier.h"
+#include "scheduler/formulation.h"
 #include "scheduler/key_table.h"
+#include "scheduler/link_table.h"
 #include "scheduler/membership.h"
 #include "scheduler/node_reports.h"
 #include "scheduler/outbox.h"
@@ -59,6 +64,10 @@ class SchedulerCore : public Protocol {
 
   void Recover(const std::vector<std::string>& records);
   absl::Status RestoreJob(const RecoveredState& state);
+  // The job goes on under the overlay of its last reconfiguration, whatever the file says now.
+  absl::Status RestoreOverlay(const RecoveredState& state);
+  absl::Status RestoreRounds(const RecoveredState& state);
+  absl::Status RestorePolicies(const RecoveredState& state);
 
   // Events.
   void On(const Started& event);
@@ -78,13 +87,52 @@ class SchedulerCore : public Protocol {
   void Welcome(ConnectionId connection, const Member& member);
   void MembershipChanged();
   void StartIfComplete();
-  void StartRunning(Policy policy);
-  void Publish(const Member& member);
   void OnSilence(const std::vector<NodeId>& silent);
   // Fails the job when this node waits for what a member that has left will never do: a round that it has pushed, or a
   // barrier. Rounds that the member was still part of have lost_after to end, and what nobody has pushed hurts nobody.
   void CheckDeparture(NodeId node);
   void FailOfDeparture(const std::string& what);
+
+  // Policies: made, adopted, retired.
+  struct Plan {
+    ComputationId id;
+    std::vector<NodeId> members;
+    NetworkView view;  // what it is made from
+    std::string why;
+  };
+  void StartPlan(std::vector<NodeId> members, NetworkView view, const PlannerConfig& config, std::string why);
+  void StartRunning(Plan plan, Policy policy);
+  // Gives the policy the next version, makes it durable, and binds later rounds to it. PublishNewest must follow before
+  // any round is bound.
+  void Adopt(Policy policy, Plan plan, std::optional<OverlayText> overlay);
+  void PublishNewest();
+  // Everything that a member needs to know after it has joined.
+  void Publish(const Member& member);
+  bool MayReplan() const { return phase_ == Phase::kRunning && !plan_.has_value() && !reconfiguration_.has_value(); }
+  void ReplanIfWanted();
+  void FinishReplan(Plan plan, Policy policy);
+  // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
+  PlannerConfig KeepRoots(PlannerConfig config) const;
+  bool KeepsStateAtRoots() const;
+  void RetirePolicies();
+  std::map<NodeId, NodeAddress> Addresses() const;
+
+  // Changes of the overlay by `banyan reconfigure`. One at a time; it takes effect when its plan has succeeded.
+  struct Reconfiguration {
+    ConnectionId connection;
+    OverlayConfig overlay;
+    NetworkView believed;
+    PlannerConfig planner_config;
+    OverlayText text;
+    std::string changes;
+    bool is_planning = false;
+  };
+  void OnReconfigure(ConnectionId connection, const Reconfigure& message);
+  absl::StatusOr<Reconfiguration> CheckReconfiguration(const Reconfigure& message) const;
+  void PlanReconfiguration();
+  void FinishReconfiguration(Plan plan, absl::StatusOr<Policy> policy);
+  // Answers the one that is being planned, if there is one.
+  void RefuseReconfiguration(const std::string& why);
 
   // Messages of nodes that have joined.
   void OnNodeMessage(NodeId node, const Message& message);
@@ -113,6 +161,8 @@ class SchedulerCore : public Protocol {
   void SendTo(NodeId node, Message message);
   void Broadcast(const Message& message);
   void Reject(const std::string& what);
+  // "1 node", "2 nodes".
+  static std::string Count(size_t count, const std::string& what);
   void LogInfo(std::string text) { outbox_.Log(LogLevel::kInfo, std::move(text)); }
   MembershipUpdate MakeMembershipUpdate() const;
   JobFailed MakeJobFailed() const;
@@ -120,9 +170,10 @@ class SchedulerCore : public Protocol {
   const std::string& NameOf(NodeId node) const { return membership_.Find(node).name; }
   bool HasBegun() const { return phase_ == Phase::kJoining || phase_ == Phase::kPlanning || phase_ == Phase::kRunning; }
 
-  const OverlayConfig overlay_;
-  const NetworkView view_;
+  OverlayConfig overlay_;
+  LinkTable links_;
   PlannerConfig planner_config_;
+  Formulation formulation_;
   absl::Status start_error_;
 
   Timestamp now_;
@@ -132,8 +183,10 @@ class SchedulerCore : public Protocol {
   PolicyVersion last_policy_;
   absl::Status failure_;
   bool failure_is_asked_for_ = false;
-  std::vector<NodeId> planned_members_;  // for whom the plan is being made
   ComputationId last_computation_;
+  std::optional<Plan> plan_;  // that is being made
+  std::optional<Reconfiguration> reconfiguration_;
+  NetworkView published_view_;               // what the current policy was published with
   std::optional<Timestamp> membership_due_;  // when a change of membership is told
   std::string departed_;                     // the first member that has left, and why
   bool departure_is_asked_for_ = false;      // by whoever runs that node

@@ -77,9 +77,10 @@ void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
   for (const std::string& what : outcome.rejections) Reject(absl::StrCat("from ", NameOf(node), ": ", what));
   if (!outcome.failure.ok()) return Fail(outcome.failure.code(), std::string(outcome.failure.message()));
   if (!outcome.closed.empty()) {
-    Broadcast(ClosedEverywhere{term_, outcome.closed});
-    // After the messages: they need not wait for it, since a restarted scheduler only keeps such a round for longer.
-    Persist(ClosedRecord{std::move(outcome.closed)});
+    // Whoever hears of it does not report it again, so a restarted scheduler must know it too.
+    Persist(ClosedRecord{outcome.closed});
+    Broadcast(ClosedEverywhere{term_, std::move(outcome.closed)});
+    RetirePolicies();
   }
   if (!outcome.closed_before.empty()) SendTo(node, ClosedEverywhere{term_, std::move(outcome.closed_before)});
   if (!outcome.new_bindings.empty()) Persist(BindingsRecord{std::move(outcome.new_bindings)});
@@ -148,6 +149,11 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const absl::Status status = reports_.Accept(node, message, membership_.all().size(), keys_.version().value());
   if (!status.ok()) return Reject(absl::StrCat("from ", NameOf(node), ": ", status.message()));
   CheckDeparture(node);
+  if (!overlay_.awareness.enabled) return;
+  if (absl::Status measured = links_.Accept(now_, node, message.links); !measured.ok()) {
+    Reject(absl::StrCat("from ", NameOf(node), ": ", measured.message()));
+  }
+  ReplanIfWanted();
 }
 
 void SchedulerCore::CheckDeparture(NodeId node) {

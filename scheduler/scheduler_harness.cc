@@ -8,12 +8,16 @@
 
 namespace banyan {
 
-OverlayConfig MeshOverlay(int count, const std::string& more) {
+std::string MeshYaml(int count, const std::string& more) {
   std::string yaml = "job: test\nscheduler: {address: 'tcp://127.0.0.1:7700'}\nnodes:\n";
   for (int node = 1; node <= count; ++node) {
     absl::StrAppend(&yaml, "  - {name: n", node, ", address: 'tcp://10.0.0.", node, ":7701'}\n");
   }
-  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(absl::StrCat(yaml, more), "test.yaml");
+  return absl::StrCat(yaml, more);
+}
+
+OverlayConfig MeshOverlay(int count, const std::string& more) {
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MeshYaml(count, more), "test.yaml");
   EXPECT_TRUE(overlay.ok()) << overlay.status();
   return *std::move(overlay);
 }

@@ -3,6 +3,7 @@
 #ifndef BANYAN_SCHEDULER_SCHEDULER_HARNESS_H_
 #define BANYAN_SCHEDULER_SCHEDULER_HARNESS_H_
 
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@ namespace banyan {
 // Nodes n1..n<count> in a full mesh, with heartbeats of 1 s and 5 s until a node is lost; `more` is appended to the
 // YAML.
 OverlayConfig MeshOverlay(int count, const std::string& more = "");
+std::string MeshYaml(int count, const std::string& more = "");
 
 class SchedulerHarness {
  public:
@@ -67,6 +69,7 @@ class SchedulerHarness {
   bool computes = true;
   void PersistWaiting();
   void ComputeWaiting();
+  size_t waiting_computations() const { return waiting_computations_.size(); }
 
   const std::vector<std::string>& records() const { return records_; }
   const std::vector<LogLine>& logs() const { return logs_; }

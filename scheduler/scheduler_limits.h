@@ -27,6 +27,11 @@ inline constexpr uint64_t kOpenWindowFactor = 4;
 inline constexpr size_t kMaxParkedRequests = size_t{1} << 18;
 // Messages that wait for a record to be durable.
 inline constexpr size_t kMaxHeldMessages = size_t{1} << 18;
+// Policies that still govern rounds. Nodes keep up to 64 (PolicyBook::kMostPolicies), and hear of one more before they
+// hear that older ones are retired; at the limit no new policy is made until rounds have closed.
+inline constexpr size_t kMostLivePolicies = 48;
+// What is kept of a file's name in a reconfiguration.
+inline constexpr size_t kMaxFileNameBytes = 256;
 // Rows of memory in one node's report.
 inline constexpr size_t kMaxReportMemoryRows = 64;
 inline constexpr size_t kMaxReportNameBytes = 64;

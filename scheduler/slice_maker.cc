@@ -1,5 +1,6 @@
 #include "scheduler/slice_maker.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -42,6 +43,26 @@ void AddTree(const Tree& tree, const RoutesByEnds& routes, std::map<NodeId, Poli
   }
 }
 
+// A link of one direction counts twice: its acknowledgements come back over the same distance.
+absl::Duration RoundTrip(NodeId self, NodeId other, const NetworkView& view) {
+  const NetworkLink* there = view.FindLink(self, other);
+  const NetworkLink* back = view.FindLink(other, self);
+  if (there == nullptr && back == nullptr) return absl::ZeroDuration();
+  if (there == nullptr) return 2 * back->delay;
+  return there->delay + (back == nullptr ? there : back)->delay;
+}
+
+RouteSlice MakeRoute(const std::vector<NodeId>& path, const NetworkView& view) {
+  RouteSlice route;
+  route.path = path;
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    const double rate_bps = view.FindLink(path[i], path[i + 1])->throughput_bps;
+    route.rate_bps = i == 0 ? rate_bps : std::min(route.rate_bps, rate_bps);
+    route.round_trip += RoundTrip(path[i], path[i + 1], view);
+  }
+  return route;
+}
+
 NeighbourSlice MakeNeighbour(NodeId self, NodeId other, const NetworkView& view, const NodeAddress& address) {
   NeighbourSlice neighbour;
   neighbour.node = other;
@@ -49,16 +70,12 @@ NeighbourSlice MakeNeighbour(NodeId self, NodeId other, const NetworkView& view,
   neighbour.address = address.address;
   neighbour.incarnation = address.incarnation;
   const NetworkLink* there = view.FindLink(self, other);
-  const NetworkLink* back = view.FindLink(other, self);
   if (there != nullptr) neighbour.rate_bps = there->throughput_bps;
-  if (there != nullptr) neighbour.round_trip += there->delay;
-  if (back != nullptr) neighbour.round_trip += back->delay;
-  // A link of one direction: its acknowledgements come back over the same distance.
-  if ((there == nullptr) != (back == nullptr)) neighbour.round_trip *= 2;
+  neighbour.round_trip = RoundTrip(self, other, view);
   return neighbour;
 }
 
-PolicySlice MakeCommonPart(const Policy& policy) {
+PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& transmission) {
   PolicySlice slice;
   slice.version = policy.version;
   slice.epoch = policy.epoch;
@@ -66,6 +83,7 @@ PolicySlice MakeCommonPart(const Policy& policy) {
   slice.chunk_max_elements = policy.chunk_max_elements;
   slice.member_count = static_cast<uint32_t>(policy.members.size());
   slice.lowest_member = policy.members.front();
+  slice.transmission = transmission;
   slice.trees.reserve(policy.trees.size());
   return slice;
 }
@@ -73,17 +91,18 @@ PolicySlice MakeCommonPart(const Policy& policy) {
 }  // namespace
 
 std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView& view,
+                                         const TransmissionSettings& transmission,
                                          const std::map<NodeId, NodeAddress>& addresses) {
   std::map<NodeId, PolicySlice> slices;
-  for (const NodeId member : policy.members) slices.emplace(member, MakeCommonPart(policy));
+  for (const NodeId member : policy.members) slices.emplace(member, MakeCommonPart(policy, transmission));
   RoutesByEnds routes;
   for (const Route& route : policy.routes) routes[{route.from, route.to}] = &route;
 
   Neighbours neighbours;
   for (const Tree& tree : policy.trees) AddTree(tree, routes, slices, neighbours);
-  for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(RouteSlice{route.path});
+  for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(MakeRoute(route.path, view));
   for (const Route& detour : policy.auxiliary) {
-    slices.at(detour.from).auxiliary.push_back(RouteSlice{detour.path});
+    slices.at(detour.from).auxiliary.push_back(MakeRoute(detour.path, view));
     AddHops(detour.path, neighbours);
   }
   for (const auto& [node, others] : neighbours) {

@@ -20,8 +20,10 @@ struct NodeAddress {
 
 // The slice of each member. Neighbours are those with whom a node exchanges anything directly: both ends of tree edges
 // that are links, and both ends of every hop of routes and auxiliary paths (acknowledgements come back on the
-// receiver's own connection). REQUIRES: the policy is valid for the view, and `addresses` has all its members.
+// receiver's own connection). Rates and round trips are the view's: the slowest link of a path, and the sum of both
+// directions of its links. REQUIRES: the policy is valid for the view, and `addresses` has all its members.
 std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView& view,
+                                         const TransmissionSettings& transmission,
                                          const std::map<NodeId, NodeAddress>& addresses);
 
 }  // namespace banyan

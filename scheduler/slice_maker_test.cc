@@ -64,7 +64,7 @@ std::vector<NodeId> NeighboursOf(const PolicySlice& slice) {
 }
 
 TEST(SliceMakerTest, GivesEachNodeItsPlaceInTheTrees) {
-  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), Addresses());
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses());
   ASSERT_EQ(slices.size(), 4u);
   const PolicySlice& root = slices.at(kA);
   EXPECT_EQ(root.version, PolicyVersion(7));
@@ -82,8 +82,8 @@ TEST(SliceMakerTest, GivesEachNodeItsPlaceInTheTrees) {
 }
 
 TEST(SliceMakerTest, RoutesGoToTheirSourceAndMakeHopsNeighbours) {
-  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), Addresses());
-  EXPECT_THAT(slices.at(kC).routes, ElementsAre(RouteSlice{{kC, kB, kA}}));
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses());
+  EXPECT_THAT(slices.at(kC).routes, ElementsAre(RouteSlice{{kC, kB, kA}, 2e6, absl::Milliseconds(8)}));
   EXPECT_THAT(slices.at(kA).routes, IsEmpty());
   EXPECT_THAT(NeighboursOf(slices.at(kA)), ElementsAre(kB, kD));
   EXPECT_THAT(NeighboursOf(slices.at(kB)), ElementsAre(kA, kC));
@@ -93,13 +93,13 @@ TEST(SliceMakerTest, RoutesGoToTheirSourceAndMakeHopsNeighbours) {
 TEST(SliceMakerTest, AuxiliaryPathsAddTheirHops) {
   Policy policy = RoutedPolicy();
   policy.auxiliary = {Route{kB, kD, {kB, kA, kD}}};
-  const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, ChainView(), Addresses());
-  EXPECT_THAT(slices.at(kB).auxiliary, ElementsAre(RouteSlice{{kB, kA, kD}}));
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, ChainView(), {}, Addresses());
+  EXPECT_THAT(slices.at(kB).auxiliary, ElementsAre(RouteSlice{{kB, kA, kD}, 1e6, absl::Milliseconds(8)}));
   EXPECT_THAT(slices.at(kD).auxiliary, IsEmpty());
 }
 
 TEST(SliceMakerTest, DescribesTheLinkToANeighbour) {
-  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), Addresses());
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses());
   const NeighbourSlice& neighbour = slices.at(kB).neighbours[1];
   EXPECT_EQ(neighbour.node, kC);
   EXPECT_EQ(neighbour.name, "c");
@@ -113,7 +113,7 @@ TEST(SliceMakerTest, LoneMember) {
   Policy policy;
   policy.members = {kB};
   policy.trees = {Tree{kB, 1, {}, {}}};
-  const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, ChainView(), Addresses());
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, ChainView(), {}, Addresses());
   EXPECT_THAT(slices.at(kB).neighbours, IsEmpty());
   EXPECT_EQ(slices.at(kB).trees[0].root, kB);
 }

@@ -27,6 +27,32 @@ void FillRoutes(const std::vector<Route>& routes, google::protobuf::RepeatedPtrF
   }
 }
 
+void FillTransmission(const TransmissionSettings& from, state::Transmission& to) {
+  to.set_measures(from.measures);
+  to.set_probe_chunk_bytes(from.probe_chunk_bytes);
+  to.set_probe_chunks(from.probe_chunks);
+  to.set_uses_detours(from.uses_detours);
+  to.set_primary_busy_bound(from.primary_busy_bound);
+  to.set_auxiliary_queue_length(from.auxiliary_queue_length);
+}
+
+// What a policy was made from and for.
+void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
+  filled.set_reason(record.reason);
+  FillTransmission(record.transmission, *filled.mutable_transmission());
+  for (const NetworkLink& link : record.measured) {
+    state::MeasuredLink& added = *filled.add_measured();
+    added.set_from(link.from.value());
+    added.set_to(link.to.value());
+    added.set_throughput_bps(link.throughput_bps);
+    added.set_delay_ns(absl::ToInt64Nanoseconds(link.delay));
+    added.set_is_auxiliary(link.source == LinkSource::kAuxiliary);
+  }
+  if (!record.overlay.has_value()) return;
+  filled.mutable_overlay()->set_yaml(record.overlay->yaml);
+  filled.mutable_overlay()->set_file_name(record.overlay->file_name);
+}
+
 struct Encoder {
   state::StateRecord& to;
 
@@ -69,6 +95,8 @@ struct Encoder {
     filled.set_chunk_max_elements(policy.chunk_max_elements);
     filled.set_rate_bps(policy.rate_bps);
     filled.set_bound_bps(policy.bound_bps);
+    filled.set_roots_fixed(policy.roots_fixed);
+    FillCircumstances(record, filled);
   }
   void operator()(const BindingsRecord& record) {
     for (const PolicyAnswer::Binding& binding : record.bindings) {
@@ -110,6 +138,36 @@ absl::StatusOr<std::vector<Route>> ReadRoutes(const google::protobuf::RepeatedPt
   return read;
 }
 
+TransmissionSettings ReadTransmission(const state::Transmission& from) {
+  TransmissionSettings settings;
+  settings.measures = from.measures();
+  settings.probe_chunk_bytes = from.probe_chunk_bytes();
+  settings.probe_chunks = from.probe_chunks();
+  settings.uses_detours = from.uses_detours();
+  settings.primary_busy_bound = from.primary_busy_bound();
+  settings.auxiliary_queue_length = from.auxiliary_queue_length();
+  return settings;
+}
+
+absl::Status ReadCircumstances(const state::Policy& from, PolicyRecord& record) {
+  record.reason = from.reason();
+  // Records of a version that had no such settings leave the defaults.
+  if (from.has_transmission()) record.transmission = ReadTransmission(from.transmission());
+  for (const state::MeasuredLink& link : from.measured()) {
+    NetworkLink& added = record.measured.emplace_back();
+    added.from = NodeId(link.from());
+    added.to = NodeId(link.to());
+    added.throughput_bps = link.throughput_bps();
+    added.delay = absl::Nanoseconds(link.delay_ns());
+    added.source = link.is_auxiliary() ? LinkSource::kAuxiliary : LinkSource::kPrimary;
+    if (!(std::isfinite(added.throughput_bps) && added.throughput_bps > 0) || added.delay < absl::ZeroDuration()) {
+      return Malformed("a measured link whose rate or delay is none");
+    }
+  }
+  if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
+  return absl::OkStatus();
+}
+
 absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
   Policy policy;
   policy.version = PolicyVersion(from.version());
@@ -134,7 +192,11 @@ absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
   policy.rate_bps = from.rate_bps();
   policy.bound_bps = from.bound_bps();
   if (std::isnan(policy.rate_bps) || std::isnan(policy.bound_bps)) return Malformed("a policy whose rate is no number");
-  return StateRecord(PolicyRecord{std::move(policy)});
+  policy.roots_fixed = from.roots_fixed();
+  PolicyRecord record;
+  record.policy = std::move(policy);
+  if (absl::Status status = ReadCircumstances(from, record); !status.ok()) return status;
+  return StateRecord(std::move(record));
 }
 
 absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {

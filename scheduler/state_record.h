@@ -4,13 +4,16 @@
 #define BANYAN_SCHEDULER_STATE_RECORD_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
+#include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
+#include "topology/network_view.h"
 #include "topology/policy.h"
 
 namespace banyan {
@@ -36,8 +39,20 @@ struct KeysRecord {
   friend bool operator==(const KeysRecord&, const KeysRecord&) = default;
 };
 
+// The text of the overlay that a reconfiguration brought.
+struct OverlayText {
+  std::string yaml;
+  std::string file_name;
+  friend bool operator==(const OverlayText&, const OverlayText&) = default;
+};
+
+// A policy was made, and all that its slices and the next policy build on: a restarted scheduler goes on with it.
 struct PolicyRecord {
   Policy policy;
+  std::string reason;  // why it was made
+  TransmissionSettings transmission;
+  std::vector<NetworkLink> measured;   // links whose values were measured; the others are as the overlay says
+  std::optional<OverlayText> overlay;  // when a reconfiguration made the policy
   friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
 };
 

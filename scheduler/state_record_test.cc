@@ -26,16 +26,34 @@ Policy SamplePolicy() {
   policy.routes = {Route{NodeId(1), NodeId(4), {NodeId(1), NodeId(2), NodeId(4)}}};
   policy.auxiliary = {Route{NodeId(2), NodeId(4), {NodeId(2), NodeId(1), NodeId(4)}}};
   policy.chunk_max_elements = 65536;
+  policy.roots_fixed = true;
   policy.rate_bps = std::numeric_limits<double>::infinity();
   policy.bound_bps = 1.25e8;
   return policy;
+}
+
+PolicyRecord SamplePolicyRecord() {
+  PolicyRecord record;
+  record.policy = SamplePolicy();
+  record.reason = "a link changed";
+  record.transmission = TransmissionSettings{false, 1234, 9, false, 3, 7};
+  for (const LinkSource source : {LinkSource::kPrimary, LinkSource::kAuxiliary}) {
+    NetworkLink& link = record.measured.emplace_back();
+    link.from = NodeId(source == LinkSource::kPrimary ? 1 : 2);
+    link.to = NodeId(4);
+    link.throughput_bps = 1.5e6;
+    link.delay = absl::Microseconds(1500);
+    link.source = source;
+  }
+  record.overlay = OverlayText{"nodes: []", "o.yaml"};
+  return record;
 }
 
 std::vector<StateRecord> Samples() {
   return {TermRecord{Term(7), "job"},
           NodeRecord{NodeId(3), "n3", "tcp://10.0.0.3:1", Incarnation(~uint64_t{0})},
           KeysRecord{KeyId(5), {{"fc1.weight é", 784}, {"fc1.bias", int64_t{1} << 40}}},
-          PolicyRecord{SamplePolicy()},
+          SamplePolicyRecord(),
           BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)},
                           {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2)}}},
           BindingsRecord{},

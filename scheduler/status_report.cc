@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "scheduler/json_writer.h"
+#include "topology/plan_rate.h"
 
 namespace banyan {
 namespace {
@@ -76,28 +79,73 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
   json.EndArray();
 }
 
-void WriteLinks(const StatusSources& from, JsonWriter& json) {
+void WriteMeasurement(const LinkMeasurement& measurement, JsonWriter& json) {
+  json.Name("one_way_delay_mbps").Number(measurement.one_way_delay_rate_bps / kMega);
+  json.Name("clock_offset_ms").Number(absl::ToDoubleMilliseconds(measurement.clock_offset));
+  json.Name("clock_uncertainty_ms").Number(absl::ToDoubleMilliseconds(measurement.clock_uncertainty));
+}
+
+LinkTraffic CollectTraffic(const StatusSources& from) {
   LinkTraffic traffic;
   for (const Member& member : from.membership.all()) {
     const NodeReport* report = from.reports.Find(member.id);
     if (report == nullptr) continue;
     for (const NodeReport::Link& link : report->links) traffic[{member.id, link.to}] = &link;
   }
-  json.Name("links").BeginArray();
-  for (const NetworkLink& link : from.view.links()) {
-    json.BeginObject().Name("from").String(from.view.NameOf(link.from)).Name("to").String(from.view.NameOf(link.to));
-    json.Name("mbps")
-        .Number(link.throughput_bps / kMega)
-        .Name("delay_ms")
-        .Number(absl::ToDoubleMilliseconds(link.delay));
-    // Nobody measures yet: a belief has no age.
-    json.Name("age_s").Null().Name("source");
-    json.String(NameOf(link.source));
-    const auto found = traffic.find({link.from, link.to});
-    json.Name("bytes").Integer(found == traffic.end() ? 0 : found->second->sent_bytes);
-    json.Name("resent_bytes").Integer(found == traffic.end() ? 0 : found->second->resent_bytes).EndObject();
+  return traffic;
+}
+
+void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const NodeReport::Link& traffic,
+               JsonWriter& json) {
+  const NetworkLink& link = entry.link;
+  const NetworkView& names = from.links.believed();
+  json.BeginObject().Name("from").String(names.NameOf(link.from)).Name("to").String(names.NameOf(link.to));
+  json.Name("mbps").Number(link.throughput_bps / kMega);
+  json.Name("delay_ms").Number(absl::ToDoubleMilliseconds(link.delay)).Name("age_s");
+  const std::optional<absl::Duration> age = from.links.AgeOf(entry, from.now);
+  if (age.has_value()) {
+    json.Number(absl::ToDoubleSeconds(*age));
+  } else {
+    json.Null();
   }
-  json.EndArray();
+  json.Name("source").String(NameOf(link.source)).Name("old").Boolean(from.links.IsOld(entry, from.now));
+  json.Name("bytes").Integer(traffic.sent_bytes).Name("resent_bytes").Integer(traffic.resent_bytes);
+  json.Name("auxiliary_bytes").Integer(traffic.auxiliary_bytes);
+  if (entry.reported.has_value()) WriteMeasurement(*entry.reported, json);
+  json.EndObject();
+}
+
+void WriteLinks(const StatusSources& from, JsonWriter& json) {
+  const LinkTraffic traffic = CollectTraffic(from);
+  uint64_t sent_bytes = 0;
+  uint64_t auxiliary_bytes = 0;
+  json.Name("links").BeginArray();
+  for (const LinkTable::Entry& entry : from.links.entries()) {
+    const auto found = traffic.find({entry.link.from, entry.link.to});
+    const NodeReport::Link none;
+    const NodeReport::Link& link = found == traffic.end() ? none : *found->second;
+    sent_bytes += link.sent_bytes;
+    auxiliary_bytes += link.auxiliary_bytes;
+    WriteLink(from, entry, link, json);
+  }
+  json.EndArray().Name("auxiliary_share");
+  json.Number(sent_bytes == 0 ? 0 : static_cast<double>(auxiliary_bytes) / static_cast<double>(sent_bytes));
+}
+
+void WriteSlowestLink(const Policy& policy, const NetworkView& view, JsonWriter& json) {
+  const std::vector<double> loads = LinkLoads(policy, view);
+  size_t slowest = 0;
+  for (size_t i = 1; i < loads.size(); ++i) {
+    if (loads[i] * view.links()[slowest].throughput_bps > loads[slowest] * view.links()[i].throughput_bps) slowest = i;
+  }
+  json.Name("slowest_link");
+  if (loads.empty() || loads[slowest] == 0) {
+    json.Null();
+    return;
+  }
+  const NetworkLink& link = view.links()[slowest];
+  json.BeginObject().Name("from").String(view.NameOf(link.from)).Name("to").String(view.NameOf(link.to));
+  json.Name("mbps").Number(link.throughput_bps / kMega).Name("load").Number(loads[slowest]).EndObject();
 }
 
 void WriteParents(const std::map<NodeId, NodeId>& parents, const NetworkView& view, JsonWriter& json) {
@@ -116,13 +164,18 @@ void WriteTrees(const Policy& policy, const NetworkView& view, JsonWriter& json)
 }
 
 void WritePolicy(const StatusSources& from, JsonWriter& json) {
-  if (from.policy != nullptr) {
-    json.Name("planner").String(from.policy->planner);
-    json.Name("rate_mbps").Number(from.policy->rate_bps / kMega);
-    json.Name("bound_mbps").Number(from.policy->bound_bps / kMega);
+  const Policy* policy = from.policies.Current();
+  if (policy != nullptr) {
+    json.Name("planner").String(policy->planner);
+    json.Name("rate_mbps").Number(policy->rate_bps / kMega);
+    json.Name("bound_mbps").Number(policy->bound_bps / kMega);
+    json.Name("policy_reason").String(from.policies.CurrentReason());
+    json.Name("roots_fixed").Boolean(policy->roots_fixed);
+    json.Name("live_policies").Integer(from.policies.size());
+    WriteSlowestLink(*policy, from.links.View(), json);
   }
   json.Name("trees").BeginArray();
-  if (from.policy != nullptr) WriteTrees(*from.policy, from.view, json);
+  if (policy != nullptr) WriteTrees(*policy, from.links.believed(), json);
   json.EndArray();
 }
 
@@ -143,7 +196,7 @@ std::string MakeStatusJson(const StatusSources& from) {
   json.BeginObject().Name("job").String(from.job).Name("state").String(from.state);
   if (!from.error.empty()) json.Name("error").String(from.error);
   json.Name("term").Integer(from.term.value()).Name("epoch").Integer(from.epoch.value());
-  json.Name("policy").Integer(from.policy == nullptr ? 0 : from.policy->version.value());
+  json.Name("policy").Integer(from.policies.Current() == nullptr ? 0 : from.policies.Current()->version.value());
   json.Name("rejected_messages").Integer(from.rejected_messages).Name("waiting_for").BeginArray();
   for (const std::string& name : from.membership.WaitingFor()) json.String(name);
   json.EndArray();

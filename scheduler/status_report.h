@@ -8,8 +8,10 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "scheduler/key_table.h"
+#include "scheduler/link_table.h"
 #include "scheduler/membership.h"
 #include "scheduler/node_reports.h"
+#include "scheduler/published_policies.h"
 #include "scheduler/round_book.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
@@ -27,16 +29,23 @@ struct StatusSources {
   Timestamp now;
   const Membership& membership;
   const NodeReports& reports;
-  const NetworkView& view;
+  const LinkTable& links;
   const KeyTable& keys;
   const RoundBook& rounds;
-  const Policy* policy;  // nullptr before the first
+  const PublishedPolicies& policies;
 };
 
 // Design section 6, `status --json`, and beyond it `job`, `state`, `error`, `term`, `waiting_for`, `planner`,
 // `rate_mbps`, `bound_mbps`, `keys` [{`key`, `elements`, `closed_rounds`}], and what the nodes report: in `nodes`
 // [{`name`, `id`, `state`, `address`, `heard_s`, `workers`, `round` (of its slowest key; null before the first),
-// `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {what: bytes}}], in `links` `bytes` and `resent_bytes`.
+// `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {what: bytes}}], in `links` `bytes`, `resent_bytes`,
+// `auxiliary_bytes`, `old` (measured too long ago to rely on), and of measured links `one_way_delay_mbps` (Eq. 14 of
+// NETSTORM), `clock_offset_ms` (the receiver's clock minus the sender's) and `clock_uncertainty_ms`.
+//
+// Of the policy: `policy_reason` (why it was made), `roots_fixed`, `live_policies` (versions that still govern rounds),
+// `auxiliary_share` (of all bytes that nodes have sent, the part on detours; 0 before the first) and `slowest_link`
+// {`from`, `to`, `mbps`, `load`}: the link that bounds the rate, predicted from what is known now as the one with the
+// most bits per bit of the model (`load`) for its throughput; null when no link carries anything.
 std::string MakeStatusJson(const StatusSources& sources);
 
 }  // namespace banyan

@@ -1,5 +1,7 @@
 #include "scheduler/status_report.h"
 
+#include <utility>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -19,12 +21,18 @@ class StatusReportTest : public ::testing::Test {
     nodes[0].name = "a";
     nodes[1].id = kB;
     nodes[1].name = "b";
-    std::vector<NetworkLink> links(1);
+    std::vector<NetworkLink> links(2);
     links[0].from = kA;
     links[0].to = kB;
     links[0].throughput_bps = 38e6;
     links[0].delay = absl::Milliseconds(15);
-    view_ = *NetworkView::Create(nodes, links);
+    links[1] = links[0];
+    std::swap(links[1].from, links[1].to);
+    links[1].throughput_bps = 76e6;
+    links[1] = links[0];
+    std::swap(links[1].from, links[1].to);
+    links[1].throughput_bps = 76e6;
+    links_ = LinkTable(*NetworkView::Create(nodes, links));
   }
 
   static Membership::Options Options() {
@@ -42,26 +50,29 @@ class StatusReportTest : public ::testing::Test {
     membership_.Join(Timestamp(), ConnectionId(1), join);
   }
 
-  std::string Status(const Policy* policy) {
+  std::string Status() {
     return MakeStatusJson({"job", "running", "", Term(2), Epoch(3), 5, Timestamp() + absl::Seconds(4), membership_,
-                           reports_, view_, keys_, rounds_, policy});
+                           reports_, links_, keys_, rounds_, policies_});
   }
 
   Membership membership_;
   NodeReports reports_;
-  NetworkView view_;
+  LinkTable links_{NetworkView()};
   KeyTable keys_;
   RoundBook rounds_;
+  PublishedPolicies policies_;
 };
 
 TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
   JoinA();
-  EXPECT_EQ(Status(nullptr),
+  EXPECT_EQ(Status(),
             R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
             R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4},)"
             R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null}],)"
-            R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","bytes":0,)"
-            R"("resent_bytes":0}],"trees":[],"keys":[]})");
+            R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+            R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0},)"
+            R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+            R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0}],"auxiliary_share":0,"trees":[],"keys":[]})");
 }
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {
@@ -73,6 +84,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.links[0].to = kB;
   report.links[0].sent_bytes = 1000;
   report.links[0].resent_bytes = 10;
+  report.links[0].auxiliary_bytes = 250;
   report.memory = {{"results", 64}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
   report.step = 9;
@@ -85,15 +97,37 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   policy.rate_bps = 9e6;
   policy.bound_bps = 19e6;
   policy.trees = {Tree{kA, 1, {{kB, kA}}, {{kB, kA}}}};
-  const std::string json = Status(&policy);
+  policy.members = {kA, kB};
+  policies_.Add(std::move(policy), "the start", links_.View(), {},
+                {{kA, {"tcp://a:1", Incarnation(1)}}, {kB, {"tcp://b:1", Incarnation(1)}}});
+  const std::string json = Status();
   EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
   EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,"rejected_messages":0,)"
                               R"("memory":{"results":64})"));
-  EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10)"));
-  EXPECT_THAT(json, HasSubstr(R"("planner":"star","rate_mbps":9,"bound_mbps":19,)"
-                              R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
+  EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250)"));
+  EXPECT_THAT(
+      json,
+      HasSubstr(R"("planner":"star","rate_mbps":9,"bound_mbps":19,"policy_reason":"the start","roots_fixed":false,)"
+                R"("live_policies":1,"slowest_link":{"from":"a","to":"b","mbps":38,"load":1},)"
+                R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
   EXPECT_THAT(json, HasSubstr(R"("keys":[{"key":"w","elements":10,"closed_rounds":0}])"));
+  EXPECT_THAT(json, HasSubstr(R"("auxiliary_share":0.25)"));
   EXPECT_THAT(json, Not(HasSubstr("error")));
+}
+
+TEST_F(StatusReportTest, TellsWhatWasMeasured) {
+  NodeReport::Link link;
+  link.to = kB;
+  link.measurement.emplace();
+  link.measurement->source = LinkMeasurement::Source::kAuxiliary;
+  link.measurement->rate_bps = 20e6;
+  link.measurement->is_backlogged = true;
+  link.measurement->one_way_delay_rate_bps = 18e6;
+  link.measurement->clock_offset = absl::Milliseconds(-3);
+  link.measurement->clock_uncertainty = absl::Milliseconds(1);
+  ASSERT_TRUE(links_.Accept(Timestamp() + absl::Seconds(1), kA, {link}).ok());
+  EXPECT_THAT(Status(), HasSubstr(R"("mbps":20,"delay_ms":15,"age_s":3,"source":"auxiliary","old":false,)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1)"));
 }
 
 }  // namespace

@@ -1,0 +1,163 @@
+// How policies are made, adopted and retired (NETSTORM, sections VII-A and VIII-B).
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "core/check.h"
+#include "scheduler/job_config_maker.h"
+#include "scheduler/plan_computation.h"
+#include "scheduler/scheduler_core.h"
+#include "scheduler/scheduler_limits.h"
+#include "topology/plan_rate.h"
+
+namespace banyan {
+
+void SchedulerCore::StartIfComplete() {
+  if (phase_ != Phase::kJoining || membership_.joined() < membership_.start_with()) return;
+  phase_ = Phase::kPlanning;
+  epoch_ = epoch_.Next();
+  std::vector<NodeId> members = membership_.Members();
+  LogInfo(absl::StrCat(members.size() == overlay_.nodes.size() ? "all " : "", Count(members.size(), "node"),
+                       " joined: epoch ", epoch_.value()));
+  StartPlan(std::move(members), links_.View(), planner_config_, "the start");
+}
+
+void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, const PlannerConfig& config,
+                              std::string why) {
+  last_computation_ = last_computation_.Next();
+  outbox_.StartComputation(last_computation_, std::make_unique<PlanComputation>(view, members, config));
+  plan_ = Plan{last_computation_, std::move(members), std::move(view), std::move(why)};
+  links_.MarkPlanned();
+  formulation_.NotePlanned(now_);
+}
+
+void SchedulerCore::On(ComputationFinished& event) {
+  // A plan that a change of membership has overtaken is forgotten.
+  if (!plan_.has_value() || event.computation != plan_->id) return;
+  auto* computation = dynamic_cast<PlanComputation*>(event.result.get());
+  BANYAN_CHECK(computation != nullptr);
+  absl::StatusOr<Policy> policy = computation->TakePolicy();
+  Plan plan = *std::exchange(plan_, std::nullopt);
+  if (phase_ == Phase::kPlanning) {
+    if (policy.ok()) return StartRunning(std::move(plan), *std::move(policy));
+    return Fail(policy.status().code(), absl::StrCat("planning failed: ", policy.status().message()));
+  }
+  if (phase_ != Phase::kRunning) return;
+  if (reconfiguration_.has_value()) {
+    // The plan that was being made before is of the past.
+    if (!reconfiguration_->is_planning) return PlanReconfiguration();
+    return FinishReconfiguration(std::move(plan), std::move(policy));
+  }
+  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy));
+  outbox_.Log(LogLevel::kWarning, absl::StrCat("planning failed, and the policy stays: ", policy.status().message()));
+}
+
+void SchedulerCore::StartRunning(Plan plan, Policy policy) {
+  phase_ = Phase::kRunning;
+  membership_.Start();
+  Adopt(std::move(policy), std::move(plan), std::nullopt);
+  membership_due_.reset();
+  Broadcast(MakeMembershipUpdate());
+  PublishNewest();
+  for (const WaitingKeys::Entry& waiting : waiting_keys_.TakeAll()) RegisterAll(waiting.node, {waiting.key});
+}
+
+void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> overlay) {
+  last_policy_ = last_policy_.Next();
+  policy.version = last_policy_;
+  policy.epoch = epoch_;
+  policy.key_table = keys_.version();
+  policy.roots_fixed = KeepsStateAtRoots();
+  LogInfo(absl::StrFormat("policy %d: %s, %s, rate %.3g of at most %.3g Mbit/s (simple bound), because of %s",
+                          policy.version.value(), policy.planner, Count(policy.trees.size(), "tree"),
+                          policy.rate_bps / 1e6, policy.bound_bps / 1e6, plan.why));
+  const TransmissionSettings transmission = MakeTransmissionSettings(overlay_);
+  Persist(PolicyRecord{policy, plan.why, transmission, MeasuredLinks(plan.view), std::move(overlay)});
+  rounds_.UsePolicy(policy.version, policy.members.size());
+  policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses());
+  published_view_ = std::move(plan.view);
+}
+
+void SchedulerCore::PublishNewest() {
+  for (const Member& member : membership_.all()) {
+    const std::vector<const PolicySlice*> slices = policies_.SlicesOf(member.id);
+    if (!slices.empty() && slices.back()->version == last_policy_) {
+      SendTo(member.id, PolicyPublished{term_, *slices.back()});
+    }
+  }
+  RetirePolicies();
+}
+
+void SchedulerCore::Publish(const Member& member) {
+  if (keys_.Contains(KeyId(1))) {
+    const KeyId last(static_cast<uint32_t>(keys_.version().value()));
+    SendTo(member.id,
+           KeysAssigned{term_, keys_.version(), keys_.Rows(KeyId(1), last, policies_.Current()->members.front())});
+  }
+  SendTo(member.id, PoliciesRetired{term_, policies_.Oldest()});
+  for (const PolicySlice* slice : policies_.SlicesOf(member.id)) SendTo(member.id, PolicyPublished{term_, *slice});
+}
+
+void SchedulerCore::ReplanIfWanted() {
+  if (!MayReplan()) return;
+  std::optional<std::string> why = formulation_.LookForReason(now_, links_);
+  if (!why.has_value()) return;
+  if (policies_.size() >= kMostLivePolicies) {
+    return LogInfo(absl::StrCat(policies_.size(), " policies govern open rounds: no other is made before some close"));
+  }
+  StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), *std::move(why));
+}
+
+void SchedulerCore::FinishReplan(Plan plan, Policy policy) {
+  const Policy& current = *policies_.Current();
+  Verdict verdict = Judge(current, published_view_, policy, plan.view);
+  plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
+  switch (verdict.kind) {
+    case Verdict::Kind::kKeep:
+      return outbox_.Log(LogLevel::kDebug, absl::StrCat("policy ", current.version.value(), " stays: ", plan.why));
+    case Verdict::Kind::kRefresh:
+      policy = current;
+      policy.rate_bps = PlanRateBps(policy, plan.view);
+      break;
+    case Verdict::Kind::kAdopt:
+      break;
+  }
+  Adopt(std::move(policy), std::move(plan), std::nullopt);
+  PublishNewest();
+}
+
+PlannerConfig SchedulerCore::KeepRoots(PlannerConfig config) const {
+  if (!KeepsStateAtRoots()) return config;
+  const Policy& current = *policies_.Current();
+  for (const Tree& tree : current.trees) config.fixed_roots.push_back(FixedRoot{tree.root, tree.share});
+  config.chunk_max_elements = current.chunk_max_elements;
+  return config;
+}
+
+bool SchedulerCore::KeepsStateAtRoots() const {
+  switch (overlay_.aggregation.op) {
+    case AggregationOp::kSum:
+    case AggregationOp::kMean:
+      return false;
+    case AggregationOp::kSgd:
+    case AggregationOp::kMomentum:
+    case AggregationOp::kNesterov:
+    case AggregationOp::kAdam:
+      return true;
+  }
+  return true;
+}
+
+void SchedulerCore::RetirePolicies() {
+  const PolicyVersion oldest = rounds_.OldestPolicy();
+  if (policies_.Retire(oldest)) Broadcast(PoliciesRetired{term_, oldest});
+  keys_.UseChunks(policies_.SmallestChunk());
+}
+
+std::map<NodeId, NodeAddress> SchedulerCore::Addresses() const {
+  std::map<NodeId, NodeAddress> addresses;
+  for (const Member& member : membership_.all()) addresses[member.id] = NodeAddress{member.address, member.incarnation};
+  return addresses;
+}
+
+}  // namespace banyan

@@ -1,0 +1,342 @@
+// Policies that change while a job runs: because links did, and because somebody reconfigured the job.
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/scheduler_core.h"
+#include "scheduler/scheduler_harness.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const ConnectionId kOperator(kInboundConnection.value() + 99);
+constexpr char kAdam[] = "aggregation: {op: adam}\n";
+
+PolicyRequest Ask(KeyId key, uint64_t round) {
+  return PolicyRequest{{{key, Round(round), round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate}}};
+}
+
+void Measure(SchedulerHarness& harness, int from, uint32_t to, double mbps) {
+  NodeReport report;
+  NodeReport::Link& link = report.links.emplace_back();
+  link.to = NodeId(to);
+  link.measurement.emplace();
+  link.measurement->rate_bps = mbps * 1e6;
+  link.measurement->is_backlogged = true;
+  harness.Receive(from, report);
+}
+
+// The link from n1 to n2 falls from the believed 100 Mbit/s to 10, and update_seconds pass.
+void DropLink(SchedulerHarness& harness, int count) {
+  Measure(harness, 1, 2, 10);
+  std::vector<int> alive;
+  for (int node = 1; node <= count; ++node) alive.push_back(node);
+  harness.Advance(absl::Seconds(6), alive);
+}
+
+std::vector<PolicySlice> SlicesSentTo(const SchedulerHarness& harness, int node) {
+  std::vector<PolicySlice> slices;
+  for (const PolicyPublished& published : harness.Sent<PolicyPublished>(node)) slices.push_back(published.slice);
+  return slices;
+}
+
+PolicyVersion PolicyOf(SchedulerHarness& harness, KeyId key, uint64_t round) {
+  harness.Receive(1, Ask(key, round));
+  const std::vector<PolicyAnswer> answers = harness.Sent<PolicyAnswer>(1);
+  return answers.empty() ? PolicyVersion(0) : answers.back().bindings.back().policy;
+}
+
+ReconfigureReply Change(SchedulerHarness& harness, const std::string& yaml) {
+  harness.Receive(kOperator, Reconfigure{yaml, "new.yaml"});
+  const std::vector<ReconfigureReply> replies = harness.Sent<ReconfigureReply>(kOperator);
+  return replies.empty() ? ReconfigureReply{} : replies.back();
+}
+
+std::string Status(SchedulerHarness& harness) {
+  harness.Receive(kOperator, StatusRequest{});
+  return harness.Sent<StatusReply>(kOperator).back().json;
+}
+
+TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBoundRoundsAlone) {
+  SchedulerHarness harness(MeshOverlay(3, "policy: {lease_rounds: 3}\n"));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  EXPECT_EQ(PolicyOf(harness, key, 0), PolicyVersion(1));
+  EXPECT_EQ(PolicyOf(harness, key, 1), PolicyVersion(1));
+  DropLink(harness, 3);
+  for (int node = 1; node <= 3; ++node) {
+    ASSERT_THAT(SlicesSentTo(harness, node), SizeIs(1));
+    EXPECT_EQ(SlicesSentTo(harness, node)[0].version, PolicyVersion(2));
+  }
+  for (const TreeSlice& tree : SlicesSentTo(harness, 1)[0].trees) {
+    EXPECT_NE(tree.reduce_parent.value_or(NodeId(1)), NodeId(2));
+    EXPECT_THAT(tree.broadcast_children, Not(::testing::Contains(NodeId(2))));
+  }
+  EXPECT_THAT(Status(harness), HasSubstr("Mbit/s are promised"));
+  EXPECT_THAT(Status(harness), HasSubstr(R"("roots_fixed":false,"live_policies":2)"));
+  // The lease was given before.
+  EXPECT_EQ(PolicyOf(harness, key, 3), PolicyVersion(1));
+  EXPECT_EQ(PolicyOf(harness, key, 4), PolicyVersion(2));
+  for (const uint64_t round : {0, 1, 2}) harness.CloseRound(key, Round(round), 3);
+  EXPECT_THAT(harness.Sent<PoliciesRetired>(1), IsEmpty());
+  harness.CloseRound(key, Round(3), 3);
+  for (int node = 1; node <= 3; ++node) {
+    EXPECT_THAT(harness.Sent<PoliciesRetired>(node), ElementsAre(PoliciesRetired{Term(1), PolicyVersion(2)}));
+  }
+  EXPECT_EQ(harness.core().TableSizes().at("policies"), 1u);
+}
+
+TEST(SchedulerPolicyTest, NoiseChangesNothing) {
+  SchedulerHarness harness(MeshOverlay(4));
+  harness.StartJob(4);
+  for (int second = 0; second < 120; ++second) {
+    for (int from = 1; from <= 4; ++from) {
+      const uint32_t to = static_cast<uint32_t>(from % 4 + 1);
+      Measure(harness, from, to, 100 + (second * 7 + from * 3) % 11 - 5);
+    }
+    harness.Advance(absl::Seconds(1), {1, 2, 3, 4});
+  }
+  EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
+  EXPECT_TRUE(harness.HasLog("policy 1 stays"));
+}
+
+TEST(SchedulerPolicyTest, GreatChangeIsPlannedAtOnce) {
+  SchedulerHarness harness(MeshOverlay(3, "topology: {update_seconds: 1000, update_rate: 0.5}\n"));
+  harness.StartJob(3);
+  harness.Advance(absl::Seconds(1), {1, 2, 3});
+  Measure(harness, 1, 2, 10);
+  EXPECT_THAT(SlicesSentTo(harness, 1), SizeIs(1));
+}
+
+TEST(SchedulerPolicyTest, WithoutAwarenessMeasurementsChangeNothing) {
+  SchedulerHarness harness(MeshOverlay(3, "awareness: {enabled: false}\n"));
+  harness.JoinAll(3);
+  EXPECT_FALSE(SlicesSentTo(harness, 1)[0].transmission.measures);
+  harness.ForgetSent();
+  DropLink(harness, 3);
+  EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
+  EXPECT_THAT(Status(harness), Not(HasSubstr("primary")));
+}
+
+TEST(SchedulerPolicyTest, AbsurdMeasurementsAreRejected) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  Measure(harness, 1, 2, -5);
+  Measure(harness, 1, 7, 5);
+  EXPECT_TRUE(harness.HasLog("a measurement of the link from n1 to n2: a rate from"));
+  EXPECT_THAT(Status(harness), HasSubstr(R"("rejected_messages":2)"));
+}
+
+TEST(SchedulerPolicyTest, OnePlanIsMadeAtATime) {
+  SchedulerHarness harness(MeshOverlay(3, "topology: {update_seconds: 1, update_rate: 0.1}\n"));
+  harness.StartJob(3);
+  harness.computes = false;
+  for (int i = 1; i < 20; ++i) {
+    Measure(harness, 1, 2, 100.0 / i);
+    harness.Advance(absl::Seconds(1), {1, 2, 3});
+    EXPECT_LE(harness.waiting_computations(), 1u);
+  }
+  EXPECT_EQ(harness.waiting_computations(), 1u);
+}
+
+TEST(SchedulerPolicyTest, LivePoliciesAreBounded) {
+  SchedulerHarness harness(MeshOverlay(3, "topology: {update_seconds: 1}\n"));
+  harness.StartJob(3);
+  std::vector<KeyId> keys;
+  for (int i = 0; i < 100; ++i) {
+    keys.push_back(harness.AddKey(absl::StrCat("w", i), 10));
+    PolicyOf(harness, keys.back(), 1);
+    Measure(harness, 1, 2, i % 2 == 0 ? 10 : 100);
+    harness.Advance(absl::Seconds(2), {1, 2, 3});
+  }
+  EXPECT_EQ(harness.core().TableSizes().at("policies"), kMostLivePolicies);
+  EXPECT_THAT(Change(harness, MeshYaml(3)).text, HasSubstr("policies govern open rounds"));
+  // As soon as the oldest rounds close there is room again.
+  for (const KeyId key : keys) harness.CloseRound(key, Round(1), 3);
+  EXPECT_EQ(harness.core().TableSizes().at("policies"), 1u);
+}
+
+TEST(SchedulerPolicyTest, NodeThatComesBackGetsWhatIsAlive) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  PolicyOf(harness, key, 1);
+  DropLink(harness, 3);
+  const ConnectionId again(kInboundConnection.value() + 77);
+  harness.Receive(again, SchedulerHarness::JoinOf(2));
+  EXPECT_THAT(harness.Sent<PolicyPublished>(again), SizeIs(2));
+  EXPECT_THAT(harness.Sent<PoliciesRetired>(again), ElementsAre(PoliciesRetired{Term(1), PolicyVersion(1)}));
+}
+
+TEST(SchedulerPolicyTest, RestartInTheMiddleOfAChangeGoesOnWithBothPolicies) {
+  const OverlayConfig overlay = MeshOverlay(3);
+  SchedulerHarness before(overlay);
+  before.JoinAll(3);
+  const KeyId key = before.AddKey("w", 10);
+  PolicyOf(before, key, 1);
+  DropLink(before, 3);
+  PolicyOf(before, key, 2);
+
+  SchedulerHarness after(overlay, before.records());
+  after.JoinAll(3);
+  for (int node = 1; node <= 3; ++node) {
+    EXPECT_EQ(SlicesSentTo(after, node), SlicesSentTo(before, node));
+    EXPECT_THAT(SlicesSentTo(after, node), SizeIs(2));
+  }
+  EXPECT_EQ(PolicyOf(after, key, 1), PolicyVersion(1));
+  EXPECT_EQ(PolicyOf(after, key, 2), PolicyVersion(2));
+  // What was measured is known still: beliefs would bring the old trees back.
+  EXPECT_THAT(Status(after), HasSubstr(R"("mbps":10,"delay_ms":0,"age_s":null,"source":"primary","old":true)"));
+  Measure(after, 2, 3, 99);
+  after.Advance(absl::Seconds(6), {1, 2, 3});
+  EXPECT_THAT(SlicesSentTo(after, 1), SizeIs(2));
+  // Retired policies do not come back.
+  after.CloseRound(key, Round(1), 3);
+  EXPECT_EQ(after.Sent<PoliciesRetired>(1).back().oldest, PolicyVersion(2));
+  SchedulerHarness last(overlay, after.records());
+  last.JoinAll(3);
+  EXPECT_THAT(SlicesSentTo(last, 1), SizeIs(1));
+  EXPECT_EQ(last.Sent<PoliciesRetired>(1).back().oldest, PolicyVersion(2));
+}
+
+TEST(SchedulerPolicyTest, NothingIsToldOfAPolicyThatIsNotDurable) {
+  const OverlayConfig overlay = MeshOverlay(3);
+  SchedulerHarness harness(overlay);
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.persists = false;
+  DropLink(harness, 3);
+  harness.Receive(1, Ask(key, 1));
+  EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
+  EXPECT_THAT(harness.Sent<PolicyAnswer>(1), IsEmpty());
+  SchedulerHarness after(overlay, harness.records());
+  after.JoinAll(3);
+  EXPECT_THAT(SlicesSentTo(after, 1), SizeIs(1));
+  harness.PersistWaiting();
+  EXPECT_THAT(SlicesSentTo(harness, 1), SizeIs(1));
+  EXPECT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(1));
+}
+
+TEST(SchedulerPolicyTest, OptimizersKeepTheirRootsSharesAndChunks) {
+  SchedulerHarness harness(MeshOverlay(3, kAdam));
+  harness.JoinAll(3);
+  const PolicySlice first = SlicesSentTo(harness, 1).at(0);
+  DropLink(harness, 3);
+  EXPECT_TRUE(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "topology: {planner: mst}\n"))).accepted);
+  ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(3));
+  for (const PolicySlice& slice : SlicesSentTo(harness, 1)) {
+    ASSERT_EQ(slice.trees.size(), first.trees.size());
+    EXPECT_EQ(slice.chunk_max_elements, first.chunk_max_elements);
+    for (size_t i = 0; i < first.trees.size(); ++i) {
+      EXPECT_EQ(slice.trees[i].root, first.trees[i].root);
+      EXPECT_EQ(slice.trees[i].share, first.trees[i].share);
+    }
+  }
+  EXPECT_NE(SlicesSentTo(harness, 1)[1].trees, first.trees);
+  EXPECT_THAT(Status(harness), HasSubstr(R"("roots_fixed":true)"));
+  EXPECT_THAT(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "topology: {roots: 1}\n"))).text,
+              HasSubstr("topology.roots cannot change while the job runs"));
+  EXPECT_THAT(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "chunks: {max_elements: 10}\n"))).text,
+              HasSubstr("chunks.max_elements cannot change while the job runs"));
+}
+
+TEST(SchedulerReconfigureTest, TakesEffectWithTheNextPolicy) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 100);
+  PolicyOf(harness, key, 1);
+  const ReconfigureReply reply =
+      Change(harness, MeshYaml(3,
+                               "topology: {planner: star, root: n2}\nmultipath: {enabled: false}\n"
+                               "chunks: {max_elements: 10}\n"));
+  EXPECT_TRUE(reply.accepted);
+  EXPECT_EQ(reply.text,
+            "policy 2: topology.planner: fapt -> star; topology.root: (default) -> n2; "
+            "multipath.enabled: true -> false; chunks.max_elements: 65536 -> 10");
+  const PolicySlice slice = SlicesSentTo(harness, 1).at(0);
+  ASSERT_THAT(slice.trees, SizeIs(1));
+  EXPECT_EQ(slice.trees[0].root, NodeId(2));
+  EXPECT_EQ(slice.chunk_max_elements, 10);
+  EXPECT_FALSE(slice.transmission.uses_detours);
+  EXPECT_EQ(PolicyOf(harness, key, 1), PolicyVersion(1));
+  EXPECT_EQ(PolicyOf(harness, key, 2), PolicyVersion(2));
+  EXPECT_THAT(Status(harness), HasSubstr(R"("policy_reason":"a reconfiguration with new.yaml: topology.planner)"));
+}
+
+TEST(SchedulerReconfigureTest, RefusalsChangeNothing) {
+  SchedulerHarness harness(MeshOverlay(3));
+  EXPECT_THAT(Change(harness, MeshYaml(3)).text, HasSubstr("the job has not started yet"));
+  harness.StartJob(3);
+  const size_t records = harness.records().size();
+  const std::pair<std::string, const char*> refused[] = {
+      {MeshYaml(3, "topology: {planer: fapt}\n"), "new.yaml:"},
+      {"nodes: [{name: n1}]", "address"},
+      {MeshYaml(4), "nodes cannot change while the job runs"},
+      {MeshYaml(3, "policy: {lease_rounds: 9}\n"), "policy.lease_rounds cannot change"},
+      {MeshYaml(3, "aggregation: {op: sum}\n"), "aggregation cannot change"},
+      {MeshYaml(3, "topology: {planner: custom, trees: [{root: n1, reduce: {n2: n1}}]}\n"), "there is no such plan"},
+  };
+  for (const auto& [yaml, why] : refused) {
+    const ReconfigureReply reply = Change(harness, yaml);
+    EXPECT_FALSE(reply.accepted);
+    EXPECT_THAT(reply.text, HasSubstr(why));
+  }
+  EXPECT_EQ(harness.records().size(), records);
+  EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
+  // And the old configuration goes on.
+  DropLink(harness, 3);
+  EXPECT_THAT(SlicesSentTo(harness, 1).at(0).trees, SizeIs(3));
+  harness.Step(StopRequested{});
+  EXPECT_THAT(Change(harness, MeshYaml(3)).text, Not(HasSubstr("policy")));
+}
+
+TEST(SchedulerReconfigureTest, WaitsForThePlanThatIsBeingMade) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.computes = false;
+  DropLink(harness, 3);
+  ASSERT_EQ(harness.waiting_computations(), 1u);
+  harness.Receive(kOperator, Reconfigure{MeshYaml(3, "topology: {planner: star}\n"), "new.yaml"});
+  EXPECT_EQ(harness.waiting_computations(), 1u);
+  EXPECT_THAT(Change(harness, MeshYaml(3)).text, HasSubstr("another reconfiguration is being planned"));
+  harness.ComputeWaiting();
+  EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
+  harness.ComputeWaiting();
+  ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(1));
+  EXPECT_THAT(SlicesSentTo(harness, 1)[0].trees, SizeIs(1));
+  EXPECT_TRUE(harness.Sent<ReconfigureReply>(kOperator).back().accepted);
+}
+
+TEST(SchedulerReconfigureTest, AnsweredWhenTheJobFailsMeanwhile) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.computes = false;
+  harness.Receive(kOperator, Reconfigure{MeshYaml(2), "new.yaml"});
+  harness.Receive(1, PeerLost{NodeId(2), "silent"});
+  ASSERT_THAT(harness.Sent<ReconfigureReply>(kOperator), SizeIs(1));
+  EXPECT_THAT(harness.Sent<ReconfigureReply>(kOperator)[0].text, HasSubstr("the job has failed"));
+  harness.ComputeWaiting();
+  EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
+}
+
+TEST(SchedulerReconfigureTest, SurvivesARestartWithTheOldFile) {
+  SchedulerHarness before(MeshOverlay(3));
+  before.JoinAll(3);
+  EXPECT_TRUE(Change(before, MeshYaml(3, "topology: {planner: star}\nmultipath: {enabled: false}\n")).accepted);
+  SchedulerHarness after(MeshOverlay(3), before.records());
+  EXPECT_TRUE(after.HasLog("the job goes on as it was reconfigured with new.yaml"));
+  after.JoinAll(3);
+  EXPECT_EQ(SlicesSentTo(after, 1).back(), SlicesSentTo(before, 1).back());
+  // Each plan after it is made from the same configuration.
+  EXPECT_THAT(Change(after, MeshYaml(3, "topology: {planner: star}\nmultipath: {enabled: false}\n")).text,
+              HasSubstr("nothing differs"));
+  EXPECT_THAT(SlicesSentTo(after, 1).back().trees, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace banyan
