@@ -12,6 +12,8 @@ constexpr absl::Duration kSpanOfAnyCount = absl::Seconds(1);
 constexpr absl::Duration kPartialWaits = absl::Seconds(2);
 constexpr absl::Duration kLeastSpanOfPartial = absl::Milliseconds(50);
 constexpr size_t kMostSamples = 5;
+// More chunks than several connections of a link bring out of order.
+constexpr size_t kMostRecent = 32;
 // Those older than this, measured from the newest, count only up to the least number.
 constexpr absl::Duration kSampleWindow = absl::Seconds(10);
 constexpr size_t kLeastSamples = 3;
@@ -29,21 +31,37 @@ double RateBps(int64_t size_bytes, absl::Duration time) {
 }  // namespace
 
 void DeliveryRateEstimator::Add(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
-  const std::optional<Delivery> before = std::exchange(last_, delivery);
   const absl::Duration took = delivery.acked_at - delivery.sent_at;
   chunk_round_trip_.Add(delivery.acked_at, took);
   if (PartialIsOver(delivery.acked_at)) TakePartial();
-  if (!before.has_value() || before->acked_at <= delivery.sent_at) {
-    return AddAlone(delivery, std::min(took, round_trip.value_or(absl::ZeroDuration())));
-  }
-  const absl::Duration gap = delivery.received_at - before->received_at;
-  if (gap < absl::ZeroDuration()) {
-    partial_ = {};
+  const auto overtaker = std::find_if(recent_.begin(), recent_.end(), [&](const Arrival& arrival) {
+    return arrival.delivery.sent_at > delivery.sent_at;
+  });
+  if (overtaker != recent_.end()) {
+    if (overtaker->has_counted) partial_.size_bytes += delivery.size_bytes;
     return;
   }
+  const bool has_counted = AddInOrder(delivery, round_trip);
+  recent_.push_back({delivery, has_counted});
+  if (recent_.size() > kMostRecent) recent_.pop_front();
+}
+
+bool DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
+  if (recent_.empty() || recent_.back().delivery.acked_at <= delivery.sent_at) {
+    AddAlone(delivery, std::min(delivery.acked_at - delivery.sent_at, round_trip.value_or(absl::ZeroDuration())));
+    return false;
+  }
+  const Arrival& before = recent_.back();
+  const absl::Duration gap = delivery.received_at - before.delivery.received_at;
+  if (gap < absl::ZeroDuration()) {
+    partial_ = {};
+    return false;
+  }
   const absl::Duration least = *chunk_round_trip_.least();
-  const absl::Duration reached_after = std::min(least, round_trip.value_or(least));
-  if (delivery.sent_at + reached_after <= before->acked_at + kIdleTolerance * gap) AddGap(delivery, gap);
+  const absl::Duration empty = std::min(least, round_trip.value_or(least));
+  if (delivery.sent_at + empty > before.delivery.acked_at + kIdleTolerance * gap) return false;
+  AddGap(delivery, gap);
+  return true;
 }
 
 void DeliveryRateEstimator::AddGap(const Delivery& delivery, absl::Duration gap) {
@@ -69,7 +87,7 @@ void DeliveryRateEstimator::TakePartial() {
 
 void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration round_trip) {
   const absl::Duration took = delivery.acked_at - delivery.sent_at;
-  if (delivery.size_bytes < probe_chunk_bytes_ || took <= absl::ZeroDuration()) return;
+  if (delivery.size_bytes < std::max<int64_t>(1, probe_chunk_bytes_) || took <= absl::ZeroDuration()) return;
   const absl::Duration going = std::max(took - round_trip, took / kMostCorrection);
   const bool is_busy = round_trip > absl::ZeroDuration() && going >= kRoundTripsOfBusyChunk * round_trip;
   const Sample sample{RateBps(delivery.size_bytes, going), delivery.acked_at};

@@ -10,6 +10,9 @@
 // sample or two and no estimate; a true change is seen after half of them. There is no maximum filter, so a drop is not
 // hidden.
 //
+// Over several connections a chunk may be overtaken by later ones. Its bytes then belong to the gap before the first
+// that overtook it, in which they passed the link, and count if that gap did.
+//
 // A chunk that travelled alone, and took many round trips to go, kept the link busy by itself and makes a sample too. A
 // shorter lone chunk only tells that the link is at least so fast (a transport that has been idle starts slowly): it
 // may raise the estimate and confirms one that it reaches, but never lowers it.
@@ -71,6 +74,10 @@ class DeliveryRateEstimator {
     double rate_bps = 0;
     Timestamp at;
   };
+  struct Arrival {
+    Delivery delivery;
+    bool has_counted = false;  // the gap before it
+  };
   // The bytes and times of gaps that count and have not yet become a sample.
   struct Partial {
     uint32_t chunks = 0;
@@ -79,6 +86,8 @@ class DeliveryRateEstimator {
     Timestamp at;  // of the last
   };
 
+  // Whether the gap before this chunk counts. REQUIRES: it was sent no earlier than all before.
+  bool AddInOrder(const Delivery& delivery, std::optional<absl::Duration> round_trip);
   void AddGap(const Delivery& delivery, absl::Duration gap);
   void AddAlone(const Delivery& delivery, absl::Duration round_trip);
   bool PartialIsOver(Timestamp now) const;
@@ -91,7 +100,7 @@ class DeliveryRateEstimator {
   int64_t probe_chunk_bytes_;
   uint32_t probe_chunks_;
   WindowedMinimum chunk_round_trip_{kRoundTripWindow};
-  std::optional<Delivery> last_;
+  std::deque<Arrival> recent_;  // that were not overtaken; the newest last
   Partial partial_;
   std::deque<Sample> busy_;
   std::deque<Sample> alone_;  // since the newest of those

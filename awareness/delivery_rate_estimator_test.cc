@@ -1,5 +1,7 @@
 #include "awareness/delivery_rate_estimator.h"
 
+#include <algorithm>
+#include <map>
 #include <string>
 
 #include "awareness/synthetic_link.h"
@@ -153,6 +155,25 @@ TEST_F(DeliveryRateEstimatorTest, TinyChunksAloneTellNothing) {
   SyntheticLink link({});
   Run(link, {.in_flight = 1, .chunk_bytes = 100, .burst_chunks = 1, .rest = absl::Seconds(1)}, absl::Seconds(20));
   EXPECT_FALSE(estimator_.At(now_).has_value());
+}
+
+// 262144 bytes take 100 ms. Every fifth chunk is late by 150 ms, on a connection of its own; a chunk finds the link
+// idle now and then.
+TEST_F(DeliveryRateEstimatorTest, ChunksThatAreOvertakenBelongWhereTheyPassedTheLink) {
+  std::map<Timestamp, DeliveryRateEstimator::Delivery> by_ack;
+  Timestamp passed = kSyntheticStart;
+  for (int i = 0; i < 400; ++i) {
+    const Timestamp sent = i % 3 == 0 ? passed + absl::Milliseconds(20) : passed + -absl::Milliseconds(60);
+    passed = std::max(passed, sent) + absl::Milliseconds(100);
+    const absl::Duration late = absl::Milliseconds(i % 5 == 0 ? 150 : 0);
+    const Timestamp received = passed + absl::Milliseconds(15) + late;
+    by_ack[received + absl::Milliseconds(15)] = {262144, sent, received + absl::Milliseconds(15), received};
+  }
+  for (const auto& [acked_at, delivery] : by_ack) {
+    Add({delivery.size_bytes, delivery.sent_at, delivery.received_at, delivery.acked_at});
+  }
+  EXPECT_NEAR(RateBps(), 262144 * 80.0, 0.1 * 262144 * 80);
+  EXPECT_LE(most_bps_, 1.3 * 262144 * 80);
 }
 
 TEST_F(DeliveryRateEstimatorTest, AReceiverWhoseClockGoesBackIsNoRate) {
