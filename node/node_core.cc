@@ -247,6 +247,12 @@ void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
   }
 }
 
+void NodeCore::On(StepContext&, const PoliciesRetired& retired) {
+  if (!joined_.has_value()) return;
+  book_.Retire(retired.oldest);
+  joined_->network->RetirePolicies(retired.oldest);
+}
+
 void NodeCore::On(StepContext& step, const BarrierReleased& released) {
   scheduler_.OnBarrierReleased(released.barrier);
   if (joined_.has_value()) joined_->desk->OnBarrierReleased(step, released.barrier);

@@ -72,6 +72,7 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const PolicyPublished& published);
   void On(StepContext& step, const PolicyAnswer& answer);
   void On(StepContext& step, const ClosedEverywhere& closed);
+  void On(StepContext& step, const PoliciesRetired& retired);
   void On(StepContext& step, const BarrierReleased& released);
   void On(StepContext& step, const JobFailed& failed);
 

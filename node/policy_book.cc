@@ -23,7 +23,7 @@ absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
           absl::StrCat("expected row ", keys_.size() + 1, " of the key table next, got row ", row.key.value()));
     }
     for (auto& [version, policy] : policies_) {
-      absl::Status added = policy.chunks.AddKey(row.key, row.elements);
+      absl::Status added = policy->chunks.AddKey(row.key, row.elements);
       if (!added.ok()) return added;
     }
     keys_.emplace(row.key, row);
@@ -52,7 +52,7 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
     absl::Status added = chunks->AddKey(key, row.elements);
     if (!added.ok()) return added;
   }
-  policies_.emplace(slice.version, Known{slice, *std::move(chunks)});
+  policies_.emplace(slice.version, std::make_shared<Known>(Known{slice, *std::move(chunks)}));
   return absl::OkStatus();
 }
 
@@ -104,7 +104,7 @@ const KeySlice* PolicyBook::FindKey(absl::string_view name) const {
 }
 
 const PolicySlice* PolicyBook::newest_slice() const {
-  return policies_.empty() ? nullptr : &policies_.rbegin()->second.slice;
+  return policies_.empty() ? nullptr : &policies_.rbegin()->second->slice;
 }
 
 std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round round) const {
@@ -114,8 +114,21 @@ std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round roun
   if (after == ranges->second.begin()) return std::nullopt;
   const Range& range = std::prev(after)->second;
   if (range.last < round) return std::nullopt;
-  const Known& policy = policies_.at(range.policy);
-  return Binding{&policy.slice, &policy.chunks, range.attempt};
+  const std::shared_ptr<const Known> policy = policies_.at(range.policy);
+  return Binding{std::shared_ptr<const PolicySlice>(policy, &policy->slice),
+                 std::shared_ptr<const ChunkAssignment>(policy, &policy->chunks), range.attempt};
+}
+
+void PolicyBook::Retire(PolicyVersion oldest) {
+  oldest_ = std::max(oldest_, oldest);
+  DropRetired();
+}
+
+void PolicyBook::DropRetired() {
+  for (auto policy = policies_.begin(); policies_.size() > 1 && policy->first < oldest_;) {
+    policy = Governs(policy->first) ? std::next(policy) : policies_.erase(policy);
+    if (policy == policies_.end()) return;
+  }
 }
 
 void PolicyBook::Forget(KeyId key, Round through) {
@@ -124,6 +137,7 @@ void PolicyBook::Forget(KeyId key, Round through) {
   while (!ranges->second.empty() && ranges->second.begin()->second.last <= through) {
     ranges->second.erase(ranges->second.begin());
   }
+  DropRetired();
 }
 
 std::vector<NodeId> PolicyBook::PathTo(const PolicySlice& slice, NodeId self, NodeId destination) {

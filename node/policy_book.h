@@ -4,6 +4,7 @@
 #define BANYAN_NODE_POLICY_BOOK_H_
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,10 +25,11 @@ class PolicyBook {
   // and the most rounds in flight.
   static constexpr size_t kMostBindingsPerKey = 4096;
 
-  // What a (key, round) is run under. Pointers stay valid until the round is forgotten.
+  // What a (key, round) is run under. Shared, since a round that is closed everywhere is looked at until the next one
+  // opens, and its policy may have been retired by then.
   struct Binding {
-    const PolicySlice* slice = nullptr;
-    const ChunkAssignment* chunks = nullptr;
+    std::shared_ptr<const PolicySlice> slice;
+    std::shared_ptr<const ChunkAssignment> chunks;
     Attempt attempt;
   };
 
@@ -46,6 +48,10 @@ class PolicyBook {
   // The newest slice; null before the first.
   const PolicySlice* newest_slice() const;
   std::optional<Binding> FindBinding(KeyId key, Round round) const;
+  // No round of the job runs under a policy below `oldest`: forgets those that govern no round here, and the others as
+  // soon as their rounds are forgotten. The newest policy stays.
+  void Retire(PolicyVersion oldest);
+  size_t policies() const { return policies_.size(); }
   // Rounds of the key up to and including this one will not be asked for again.
   void Forget(KeyId key, Round through);
 
@@ -64,10 +70,12 @@ class PolicyBook {
   };
 
   bool Governs(PolicyVersion version) const;
+  void DropRetired();
 
   std::map<KeyId, KeySlice> keys_;
   std::map<std::string, KeyId, std::less<>> by_name_;
-  std::map<PolicyVersion, Known> policies_;
+  std::map<PolicyVersion, std::shared_ptr<Known>> policies_;
+  PolicyVersion oldest_;                              // that is not retired
   std::map<KeyId, std::map<Round, Range>> bindings_;  // by first round
 };
 

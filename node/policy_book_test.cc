@@ -131,6 +131,24 @@ TEST(PolicyBookTest, AsManyBindingsOfAKeyAreTheLimit) {
   EXPECT_TRUE(book.AddBinding(Rounds(limit + 1, limit + 1, 4)).ok());
 }
 
+TEST(PolicyBookTest, RetiredPoliciesGoWhenTheirRoundsAreForgotten) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10)}).ok());
+  for (const uint64_t version : {1, 2, 3}) ASSERT_TRUE(book.AddSlice(Slice(version)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(1, 1, 2)).ok());
+  const PolicyBook::Binding kept = *book.FindBinding(kKey, Round(1));
+  book.Retire(PolicyVersion(3));
+  EXPECT_EQ(book.policies(), 2u);
+  EXPECT_TRUE(book.FindBinding(kKey, Round(1)).has_value());
+  book.Forget(kKey, Round(1));
+  EXPECT_EQ(book.policies(), 1u);
+  EXPECT_EQ(kept.slice->version, PolicyVersion(2));
+  // Whatever was retired before, and the newest stays.
+  book.Retire(PolicyVersion(1));
+  book.Retire(PolicyVersion(9));
+  EXPECT_EQ(book.newest_slice()->version, PolicyVersion(3));
+}
+
 TEST(PolicyBookTest, TheWayIsTheRouteOrTheLink) {
   PolicySlice slice = Slice(4);
   slice.routes.push_back({{NodeId(1), NodeId(3), NodeId(2)}});

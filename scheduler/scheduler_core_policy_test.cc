@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const ConnectionId kOperator(kInboundConnection.value() + 99);
@@ -275,7 +276,7 @@ TEST(SchedulerReconfigureTest, RefusalsChangeNothing) {
   const size_t records = harness.records().size();
   const std::pair<std::string, const char*> refused[] = {
       {MeshYaml(3, "topology: {planer: fapt}\n"), "new.yaml:"},
-      {"nodes: [{name: n1}]", "address"},
+      {"nodes: [{name: n1}, {name: n2}]", "address"},
       {MeshYaml(4), "nodes cannot change while the job runs"},
       {MeshYaml(3, "policy: {lease_rounds: 9}\n"), "policy.lease_rounds cannot change"},
       {MeshYaml(3, "aggregation: {op: sum}\n"), "aggregation cannot change"},
