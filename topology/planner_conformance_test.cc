@@ -65,8 +65,9 @@ class PlannerConformanceTest : public ::testing::TestWithParam<Setup> {
   static std::vector<NetworkView> Networks() {
     std::vector<NetworkView> networks = {TriangleNetwork(), CompleteNetwork(2, 1), CompleteNetwork(6, 10),
                                          Internet2Network()};
-    for (uint64_t seed = 1; seed <= 12; ++seed)
+    for (const uint64_t seed : {1, 2, 4, 8}) {
       networks.push_back(RandomNetwork(4 + 3 * static_cast<int>(seed), 4, seed));
+    }
     return networks;
   }
 
