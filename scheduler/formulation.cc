@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "topology/plan_rate.h"
 
 namespace banyan {
 namespace {
@@ -56,12 +55,11 @@ void Formulation::NotePlanned(Timestamp now) {
 
 Timestamp Formulation::NextLook() const { return is_enabled_ ? last_look_ + interval_ : kNever; }
 
-Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {
-  const double now_bps = PlanRateBps(current, view);
-  const double then_bps = PlanRateBps(candidate, view);
-  if (then_bps > now_bps * (1 + kLeastGain)) {
-    return {Verdict::Kind::kAdopt,
-            absl::StrFormat("%.3g instead of %.3g Mbit/s are promised", then_bps / 1e6, now_bps / 1e6)};
+Verdict Judge(const Policy& current, double current_rate_bps, const NetworkView& published, const Policy& candidate,
+              const NetworkView& view) {
+  if (candidate.detour_rate_bps > current_rate_bps * (1 + kLeastGain)) {
+    return {Verdict::Kind::kAdopt, absl::StrFormat("%.3g instead of %.3g Mbit/s are promised",
+                                                   candidate.detour_rate_bps / 1e6, current_rate_bps / 1e6)};
   }
   if (SameTrees(current, candidate) &&
       DetourRateBps(candidate, view) > DetourRateBps(current, view) * (1 + kLeastDetourGain)) {
@@ -70,8 +68,8 @@ Verdict Judge(const Policy& current, const NetworkView& published, const Policy&
   if (IsStale(current.auxiliary, published, view) || IsStale(current.routes, published, view)) {
     return {Verdict::Kind::kRefresh, "the rates of detours or routes have changed"};
   }
-  return {Verdict::Kind::kKeep,
-          absl::StrFormat("%.3g instead of %.3g Mbit/s are too little for a change", then_bps / 1e6, now_bps / 1e6)};
+  return {Verdict::Kind::kKeep, absl::StrFormat("%.3g instead of %.3g Mbit/s are too little for a change",
+                                                candidate.detour_rate_bps / 1e6, current_rate_bps / 1e6)};
 }
 
 double PathRateBps(const std::vector<NodeId>& path, const NetworkView& view) {

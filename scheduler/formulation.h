@@ -61,9 +61,10 @@ struct Verdict {
   std::string why;
 };
 
-// `published` is the view that the current policy was published with. Both policies are valid for both views. Pure
-// function.
-Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view);
+// `current_rate_bps` is what the current policy reaches on `view` now (RateOn in topology/policy_difference.h), and
+// `published` the view that it was published with. Both policies are valid for both views. Pure function.
+Verdict Judge(const Policy& current, double current_rate_bps, const NetworkView& published, const Policy& candidate,
+              const NetworkView& view);
 
 // The slowest link of these hops; 0 for a path without a link.
 double PathRateBps(const std::vector<NodeId>& path, const NetworkView& view);

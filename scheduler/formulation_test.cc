@@ -7,6 +7,7 @@
 #include "gtest/gtest.h"
 #include "topology/plan_rate.h"
 #include "topology/planner.h"
+#include "topology/policy_difference.h"
 #include "topology/sample_networks.h"
 
 namespace banyan {
@@ -76,10 +77,14 @@ TEST(FormulationTest, NeverPlansAgainWithoutAwareness) {
   EXPECT_FALSE(formulation.LookForReason(kStart, ChangedTable(2)).has_value());
 }
 
+Verdict JudgeOn(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {
+  return Judge(current, RateOn(current, view), published, candidate, view);
+}
+
 TEST(JudgeTest, AdoptsWhatPromisesAGain) {
   const NetworkView before = Internet2Network();
   const Policy current = *MakePolicy(before, {});
-  EXPECT_EQ(Judge(current, before, current, before).kind, Verdict::Kind::kKeep);
+  EXPECT_EQ(JudgeOn(current, before, current, before).kind, Verdict::Kind::kKeep);
   // The most loaded link drops to a tenth.
   const std::vector<double> loads = LinkLoads(current, before);
   size_t busiest = 0;
@@ -91,7 +96,7 @@ TEST(JudgeTest, AdoptsWhatPromisesAGain) {
   const NetworkView after = Scaled(
       before, [&slow](const NetworkLink& link) { return link.from == slow.from && link.to == slow.to ? 0.1 : 1; });
   const Policy candidate = *MakePolicy(after, {});
-  const Verdict verdict = Judge(current, before, candidate, after);
+  const Verdict verdict = JudgeOn(current, before, candidate, after);
   EXPECT_EQ(verdict.kind, Verdict::Kind::kAdopt);
   EXPECT_THAT(verdict.why, HasSubstr("Mbit/s are promised"));
 }
@@ -103,7 +108,7 @@ TEST(JudgeTest, NoiseFlipsNothing) {
   for (int i = 0; i < 200; ++i) {
     const NetworkView noisy =
         Scaled(truth, [&random](const NetworkLink&) { return 1 + 0.05 * (2 * random.Unit() - 1); });
-    EXPECT_EQ(Judge(current, truth, *MakePolicy(noisy, {}), noisy).kind, Verdict::Kind::kKeep);
+    EXPECT_EQ(JudgeOn(current, truth, *MakePolicy(noisy, {}), noisy).kind, Verdict::Kind::kKeep);
   }
 }
 
@@ -116,13 +121,14 @@ TEST(JudgeTest, DetoursChangeWhenTheyBecomeBetterOrTheirRatesStale) {
       Scaled(before, [&](const NetworkLink& link) { return link.from == a && link.to == c ? 0.2 : 1; });
   Policy other = current;
   other.auxiliary = {Route{a, b, {a, d, b}}};
-  EXPECT_EQ(Judge(current, before, other, before).kind, Verdict::Kind::kKeep);
+  EXPECT_EQ(JudgeOn(current, before, other, before).kind, Verdict::Kind::kKeep);
   EXPECT_EQ(PathRateBps({a, c, b}, slower), 2e6);
   // Trees that would use the slow link are not compared here.
   current.trees = other.trees = {Tree{b, 1, {{a, b}, {c, b}, {d, b}}, {{a, b}, {c, b}, {d, b}}}};
-  EXPECT_EQ(Judge(current, before, other, slower).kind, Verdict::Kind::kAdopt);
-  EXPECT_EQ(Judge(current, before, current, slower).kind, Verdict::Kind::kRefresh);
-  EXPECT_EQ(Judge(current, slower, current, slower).kind, Verdict::Kind::kKeep);
+  current.detour_rate_bps = other.detour_rate_bps = 0;
+  EXPECT_EQ(JudgeOn(current, before, other, slower).kind, Verdict::Kind::kAdopt);
+  EXPECT_EQ(JudgeOn(current, before, current, slower).kind, Verdict::Kind::kRefresh);
+  EXPECT_EQ(JudgeOn(current, slower, current, slower).kind, Verdict::Kind::kKeep);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ std::string Text(bool value) { return value ? "true" : "false"; }
 std::string Text(int64_t value) { return absl::StrCat(value); }
 std::string Text(int value) { return absl::StrCat(value); }
 std::string Text(double value) { return absl::StrFormat("%.6g", value); }
+std::string Text(ShareRule value) { return value == ShareRule::kQuality ? "quality" : "balanced"; }
 std::string Text(absl::Duration value) { return absl::FormatDuration(value); }
 template <typename T>
 std::string Text(const std::optional<T>& value) {
@@ -111,6 +112,8 @@ void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, bool r
   }
   comparison.Free("topology.roots", was.roots, is.roots);
   comparison.Free("topology.root", was.root, is.root);
+  if (roots_fixed) comparison.Fixed("topology.shares", was.shares, is.shares, kOptimizer);
+  comparison.Free("topology.shares", was.shares, is.shares);
   comparison.Free("topology.k", was.arity, is.arity);
   comparison.Free("topology.update_seconds", was.update_interval, is.update_interval);
   comparison.Free("topology.update_rate", was.update_rate, is.update_rate);

@@ -1,9 +1,12 @@
 #include "scheduler/plan_computation.h"
 
+#include "topology/policy_difference.h"
+
 namespace banyan {
 
-PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config)
-    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)) {}
+PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
+                                 std::optional<Policy> in_use)
+    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)), in_use_(std::move(in_use)) {}
 
 void PlanComputation::Run() {
   const absl::StatusOr<NetworkView> restricted = view_.Restrict(members_);
@@ -12,6 +15,7 @@ void PlanComputation::Run() {
     return;
   }
   policy_ = MakePolicy(*restricted, config_);
+  if (in_use_.has_value()) rate_in_use_bps_ = RateOn(*in_use_, *restricted);
 }
 
 int64_t PlanComputation::size_bytes() const {

@@ -33,6 +33,16 @@ TEST(PlanComputationTest, PlansForTheMembers) {
   EXPECT_THAT(policy->members, ElementsAre(NodeId(1), NodeId(2)));
 }
 
+TEST(PlanComputationTest, RatesThePolicyInUseOnTheMembersLinks) {
+  PlanComputation first(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig());
+  first.Run();
+  EXPECT_EQ(first.rate_in_use_bps(), 0);
+  const Policy policy = *first.TakePolicy();
+  PlanComputation again(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig(), policy);
+  again.Run();
+  EXPECT_NEAR(again.rate_in_use_bps(), policy.detour_rate_bps, 1);
+}
+
 TEST(PlanComputationTest, GivesThePlannersError) {
   PlanComputation plan(PathView(), {NodeId(1), NodeId(3)}, PlannerConfig());
   plan.Run();

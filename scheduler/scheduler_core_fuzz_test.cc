@@ -35,6 +35,7 @@ class Fuzzer {
 
   void StepOnce() {
     harness_.persists = !random_.Chance(0.05);
+    harness_.computes = !random_.Chance(0.2);
     harness_.ForgetSent();
     const uint64_t dice = random_.Below(1000);
     if (dice < 1) return harness_.Step(ConnectionDown{AnyConnection()});
@@ -53,6 +54,7 @@ class Fuzzer {
     EXPECT_LE(sizes.at("parked"), keys * window * kNodes);
     EXPECT_LE(sizes.at("waiting keys"), 20u * 2 * kNodes);
     EXPECT_LE(sizes.at("held"), kMaxHeldMessages);
+    EXPECT_LE(sizes.at("policies"), kMostLivePolicies);
   }
 
   std::string AnyText() {
@@ -97,9 +99,27 @@ class Fuzzer {
     for (uint64_t i = random_.Below(4); i > 0; --i) closed.entries.push_back({AnyKey(), AnyRound(), 7});
     return closed;
   }
+  LinkMeasurement AnyMeasurement() {
+    LinkMeasurement measurement;
+    measurement.rate_bps = random_.Chance(0.9) ? 1e6 + 1e9 * random_.Unit() : random_.Unit() - 0.5;
+    measurement.is_backlogged = random_.Chance(0.5);
+    measurement.delay = absl::Milliseconds(random_.Between(-1, 50));
+    measurement.age = absl::Milliseconds(random_.Between(-1, 5000));
+    return measurement;
+  }
+  Reconfigure AnyReconfiguration() {
+    const char* const changes[] = {"topology: {planner: star}\n",   "topology: {planner: mst, update_seconds: 1}\n",
+                                   "awareness: {enabled: false}\n", "chunks: {max_elements: 7}\n",
+                                   "aggregation: {op: sum}\n",      "topology: [\n"};
+    return {MeshYaml(kNodes, absl::StrCat("policy: {lease_rounds: 2}\n", changes[random_.Below(6)])), AnyText()};
+  }
   NodeReport AnyReport() {
     NodeReport report;
     report.links.resize(random_.Below(8));
+    for (NodeReport::Link& link : report.links) {
+      link.to = NodeId(static_cast<uint32_t>(random_.Below(kNodes + 2)));
+      if (random_.Chance(0.5)) link.measurement = AnyMeasurement();
+    }
     report.memory.resize(random_.Below(kMaxReportMemoryRows + 4));
     report.progress.resize(random_.Below(4));
     if (!report.memory.empty()) report.memory[0].what = AnyText();
@@ -124,7 +144,7 @@ class Fuzzer {
   Message AnyMessage() {
     const uint64_t dice = random_.Below(10000);
     if (dice < 2) return AnyEnding();
-    switch (dice % 24) {
+    switch (dice % 25) {
       case 0:
         return ChunkMessage{};
       case 1:
@@ -159,6 +179,8 @@ class Fuzzer {
       case 18:
       case 19:
         return AnyRequest();
+      case 24:
+        return AnyReconfiguration();
       default:
         return AnyClosed();
     }

@@ -25,7 +25,10 @@ void SchedulerCore::StartIfComplete() {
 void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, const PlannerConfig& config,
                               std::string why) {
   last_computation_ = last_computation_.Next();
-  outbox_.StartComputation(last_computation_, std::make_unique<PlanComputation>(view, members, config));
+  const Policy* current = policies_.Current();
+  outbox_.StartComputation(
+      last_computation_, std::make_unique<PlanComputation>(
+                             view, members, config, current == nullptr ? std::nullopt : std::make_optional(*current)));
   plan_ = Plan{last_computation_, std::move(members), std::move(view), std::move(why)};
   links_.MarkPlanned();
   formulation_.NotePlanned(now_);
@@ -48,7 +51,7 @@ void SchedulerCore::On(ComputationFinished& event) {
     if (!reconfiguration_->is_planning) return PlanReconfiguration();
     return FinishReconfiguration(std::move(plan), std::move(policy));
   }
-  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy));
+  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), computation->rate_in_use_bps());
   outbox_.Log(LogLevel::kWarning, absl::StrCat("planning failed, and the policy stays: ", policy.status().message()));
 }
 
@@ -68,9 +71,10 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   policy.epoch = epoch_;
   policy.key_table = keys_.version();
   policy.roots_fixed = KeepsStateAtRoots();
-  LogInfo(absl::StrFormat("policy %d: %s, %s, rate %.3g of at most %.3g Mbit/s (simple bound), because of %s",
-                          policy.version.value(), policy.planner, Count(policy.trees.size(), "tree"),
-                          policy.rate_bps / 1e6, policy.bound_bps / 1e6, plan.why));
+  LogInfo(absl::StrFormat(
+      "policy %d: %s, %s, rate %.3g (%.3g with detours) of at most %.3g Mbit/s (simple bound), because of %s",
+      policy.version.value(), policy.planner, Count(policy.trees.size(), "tree"), policy.rate_bps / 1e6,
+      policy.detour_rate_bps / 1e6, policy.bound_bps / 1e6, plan.why));
   const TransmissionSettings transmission = MakeTransmissionSettings(overlay_);
   Persist(PolicyRecord{policy, plan.why, transmission, MeasuredLinks(plan.view), std::move(overlay)});
   rounds_.UsePolicy(policy.version, policy.members.size());
@@ -108,9 +112,9 @@ void SchedulerCore::ReplanIfWanted() {
   StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), *std::move(why));
 }
 
-void SchedulerCore::FinishReplan(Plan plan, Policy policy) {
+void SchedulerCore::FinishReplan(Plan plan, Policy policy, double rate_in_use_bps) {
   const Policy& current = *policies_.Current();
-  Verdict verdict = Judge(current, published_view_, policy, plan.view);
+  Verdict verdict = Judge(current, rate_in_use_bps, published_view_, policy, plan.view);
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
   switch (verdict.kind) {
     case Verdict::Kind::kKeep:
@@ -118,6 +122,7 @@ void SchedulerCore::FinishReplan(Plan plan, Policy policy) {
     case Verdict::Kind::kRefresh:
       policy = current;
       policy.rate_bps = PlanRateBps(policy, plan.view);
+      policy.detour_rate_bps = rate_in_use_bps;
       break;
     case Verdict::Kind::kAdopt:
       break;

@@ -96,6 +96,7 @@ struct Encoder {
     filled.set_rate_bps(policy.rate_bps);
     filled.set_bound_bps(policy.bound_bps);
     filled.set_roots_fixed(policy.roots_fixed);
+    filled.set_detour_rate_bps(policy.detour_rate_bps);
     FillCircumstances(record, filled);
   }
   void operator()(const BindingsRecord& record) {
@@ -193,6 +194,7 @@ absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
   policy.bound_bps = from.bound_bps();
   if (std::isnan(policy.rate_bps) || std::isnan(policy.bound_bps)) return Malformed("a policy whose rate is no number");
   policy.roots_fixed = from.roots_fixed();
+  policy.detour_rate_bps = from.detour_rate_bps();
   PolicyRecord record;
   record.policy = std::move(policy);
   if (absl::Status status = ReadCircumstances(from, record); !status.ok()) return status;

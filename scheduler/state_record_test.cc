@@ -28,6 +28,7 @@ Policy SamplePolicy() {
   policy.chunk_max_elements = 65536;
   policy.roots_fixed = true;
   policy.rate_bps = std::numeric_limits<double>::infinity();
+  policy.detour_rate_bps = 1.1e8;
   policy.bound_bps = 1.25e8;
   return policy;
 }

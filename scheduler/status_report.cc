@@ -168,6 +168,7 @@ void WritePolicy(const StatusSources& from, JsonWriter& json) {
   if (policy != nullptr) {
     json.Name("planner").String(policy->planner);
     json.Name("rate_mbps").Number(policy->rate_bps / kMega);
+    json.Name("detour_rate_mbps").Number(policy->detour_rate_bps / kMega);
     json.Name("bound_mbps").Number(policy->bound_bps / kMega);
     json.Name("policy_reason").String(from.policies.CurrentReason());
     json.Name("roots_fixed").Boolean(policy->roots_fixed);

@@ -42,8 +42,9 @@ struct StatusSources {
 // `auxiliary_bytes`, `old` (measured too long ago to rely on), and of measured links `one_way_delay_mbps` (Eq. 14 of
 // NETSTORM), `clock_offset_ms` (the receiver's clock minus the sender's) and `clock_uncertainty_ms`.
 //
-// Of the policy: `policy_reason` (why it was made), `roots_fixed`, `live_policies` (versions that still govern rounds),
-// `auxiliary_share` (of all bytes that nodes have sent, the part on detours; 0 before the first) and `slowest_link`
+// Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `policy_reason` (why it was made),
+// `roots_fixed`, `live_policies` (versions that still govern rounds), `auxiliary_share` (of all bytes that nodes have
+// sent, the part on detours; 0 before the first) and `slowest_link`
 // {`from`, `to`, `mbps`, `load`}: the link that bounds the rate, predicted from what is known now as the one with the
 // most bits per bit of the model (`load`) for its throughput; null when no link carries anything.
 std::string MakeStatusJson(const StatusSources& sources);

@@ -95,6 +95,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   policy.version = PolicyVersion(6);
   policy.planner = "star";
   policy.rate_bps = 9e6;
+  policy.detour_rate_bps = 9.5e6;
   policy.bound_bps = 19e6;
   policy.trees = {Tree{kA, 1, {{kB, kA}}, {{kB, kA}}}};
   policy.members = {kA, kB};
@@ -107,9 +108,10 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250)"));
   EXPECT_THAT(
       json,
-      HasSubstr(R"("planner":"star","rate_mbps":9,"bound_mbps":19,"policy_reason":"the start","roots_fixed":false,)"
-                R"("live_policies":1,"slowest_link":{"from":"a","to":"b","mbps":38,"load":1},)"
-                R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
+      HasSubstr(
+          R"("planner":"star","rate_mbps":9,"detour_rate_mbps":9.5,"bound_mbps":19,"policy_reason":"the start","roots_fixed":false,)"
+          R"("live_policies":1,"slowest_link":{"from":"a","to":"b","mbps":38,"load":1},)"
+          R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
   EXPECT_THAT(json, HasSubstr(R"("keys":[{"key":"w","elements":10,"closed_rounds":0}])"));
   EXPECT_THAT(json, HasSubstr(R"("auxiliary_share":0.25)"));
   EXPECT_THAT(json, Not(HasSubstr("error")));
