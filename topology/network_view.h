@@ -16,8 +16,8 @@
 
 namespace banyan {
 
-// Where a link's numbers come from: the configuration or nobody yet (believed), or measurements of chunks on a tree edge
-// (primary) or on a detour (auxiliary).
+// Where a link's numbers come from: the configuration or nobody yet (believed), or measurements of chunks on a tree
+// edge (primary) or on a detour (auxiliary).
 enum class LinkSource { kBelieved, kPrimary, kAuxiliary };
 
 struct NetworkNode {
