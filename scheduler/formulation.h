@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
+#include "core/ids.h"
 #include "core/time.h"
 #include "scheduler/link_table.h"
 #include "topology/network_view.h"
