@@ -107,6 +107,33 @@ TEST(MetricsTest, DaemonsTellWhatTheyDo) {
   job.StopAll();
 }
 
+TEST(MetricsTest, WhatTrainingMeasuresIsSeen) {
+  JobSpec spec;
+  spec.nodes = 2;
+  spec.http = "127.0.0.1:0";
+  JobFixture job(spec);
+  job.StartScheduler();
+  for (size_t node = 0; node < job.nodes(); ++node) job.StartNode(node, {"--http", "127.0.0.1:0"});
+  const std::vector<std::unique_ptr<Session>> sessions = job.OpenAll();
+  TestTraining training(Addresses(sessions), {{"fc", 300000}});
+  training.Init();
+  const std::string rate = "banyan_node_link_rate_bits_per_second{to=\"n2\",source=\"primary\"}";
+  const int node = MetricsPort(job, "n1");
+  std::map<std::string, double> values;
+  for (const absl::Time deadline = absl::Now() + kPatience; values.count(rate) == 0 && absl::Now() < deadline;) {
+    training.PushPullRound();
+    if (HasFatalFailure()) return;
+    values = Parse(HttpGet(node, "/metrics"));
+  }
+  EXPECT_THAT(values[rate], Gt(0));
+  EXPECT_THAT(values["banyan_node_clock_uncertainty_seconds{to=\"n2\"}"], Ge(0));
+  const int scheduler = MetricsPort(job, "scheduler");
+  values =
+      WaitFor(scheduler, "banyan_scheduler_link_rate_bits_per_second{from=\"n1\",to=\"n2\",source=\"primary\"}", 1);
+  EXPECT_EQ(values.count("banyan_scheduler_link_age_seconds{from=\"n1\",to=\"n2\",source=\"primary\"}"), 1u);
+  job.StopAll();
+}
+
 TEST(MetricsTest, APortThatIsTakenEndsTheNode) {
   JobSpec spec;
   spec.http = "127.0.0.1:0";

@@ -17,9 +17,9 @@
 #include "tools/command_line.h"
 #include "tools/daemon_address.h"
 #include "tools/daemon_log.h"
-#include "tools/daemon_metrics.h"
 #include "tools/daemon_run.h"
-#include "tools/node_metrics.h"
+#include "tools/metrics/daemon_metrics.h"
+#include "tools/metrics/node_metrics.h"
 #include "tools/stop_signals.h"
 #include "topology/overlay_address.h"
 

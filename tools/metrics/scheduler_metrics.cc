@@ -1,4 +1,4 @@
-#include "tools/scheduler_metrics.h"
+#include "tools/metrics/scheduler_metrics.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "tools/daemon_metrics.h"
+#include "tools/metrics/daemon_metrics.h"
 
 #include <utility>
 

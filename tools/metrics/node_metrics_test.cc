@@ -1,4 +1,4 @@
-#include "tools/node_metrics.h"
+#include "tools/metrics/node_metrics.h"
 
 #include <memory>
 #include <utility>

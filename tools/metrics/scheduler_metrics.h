@@ -1,6 +1,6 @@
 // What a scheduler tells a monitoring system: the same as `banyan status`, as metrics. docs/metrics.md lists them.
-#ifndef BANYAN_TOOLS_SCHEDULER_METRICS_H_
-#define BANYAN_TOOLS_SCHEDULER_METRICS_H_
+#ifndef BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
+#define BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 
 #include <memory>
 #include <string>
@@ -37,4 +37,4 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status);
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_SCHEDULER_METRICS_H_
+#endif  // BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_

@@ -1,6 +1,6 @@
 // The metrics page of a daemon.
-#ifndef BANYAN_TOOLS_DAEMON_METRICS_H_
-#define BANYAN_TOOLS_DAEMON_METRICS_H_
+#ifndef BANYAN_TOOLS_METRICS_DAEMON_METRICS_H_
+#define BANYAN_TOOLS_METRICS_DAEMON_METRICS_H_
 
 #include <memory>
 #include <string>
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& htt
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_DAEMON_METRICS_H_
+#endif  // BANYAN_TOOLS_METRICS_DAEMON_METRICS_H_

@@ -1,6 +1,6 @@
 // What a node tells a monitoring system: its own reports to the scheduler, as metrics. docs/metrics.md lists them.
-#ifndef BANYAN_TOOLS_NODE_METRICS_H_
-#define BANYAN_TOOLS_NODE_METRICS_H_
+#ifndef BANYAN_TOOLS_METRICS_NODE_METRICS_H_
+#define BANYAN_TOOLS_METRICS_NODE_METRICS_H_
 
 #include <map>
 #include <memory>
@@ -47,4 +47,4 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& snapshot);
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_NODE_METRICS_H_
+#endif  // BANYAN_TOOLS_METRICS_NODE_METRICS_H_
