@@ -73,6 +73,7 @@ std::string TopologyText(const TopologyConfig& topology) {
   return absl::StrCat("topology: {planner: ", topology.planner, ", roots: ", Or(topology.roots, "all"),
                       topology.root.has_value() ? absl::StrCat(", root: ", *topology.root) : "",
                       ", k: ", topology.arity,
+                      ", shares: ", topology.shares == ShareRule::kBalanced ? "balanced" : "quality",
                       ", update_seconds: ", Number(absl::ToDoubleSeconds(topology.update_interval)),
                       ", update_rate: ", Number(topology.update_rate), "}\n");
 }

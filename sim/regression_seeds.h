@@ -17,6 +17,8 @@ inline const std::vector<RegressionSeed> kRegressionSeeds = {
     {1675, "a node left while a slower one still pulled the last result"},
     {115, "two relays refused each other's chunks for ever"},
     {1001, "two relays refused each other's chunks for ever"},
+    {324, "a chunk was sent again and again after its round was closed everywhere and its policy retired"},
+    {1346, "a chunk was sent again and again after its round was closed everywhere and its policy retired"},
 };
 
 }  // namespace banyan

@@ -14,6 +14,7 @@
 #include "tools/reconfigure_command.h"
 #include "tools/scheduler_command.h"
 #include "tools/sim_command.h"
+#include "tools/sim_figures_command.h"
 #include "tools/status_command.h"
 
 int main(int argc, char** argv) {
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
        {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
+       {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
        {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
        {"bench", "measures Banyan on this machine", banyan::BenchCommand},
        {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});

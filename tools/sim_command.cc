@@ -53,6 +53,7 @@ struct SimFlags {
   double drift_ppm = 0;
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
+  std::string shares;
   double update_seconds = 0;  // 0: the file's
   bool json = false;
 };
@@ -123,6 +124,7 @@ void AddChangeFlags(CommandLine& line, SimFlags& flags) {
 void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
   line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
   line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
+  line.Choice("shares", {"quality", "balanced"}, "instead of the file's topology.shares", &flags.shares);
   line.Number("update-seconds", "S", "instead of the file's topology.update_seconds", 0.001, kMostSeconds,
               &flags.update_seconds);
 }
@@ -178,6 +180,9 @@ void Override(const SimFlags& flags, OverlayConfig& overlay) {
   if (flags.has_roots) overlay.topology.roots = flags.roots;
   if (!flags.awareness.empty()) overlay.awareness.enabled = flags.awareness == "on";
   if (!flags.multipath.empty()) overlay.multipath.enabled = flags.multipath == "on";
+  if (!flags.shares.empty()) {
+    overlay.topology.shares = flags.shares == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
+  }
   if (flags.update_seconds > 0) overlay.topology.update_interval = absl::Seconds(flags.update_seconds);
 }
 

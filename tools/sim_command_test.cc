@@ -98,6 +98,21 @@ TEST(SimCommandTest, LinksChangeAsAFileOrASeedSays) {
               HasSubstr("expected two rates in Mbit/s"));
 }
 
+TEST(SimCommandTest, OptionsReplaceTheFiles) {
+  const std::vector<std::string> base = {kInternet2, "--model-bytes", "20M", "--json"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), base.begin(), base.end());
+    const Outcome sim = Sim(more);
+    EXPECT_EQ(sim.code, 0) << sim.err;
+    return YAML::Load(sim.out);
+  };
+  EXPECT_EQ(with({"--multipath", "off"})["auxiliary_share"].as<double>(), 0);
+  EXPECT_GT(with({"--multipath", "on"})["auxiliary_share"].as<double>(), 0);
+  EXPECT_GT(with({"--shares", "balanced"})["plan_rate_mbps"].as<double>(),
+            with({"--shares", "quality"})["plan_rate_mbps"].as<double>());
+  EXPECT_EQ(with({"--awareness", "off", "--update-seconds", "1"})["policies"].as<int>(), 1);
+}
+
 TEST(SimCommandTest, UsageErrorsSayWhatIsWrong) {
   EXPECT_EQ(Sim({}).code, 2);
   const Outcome bytes = Sim({kInternet2, "--model-bytes", "10MB"});

@@ -1,0 +1,123 @@
+// What nodes learn of their links from training traffic, against what the links are.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "sim/cluster.h"
+#include "sim/simulation.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+// Of the time: links that are busy for less tell little about themselves, and matter as little.
+constexpr double kBusy = 0.35;
+
+using NodePair = std::pair<NodeId, NodeId>;
+
+// The newest measurement of each link that reached the scheduler.
+class Estimates : public TrafficObserver {
+ public:
+  struct Estimate {
+    Timestamp came;
+    LinkMeasurement measurement;
+  };
+
+  void OnDelivered(const Traffic& traffic) override {
+    const auto* report = std::get_if<NodeReport>(&traffic.message);
+    if (report == nullptr) return;
+    for (const NodeReport::Link& link : report->links) {
+      if (link.measurement.has_value()) newest[{traffic.from, link.to}] = {traffic.now, *link.measurement};
+    }
+  }
+
+  std::map<NodePair, Estimate> newest;
+};
+
+// Estimated over true rate.
+double RatioOf(const LinkMeasurement& measurement, const SimulatedLink& link, int64_t scale) {
+  return measurement.rate_bps * static_cast<double>(scale) / link.rate_bps();
+}
+
+class EstimateTest : public testing::TestWithParam<bool> {
+ protected:
+  static SimulationOptions MakeOptions() {
+    SimulationOptions options;
+    const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
+    EXPECT_TRUE(overlay.ok()) << overlay.status();
+    options.overlay = *overlay;
+    options.overlay.multipath.enabled = GetParam();
+    options.tensor_elements = {30000000};
+    options.rounds = 12;
+    options.most_drift_ppm = 200;
+    return options;
+  }
+};
+
+// Clocks of simulated processes differ by days and drift by up to 200 ppm.
+TEST_P(EstimateTest, AreWithinATenthOfTheLinksRates) {
+  SimulationOptions options = MakeOptions();
+  Cluster cluster(MakeClusterOptions(options));
+  Estimates estimates;
+  cluster.simulator()->network()->AddObserver(&estimates);
+  ASSERT_TRUE(cluster.RunUntilTrained(Timestamp() + absl::Seconds(1000))) << cluster.WhoWaits();
+  int measured = 0;
+  for (const auto& [ends, link] : cluster.simulator()->network()->links()) {
+    const auto found = estimates.newest.find(ends);
+    if (found == estimates.newest.end() || !found->second.measurement.is_backlogged) continue;
+    // One sample on a link that is idle for most of the time is worth less.
+    const double seconds = absl::ToDoubleSeconds(cluster.simulator()->now() - Timestamp());
+    if (8.0 * static_cast<double>(link.data_bytes()) / link.rate_bps() < kBusy * seconds) continue;
+    ++measured;
+    EXPECT_NEAR(RatioOf(found->second.measurement, link, cluster.scale()), 1, 0.1)
+        << ends.first << " to " << ends.second << " of " << link.rate_bps();
+  }
+  EXPECT_GE(measured, 6);
+}
+
+// Three links of ten change in the middle; a change must be known one update and one round later.
+TEST_P(EstimateTest, FollowALinkThatChanges) {
+  SimulationOptions options = MakeOptions();
+  options.link_redraw = LinkRedraw{absl::Seconds(60), 20e6, 155e6, 0.3, 5};
+  Cluster cluster(MakeClusterOptions(options));
+  Estimates estimates;
+  cluster.simulator()->network()->AddObserver(&estimates);
+  Simulator* simulator = cluster.simulator();
+  simulator->RunUntil([] { return false; }, Timestamp() + absl::Seconds(59));
+  std::map<NodePair, double> before;
+  std::map<NodePair, int64_t> bytes_before;
+  for (const auto& [ends, link] : simulator->network()->links()) {
+    before[ends] = link.rate_bps();
+    bytes_before[ends] = link.data_bytes();
+  }
+  simulator->RunUntil([] { return false; }, Timestamp() + absl::Seconds(61));
+  const uint64_t rounds_done = cluster.rounds_done();
+  // The round that runs, and one whole round.
+  ASSERT_TRUE(
+      simulator->RunUntil([&] { return cluster.rounds_done() >= rounds_done + 2; }, Timestamp() + absl::Seconds(119)));
+  const Timestamp limit =
+      std::min(simulator->now() + options.overlay.topology.update_interval, Timestamp() + absl::Seconds(119));
+  simulator->RunUntil([] { return false; }, limit);
+  int changed = 0;
+  for (const auto& [ends, link] : simulator->network()->links()) {
+    const auto found = estimates.newest.find(ends);
+    if (before[ends] == link.rate_bps() || found == estimates.newest.end()) continue;
+    const LinkMeasurement& measurement = found->second.measurement;
+    const double seconds = absl::ToDoubleSeconds(simulator->now() - (Timestamp() + absl::Seconds(60)));
+    const double busy = 8.0 * static_cast<double>(link.data_bytes() - bytes_before[ends]) / link.rate_bps() / seconds;
+    if (busy < kBusy) continue;
+    ++changed;
+    EXPECT_NEAR(RatioOf(measurement, link, cluster.scale()), 1, 0.1)
+        << ends.first << " to " << ends.second << " from " << before[ends] << " to " << link.rate_bps();
+  }
+  EXPECT_GE(changed, 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Detours, EstimateTest, testing::Bool());
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,343 @@
+#include "sim/figure.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "core/random.h"
+#include "sim/overlay_text.h"
+#include "sim/sample_overlays.h"
+#include "sim/simulation.h"
+#include "topology/overlay_yaml.h"
+#include "topology/planner.h"
+#include "topology/yaml_reader.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kElementBytes = 4;
+constexpr double kMostMinutes = 1e4;
+constexpr int64_t kMostSeeds = 100;
+constexpr int64_t kMostModelBytes = int64_t{1} << 42;
+constexpr int64_t kMostCount = 1 << 24;
+constexpr int kMostNodes = 1000;
+constexpr uint64_t kFewestRounds = 2;
+constexpr uint64_t kMostRounds = 60;
+// NETSTORM, section IX.
+constexpr absl::Duration kRedrawPeriod = absl::Minutes(3);
+constexpr double kLowestBps = 20e6;
+constexpr double kHighestBps = 155e6;
+constexpr absl::Duration kDelay = absl::Milliseconds(15);
+constexpr double kLinksPerNode = 13.0 / 9.0;  // as in its overlay
+
+using Setter = std::function<void(const YamlValue&, const std::string&, FigureCase&, YamlProblems&)>;
+
+Setter IntegerSetter(int64_t low, int64_t high, std::function<void(FigureCase&, int64_t)> set) {
+  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
+    const std::optional<int64_t> number = ReadInteger(value, where, low, high, problems);
+    if (number.has_value()) set(figure_case, *number);
+  };
+}
+
+Setter NumberSetter(double high, std::function<void(FigureCase&, double)> set) {
+  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
+    const std::optional<double> number = ReadNumber(value, where, {0, high}, problems);
+    if (number.has_value()) set(figure_case, *number);
+  };
+}
+
+Setter BoolSetter(std::function<void(FigureCase&, bool)> set) {
+  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
+    const std::optional<bool> truth = ReadBool(value, where, problems);
+    if (truth.has_value()) set(figure_case, *truth);
+  };
+}
+
+Setter WordSetter(std::vector<std::string> known, std::function<void(FigureCase&, const std::string&)> set) {
+  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
+    const std::optional<std::string> word = ReadWord(value, where, known, problems);
+    if (word.has_value()) set(figure_case, *word);
+  };
+}
+
+std::map<std::string, Setter> Setters() {
+  return {
+      {"planner",
+       WordSetter(PlannerNames(), [](FigureCase& c, const std::string& v) { c.overlay.topology.planner = v; })},
+      {"roots",
+       IntegerSetter(1, kMostNodes, [](FigureCase& c, int64_t v) { c.overlay.topology.roots = static_cast<int>(v); })},
+      {"root",
+       [](const YamlValue& value, const std::string& where, FigureCase& c, YamlProblems& problems) {
+         if (const auto name = ReadName(value, where, problems); name.has_value()) c.overlay.topology.root = *name;
+       }},
+      {"shares", WordSetter({"quality", "balanced"},
+                            [](FigureCase& c, const std::string& v) {
+                              c.overlay.topology.shares = v == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
+                            })},
+      {"awareness", BoolSetter([](FigureCase& c, bool v) { c.overlay.awareness.enabled = v; })},
+      {"multipath", BoolSetter([](FigureCase& c, bool v) { c.overlay.multipath.enabled = v; })},
+      {"primary_busy_bound",
+       IntegerSetter(0, kMostCount,
+                     [](FigureCase& c, int64_t v) { c.overlay.multipath.primary_busy_bound = static_cast<int>(v); })},
+      {"auxiliary_queue_length", IntegerSetter(0, kMostCount,
+                                               [](FigureCase& c, int64_t v) {
+                                                 c.overlay.multipath.auxiliary_queue_length = static_cast<int>(v);
+                                               })},
+      {"chunk_elements",
+       IntegerSetter(1, kMostCount, [](FigureCase& c, int64_t v) { c.overlay.chunks.max_elements = v; })},
+      {"probe_chunk_bytes",
+       IntegerSetter(1, kMostModelBytes, [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunk_bytes = v; })},
+      {"probe_chunks",
+       IntegerSetter(1, kMostCount,
+                     [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunks = static_cast<int>(v); })},
+      {"update_seconds",
+       NumberSetter(1e6, [](FigureCase& c, double v) { c.overlay.topology.update_interval = absl::Seconds(v); })},
+      {"model_bytes",
+       IntegerSetter(kElementBytes, kMostModelBytes, [](FigureCase& c, int64_t v) { c.model_bytes = v; })},
+      {"compute_ms", NumberSetter(1e9, [](FigureCase& c, double v) { c.compute_ms = v; })},
+      {"redraw", BoolSetter([](FigureCase& c, bool v) { c.redraw = v; })},
+      {"nodes", IntegerSetter(2, kMostNodes, [](FigureCase& c, int64_t v) { c.nodes = static_cast<int>(v); })},
+  };
+}
+
+// Reads one figure's file.
+class FigureReader {
+ public:
+  FigureReader(const YamlValue& root, const std::string& path, YamlProblems& problems)
+      : file_(root, "", problems), path_(path), problems_(problems), setters_(Setters()) {}
+
+  absl::StatusOr<Figure> Read() {
+    Figure figure;
+    ReadHead(figure);
+    FigureCase base;
+    if (const absl::Status loaded = LoadBase(base); !loaded.ok()) return loaded;
+    variants_ = file_.Find("variants");
+    if (const YamlValue* settings = file_.Find("base"); settings != nullptr) Apply(*settings, "base", base);
+    ReadPoints(base, figure);
+    file_.Finish();
+    if (!problems_.status().ok()) return problems_.status();
+    return figure;
+  }
+
+ private:
+  void ReadHead(Figure& figure) {
+    figure.name = Text("figure");
+    figure.title = Text("title");
+    file_.Number("minutes", {0, kMostMinutes, /*low_allowed=*/false}, figure.minutes);
+    int64_t seeds = 1;
+    file_.Integer("seeds", 1, kMostSeeds, seeds);
+    figure.seeds.clear();
+    for (int64_t seed = 1; seed <= seeds; ++seed) figure.seeds.push_back(static_cast<uint64_t>(seed));
+  }
+
+  std::string Text(absl::string_view key) {
+    const YamlValue* value = file_.Require(key);
+    return value == nullptr ? "" : ReadText(*value, file_.PathOf(key), problems_).value_or("");
+  }
+
+  absl::Status LoadBase(FigureCase& base) {
+    const std::string name = Text("overlay");
+    if (name.empty()) return problems_.status();
+    absl::StatusOr<OverlayConfig> overlay = LoadOverlay((std::filesystem::path(path_).parent_path() / name).string());
+    if (!overlay.ok()) return overlay.status();
+    base.overlay = *std::move(overlay);
+    return absl::OkStatus();
+  }
+
+  void Apply(const YamlValue& settings, const std::string& where, FigureCase& figure_case) {
+    if (settings.kind != YamlValue::Kind::kMap) {
+      problems_.Add(settings.line, absl::StrCat(where, ": expected a map of settings, got ", Describe(settings)));
+      return;
+    }
+    for (const YamlEntry& entry : settings.entries) {
+      if (entry.key != "name") ApplyOne(entry.key, *entry.value, absl::StrCat(where, ".", entry.key), figure_case);
+    }
+  }
+
+  void ApplyOne(const std::string& key, const YamlValue& value, const std::string& where, FigureCase& figure_case) {
+    if (key == "variant") return ApplyVariant(value, where, figure_case);
+    const auto setter = setters_.find(key);
+    if (setter != setters_.end()) return setter->second(value, where, figure_case, problems_);
+    problems_.Add(value.line, absl::StrCat(where, ": no such setting; there are ",
+                                           absl::StrJoin(setters_, ", ", [](std::string* out, const auto& known) {
+                                             absl::StrAppend(out, known.first);
+                                           })));
+  }
+
+  void ApplyVariant(const YamlValue& value, const std::string& where, FigureCase& figure_case) {
+    if (variants_ != nullptr && variants_->kind == YamlValue::Kind::kMap) {
+      for (const YamlEntry& entry : variants_->entries) {
+        if (entry.key == value.scalar) return Apply(*entry.value, absl::StrCat("variants.", entry.key), figure_case);
+      }
+    }
+    problems_.Add(value.line, absl::StrCat(where, ": `variants` has no ", Describe(value)));
+  }
+
+  void ReadPoints(const FigureCase& base, Figure& figure) {
+    const YamlValue* series = file_.Require("series");
+    const YamlValue* sweep = file_.Require("sweep");
+    const YamlValue* baseline = file_.Find("baseline");
+    if (series == nullptr || sweep == nullptr) return;
+    YamlMapReader sweep_map(*sweep, "sweep", problems_);
+    const YamlValue* setting = sweep_map.Require("setting");
+    const YamlValue* values = sweep_map.Require("values");
+    sweep_map.Finish();
+    if (setting == nullptr || values == nullptr) return;
+    figure.sweep = setting->scalar;
+    for (const YamlValue* one : series->items) {
+      YamlMapReader map(*one, "series", problems_);
+      const YamlValue* name = map.Require("name");
+      if (name == nullptr) return;
+      FigureCase of_series = base;
+      Apply(*one, absl::StrCat("series ", name->scalar), of_series);
+      for (const YamlValue* value : values->items) {
+        Figure::Point point{name->scalar, value->scalar, of_series, std::nullopt};
+        ApplyOne(figure.sweep, *value, "sweep.values", point.point);
+        if (baseline != nullptr) {
+          point.baseline = point.point;
+          Apply(*baseline, "baseline", *point.baseline);
+        }
+        figure.points.push_back(std::move(point));
+      }
+    }
+    if (figure.points.empty()) problems_.Add(series->line, "expected at least one series and one value of the sweep");
+  }
+
+  YamlMapReader file_;
+  const std::string path_;
+  YamlProblems& problems_;
+  const std::map<std::string, Setter> setters_;
+  const YamlValue* variants_ = nullptr;
+};
+
+// Connected at random, with as many links for a node as the overlay of the evaluation.
+void DrawOverlay(int nodes, uint64_t seed, OverlayConfig& overlay) {
+  OverlayShape shape;
+  shape.nodes = nodes;
+  shape.links = std::max(nodes - 1, static_cast<int>(std::lround(kLinksPerNode * nodes)));
+  shape.least_bps = kLowestBps;
+  shape.most_bps = kHighestBps;
+  shape.least_delay = shape.most_delay = kDelay;
+  Random random(seed);
+  OverlayConfig drawn = RandomOverlay(shape, &random);
+  overlay.nodes = std::move(drawn.nodes);
+  overlay.links = std::move(drawn.links);
+}
+
+absl::StatusOr<uint64_t> RoundsFor(const SimulationOptions& options, double minutes) {
+  const NetworkView view = MakeNetworkView(options.overlay);
+  const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(options.overlay, view);
+  if (!config.ok()) return config.status();
+  const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
+  if (!policy.ok()) return policy.status();
+  const double round_s = 32.0 * static_cast<double>(options.tensor_elements[0]) / policy->rate_bps +
+                         absl::ToDoubleSeconds(options.compute_time);
+  return std::clamp(static_cast<uint64_t>(60 * minutes / round_s), kFewestRounds, kMostRounds);
+}
+
+// Adds what one simulation has measured to `row`, as its part of `runs`.
+absl::Status Measure(const FigureCase& figure_case, double minutes, uint64_t seed, double runs, FigureRow& row) {
+  SimulationOptions options;
+  options.overlay = figure_case.overlay;
+  if (figure_case.nodes > 0) DrawOverlay(figure_case.nodes, seed, options.overlay);
+  if (options.overlay.topology.roots.value_or(0) > static_cast<int>(options.overlay.nodes.size())) {
+    options.overlay.topology.roots.reset();
+  }
+  options.tensor_elements = {figure_case.model_bytes / kElementBytes};
+  options.compute_time = absl::Milliseconds(figure_case.compute_ms);
+  options.seed = seed;
+  if (figure_case.redraw) options.link_redraw = LinkRedraw{kRedrawPeriod, kLowestBps, kHighestBps, 1, seed};
+  const absl::StatusOr<uint64_t> rounds = RoundsFor(options, minutes);
+  if (!rounds.ok()) return rounds.status();
+  options.rounds = *rounds;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  if (!report.ok()) return report.status();
+  if (!report->replicas_identical) return absl::InternalError("the replicas differ");
+  double seconds = figure_case.compute_ms / 1000;
+  for (const SimulationReport::RoundReport& round : report->rounds) {
+    seconds += absl::ToDoubleSeconds(round.synchronisation) / static_cast<double>(report->rounds.size());
+  }
+  row.seconds += seconds / runs;
+  row.rate_bps += report->model_bits / seconds / runs;
+  row.policies += static_cast<double>(report->policies) / runs;
+  row.auxiliary_share += report->auxiliary_share / runs;
+  return absl::OkStatus();
+}
+
+using Measured = std::map<std::string, FigureRow>;
+
+// Points share baselines, and those that differ in what has no effect share all.
+std::string TextOf(FigureCase figure_case) {
+  const TopologyConfig& topology = figure_case.overlay.topology;
+  if (topology.planner == "fapt" && topology.roots != 1) figure_case.overlay.topology.root.reset();
+  return absl::StrCat(OverlayText(figure_case.overlay), figure_case.model_bytes, " ", figure_case.compute_ms, " ",
+                      figure_case.redraw, " ", figure_case.nodes);
+}
+
+absl::StatusOr<FigureRow> MeasureAll(const Figure& figure, const FigureCase& figure_case, Measured& measured) {
+  const auto [known, is_new] = measured.try_emplace(TextOf(figure_case));
+  FigureRow& row = known->second;
+  if (!is_new) return row;
+  for (const uint64_t seed : figure.seeds) {
+    const absl::Status status =
+        Measure(figure_case, figure.minutes, seed, static_cast<double>(figure.seeds.size()), row);
+    if (!status.ok()) return status;
+  }
+  return row;
+}
+
+}  // namespace
+
+absl::StatusOr<Figure> LoadFigure(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": expected the file of a figure; it cannot be read"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, path);
+  if (!document.ok()) return document.status();
+  YamlProblems problems(path);
+  return FigureReader(document->root(), path, problems).Read();
+}
+
+Figure Quick(Figure figure) {
+  const size_t all = figure.points.size();
+  std::vector<Figure::Point> kept;
+  for (size_t i = 0; i < all; ++i) {
+    const bool first = i == 0 || figure.points[i - 1].series != figure.points[i].series;
+    const bool last = i + 1 == all || figure.points[i + 1].series != figure.points[i].series;
+    if (first || last) kept.push_back(std::move(figure.points[i]));
+  }
+  for (Figure::Point& point : kept) {
+    point.point.model_bytes = std::max<int64_t>(kElementBytes, point.point.model_bytes / 40);
+    if (point.baseline.has_value()) point.baseline->model_bytes = point.point.model_bytes;
+  }
+  figure.points = std::move(kept);
+  figure.seeds.resize(1);
+  figure.minutes = 0.01;
+  return figure;
+}
+
+absl::StatusOr<std::vector<FigureRow>> RunFigure(const Figure& figure, const std::function<void(size_t)>& progress) {
+  std::vector<FigureRow> rows;
+  Measured measured;
+  for (const Figure::Point& point : figure.points) {
+    absl::StatusOr<FigureRow> row = MeasureAll(figure, point.point, measured);
+    if (!row.ok()) return row.status();
+    row->series = point.series;
+    row->value = point.value;
+    if (point.baseline.has_value()) {
+      const absl::StatusOr<FigureRow> baseline = MeasureAll(figure, *point.baseline, measured);
+      if (!baseline.ok()) return baseline.status();
+      row->relative = baseline->seconds / row->seconds;
+    }
+    rows.push_back(*std::move(row));
+    progress(rows.size());
+  }
+  return rows;
+}
+
+}  // namespace banyan

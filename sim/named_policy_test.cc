@@ -1,0 +1,269 @@
+// Changes of policy that the design or NETSTORM name, one at a time.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "sim/cluster.h"
+#include "sim/overlay_scaling.h"
+#include "sim/overlay_text.h"
+#include "sim/policy_waits.h"
+#include "sim/sample_overlays.h"
+#include "sim/simulation.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+Timestamp Seconds(double seconds) { return Timestamp() + absl::Seconds(seconds); }
+
+// Nodes that are all linked with each other; a round of 40 kB takes some tenths of a second. Policies change only when
+// an operator says so.
+ClusterOptions Linked(int nodes) {
+  ClusterOptions options;
+  OverlayShape shape;
+  shape.nodes = nodes;
+  shape.links = nodes * (nodes - 1) / 2;
+  shape.least_bps = 1e6;
+  shape.most_bps = 3e6;
+  Random random(1);
+  options.overlay = RandomOverlay(shape, &random);
+  options.overlay.aggregation.op = AggregationOp::kSum;
+  options.overlay.chunks.max_elements = 200;
+  options.overlay.awareness.enabled = false;
+  options.overlay.multipath.enabled = false;
+  options.plan.tensors = {{"w", 9000, 0}, {"b", 1000, 0}};
+  options.plan.rounds = 30;
+  const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(options.overlay, 1)), "job.yaml");
+  EXPECT_TRUE(reread.ok()) << reread.status();
+  options.overlay = *reread;
+  return options;
+}
+
+OperatorOrder OrderAt(double seconds, const OverlayConfig& overlay) {
+  return {absl::Seconds(seconds), OverlayText(overlay)};
+}
+
+// Which policies chunks were sent under, and when a node sent some under one that another had not heard of.
+class PolicyLag : public TrafficObserver {
+ public:
+  void OnDelivered(const Traffic& traffic) override {
+    if (const auto* published = std::get_if<PolicyPublished>(&traffic.message)) {
+      known_.emplace(traffic.to, published->slice.version);
+    } else if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+      policies.insert(chunk->policy);
+      if (known_.contains({traffic.to, chunk->policy})) return;
+      if (traffic.to == chunk->route.destination()) {
+        ++early_chunks;
+      } else {
+        ++early_relayed_chunks;
+      }
+    }
+  }
+
+  std::set<PolicyVersion> policies;
+  int64_t early_chunks = 0;          // for a node that does not know their policy yet
+  int64_t early_relayed_chunks = 0;  // through such a node
+
+ private:
+  std::set<std::pair<NodeId, PolicyVersion>> known_;
+};
+
+// `late` hears nothing from the scheduler between these times.
+void CutOff(Cluster* cluster, NodeId late, double from_s, double until_s) {
+  SimulatedNetwork* network = cluster->simulator()->network();
+  cluster->simulator()->agenda()->CallAt(Seconds(from_s),
+                                         [=] { network->Partition(late, kSchedulerNode, absl::ZeroDuration()); });
+  cluster->simulator()->agenda()->CallAt(Seconds(until_s), [=] { network->Heal(late, kSchedulerNode); });
+}
+
+// NETSTORM, Fig. 8: nodes 1 and 3 have the new tree and node 2 still the old one. If each used what it has, 2 and 3
+// would wait for each other and 2 would not know what to do with the data from 1.
+TEST(NamedPolicyTest, Figure8ANodeThatHearsLateOfANewTreeNeitherBlocksNorLosesData) {
+  ClusterOptions options = Linked(3);
+  options.overlay.topology.planner = "star";
+  options.overlay.topology.root = "n2";
+  options.overlay.policy.rounds_in_flight = 2;  // or nodes 1 and 3 would wait until node 2's round is closed
+  OverlayConfig other = options.overlay;
+  other.topology.root = "n3";
+  for (int i = 0; i < 6; ++i) options.orders.push_back(OrderAt(1.5 + 3 * i, i % 2 == 0 ? other : options.overlay));
+  options.plan.rounds = 60;
+  Cluster cluster(std::move(options));
+  PolicyLag lag;
+  cluster.simulator()->network()->AddObserver(&lag);
+  for (int i = 0; i < 6; ++i) CutOff(&cluster, NodeId(2), 1.49 + 3 * i, 3 + 3 * i);
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(120))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_EQ(cluster.results().results(), 61 * 2 * 3);
+  EXPECT_GE(lag.policies.size(), 4u);
+  EXPECT_GT(lag.early_chunks, 0);
+}
+
+// Fig. 10: the source takes the new detour over a relay that still has the old ones, which lead back. The source alone
+// decides, so that there is no loop.
+TEST(NamedPolicyTest, Figure10ARelayWithStaleDetoursForwardsOnTheNewOnes) {
+  ClusterOptions options = Linked(4);
+  options.overlay.multipath = {.enabled = true, .primary_busy_bound = 0, .auxiliary_queue_length = 5};
+  OverlayConfig other = options.overlay;
+  other.topology.planner = "star";
+  other.topology.root = "n4";
+  for (int i = 0; i < 6; ++i) options.orders.push_back(OrderAt(1.5 + 3 * i, i % 2 == 0 ? other : options.overlay));
+  options.plan.rounds = 60;
+  Cluster cluster(std::move(options));
+  PolicyLag lag;
+  cluster.simulator()->network()->AddObserver(&lag);
+  for (int i = 0; i < 6; ++i) CutOff(&cluster, NodeId(3), 1.49 + 3 * i, 3 + 3 * i);
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(120))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_GT(cluster.routes()->detoured_chunks(), 100);
+  EXPECT_GT(lag.early_relayed_chunks, 0);
+}
+
+TEST(NamedPolicyTest, AnInvalidOrderChangesNothing) {
+  ClusterOptions options = Linked(3);
+  OverlayConfig fewer = options.overlay;
+  fewer.nodes.pop_back();
+  OverlayConfig unknown = options.overlay;
+  unknown.topology.planner = "oak";
+  options.orders = {OrderAt(0.5, fewer), OrderAt(1, unknown), {absl::Seconds(1.5), "nodes: ["}};
+  Cluster cluster(std::move(options));
+  PolicyLag lag;
+  cluster.simulator()->network()->AddObserver(&lag);
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_EQ(lag.policies.size(), 1u);
+  ASSERT_EQ(cluster.job_operator()->replies().size(), 3u);
+  for (const ReconfigureReply& reply : cluster.job_operator()->replies()) EXPECT_FALSE(reply.accepted) << reply.text;
+}
+
+SimulationOptions Internet2(int64_t model_bytes, uint64_t rounds) {
+  SimulationOptions options;
+  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
+  EXPECT_TRUE(overlay.ok()) << overlay.status();
+  options.overlay = *overlay;
+  options.tensor_elements = {model_bytes / 4};
+  options.rounds = rounds;
+  return options;
+}
+
+absl::Duration Median(std::vector<absl::Duration> times) {
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+absl::Duration MedianOfLast(const SimulationReport& report, size_t rounds) {
+  std::vector<absl::Duration> times;
+  for (size_t i = report.rounds.size() - rounds; i < report.rounds.size(); ++i) {
+    times.push_back(report.rounds[i].synchronisation);
+  }
+  return Median(std::move(times));
+}
+
+double LoadOf(const SimulationReport::LinkReport& link) { return static_cast<double>(link.bytes) / link.rate_bps; }
+
+void SetRate(OverlayConfig* overlay, NodeId from, NodeId to, double factor) {
+  const std::string a = overlay->nodes[from.value() - 1].name;
+  const std::string b = overlay->nodes[to.value() - 1].name;
+  for (LinkConfig& link : *overlay->links) {
+    if (link.a == a && link.b == b) link.a_to_b_bps *= factor;
+    if (link.a == b && link.b == a) link.b_to_a_bps *= factor;
+  }
+}
+
+TEST(NamedPolicyTest, ATenthOfTheBusiestLinksRateIsPlannedAround) {
+  SimulationOptions options = Internet2(60000000, 4);
+  const absl::StatusOr<SimulationReport> before = Simulate(options);
+  ASSERT_TRUE(before.ok()) << before.status();
+  const auto busiest = std::max_element(before->links.begin(), before->links.end(),
+                                        [](const auto& a, const auto& b) { return LoadOf(a) < LoadOf(b); });
+  const double rate_bps = busiest->rate_bps;
+
+  // What a plan for the new rates makes of them.
+  SimulationOptions fresh_options = options;
+  SetRate(&fresh_options.overlay, busiest->from, busiest->to, 0.1);
+  fresh_options.rounds = 8;
+  const absl::StatusOr<SimulationReport> fresh = Simulate(fresh_options);
+  ASSERT_TRUE(fresh.ok()) << fresh.status();
+
+  options.rounds = 24;
+  options.link_changes = {{absl::Seconds(30), busiest->from, busiest->to, rate_bps / 10}};
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rounds.size(), 24u);
+  EXPECT_TRUE(report->replicas_identical);
+  EXPECT_GE(report->policies, 2u);
+  EXPECT_LT(absl::ToDoubleSeconds(MedianOfLast(*report, 5)), 1.1 * absl::ToDoubleSeconds(MedianOfLast(*fresh, 5)))
+      << "without the change " << before->synchronisation_p50;
+}
+
+TEST(NamedPolicyTest, NoRoundWaitsForTheSchedulerInTheSteadyState) {
+  for (const int lease_rounds : {1, 3}) {
+    SimulationOptions options = Internet2(4000000, 110);
+    options.overlay.policy.lease_rounds = lease_rounds;
+    options.compute_time = absl::Milliseconds(100);
+    ClusterOptions cluster_options = MakeClusterOptions(options);
+    PolicyWaits waits(cluster_options.plan);
+    cluster_options.listener = &waits;
+    Cluster cluster(std::move(cluster_options));
+    cluster.simulator()->network()->AddObserver(&waits);
+    EXPECT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+    EXPECT_EQ(waits.RoundsFrom(Round(11)), 0u) << "of 100 with lease_rounds " << lease_rounds;
+  }
+}
+
+struct PauseOutcome {
+  uint64_t rounds_during = 0;
+  absl::Duration median;   // of the rounds' times
+  absl::Duration longest;  // after the first two rounds
+};
+
+// Pauses the scheduler for 5 s in the middle of a lease of 20 rounds.
+PauseOutcome PauseScheduler(int rounds_in_flight) {
+  SimulationOptions options = Internet2(8000000, 40);
+  options.overlay.policy.lease_rounds = 20;
+  options.overlay.policy.rounds_in_flight = rounds_in_flight;
+  options.overlay.membership.lost_after = absl::Seconds(8);  // a pause of 5 s is not an end
+  ClusterOptions cluster_options = MakeClusterOptions(options);
+  cluster_options.plan.barrier_every = 0;  // barriers are the scheduler's
+  cluster_options.plan.compute_time = absl::Milliseconds(200);
+  Cluster cluster(std::move(cluster_options));
+  PauseOutcome outcome;
+  EXPECT_TRUE(cluster.simulator()->RunUntil([&] { return cluster.rounds_done() >= 21; }, Seconds(100)));
+  const Timestamp paused = cluster.simulator()->now();
+  cluster.simulator()->process(kSchedulerNode)->PauseUntil(paused + absl::Seconds(5));
+  cluster.simulator()->RunUntil([] { return false; }, paused + absl::Seconds(5));
+  outcome.rounds_during = cluster.rounds_done() - 21;
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(200))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_EQ(cluster.clock().rounds().size(), 40u);
+  std::vector<absl::Duration> times;
+  for (const auto& [round, clock] : cluster.clock().rounds()) {
+    times.push_back(clock.Synchronisation());
+    if (round > Round(2)) outcome.longest = std::max(outcome.longest, clock.Synchronisation());
+  }
+  outcome.median = Median(std::move(times));
+  return outcome;
+}
+
+TEST(NamedPolicyTest, APauseOfTheSchedulerCostsNoTimeWithALongLeaseAndRoundsInFlight) {
+  const PauseOutcome outcome = PauseScheduler(8);
+  EXPECT_GE(outcome.rounds_during, 3u);
+  EXPECT_LT(outcome.longest, 1.5 * outcome.median);
+}
+
+// Contributions are kept until a round is closed everywhere, which takes the scheduler; with one round in flight nodes
+// wait for that rather than keep more.
+TEST(NamedPolicyTest, APauseOfTheSchedulerCostsNoRound) {
+  const PauseOutcome outcome = PauseScheduler(1);
+  EXPECT_GE(outcome.rounds_during, 1u);
+  EXPECT_LT(outcome.longest, absl::Seconds(5) + 1.5 * outcome.median);
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,79 @@
+#include "tools/figure_report.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kBitsPerMegabit = 1e6;
+
+bool HasBaseline(const std::vector<FigureRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const FigureRow& row) { return row.relative > 0; });
+}
+
+std::vector<std::string> Distinct(const std::vector<FigureRow>& rows, std::string FigureRow::*field) {
+  std::vector<std::string> names;
+  for (const FigureRow& row : rows) {
+    if (std::find(names.begin(), names.end(), row.*field) == names.end()) names.push_back(row.*field);
+  }
+  return names;
+}
+
+std::string Relative(const FigureRow& row) {
+  return row.relative > 0 ? absl::StrFormat("%.2f", row.relative) : std::string();
+}
+
+}  // namespace
+
+std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) {
+  std::string text =
+      absl::StrCat("figure,series,", figure.sweep, ",round_seconds,rate_mbps,speed_up,policies,auxiliary_share\n");
+  for (const FigureRow& row : rows) {
+    absl::StrAppendFormat(&text, "%s,%s,%s,%.3f,%.2f,%s,%.1f,%.3f\n", figure.name, row.series, row.value, row.seconds,
+                          row.rate_bps / kBitsPerMegabit, Relative(row), row.policies, row.auxiliary_share);
+  }
+  return text;
+}
+
+std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
+  std::string text = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n| series | ", figure.sweep,
+                                  " | s per round | Mbit/s | speed-up | policies | on detours |\n"
+                                  "|---|---|---:|---:|---:|---:|---:|\n");
+  for (const FigureRow& row : rows) {
+    absl::StrAppendFormat(&text, "| %s | %s | %.1f | %.1f | %s | %.0f | %.0f %% |\n", row.series, row.value,
+                          row.seconds, row.rate_bps / kBitsPerMegabit, Relative(row), row.policies,
+                          100 * row.auxiliary_share);
+  }
+  return text + "\n";
+}
+
+std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path) {
+  const bool relative = HasBaseline(rows);
+  const std::vector<std::string> series = Distinct(rows, &FigureRow::series);
+  std::string text = absl::StrCat("set terminal png size 800,480\nset output '", png_path, "'\nset title 'Fig. ",
+                                  figure.name, ": ", figure.title, "' noenhanced\nset xlabel '", figure.sweep,
+                                  "' noenhanced\nset ylabel '", relative ? "speed-up" : "seconds per round",
+                                  "'\nset yrange [0:*]\nset style data histograms\nset style fill solid 0.7\n"
+                                  "set key outside top right noenhanced\n$data << END\n");
+  for (const std::string& value : Distinct(rows, &FigureRow::value)) {
+    absl::StrAppend(&text, "\"", value, "\"");
+    for (const std::string& name : series) {
+      const auto row = std::find_if(rows.begin(), rows.end(), [&](const FigureRow& candidate) {
+        return candidate.series == name && candidate.value == value;
+      });
+      const double shown = row == rows.end() ? 0 : relative ? row->relative : row->seconds;
+      absl::StrAppendFormat(&text, " %.4f", shown);
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  absl::StrAppend(&text, "END\nplot ");
+  for (size_t i = 0; i < series.size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "" : ", ", "$data using ", i + 2, ":xtic(1) title '", series[i], "'");
+  }
+  return text + "\n";
+}
+
+}  // namespace banyan

@@ -1,0 +1,22 @@
+// What `banyan sim-figures` writes of a figure: a table as CSV and Markdown, and the commands that make gnuplot draw
+// it. Pure functions.
+#ifndef BANYAN_TOOLS_FIGURE_REPORT_H_
+#define BANYAN_TOOLS_FIGURE_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "sim/figure.h"
+
+namespace banyan {
+
+// With a line of column names.
+std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows);
+std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows);
+// Bars of the rate relative to the baseline, or of the rounds' seconds without one; a group for each value of the
+// sweep.
+std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_FIGURE_REPORT_H_

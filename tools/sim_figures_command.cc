@@ -1,0 +1,164 @@
+#include "tools/sim_figures_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "sim/figure.h"
+#include "tools/child_process.h"
+#include "tools/command_line.h"
+#include "tools/figure_report.h"
+#include "tools/progress_bar.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kGnuplot[] = "/usr/bin/gnuplot";
+constexpr absl::Duration kPlottingTime = absl::Seconds(60);
+
+struct FiguresFlags {
+  std::string out_dir;
+  std::string scenarios = "sim/scenarios";
+  std::string only;  // the beginning of a figure's name; empty for all
+  bool quick = false;
+};
+
+CommandLine MakeCommandLine(FiguresFlags& flags) {
+  CommandLine line("banyan sim-figures",
+                   "Simulates the figures of NETSTORM's evaluation and writes each as a table (CSV, Markdown) and,\n"
+                   "where gnuplot is installed (Debian: gnuplot-nox), as a plot (PNG).",
+                   "banyan sim-figures /tmp/figures --only 14");
+  line.Positional("OUT_DIR", "where the files go; made when missing", &flags.out_dir);
+  line.Text("scenarios", "DIR", "the figures' files (default sim/scenarios)", &flags.scenarios);
+  line.Text("only", "N", "figures whose name begins so: 14, 19b", &flags.only);
+  line.Switch("quick", "small models, few values: a look whether all works", &flags.quick);
+  return line;
+}
+
+absl::StatusOr<std::vector<Figure>> LoadFigures(const FiguresFlags& flags) {
+  std::error_code error;
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(flags.scenarios, error)) {
+    if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
+  }
+  if (error) return absl::NotFoundError(absl::StrCat("--scenarios: ", flags.scenarios, ": ", error.message()));
+  std::sort(paths.begin(), paths.end());
+  std::vector<Figure> figures;
+  for (const std::string& path : paths) {
+    absl::StatusOr<Figure> figure = LoadFigure(path);
+    if (!figure.ok()) return figure.status();
+    if (!absl::StartsWith(figure->name, flags.only)) continue;
+    figures.push_back(flags.quick ? Quick(*std::move(figure)) : *std::move(figure));
+  }
+  if (figures.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat(flags.scenarios, " has no figure whose name begins with '", flags.only, "'"));
+  }
+  return figures;
+}
+
+absl::Status WriteFile(const std::string& path, const std::string& text) {
+  std::ofstream file(path);
+  file << text;
+  file.close();
+  return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
+}
+
+absl::Status Plot(const std::string& script_path) {
+  ChildProcessOptions options;
+  options.name = "gnuplot";
+  options.arguments = {kGnuplot, script_path};
+  options.log_path = absl::StrCat(script_path, ".log");
+  const absl::StatusOr<std::unique_ptr<ChildProcess>> gnuplot = ChildProcess::Start(options);
+  if (!gnuplot.ok()) return gnuplot.status();
+  const bool ended = (*gnuplot)->WaitUntilEnded(kPlottingTime);
+  if (ended && (*gnuplot)->failure().empty()) {
+    std::error_code ignored;
+    std::filesystem::remove(options.log_path, ignored);
+    return absl::OkStatus();
+  }
+  return absl::InternalError(absl::StrCat("gnuplot ", script_path, ": ", ended ? (*gnuplot)->failure() : "no end", "\n",
+                                          (*gnuplot)->LogTail(5)));
+}
+
+class FiguresRun {
+ public:
+  FiguresRun(const FiguresFlags& flags, std::vector<Figure> figures, std::ostream& out, std::ostream& err)
+      : directory_(flags.out_dir),
+        figures_(std::move(figures)),
+        out_(out),
+        bar_("simulating", isatty(STDERR_FILENO) != 0, err),
+        has_gnuplot_(access(kGnuplot, X_OK) == 0) {
+    for (const Figure& figure : figures_) points_ += figure.points.size();
+  }
+
+  absl::Status Run() {
+    std::error_code error;
+    std::filesystem::create_directories(directory_, error);
+    if (error) return absl::UnavailableError(absl::StrCat(directory_, ": ", error.message()));
+    std::string markdown;
+    for (const Figure& figure : figures_) {
+      const absl::StatusOr<std::vector<FigureRow>> rows =
+          RunFigure(figure, [this](size_t done) { ShowProgress(points_done_ + done); });
+      if (!rows.ok())
+        return absl::Status(rows.status().code(), absl::StrCat("figure ", figure.name, ": ", rows.status().message()));
+      points_done_ += rows->size();
+      absl::StrAppend(&markdown, FigureMarkdown(figure, *rows));
+      if (const absl::Status status = Write(figure, *rows); !status.ok()) return status;
+    }
+    out_ << markdown;
+    if (!has_gnuplot_) out_ << "No plots: " << kGnuplot << " is missing (Debian: gnuplot-nox).\n";
+    return WriteFile(absl::StrCat(directory_, "/figures.md"), markdown);
+  }
+
+ private:
+  absl::Status Write(const Figure& figure, const std::vector<FigureRow>& rows) const {
+    const std::string stem = absl::StrCat(directory_, "/fig", figure.name);
+    if (const absl::Status status = WriteFile(stem + ".csv", FigureCsv(figure, rows)); !status.ok()) return status;
+    const absl::Status status = WriteFile(stem + ".gnuplot", FigureGnuplot(figure, rows, stem + ".png"));
+    if (!status.ok() || !has_gnuplot_) return status;
+    return Plot(stem + ".gnuplot");
+  }
+
+  void ShowProgress(size_t done) {
+    const auto spent = std::chrono::steady_clock::now() - start_;
+    bar_.Update(static_cast<double>(done) / static_cast<double>(points_), absl::FromChrono(spent));
+  }
+
+  const std::string directory_;
+  const std::vector<Figure> figures_;
+  std::ostream& out_;
+  ProgressBar bar_;
+  const bool has_gnuplot_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  size_t points_ = 0;
+  size_t points_done_ = 0;
+};
+
+}  // namespace
+
+int SimFiguresCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  FiguresFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  absl::StatusOr<std::vector<Figure>> figures = LoadFigures(flags);
+  const absl::Status status = figures.ok() ? FiguresRun(flags, *std::move(figures), out, err).Run() : figures.status();
+  if (status.ok()) return kExitSuccess;
+  err << "banyan sim-figures: " << status.message() << "\n";
+  return kExitFailure;
+}
+
+}  // namespace banyan

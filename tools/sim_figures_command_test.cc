@@ -1,0 +1,84 @@
+#include "tools/sim_figures_command.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome Figures(const std::vector<std::string>& arguments) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = SimFiguresCommand(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+bool HasGnuplot() { return access("/usr/bin/gnuplot", X_OK) == 0; }
+
+std::string ContentOf(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+TEST(SimFiguresCommandTest, EveryFigureBecomesATableAndAPlot) {
+  const std::string directory = ::testing::TempDir() + "/all";
+  const Outcome all = Figures({directory, "--quick"});
+  EXPECT_EQ(all.code, 0) << all.err;
+  for (const char* figure : {"13", "14", "15", "16", "17", "18", "19a", "19b", "20a", "20b", "20c", "20d"}) {
+    EXPECT_THAT(all.out, HasSubstr(std::string("### Fig. ") + figure + ":"));
+    const std::string stem = directory + "/fig" + figure;
+    EXPECT_THAT(ContentOf(stem + ".csv"), HasSubstr(std::string("\n") + figure + ","));
+    EXPECT_THAT(ContentOf(stem + ".gnuplot"), HasSubstr(stem + ".png"));
+    EXPECT_EQ(std::filesystem::exists(stem + ".png"), HasGnuplot()) << figure;
+  }
+  const std::string markdown = ContentOf(directory + "/figures.md");
+  EXPECT_EQ(all.out.substr(0, markdown.size()), markdown);
+  EXPECT_EQ(all.out.find("No plots") == std::string::npos, HasGnuplot());
+}
+
+TEST(SimFiguresCommandTest, OneFigureOfOwnFiles) {
+  const std::string directory = ::testing::TempDir() + "/own";
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory + "/line.yaml") << "nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b], mbps: 8}]\n";
+  std::filesystem::create_directories(directory + "/figures");
+  std::ofstream(directory + "/figures/x.yaml")
+      << "figure: \"x\"\ntitle: Size\noverlay: ../line.yaml\nminutes: 0.1\nseries: [{name: tree}]\n"
+         "sweep: {setting: model_bytes, values: [1000000, 2000000]}\nbaseline: {model_bytes: 1000000}\n";
+  const Outcome own = Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "x"});
+  EXPECT_EQ(own.code, 0) << own.err;
+  EXPECT_THAT(own.out, HasSubstr("| tree | 2000000 |"));
+  EXPECT_EQ(Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "y"}).code, 1);
+}
+
+TEST(SimFiguresCommandTest, WhatIsWrongWithAFileIsSaid) {
+  const std::string directory = ::testing::TempDir() + "/wrong";
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory + "/line.yaml.txt") << "nodes: [{name: a}, {name: b}]\n";
+  std::ofstream(directory + "/x.yaml") << "figure: x\ntitle: Oaks\noverlay: line.yaml.txt\nbase: {oaks: 3}\n"
+                                          "series: [{name: tree}]\nsweep: {setting: roots, values: [1]}\n";
+  const Outcome wrong = Figures({directory + "/out", "--scenarios", directory});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("x.yaml:4: base.oaks: no such setting; there are"));
+  EXPECT_EQ(Figures({directory, "--scenarios", "no/such"}).code, 1);
+  EXPECT_EQ(Figures({}).code, 2);
+  EXPECT_THAT(Figures({"--help"}).out, HasSubstr("banyan sim-figures /tmp/figures"));
+}
+
+}  // namespace
+}  // namespace banyan
