@@ -136,6 +136,21 @@ std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeOverdue(Timestamp
   return overdue;
 }
 
+std::vector<std::pair<NodeId, ChunkId>> DeliveryTracker::DropRound(KeyId key, Round round) {
+  std::vector<Id> dropped;
+  for (auto next = kept_.begin(); next != kept_.end();) {
+    const auto entry = next++;
+    const ChunkId& chunk = entry->first.second;
+    if (chunk.key != key || chunk.round != round) continue;
+    dropped.push_back(entry->first);
+    kept_bytes_ -= PayloadBytes(entry->second.chunk.payload);
+    SetDeadline(entry->first, entry->second, kNever);
+    busy_.erase(entry->first);
+    kept_.erase(entry);
+  }
+  return dropped;
+}
+
 void DeliveryTracker::Clear() {
   backoff_ = 0;
   kept_.clear();

@@ -50,6 +50,9 @@ class DeliveryTracker {
   // The chunks whose ack is overdue, to be sent again now. The wait of each doubles, up to kLongestWait, and that of
   // chunks after it too until one is acknowledged at its first sending (Karn and Partridge, 1987).
   std::vector<Undelivered> TakeOverdue(Timestamp now);
+  // Drops the chunks of a round whose results all members hold: nobody needs them any more. Tells which, with their
+  // destinations.
+  std::vector<std::pair<NodeId, ChunkId>> DropRound(KeyId key, Round round);
   // Drops every chunk; for a job that ends with an error.
   void Clear();
 

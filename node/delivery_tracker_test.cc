@@ -171,6 +171,20 @@ TEST_F(DeliveryTrackerTest, RefusalsAndGrantsInTurnQueueNothingTwice) {
   EXPECT_EQ(resent, 1u);
 }
 
+TEST_F(DeliveryTrackerTest, ARoundThatIsClosedEverywhereIsDropped) {
+  Add(Chunk(1));
+  Add(Chunk(2));
+  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(kParent, Id(2), At(0));
+  tracker_.OnBusy(kParent, Id(2), At(0));
+  EXPECT_TRUE(tracker_.DropRound(Id(1).key, Id(1).round.Next()).empty());
+  EXPECT_EQ(tracker_.DropRound(Id(1).key, Id(1).round).size(), 2u);
+  EXPECT_EQ(tracker_.kept_bytes(), 0);
+  EXPECT_TRUE(tracker_.TakeOverdue(At(1000)).empty());
+  EXPECT_TRUE(tracker_.OnGrant(kParent).empty());
+  EXPECT_FALSE(tracker_.OnDeliveryAck(kParent, Id(1), At(1001)));
+}
+
 TEST_F(DeliveryTrackerTest, ClearDropsAll) {
   Add(Chunk(1));
   tracker_.OnLinkAck(kParent, Id(1), At(0));

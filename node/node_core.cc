@@ -243,7 +243,9 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
 void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
   for (const ClosedEverywhere::Entry& entry : closed.entries) {
     scheduler_.OnClosedEverywhere(entry.key, entry.round);
-    if (joined_.has_value()) joined_->engine->OnClosedEverywhere(step, entry.key, entry.round);
+    if (!joined_.has_value()) continue;
+    joined_->engine->OnClosedEverywhere(step, entry.key, entry.round);
+    joined_->network->DropRound(entry.key, entry.round);
   }
 }
 

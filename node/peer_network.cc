@@ -329,6 +329,10 @@ void PeerNetwork::OnRouted(StepContext& step, NodeId from, Routed message) {
   SendControl(step, next, std::move(message));
 }
 
+void PeerNetwork::DropRound(KeyId key, Round round) {
+  for (const auto& [destination, chunk] : tracker_.DropRound(key, round)) detours_.OnDone(destination, chunk);
+}
+
 void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
   for (const ChunkId& chunk : ack.chunks) {
     tracker_.OnDeliveryAck(ack.route.source(), chunk, step.now);

@@ -75,6 +75,8 @@ class PeerNetwork {
   void SendChunk(StepContext& step, ChunkMessage message, Payload payload);
   // There is room again for sources that were answered BUSY.
   void GrantRoom(StepContext& step);
+  // Sends no chunk of a round again that is closed everywhere.
+  void DropRound(KeyId key, Round round);
   // Forgets everything that waits for delivery: the job has failed.
   void DropChunks();
 
