@@ -84,8 +84,10 @@ void RouteChecker::CheckChunk(const Traffic& traffic, const ChunkMessage& chunk)
 }
 
 void RouteChecker::CheckSource(const Traffic& traffic, const ChunkMessage& chunk) {
+  // What was sent before may go again: its acknowledgement was lost, or it waited on a link.
+  const bool is_first = started_.emplace(chunk.id, NodePair(traffic.from, chunk.route.destination())).second;
   const auto retired = retired_.find(traffic.from);
-  if (retired != retired_.end() && chunk.policy < retired->second.oldest &&
+  if (is_first && retired != retired_.end() && chunk.policy < retired->second.oldest &&
       retired->second.told_at + kLongestPause < traffic.now) {
     Complain(
         traffic, "retired policies",

@@ -48,6 +48,7 @@ class RouteChecker : public TrafficObserver {
   const std::set<NodePair> links_;
   Violations* const violations_;
   std::map<std::pair<NodeId, PolicyVersion>, PolicySlice> slices_;
+  std::set<std::pair<ChunkId, NodePair>> started_;               // by source and destination
   std::map<NodeId, Retired> retired_;                            // what each node has been told
   std::map<NodeId, std::set<std::pair<ChunkId, Path>>> passed_;  // to a relay, to be forwarded
   int64_t detoured_chunks_ = 0;

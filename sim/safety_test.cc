@@ -52,6 +52,23 @@ TEST(SafetyRegressionTest, SeedsThatFailedOncePass) {
   }
 }
 
+// Jobs whose policies never change would pass without a proof.
+TEST(SafetyCoverageTest, PoliciesChangeDetoursAreTakenAndOperatorsAreHeard) {
+  if (TheSeeds().only.has_value()) GTEST_SKIP();
+  size_t policies = 0;
+  size_t reconfigured = 0;
+  int64_t detours = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const ScenarioOutcome outcome = RunScenario(MakeScenario(seed), {});
+    policies += outcome.policies;
+    reconfigured += outcome.reconfigured;
+    detours += outcome.detours;
+  }
+  EXPECT_GT(policies, 100u) << reconfigured << " orders, " << detours << " detours";
+  EXPECT_GT(reconfigured, 20u);
+  EXPECT_GT(detours, 500);
+}
+
 TEST(SafetyTraceTest, OneSeed) {
   if (!TheSeeds().only.has_value()) GTEST_SKIP();
   const auto print = [](const std::string& line) { std::cerr << line << "\n"; };

@@ -132,13 +132,13 @@ void DrawAwareness(OverlayConfig* overlay, Random* random) {
   if (random->Chance(0.3)) overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 6));
 }
 
-// Two jobs of three have links and policies that change.
+// Four jobs of five have links and policies that change.
 void DrawAdaptation(Random* random, Scenario* scenario) {
   ClusterOptions& cluster = scenario->cluster;
   cluster.most_drift_ppm = random->Chance(0.7) ? 200 : 0;
-  if (random->Chance(0.33)) return;
+  if (random->Chance(0.2)) return;
   DrawAwareness(&cluster.overlay, random);
-  cluster.plan.rounds += static_cast<uint64_t>(random->Between(0, 12));
+  cluster.plan.rounds += static_cast<uint64_t>(random->Between(4, 20));
   if (random->Chance(0.8)) {
     LinkRedraw redraw;
     redraw.period = absl::Milliseconds(random->Between(200, 2000));
@@ -152,10 +152,10 @@ void DrawAdaptation(Random* random, Scenario* scenario) {
   const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(cluster.overlay, 1)), "job.yaml");
   BANYAN_CHECK(reread.ok());
   cluster.overlay = *reread;
-  if (random->Chance(0.7)) {
+  if (random->Chance(0.85)) {
     absl::Duration at = absl::Milliseconds(200);
-    for (int64_t left = random->Between(1, 6); left > 0; --left) {
-      at += absl::Milliseconds(random->Between(0, 1500));
+    for (int64_t left = random->Between(2, 12); left > 0; --left) {
+      at += absl::Milliseconds(random->Between(0, 700));
       cluster.orders.push_back({at, DrawOrder(cluster.overlay, LeastElements(cluster.plan), random)});
     }
   }
