@@ -1,6 +1,7 @@
 #include "node/detour_selector.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/buffer.h"
 
@@ -9,6 +10,13 @@ namespace {
 
 // A chunk's header with a long path.
 constexpr int64_t kMostHeaderBytes = 128;
+
+// Measured times of a detour say nothing about later than this.
+constexpr absl::Duration kLatencyMemory = absl::Seconds(2);
+
+absl::Duration TimeFor(int64_t size_bytes, double rate_bps) {
+  return rate_bps > 0 ? absl::Seconds(8.0 * static_cast<double>(size_bytes) / rate_bps) : absl::ZeroDuration();
+}
 
 int64_t LimitBytes(double rate_bps, absl::Duration round_trip, uint32_t chunks, int64_t chunk_bytes) {
   const double bandwidth_delay_bytes = rate_bps / 8 * absl::ToDoubleSeconds(round_trip);
@@ -27,17 +35,22 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     policy.ways[neighbour.node].primary = {
         {self_, neighbour.node},
-        LimitBytes(neighbour.rate_bps, neighbour.round_trip, settings.primary_busy_bound, chunk_bytes)};
+        LimitBytes(neighbour.rate_bps, neighbour.round_trip, settings.primary_busy_bound, chunk_bytes),
+        neighbour.rate_bps,
+        neighbour.round_trip / 2,
+        true};
   }
   for (const RouteSlice& route : slice.routes) {
     policy.ways[route.path.back()].primary = {
-        route.path, LimitBytes(route.rate_bps, route.round_trip, settings.primary_busy_bound, chunk_bytes)};
+        route.path, LimitBytes(route.rate_bps, route.round_trip, settings.primary_busy_bound, chunk_bytes),
+        route.rate_bps, route.round_trip / 2, true};
   }
   if (!settings.uses_detours) return;
   has_detours_ = has_detours_ || !slice.auxiliary.empty();
   for (const RouteSlice& detour : slice.auxiliary) {
     policy.ways[detour.path.back()].detours.push_back(
-        {detour.path, LimitBytes(detour.rate_bps, detour.round_trip, settings.auxiliary_queue_length, chunk_bytes)});
+        {detour.path, LimitBytes(detour.rate_bps, detour.round_trip, settings.auxiliary_queue_length, chunk_bytes),
+         detour.rate_bps, detour.round_trip / 2, detour.share > 0});
   }
 }
 
@@ -55,6 +68,9 @@ void DetourSelector::RetirePolicies(PolicyVersion oldest) {
     }
   }
   last_used_ = std::move(still_used);
+  for (auto latency = latencies_.begin(); latency != latencies_.end();) {
+    latency = last_used_.count(latency->first) > 0 ? std::next(latency) : latencies_.erase(latency);
+  }
 }
 
 const DetourSelector::Ways* DetourSelector::Find(PolicyVersion policy, NodeId destination) const {
@@ -74,21 +90,50 @@ bool DetourSelector::IsPrimaryBusy(PolicyVersion policy, NodeId destination, int
   return ways != nullptr && !ways->detours.empty() && load_bytes > ways->primary.limit_bytes;
 }
 
+std::optional<int64_t> DetourSelector::PrimaryLimit(PolicyVersion policy, NodeId neighbour) const {
+  const Ways* ways = Find(policy, neighbour);
+  if (ways == nullptr || ways->detours.empty() || ways->primary.path.size() != 2) return std::nullopt;
+  return ways->primary.limit_bytes;
+}
+
+// Every relay takes a chunk whole before it sends it on.
+absl::Duration DetourSelector::ExpectedTime(const Way& detour, int64_t size_bytes, Timestamp now) const {
+  const auto hops = static_cast<int64_t>(detour.path.size()) - 1;
+  const absl::Duration unloaded = detour.delay + TimeFor(BytesOn(detour.path) + hops * size_bytes, detour.rate_bps);
+  const auto seen = latencies_.find(detour.path);
+  if (seen == latencies_.end() || now - seen->second.seen_at > kLatencyMemory) return unloaded;
+  return std::max(unloaded, seen->second.smoothed);
+}
+
 const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes,
-                                                       const HasRoom& has_room) const {
+                                                       int64_t load_bytes, const HasRoom& has_room,
+                                                       Timestamp now) const {
   const Ways* ways = Find(policy, destination);
   if (ways == nullptr) return nullptr;
+  const absl::Duration on_primary = ways->primary.delay + TimeFor(load_bytes, ways->primary.rate_bps);
   for (const Way& detour : ways->detours) {
     const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;
-    if (fits && has_room(detour.path[1])) return &detour.path;
+    const bool may = load_bytes >= kStuck || (detour.is_planned && ExpectedTime(detour, size_bytes, now) < on_primary);
+    if (fits && may && has_room(detour.path[1])) return &detour.path;
   }
   return nullptr;
+}
+
+void DetourSelector::OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now) {
+  auto arrived = on_their_way_.find({destination, chunk});
+  if (arrived == on_their_way_.end()) return;
+  const absl::Duration took = now - arrived->second.sent_at;
+  auto [latency, is_new] = latencies_.try_emplace(arrived->second.path, Latency{took, now});
+  latency->second.smoothed += (took - latency->second.smoothed) / 4;
+  latency->second.seen_at = now;
+  OnDone(destination, chunk);
 }
 
 const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room,
                                                       Timestamp now) {
   // The chunks of one probe follow each other, so that their distance at the receiver tells the rate.
-  if (probe_chunks_left_ > 0 && probed_ != nullptr && probed_->back() == destination && has_room((*probed_)[1])) {
+  const bool goes_on = probe_chunks_left_ > 0 && probed_ != nullptr && probed_policy_ == policy;
+  if (goes_on && probed_->back() == destination && has_room((*probed_)[1])) {
     --probe_chunks_left_;
     return probed_;
   }
@@ -105,6 +150,7 @@ const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, Node
   }
   if (longest_idle == nullptr) return nullptr;
   next_probe_ = now + kProbeInterval;
+  probed_policy_ = policy;
   probed_ = &longest_idle->path;
   probe_chunks_left_ = kProbeChunks - 1;
   return probed_;
@@ -115,7 +161,7 @@ void DetourSelector::OnSent(const ChunkMessage& chunk, int64_t size_bytes, Times
   OnDone(destination, chunk.id);
   if (chunk.is_auxiliary) last_used_[chunk.route.path] = now;
   if (chunk.route.path.size() == 2) return;
-  on_their_way_.emplace(std::make_pair(destination, chunk.id), OnItsWay{chunk.route.path, size_bytes});
+  on_their_way_.emplace(std::make_pair(destination, chunk.id), OnItsWay{chunk.route.path, size_bytes, now});
   bytes_on_[chunk.route.path] += size_bytes;
 }
 

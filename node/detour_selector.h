@@ -1,7 +1,11 @@
 // Decides, chunk by chunk, whether a chunk to a tree neighbour takes the primary path or a detour (NETSTORM, section
 // VI, in the reading of the design, section 5): the primary path until its bandwidth-delay product and
 // `primary_busy_bound` chunks are on their way there; then the first detour in the policy's order that has less than
-// its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way; else the primary path again.
+// its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way and brings the chunk there sooner than
+// the primary path would; else the primary path again.
+//
+// A detour takes room on each of its links, which others may need more. So a primary path that is merely busy shares
+// only with detours for which the plan has a share, while one that is cut or stands still shares with all.
 //
 // Detours that carried nothing for kProbeInterval get kProbeChunks chunks although the primary path has room, one
 // detour per interval, so that links which no tree uses still get measured and a link that was once found slow is not
@@ -14,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,7 +37,8 @@ class DetourSelector {
   using HasRoom = std::function<bool(NodeId neighbour)>;
 
   static constexpr absl::Duration kProbeInterval = absl::Seconds(10);
-  static constexpr uint32_t kProbeChunks = 2;
+  static constexpr uint32_t kProbeChunks = 4;
+  static constexpr int64_t kStuck = int64_t{1} << 50;
 
   explicit DetourSelector(NodeId self) : self_(self) {}
 
@@ -46,14 +52,19 @@ class DetourSelector {
   Path PrimaryPath(PolicyVersion policy, NodeId destination) const;
   // Whether a chunk that finds `load_bytes` on its way on the primary path should look for a detour.
   bool IsPrimaryBusy(PolicyVersion policy, NodeId destination, int64_t load_bytes) const;
-  // nullptr when no detour has room for the chunk. Valid until the next RetirePolicies.
-  const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, const HasRoom& has_room) const;
+  // What a link may carry at once when more would better take a detour; empty when the policy knows no detour there.
+  std::optional<int64_t> PrimaryLimit(PolicyVersion policy, NodeId neighbour) const;
+  // A detour with room for the chunk that brings it there before the primary path, with `load_bytes` before it, would;
+  // kStuck for one that moves nothing. nullptr when there is none. Valid until the next RetirePolicies.
+  const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
+                         const HasRoom& has_room, Timestamp now) const;
   // The detour that this chunk should measure; nullptr, nearly always, for none.
   const Path* PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room, Timestamp now);
 
   // The chunk is on its way along its route; one that was on another before has left that.
   void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
   // It has arrived, or is given up.
+  void OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now);
   void OnDone(NodeId destination, const ChunkId& chunk);
   void Clear();
 
@@ -64,6 +75,9 @@ class DetourSelector {
   struct Way {
     Path path;
     int64_t limit_bytes = 0;
+    double rate_bps = 0;
+    absl::Duration delay;
+    bool is_planned = true;
   };
   struct Ways {
     Way primary;
@@ -76,8 +90,15 @@ class DetourSelector {
   struct OnItsWay {
     Path path;
     int64_t size_bytes = 0;
+    Timestamp sent_at;
+  };
+  // How long chunks took on a detour of late, and when that was last seen.
+  struct Latency {
+    absl::Duration smoothed;
+    Timestamp seen_at;
   };
 
+  absl::Duration ExpectedTime(const Way& detour, int64_t size_bytes, Timestamp now) const;
   const Ways* Find(PolicyVersion policy, NodeId destination) const;
 
   NodeId self_;
@@ -86,8 +107,10 @@ class DetourSelector {
   std::map<std::pair<NodeId, ChunkId>, OnItsWay> on_their_way_;  // over other nodes only
   std::map<Path, int64_t> bytes_on_;
   std::map<Path, Timestamp> last_used_;  // of detours
+  std::map<Path, Latency> latencies_;    // likewise
   Timestamp next_probe_;
-  const Path* probed_ = nullptr;
+  PolicyVersion probed_policy_;
+  const Path* probed_ = nullptr;  // of that policy
   uint32_t probe_chunks_left_ = 0;
 };
 

@@ -24,7 +24,7 @@ PolicySlice Slice() {
   neighbour.rate_bps = 40e3;
   neighbour.round_trip = absl::Seconds(1);
   slice.neighbours = {neighbour};
-  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1)}, {kSlow, 16e3, absl::Seconds(1)}};
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2}, {kSlow, 16e3, absl::Seconds(1), 0.1}};
   slice.transmission.primary_busy_bound = 2;
   slice.transmission.auxiliary_queue_length = 1;
   return slice;
@@ -34,9 +34,11 @@ class DetourSelectorTest : public ::testing::Test {
  protected:
   DetourSelectorTest() { selector_.AddPolicy(Slice()); }
 
-  const Path* Pick() {
-    return selector_.PickDetour(PolicyVersion(7), NodeId(2), kChunkBytes,
-                                [this](NodeId neighbour) { return neighbour != full_; });
+  // With so much before it on the primary path that every detour is sooner, unless told otherwise.
+  const Path* Pick(int64_t load_bytes = 1 << 20, Timestamp now = At(1)) {
+    return selector_.PickDetour(
+        PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, [this](NodeId neighbour) { return neighbour != full_; },
+        now);
   }
   const Path* Probe(Timestamp now) {
     return selector_.PickProbe(
@@ -88,15 +90,41 @@ TEST_F(DetourSelectorTest, AChunkThatChangesItsWayLeavesTheOther) {
   EXPECT_EQ(selector_.BytesOn(kFast), 0);
 }
 
+TEST_F(DetourSelectorTest, ADetourThatIsNotSoonerIsNoHelp) {
+  // Two hops of a third of a second and half a second of delay, against 5,000 bytes a second.
+  EXPECT_EQ(Pick(3000), nullptr);
+  EXPECT_EQ(*Pick(4000), kFast);
+  // Of late a chunk took twenty seconds there; what is older counts no more.
+  const ChunkMessage chunk = Sent(1, kFast, At(1));
+  selector_.OnDelivered(NodeId(2), chunk.id, At(21));
+  EXPECT_EQ(*Pick(50000, At(22)), kSlow);
+  EXPECT_EQ(*Pick(50000, At(24)), kFast);
+}
+
+TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsStuckSharesWithUnplannedDetours) {
+  PolicySlice slice = Slice();
+  slice.version = PolicyVersion(8);
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0}};
+  selector_.AddPolicy(slice);
+  const auto pick = [this](int64_t load_bytes) {
+    return selector_.PickDetour(
+        PolicyVersion(8), NodeId(2), kChunkBytes, load_bytes, [](NodeId) { return true; }, At(1));
+  };
+  EXPECT_EQ(pick(1 << 20), nullptr);
+  EXPECT_EQ(*pick(DetourSelector::kStuck), kFast);
+}
+
 TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
   EXPECT_EQ(Probe(At(0)), nullptr);
   Sent(1, kFast, At(8));
   EXPECT_EQ(Probe(At(9)), nullptr);
   ASSERT_NE(Probe(At(10)), nullptr);
-  // Its second chunk follows at once, and then nothing for an interval.
-  const Path* second = Probe(At(10));
-  ASSERT_NE(second, nullptr);
-  EXPECT_EQ(*second, kSlow);
+  // Its other chunks follow at once, and then nothing for an interval.
+  for (uint32_t i = 1; i < DetourSelector::kProbeChunks; ++i) {
+    const Path* next = Probe(At(10));
+    ASSERT_NE(next, nullptr);
+    EXPECT_EQ(*next, kSlow);
+  }
   Sent(2, kSlow, At(10));
   EXPECT_EQ(Probe(At(19)), nullptr);
   EXPECT_EQ(*Probe(At(20)), kFast);

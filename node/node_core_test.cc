@@ -190,18 +190,23 @@ TEST(NodeCoreTest, EveryMessageTwiceCountsOnce) {
 }
 
 TEST(NodeCoreTest, LostMessagesCostAResendNotTheRound) {
-  TestCluster cluster(Config(AggregationOp::kSum), TwoTrees());
-  cluster.Start();
-  cluster.InitEverywhere({0, 0, 0, 0, 0});
-  Random random(1);
-  cluster.filter = [&](uint32_t, uint32_t, const Message& message) {
-    const bool may_be_lost = !std::holds_alternative<PeerHello>(message);
-    return may_be_lost && random.Chance(0.2) ? TestCluster::Fate::kDrop : TestCluster::Fate::kDeliver;
-  };
-  for (uint32_t round = 1; round <= 3; ++round) {
-    const std::vector<RequestId> requests = PushEverywhere(cluster, 3, round);
-    cluster.Advance(absl::Minutes(30));
-    for (RequestId request : requests) EXPECT_THAT(cluster.Result(request), ElementsAre(30 * round + 6, 3, 3, 3, 3));
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    TestCluster cluster(Config(AggregationOp::kSum), TwoTrees());
+    cluster.Start();
+    cluster.InitEverywhere({0, 0, 0, 0, 0});
+    Random random(seed);
+    cluster.filter = [&](uint32_t, uint32_t, const Message& message) {
+      const bool may_be_lost = !std::holds_alternative<PeerHello>(message);
+      return may_be_lost && random.Chance(0.2) ? TestCluster::Fate::kDrop : TestCluster::Fate::kDeliver;
+    };
+    for (uint32_t round = 1; round <= 3; ++round) {
+      const std::vector<RequestId> requests = PushEverywhere(cluster, 3, round);
+      cluster.Advance(absl::Minutes(30));
+      for (RequestId request : requests) {
+        EXPECT_THAT(cluster.Result(request), ElementsAre(30 * round + 6, 3, 3, 3, 3));
+      }
+    }
   }
 }
 

@@ -13,9 +13,9 @@ constexpr int64_t kHeaderBytes = 64;
 constexpr int64_t kPathEntryBytes = 2;
 // Acks come this many times later than the slowest recent one before they count as lost.
 constexpr int kOverdueFactor = 4;
-// Chunks that are looked at for one that may take a detour: those behind are of no higher priority.
+constexpr int kMostDoublings = 6;
+// Chunks that are looked at for one that may take a detour.
 constexpr int kDetourLookahead = 16;
-constexpr int32_t kLowestRank = std::numeric_limits<int32_t>::min();
 
 bool IsRelayed(const ChunkMessage& message) { return message.route.hop > 0; }
 
@@ -39,7 +39,13 @@ void PeerLink::Enqueue(ChunkMessage message, Payload payload, bool resend) {
   chunk.size_bytes = WireBytes(chunk.message, chunk.payload);
   queued_bytes_ += chunk.size_bytes;
   if (IsRelayed(chunk.message)) relayed_bytes_ += chunk.size_bytes;
-  const QueueRank rank{chunk.message.is_auxiliary, chunk.size_bytes > options_.tiny_bytes, -chunk.message.priority,
+  const ChunkId& id = chunk.message.id;
+  const QueueRank rank{chunk.message.is_auxiliary,
+                       chunk.size_bytes > options_.tiny_bytes,
+                       -chunk.message.priority,
+                       id.round,
+                       id.key,
+                       id.chunk,
                        next_arrival_++};
   queue_.emplace(rank, std::move(chunk));
 }
@@ -63,10 +69,14 @@ std::optional<PeerLink::Queued> PeerLink::TakeForDetour(const std::function<bool
   return std::nullopt;
 }
 
+bool PeerLink::IsStuck(Timestamp now) const {
+  if (!is_up()) return true;
+  return !in_flight_.empty() && now - std::max(in_flight_.begin()->second.sent_at, last_ack_) > kStuckAfter;
+}
+
 std::vector<PeerLink::Queued> PeerLink::TakeAuxiliary() {
   std::vector<Queued> taken;
-  const auto first = queue_.lower_bound(QueueRank{.auxiliary = true, .negative_priority = kLowestRank});
-  for (auto entry = first; entry != queue_.end();) taken.push_back(TakeQueued(entry++));
+  for (auto entry = FirstAuxiliary(); entry != queue_.end();) taken.push_back(TakeQueued(entry++));
   return taken;
 }
 
@@ -74,9 +84,16 @@ bool PeerLink::is_up() const {
   return std::any_of(connections_.begin(), connections_.end(), [](const auto& entry) { return entry.second.up; });
 }
 
+std::map<PeerLink::QueueRank, PeerLink::Waiting>::iterator PeerLink::FirstAuxiliary() {
+  QueueRank lowest;
+  lowest.auxiliary = true;
+  lowest.negative_priority = std::numeric_limits<int32_t>::min();
+  return queue_.lower_bound(lowest);
+}
+
 std::map<PeerLink::QueueRank, PeerLink::Waiting>::iterator PeerLink::NextToSend() {
   if (primary_in_a_row_ < kPrimaryPerAuxiliary) return queue_.begin();
-  auto auxiliary = queue_.lower_bound(QueueRank{.auxiliary = true, .negative_priority = kLowestRank});
+  auto auxiliary = FirstAuxiliary();
   return auxiliary == queue_.end() ? queue_.begin() : auxiliary;
 }
 
@@ -151,6 +168,7 @@ std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestam
   // Forgets a slow ack within a few dozen fast ones.
   slowest_ack_ = std::max(took, slowest_ack_ - slowest_ack_ / 16);
   last_ack_ = now;
+  timeouts_in_a_row_ = 0;
   if (IsRelayed(entry->second.chunk.message)) relayed_bytes_ -= entry->second.chunk.size_bytes;
   ChunkMessage acknowledged = std::move(entry->second.chunk.message);
   Remove(entry);
@@ -173,7 +191,8 @@ void PeerLink::OnConnectionDown(ConnectionId connection) {
 }
 
 absl::Duration PeerLink::ResendTimeout() const {
-  return std::max(options_.resend_after, kOverdueFactor * slowest_ack_);
+  const int doublings = std::min(timeouts_in_a_row_, kMostDoublings);
+  return std::max(options_.resend_after, kOverdueFactor * slowest_ack_) * (1 << doublings);
 }
 
 Timestamp PeerLink::NextDeadline() const {
@@ -184,7 +203,7 @@ Timestamp PeerLink::NextDeadline() const {
 void PeerLink::ResendOverdue(Timestamp now) {
   if (now < NextDeadline()) return;
   // Doubles the wait, in case the link is only slower than anything seen so far.
-  slowest_ack_ = std::max(slowest_ack_ * 2, options_.resend_after / 2);
+  ++timeouts_in_a_row_;
   last_ack_ = now;
   const absl::Duration timeout = options_.resend_after;
   for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {

@@ -1,8 +1,9 @@
 // The directed link from this node to one neighbour: its connections, the queue of chunks that wait for it, and the
-// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then first come first served;
-// chunks on a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary others. So
-// detours take at most a ninth of what a link's own traffic needs. At most `window_bytes` are on their way without a
-// link ack, so that the order is decided here and not in a socket's buffer.
+// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of
+// rounds, keys and chunks, which is the same on all links, so that what others wait for is not behind what has just
+// begun; chunks on a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary
+// others. So detours take at most a fifth of what a link's own traffic needs. At most `window_bytes` are on their way
+// without a link ack, so that the order is decided here and not in a socket's buffer.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend.
 // Thread-compatible; owned by PeerNetwork.
@@ -26,7 +27,8 @@ namespace banyan {
 
 class PeerLink {
  public:
-  static constexpr uint32_t kPrimaryPerAuxiliary = 8;
+  static constexpr uint32_t kPrimaryPerAuxiliary = 4;
+  static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
 
   struct Options {
     int64_t window_bytes = 0;  // always lets at least one chunk go
@@ -50,7 +52,8 @@ class PeerLink {
 
   // `resend` when the chunk went out before; it counts as resent.
   void Enqueue(ChunkMessage message, Payload payload, bool resend = false);
-  // Takes the first waiting chunk that this node made and that is on no detour, if it is among the first few.
+  // Takes the first waiting chunk that this node made, that is on no detour and that `wants` takes, if it is among the
+  // first few.
   std::optional<Queued> TakeForDetour(const std::function<bool(const ChunkMessage&)>& wants);
   // Takes all chunks on detours that wait.
   std::vector<Queued> TakeAuxiliary();
@@ -70,6 +73,8 @@ class PeerLink {
 
   void set_window_bytes(int64_t window_bytes) { options_.window_bytes = window_bytes; }
   bool is_up() const;
+  // Nothing gets through: no connection, or no ack for kStuckAfter.
+  bool IsStuck(Timestamp now) const;
   // A chunk would be sent at once.
   bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window_bytes && is_up(); }
 
@@ -86,6 +91,9 @@ class PeerLink {
     bool auxiliary = false;
     bool large = false;
     int32_t negative_priority = 0;
+    Round round;
+    KeyId key;
+    ChunkIndex chunk;
     uint64_t arrival = 0;
     friend auto operator<=>(const QueueRank&, const QueueRank&) = default;
   };
@@ -106,6 +114,7 @@ class PeerLink {
     int64_t in_flight_bytes = 0;
   };
 
+  std::map<QueueRank, Waiting>::iterator FirstAuxiliary();
   std::map<QueueRank, Waiting>::iterator NextToSend();
   Queued TakeQueued(std::map<QueueRank, Waiting>::iterator entry);
   // The connection with the least on its way; null when all are down.
@@ -128,6 +137,7 @@ class PeerLink {
   // The slowest recent link ack, and when the last one came.
   absl::Duration slowest_ack_ = absl::ZeroDuration();
   Timestamp last_ack_;
+  int timeouts_in_a_row_ = 0;
   Counters counters_;
 };
 

@@ -48,6 +48,55 @@ class PeerLinkTest : public ::testing::Test {
   std::vector<Send> sent_;
 };
 
+TEST_F(PeerLinkTest, OfEqualPriorityTheOldestRoundThenTheLowestChunkGoesFirst) {
+  link_.OnConnectionDown(kFirst);
+  ChunkMessage next_round = Chunk(1);
+  next_round.id.round = Round(2);
+  link_.Enqueue(next_round, Bytes(5000));
+  link_.Enqueue(Chunk(3), Bytes(5000));
+  link_.Enqueue(Chunk(2), Bytes(5000));
+  link_.OnConnectionUp(kFirst);
+  EXPECT_THAT(Pump(), ElementsAre(2, 3, 1));
+}
+
+TEST_F(PeerLinkTest, DetoursWaitForOthersButNotForEver) {
+  link_.OnConnectionDown(kFirst);
+  for (uint32_t i = 1; i <= 2; ++i) {
+    ChunkMessage detoured = Chunk(100 + i);
+    detoured.is_auxiliary = true;
+    link_.Enqueue(std::move(detoured), Bytes(1000));
+  }
+  for (uint32_t i = 1; i <= 6; ++i) link_.Enqueue(Chunk(i), Bytes(1000));
+  link_.OnConnectionUp(kFirst);
+  EXPECT_THAT(Pump(), ElementsAre(1, 2, 3, 4, 101, 5, 6, 102));
+  EXPECT_GT(link_.counters().auxiliary_bytes, 2000u);
+}
+
+TEST_F(PeerLinkTest, GivesAwayWhatWaitsForADetour) {
+  link_.OnConnectionDown(kFirst);
+  link_.Enqueue(Chunk(1, 0, 1), Bytes(5000));
+  link_.Enqueue(Chunk(2), Bytes(5000));
+  link_.Enqueue(Chunk(3), Bytes(5000));
+  const auto taken = link_.TakeForDetour([](const ChunkMessage& chunk) { return chunk.id.chunk.value() > 2; });
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->message.id.chunk, ChunkIndex(3));
+  // A relayed chunk has no other way.
+  EXPECT_EQ(link_.TakeForDetour([](const ChunkMessage&) { return true; })->message.id.chunk, ChunkIndex(2));
+  EXPECT_FALSE(link_.TakeForDetour([](const ChunkMessage&) { return true; }).has_value());
+}
+
+TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {
+  EXPECT_FALSE(link_.IsStuck(At(0)));
+  link_.Enqueue(Chunk(1), Bytes(5000));
+  Pump(0);
+  EXPECT_FALSE(link_.IsStuck(At(1000)));
+  EXPECT_TRUE(link_.IsStuck(At(1001)));
+  link_.OnLinkAck(SequenceOf(0), At(1002));
+  EXPECT_FALSE(link_.IsStuck(At(5000)));
+  link_.OnConnectionDown(kFirst);
+  EXPECT_TRUE(link_.IsStuck(At(5000)));
+}
+
 TEST_F(PeerLinkTest, TinyThenPriorityThenFirstCome) {
   link_.OnConnectionDown(kFirst);
   link_.Enqueue(Chunk(1), Bytes(5000));

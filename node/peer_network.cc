@@ -44,7 +44,8 @@ PeerHello PeerNetwork::Hello() const {
   return {kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation};
 }
 
-PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, int64_t chunk_bytes) const {
+PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy,
+                                           int64_t chunk_bytes) const {
   PeerLink::Options options;
   options.resend_after = config_.resend_after;
   options.window_bytes = config_.window_bytes;
@@ -52,6 +53,9 @@ PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, int6
     const double bandwidth_delay_bytes = neighbour.rate_bps / 8 * absl::ToDoubleSeconds(neighbour.round_trip);
     options.window_bytes =
         std::max(kLeastWindowChunks * chunk_bytes, kBdpsInWindow * static_cast<int64_t>(bandwidth_delay_bytes));
+    // What is beyond this waits where a detour can still take it.
+    const std::optional<int64_t> limit = detours_.PrimaryLimit(policy, neighbour.node);
+    if (limit.has_value()) options.window_bytes = std::min(options.window_bytes, *limit);
   }
   return options;
 }
@@ -60,7 +64,7 @@ void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   detours_.AddPolicy(slice);
   UseSettings(slice);
   const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
-  for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, chunk_bytes);
+  for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, slice.version, chunk_bytes);
   // Only now: it may be for another of them.
   for (const NeighbourSlice& neighbour : slice.neighbours) HandleEarly(step, neighbour.node);
 }
@@ -72,9 +76,10 @@ void PeerNetwork::UseSettings(const PolicySlice& slice) {
   for (auto& [node, neighbour] : neighbours_) neighbour.meter.Configure(MeterSettings(transmission_));
 }
 
-void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes) {
+void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy,
+                               int64_t chunk_bytes) {
   if (auto known = neighbours_.find(neighbour.node); known != neighbours_.end()) {
-    return known->second.link.set_window_bytes(LinkOptions(neighbour, chunk_bytes).window_bytes);
+    return known->second.link.set_window_bytes(LinkOptions(neighbour, policy, chunk_bytes).window_bytes);
   }
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
@@ -83,7 +88,7 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
                   control,
                   false,
                   {},
-                  PeerLink(LinkOptions(neighbour, chunk_bytes), data),
+                  PeerLink(LinkOptions(neighbour, policy, chunk_bytes), data),
                   step.now,
                   step.now,
                   LinkMeter(MeterSettings(transmission_))};
@@ -336,7 +341,7 @@ void PeerNetwork::DropRound(KeyId key, Round round) {
 void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
   for (const ChunkId& chunk : ack.chunks) {
     tracker_.OnDeliveryAck(ack.route.source(), chunk, step.now);
-    detours_.OnDone(ack.route.source(), chunk);
+    detours_.OnDelivered(ack.route.source(), chunk, step.now);
   }
   FillDetours(step);
 }

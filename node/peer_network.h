@@ -106,7 +106,7 @@ class PeerNetwork {
   };
 
   void UseSettings(const PolicySlice& slice);
-  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, int64_t chunk_bytes);
+  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy, int64_t chunk_bytes);
   void HandleEarly(StepContext& step, NodeId node);
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
   void OnChunk(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
@@ -136,8 +136,9 @@ class PeerNetwork {
   void HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend);
   int64_t PrimaryLoad(const ChunkMessage& message) const;
   bool HasRoom(NodeId neighbour) const;
-  const DetourSelector::Path* DetourFor(const ChunkMessage& message) const;
-  void MaybeDetour(StepContext& step, ChunkMessage& message);
+  const DetourSelector::Path* DetourFor(const ChunkMessage& message, Timestamp now) const;
+  // Puts the chunk on a detour that is to be measured, if one is.
+  void MaybeProbe(StepContext& step, ChunkMessage& message);
   // Gives chunks that wait for a busy primary path to detours that have room again.
   void FillDetours(StepContext& step);
   void SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload);
@@ -145,7 +146,7 @@ class PeerNetwork {
   void ReturnDetoured(StepContext& step, Neighbour& neighbour);
 
   void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
-  PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, int64_t chunk_bytes) const;
+  PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy, int64_t chunk_bytes) const;
   void CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour);
   void GrantRelayRoom(StepContext& step);
   PeerHello Hello() const;

@@ -14,9 +14,10 @@ void PutOn(ChunkMessage& message, const DetourSelector::Path& path, bool is_auxi
 }  // namespace
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  MaybeDetour(step, message);
+  MaybeProbe(step, message);
   tracker_.Add(message, payload);
   HandToLink(step, std::move(message), std::move(payload), false);
+  FillDetours(step);
 }
 
 void PeerNetwork::HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend) {
@@ -49,20 +50,20 @@ int64_t PeerNetwork::PrimaryLoad(const ChunkMessage& message) const {
   return is_direct ? link.queued_bytes() + link.in_flight_bytes() : detours_.BytesOn(message.route.path);
 }
 
-const DetourSelector::Path* PeerNetwork::DetourFor(const ChunkMessage& message) const {
+const DetourSelector::Path* PeerNetwork::DetourFor(const ChunkMessage& message, Timestamp now) const {
   const NodeId destination = message.route.destination();
-  const bool is_cut = !neighbours_.at(message.route.receiver()).link.is_up();
-  if (!is_cut && !detours_.IsPrimaryBusy(message.policy, destination, PrimaryLoad(message))) return nullptr;
-  return detours_.PickDetour(message.policy, destination, FrameBytes(message),
-                             [this](NodeId neighbour) { return HasRoom(neighbour); });
+  const bool is_stuck = neighbours_.at(message.route.receiver()).link.IsStuck(now);
+  const int64_t load_bytes = is_stuck ? DetourSelector::kStuck : PrimaryLoad(message);
+  if (!detours_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
+  return detours_.PickDetour(
+      message.policy, destination, FrameBytes(message), load_bytes,
+      [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
-void PeerNetwork::MaybeDetour(StepContext& step, ChunkMessage& message) {
-  const DetourSelector::Path* detour = DetourFor(message);
-  if (detour == nullptr && FrameBytes(message) > 0) {
-    detour = detours_.PickProbe(
-        message.policy, message.route.destination(), [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
-  }
+void PeerNetwork::MaybeProbe(StepContext& step, ChunkMessage& message) {
+  if (FrameBytes(message) == 0) return;
+  const DetourSelector::Path* detour = detours_.PickProbe(
+      message.policy, message.route.destination(), [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
   if (detour != nullptr) PutOn(message, *detour, true);
 }
 
@@ -71,7 +72,7 @@ void PeerNetwork::FillDetours(StepContext& step) {
   for (auto& [node, neighbour] : neighbours_) {
     const DetourSelector::Path* detour = nullptr;
     const auto wants = [&](const ChunkMessage& message) {
-      detour = DetourFor(message);
+      detour = DetourFor(message, step.now);
       return detour != nullptr;
     };
     while (neighbour.link.queued_bytes() > 0) {

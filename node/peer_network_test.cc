@@ -71,7 +71,8 @@ class PeerNetworkTest : public ::testing::Test, private PeerNetwork::Listener {
   // With a detour to 2 over 3. The primary path is busy with more than one chunk, the detour takes two at once.
   void AddDetour() {
     PolicySlice slice = Policy({2, 3});
-    slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 0, absl::ZeroDuration()}};
+    slice.neighbours[0].rate_bps = 8e6;
+    slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 80e6, absl::ZeroDuration(), 0.5}};
     slice.transmission.primary_busy_bound = 1;
     slice.transmission.auxiliary_queue_length = 2;
     StepContext step = Now();
@@ -362,27 +363,27 @@ TEST_F(PeerNetworkTest, AnOverdueDeliveryIsSentAgain) {
 
 TEST_F(PeerNetworkTest, ABusyPrimaryPathSharesWithADetour) {
   AddDetour();
-  // Two go to the primary path before it counts as busy, two fit on the detour, and the rest waits for the primary.
-  EXPECT_THAT(SendTo2(1, 7), ElementsAre(3, 4));
-  EXPECT_EQ(Sent<ChunkMessage>()[2].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(3), NodeId(2)}));
+  // One fits on the primary path before it counts as busy, two on the detour, and the rest waits for the primary.
+  EXPECT_THAT(SendTo2(1, 7), ElementsAre(2, 3));
+  EXPECT_EQ(Sent<ChunkMessage>()[1].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(3), NodeId(2)}));
 }
 
 TEST_F(PeerNetworkTest, ADetourThatHasRoomAgainTakesWhatWaits) {
   AddDetour();
-  // The window of the primary link is eight chunks.
-  EXPECT_THAT(SendTo2(1, 12), ElementsAre(3, 4));
+  EXPECT_THAT(SendTo2(1, 12), ElementsAre(2, 3));
   Receive(LinkAck{{{1, now_, now_}}}, kInboundOf3);
   EXPECT_THAT(Detoured(), IsEmpty());
-  Receive(DeliveryAck{{{NodeId(2), NodeId(3), NodeId(1)}, 1}, {Chunk(3, {1, 2}).id}}, kInboundOf3);
-  EXPECT_THAT(Detoured(), ElementsAre(10));
+  Receive(DeliveryAck{{{NodeId(2), NodeId(3), NodeId(1)}, 1}, {Chunk(2, {1, 2}).id}}, kInboundOf3);
+  EXPECT_THAT(Detoured(), ElementsAre(4));
 }
 
 TEST_F(PeerNetworkTest, WhatARelayRefusesTakesThePrimaryPath) {
   AddDetour();
-  EXPECT_THAT(SendTo2(1, 3), ElementsAre(3));
-  // The link to 3 numbers its own chunks.
+  EXPECT_THAT(SendTo2(1, 2), ElementsAre(2));
+  // Each link numbers its own chunks.
   Receive(LinkAck{{{1, now_, now_}}}, kInboundOf3);
-  Receive(Busy{{{NodeId(3), NodeId(1)}, 0}, {Chunk(3, {1, 2}).id}}, kInboundOf3);
+  Receive(LinkAck{{{1, now_, now_}}});
+  Receive(Busy{{{NodeId(3), NodeId(1)}, 0}, {Chunk(2, {1, 2}).id}}, kInboundOf3);
   ASSERT_THAT(Sent<ChunkMessage>(), SizeIs(1));
   EXPECT_FALSE(Sent<ChunkMessage>()[0].second.is_auxiliary);
   EXPECT_EQ(Sent<ChunkMessage>()[0].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(2)}));

@@ -30,6 +30,7 @@ struct RouteSlice {
   std::vector<NodeId> path;
   double rate_bps = 0;  // of its slowest link, 0 when unknown
   absl::Duration round_trip = absl::ZeroDuration();
+  double share = 0;  // of a detour: the part of its tree edge's traffic that the plan means it to carry
 
   friend bool operator==(const RouteSlice&, const RouteSlice&) = default;
 };

@@ -100,6 +100,7 @@ void WriteRoutes(const std::vector<RouteSlice>& from, RouteList& to) {
     WriteNodes(route.path, *written.mutable_path());
     written.set_rate_bps(route.rate_bps);
     written.set_round_trip_ns(absl::ToInt64Nanoseconds(route.round_trip));
+    written.set_share(route.share);
   }
 }
 
@@ -111,7 +112,8 @@ std::vector<RouteSlice> ReadRoutes(absl::string_view field, const RouteList& fro
     const wire::RouteSlice& route = from.Get(i);
     FieldReader within = fields.Within(field, i);
     routes.push_back({ReadPath(route.path(), within), ReadRate(route.rate_bps(), within),
-                      within.Duration("round_trip", route.round_trip_ns(), absl::ZeroDuration())});
+                      within.Duration("round_trip", route.round_trip_ns(), absl::ZeroDuration()),
+                      within.FiniteBetween("share", route.share(), 0.0, 1.0)});
   }
   return routes;
 }

@@ -102,7 +102,8 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
   for (const Tree& tree : policy.trees) AddTree(tree, routes, slices, neighbours);
   for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(MakeRoute(route.path, view));
   for (const Route& detour : policy.auxiliary) {
-    slices.at(detour.from).auxiliary.push_back(MakeRoute(detour.path, view));
+    RouteSlice& slice = slices.at(detour.from).auxiliary.emplace_back(MakeRoute(detour.path, view));
+    slice.share = detour.share;
     AddHops(detour.path, neighbours);
   }
   for (const auto& [node, others] : neighbours) {

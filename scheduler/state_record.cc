@@ -24,6 +24,7 @@ void FillRoutes(const std::vector<Route>& routes, google::protobuf::RepeatedPtrF
   for (const Route& route : routes) {
     state::Route& to = *filled.Add();
     for (const NodeId node : route.path) to.add_path(node.value());
+    to.set_share(route.share);
   }
 }
 
@@ -133,6 +134,7 @@ absl::StatusOr<std::vector<Route>> ReadRoutes(const google::protobuf::RepeatedPt
     if (route.path_size() < 2) return Malformed("a route of fewer than two nodes");
     Route& added = read.emplace_back();
     for (const uint32_t node : route.path()) added.path.push_back(NodeId(node));
+    added.share = route.share();
     added.from = added.path.front();
     added.to = added.path.back();
   }

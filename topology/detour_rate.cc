@@ -93,7 +93,7 @@ class CapacityRows {
   std::map<NodeId, int> down_;
 };
 
-// What a bit on a detour costs beside one that arrives: of the shares with the highest rate those are taken that need
+// What a bit on a detour costs beside one that arrives: of the ways to reach the highest rate that is taken which needs
 // the fewest detours, since no sender uses them ideally. Too little to lower the rate by more than a few millionths.
 constexpr double kDetourCost = 1e-5;
 
@@ -120,8 +120,7 @@ absl::StatusOr<LinearSolution> BestFlows(const Policy& policy, const NetworkView
   const size_t variables = one_variable ? 1 : policy.trees.size();
   for (size_t i = 0; i < variables; ++i) program.AddVariable(1);
   CapacityRows capacity(view, program);
-  const double detour_gain = one_variable ? 0 : -kDetourCost;
-  for (const auto& [ends, edge] : EdgesOf(policy, view, one_variable)) AddEdge(edge, detour_gain, capacity, program);
+  for (const auto& [ends, edge] : EdgesOf(policy, view, one_variable)) AddEdge(edge, -kDetourCost, capacity, program);
   return program.Maximise();
 }
 
@@ -130,7 +129,21 @@ absl::StatusOr<LinearSolution> BestFlows(const Policy& policy, const NetworkView
 double DetourRateBps(const Policy& policy, const NetworkView& view) {
   const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, true);
   if (absl::IsOutOfRange(flows.status())) return std::numeric_limits<double>::infinity();
-  return flows.ok() ? flows->objective * kBitsPerMegabit : 0;
+  return flows.ok() ? flows->values[0] * kBitsPerMegabit : 0;
+}
+
+std::vector<double> DetourShares(const Policy& policy, const NetworkView& view) {
+  std::vector<double> shares(policy.auxiliary.size(), 0);
+  const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, true);
+  if (!flows.ok() || flows->values[0] <= 0) return shares;
+  // Behind the one volume come the flows, edge by edge in the order of their detours: see AddEdge.
+  size_t variable = 1;
+  size_t detour = 0;
+  for (const auto& [ends, edge] : EdgesOf(policy, view, true)) {
+    const double load = edge.loads.at(0) * flows->values[0];
+    for (size_t i = 0; i < edge.detours.size(); ++i) shares[detour++] = flows->values[variable++] / load;
+  }
+  return shares;
 }
 
 std::vector<double> BalancedShares(const Policy& policy, const NetworkView& view) {

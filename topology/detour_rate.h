@@ -16,6 +16,10 @@ namespace banyan {
 // with the same nodes.
 double DetourRateBps(const Policy& policy, const NetworkView& view);
 
+// For each auxiliary path, in their order, the part of its edge's traffic that takes it when that rate is reached with
+// as little on detours as possible; all 0 when rounding errors defeat the solver. REQUIRES: as above.
+std::vector<double> DetourShares(const Policy& policy, const NetworkView& view);
+
 // Shares for the policy's trees, by TreeIndex, that make the rate as high as the links and caps allow together; they
 // sum to 1 and may be 0. The shares of the policy do not matter. With auxiliary paths it is DetourRateBps that they
 // maximise, without them PlanRateBps; of several such divisions it takes one that needs few detours. The policy's own

@@ -1,5 +1,5 @@
 // A linear program that maximises a weighted sum of variables, none below 0, under upper bounds on sums of them. Zero
-// for every variable always fits, so there is no infeasible one. A value; thread-compatible. Solved by GLPK's primal
+// for every variable always fits, so there is no infeasible one. A value; thread-compatible. Solved by CLP's primal
 // simplex, without clock or randomness: the same program has the same solution.
 #ifndef BANYAN_TOPOLOGY_LINEAR_PROGRAM_H_
 #define BANYAN_TOPOLOGY_LINEAR_PROGRAM_H_

@@ -27,6 +27,8 @@ struct Route {
   NodeId from;
   NodeId to;
   std::vector<NodeId> path;  // both ends included
+  // Of what the tree edge carries, with ideal use of all detours: of auxiliary paths only.
+  double share = 0;
 
   friend bool operator==(const Route&, const Route&) = default;
 };

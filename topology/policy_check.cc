@@ -106,6 +106,9 @@ absl::Status CheckAuxiliary(const Policy& policy, const NetworkView& view) {
         absl::StrCat("the auxiliary path from '", view.NameOf(route.from), "' to '", view.NameOf(route.to), "'");
     const auto edge = taken.find({route.from, route.to});
     if (edge == taken.end()) return absl::InvalidArgumentError(absl::StrCat(what, " is of no tree edge"));
+    if (!(route.share >= 0 && route.share <= 1)) {
+      return absl::InvalidArgumentError(absl::StrCat(what, " has the share ", route.share, ", not one of 0 to 1"));
+    }
     if (!TakeLinks(route.path, edge->second)) {
       return absl::InvalidArgumentError(
           absl::StrCat(what, " uses a link of the primary path or of another auxiliary path"));

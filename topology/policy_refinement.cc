@@ -57,7 +57,11 @@ void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& 
     BalanceShares(view, policy);
   }
   policy.detour_rate_bps = policy.rate_bps;
-  if (!policy.auxiliary.empty()) policy.detour_rate_bps = std::max(policy.rate_bps, DetourRateBps(policy, view));
+  if (policy.auxiliary.empty()) return;
+  policy.detour_rate_bps = std::max(policy.rate_bps, DetourRateBps(policy, view));
+  const std::vector<double> shares = DetourShares(policy, view);
+  for (size_t i = 0; i < shares.size(); ++i)
+    policy.auxiliary[i].share = shares[i] < kLeastShare ? 0 : std::min(1.0, shares[i]);
 }
 
 }  // namespace banyan
