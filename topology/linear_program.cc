@@ -21,6 +21,9 @@ constexpr int kUnbounded = 2;
 
 absl::Status Solve(ClpSimplex& problem) {
   problem.primal();
+  // Each of its steps is at least 1e-12 long, beyond a bound if need be. Started where it ended, it steps no more and
+  // computes the values afresh.
+  if (problem.status() == kOptimal) problem.primal();
   if (problem.status() == kUnbounded) return absl::OutOfRangeError("the linear program has no limit");
   if (problem.status() != kOptimal) {
     return absl::InternalError(absl::StrCat("the linear program ended in state ", problem.status()));
