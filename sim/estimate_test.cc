@@ -19,7 +19,7 @@ constexpr double kBusy = 0.35;
 
 using NodePair = std::pair<NodeId, NodeId>;
 
-// The newest measurement of each link that reached the scheduler.
+// The measurements of each link that reached the scheduler: the newest, and the rates of all backlogged ones.
 class Estimates : public TrafficObserver {
  public:
   struct Estimate {
@@ -31,11 +31,14 @@ class Estimates : public TrafficObserver {
     const auto* report = std::get_if<NodeReport>(&traffic.message);
     if (report == nullptr) return;
     for (const NodeReport::Link& link : report->links) {
-      if (link.measurement.has_value()) newest[{traffic.from, link.to}] = {traffic.now, *link.measurement};
+      if (!link.measurement.has_value()) continue;
+      newest[{traffic.from, link.to}] = {traffic.now, *link.measurement};
+      if (link.measurement->is_backlogged) rates_bps[{traffic.from, link.to}].push_back(link.measurement->rate_bps);
     }
   }
 
   std::map<NodePair, Estimate> newest;
+  std::map<NodePair, std::vector<double>> rates_bps;
 };
 
 // Estimated over true rate.
@@ -66,16 +69,25 @@ TEST_P(EstimateTest, AreWithinATenthOfTheLinksRates) {
   cluster.simulator()->network()->AddObserver(&estimates);
   ASSERT_TRUE(cluster.RunUntilTrained(Timestamp() + absl::Seconds(1000))) << cluster.WhoWaits();
   int measured = 0;
+  int reports = 0;
+  int off = 0;
   for (const auto& [ends, link] : cluster.simulator()->network()->links()) {
-    const auto found = estimates.newest.find(ends);
-    if (found == estimates.newest.end() || !found->second.measurement.is_backlogged) continue;
     // One sample on a link that is idle for most of the time is worth less.
     const double seconds = absl::ToDoubleSeconds(cluster.simulator()->now() - Timestamp());
     if (8.0 * static_cast<double>(link.data_bytes()) / link.rate_bps() < kBusy * seconds) continue;
+    std::vector<double> ratios = estimates.rates_bps[ends];
+    if (ratios.empty()) continue;
+    for (double& ratio : ratios) {
+      ratio *= static_cast<double>(cluster.scale()) / link.rate_bps();
+      off += std::abs(ratio - 1) > 0.1 ? 1 : 0;
+      ++reports;
+    }
+    std::nth_element(ratios.begin(), ratios.begin() + ratios.size() / 2, ratios.end());
+    EXPECT_NEAR(ratios[ratios.size() / 2], 1, 0.1) << ends.first << " to " << ends.second << " of " << link.rate_bps();
     ++measured;
-    EXPECT_NEAR(RatioOf(found->second.measurement, link, cluster.scale()), 1, 0.1)
-        << ends.first << " to " << ends.second << " of " << link.rate_bps();
   }
+  // Lost packets hold chunks back, which then come in a bunch; the median of a few samples does not always help.
+  EXPECT_LE(off, 0.05 * reports);
   EXPECT_GE(measured, 6);
 }
 

@@ -19,6 +19,7 @@ SimulationOptions Internet2(int64_t model_bytes) {
 
 TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
   SimulationOptions options = Internet2(244000000);
+  options.overlay.multipath.enabled = false;
   options.rounds = 2;
   const absl::StatusOr<SimulationReport> report = Simulate(options);
   ASSERT_TRUE(report.ok()) << report.status();
@@ -27,6 +28,19 @@ TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
   EXPECT_GT(report->rate_bps, 0.9 * report->plan_rate_bps);
   EXPECT_LT(report->rate_bps, 1.05 * report->plan_rate_bps);
   EXPECT_TRUE(report->replicas_identical);
+}
+
+// The fluid rates of these trees with ideal detours, of the design: with quality shares and with balanced ones.
+TEST(SimulationTest, DetoursOnInternet2ReachNineTenthsOfWhatIdealOnesWould) {
+  for (const auto& [shares, fluid_bps] : {std::pair(ShareRule::kQuality, 67.8e6), {ShareRule::kBalanced, 83.4e6}}) {
+    SimulationOptions options = Internet2(244000000);
+    options.overlay.topology.shares = shares;
+    options.rounds = 3;
+    const absl::StatusOr<SimulationReport> report = Simulate(options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_GT(report->rate_bps, 0.9 * fluid_bps);
+    EXPECT_TRUE(report->replicas_identical);
+  }
 }
 
 TEST(SimulationTest, LinksCarryWhatTheTreesPutOnThem) {
