@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -19,11 +20,24 @@ sigset_t HandledSignals() {
   return signals;
 }
 
+// Runs only on a thread that does not hold the signal back, so not on one of ours. It does from now on, and the signal
+// goes on to the process, where it waits to be seen.
+void PassOn(int signal, siginfo_t*, void* context) {
+  sigaddset(&static_cast<ucontext_t*>(context)->uc_sigmask, signal);
+  kill(getpid(), signal);
+}
+
 }  // namespace
 
 StopSignals::StopSignals() {
   const sigset_t signals = HandledSignals();
-  BANYAN_CHECK(pthread_sigmask(SIG_BLOCK, &signals, &previous_) == 0);
+  BANYAN_CHECK(pthread_sigmask(SIG_BLOCK, &signals, &previous_mask_) == 0);
+  struct sigaction pass_on = {};
+  pass_on.sa_sigaction = PassOn;
+  pass_on.sa_flags = SA_SIGINFO | SA_RESTART;
+  pass_on.sa_mask = signals;
+  BANYAN_CHECK(sigaction(SIGINT, &pass_on, &previous_interrupt_) == 0);
+  BANYAN_CHECK(sigaction(SIGTERM, &pass_on, &previous_terminate_) == 0);
   fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   BANYAN_CHECK(fd_ >= 0);
 }
@@ -35,7 +49,9 @@ StopSignals::~StopSignals() {
   while (sigtimedwait(&signals, nullptr, &now) > 0) {
   }
   close(fd_);
-  pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
+  sigaction(SIGINT, &previous_interrupt_, nullptr);
+  sigaction(SIGTERM, &previous_terminate_, nullptr);
+  pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
 }
 
 bool StopSignals::received() const {

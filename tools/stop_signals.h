@@ -1,5 +1,6 @@
 // SIGTERM and Ctrl-C as something to wait for instead of something that interrupts. Make it before any other thread,
-// which all inherit that these signals are held back. Thread-safe.
+// which all inherit that these signals are held back; threads that a library made while it was loaded hold them back
+// from the first one on. One at a time; thread-safe.
 #ifndef BANYAN_TOOLS_STOP_SIGNALS_H_
 #define BANYAN_TOOLS_STOP_SIGNALS_H_
 
@@ -21,7 +22,9 @@ class StopSignals {
   bool received() const;
 
  private:
-  sigset_t previous_;
+  sigset_t previous_mask_;
+  struct sigaction previous_interrupt_;
+  struct sigaction previous_terminate_;
   int fd_ = -1;
 };
 

@@ -1,6 +1,11 @@
 #include "tools/stop_signals.h"
 
+#include <poll.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <future>
+#include <thread>
 
 #include "gtest/gtest.h"
 
@@ -16,6 +21,21 @@ TEST(StopSignalsTest, HoldsSignalsBackAndTellsThem) {
     EXPECT_TRUE(signals.received());
     kill(getpid(), signal);
   }
+}
+
+TEST(StopSignalsTest, AThreadThatWasThereBeforeDoesNotTakeThem) {
+  std::promise<void> done;
+  std::thread before([&done] { done.get_future().wait(); });
+  {
+    const StopSignals signals;
+    kill(getpid(), SIGTERM);
+    pollfd entry = {.fd = signals.fd(), .events = POLLIN, .revents = 0};
+    while (poll(&entry, 1, -1) < 0 && errno == EINTR) {
+    }
+    EXPECT_TRUE(signals.received());
+  }
+  done.set_value();
+  before.join();
 }
 
 TEST(StopSignalsTest, LeavesSignalsAsTheyWere) {
