@@ -106,15 +106,18 @@ absl::Duration DetourSelector::ExpectedTime(const Way& detour, int64_t size_byte
 }
 
 const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes,
-                                                       int64_t load_bytes, const HasRoom& has_room,
+                                                       int64_t load_bytes, double measured_bps, const HasRoom& has_room,
                                                        Timestamp now) const {
   const Ways* ways = Find(policy, destination);
   if (ways == nullptr) return nullptr;
-  const absl::Duration on_primary = ways->primary.delay + TimeFor(load_bytes, ways->primary.rate_bps);
+  const Way& primary = ways->primary;
+  const bool is_slow = measured_bps > 0 && measured_bps < kAsPlanned * primary.rate_bps;
+  const absl::Duration on_primary = primary.delay + TimeFor(load_bytes, primary.rate_bps);
   for (const Way& detour : ways->detours) {
     const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;
-    const bool may = load_bytes >= kStuck || (detour.is_planned && ExpectedTime(detour, size_bytes, now) < on_primary);
-    if (fits && may && has_room(detour.path[1])) return &detour.path;
+    const bool is_sooner = load_bytes >= kStuck || ExpectedTime(detour, size_bytes, now) < on_primary;
+    const bool is_wanted = detour.is_planned || is_slow || load_bytes >= kStuck;
+    if (fits && is_sooner && is_wanted && has_room(detour.path[1])) return &detour.path;
   }
   return nullptr;
 }

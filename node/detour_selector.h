@@ -4,8 +4,9 @@
 // its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way and brings the chunk there sooner than
 // the primary path would; else the primary path again.
 //
-// A detour takes room on each of its links, which others may need more. So a primary path that is merely busy shares
-// only with detours for which the plan has a share, while one that is cut or stands still shares with all.
+// A detour takes room on each of its links, which others may need more. So a primary path that is as fast as the plan
+// took it to be shares only with detours for which the plan has a share; one that is slower, which the plan did not
+// foresee, shares with all, and one that is cut or stands still shares with all whatever they take.
 //
 // Detours that carried nothing for kProbeInterval get kProbeChunks chunks although the primary path has room, one
 // detour per interval, so that links which no tree uses still get measured and a link that was once found slow is not
@@ -39,6 +40,8 @@ class DetourSelector {
   static constexpr absl::Duration kProbeInterval = absl::Seconds(10);
   static constexpr uint32_t kProbeChunks = 4;
   static constexpr int64_t kStuck = int64_t{1} << 50;
+  // Below this part of the rate that the plan rests on, a primary path is slower than planned.
+  static constexpr double kAsPlanned = 0.8;
 
   explicit DetourSelector(NodeId self) : self_(self) {}
 
@@ -54,10 +57,11 @@ class DetourSelector {
   bool IsPrimaryBusy(PolicyVersion policy, NodeId destination, int64_t load_bytes) const;
   // What a link may carry at once when more would better take a detour; empty when the policy knows no detour there.
   std::optional<int64_t> PrimaryLimit(PolicyVersion policy, NodeId neighbour) const;
-  // A detour with room for the chunk that brings it there before the primary path, with `load_bytes` before it, would;
-  // kStuck for one that moves nothing. nullptr when there is none. Valid until the next RetirePolicies.
+  // A detour with room for the chunk that brings it there before the primary path, with `load_bytes` before it (kStuck
+  // when it moves nothing), would. `measured_bps` is what the primary path is known to do, 0 when unknown. nullptr when
+  // there is none. Valid until the next RetirePolicies.
   const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
-                         const HasRoom& has_room, Timestamp now) const;
+                         double measured_bps, const HasRoom& has_room, Timestamp now) const;
   // The detour that this chunk should measure; nullptr, nearly always, for none.
   const Path* PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room, Timestamp now);
 

@@ -37,8 +37,8 @@ class DetourSelectorTest : public ::testing::Test {
   // With so much before it on the primary path that every detour is sooner, unless told otherwise.
   const Path* Pick(int64_t load_bytes = 1 << 20, Timestamp now = At(1)) {
     return selector_.PickDetour(
-        PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, [this](NodeId neighbour) { return neighbour != full_; },
-        now);
+        PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, 0,
+        [this](NodeId neighbour) { return neighbour != full_; }, now);
   }
   const Path* Probe(Timestamp now) {
     return selector_.PickProbe(
@@ -101,17 +101,19 @@ TEST_F(DetourSelectorTest, ADetourThatIsNotSoonerIsNoHelp) {
   EXPECT_EQ(*Pick(50000, At(24)), kFast);
 }
 
-TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsStuckSharesWithUnplannedDetours) {
+TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsSlowOrStuckSharesWithUnplannedDetours) {
   PolicySlice slice = Slice();
   slice.version = PolicyVersion(8);
   slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0}};
   selector_.AddPolicy(slice);
-  const auto pick = [this](int64_t load_bytes) {
+  const auto pick = [this](int64_t load_bytes, double measured_bps) {
     return selector_.PickDetour(
-        PolicyVersion(8), NodeId(2), kChunkBytes, load_bytes, [](NodeId) { return true; }, At(1));
+        PolicyVersion(8), NodeId(2), kChunkBytes, load_bytes, measured_bps, [](NodeId) { return true; }, At(1));
   };
-  EXPECT_EQ(pick(1 << 20), nullptr);
-  EXPECT_EQ(*pick(DetourSelector::kStuck), kFast);
+  EXPECT_EQ(pick(1 << 20, 0), nullptr);
+  EXPECT_EQ(pick(1 << 20, 33e3), nullptr);
+  EXPECT_EQ(*pick(1 << 20, 31e3), kFast);
+  EXPECT_EQ(*pick(DetourSelector::kStuck, 0), kFast);
 }
 
 TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {

@@ -2,7 +2,7 @@
 // byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of
 // rounds, keys and chunks, which is the same on all links, so that what others wait for is not behind what has just
 // begun; chunks on a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary
-// others. So detours take at most a third of what a link's own traffic needs. At most `window_bytes` are on their way
+// others. So detours take at most a seventh of what a link's own traffic needs. At most `window_bytes` are on their way
 // without a link ack, so that the order is decided here and not in a socket's buffer.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend.
@@ -27,7 +27,7 @@ namespace banyan {
 
 class PeerLink {
  public:
-  static constexpr uint32_t kPrimaryPerAuxiliary = 2;
+  static constexpr uint32_t kPrimaryPerAuxiliary = 6;
   static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
 
   struct Options {

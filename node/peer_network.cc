@@ -293,6 +293,7 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
       --relayed_chunks_.at(chunk->route.path[chunk->route.hop - 1]);
     }
   }
+  if (transmission_.measures) LookAtMeter(neighbour, step.now);
   Pump(step, neighbour);
   FillDetours(step);
   if (!denied_relays_.empty()) GrantRelayRoom(step);

@@ -103,6 +103,9 @@ class PeerNetwork {
     LinkMeter meter;
     std::optional<PeerHeartbeat::Echo> echo = std::nullopt;  // of its newest heartbeat, until the next one takes it
     bool lost = false;
+    // What the meter says of the link of late, for choosing detours; 0 when unknown.
+    double measured_bps = 0;
+    Timestamp measured_at = {};
   };
 
   void UseSettings(const PolicySlice& slice);
@@ -136,6 +139,7 @@ class PeerNetwork {
   void HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend);
   int64_t PrimaryLoad(const ChunkMessage& message) const;
   bool HasRoom(NodeId neighbour) const;
+  void LookAtMeter(Neighbour& neighbour, Timestamp now) const;
   const DetourSelector::Path* DetourFor(const ChunkMessage& message, Timestamp now) const;
   // Puts the chunk on a detour that is to be measured, if one is.
   void MaybeProbe(StepContext& step, ChunkMessage& message);

@@ -6,6 +6,9 @@
 namespace banyan {
 namespace {
 
+// The meter is not asked with every chunk.
+constexpr absl::Duration kMeterInterval = absl::Milliseconds(100);
+
 void PutOn(ChunkMessage& message, const DetourSelector::Path& path, bool is_auxiliary) {
   message.route = {path, 0};
   message.is_auxiliary = is_auxiliary;
@@ -50,13 +53,21 @@ int64_t PeerNetwork::PrimaryLoad(const ChunkMessage& message) const {
   return is_direct ? link.queued_bytes() + link.in_flight_bytes() : detours_.BytesOn(message.route.path);
 }
 
+void PeerNetwork::LookAtMeter(Neighbour& neighbour, Timestamp now) const {
+  if (!detours_.has_detours() || now - neighbour.measured_at < kMeterInterval) return;
+  neighbour.measured_at = now;
+  const std::optional<LinkMeasurement> measurement = neighbour.meter.Measure(now);
+  neighbour.measured_bps = measurement.has_value() ? measurement->rate_bps : 0;
+}
+
 const DetourSelector::Path* PeerNetwork::DetourFor(const ChunkMessage& message, Timestamp now) const {
   const NodeId destination = message.route.destination();
   const bool is_stuck = neighbours_.at(message.route.receiver()).link.IsStuck(now);
   const int64_t load_bytes = is_stuck ? DetourSelector::kStuck : PrimaryLoad(message);
   if (!detours_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
+  const Neighbour& first = neighbours_.at(message.route.receiver());
   return detours_.PickDetour(
-      message.policy, destination, FrameBytes(message), load_bytes,
+      message.policy, destination, FrameBytes(message), load_bytes, first.measured_bps,
       [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
