@@ -74,7 +74,8 @@ TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBoundRoundsAlone) {
     ASSERT_THAT(SlicesSentTo(harness, node), SizeIs(1));
     EXPECT_EQ(SlicesSentTo(harness, node)[0].version, PolicyVersion(2));
   }
-  for (const TreeSlice& tree : SlicesSentTo(harness, 1)[0].trees) {
+  const PolicySlice slice = SlicesSentTo(harness, 1)[0];
+  for (const TreeSlice& tree : slice.trees) {
     EXPECT_NE(tree.reduce_parent.value_or(NodeId(1)), NodeId(2));
     EXPECT_THAT(tree.broadcast_children, Not(::testing::Contains(NodeId(2))));
   }
