@@ -1,19 +1,29 @@
 #include "runtime/metrics/metrics_page.h"
 
-#include <exception>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <sstream>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
-#include "prometheus/collectable.h"
-#include "prometheus/exposer.h"
+#include "absl/strings/string_view.h"
 #include "prometheus/metric_family.h"
+#include "prometheus/text_serializer.h"
 
 namespace banyan {
 namespace {
 
-// A silent client holds one of the threads for so long.
-constexpr char kRequestTimeoutMs[] = "5000";
-constexpr char kThreads[] = "2";
+// So much can silent clients hold, and for so long.
+constexpr unsigned kMostConnections = 16;
+constexpr unsigned kTimeoutSeconds = 5;
+// What a client may send, which is no more than a request's headers.
+constexpr size_t kConnectionMemoryBytes = 16 << 10;
+constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
 
 prometheus::MetricFamily Convert(MetricFamily from) {
   const bool is_counter = from.kind == MetricFamily::Kind::kCounter;
@@ -31,62 +41,84 @@ prometheus::MetricFamily Convert(MetricFamily from) {
   return family;
 }
 
-class Collector : public prometheus::Collectable {
- public:
-  explicit Collector(MetricsPage::Collect collect) : collect_(std::move(collect)) {}
+MHD_Result Answer(MHD_Connection* connection, unsigned code, const char* content_type, absl::string_view body) {
+  MHD_Response* response =
+      MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY);
+  if (response == nullptr) return MHD_NO;
+  const auto release = absl::MakeCleanup([response] { MHD_destroy_response(response); });
+  if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type) == MHD_NO) return MHD_NO;
+  return MHD_queue_response(connection, code, response);
+}
 
-  std::vector<prometheus::MetricFamily> Collect() const override {
-    std::vector<prometheus::MetricFamily> families;
-    for (MetricFamily& family : collect_()) {
-      // One without samples would only be a headline.
-      if (!family.samples.empty()) families.push_back(Convert(std::move(family)));
-    }
-    return families;
+MHD_Result Handle(void* page, MHD_Connection* connection, const char* url, const char* method, const char*, const char*,
+                  size_t* upload_size_bytes, void**) {
+  const absl::string_view asked = method;
+  if (asked != MHD_HTTP_METHOD_GET && asked != MHD_HTTP_METHOD_HEAD) {
+    *upload_size_bytes = 0;
+    return Answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "expected GET or HEAD\n");
   }
+  if (absl::string_view(url) != "/metrics") {
+    return Answer(connection, MHD_HTTP_NOT_FOUND, "text/plain", "the metrics are at /metrics\n");
+  }
+  return Answer(connection, MHD_HTTP_OK, kContentType, static_cast<const MetricsPage*>(page)->Render());
+}
 
- private:
-  const MetricsPage::Collect collect_;
-};
+void IgnoreLog(void*, const char*, va_list) {}
 
-// The web server's form: a port alone for every interface.
-std::string ServerAddress(const std::string& host, const std::string& port) {
-  return host == "*" ? port : absl::StrCat(host, ":", port);
+MHD_Daemon* StartServer(const addrinfo& at, MetricsPage* page) {
+  // Without ITC the end of a page whose connections are all taken would wait for their timeout.
+  const unsigned flags =
+      MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (at.ai_family == AF_INET6 ? MHD_USE_IPv6 : MHD_NO_FLAG);
+  return MHD_start_daemon(flags, 0, nullptr, nullptr, &Handle, page, MHD_OPTION_EXTERNAL_LOGGER, &IgnoreLog, nullptr,
+                          MHD_OPTION_SOCK_ADDR, at.ai_addr, MHD_OPTION_CONNECTION_LIMIT, kMostConnections,
+                          MHD_OPTION_CONNECTION_TIMEOUT, kTimeoutSeconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                          kConnectionMemoryBytes, MHD_OPTION_END);
 }
 
 }  // namespace
 
-// Destroyed from the last member to the first.
-class MetricsPage::Parts {
- public:
-  Parts(const std::string& address, Collect collect)
-      : collector(std::make_shared<Collector>(std::move(collect))),
-        exposer(std::vector<std::string>{"listening_ports", address, "num_threads", kThreads, "request_timeout_ms",
-                                         kRequestTimeoutMs}) {
-    exposer.RegisterCollectable(collector);
-  }
-
-  const std::shared_ptr<Collector> collector;  // shared because the exposer wants a weak_ptr
-  prometheus::Exposer exposer;
-};
-
 absl::StatusOr<std::unique_ptr<MetricsPage>> MetricsPage::Serve(const std::string& address, Collect collect) {
   const size_t colon = address.rfind(':');
-  const std::string host = address.substr(0, colon);
-  try {
-    auto parts = std::make_unique<Parts>(ServerAddress(host, address.substr(colon + 1)), std::move(collect));
-    const std::vector<int> ports = parts->exposer.GetListeningPorts();
-    std::string url = absl::StrCat("http://", host, ":", ports.empty() ? 0 : ports.front(), "/metrics");
-    return std::unique_ptr<MetricsPage>(new MetricsPage(std::move(url), std::move(parts)));
-  } catch (const std::exception& error) {
-    return absl::UnavailableError(
-        absl::StrCat("expected to serve metrics at ", address,
-                     ", could not: is the port free, and the host an address of this machine? (", error.what(), ")"));
-  }
+  std::unique_ptr<MetricsPage> page(new MetricsPage(std::move(collect)));
+  const absl::Status status = page->Start(address.substr(0, colon), address.substr(colon + 1));
+  if (status.ok()) return page;
+  return absl::UnavailableError(
+      absl::StrCat("expected to serve metrics at ", address,
+                   ", could not: is the port free, and the host an address of this machine? (", status.message(), ")"));
 }
 
-MetricsPage::MetricsPage(std::string url, std::unique_ptr<Parts> parts)
-    : url_(std::move(url)), parts_(std::move(parts)) {}
+absl::Status MetricsPage::Start(const std::string& host, const std::string& port) {
+  const bool everywhere = host == "*";
+  const std::string name = host.front() == '[' ? host.substr(1, host.size() - 2) : host;
+  addrinfo hints = {};
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_family = everywhere ? AF_INET : AF_UNSPEC;
+  addrinfo* addresses = nullptr;
+  const int error = getaddrinfo(everywhere ? nullptr : name.c_str(), port.c_str(), &hints, &addresses);
+  if (error != 0) return absl::UnavailableError(gai_strerror(error));
+  const auto release = absl::MakeCleanup([addresses] { freeaddrinfo(addresses); });
+  errno = 0;
+  server_ = StartServer(*addresses, this);
+  if (server_ == nullptr) return absl::UnavailableError(strerror(errno));
+  const MHD_DaemonInfo* bound = MHD_get_daemon_info(server_, MHD_DAEMON_INFO_BIND_PORT);
+  url_ = absl::StrCat("http://", host, ":", bound->port, "/metrics");
+  return absl::OkStatus();
+}
 
-MetricsPage::~MetricsPage() = default;
+std::string MetricsPage::Render() const {
+  std::vector<prometheus::MetricFamily> families;
+  for (MetricFamily& family : collect_()) {
+    // One without samples would only be a headline.
+    if (!family.samples.empty()) families.push_back(Convert(std::move(family)));
+  }
+  std::ostringstream text;
+  prometheus::TextSerializer().Serialize(text, families);
+  return text.str();
+}
+
+MetricsPage::~MetricsPage() {
+  if (server_ != nullptr) MHD_stop_daemon(server_);
+}
 
 }  // namespace banyan

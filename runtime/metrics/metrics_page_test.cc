@@ -1,6 +1,8 @@
 #include "runtime/metrics/metrics_page.h"
 
 #include <atomic>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -73,6 +75,34 @@ TEST(MetricsPageTest, EveryInterfaceIsAStar) {
   const auto page = Serve([] { return std::vector<MetricFamily>(); }, "*:0");
   ASSERT_NE(page, nullptr);
   EXPECT_THAT(HttpGet(PortOf(*page), "/metrics"), StartsWith("HTTP/1.1 200 OK"));
+}
+
+TEST(MetricsPageTest, RefusesToBeWrittenTo) {
+  const auto page = Serve([] { return std::vector<MetricFamily>(); });
+  ASSERT_NE(page, nullptr);
+  const FileDescriptor client = Connect(PortOf(*page));
+  const std::string request = "POST /metrics HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello";
+  ASSERT_EQ(send(client.get(), request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  EXPECT_THAT(ReadAll(client.get()), HasSubstr(" 405 "));
+}
+
+size_t OpenFiles() {
+  return static_cast<size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
+}
+
+// More would starve the daemon of file descriptors, and one that waits for them would never end.
+TEST(MetricsPageTest, SilentClientsHoldFewFilesAndNoEnd) {
+  auto page = Serve([] { return std::vector<MetricFamily>(); });
+  ASSERT_NE(page, nullptr);
+  EXPECT_THAT(HttpGet(PortOf(*page), "/metrics"), StartsWith("HTTP/1.1 200 OK"));
+  constexpr size_t kClients = 100;
+  const size_t before = OpenFiles();
+  std::vector<FileDescriptor> clients;
+  while (clients.size() < kClients) clients.push_back(Connect(PortOf(*page)));
+  EXPECT_LE(OpenFiles(), before + kClients + 20);
+  page.reset();
+  EXPECT_EQ(ReadAll(clients.front().get()), "");
 }
 
 TEST(MetricsPageTest, ReadersSeeWholeValuesWhileTheyChange) {
