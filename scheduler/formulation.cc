@@ -10,7 +10,7 @@
 namespace banyan {
 namespace {
 
-double DetourRateBps(const Policy& policy, const NetworkView& view) {
+double SumOfDetoursBps(const Policy& policy, const NetworkView& view) {
   double sum_bps = 0;
   for (const Route& detour : policy.auxiliary) sum_bps += PathRateBps(detour.path, view);
   return sum_bps;
@@ -55,21 +55,20 @@ void Formulation::NotePlanned(Timestamp now) {
 
 Timestamp Formulation::NextLook() const { return is_enabled_ ? last_look_ + interval_ : kNever; }
 
-Verdict Judge(const Policy& current, double current_rate_bps, const NetworkView& published, const Policy& candidate,
-              const NetworkView& view) {
-  if (candidate.detour_rate_bps > current_rate_bps * (1 + kLeastGain)) {
+Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {
+  if (candidate.detour_rate_bps > current.detour_rate_bps * (1 + kLeastGain)) {
     return {Verdict::Kind::kAdopt, absl::StrFormat("%.3g instead of %.3g Mbit/s are promised",
-                                                   candidate.detour_rate_bps / 1e6, current_rate_bps / 1e6)};
+                                                   candidate.detour_rate_bps / 1e6, current.detour_rate_bps / 1e6)};
   }
   if (SameTrees(current, candidate) &&
-      DetourRateBps(candidate, view) > DetourRateBps(current, view) * (1 + kLeastDetourGain)) {
+      SumOfDetoursBps(candidate, view) > SumOfDetoursBps(current, view) * (1 + kLeastDetourGain)) {
     return {Verdict::Kind::kAdopt, "there are better detours"};
   }
   if (IsStale(current.auxiliary, published, view) || IsStale(current.routes, published, view)) {
     return {Verdict::Kind::kRefresh, "the rates of detours or routes have changed"};
   }
   return {Verdict::Kind::kKeep, absl::StrFormat("%.3g instead of %.3g Mbit/s are too little for a change",
-                                                candidate.detour_rate_bps / 1e6, current_rate_bps / 1e6)};
+                                                candidate.detour_rate_bps / 1e6, current.detour_rate_bps / 1e6)};
 }
 
 double PathRateBps(const std::vector<NodeId>& path, const NetworkView& view) {

@@ -63,10 +63,9 @@ struct Verdict {
   std::string why;
 };
 
-// `current_rate_bps` is what the current policy reaches on `view` now (RateOn in topology/policy_difference.h), and
-// `published` the view that it was published with. Both policies are valid for both views. Pure function.
-Verdict Judge(const Policy& current, double current_rate_bps, const NetworkView& published, const Policy& candidate,
-              const NetworkView& view);
+// Both policies are valued on `view` (ValueOn in topology/policy_value.h); `published` is the view that the current one
+// was published with. Pure function.
+Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view);
 
 // The slowest link of these hops; 0 for a path without a link.
 double PathRateBps(const std::vector<NodeId>& path, const NetworkView& view);

@@ -7,7 +7,7 @@
 #include "gtest/gtest.h"
 #include "topology/plan_rate.h"
 #include "topology/planner.h"
-#include "topology/policy_difference.h"
+#include "topology/policy_value.h"
 #include "topology/sample_networks.h"
 
 namespace banyan {
@@ -78,7 +78,9 @@ TEST(FormulationTest, NeverPlansAgainWithoutAwareness) {
 }
 
 Verdict JudgeOn(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {
-  return Judge(current, RateOn(current, view), published, candidate, view);
+  Policy now = current;
+  ValueOn(view, now);
+  return Judge(now, published, candidate, view);
 }
 
 TEST(JudgeTest, AdoptsWhatPromisesAGain) {

@@ -1,6 +1,6 @@
 #include "scheduler/plan_computation.h"
 
-#include "topology/policy_difference.h"
+#include "topology/policy_value.h"
 
 namespace banyan {
 
@@ -15,7 +15,7 @@ void PlanComputation::Run() {
     return;
   }
   policy_ = MakePolicy(*restricted, config_);
-  if (in_use_.has_value()) rate_in_use_bps_ = RateOn(*in_use_, *restricted);
+  if (in_use_.has_value()) ValueOn(*restricted, *in_use_);
 }
 
 int64_t PlanComputation::size_bytes() const {

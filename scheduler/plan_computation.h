@@ -19,7 +19,7 @@ namespace banyan {
 
 class PlanComputation : public Computation {
  public:
-  // Plans for these nodes of the view, and says what rate the policy of these nodes that is in use has there, if any.
+  // Plans for these nodes of the view, and values there the policy of these nodes that is in use, if any.
   PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                   std::optional<Policy> in_use = std::nullopt);
 
@@ -28,8 +28,8 @@ class PlanComputation : public Computation {
 
   // After Run: the policy without its version, epoch and key table, or the planner's error.
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
-  // After Run: RateOn (topology/policy_difference.h) of the policy in use; 0 without one.
-  double rate_in_use_bps() const { return rate_in_use_bps_; }
+  // After Run: the policy in use as it is on the view (ValueOn in topology/policy_value.h), if there is one.
+  const std::optional<Policy>& in_use() const { return in_use_; }
 
  private:
   NetworkView view_;
@@ -37,7 +37,6 @@ class PlanComputation : public Computation {
   PlannerConfig config_;
   std::optional<Policy> in_use_;
   absl::StatusOr<Policy> policy_;
-  double rate_in_use_bps_ = 0;
 };
 
 }  // namespace banyan

@@ -33,14 +33,16 @@ TEST(PlanComputationTest, PlansForTheMembers) {
   EXPECT_THAT(policy->members, ElementsAre(NodeId(1), NodeId(2)));
 }
 
-TEST(PlanComputationTest, RatesThePolicyInUseOnTheMembersLinks) {
+TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
   PlanComputation first(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig());
   first.Run();
-  EXPECT_EQ(first.rate_in_use_bps(), 0);
+  EXPECT_FALSE(first.in_use().has_value());
   const Policy policy = *first.TakePolicy();
-  PlanComputation again(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig(), policy);
+  Policy stale = policy;
+  stale.rate_bps = stale.detour_rate_bps = 1;
+  PlanComputation again(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig(), stale);
   again.Run();
-  EXPECT_NEAR(again.rate_in_use_bps(), policy.detour_rate_bps, 1);
+  EXPECT_EQ(again.in_use(), policy);
 }
 
 TEST(PlanComputationTest, GivesThePlannersError) {

@@ -100,7 +100,7 @@ class SchedulerCore : public Protocol {
     NetworkView view;  // what it is made from
     std::string why;
   };
-  // Of the policy in use the computation says what rate it has now.
+  // The computation values the policy in use as well.
   void StartPlan(std::vector<NodeId> members, NetworkView view, const PlannerConfig& config, std::string why);
   void StartRunning(Plan plan, Policy policy);
   // Gives the policy the next version, makes it durable, and binds later rounds to it. PublishNewest must follow before
@@ -111,7 +111,8 @@ class SchedulerCore : public Protocol {
   void Publish(const Member& member);
   bool MayReplan() const { return phase_ == Phase::kRunning && !plan_.has_value() && !reconfiguration_.has_value(); }
   void ReplanIfWanted();
-  void FinishReplan(Plan plan, Policy policy, double rate_in_use_bps);
+  // `current` is the policy in use as it is on the plan's view.
+  void FinishReplan(Plan plan, Policy policy, const Policy& current);
   // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
   PlannerConfig KeepRoots(PlannerConfig config) const;
   bool KeepsStateAtRoots() const;

@@ -8,7 +8,6 @@
 #include "scheduler/plan_computation.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/scheduler_limits.h"
-#include "topology/plan_rate.h"
 
 namespace banyan {
 
@@ -51,7 +50,7 @@ void SchedulerCore::On(ComputationFinished& event) {
     if (!reconfiguration_->is_planning) return PlanReconfiguration();
     return FinishReconfiguration(std::move(plan), std::move(policy));
   }
-  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), computation->rate_in_use_bps());
+  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), *computation->in_use());
   outbox_.Log(LogLevel::kWarning, absl::StrCat("planning failed, and the policy stays: ", policy.status().message()));
 }
 
@@ -112,17 +111,14 @@ void SchedulerCore::ReplanIfWanted() {
   StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), *std::move(why));
 }
 
-void SchedulerCore::FinishReplan(Plan plan, Policy policy, double rate_in_use_bps) {
-  const Policy& current = *policies_.Current();
-  Verdict verdict = Judge(current, rate_in_use_bps, published_view_, policy, plan.view);
+void SchedulerCore::FinishReplan(Plan plan, Policy policy, const Policy& current) {
+  Verdict verdict = Judge(current, published_view_, policy, plan.view);
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
   switch (verdict.kind) {
     case Verdict::Kind::kKeep:
       return outbox_.Log(LogLevel::kDebug, absl::StrCat("policy ", current.version.value(), " stays: ", plan.why));
     case Verdict::Kind::kRefresh:
       policy = current;
-      policy.rate_bps = PlanRateBps(policy, plan.view);
-      policy.detour_rate_bps = rate_in_use_bps;
       break;
     case Verdict::Kind::kAdopt:
       break;

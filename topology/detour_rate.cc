@@ -1,5 +1,6 @@
 #include "topology/detour_rate.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <map>
@@ -30,9 +31,14 @@ std::optional<Links> LinksOf(const std::vector<NodeId>& path, const NetworkView&
   return links;
 }
 
+struct Detour {
+  size_t index = 0;  // in Policy::auxiliary
+  Links links;
+};
+
 struct Edge {
   std::optional<Links> primary;
-  std::vector<Links> detours;
+  std::vector<Detour> detours;
   std::map<size_t, double> loads;  // how often the volume of each variable crosses the edge
 };
 
@@ -53,10 +59,11 @@ Edges EdgesOf(const Policy& policy, const NetworkView& view, bool one_variable) 
     const auto found = edges.find({route.from, route.to});
     if (found != edges.end()) found->second.primary = LinksOf(route.path, view);
   }
-  for (const Route& detour : policy.auxiliary) {
+  for (size_t i = 0; i < policy.auxiliary.size(); ++i) {
+    const Route& detour = policy.auxiliary[i];
     const auto found = edges.find({detour.from, detour.to});
     std::optional<Links> links = LinksOf(detour.path, view);
-    if (found != edges.end() && links.has_value()) found->second.detours.push_back(*std::move(links));
+    if (found != edges.end() && links.has_value()) found->second.detours.push_back({i, *std::move(links)});
   }
   return edges;
 }
@@ -106,54 +113,57 @@ void AddEdge(const Edge& edge, double detour_gain, CapacityRows& capacity, Linea
     program.AddTerm(row, static_cast<int>(variable), -sign * load);
     if (edge.primary.has_value()) capacity.Load(*edge.primary, static_cast<int>(variable), load);
   }
-  for (const Links& detour : edge.detours) {
+  for (const Detour& detour : edge.detours) {
     const int flow = program.AddVariable(detour_gain);
     program.AddTerm(row, flow, sign);
-    capacity.Load(detour, flow, 1);
+    capacity.Load(detour.links, flow, 1);
     if (edge.primary.has_value()) capacity.Load(*edge.primary, flow, -1);
   }
 }
 
-// The first values are the volumes in Mbit/s: of each tree, or of all.
-absl::StatusOr<LinearSolution> BestFlows(const Policy& policy, const NetworkView& view, bool one_variable) {
+// What is less is a rounding error of the solver, or worth as little.
+constexpr double kLeastShare = 1e-6;
+
+double RoundShare(double share) { return share < kLeastShare ? 0 : std::min(1.0, share); }
+
+// The first values are the volumes in Mbit/s, of each tree or of all; then come the flows on the detours, edge by edge.
+absl::StatusOr<LinearSolution> BestFlows(const Edges& edges, const NetworkView& view, size_t volumes) {
   LinearProgram program;
-  const size_t variables = one_variable ? 1 : policy.trees.size();
-  for (size_t i = 0; i < variables; ++i) program.AddVariable(1);
+  for (size_t i = 0; i < volumes; ++i) program.AddVariable(1);
   CapacityRows capacity(view, program);
-  for (const auto& [ends, edge] : EdgesOf(policy, view, one_variable)) AddEdge(edge, -kDetourCost, capacity, program);
+  for (const auto& [ends, edge] : edges) AddEdge(edge, -kDetourCost, capacity, program);
   return program.Maximise();
 }
 
 }  // namespace
 
-double DetourRateBps(const Policy& policy, const NetworkView& view) {
-  const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, true);
-  if (absl::IsOutOfRange(flows.status())) return std::numeric_limits<double>::infinity();
-  return flows.ok() ? flows->values[0] * kBitsPerMegabit : 0;
+DetourDivision DivideOverDetours(const Policy& policy, const NetworkView& view) {
+  DetourDivision division;
+  division.shares.assign(policy.auxiliary.size(), 0);
+  const Edges edges = EdgesOf(policy, view, true);
+  const absl::StatusOr<LinearSolution> flows = BestFlows(edges, view, 1);
+  if (absl::IsOutOfRange(flows.status())) division.rate_bps = std::numeric_limits<double>::infinity();
+  if (!flows.ok() || flows->values[0] <= 0) return division;
+  division.rate_bps = flows->values[0] * kBitsPerMegabit;
+  size_t flow = 1;
+  for (const auto& [ends, edge] : edges) {
+    const double volume = edge.loads.at(0) * flows->values[0];
+    for (const Detour& detour : edge.detours)
+      division.shares[detour.index] = RoundShare(flows->values[flow++] / volume);
+  }
+  return division;
 }
 
-std::vector<double> DetourShares(const Policy& policy, const NetworkView& view) {
-  std::vector<double> shares(policy.auxiliary.size(), 0);
-  const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, true);
-  if (!flows.ok() || flows->values[0] <= 0) return shares;
-  // Behind the one volume come the flows, edge by edge in the order of their detours: see AddEdge.
-  size_t variable = 1;
-  size_t detour = 0;
-  for (const auto& [ends, edge] : EdgesOf(policy, view, true)) {
-    const double load = edge.loads.at(0) * flows->values[0];
-    for (size_t i = 0; i < edge.detours.size(); ++i) shares[detour++] = flows->values[variable++] / load;
-  }
-  return shares;
-}
+double DetourRateBps(const Policy& policy, const NetworkView& view) { return DivideOverDetours(policy, view).rate_bps; }
 
 std::vector<double> BalancedShares(const Policy& policy, const NetworkView& view) {
   std::vector<double> shares;
   for (const Tree& tree : policy.trees) shares.push_back(tree.share);
-  const absl::StatusOr<LinearSolution> flows = BestFlows(policy, view, false);
+  const absl::StatusOr<LinearSolution> flows = BestFlows(EdgesOf(policy, view, false), view, shares.size());
   if (!flows.ok()) return shares;
   const double sum = std::accumulate(flows->values.begin(), flows->values.begin() + shares.size(), 0.0);
   if (sum <= 0) return shares;
-  for (size_t i = 0; i < shares.size(); ++i) shares[i] = flows->values[i] / sum;
+  for (size_t i = 0; i < shares.size(); ++i) shares[i] = RoundShare(flows->values[i] / sum);
   return shares;
 }
 

@@ -16,9 +16,16 @@ namespace banyan {
 // with the same nodes.
 double DetourRateBps(const Policy& policy, const NetworkView& view);
 
-// For each auxiliary path, in their order, the part of its edge's traffic that takes it when that rate is reached with
-// as little on detours as possible; all 0 when rounding errors defeat the solver. REQUIRES: as above.
-std::vector<double> DetourShares(const Policy& policy, const NetworkView& view);
+// That rate, and the division of the traffic that reaches it with as little on detours as possible.
+struct DetourDivision {
+  double rate_bps = 0;
+  // For each auxiliary path of the policy, in their order, the part of its edge's traffic that takes it; all 0 where
+  // the rate is 0 or infinite.
+  std::vector<double> shares;
+};
+
+// REQUIRES: as above.
+DetourDivision DivideOverDetours(const Policy& policy, const NetworkView& view);
 
 // Shares for the policy's trees, by TreeIndex, that make the rate as high as the links and caps allow together; they
 // sum to 1 and may be 0. The shares of the policy do not matter. With auxiliary paths it is DetourRateBps that they

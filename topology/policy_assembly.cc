@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "topology/plan_rate.h"
-#include "topology/simple_bound.h"
+#include "topology/policy_value.h"
 #include "topology/tree_delay.h"
 
 namespace banyan {
@@ -54,9 +53,7 @@ Policy AssemblePolicy(absl::string_view planner, const PlannerConfig& config, st
   policy.routes = RoutesOfEdgesWithoutLink(trees, routes);
   policy.trees = std::move(trees);
   policy.chunk_max_elements = config.chunk_max_elements;
-  policy.rate_bps = PlanRateBps(policy, routes.view());
-  policy.detour_rate_bps = policy.rate_bps;
-  policy.bound_bps = SimpleBoundBps(routes.view());
+  ValueOn(routes.view(), policy);
   return policy;
 }
 

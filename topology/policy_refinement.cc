@@ -8,13 +8,10 @@
 
 #include "topology/auxiliary_paths.h"
 #include "topology/detour_rate.h"
-#include "topology/plan_rate.h"
+#include "topology/policy_value.h"
 
 namespace banyan {
 namespace {
-
-// A tree with less than this is a rounding error of the solver, or worth as little.
-constexpr double kLeastShare = 1e-6;
 
 bool SharesAreGiven(const PlannerConfig& config) {
   if (!config.fixed_roots.empty()) return true;
@@ -37,7 +34,7 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
   std::vector<Tree> kept;
   double sum = 0;
   for (size_t i = 0; i < shares.size(); ++i) {
-    if (shares[i] < kLeastShare) continue;
+    if (shares[i] == 0) continue;
     kept.push_back(std::move(policy.trees[i]));
     kept.back().share = shares[i];
     sum += shares[i];
@@ -46,7 +43,6 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
   policy.trees = std::move(kept);
   DropUnusedPaths(policy.trees, policy.routes);
   DropUnusedPaths(policy.trees, policy.auxiliary);
-  policy.rate_bps = PlanRateBps(policy, view);
 }
 
 }  // namespace
@@ -56,12 +52,7 @@ void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& 
   if (config.shares == ShareRule::kBalanced && !SharesAreGiven(config) && policy.trees.size() > 1) {
     BalanceShares(view, policy);
   }
-  policy.detour_rate_bps = policy.rate_bps;
-  if (policy.auxiliary.empty()) return;
-  policy.detour_rate_bps = std::max(policy.rate_bps, DetourRateBps(policy, view));
-  const std::vector<double> shares = DetourShares(policy, view);
-  for (size_t i = 0; i < shares.size(); ++i)
-    policy.auxiliary[i].share = shares[i] < kLeastShare ? 0 : std::min(1.0, shares[i]);
+  ValueOn(view, policy);
 }
 
 }  // namespace banyan

@@ -1,0 +1,60 @@
+#include "topology/policy_value.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "topology/detour_rate.h"
+#include "topology/plan_rate.h"
+#include "topology/simple_bound.h"
+
+namespace banyan {
+namespace {
+
+bool HasMembers(const Policy& policy, const NetworkView& view) {
+  return std::equal(policy.members.begin(), policy.members.end(), view.nodes().begin(), view.nodes().end(),
+                    [](NodeId member, const NetworkNode& node) { return member == node.id; });
+}
+
+bool HasLinks(const std::vector<NodeId>& path, const NetworkView& view) {
+  for (size_t i = 1; i < path.size(); ++i) {
+    if (view.FindLink(path[i - 1], path[i]) == nullptr) return false;
+  }
+  return true;
+}
+
+// Whether every tree edge still has its primary path.
+bool IsIntact(const Policy& policy, const NetworkView& view) {
+  std::set<std::pair<NodeId, NodeId>> routed;
+  for (const Route& route : policy.routes) {
+    if (!HasLinks(route.path, view)) return false;
+    routed.insert({route.from, route.to});
+  }
+  const auto carries = [&](NodeId from, NodeId to) {
+    return routed.count({from, to}) > 0 || view.FindLink(from, to) != nullptr;
+  };
+  return std::all_of(policy.trees.begin(), policy.trees.end(), [&](const Tree& tree) {
+    return std::all_of(tree.reduce_parent.begin(), tree.reduce_parent.end(),
+                       [&](const auto& edge) { return carries(edge.first, edge.second); }) &&
+           std::all_of(tree.broadcast_parent.begin(), tree.broadcast_parent.end(),
+                       [&](const auto& edge) { return carries(edge.second, edge.first); });
+  });
+}
+
+}  // namespace
+
+void ValueOn(const NetworkView& view, Policy& policy) {
+  policy.bound_bps = SimpleBoundBps(view);
+  policy.rate_bps = policy.detour_rate_bps = 0;
+  for (Route& detour : policy.auxiliary) detour.share = 0;
+  if (!HasMembers(policy, view)) return;
+  if (IsIntact(policy, view)) policy.rate_bps = PlanRateBps(policy, view);
+  policy.detour_rate_bps = policy.rate_bps;
+  if (policy.auxiliary.empty()) return;
+  const DetourDivision division = DivideOverDetours(policy, view);
+  policy.detour_rate_bps = std::max(policy.rate_bps, division.rate_bps);
+  for (size_t i = 0; i < division.shares.size(); ++i) policy.auxiliary[i].share = division.shares[i];
+}
+
+}  // namespace banyan

@@ -1,0 +1,18 @@
+// What a policy is worth on a network that may have changed since it was made. Pure function; as cheap as planning
+// itself (milliseconds for 100 nodes).
+#ifndef BANYAN_TOPOLOGY_POLICY_VALUE_H_
+#define BANYAN_TOPOLOGY_POLICY_VALUE_H_
+
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// Sets the rates of `policy`, its bound, and the parts that its auxiliary paths take, to what they are on `view`. A
+// path over a link that has vanished carries nothing; rates are 0 when nothing else carries a tree edge, and when the
+// members are not the nodes of the view.
+void ValueOn(const NetworkView& view, Policy& policy);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_POLICY_VALUE_H_
