@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
+#include "sim/linked_cluster.h"
 #include "sim/memory_checker.h"
-#include "sim/sample_overlays.h"
 
 namespace banyan {
 namespace {
@@ -38,19 +38,9 @@ class Counter : public TrafficObserver {
   std::set<std::tuple<NodeId, NodeId, NodeId, ChunkId>> seen_;
 };
 
-// Nodes that are all linked with each other at 2 Mbit/s; a round moves 40 kB and takes a few tenths of a second.
+// At 2 Mbit/s, for six rounds.
 ClusterOptions Linked(int nodes) {
-  ClusterOptions options;
-  OverlayShape shape;
-  shape.nodes = nodes;
-  shape.links = nodes * (nodes - 1) / 2;
-  shape.least_bps = 2e6;
-  shape.most_bps = 2e6;
-  Random random(1);
-  options.overlay = RandomOverlay(shape, &random);
-  options.overlay.aggregation.op = AggregationOp::kSum;
-  options.overlay.chunks.max_elements = 200;
-  options.plan.tensors = {{"w", 9000, 0}, {"b", 1000, 0}};
+  ClusterOptions options = LinkedCluster(nodes, 2e6, 2e6);
   options.plan.rounds = 6;
   return options;
 }

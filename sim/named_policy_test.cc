@@ -10,10 +10,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
+#include "sim/linked_cluster.h"
 #include "sim/overlay_scaling.h"
 #include "sim/overlay_text.h"
 #include "sim/policy_waits.h"
-#include "sim/sample_overlays.h"
 #include "sim/simulation.h"
 #include "topology/overlay_yaml.h"
 
@@ -22,22 +22,11 @@ namespace {
 
 Timestamp Seconds(double seconds) { return Timestamp() + absl::Seconds(seconds); }
 
-// Nodes that are all linked with each other; a round of 40 kB takes some tenths of a second. Policies change only when
-// an operator says so.
+// Policies change only when an operator says so.
 ClusterOptions Linked(int nodes) {
-  ClusterOptions options;
-  OverlayShape shape;
-  shape.nodes = nodes;
-  shape.links = nodes * (nodes - 1) / 2;
-  shape.least_bps = 1e6;
-  shape.most_bps = 3e6;
-  Random random(1);
-  options.overlay = RandomOverlay(shape, &random);
-  options.overlay.aggregation.op = AggregationOp::kSum;
-  options.overlay.chunks.max_elements = 200;
+  ClusterOptions options = LinkedCluster(nodes, 1e6, 3e6);
   options.overlay.awareness.enabled = false;
   options.overlay.multipath.enabled = false;
-  options.plan.tensors = {{"w", 9000, 0}, {"b", 1000, 0}};
   options.plan.rounds = 30;
   const absl::StatusOr<OverlayConfig> reread = ParseOverlay(OverlayText(ScaleOverlay(options.overlay, 1)), "job.yaml");
   EXPECT_TRUE(reread.ok()) << reread.status();
