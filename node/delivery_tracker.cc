@@ -138,10 +138,21 @@ std::vector<DeliveryTracker::Undelivered> DeliveryTracker::TakeOverdue(Timestamp
 
 std::vector<std::pair<NodeId, ChunkId>> DeliveryTracker::DropRound(KeyId key, Round round) {
   std::vector<Id> dropped;
+  // Skips to the round within every destination and attempt: rounds close often, and much else is kept.
   for (auto next = kept_.begin(); next != kept_.end();) {
+    const auto& [destination, chunk] = next->first;
+    const Id first = {destination, ChunkId{chunk.epoch, chunk.attempt, round, key, ChunkIndex(0), Half::kReduce}};
+    if (next->first < first) {
+      next = kept_.lower_bound(first);
+      continue;
+    }
+    if (chunk.key != key || chunk.round != round) {
+      const ChunkId last{chunk.epoch,       chunk.attempt, Round(UINT64_MAX),
+                         KeyId(UINT32_MAX), ChunkIndex(0), Half::kReduce};
+      next = kept_.upper_bound({destination, last});
+      continue;
+    }
     const auto entry = next++;
-    const ChunkId& chunk = entry->first.second;
-    if (chunk.key != key || chunk.round != round) continue;
     dropped.push_back(entry->first);
     kept_bytes_ -= PayloadBytes(entry->second.chunk.payload);
     SetDeadline(entry->first, entry->second, kNever);

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/bandwidth_delay.h"
 #include "core/buffer.h"
+#include "node/peer_link.h"
 
 namespace banyan {
 namespace {
-
-// A chunk's header with a long path.
-constexpr int64_t kMostHeaderBytes = 128;
 
 // Measured times of a detour say nothing about later than this.
 constexpr absl::Duration kLatencyMemory = absl::Seconds(2);
@@ -18,9 +17,11 @@ absl::Duration TimeFor(int64_t size_bytes, double rate_bps) {
   return rate_bps > 0 ? absl::Seconds(8.0 * static_cast<double>(size_bytes) / rate_bps) : absl::ZeroDuration();
 }
 
-int64_t LimitBytes(double rate_bps, absl::Duration round_trip, uint32_t chunks, int64_t chunk_bytes) {
-  const double bandwidth_delay_bytes = rate_bps / 8 * absl::ToDoubleSeconds(round_trip);
-  return static_cast<int64_t>(bandwidth_delay_bytes) + chunks * (chunk_bytes + kMostHeaderBytes);
+// The bandwidth-delay product in whole chunks, and `chunks` more: a part of a chunk can never be on its way.
+int64_t LimitBytes(const RouteSlice& way, uint32_t chunks, int64_t chunk_bytes) {
+  const int64_t wire_bytes = std::max<int64_t>(1, WireBytes(chunk_bytes, way.path.size()));
+  const int64_t full = (BandwidthDelayBytes(way.rate_bps, way.round_trip) + wire_bytes - 1) / wire_bytes;
+  return (full + chunks) * wire_bytes;
 }
 
 }  // namespace
@@ -32,25 +33,21 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
   const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
   Policy& policy = entry->second;
   policy.measures = settings.measures;
+  const auto make_way = [chunk_bytes](const RouteSlice& from, uint32_t chunks, bool is_planned) {
+    return Way{from.path, LimitBytes(from, chunks, chunk_bytes), from.rate_bps, from.round_trip / 2, is_planned};
+  };
   for (const NeighbourSlice& neighbour : slice.neighbours) {
-    policy.ways[neighbour.node].primary = {
-        {self_, neighbour.node},
-        LimitBytes(neighbour.rate_bps, neighbour.round_trip, settings.primary_busy_bound, chunk_bytes),
-        neighbour.rate_bps,
-        neighbour.round_trip / 2,
-        true};
+    const RouteSlice link = {{self_, neighbour.node}, neighbour.rate_bps, neighbour.round_trip};
+    policy.ways[neighbour.node].primary = make_way(link, settings.primary_busy_bound, true);
   }
   for (const RouteSlice& route : slice.routes) {
-    policy.ways[route.path.back()].primary = {
-        route.path, LimitBytes(route.rate_bps, route.round_trip, settings.primary_busy_bound, chunk_bytes),
-        route.rate_bps, route.round_trip / 2, true};
+    policy.ways[route.path.back()].primary = make_way(route, settings.primary_busy_bound, true);
   }
   if (!settings.uses_detours) return;
   has_detours_ = has_detours_ || !slice.auxiliary.empty();
   for (const RouteSlice& detour : slice.auxiliary) {
     policy.ways[detour.path.back()].detours.push_back(
-        {detour.path, LimitBytes(detour.rate_bps, detour.round_trip, settings.auxiliary_queue_length, chunk_bytes),
-         detour.rate_bps, detour.round_trip / 2, detour.share > 0});
+        make_way(detour, settings.auxiliary_queue_length, detour.share > 0));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "node/detour_selector.h"
 
 #include "gtest/gtest.h"
+#include "node/peer_link.h"
 
 namespace banyan {
 namespace {
@@ -58,8 +59,8 @@ class DetourSelectorTest : public ::testing::Test {
 };
 
 TEST_F(DetourSelectorTest, ThePrimaryPathIsBusyBeyondItsBandwidthDelayProductAndTheBound) {
-  EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(2), 7000 + 2 * 128));
-  EXPECT_TRUE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(2), 7001 + 2 * 128));
+  EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(2), 7 * WireBytes(kChunkBytes, 2)));
+  EXPECT_TRUE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(2), 7 * WireBytes(kChunkBytes, 2) + 1));
   EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(7), NodeId(5), 1 << 20));
   EXPECT_FALSE(selector_.IsPrimaryBusy(PolicyVersion(8), NodeId(2), 1 << 20));
 }

@@ -284,6 +284,7 @@ void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   scheduler_.ReportClosed(key, round, hash);
   joined_->desk->OnRoundComplete(step, key, round);
+  joined_->network->OnRoundComplete(round, step.now);
 }
 
 void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {

@@ -21,8 +21,12 @@ bool IsRelayed(const ChunkMessage& message) { return message.route.hop > 0; }
 
 }  // namespace
 
+int64_t WireBytes(int64_t payload_bytes, size_t path_nodes) {
+  return payload_bytes + kHeaderBytes + kPathEntryBytes * static_cast<int64_t>(path_nodes);
+}
+
 int64_t WireBytes(const ChunkMessage& message, const Payload& payload) {
-  return PayloadBytes(payload) + kHeaderBytes + kPathEntryBytes * static_cast<int64_t>(message.route.path.size());
+  return WireBytes(PayloadBytes(payload), message.route.path.size());
 }
 
 int64_t FrameBytes(const ChunkMessage& message) {
@@ -59,12 +63,12 @@ PeerLink::Queued PeerLink::TakeQueued(std::map<QueueRank, Waiting>::iterator ent
   return taken;
 }
 
-std::optional<PeerLink::Queued> PeerLink::TakeForDetour(const std::function<bool(const ChunkMessage&)>& wants) {
+std::optional<PeerLink::Queued> PeerLink::TakeForDetour(const Wants& wants) {
   int looked_at = 0;
   for (auto entry = queue_.begin(); entry != queue_.end() && looked_at < kDetourLookahead; ++entry, ++looked_at) {
     const ChunkMessage& message = entry->second.message;
     if (message.is_auxiliary) return std::nullopt;
-    if (!IsRelayed(message) && wants(message)) return TakeQueued(entry);
+    if (!IsRelayed(message) && wants(message, entry->second.size_bytes)) return TakeQueued(entry);
   }
   return std::nullopt;
 }
@@ -127,8 +131,14 @@ void PeerLink::Pump(Timestamp now, Actions& actions) {
   }
 }
 
+void PeerLink::CountBusy(Timestamp now) {
+  if (!in_flight_.empty()) counters_.busy += now - busy_counted_at_;
+  busy_counted_at_ = now;
+}
+
 void PeerLink::SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator next, ConnectionId connection,
                        Actions& actions) {
+  CountBusy(now);
   auto node = queue_.extract(next);
   primary_in_a_row_ = node.key().auxiliary ? 0 : primary_in_a_row_ + 1;
   InFlight sent{std::move(node.mapped()), node.key(), connection, now};
@@ -164,6 +174,7 @@ void PeerLink::Requeue(std::map<uint64_t, InFlight>::iterator entry) {
 std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestamp now) {
   auto entry = in_flight_.find(link_sequence);
   if (entry == in_flight_.end()) return std::nullopt;
+  CountBusy(now);
   const absl::Duration took = now - entry->second.sent_at;
   // Forgets a slow ack within a few dozen fast ones.
   slowest_ack_ = std::max(took, slowest_ack_ - slowest_ack_ / 16);

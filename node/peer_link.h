@@ -1,9 +1,9 @@
 // The directed link from this node to one neighbour: its connections, the queue of chunks that wait for it, and the
-// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of
-// rounds, keys and chunks, which is the same on all links, so that what others wait for is not behind what has just
-// begun; chunks on a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary
-// others. So detours take at most a seventh of what a link's own traffic needs. At most `window_bytes` are on their way
-// without a link ack, so that the order is decided here and not in a socket's buffer.
+// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of rounds, keys
+// and chunks, which is the same on all links, so that what others wait for is not behind what has just begun; chunks on
+// a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary others. So detours take
+// at most a seventh of what a link's own traffic needs. At most `window_bytes` are on their way without a link ack, so
+// that the order is decided here and not in a socket's buffer.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend.
 // Thread-compatible; owned by PeerNetwork.
@@ -27,7 +27,9 @@ namespace banyan {
 
 class PeerLink {
  public:
+  // Small enough that detours never starve, so large that they cost a link's own traffic little: see above.
   static constexpr uint32_t kPrimaryPerAuxiliary = 6;
+  // Several times the slowest round trip between continents: a link that is only slow is not taken for one that is cut.
   static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
 
   struct Options {
@@ -40,6 +42,7 @@ class PeerLink {
     uint64_t sent_bytes = 0;  // with headers, resends included
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;
+    absl::Duration busy;  // with a chunk on its way; without the last moments before a connection was lost
   };
   struct Queued {
     ChunkMessage message;
@@ -54,7 +57,8 @@ class PeerLink {
   void Enqueue(ChunkMessage message, Payload payload, bool resend = false);
   // Takes the first waiting chunk that this node made, that is on no detour and that `wants` takes, if it is among the
   // first few.
-  std::optional<Queued> TakeForDetour(const std::function<bool(const ChunkMessage&)>& wants);
+  using Wants = std::function<bool(const ChunkMessage&, int64_t size_bytes)>;
+  std::optional<Queued> TakeForDetour(const Wants& wants);
   // Takes all chunks on detours that wait.
   std::vector<Queued> TakeAuxiliary();
   // Drops all that waits or is on its way.
@@ -70,6 +74,8 @@ class PeerLink {
   // Puts chunks whose link ack is overdue back into the queue: only acks that were lost with the neighbour's control
   // connection cause that, so the wait is generous and restarts with every ack.
   void ResendOverdue(Timestamp now);
+  // Brings counters().busy up to now.
+  void CountBusy(Timestamp now);
 
   void set_window_bytes(int64_t window_bytes) { options_.window_bytes = window_bytes; }
   bool is_up() const;
@@ -138,11 +144,13 @@ class PeerLink {
   absl::Duration slowest_ack_ = absl::ZeroDuration();
   Timestamp last_ack_;
   int timeouts_in_a_row_ = 0;
+  Timestamp busy_counted_at_;
   Counters counters_;
 };
 
 // What a chunk counts for credits, queues and statistics: its payload and a header's worth.
 int64_t WireBytes(const ChunkMessage& message, const Payload& payload);
+int64_t WireBytes(int64_t payload_bytes, size_t path_nodes);
 // Its payload alone, as its frames say.
 int64_t FrameBytes(const ChunkMessage& message);
 

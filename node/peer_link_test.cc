@@ -77,12 +77,12 @@ TEST_F(PeerLinkTest, GivesAwayWhatWaitsForADetour) {
   link_.Enqueue(Chunk(1, 0, 1), Bytes(5000));
   link_.Enqueue(Chunk(2), Bytes(5000));
   link_.Enqueue(Chunk(3), Bytes(5000));
-  const auto taken = link_.TakeForDetour([](const ChunkMessage& chunk) { return chunk.id.chunk.value() > 2; });
+  const auto taken = link_.TakeForDetour([](const ChunkMessage& chunk, int64_t) { return chunk.id.chunk.value() > 2; });
   ASSERT_TRUE(taken.has_value());
   EXPECT_EQ(taken->message.id.chunk, ChunkIndex(3));
   // A relayed chunk has no other way.
-  EXPECT_EQ(link_.TakeForDetour([](const ChunkMessage&) { return true; })->message.id.chunk, ChunkIndex(2));
-  EXPECT_FALSE(link_.TakeForDetour([](const ChunkMessage&) { return true; }).has_value());
+  EXPECT_EQ(link_.TakeForDetour([](const ChunkMessage&, int64_t) { return true; })->message.id.chunk, ChunkIndex(2));
+  EXPECT_FALSE(link_.TakeForDetour([](const ChunkMessage&, int64_t) { return true; }).has_value());
 }
 
 TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {
@@ -95,6 +95,17 @@ TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {
   EXPECT_FALSE(link_.IsStuck(At(5000)));
   link_.OnConnectionDown(kFirst);
   EXPECT_TRUE(link_.IsStuck(At(5000)));
+}
+
+TEST_F(PeerLinkTest, IsBusyWhileAChunkIsOnItsWay) {
+  for (uint32_t i = 1; i <= 2; ++i) link_.Enqueue(Chunk(i), Bytes(5000));
+  Pump(100);
+  link_.OnLinkAck(SequenceOf(0), At(150));
+  link_.CountBusy(At(180));
+  EXPECT_EQ(link_.counters().busy, absl::Milliseconds(80));
+  link_.OnLinkAck(SequenceOf(1), At(200));
+  link_.CountBusy(At(1000));
+  EXPECT_EQ(link_.counters().busy, absl::Milliseconds(100));
 }
 
 TEST_F(PeerLinkTest, TinyThenPriorityThenFirstCome) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "core/bandwidth_delay.h"
 #include "node/early_store.h"
 #include "node/rejection_log.h"
 
@@ -50,9 +51,8 @@ PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, Poli
   options.resend_after = config_.resend_after;
   options.window_bytes = config_.window_bytes;
   if (options.window_bytes == 0) {
-    const double bandwidth_delay_bytes = neighbour.rate_bps / 8 * absl::ToDoubleSeconds(neighbour.round_trip);
-    options.window_bytes =
-        std::max(kLeastWindowChunks * chunk_bytes, kBdpsInWindow * static_cast<int64_t>(bandwidth_delay_bytes));
+    options.window_bytes = std::max(kLeastWindowChunks * chunk_bytes,
+                                    kBdpsInWindow * BandwidthDelayBytes(neighbour.rate_bps, neighbour.round_trip));
     // What is beyond this waits where a detour can still take it.
     const std::optional<int64_t> limit = detours_.PrimaryLimit(policy, neighbour.node);
     if (limit.has_value()) options.window_bytes = std::min(options.window_bytes, *limit);
@@ -410,10 +410,24 @@ std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
   std::vector<NodeReport::Link> links;
   for (const auto& [node, neighbour] : neighbours_) {
     const PeerLink::Counters& counters = neighbour.link.counters();
-    links.push_back({node, counters.sent_bytes, counters.resent_bytes, counters.auxiliary_bytes,
+    links.push_back({node, counters.sent_bytes, counters.resent_bytes, counters.auxiliary_bytes, neighbour.busy_share,
                      transmission_.measures ? neighbour.meter.Measure(now) : std::nullopt});
   }
   return links;
+}
+
+void PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
+  if (newest_complete_.has_value() && round <= *newest_complete_) return;
+  const double seconds = absl::ToDoubleSeconds(now - newest_complete_at_);
+  for (auto& [node, neighbour] : neighbours_) {
+    neighbour.link.CountBusy(now);
+    const absl::Duration busy = neighbour.link.counters().busy;
+    const double busy_seconds = absl::ToDoubleSeconds(busy - neighbour.busy_before_round);
+    neighbour.busy_share = newest_complete_.has_value() && seconds > 0 ? std::min(1.0, busy_seconds / seconds) : 0;
+    neighbour.busy_before_round = busy;
+  }
+  newest_complete_ = round;
+  newest_complete_at_ = now;
 }
 
 int64_t PeerNetwork::relay_bytes() const {

@@ -87,6 +87,8 @@ class PeerNetwork {
   Timestamp NextDeadline() const { return next_tick_; }
 
   std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
+  // A round of some key is complete here; the first of each number ends the time that busy_share is of.
+  void OnRoundComplete(Round round, Timestamp now);
   int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
   int64_t relay_bytes() const;
   int64_t unknown_bytes() const { return unknown_bytes_; }
@@ -103,6 +105,8 @@ class PeerNetwork {
     LinkMeter meter;
     std::optional<PeerHeartbeat::Echo> echo = std::nullopt;  // of its newest heartbeat, until the next one takes it
     bool lost = false;
+    absl::Duration busy_before_round = absl::ZeroDuration();
+    double busy_share = 0;  // of the last round
     // What the meter says of the link of late, for choosing detours; 0 when unknown.
     double measured_bps = 0;
     Timestamp measured_at = {};
@@ -137,10 +141,12 @@ class PeerNetwork {
 
   // Detours (peer_network_detours.cc).
   void HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend);
-  int64_t PrimaryLoad(const ChunkMessage& message) const;
+  // `first` is the first hop of the message's primary path.
+  int64_t PrimaryLoad(const Neighbour& first, const ChunkMessage& message) const;
   bool HasRoom(NodeId neighbour) const;
   void LookAtMeter(Neighbour& neighbour, Timestamp now) const;
-  const DetourSelector::Path* DetourFor(const ChunkMessage& message, Timestamp now) const;
+  const DetourSelector::Path* DetourFor(const Neighbour& first, const ChunkMessage& message, int64_t size_bytes,
+                                        Timestamp now) const;
   // Puts the chunk on a detour that is to be measured, if one is.
   void MaybeProbe(StepContext& step, ChunkMessage& message);
   // Gives chunks that wait for a busy primary path to detours that have room again.
@@ -176,6 +182,8 @@ class PeerNetwork {
   std::map<NodeId, SourceRoute> denied_relays_;
   // Chunks that wait here to be forwarded, or were and have no link ack yet, by the neighbour they came from.
   std::map<NodeId, uint32_t> relayed_chunks_;
+  std::optional<Round> newest_complete_;  // of any key
+  Timestamp newest_complete_at_;
   // One tick serves heartbeats, silence and overdue acks, so that no Step looks at all neighbours for its deadline.
   absl::Duration tick_;
   Timestamp next_tick_ = kNever;

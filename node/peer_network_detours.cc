@@ -47,10 +47,9 @@ bool PeerNetwork::HasRoom(NodeId neighbour) const {
   return found != neighbours_.end() && found->second.link.HasRoom();
 }
 
-int64_t PeerNetwork::PrimaryLoad(const ChunkMessage& message) const {
-  const PeerLink& link = neighbours_.at(message.route.receiver()).link;
+int64_t PeerNetwork::PrimaryLoad(const Neighbour& first, const ChunkMessage& message) const {
   const bool is_direct = message.route.path.size() == 2;
-  return is_direct ? link.queued_bytes() + link.in_flight_bytes() : detours_.BytesOn(message.route.path);
+  return is_direct ? first.link.queued_bytes() + first.link.in_flight_bytes() : detours_.BytesOn(message.route.path);
 }
 
 void PeerNetwork::LookAtMeter(Neighbour& neighbour, Timestamp now) const {
@@ -60,14 +59,13 @@ void PeerNetwork::LookAtMeter(Neighbour& neighbour, Timestamp now) const {
   neighbour.measured_bps = measurement.has_value() ? measurement->rate_bps : 0;
 }
 
-const DetourSelector::Path* PeerNetwork::DetourFor(const ChunkMessage& message, Timestamp now) const {
+const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const ChunkMessage& message,
+                                                   int64_t size_bytes, Timestamp now) const {
   const NodeId destination = message.route.destination();
-  const bool is_stuck = neighbours_.at(message.route.receiver()).link.IsStuck(now);
-  const int64_t load_bytes = is_stuck ? DetourSelector::kStuck : PrimaryLoad(message);
+  const int64_t load_bytes = first.link.IsStuck(now) ? DetourSelector::kStuck : PrimaryLoad(first, message);
   if (!detours_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
-  const Neighbour& first = neighbours_.at(message.route.receiver());
   return detours_.PickDetour(
-      message.policy, destination, FrameBytes(message), load_bytes, first.measured_bps,
+      message.policy, destination, size_bytes, load_bytes, first.measured_bps,
       [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
@@ -82,8 +80,8 @@ void PeerNetwork::FillDetours(StepContext& step) {
   if (!detours_.has_detours()) return;
   for (auto& [node, neighbour] : neighbours_) {
     const DetourSelector::Path* detour = nullptr;
-    const auto wants = [&](const ChunkMessage& message) {
-      detour = DetourFor(message, step.now);
+    const auto wants = [&](const ChunkMessage& message, int64_t size_bytes) {
+      detour = DetourFor(neighbour, message, size_bytes, step.now);
       return detour != nullptr;
     };
     while (neighbour.link.queued_bytes() > 0) {

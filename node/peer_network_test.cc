@@ -307,6 +307,28 @@ TEST_F(PeerNetworkTest, MeasuresWhileThePolicySaysSo) {
   EXPECT_FALSE(network_.LinkReport(now_)[0].measurement.has_value());
 }
 
+TEST_F(PeerNetworkTest, TellsHowBusyLinksWereInTheLastRound) {
+  AddNeighbours();
+  const auto busy_shares = [this] {
+    const std::vector<NodeReport::Link> links = network_.LinkReport(now_);
+    return std::vector<double>{links[0].busy_share, links[1].busy_share};
+  };
+  network_.OnRoundComplete(Round(0), now_);
+  EXPECT_THAT(busy_shares(), ElementsAre(0, 0));
+  StepContext step = Now();
+  network_.SendChunk(step, Chunk(1, {1, 2}), {Buffer::Allocate(10)});
+  const uint64_t sequence = Sent<ChunkMessage>()[0].second.link_sequence;
+  now_ = now_ + absl::Milliseconds(300);
+  Receive(LinkAck{{{sequence, {}, {}}}});
+  now_ = now_ + absl::Milliseconds(700);
+  network_.OnRoundComplete(Round(1), now_);
+  // Another key's end of the same round.
+  network_.OnRoundComplete(Round(1), now_ + absl::Milliseconds(10));
+  EXPECT_THAT(busy_shares(), ElementsAre(0.3, 0));
+  network_.OnRoundComplete(Round(2), now_ + absl::Seconds(1));
+  EXPECT_THAT(busy_shares(), ElementsAre(0, 0));
+}
+
 TEST_F(PeerNetworkTest, EchoesEachHeartbeatOnceAndSendsThemWhateverElseIsSent) {
   AddNeighbours();
   const Timestamp theirs = Timestamp::FromNanoseconds(77);

@@ -220,6 +220,8 @@ struct NodeReport {
     uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;  // the part that travelled on detours
+    // Of the time between the ends of the last two rounds, the part with chunks on their way; 0 before there are two.
+    double busy_share = 0;
     std::optional<LinkMeasurement> measurement = std::nullopt;
     friend bool operator==(const Link&, const Link&) = default;
   };

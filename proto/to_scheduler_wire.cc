@@ -59,6 +59,7 @@ void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
     written.set_sent_bytes(link.sent_bytes);
     written.set_resent_bytes(link.resent_bytes);
     written.set_auxiliary_bytes(link.auxiliary_bytes);
+    written.set_busy_share(link.busy_share);
     if (link.measurement.has_value()) WriteMeasurement(*link.measurement, *written.mutable_measurement());
   }
   for (const NodeReport::Memory& memory : from.memory) {
@@ -79,8 +80,12 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
   for (int i = 0; i < links; ++i) {
     const wire::NodeReport::Link& link = from.links(i);
     FieldReader within = fields.Within("links", i);
-    NodeReport::Link read{within.NonZero<NodeId>("to", link.to()), link.sent_bytes(), link.resent_bytes(),
-                          link.auxiliary_bytes(), std::nullopt};
+    NodeReport::Link read{within.NonZero<NodeId>("to", link.to()),
+                          link.sent_bytes(),
+                          link.resent_bytes(),
+                          link.auxiliary_bytes(),
+                          within.FiniteBetween("busy_share", link.busy_share(), 0.0, 1.0),
+                          std::nullopt};
     if (link.has_measurement()) read.measurement = ReadMeasurement(link.measurement(), within.Within("measurement"));
     report.links.push_back(std::move(read));
   }

@@ -218,6 +218,8 @@ TEST_F(WireMalformedTest, ReasonsAndReports) {
   });
   Refuses(wire::Envelope::kNodeReport, "links[1].measurement.age: 0 to 8784h expected, -1ns came",
           [](auto& e) { e.mutable_node_report()->mutable_links(1)->mutable_measurement()->set_age_ns(-1); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: links[0].busy_share: 0 to 1 expected, 1.5 came",
+          [](auto& e) { e.mutable_node_report()->mutable_links(0)->set_busy_share(1.5); });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: last_sync: 0 to 8784h expected, -1ns came",
           [](auto& e) { e.mutable_node_report()->set_last_sync_ns(-1); });
 }

@@ -66,8 +66,8 @@ NodeReport SampleReport() {
   NodeReport report;
   report.workers_attached = 2;
   report.rejected_messages = 3;
-  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, SampleMeasurement()},
-                  {NodeId(5), 77, 1, 2, SampleMeasurement()}};
+  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement()},
+                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement()}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
   report.progress = {{KeyId(1), Round(17), Round(18)}, {KeyId(2), Round(16), Round(17)}};
   report.step = 1700;

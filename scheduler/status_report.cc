@@ -8,7 +8,6 @@
 
 #include "absl/time/time.h"
 #include "scheduler/json_writer.h"
-#include "topology/plan_rate.h"
 
 namespace banyan {
 namespace {
@@ -110,7 +109,7 @@ void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const N
   }
   json.Name("source").String(NameOf(link.source)).Name("old").Boolean(from.links.IsOld(entry, from.now));
   json.Name("bytes").Integer(traffic.sent_bytes).Name("resent_bytes").Integer(traffic.resent_bytes);
-  json.Name("auxiliary_bytes").Integer(traffic.auxiliary_bytes);
+  json.Name("auxiliary_bytes").Integer(traffic.auxiliary_bytes).Name("busy_share").Number(traffic.busy_share);
   if (entry.reported.has_value()) WriteMeasurement(*entry.reported, json);
   json.EndObject();
 }
@@ -132,20 +131,25 @@ void WriteLinks(const StatusSources& from, JsonWriter& json) {
   json.Number(sent_bytes == 0 ? 0 : static_cast<double>(auxiliary_bytes) / static_cast<double>(sent_bytes));
 }
 
-void WriteSlowestLink(const Policy& policy, const NetworkView& view, JsonWriter& json) {
-  const std::vector<double> loads = LinkLoads(policy, view);
-  size_t slowest = 0;
-  for (size_t i = 1; i < loads.size(); ++i) {
-    if (loads[i] * view.links()[slowest].throughput_bps > loads[slowest] * view.links()[i].throughput_bps) slowest = i;
+void WriteSlowestLink(const StatusSources& from, JsonWriter& json) {
+  const LinkTable::Entry* slowest = nullptr;
+  double busy_share = 0;
+  const LinkTraffic traffic = CollectTraffic(from);
+  for (const LinkTable::Entry& entry : from.links.entries()) {
+    const auto found = traffic.find({entry.link.from, entry.link.to});
+    if (found == traffic.end() || found->second->busy_share <= busy_share) continue;
+    slowest = &entry;
+    busy_share = found->second->busy_share;
   }
   json.Name("slowest_link");
-  if (loads.empty() || loads[slowest] == 0) {
+  if (slowest == nullptr) {
     json.Null();
     return;
   }
-  const NetworkLink& link = view.links()[slowest];
-  json.BeginObject().Name("from").String(view.NameOf(link.from)).Name("to").String(view.NameOf(link.to));
-  json.Name("mbps").Number(link.throughput_bps / kMega).Name("load").Number(loads[slowest]).EndObject();
+  const NetworkView& names = from.links.believed();
+  const NetworkLink& link = slowest->link;
+  json.BeginObject().Name("from").String(names.NameOf(link.from)).Name("to").String(names.NameOf(link.to));
+  json.Name("mbps").Number(link.throughput_bps / kMega).Name("busy_share").Number(busy_share).EndObject();
 }
 
 void WriteParents(const std::map<NodeId, NodeId>& parents, const NetworkView& view, JsonWriter& json) {
@@ -173,7 +177,7 @@ void WritePolicy(const StatusSources& from, JsonWriter& json) {
     json.Name("policy_reason").String(from.policies.CurrentReason());
     json.Name("roots_fixed").Boolean(policy->roots_fixed);
     json.Name("live_policies").Integer(from.policies.size());
-    WriteSlowestLink(*policy, from.links.View(), json);
+    WriteSlowestLink(from, json);
   }
   json.Name("trees").BeginArray();
   if (policy != nullptr) WriteTrees(*policy, from.links.believed(), json);

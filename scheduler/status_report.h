@@ -39,14 +39,15 @@ struct StatusSources {
 // `rate_mbps`, `bound_mbps`, `keys` [{`key`, `elements`, `closed_rounds`}], and what the nodes report: in `nodes`
 // [{`name`, `id`, `state`, `address`, `heard_s`, `workers`, `round` (of its slowest key; null before the first),
 // `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {what: bytes}}], in `links` `bytes`, `resent_bytes`,
-// `auxiliary_bytes`, `old` (measured too long ago to rely on), and of measured links `one_way_delay_mbps` (Eq. 14 of
+// `auxiliary_bytes`, `busy_share` (of the last round, the part of the time with chunks on their way), `old` (measured
+// too long ago to rely on), and of measured links `one_way_delay_mbps` (Eq. 14 of
 // NETSTORM), `clock_offset_ms` (the receiver's clock minus the sender's) and `clock_uncertainty_ms`.
 //
 // Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `policy_reason` (why it was made),
 // `roots_fixed`, `live_policies` (versions that still govern rounds), `auxiliary_share` (of all bytes that nodes have
 // sent, the part on detours; 0 before the first) and `slowest_link`
-// {`from`, `to`, `mbps`, `load`}: the link that bounds the rate, predicted from what is known now as the one with the
-// most bits per bit of the model (`load`) for its throughput; null when no link carries anything.
+// {`from`, `to`, `mbps`, `busy_share`}: the link that was busy for the largest part of the last round, as its sender
+// saw it; null before nodes have finished two rounds.
 std::string MakeStatusJson(const StatusSources& sources);
 
 }  // namespace banyan

@@ -65,14 +65,15 @@ class StatusReportTest : public ::testing::Test {
 
 TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
   JoinA();
-  EXPECT_EQ(Status(),
-            R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
-            R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4},)"
-            R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null}],)"
-            R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-            R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0},)"
-            R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-            R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0}],"auxiliary_share":0,"trees":[],"keys":[]})");
+  EXPECT_EQ(
+      Status(),
+      R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
+      R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4},)"
+      R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null}],)"
+      R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+      R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0},)"
+      R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+      R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0}],"auxiliary_share":0,"trees":[],"keys":[]})");
 }
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {
@@ -85,6 +86,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.links[0].sent_bytes = 1000;
   report.links[0].resent_bytes = 10;
   report.links[0].auxiliary_bytes = 250;
+  report.links[0].busy_share = 0.875;
   report.memory = {{"results", 64}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
   report.step = 9;
@@ -105,12 +107,12 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
   EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,"rejected_messages":0,)"
                               R"("memory":{"results":64})"));
-  EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250)"));
+  EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250,"busy_share":0.875)"));
   EXPECT_THAT(
       json,
       HasSubstr(
           R"("planner":"star","rate_mbps":9,"detour_rate_mbps":9.5,"bound_mbps":19,"policy_reason":"the start","roots_fixed":false,)"
-          R"("live_policies":1,"slowest_link":{"from":"a","to":"b","mbps":38,"load":1},)"
+          R"("live_policies":1,"slowest_link":{"from":"a","to":"b","mbps":38,"busy_share":0.875},)"
           R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
   EXPECT_THAT(json, HasSubstr(R"("keys":[{"key":"w","elements":10,"closed_rounds":0}])"));
   EXPECT_THAT(json, HasSubstr(R"("auxiliary_share":0.25)"));

@@ -64,7 +64,7 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
   status.auxiliary_share = Get<double>(object, "auxiliary_share");
   if (const YAML::Node link = object["slowest_link"]; link && !link.IsNull()) {
     status.slowest_link = {Get<std::string>(link, "from"), Get<std::string>(link, "to"), Get<double>(link, "mbps"),
-                           Get<double>(link, "load")};
+                           Get<double>(link, "busy_share")};
   }
 }
 
@@ -133,9 +133,9 @@ void AppendPolicy(const StatusView& status, std::string& text) {
                           status.bound_mbps);
   }
   if (status.slowest_link.has_value()) {
-    absl::StrAppendFormat(&text, "slowest link: %s > %s, %.1f Mbit/s for %.2f times the model\n",
+    absl::StrAppendFormat(&text, "slowest link: %s > %s, %.1f Mbit/s, busy for %.0f %% of the last round\n",
                           status.slowest_link->from, status.slowest_link->to, status.slowest_link->mbps,
-                          status.slowest_link->load);
+                          status.slowest_link->busy_share * 100);
   }
   if (status.auxiliary_share > 0) {
     absl::StrAppendFormat(&text, "detours: %.1f %% of all bytes\n", status.auxiliary_share * 100);

@@ -43,12 +43,12 @@ struct StatusView {
     double share = 0;
   };
 
-  // What bounds the rate: `load` is how often the model's bytes cross it in a round.
+  // The one that was busy for the largest part of the last round.
   struct SlowestLink {
     std::string from;
     std::string to;
     double mbps = 0;
-    double load = 0;
+    double busy_share = 0;
   };
   struct Key {
     std::string name;

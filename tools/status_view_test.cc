@@ -62,7 +62,7 @@ constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epo
   "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
   "resent_bytes":0,"auxiliary_bytes":1000000,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
   "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"policy_reason":"a change of n1 > n2",
-  "roots_fixed":true,"live_policies":2,"slowest_link":{"from":"n1","to":"n2","mbps":20,"load":1.5},"trees":[],
+  "roots_fixed":true,"live_policies":2,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
   "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
 
 TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
@@ -72,13 +72,13 @@ TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; roots fixed; 2 versions still govern rounds\n"
                               "plan: fapt, 9.0 Mbit/s of at most 19.0\n"
-                              "slowest link: n1 > n2, 20.0 Mbit/s for 1.50 times the model\n"
+                              "slowest link: n1 > n2, 20.0 Mbit/s, busy for 96 % of the last round\n"
                               "detours: 25.0 % of all bytes\n"));
   EXPECT_THAT(text, HasSubstr("n1 > n2                   20.0      15.0     3.2 auxiliary!        4.00        0.00"
                               "     25.0      -3.0\n! measured too long ago"));
 }
 
-TEST(StatusViewTest, ALinkThatNobodyLoadsIsNotTheSlowest) {
+TEST(StatusViewTest, WithoutTwoRoundsNoLinkIsTheSlowest) {
   EXPECT_FALSE(Parse(R"({"epoch":1,"policy":1,"slowest_link":null})").slowest_link.has_value());
 }
 

@@ -36,13 +36,15 @@ void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families
   MetricFamily resent = Make("link_resent_bytes_total", "The part of it that was sent again.", Kind::kCounter);
   MetricFamily auxiliary =
       Make("link_auxiliary_bytes_total", "The part of it that travels on detours.", Kind::kCounter);
+  MetricFamily busy = Make("link_busy_share", "The part of the last round's time with chunks on their way.");
   for (const NodeReport::Link& link : from.report.links) {
     const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
+    busy.Add(labels, link.busy_share);
     sent.Add(labels, static_cast<double>(link.sent_bytes));
     resent.Add(labels, static_cast<double>(link.resent_bytes));
     auxiliary.Add(labels, static_cast<double>(link.auxiliary_bytes));
   }
-  for (MetricFamily* family : {&sent, &resent, &auxiliary}) families.push_back(std::move(*family));
+  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy}) families.push_back(std::move(*family));
 }
 
 void AppendMeasurements(const NodeSnapshot& from, std::vector<MetricFamily>& families) {
