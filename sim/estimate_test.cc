@@ -14,9 +14,6 @@
 namespace banyan {
 namespace {
 
-// Of the time: links that are busy for less tell little about themselves, and matter as little.
-constexpr double kBusy = 0.35;
-
 using NodePair = std::pair<NodeId, NodeId>;
 
 // The measurements of each link that reached the scheduler: the newest, and the rates of all backlogged ones.
@@ -72,9 +69,7 @@ TEST_P(EstimateTest, AreWithinATenthOfTheLinksRates) {
   int reports = 0;
   int off = 0;
   for (const auto& [ends, link] : cluster.simulator()->network()->links()) {
-    // One sample on a link that is idle for most of the time is worth less.
-    const double seconds = absl::ToDoubleSeconds(cluster.simulator()->now() - Timestamp());
-    if (8.0 * static_cast<double>(link.data_bytes()) / link.rate_bps() < kBusy * seconds) continue;
+    // Some links carry nothing, or never enough at once to be busy.
     std::vector<double> ratios = estimates.rates_bps[ends];
     if (ratios.empty()) continue;
     for (double& ratio : ratios) {
@@ -87,8 +82,8 @@ TEST_P(EstimateTest, AreWithinATenthOfTheLinksRates) {
     ++measured;
   }
   // Lost packets hold chunks back, which then come in a bunch; the median of a few samples does not always help.
-  EXPECT_LE(off, 0.05 * reports);
-  EXPECT_GE(measured, 6);
+  EXPECT_LE(off, 0.01 * reports);
+  EXPECT_GE(measured, 22) << "of 26 links";
 }
 
 // Three links of ten change in the middle; a change must be known one update and one round later.
@@ -101,11 +96,7 @@ TEST_P(EstimateTest, FollowALinkThatChanges) {
   Simulator* simulator = cluster.simulator();
   simulator->RunUntil([] { return false; }, Timestamp() + absl::Seconds(59));
   std::map<NodePair, double> before;
-  std::map<NodePair, int64_t> bytes_before;
-  for (const auto& [ends, link] : simulator->network()->links()) {
-    before[ends] = link.rate_bps();
-    bytes_before[ends] = link.data_bytes();
-  }
+  for (const auto& [ends, link] : simulator->network()->links()) before[ends] = link.rate_bps();
   simulator->RunUntil([] { return false; }, Timestamp() + absl::Seconds(61));
   const uint64_t rounds_done = cluster.rounds_done();
   // The round that runs, and one whole round.
@@ -118,15 +109,11 @@ TEST_P(EstimateTest, FollowALinkThatChanges) {
   for (const auto& [ends, link] : simulator->network()->links()) {
     const auto found = estimates.newest.find(ends);
     if (before[ends] == link.rate_bps() || found == estimates.newest.end()) continue;
-    const LinkMeasurement& measurement = found->second.measurement;
-    const double seconds = absl::ToDoubleSeconds(simulator->now() - (Timestamp() + absl::Seconds(60)));
-    const double busy = 8.0 * static_cast<double>(link.data_bytes() - bytes_before[ends]) / link.rate_bps() / seconds;
-    if (busy < kBusy) continue;
     ++changed;
-    EXPECT_NEAR(RatioOf(measurement, link, cluster.scale()), 1, 0.1)
+    EXPECT_NEAR(RatioOf(found->second.measurement, link, cluster.scale()), 1, 0.1)
         << ends.first << " to " << ends.second << " from " << before[ends] << " to " << link.rate_bps();
   }
-  EXPECT_GE(changed, 2);
+  EXPECT_GE(changed, 7) << "of 26 links";
 }
 
 INSTANTIATE_TEST_SUITE_P(Detours, EstimateTest, testing::Bool());
