@@ -264,6 +264,7 @@ absl::Status Measure(const FigureCase& figure_case, double minutes, uint64_t see
   }
   row.seconds += seconds / runs;
   row.rate_bps += report->model_bits / seconds / runs;
+  row.bound_bps += report->bound_bps / runs;
   row.policies += static_cast<double>(report->policies) / runs;
   row.auxiliary_share += report->auxiliary_share / runs;
   return absl::OkStatus();

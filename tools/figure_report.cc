@@ -29,23 +29,24 @@ std::string Relative(const FigureRow& row) {
 }  // namespace
 
 std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) {
-  std::string text =
-      absl::StrCat("figure,series,", figure.sweep, ",round_seconds,rate_mbps,speed_up,policies,auxiliary_share\n");
+  std::string text = absl::StrCat("figure,series,", figure.sweep,
+                                  ",round_seconds,rate_mbps,bound_mbps,speed_up,policies,auxiliary_share\n");
   for (const FigureRow& row : rows) {
-    absl::StrAppendFormat(&text, "%s,%s,%s,%.3f,%.2f,%s,%.1f,%.3f\n", figure.name, row.series, row.value, row.seconds,
-                          row.rate_bps / kBitsPerMegabit, Relative(row), row.policies, row.auxiliary_share);
+    absl::StrAppendFormat(&text, "%s,%s,%s,%.3f,%.2f,%.2f,%s,%.1f,%.3f\n", figure.name, row.series, row.value,
+                          row.seconds, row.rate_bps / kBitsPerMegabit, row.bound_bps / kBitsPerMegabit, Relative(row),
+                          row.policies, row.auxiliary_share);
   }
   return text;
 }
 
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
   std::string text = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n| series | ", figure.sweep,
-                                  " | s per round | Mbit/s | speed-up | policies | on detours |\n"
-                                  "|---|---|---:|---:|---:|---:|---:|\n");
+                                  " | s per round | Mbit/s | bound | speed-up | policies | on detours |\n"
+                                  "|---|---|---:|---:|---:|---:|---:|---:|\n");
   for (const FigureRow& row : rows) {
-    absl::StrAppendFormat(&text, "| %s | %s | %.1f | %.1f | %s | %.0f | %.0f %% |\n", row.series, row.value,
-                          row.seconds, row.rate_bps / kBitsPerMegabit, Relative(row), row.policies,
-                          100 * row.auxiliary_share);
+    absl::StrAppendFormat(&text, "| %s | %s | %.1f | %.1f | %.1f | %s | %.0f | %.0f %% |\n", row.series, row.value,
+                          row.seconds, row.rate_bps / kBitsPerMegabit, row.bound_bps / kBitsPerMegabit, Relative(row),
+                          row.policies, 100 * row.auxiliary_share);
   }
   return text + "\n";
 }
