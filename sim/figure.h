@@ -61,7 +61,7 @@ struct FigureRow {
   double seconds = 0;  // mean time of a round, computing included
   double rate_bps = 0;
   double bound_bps = 0;  // what no scheme can beat on the links as they are at first
-  double relative = 0;  // the baseline's time over this one's; 0 without a baseline
+  double relative = 0;   // the baseline's time over this one's; 0 without a baseline
   double policies = 0;
   double auxiliary_share = 0;
 };
