@@ -79,6 +79,7 @@ void PeerNetwork::UseSettings(const PolicySlice& slice) {
 void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy,
                                int64_t chunk_bytes) {
   if (auto known = neighbours_.find(neighbour.node); known != neighbours_.end()) {
+    known->second.newest_policy = std::max(known->second.newest_policy, policy);
     return known->second.link.set_window_bytes(LinkOptions(neighbour, policy, chunk_bytes).window_bytes);
   }
   const ConnectionId control(next_connection_++);
@@ -92,6 +93,7 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
                   step.now,
                   step.now,
                   LinkMeter(MeterSettings(transmission_))};
+  added.newest_policy = policy;
   neighbours_.emplace(neighbour.node, std::move(added));
   outbound_[control] = neighbour.node;
   step.actions.emplace_back(std::in_place_type<Connect>, Connect{control, neighbour.address, Channel::kControl});
@@ -380,7 +382,14 @@ void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
   step.rejections.Reject("answer dropped, too many wait for the connection", NameOf(to), step.actions);
 }
 
+void PeerNetwork::RetirePolicies(PolicyVersion oldest) {
+  oldest_policy_ = std::max(oldest_policy_, oldest);
+  detours_.RetirePolicies(oldest);
+}
+
 void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour) {
+  // It may never have seen the policies that named it: then it does not know that anybody listens.
+  if (neighbour.newest_policy < oldest_policy_) neighbour.last_heard = step.now;
   if (step.now - neighbour.last_heard > config_.lost_after && !neighbour.lost) {
     neighbour.lost = true;
     listener_->OnPeerLost(step, node,

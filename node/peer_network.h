@@ -65,7 +65,8 @@ class PeerNetwork {
   // detours from now on. The newest policy says whether and how links are measured.
   void AddPolicy(StepContext& step, const PolicySlice& slice);
   // No chunk of a policy below this is sent any more.
-  void RetirePolicies(PolicyVersion oldest) { detours_.RetirePolicies(oldest); }
+  // Policies below `oldest` govern no round any more: what only they named need not be heard of.
+  void RetirePolicies(PolicyVersion oldest);
   bool IsNeighbour(NodeId node) const { return neighbours_.count(node) > 0; }
   // For log lines and errors: the name, or "node 7" when unknown.
   std::string NameOf(NodeId node) const;
@@ -105,6 +106,7 @@ class PeerNetwork {
     LinkMeter meter;
     std::optional<PeerHeartbeat::Echo> echo = std::nullopt;  // of its newest heartbeat, until the next one takes it
     bool lost = false;
+    PolicyVersion newest_policy = PolicyVersion(0);  // that names it
     absl::Duration busy_before_round = absl::ZeroDuration();
     double busy_share = 0;  // of the last round
     // What the meter says of the link of late, for choosing detours; 0 when unknown.
@@ -173,6 +175,7 @@ class PeerNetwork {
   DeliveryTracker tracker_;
   DetourSelector detours_;
   PolicyVersion newest_policy_;
+  PolicyVersion oldest_policy_;        // that is not retired
   TransmissionSettings transmission_;  // of the newest policy
   // What came from nodes before this node's slice of the policy named them.
   std::map<NodeId, std::deque<MessageReceived>> unknown_;

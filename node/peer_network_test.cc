@@ -259,6 +259,21 @@ TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
 }
 
 // Node 2's clock is an hour ahead, messages take 10 ms, the link carries 8 Mbit/s.
+TEST_F(PeerNetworkTest, WhatNoLivePolicyNamesMayBeSilent) {
+  AddNeighbours();
+  network_.RetirePolicies(PolicyVersion(2));
+  for (int i = 0; i < 10; ++i) Deadline(1);
+  EXPECT_THAT(lost_, IsEmpty());
+  PolicySlice again = Policy({3});
+  again.version = PolicyVersion(2);
+  StepContext step = Now();
+  network_.AddPolicy(step, again);
+  for (int i = 0; i < 5; ++i) Deadline(1);
+  EXPECT_THAT(lost_, IsEmpty());
+  Deadline(1);
+  EXPECT_THAT(lost_, ElementsAre(3));
+}
+
 TEST_F(PeerNetworkTest, MeasuresWhileThePolicySaysSo) {
   AddNeighbours();
   StepContext first = Now();

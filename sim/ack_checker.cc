@@ -42,11 +42,11 @@ void AckChecker::CheckChunk(const Traffic& traffic, const ChunkMessage& chunk) {
   const auto before = link.in_flight.find(on_way);
   if (before != link.in_flight.end()) TakeBack(&link, before);
   const int64_t bytes = PayloadBytes(traffic.payload);
-  link.in_flight[on_way] = {chunk.link_sequence, bytes, traffic.connection, traffic.now};
+  link.in_flight[on_way] = {chunk.link_sequence, bytes, traffic.connection, chunk.sent_at};
   link.by_sequence[chunk.link_sequence] = on_way;
   link.in_flight_bytes += bytes;
   const int64_t most_bytes = limits_.window_bytes + limits_.chunk_bytes;
-  if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(traffic.now, &link);
+  if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(chunk.sent_at, &link);
   if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) {
     Complain(traffic, "bounded",
              absl::StrCat(link.in_flight_bytes, " bytes are on their way, the window has ", limits_.window_bytes));

@@ -19,6 +19,10 @@ inline const std::vector<RegressionSeed> kRegressionSeeds = {
     {1001, "two relays refused each other's chunks for ever"},
     {324, "a chunk was sent again and again after its round was closed everywhere and its policy retired"},
     {1346, "a chunk was sent again and again after its round was closed everywhere and its policy retired"},
+    {2866, "a chunk was sent again when its sender's fast clock said so, and the checker's did not"},
+    {14266, "a policy was retired before a node that was away had seen it, and others took its silence for its end"},
+    {15690, "a policy was retired before a node that was away had seen it, and others took its silence for its end"},
+    {18642, "a policy was retired before a node that was away had seen it, and others took its silence for its end"},
 };
 
 }  // namespace banyan
