@@ -1,0 +1,53 @@
+// Whether rounds take as long as topology/round_time.h predicts.
+#include "topology/round_time.h"
+
+#include "gtest/gtest.h"
+#include "sim/simulation.h"
+#include "topology/overlay_yaml.h"
+#include "topology/planner.h"
+
+namespace banyan {
+namespace {
+
+struct Case {
+  const char* planner;
+  int64_t model_bytes;
+  int64_t chunk_elements;
+};
+
+class RoundTimeTest : public testing::TestWithParam<Case> {};
+
+TEST_P(RoundTimeTest, TheSimulatedRoundTakesAboutAsLong) {
+  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  SimulationOptions options;
+  options.overlay = *overlay;
+  options.overlay.topology.planner = GetParam().planner;
+  options.overlay.chunks.max_elements = GetParam().chunk_elements;
+  options.overlay.multipath.enabled = false;
+  options.overlay.awareness.enabled = false;
+  options.tensor_elements = {GetParam().model_bytes / 4};
+  options.rounds = 3;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  const NetworkView view = MakeNetworkView(options.overlay);
+  const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(options.overlay, view);
+  ASSERT_TRUE(config.ok()) << config.status();
+  const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
+  ASSERT_TRUE(policy.ok()) << policy.status();
+  const absl::Duration predicted = PredictRoundTime(*policy, view, options.tensor_elements);
+  // What it leaves out only adds: acknowledgements, lost packets, the order of what meets on a link.
+  EXPECT_GT(report->synchronisation_p50, 0.99 * predicted);
+  EXPECT_LT(report->synchronisation_p50, 1.25 * predicted);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, RoundTimeTest,
+                         testing::Values(Case{"fapt", 1000000, 4096}, Case{"fapt", 1000000, 65536},
+                                         Case{"fapt", 10000000, 16384}, Case{"fapt", 46000000, 65536},
+                                         Case{"fapt", 244000000, 65536}, Case{"star", 1000000, 16384},
+                                         Case{"star", 46000000, 65536}, Case{"mst", 1000000, 65536},
+                                         Case{"mst", 46000000, 16384}, Case{"bkt", 1000000, 16384},
+                                         Case{"bkt", 10000000, 262144}));
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,85 @@
+#include "topology/round_time.h"
+
+#include "gtest/gtest.h"
+#include "topology/planner.h"
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+const NodeId kA(1), kB(2), kC(3);
+
+NetworkLink Link(NodeId from, NodeId to, double mbps, absl::Duration delay) {
+  NetworkLink link;
+  link.from = from;
+  link.to = to;
+  link.throughput_bps = mbps * 1e6;
+  link.delay = delay;
+  return link;
+}
+
+// A - B - C with 8 and 4 Mbit/s, 10 and 20 ms.
+NetworkView Line(std::optional<double> cap_of_b_mbps = std::nullopt) {
+  std::vector<NetworkNode> nodes(3);
+  for (uint32_t i = 0; i < 3; ++i) nodes[i] = {NodeId(i + 1), std::string(1, static_cast<char>('a' + i)), {}, {}};
+  if (cap_of_b_mbps.has_value()) nodes[1].up_cap_bps = *cap_of_b_mbps * 1e6;
+  return *NetworkView::Create(nodes,
+                              {Link(kA, kB, 8, absl::Milliseconds(10)), Link(kB, kA, 8, absl::Milliseconds(10)),
+                               Link(kB, kC, 4, absl::Milliseconds(20)), Link(kC, kB, 4, absl::Milliseconds(20))});
+}
+
+// Rooted on A; a chunk of 1000 elements takes 4 ms on the link of A and 8 ms on that of C.
+Policy OnA(const NetworkView& view) {
+  PlannerConfig config;
+  config.planner = "mst";
+  config.root = kA;
+  config.chunk_max_elements = 1000;
+  return *MakePolicy(view, config);
+}
+
+TEST(RoundTimeTest, OneChunkTakesItsWayUpAndDown) {
+  EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {1000}), absl::Milliseconds(2 * (8 + 20 + 4 + 10)));
+}
+
+TEST(RoundTimeTest, ManyChunksWaitForTheSlowestLink) {
+  // Ten chunks leave C, the last still goes over both links and back; the way down is as slow and not slower.
+  EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {10000}), absl::Milliseconds(10 * 8 + 20 + 4 + 10 + 4 + 10 + 8 + 20));
+  // In whole chunks: eleven of a smaller size.
+  const double chunk_ms = 8 * 10001.0 / 11 / 1000;
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), {10001})),
+              11 * chunk_ms + 20 + chunk_ms + 10 + 10 + chunk_ms + 20, 0.1);
+}
+
+TEST(RoundTimeTest, TensorsCountTogether) {
+  EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {5000, 5000}), PredictRoundTime(OnA(Line()), Line(), {10000}));
+}
+
+TEST(RoundTimeTest, AHostsCapIsAStationToo) {
+  // B sends every chunk up and down, with 2 Mbit/s for both.
+  const NetworkView capped = Line(2);
+  EXPECT_GE(PredictRoundTime(OnA(capped), capped, {100000}), absl::Milliseconds(100 * 2 * 16));
+}
+
+TEST(RoundTimeTest, LargeModelsTakeWhatTheRateSaysAndSmallOnesTheDelay) {
+  const NetworkView view = Internet2Network();
+  const Policy policy = *MakePolicy(view, {});
+  const double large_s = absl::ToDoubleSeconds(PredictRoundTime(policy, view, {61'000'000}));
+  EXPECT_NEAR(large_s / (61e6 * 32 / policy.rate_bps), 1, 0.01);
+  PlannerConfig one;
+  one.roots = 1;
+  EXPECT_LT(PredictRoundTime(*MakePolicy(view, one), view, {1000}), 2 * PredictRoundTime(policy, view, {1000}));
+}
+
+TEST(RoundTimeTest, VanishedLinksNeverDeliver) {
+  const NetworkView part = *NetworkView::Create({{kA, "a", {}, {}}, {kB, "b", {}, {}}, {kC, "c", {}, {}}},
+                                                {Link(kA, kB, 8, absl::Milliseconds(10))});
+  EXPECT_EQ(PredictRoundTime(OnA(Line()), part, {1000}), absl::InfiniteDuration());
+}
+
+TEST(RoundTimeTest, ALoneNodeIsDoneAtOnce) {
+  const NetworkView view = SampleNetwork(1, {});
+  EXPECT_EQ(PredictRoundTime(*MakePolicy(view, {}), view, {1000}), absl::ZeroDuration());
+}
+
+}  // namespace
+}  // namespace banyan
