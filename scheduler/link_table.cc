@@ -10,6 +10,9 @@
 namespace banyan {
 namespace {
 
+// Reports of one sample come with ages that differ by what messages take.
+constexpr absl::Duration kSameSample = absl::Milliseconds(100);
+
 bool IsDuration(absl::Duration duration, absl::Duration longest) {
   return duration >= absl::ZeroDuration() && duration <= longest;
 }
@@ -62,6 +65,15 @@ absl::Status LinkTable::Check(const LinkMeasurement& measurement) {
   return absl::OkStatus();
 }
 
+double LinkTable::Smooth(const Entry& entry, Timestamp sampled_at, double rate_bps) {
+  if (!entry.sampled_at.has_value()) return rate_bps;
+  const double known_bps = entry.link.throughput_bps;
+  const auto [low, high] = std::minmax({known_bps, rate_bps});
+  if (high - low > kLeastChange * low) return rate_bps;
+  const bool is_new = sampled_at - *entry.sampled_at > kSameSample;
+  return is_new ? known_bps + kSampleWeight * (rate_bps - known_bps) : known_bps;
+}
+
 void LinkTable::Take(Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry) {
   entry.reported = measurement;
   NetworkLink& link = entry.link;
@@ -69,7 +81,7 @@ void LinkTable::Take(Timestamp sampled_at, const LinkMeasurement& measurement, E
   if (measurement.delay > absl::ZeroDuration()) link.delay = measurement.delay;
   if (entry.sampled_at.has_value() && sampled_at < *entry.sampled_at) return;
   if (!measurement.is_backlogged && measurement.rate_bps < link.throughput_bps) return;
-  link.throughput_bps = measurement.rate_bps;
+  link.throughput_bps = Smooth(entry, sampled_at, measurement.rate_bps);
   link.source = measurement.source == LinkMeasurement::Source::kPrimary ? LinkSource::kPrimary : LinkSource::kAuxiliary;
   entry.sampled_at = sampled_at;
 }

@@ -3,7 +3,9 @@
 // core.
 //
 // A value is never forgotten: without new samples it only grows old, and status says so. Its entries are the overlay's
-// links, so nothing that a node sends makes it grow.
+// links, so nothing that a node sends makes it grow. Samples that differ by little from what is known are noise, most
+// of it, and are smoothed, since a plan that loads many links fully rests on the unluckiest of them; a change is taken
+// at once.
 #ifndef BANYAN_SCHEDULER_LINK_TABLE_H_
 #define BANYAN_SCHEDULER_LINK_TABLE_H_
 
@@ -26,6 +28,10 @@ namespace banyan {
 inline constexpr double kLowestLinkBps = 1e3;
 inline constexpr double kHighestLinkBps = 1e12;
 inline constexpr absl::Duration kLongestLinkDelay = absl::Seconds(10);
+// A sample that differs by more than this part of the smaller rate is a change and no noise.
+inline constexpr double kLeastChange = 0.25;
+// What a sample that is no change counts beside all before it.
+inline constexpr double kSampleWeight = 0.25;
 // From this age on status calls a value old: links that carry nothing are measured by a real chunk far more often.
 inline constexpr absl::Duration kOldAfter = absl::Minutes(2);
 
@@ -70,6 +76,7 @@ class LinkTable {
  private:
   Entry* Find(NodeId from, NodeId to);
   static absl::Status Check(const LinkMeasurement& measurement);
+  static double Smooth(const Entry& entry, Timestamp sampled_at, double rate_bps);
   static void Take(Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry);
 
   NetworkView believed_;

@@ -75,6 +75,27 @@ TEST_F(LinkTableTest, IdleSamplesRaiseAndNeverLower) {
   EXPECT_EQ(Entry().link.source, LinkSource::kAuxiliary);
 }
 
+TEST_F(LinkTableTest, NoiseIsSmoothedAndAChangeIsTakenAtOnce) {
+  ASSERT_TRUE(Report(Sample(10)).ok());
+  for (int i = 0; i < 40; ++i) {
+    now_ = now_ + absl::Seconds(1);
+    ASSERT_TRUE(Report(Sample(i % 2 == 0 ? 11 : 9)).ok());
+    EXPECT_NEAR(Mbps(), 10, 0.3);
+    // The same sample again.
+    ASSERT_TRUE(Report(Sample(i % 2 == 0 ? 11 : 9, true, absl::Milliseconds(1))).ok());
+    EXPECT_NEAR(Mbps(), 10, 0.3);
+  }
+  now_ = now_ + absl::Seconds(1);
+  ASSERT_TRUE(Report(Sample(7)).ok());
+  EXPECT_EQ(Mbps(), 7);
+  // A small change is known within a tenth of itself after a few samples.
+  for (int i = 0; i < 10; ++i) {
+    now_ = now_ + absl::Seconds(1);
+    ASSERT_TRUE(Report(Sample(8)).ok());
+  }
+  EXPECT_NEAR(Mbps(), 8, 0.1);
+}
+
 TEST_F(LinkTableTest, OlderSamplesChangeNothing) {
   ASSERT_TRUE(Report(Sample(4)).ok());
   ASSERT_TRUE(Report(Sample(8, true, absl::Milliseconds(1))).ok());
