@@ -36,12 +36,15 @@ class Formulation {
   // REQUIRES: topology.update_interval is above 0.
   Formulation(const TopologyConfig& topology, const AwarenessConfig& awareness);
 
-  // Why to plan now: update_seconds have passed since the last look and a link has changed at all, or a link has
-  // changed beyond update_rate. Empty when there is no reason. A look that finds nothing starts the next interval.
+  // Why to plan now: the model's size has become known, or update_seconds have passed since the last look and a link
+  // has changed at all, or a link has changed beyond update_rate. Empty when there is no reason. A look that finds
+  // nothing starts the next interval.
   std::optional<std::string> LookForReason(Timestamp now, const LinkTable& links);
   // A plan has been started for whatever reason.
   void NotePlanned(Timestamp now);
-  // When to look again even if no report comes; kNever without awareness.
+  // The model has more tensors now. They come one after the other, so the look waits until no more do.
+  void NoteModel(Timestamp now);
+  // When to look again even if no report comes; kNever without awareness once the model is known.
   Timestamp NextLook() const;
 
  private:
@@ -50,6 +53,7 @@ class Formulation {
   double update_rate_;
   Timestamp last_look_;
   Timestamp last_plan_;
+  Timestamp model_due_ = kNever;
 };
 
 // What to do with a policy that was made for `view`.

@@ -69,6 +69,21 @@ TEST(FormulationTest, PlansAtOnceWhenALinkChangesBeyondTheRate) {
   EXPECT_THAT(formulation.LookForReason(soon, much).value_or(""), HasSubstr("more than 50%"));
 }
 
+TEST(FormulationTest, PlansForAModelWhenAllItsTensorsAreThere) {
+  AwarenessConfig off;
+  off.enabled = false;
+  Formulation formulation(Every(absl::Seconds(5)), off);
+  const LinkTable links(TriangleNetwork());
+  formulation.NoteModel(kStart);
+  formulation.NoteModel(kStart + absl::Milliseconds(300));
+  const Timestamp due = kStart + absl::Milliseconds(300) + kLeastReplanPause;
+  EXPECT_EQ(formulation.NextLook(), due);
+  EXPECT_FALSE(formulation.LookForReason(kStart + kLeastReplanPause, links).has_value());
+  EXPECT_THAT(formulation.LookForReason(due, links).value_or(""), HasSubstr("the model's size"));
+  EXPECT_FALSE(formulation.LookForReason(due, links).has_value());
+  EXPECT_EQ(formulation.NextLook(), kNever);
+}
+
 TEST(FormulationTest, NeverPlansAgainWithoutAwareness) {
   AwarenessConfig off;
   off.enabled = false;
@@ -79,7 +94,7 @@ TEST(FormulationTest, NeverPlansAgainWithoutAwareness) {
 
 Verdict JudgeOn(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {
   Policy now = current;
-  ValueOn(view, now);
+  ValueOn(view, {}, now);
   return Judge(now, published, candidate, view);
 }
 
@@ -101,6 +116,19 @@ TEST(JudgeTest, AdoptsWhatPromisesAGain) {
   const Verdict verdict = JudgeOn(current, before, candidate, after);
   EXPECT_EQ(verdict.kind, Verdict::Kind::kAdopt);
   EXPECT_THAT(verdict.why, HasSubstr("Mbit/s are promised"));
+}
+
+TEST(JudgeTest, RoundsCountMoreThanRatesOnceTheModelIsKnown) {
+  const NetworkView view = Internet2Network();
+  Policy slow = *MakePolicy(view, {});
+  Policy fast = slow;
+  fast.detour_rate_bps *= 0.9;
+  slow.round_time = absl::Milliseconds(109);
+  fast.round_time = absl::Milliseconds(100);
+  EXPECT_EQ(Judge(slow, view, fast, view).kind, Verdict::Kind::kAdopt);
+  EXPECT_THAT(Judge(slow, view, fast, view).why, HasSubstr("0.1 instead of 0.109 s a round are promised"));
+  slow.round_time = absl::Milliseconds(107);
+  EXPECT_EQ(Judge(slow, view, fast, view).kind, Verdict::Kind::kKeep);
 }
 
 TEST(JudgeTest, NoiseFlipsNothing) {

@@ -36,6 +36,12 @@ int64_t KeyTable::ElementsOf(KeyId key) const {
   return keys_[key.value() - 1].elements;
 }
 
+std::vector<int64_t> KeyTable::Elements() const {
+  std::vector<int64_t> elements;
+  for (const Key& key : keys_) elements.push_back(key.elements);
+  return elements;
+}
+
 std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last, NodeId source) const {
   std::vector<KeySlice> rows;
   rows.reserve(last.value() - first.value() + 1);

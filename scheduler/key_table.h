@@ -31,9 +31,11 @@ class KeyTable {
 
   KeyTableVersion version() const { return KeyTableVersion(keys_.size()); }
   bool Contains(KeyId key) const { return key.value() >= 1 && key.value() <= keys_.size(); }
-  // These three require that the keys exist; `source` is what the rows give as the node whose values round 0 takes.
+  // These require that the keys exist; `source` is what the rows give as the node whose values round 0 takes.
   const std::string& NameOf(KeyId key) const;
   int64_t ElementsOf(KeyId key) const;
+  // Of all keys, in order.
+  std::vector<int64_t> Elements() const;
   std::vector<KeySlice> Rows(KeyId first, KeyId last, NodeId source) const;
 
  private:

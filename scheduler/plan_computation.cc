@@ -15,7 +15,7 @@ void PlanComputation::Run() {
     return;
   }
   policy_ = MakePolicy(*restricted, config_);
-  if (in_use_.has_value()) ValueOn(*restricted, *in_use_);
+  if (in_use_.has_value()) ValueOn(*restricted, config_.tensor_elements, *in_use_);
 }
 
 int64_t PlanComputation::size_bytes() const {

@@ -29,7 +29,7 @@ class PlanComputation : public Computation {
   // After Run: the policy without its version, epoch and key table, or the planner's error.
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
   // After Run: the policy in use as it is on the view (ValueOn in topology/policy_value.h), if there is one.
-  const std::optional<Policy>& in_use() const { return in_use_; }
+  std::optional<Policy> TakeInUse() { return std::move(in_use_); }
 
  private:
   NetworkView view_;

@@ -36,13 +36,13 @@ TEST(PlanComputationTest, PlansForTheMembers) {
 TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
   PlanComputation first(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig());
   first.Run();
-  EXPECT_FALSE(first.in_use().has_value());
+  EXPECT_FALSE(first.TakeInUse().has_value());
   const Policy policy = *first.TakePolicy();
   Policy stale = policy;
   stale.rate_bps = stale.detour_rate_bps = 1;
   PlanComputation again(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig(), stale);
   again.Run();
-  EXPECT_EQ(again.in_use(), policy);
+  EXPECT_EQ(again.TakeInUse(), policy);
 }
 
 TEST(PlanComputationTest, GivesThePlannersError) {

@@ -101,7 +101,7 @@ class SchedulerCore : public Protocol {
     std::string why;
   };
   // The computation values the policy in use as well.
-  void StartPlan(std::vector<NodeId> members, NetworkView view, const PlannerConfig& config, std::string why);
+  void StartPlan(std::vector<NodeId> members, NetworkView view, PlannerConfig config, std::string why);
   void StartRunning(Plan plan, Policy policy);
   // Gives the policy the next version, makes it durable, and binds later rounds to it. PublishNewest must follow before
   // any round is bound.
@@ -112,7 +112,7 @@ class SchedulerCore : public Protocol {
   bool MayReplan() const { return phase_ == Phase::kRunning && !plan_.has_value() && !reconfiguration_.has_value(); }
   void ReplanIfWanted();
   // `current` is the policy in use as it is on the plan's view.
-  void FinishReplan(Plan plan, Policy policy, const Policy& current);
+  void FinishReplan(Plan plan, Policy policy, Policy current);
   // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
   PlannerConfig KeepRoots(PlannerConfig config) const;
   bool KeepsStateAtRoots() const;
@@ -189,6 +189,7 @@ class SchedulerCore : public Protocol {
   std::optional<Plan> plan_;  // that is being made
   std::optional<Reconfiguration> reconfiguration_;
   NetworkView published_view_;               // what the current policy was published with
+  absl::Duration predicted_round_;           // under the current policy, by the last planning; 0 when unknown
   std::optional<Timestamp> membership_due_;  // when a change of membership is told
   std::string departed_;                     // the first member that has left, and why
   bool departure_is_asked_for_ = false;      // by whoever runs that node

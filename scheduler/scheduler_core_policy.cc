@@ -21,13 +21,13 @@ void SchedulerCore::StartIfComplete() {
   StartPlan(std::move(members), links_.View(), planner_config_, "the start");
 }
 
-void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, const PlannerConfig& config,
-                              std::string why) {
+void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, PlannerConfig config, std::string why) {
+  config.tensor_elements = keys_.Elements();
   last_computation_ = last_computation_.Next();
   const Policy* current = policies_.Current();
-  outbox_.StartComputation(
-      last_computation_, std::make_unique<PlanComputation>(
-                             view, members, config, current == nullptr ? std::nullopt : std::make_optional(*current)));
+  outbox_.StartComputation(last_computation_, std::make_unique<PlanComputation>(
+                                                  view, members, std::move(config),
+                                                  current == nullptr ? std::nullopt : std::make_optional(*current)));
   plan_ = Plan{last_computation_, std::move(members), std::move(view), std::move(why)};
   links_.MarkPlanned();
   formulation_.NotePlanned(now_);
@@ -50,7 +50,7 @@ void SchedulerCore::On(ComputationFinished& event) {
     if (!reconfiguration_->is_planning) return PlanReconfiguration();
     return FinishReconfiguration(std::move(plan), std::move(policy));
   }
-  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), *computation->in_use());
+  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), *computation->TakeInUse());
   outbox_.Log(LogLevel::kWarning, absl::StrCat("planning failed, and the policy stays: ", policy.status().message()));
 }
 
@@ -111,14 +111,16 @@ void SchedulerCore::ReplanIfWanted() {
   StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), *std::move(why));
 }
 
-void SchedulerCore::FinishReplan(Plan plan, Policy policy, const Policy& current) {
+void SchedulerCore::FinishReplan(Plan plan, Policy policy, Policy current) {
   Verdict verdict = Judge(current, published_view_, policy, plan.view);
+  predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : current).round_time;
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
   switch (verdict.kind) {
     case Verdict::Kind::kKeep:
       return outbox_.Log(LogLevel::kDebug, absl::StrCat("policy ", current.version.value(), " stays: ", plan.why));
     case Verdict::Kind::kRefresh:
-      policy = current;
+      std::swap(policy.bound_bps, current.bound_bps);
+      policy = std::move(current);
       break;
     case Verdict::Kind::kAdopt:
       break;

@@ -1,5 +1,6 @@
 #include "scheduler/state_record.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -98,6 +99,7 @@ struct Encoder {
     filled.set_bound_bps(policy.bound_bps);
     filled.set_roots_fixed(policy.roots_fixed);
     filled.set_detour_rate_bps(policy.detour_rate_bps);
+    filled.set_round_time_ns(absl::ToInt64Nanoseconds(policy.round_time));
     FillCircumstances(record, filled);
   }
   void operator()(const BindingsRecord& record) {
@@ -197,6 +199,7 @@ absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
   if (std::isnan(policy.rate_bps) || std::isnan(policy.bound_bps)) return Malformed("a policy whose rate is no number");
   policy.roots_fixed = from.roots_fixed();
   policy.detour_rate_bps = from.detour_rate_bps();
+  policy.round_time = absl::Nanoseconds(std::max<int64_t>(0, from.round_time_ns()));
   PolicyRecord record;
   record.policy = std::move(policy);
   if (absl::Status status = ReadCircumstances(from, record); !status.ok()) return status;

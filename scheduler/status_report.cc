@@ -174,6 +174,12 @@ void WritePolicy(const StatusSources& from, JsonWriter& json) {
     json.Name("rate_mbps").Number(policy->rate_bps / kMega);
     json.Name("detour_rate_mbps").Number(policy->detour_rate_bps / kMega);
     json.Name("bound_mbps").Number(policy->bound_bps / kMega);
+    json.Name("predicted_round_seconds");
+    if (from.predicted_round > absl::ZeroDuration()) {
+      json.Number(absl::ToDoubleSeconds(from.predicted_round));
+    } else {
+      json.Null();
+    }
     json.Name("policy_reason").String(from.policies.CurrentReason());
     json.Name("roots_fixed").Boolean(policy->roots_fixed);
     json.Name("live_policies").Integer(from.policies.size());

@@ -27,6 +27,7 @@ struct StatusSources {
   Epoch epoch;
   uint64_t rejected_messages = 0;
   Timestamp now;
+  absl::Duration predicted_round;  // 0 when unknown
   const Membership& membership;
   const NodeReports& reports;
   const LinkTable& links;
@@ -44,6 +45,7 @@ struct StatusSources {
 // NETSTORM), `clock_offset_ms` (the receiver's clock minus the sender's) and `clock_uncertainty_ms`.
 //
 // Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `policy_reason` (why it was made),
+// `predicted_round_seconds` (what a round takes by the last planning; null while the model's size is unknown),
 // `roots_fixed`, `live_policies` (versions that still govern rounds), `auxiliary_share` (of all bytes that nodes have
 // sent, the part on detours; 0 before the first) and `slowest_link`
 // {`from`, `to`, `mbps`, `busy_share`}: the link that was busy for the largest part of the last round, as its sender

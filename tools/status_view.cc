@@ -61,6 +61,7 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
   status.planner = Get<std::string>(object, "planner");
   status.rate_mbps = Get<double>(object, "rate_mbps");
   status.bound_mbps = Get<double>(object, "bound_mbps");
+  status.predicted_round_s = GetOptional<double>(object, "predicted_round_seconds");
   status.auxiliary_share = Get<double>(object, "auxiliary_share");
   if (const YAML::Node link = object["slowest_link"]; link && !link.IsNull()) {
     status.slowest_link = {Get<std::string>(link, "from"), Get<std::string>(link, "to"), Get<double>(link, "mbps"),
@@ -129,8 +130,10 @@ void AppendPolicy(const StatusView& status, std::string& text) {
     absl::StrAppend(&text, "\n");
   }
   if (!status.planner.empty()) {
-    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s of at most %.1f\n", status.planner, status.rate_mbps,
+    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s of at most %.1f", status.planner, status.rate_mbps,
                           status.bound_mbps);
+    if (status.predicted_round_s) absl::StrAppendFormat(&text, ", %.3g s a round", *status.predicted_round_s);
+    absl::StrAppend(&text, "\n");
   }
   if (status.slowest_link.has_value()) {
     absl::StrAppendFormat(&text, "slowest link: %s > %s, %.1f Mbit/s, busy for %.0f %% of the last round\n",

@@ -70,6 +70,7 @@ struct StatusView {
   std::string planner;  // empty before the first plan, and so are the rates
   double rate_mbps = 0;
   double bound_mbps = 0;
+  std::optional<double> predicted_round_s;  // empty while the model's size is unknown
   std::vector<std::string> waiting_for;
   std::vector<Node> nodes;
   std::vector<Link> links;

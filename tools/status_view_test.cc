@@ -61,7 +61,7 @@ TEST(StatusViewTest, ShowsNodesAndLinks) {
 constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epoch":1,"policy":4,"nodes":[],
   "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
   "resent_bytes":0,"auxiliary_bytes":1000000,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
-  "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"policy_reason":"a change of n1 > n2",
+  "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"predicted_round_seconds":2.5,"policy_reason":"a change of n1 > n2",
   "roots_fixed":true,"live_policies":2,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
   "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
 
@@ -71,7 +71,7 @@ TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
   EXPECT_EQ(status.keys[0].closed_rounds, 7);
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; roots fixed; 2 versions still govern rounds\n"
-                              "plan: fapt, 9.0 Mbit/s of at most 19.0\n"
+                              "plan: fapt, 9.0 Mbit/s of at most 19.0, 2.5 s a round\n"
                               "slowest link: n1 > n2, 20.0 Mbit/s, busy for 96 % of the last round\n"
                               "detours: 25.0 % of all bytes\n"));
   EXPECT_THAT(text, HasSubstr("n1 > n2                   20.0      15.0     3.2 auxiliary!        4.00        0.00"

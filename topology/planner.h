@@ -42,6 +42,8 @@ struct PlannerConfig {
   AuxiliaryLimits auxiliary_limits;
   int64_t chunk_max_elements = 65536;
   std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
+  // Of the model, in KeyId order; empty while it is unknown.
+  std::vector<int64_t> tensor_elements;
 };
 
 class Planner {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "core/ids.h"
 
 namespace banyan {
@@ -49,6 +50,9 @@ struct Policy {
   double rate_bps = 0;         // over the trees' edges alone: the most loaded link decides
   double detour_rate_bps = 0;  // with ideal use of the auxiliary paths; rate_bps when there are none
   double bound_bps = 0;        // simple bound that no scheme can beat
+  // What a round is predicted to take (topology/round_time.h), with ideal use of the auxiliary paths; 0 while the
+  // model's size is unknown.
+  absl::Duration round_time;
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };

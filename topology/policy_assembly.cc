@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "topology/policy_value.h"
+#include "topology/simple_bound.h"
 #include "topology/tree_delay.h"
 
 namespace banyan {
@@ -53,7 +54,8 @@ Policy AssemblePolicy(absl::string_view planner, const PlannerConfig& config, st
   policy.routes = RoutesOfEdgesWithoutLink(trees, routes);
   policy.trees = std::move(trees);
   policy.chunk_max_elements = config.chunk_max_elements;
-  ValueOn(routes.view(), policy);
+  policy.bound_bps = SimpleBoundBps(routes.view());
+  ValueOn(routes.view(), config.tensor_elements, policy);
   return policy;
 }
 

@@ -52,7 +52,7 @@ void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& 
   if (config.shares == ShareRule::kBalanced && !SharesAreGiven(config) && policy.trees.size() > 1) {
     BalanceShares(view, policy);
   }
-  ValueOn(view, policy);
+  ValueOn(view, config.tensor_elements, policy);
 }
 
 }  // namespace banyan

@@ -1,16 +1,19 @@
 #include "topology/policy_value.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "topology/detour_rate.h"
 #include "topology/plan_rate.h"
-#include "topology/simple_bound.h"
+#include "topology/round_time.h"
 
 namespace banyan {
 namespace {
+
+constexpr double kBitsPerElement = 32;
 
 bool HasMembers(const Policy& policy, const NetworkView& view) {
   return std::equal(policy.members.begin(), policy.members.end(), view.nodes().begin(), view.nodes().end(),
@@ -42,10 +45,17 @@ bool IsIntact(const Policy& policy, const NetworkView& view) {
   });
 }
 
-}  // namespace
+// The prediction knows no detours; what they add to the rate is taken off the time in which chunks flow.
+absl::Duration RoundTime(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements) {
+  if (tensor_elements.empty()) return absl::ZeroDuration();
+  if (policy.detour_rate_bps <= 0) return absl::InfiniteDuration();
+  const double bits = kBitsPerElement * std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
+  const absl::Duration detoured = absl::Seconds(bits / policy.detour_rate_bps);
+  if (policy.rate_bps <= 0) return detoured;
+  return PredictRoundTime(policy, view, tensor_elements) - absl::Seconds(bits / policy.rate_bps) + detoured;
+}
 
-void ValueOn(const NetworkView& view, Policy& policy) {
-  policy.bound_bps = SimpleBoundBps(view);
+void SetRates(const NetworkView& view, Policy& policy) {
   policy.rate_bps = policy.detour_rate_bps = 0;
   for (Route& detour : policy.auxiliary) detour.share = 0;
   if (!HasMembers(policy, view)) return;
@@ -55,6 +65,13 @@ void ValueOn(const NetworkView& view, Policy& policy) {
   const DetourDivision division = DivideOverDetours(policy, view);
   policy.detour_rate_bps = std::max(policy.rate_bps, division.rate_bps);
   for (size_t i = 0; i < division.shares.size(); ++i) policy.auxiliary[i].share = division.shares[i];
+}
+
+}  // namespace
+
+void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
+  SetRates(view, policy);
+  policy.round_time = RoundTime(policy, view, tensor_elements);
 }
 
 }  // namespace banyan

@@ -3,15 +3,19 @@
 #ifndef BANYAN_TOPOLOGY_POLICY_VALUE_H_
 #define BANYAN_TOPOLOGY_POLICY_VALUE_H_
 
+#include <cstdint>
+#include <vector>
+
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
 namespace banyan {
 
-// Sets the rates of `policy`, its bound, and the parts that its auxiliary paths take, to what they are on `view`. A
-// path over a link that has vanished carries nothing; rates are 0 when nothing else carries a tree edge, and when the
-// members are not the nodes of the view.
-void ValueOn(const NetworkView& view, Policy& policy);
+// Sets the rates of `policy`, its round time, and the parts that its auxiliary paths take, to what they are on `view`
+// for a model with tensors of these sizes (in KeyId order; empty when unknown). A path over a link that has vanished
+// carries nothing; rates are 0 when nothing else carries a tree edge, and when the members are not the nodes of the
+// view, and the round time is infinite then.
+void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
 
 }  // namespace banyan
 
