@@ -17,14 +17,18 @@ constexpr double kMaximise = -1;
 constexpr int kSilent = 0;
 // What ClpModel::status() tells.
 constexpr int kOptimal = 0;
+constexpr int kInfeasible = 1;
 constexpr int kUnbounded = 2;
 
-absl::Status Solve(ClpSimplex& problem) {
+// Adds to `steps`.
+absl::Status Solve(ClpSimplex& problem, int64_t& steps) {
   problem.primal();
+  steps += problem.numberIterations();
   // Each of its steps is at least 1e-12 long, beyond a bound if need be. Started where it ended, it steps no more and
   // computes the values afresh.
   if (problem.status() == kOptimal) problem.primal();
   if (problem.status() == kUnbounded) return absl::OutOfRangeError("the linear program has no limit");
+  if (problem.status() == kInfeasible) return absl::NotFoundError("no values fit the linear program");
   if (problem.status() != kOptimal) {
     return absl::InternalError(absl::StrCat("the linear program ended in state ", problem.status()));
   }
@@ -33,58 +37,79 @@ absl::Status Solve(ClpSimplex& problem) {
 
 }  // namespace
 
+LinearProgram::LinearProgram() = default;
+LinearProgram::LinearProgram(LinearProgram&&) = default;
+LinearProgram& LinearProgram::operator=(LinearProgram&&) = default;
+LinearProgram::~LinearProgram() = default;
+
+int LinearProgram::Variables() const {
+  return (solver_ == nullptr ? 0 : solver_->numberColumns()) + static_cast<int>(new_gains_.size());
+}
+
 int LinearProgram::AddVariable(double gain) {
-  gains_.push_back(gain);
-  return static_cast<int>(gains_.size()) - 1;
+  new_gains_.push_back(gain);
+  return Variables() - 1;
 }
 
 int LinearProgram::AddRow(double bound) {
-  BANYAN_CHECK(std::isfinite(bound) && bound >= 0);
+  BANYAN_CHECK(std::isfinite(bound) && solver_ == nullptr);
   bounds_.push_back(bound);
   return static_cast<int>(bounds_.size()) - 1;
 }
 
 void LinearProgram::AddTerm(int row, int variable, double coefficient) {
   BANYAN_CHECK(row >= 0 && row < static_cast<int>(bounds_.size()));
-  BANYAN_CHECK(variable >= 0 && variable < static_cast<int>(gains_.size()));
+  const int first_new = Variables() - static_cast<int>(new_gains_.size());
+  BANYAN_CHECK(variable >= first_new && variable < Variables());
   BANYAN_CHECK(std::isfinite(coefficient));
-  terms_.push_back({row, variable, coefficient});
+  new_terms_.push_back({row, variable - first_new, coefficient});
 }
 
-absl::StatusOr<LinearSolution> LinearProgram::Maximise() const {
+void LinearProgram::Load() {
   // CLP wants each pair of row and variable once.
-  std::vector<Term> terms = terms_;
-  std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+  std::stable_sort(new_terms_.begin(), new_terms_.end(), [](const Term& a, const Term& b) {
     return std::tie(a.variable, a.row) < std::tie(b.variable, b.row);
   });
+  const size_t variables = new_gains_.size();
+  std::vector<int> starts(variables + 1, 0);  // of each variable's rows; CLP wants the end of the last one too
   std::vector<int> rows;
-  std::vector<int> columns;
   std::vector<double> coefficients;
-  for (size_t i = 0; i < terms.size(); ++i) {
-    if (i > 0 && terms[i].variable == terms[i - 1].variable && terms[i].row == terms[i - 1].row) {
-      coefficients.back() += terms[i].coefficient;
+  for (size_t i = 0; i < new_terms_.size(); ++i) {
+    const Term& term = new_terms_[i];
+    if (i > 0 && term.variable == new_terms_[i - 1].variable && term.row == new_terms_[i - 1].row) {
+      coefficients.back() += term.coefficient;
       continue;
     }
-    rows.push_back(terms[i].row);
-    columns.push_back(terms[i].variable);
-    coefficients.push_back(terms[i].coefficient);
+    rows.push_back(term.row);
+    coefficients.push_back(term.coefficient);
+    starts[term.variable + 1] = static_cast<int>(rows.size());
   }
-  CoinPackedMatrix matrix(true, rows.data(), columns.data(), coefficients.data(), static_cast<int>(rows.size()));
-  matrix.setDimensions(static_cast<int>(bounds_.size()), static_cast<int>(gains_.size()));
-
-  const std::vector<double> least(gains_.size(), 0.0);
-  ClpSimplex problem;
-  problem.setLogLevel(kSilent);
-  problem.loadProblem(matrix, least.data(), nullptr, gains_.data(), nullptr, bounds_.data());
-  problem.setOptimizationDirection(kMaximise);
-  if (absl::Status status = Solve(problem); !status.ok()) return status;
-
-  LinearSolution solution{.objective = problem.objectiveValue(), .values = {}, .prices = {}};
-  for (size_t i = 0; i < gains_.size(); ++i) {
-    solution.values.push_back(std::max(0.0, problem.primalColumnSolution()[i]));
+  for (size_t i = 1; i <= variables; ++i) starts[i] = std::max(starts[i], starts[i - 1]);
+  if (solver_ == nullptr) {
+    solver_ = std::make_unique<ClpSimplex>();
+    solver_->setLogLevel(kSilent);
+    solver_->setOptimizationDirection(kMaximise);
+    solver_->resize(static_cast<int>(bounds_.size()), 0);
+    for (size_t i = 0; i < bounds_.size(); ++i) solver_->setRowBounds(static_cast<int>(i), -COIN_DBL_MAX, bounds_[i]);
   }
-  for (size_t i = 0; i < bounds_.size(); ++i) {
-    solution.prices.push_back(std::max(0.0, problem.dualRowSolution()[i]));
+  const std::vector<double> least(variables, 0.0);
+  const std::vector<double> most(variables, COIN_DBL_MAX);
+  solver_->addColumns(static_cast<int>(variables), least.data(), most.data(), new_gains_.data(), starts.data(),
+                      rows.data(), coefficients.data());
+  new_gains_.clear();
+  new_terms_.clear();
+}
+
+absl::StatusOr<LinearSolution> LinearProgram::Maximise() {
+  Load();
+  LinearSolution solution;
+  if (absl::Status status = Solve(*solver_, solution.steps); !status.ok()) return status;
+  solution.objective = solver_->objectiveValue();
+  for (int i = 0; i < solver_->numberColumns(); ++i) {
+    solution.values.push_back(std::max(0.0, solver_->primalColumnSolution()[i]));
+  }
+  for (int i = 0; i < solver_->numberRows(); ++i) {
+    solution.prices.push_back(std::max(0.0, solver_->dualRowSolution()[i]));
   }
   return solution;
 }

@@ -59,10 +59,41 @@ TEST(LinearProgramTest, PrintsNothing) {
 }
 
 TEST(LinearProgramTest, AnyThreadMaySolve) {
-  const LinearProgram program = TwoGoods();
   double objective = 0;
-  std::thread([&program, &objective] { objective = program.Maximise()->objective; }).join();
-  EXPECT_EQ(objective, program.Maximise()->objective);
+  std::thread([&objective] { objective = TwoGoods().Maximise()->objective; }).join();
+  EXPECT_EQ(objective, TwoGoods().Maximise()->objective);
+}
+
+TEST(LinearProgramTest, GrowsByVariables) {
+  LinearProgram program = TwoGoods();
+  ASSERT_TRUE(program.Maximise().ok());
+  const int better = program.AddVariable(4);
+  program.AddTerm(0, better, 1);
+  program.AddTerm(1, better, 0.5);
+  program.AddTerm(1, better, 0.5);
+  const absl::StatusOr<LinearSolution> solution = program.Maximise();
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_NEAR(solution->objective, 16, 1e-9);
+  ASSERT_EQ(solution->values.size(), 3u);
+  EXPECT_NEAR(solution->values[better], 4, 1e-9);
+  EXPECT_NEAR(program.Maximise()->objective, 16, 1e-9);
+}
+
+TEST(LinearProgramTest, ABoundBelowZeroAsksForALeastValue) {
+  LinearProgram program;
+  const int x = program.AddVariable(-2);
+  program.AddTerm(program.AddRow(-3), x, -1);
+  const absl::StatusOr<LinearSolution> solution = program.Maximise();
+  ASSERT_TRUE(solution.ok()) << solution.status();
+  EXPECT_NEAR(solution->values[x], 3, 1e-9);
+}
+
+TEST(LinearProgramTest, SaysWhenNothingFits) {
+  LinearProgram program;
+  const int x = program.AddVariable(1);
+  program.AddTerm(program.AddRow(-3), x, -1);
+  program.AddTerm(program.AddRow(2), x, 1);
+  EXPECT_EQ(program.Maximise().status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace
