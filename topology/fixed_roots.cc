@@ -55,6 +55,8 @@ absl::StatusOr<Policy> PlanWithFixedRoots(const Planner& planner, const NetworkV
     single.trees = *std::move(ordered);
     return planner.Plan(view, single);
   }
+  // Its trees share the links, so it looks at all roots together.
+  if (config.planner == "packed") return planner.Plan(view, config);
   single.roots = 1;
   std::map<NodeId, Tree> by_root;
   std::vector<Tree> trees;

@@ -10,6 +10,7 @@
 #include "topology/fapt_planner.h"
 #include "topology/fixed_roots.h"
 #include "topology/mst_planner.h"
+#include "topology/packed_planner.h"
 #include "topology/policy_refinement.h"
 #include "topology/star_planner.h"
 
@@ -53,7 +54,7 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
 
 }  // namespace
 
-std::vector<std::string> PlannerNames() { return {"fapt", "star", "bkt", "mst", "custom"}; }
+std::vector<std::string> PlannerNames() { return {"fapt", "star", "bkt", "mst", "custom", "packed"}; }
 
 absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name) {
   if (name == "fapt") return std::make_unique<FaptPlanner>();
@@ -61,6 +62,7 @@ absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name) {
   if (name == "bkt") return std::make_unique<BktPlanner>();
   if (name == "mst") return std::make_unique<MstPlanner>();
   if (name == "custom") return std::make_unique<CustomPlanner>();
+  if (name == "packed") return std::make_unique<PackedPlanner>();
   return absl::NotFoundError(
       absl::StrCat("there is no planner '", name, "'; known are ", absl::StrJoin(PlannerNames(), ", ")));
 }

@@ -32,8 +32,8 @@ struct FixedRoot {
 
 struct PlannerConfig {
   std::string planner = "fapt";
-  std::optional<int> roots;    // fapt: how many; empty means all
-  std::optional<NodeId> root;  // star, bkt, mst, and fapt if roots is 1; empty means the best
+  std::optional<int> roots;    // fapt, packed: how many; empty means all
+  std::optional<NodeId> root;  // star, bkt, mst, and fapt and packed if roots is 1; empty means the best
   int arity = 2;               // bkt: children of each inner node
   std::vector<Tree> trees;     // custom; shares all 0 means by `shares`
   // Shares that are given, by `trees` or `fixed_roots`, stay as they are.
@@ -44,6 +44,7 @@ struct PlannerConfig {
   std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
   // Of the model, in KeyId order; empty while it is unknown.
   std::vector<int64_t> tensor_elements;
+  std::vector<Tree> current_trees;     // packed: of the policy in use, to begin with
 };
 
 class Planner {

@@ -27,6 +27,7 @@ std::vector<Setup> Setups() {
   for (const Setup& planner :
        {Setup{"fapt", "fapt", std::nullopt}, Setup{"fapt_one_root", "fapt", 1}, Setup{"fapt_three_roots", "fapt", 3},
         Setup{"star", "star", std::nullopt}, Setup{"bkt", "bkt", std::nullopt}, Setup{"mst", "mst", std::nullopt},
+        Setup{"packed", "packed", std::nullopt}, Setup{"packed_two_roots", "packed", 2},
         Setup{"custom", "custom", std::nullopt}}) {
     for (const ShareRule shares : {ShareRule::kQuality, ShareRule::kBalanced}) {
       for (const bool auxiliary : {false, true}) {
@@ -189,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(All, PlannerConformanceTest, ::testing::ValuesIn(Setups
 
 TEST(MakePlannerTest, KnowsItsNames) {
   for (const std::string& name : PlannerNames()) EXPECT_TRUE(MakePlanner(name).ok()) << name;
-  EXPECT_EQ(MakePlanner("packed").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(MakePlanner("unpacked").status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ namespace {
 
 bool SharesAreGiven(const PlannerConfig& config) {
   if (!config.fixed_roots.empty()) return true;
+  if (config.planner == "packed") return true;  // they are what it plans
   if (config.planner != "custom") return false;
   return std::any_of(config.trees.begin(), config.trees.end(), [](const Tree& tree) { return tree.share != 0; });
 }

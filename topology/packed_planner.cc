@@ -1,0 +1,123 @@
+#include "topology/packed_planner.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "topology/capacity_graph.h"
+#include "topology/fapt_planner.h"
+#include "topology/fixed_roots.h"
+#include "topology/half_tree.h"
+#include "topology/packed_trees.h"
+#include "topology/policy_assembly.h"
+#include "topology/route_table.h"
+#include "topology/tree_check.h"
+#include "topology/tree_packing.h"
+#include "topology/tree_rerouting.h"
+
+namespace banyan {
+namespace {
+
+// The part of the packing's rate that fewer and shallower trees may cost.
+constexpr double kRateForFewTrees = 0.005;
+
+// Below what FAPT's own trees reach by more than the solver's rounding nothing is given up.
+constexpr double kRounding = 1e-7;
+
+// The part of the bound that the packing may miss. In large networks the last percent takes more time than it is worth.
+constexpr double kAccuracy = 1e-3;
+
+// What may be spent on the packing and on the choice of its trees: half a second each on a machine of 2022.
+constexpr int64_t kPackingWork = 150'000'000;
+constexpr int64_t kSelectionWork = 75'000'000;
+
+constexpr double kBitsPerElement = 32;
+
+// FAPT's plan: trees to begin with, and the roots that may be used.
+absl::StatusOr<Policy> PlanFapt(const NetworkView& view, const PlannerConfig& config) {
+  PlannerConfig fapt = config;
+  fapt.planner = "fapt";
+  return config.fixed_roots.empty() ? FaptPlanner().Plan(view, fapt) : PlanWithFixedRoots(FaptPlanner(), view, fapt);
+}
+
+// The halves of trees all of whose edges are links.
+void AddSeeds(const std::vector<Tree>& trees, const NetworkView& view, std::vector<HalfTree>& seeds) {
+  for (const Tree& tree : trees) {
+    for (const Half half : {Half::kReduce, Half::kBroadcast}) {
+      std::optional<HalfTree> seed = HalfOf(tree, half, view);
+      if (seed.has_value()) seeds.push_back(*std::move(seed));
+    }
+  }
+}
+
+// Trees of the policy in use that still span this view, on roots that may be used.
+std::vector<Tree> UsableTrees(const std::vector<Tree>& trees, const std::set<NodeId>& roots, const NetworkView& view) {
+  std::set<NodeId> members;
+  for (const NetworkNode& node : view.nodes()) members.insert(node.id);
+  std::vector<Tree> usable;
+  for (const Tree& tree : trees) {
+    if (roots.count(tree.root) > 0 && CheckTree(tree, members, view).ok()) usable.push_back(tree);
+  }
+  return usable;
+}
+
+// What a chunk needs to get over each link.
+std::vector<double> ChunkSeconds(const NetworkView& view, int64_t chunk_max_elements) {
+  std::vector<double> seconds;
+  for (const NetworkLink& link : view.links()) {
+    seconds.push_back(absl::ToDoubleSeconds(link.delay) +
+                      static_cast<double>(chunk_max_elements) * kBitsPerElement / link.throughput_bps);
+  }
+  return seconds;
+}
+
+std::vector<Tree> TreesOf(const Selection& selection, const NetworkView& view) {
+  std::vector<Tree> trees;
+  double sum_bps = 0;
+  for (const HalfPair& pair : PairHalves(selection)) {
+    trees.push_back({.root = view.nodes()[selection.halves[pair.reduce].root].id,
+                     .share = pair.volume_bps,
+                     .reduce_parent = ParentsOf(selection.halves[pair.reduce], view),
+                     .broadcast_parent = ParentsOf(selection.halves[pair.broadcast], view)});
+    sum_bps += pair.volume_bps;
+  }
+  for (Tree& tree : trees) tree.share /= sum_bps;
+  return trees;
+}
+
+}  // namespace
+
+absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+  const absl::StatusOr<Policy> fapt = PlanFapt(view, config);
+  if (!fapt.ok()) return fapt.status();
+  RouteTable routes(&view);
+  if (!config.fixed_roots.empty()) {
+    return AssemblePolicy("packed", config, RerouteTrees(view, fapt->trees), routes);
+  }
+  if (view.nodes().size() < 2) return AssemblePolicy("packed", config, fapt->trees, routes);
+  const CapacityGraph graph(view);
+  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = kAccuracy, .work = kPackingWork};
+  std::set<NodeId> roots;
+  for (const Tree& tree : fapt->trees) {
+    roots.insert(tree.root);
+    options.roots.push_back(*view.IndexOf(tree.root));
+  }
+  AddSeeds(fapt->trees, view, options.seeds);
+  AddSeeds(UsableTrees(config.current_trees, roots, view), view, options.seeds);
+  const TreePacking packing = PackTrees(graph, options);
+  const double floor_bps = std::max(packing.seeds_rate_bps, (1 - kRateForFewTrees) * packing.rate_bps);
+  const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
+                                   .delays = ChunkSeconds(view, config.chunk_max_elements),
+                                   .work = kSelectionWork};
+  Policy policy = AssemblePolicy("packed", config, TreesOf(SelectHalves(graph, packing, selection), view), routes);
+  policy.bound_bps = std::min(policy.bound_bps, packing.bound_bps);
+  return policy;
+}
+
+}  // namespace banyan

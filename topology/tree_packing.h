@@ -1,0 +1,41 @@
+// Half trees and volumes that together come as close to the highest all-reduce rate as one likes, with prices that
+// prove how close (design, section 7): column generation over the cheapest arborescences (Dantzig and Wolfe 1960;
+// Edmonds' arborescences as columns), with the smoothed prices of Wentges ("Weighted Dantzig-Wolfe decomposition",
+// 1997). Pure.
+#ifndef BANYAN_TOPOLOGY_TREE_PACKING_H_
+#define BANYAN_TOPOLOGY_TREE_PACKING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "topology/capacity_graph.h"
+#include "topology/half_tree.h"
+
+namespace banyan {
+
+struct PackingOptions {
+  std::vector<size_t> roots;    // that trees may have, ascending
+  std::vector<HalfTree> seeds;  // half trees to begin with; both halves for one root at least
+  double accuracy = 1e-3;       // the part of the bound that may be missing
+  // What may be spent: about the links that searches look at and the numbers that the solver changes.
+  int64_t work = 0;
+};
+
+struct TreePacking {
+  double rate_bps = 0;
+  double seeds_rate_bps = 0;     // what the seeds reach alone, with the best shares
+  double bound_bps = 0;          // that no scheme can beat, whatever its roots
+  std::vector<double> prices;    // that prove the bound, by number in the graph
+  std::vector<HalfTree> halves;  // all that were considered, the seeds first
+  std::vector<double> volumes_bps;
+  int64_t work = 0;  // what was spent
+};
+
+// REQUIRES: the graph has at least two nodes, all of which reach each other; options.roots and options.seeds are as
+// above. The rate is never below what the seeds allow.
+TreePacking PackTrees(const CapacityGraph& graph, const PackingOptions& options);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_TREE_PACKING_H_

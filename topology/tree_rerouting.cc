@@ -1,0 +1,131 @@
+#include "topology/tree_rerouting.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "core/check.h"
+#include "topology/arborescence.h"
+#include "topology/capacity_graph.h"
+#include "topology/half_tree.h"
+
+namespace banyan {
+namespace {
+
+// The higher the power, the more the most loaded link alone decides; low ones find the way there.
+constexpr double kPowers[] = {4, 16, 64};
+
+// A half tree moves for no less than this part of the sum.
+constexpr double kLeastGain = 1e-6;
+
+// How many links searches may look at: a second for large networks, never reached by small ones.
+constexpr int64_t kMaxWork = 4'000'000;
+
+class Rerouting {
+ public:
+  Rerouting(const NetworkView& view, const std::vector<Tree>& trees)
+      : graph_(view),
+        to_root_(graph_.nodes(), graph_.links(), Half::kReduce),
+        from_root_(graph_.nodes(), graph_.links(), Half::kBroadcast),
+        loads_(graph_.capacities_bps().size(), 0) {
+    for (const Tree& tree : trees) {
+      for (const Half half : {Half::kReduce, Half::kBroadcast}) {
+        std::optional<HalfTree> routed = HalfOf(tree, half, view);
+        BANYAN_CHECK(routed.has_value());
+        graph_.AddLoad(routed->links, tree.share, loads_);
+        halves_.push_back(*std::move(routed));
+        shares_.push_back(tree.share);
+      }
+    }
+  }
+
+  // Tree by tree, the reduce half first.
+  std::vector<HalfTree> Run() {
+    std::vector<HalfTree> best = halves_;
+    double best_load = HighestLoad();
+    for (const double power : kPowers) {
+      power_ = power;
+      bool moved = true;
+      while (moved && work_ < kMaxWork) {
+        moved = false;
+        for (size_t i = 0; i < halves_.size() && work_ < kMaxWork; ++i) moved = Move(i) || moved;
+        if (HighestLoad() < best_load) {
+          best_load = HighestLoad();
+          best = halves_;
+        }
+      }
+    }
+    return best;
+  }
+
+ private:
+  // Seconds per bit of the model that the most loaded link or cap takes.
+  double HighestLoad() const {
+    double highest = 0;
+    for (size_t i = 0; i < loads_.size(); ++i) highest = std::max(highest, loads_[i] / graph_.capacities_bps()[i]);
+    return highest;
+  }
+
+  double Power(size_t number, double load) const {
+    return std::pow(load / graph_.capacities_bps()[number] / unit_, power_);
+  }
+
+  double Sum() const {
+    double sum = 0;
+    for (size_t i = 0; i < loads_.size(); ++i) sum += Power(i, loads_[i]);
+    return sum;
+  }
+
+  // Whether another route was better.
+  bool Move(size_t position) {
+    HalfTree& half = halves_[position];
+    const double share = shares_[position];
+    unit_ = HighestLoad();
+    const double before = Sum();
+    const std::vector<double> loads_before = loads_;
+    graph_.AddLoad(half.links, -share, loads_);
+    std::vector<double> prices;
+    for (size_t i = 0; i < loads_.size(); ++i) {
+      prices.push_back(Power(i, std::max(0.0, loads_[i]) + share) - Power(i, std::max(0.0, loads_[i])));
+    }
+    std::vector<double> costs;
+    graph_.LinkCosts(prices, costs);
+    ArborescenceFinder& finder = half.half == Half::kReduce ? to_root_ : from_root_;
+    finder.Search(costs);
+    work_ += static_cast<int64_t>(costs.size());
+    std::vector<size_t> links = finder.Links(half.root);
+    graph_.AddLoad(links, share, loads_);
+    if (Sum() < (1 - kLeastGain) * before) {
+      half.links = std::move(links);
+      return true;
+    }
+    loads_ = loads_before;
+    return false;
+  }
+
+  CapacityGraph graph_;
+  ArborescenceFinder to_root_;
+  ArborescenceFinder from_root_;
+  std::vector<HalfTree> halves_;
+  std::vector<double> shares_;  // by half
+  std::vector<double> loads_;   // bits per bit of the model, by number in the graph
+  double power_ = 1;
+  double unit_ = 1;  // a load that counts 1
+  int64_t work_ = 0;
+};
+
+}  // namespace
+
+std::vector<Tree> RerouteTrees(const NetworkView& view, std::vector<Tree> trees) {
+  if (view.nodes().size() < 2) return trees;
+  const std::vector<HalfTree> halves = Rerouting(view, trees).Run();
+  for (size_t i = 0; i < trees.size(); ++i) {
+    trees[i].reduce_parent = ParentsOf(halves[2 * i], view);
+    trees[i].broadcast_parent = ParentsOf(halves[2 * i + 1], view);
+  }
+  return trees;
+}
+
+}  // namespace banyan
