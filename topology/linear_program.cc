@@ -5,6 +5,7 @@
 #include <coin/ClpSimplex.hpp>
 #include <coin/CoinPackedMatrix.hpp>
 #include <tuple>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -20,9 +21,14 @@ constexpr int kOptimal = 0;
 constexpr int kInfeasible = 1;
 constexpr int kUnbounded = 2;
 
-// Adds to `steps`.
-absl::Status Solve(ClpSimplex& problem, int64_t& steps) {
-  problem.primal();
+// Adds to `steps`. The last solution's prices still hold, and its values may not, where only limits have changed: that
+// suits the dual simplex.
+absl::Status Solve(ClpSimplex& problem, bool only_limits_changed, int64_t& steps) {
+  if (only_limits_changed) {
+    problem.dual();
+  } else {
+    problem.primal();
+  }
   steps += problem.numberIterations();
   // Each of its steps is at least 1e-12 long, beyond a bound if need be. Started where it ended, it steps no more and
   // computes the values afresh.
@@ -65,6 +71,18 @@ void LinearProgram::AddTerm(int row, int variable, double coefficient) {
   new_terms_.push_back({row, variable - first_new, coefficient});
 }
 
+void LinearProgram::Exclude(int variable) {
+  BANYAN_CHECK(solver_ != nullptr && variable >= 0 && variable < solver_->numberColumns());
+  solver_->setColumnUpper(variable, 0);
+  limits_changed_ = true;
+}
+
+void LinearProgram::Include(int variable) {
+  BANYAN_CHECK(solver_ != nullptr && variable >= 0 && variable < solver_->numberColumns());
+  solver_->setColumnUpper(variable, COIN_DBL_MAX);
+  limits_changed_ = true;
+}
+
 void LinearProgram::Load() {
   // CLP wants each pair of row and variable once.
   std::stable_sort(new_terms_.begin(), new_terms_.end(), [](const Term& a, const Term& b) {
@@ -92,6 +110,7 @@ void LinearProgram::Load() {
     solver_->resize(static_cast<int>(bounds_.size()), 0);
     for (size_t i = 0; i < bounds_.size(); ++i) solver_->setRowBounds(static_cast<int>(i), -COIN_DBL_MAX, bounds_[i]);
   }
+  if (variables == 0) return;
   const std::vector<double> least(variables, 0.0);
   const std::vector<double> most(variables, COIN_DBL_MAX);
   solver_->addColumns(static_cast<int>(variables), least.data(), most.data(), new_gains_.data(), starts.data(),
@@ -101,9 +120,11 @@ void LinearProgram::Load() {
 }
 
 absl::StatusOr<LinearSolution> LinearProgram::Maximise() {
+  const bool grown = !new_gains_.empty() || solver_ == nullptr;
   Load();
   LinearSolution solution;
-  if (absl::Status status = Solve(*solver_, solution.steps); !status.ok()) return status;
+  const bool only_limits_changed = std::exchange(limits_changed_, false) && !grown;
+  if (absl::Status status = Solve(*solver_, only_limits_changed, solution.steps); !status.ok()) return status;
   solution.objective = solver_->objectiveValue();
   for (int i = 0; i < solver_->numberColumns(); ++i) {
     solution.values.push_back(std::max(0.0, solver_->primalColumnSolution()[i]));

@@ -1,6 +1,6 @@
 // A linear program that maximises a weighted sum of variables, none below 0, under upper bounds on sums of them.
 // Thread-compatible. Solved by CLP's primal simplex, without clock or randomness: the same program has the same
-// solution. It may grow by variables between two solutions; the second then starts where the first ended.
+// solution. Variables may be added and taken out between two solutions; the second then starts where the first ended.
 #ifndef BANYAN_TOPOLOGY_LINEAR_PROGRAM_H_
 #define BANYAN_TOPOLOGY_LINEAR_PROGRAM_H_
 
@@ -37,6 +37,10 @@ class LinearProgram {
   // row and variable add up.
   void AddTerm(int row, int variable, double coefficient);
 
+  // Keeps a variable at 0, or lets it grow again. REQUIRES: it was in the last solution.
+  void Exclude(int variable);
+  void Include(int variable);
+
   // OUT_OF_RANGE when the objective has no limit, NOT_FOUND when nothing fits (only with bounds below 0), INTERNAL when
   // rounding errors defeat the solver.
   absl::StatusOr<LinearSolution> Maximise();
@@ -56,6 +60,7 @@ class LinearProgram {
   std::vector<double> new_gains_;  // of the variables that the solver does not have yet
   std::vector<Term> new_terms_;
   std::unique_ptr<ClpSimplex> solver_;
+  bool limits_changed_ = false;  // by variables that were excluded or included
 };
 
 }  // namespace banyan

@@ -79,6 +79,16 @@ TEST(LinearProgramTest, GrowsByVariables) {
   EXPECT_NEAR(program.Maximise()->objective, 16, 1e-9);
 }
 
+TEST(LinearProgramTest, VariablesCanBeTakenOutAndBack) {
+  LinearProgram program = TwoGoods();
+  ASSERT_TRUE(program.Maximise().ok());
+  program.Exclude(0);
+  EXPECT_NEAR(program.Maximise()->objective, 2 * 7.0 / 3, 1e-9);
+  EXPECT_EQ(program.Maximise()->values[0], 0);
+  program.Include(0);
+  EXPECT_NEAR(program.Maximise()->objective, 11, 1e-9);
+}
+
 TEST(LinearProgramTest, ABoundBelowZeroAsksForALeastValue) {
   LinearProgram program;
   const int x = program.AddVariable(-2);

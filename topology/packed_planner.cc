@@ -33,9 +33,8 @@ constexpr double kRounding = 1e-7;
 // The part of the bound that the packing may miss. In large networks the last percent takes more time than it is worth.
 constexpr double kAccuracy = 1e-3;
 
-// What may be spent on the packing and on the choice of its trees: half a second each on a machine of 2022.
-constexpr int64_t kPackingWork = 150'000'000;
-constexpr int64_t kSelectionWork = 75'000'000;
+// What the choice of trees may cost, as a part of what the packing may.
+constexpr int64_t kSelectionWorkDivisor = 3;
 
 constexpr double kBitsPerElement = 32;
 
@@ -102,7 +101,7 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
   }
   if (view.nodes().size() < 2) return AssemblePolicy("packed", config, fapt->trees, routes);
   const CapacityGraph graph(view);
-  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = kAccuracy, .work = kPackingWork};
+  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = kAccuracy, .work = PackingWork(view.nodes().size())};
   std::set<NodeId> roots;
   for (const Tree& tree : fapt->trees) {
     roots.insert(tree.root);
@@ -114,7 +113,7 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
   const double floor_bps = std::max(packing.seeds_rate_bps, (1 - kRateForFewTrees) * packing.rate_bps);
   const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
                                    .delays = ChunkSeconds(view, config.chunk_max_elements),
-                                   .work = kSelectionWork};
+                                   .work = options.work / kSelectionWorkDivisor};
   Policy policy = AssemblePolicy("packed", config, TreesOf(SelectHalves(graph, packing, selection), view), routes);
   policy.bound_bps = std::min(policy.bound_bps, packing.bound_bps);
   return policy;

@@ -67,48 +67,60 @@ class Selector {
     return grown;
   }
 
-  // Replaces the selection by the one of least delay from the pool; false when it does not reach the rate, or when the
-  // work is used up.
-  bool Improve(const std::vector<HalfTree>& pool) {
-    if (work_ >= options_.work) return false;
+  PackingProgram ProgramOf(const std::vector<HalfTree>& halves) const {
     PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
-    double slowest = 0;
-    for (const double delay : options_.delays) slowest = std::max(slowest, delay);
-    for (const HalfTree& half : pool) {
+    const double slowest = *std::max_element(options_.delays.begin(), options_.delays.end());
+    for (const HalfTree& half : halves) {
       program.Add(half, slowest > 0 ? DelayOfHalf(graph_, half, options_.delays) / slowest : 1);
     }
-    const absl::StatusOr<PackingSolution> solution = program.Solve();
-    if (!solution.ok()) {
-      work_ += static_cast<int64_t>(pool.size() * graph_.links().size());
-      return false;
-    }
-    work_ += solution->work;
-    Keep(pool, solution->volumes_bps);
-    return true;
+    return program;
   }
 
-  // Leaves out the least half trees, as many at a time as possible, until none can be missed.
+  // Replaces the selection by the one of least delay from the pool.
+  void Improve(const std::vector<HalfTree>& pool) {
+    if (options_.work <= 0) return;
+    const absl::StatusOr<PackingSolution> solution = ProgramOf(pool).Solve();
+    if (!solution.ok()) return;
+    work_ += solution->work;
+    Keep(pool, solution->volumes_bps);
+  }
+
+  // Leaves out those with the least volumes, as many at a time as possible, until none can be missed.
   void Thin() {
-    std::set<HalfTree> needed;
-    size_t step = selection_.halves.size() / 2;
-    while (step > 0 && work_ < options_.work) {
-      std::vector<size_t> order;
-      for (size_t i = 0; i < selection_.halves.size(); ++i) {
-        if (needed.count(selection_.halves[i]) == 0) order.push_back(i);
+    if (work_ >= options_.work) return;
+    const std::vector<HalfTree> halves = selection_.halves;
+    PackingProgram program = ProgramOf(halves);
+    absl::StatusOr<PackingSolution> solution = program.Solve();
+    if (!solution.ok()) return;
+    std::vector<double> volumes_bps = solution->volumes_bps;
+    std::set<size_t> candidates;
+    for (size_t i = 0; i < halves.size(); ++i) candidates.insert(i);
+    size_t step = halves.size() / 2;
+    while (step > 0 && !candidates.empty() && work_ < options_.work) {
+      const std::vector<size_t> least = Least(candidates, volumes_bps, step);
+      for (const size_t half : least) program.Exclude(half);
+      solution = program.Solve();
+      work_ += solution.ok() ? solution->work : static_cast<int64_t>(halves.size() * graph_.links().size());
+      if (solution.ok()) {
+        volumes_bps = std::move(solution->volumes_bps);
+        for (const size_t half : least) candidates.erase(half);
+        continue;
       }
-      if (order.empty()) return;
-      std::stable_sort(order.begin(), order.end(),
-                       [this](size_t a, size_t b) { return selection_.volumes_bps[a] < selection_.volumes_bps[b]; });
-      step = std::min(step, order.size());
-      const std::set<size_t> left_out(order.begin(), order.begin() + step);
-      std::vector<HalfTree> rest;
-      for (size_t i = 0; i < selection_.halves.size(); ++i) {
-        if (left_out.count(i) == 0) rest.push_back(selection_.halves[i]);
-      }
-      if (Improve(rest)) continue;
-      if (step == 1) needed.insert(selection_.halves[order[0]]);
+      for (const size_t half : least) program.Include(half);
+      if (step == 1) candidates.erase(least[0]);
       step = std::max<size_t>(1, step / 2);
     }
+    Keep(halves, volumes_bps);
+  }
+
+  // Up to `count` of the candidates.
+  static std::vector<size_t> Least(const std::set<size_t>& candidates, const std::vector<double>& volumes_bps,
+                                   size_t count) {
+    std::vector<size_t> order(candidates.begin(), candidates.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&volumes_bps](size_t a, size_t b) { return volumes_bps[a] < volumes_bps[b]; });
+    order.resize(std::min(order.size(), count));
+    return order;
   }
 
   // On each root, lowers the half that sums to more.

@@ -32,6 +32,10 @@ class PackingProgram {
   // `cost` per bit matters only at a given rate.
   void Add(const HalfTree& half, double cost = 0);
 
+  // Leaves a half tree out, or takes it back; they count in the order of Add. REQUIRES: Solve knows it already.
+  void Exclude(size_t half) { program_.Exclude(static_cast<int>(half)); }
+  void Include(size_t half) { program_.Include(static_cast<int>(half)); }
+
   // NOT_FOUND when the half trees do not reach the given rate; INTERNAL when rounding errors defeat the solver.
   absl::StatusOr<PackingSolution> Solve();
 

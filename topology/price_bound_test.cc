@@ -14,12 +14,6 @@ CapacityPrices Free(const NetworkView& view) {
           std::vector<double>(view.nodes().size(), 0)};
 }
 
-NetworkView Capped(const NetworkView& view, double cap_bps) {
-  std::vector<NetworkNode> nodes(view.nodes().begin(), view.nodes().end());
-  for (NetworkNode& node : nodes) node.up_cap_bps = node.down_cap_bps = cap_bps;
-  return *NetworkView::Create(nodes, {view.links().begin(), view.links().end()});
-}
-
 TEST(PriceBoundTest, EqualPricesProveTheSumOfAllLinks) {
   for (const NetworkView& view : {TriangleNetwork(), CompleteNetwork(4, 1), Internet2Network()}) {
     CapacityPrices prices = Free(view);
@@ -40,7 +34,7 @@ TEST(PriceBoundTest, PricesOnOneNodeProveItsSum) {
 }
 
 TEST(PriceBoundTest, PricesOnCapsCountAtBothEnds) {
-  const NetworkView view = Capped(CompleteNetwork(8, 100), 1e6);
+  const NetworkView view = WithCaps(CompleteNetwork(8, 100), 1, 1);
   CapacityPrices prices = Free(view);
   prices.up.assign(8, 1);
   EXPECT_NEAR(PriceBoundBps(view, prices), 1e6 * 8 / 14, 1e-3);

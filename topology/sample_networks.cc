@@ -1,8 +1,10 @@
 #include "topology/sample_networks.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "core/check.h"
@@ -18,21 +20,72 @@ void AddBoth(uint32_t a, uint32_t b, double a_to_b_mbps, double b_to_a_mbps, std
   links.push_back({b, a, b_to_a_mbps});
 }
 
+double DrawnMbps(Random& random) { return static_cast<double>(random.Between(20, 155)); }
+
+// n1..n<count>.
+std::vector<NetworkNode> Nodes(int count) {
+  std::vector<NetworkNode> nodes;
+  for (int i = 1; i <= count; ++i) {
+    nodes.push_back({NodeId(static_cast<uint32_t>(i)), "n" + std::to_string(i), {}, {}});
+  }
+  return nodes;
+}
+
+NetworkView Made(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links) {
+  absl::StatusOr<NetworkView> view = NetworkView::Create(std::move(nodes), std::move(links));
+  BANYAN_CHECK(view.ok());
+  return *std::move(view);
+}
+
+struct Place {
+  double x = 0;
+  double y = 0;
+};
+
+double Distance(const Place& a, const Place& b) { return std::hypot(a.x - b.x, a.y - b.y); }
+
+// Each place with the `degree` ones that are nearest to it, by their positions.
+std::set<std::pair<uint32_t, uint32_t>> NearestPairs(const std::vector<Place>& places, int degree) {
+  std::set<std::pair<uint32_t, uint32_t>> pairs;
+  for (uint32_t a = 0; a < places.size(); ++a) {
+    std::vector<std::pair<double, uint32_t>> others;
+    for (uint32_t b = 0; b < places.size(); ++b) {
+      if (b != a) others.push_back({Distance(places[a], places[b]), b});
+    }
+    std::sort(others.begin(), others.end());
+    others.resize(std::min(others.size(), static_cast<size_t>(degree)));
+    for (const auto& [distance, b] : others) pairs.insert(std::minmax(a, b));
+  }
+  return pairs;
+}
+
+// Joins what the pairs leave apart by the shortest links.
+void ConnectNearest(const std::vector<Place>& places, std::set<std::pair<uint32_t, uint32_t>>& pairs) {
+  std::vector<uint32_t> part(places.size());
+  for (uint32_t i = 0; i < part.size(); ++i) part[i] = i;
+  const auto join = [&part](uint32_t a, uint32_t b) { std::replace(part.begin(), part.end(), part[a], part[b]); };
+  for (const auto& [a, b] : pairs) join(a, b);
+  std::vector<std::tuple<double, uint32_t, uint32_t>> candidates;
+  for (uint32_t a = 0; a < places.size(); ++a) {
+    for (uint32_t b = a + 1; b < places.size(); ++b) candidates.push_back({Distance(places[a], places[b]), a, b});
+  }
+  std::sort(candidates.begin(), candidates.end());
+  for (const auto& [distance, a, b] : candidates) {
+    if (part[a] == part[b]) continue;
+    pairs.insert({a, b});
+    join(a, b);
+  }
+}
+
 }  // namespace
 
 NetworkView SampleNetwork(int nodes, const std::vector<SampleLink>& links) {
-  std::vector<NetworkNode> network_nodes;
-  for (int i = 1; i <= nodes; ++i) {
-    network_nodes.push_back({NodeId(static_cast<uint32_t>(i)), "n" + std::to_string(i), {}, {}});
-  }
   std::vector<NetworkLink> network_links;
   for (const SampleLink& link : links) {
     network_links.push_back({NodeId(link.from), NodeId(link.to), link.mbps * kBitsPerMegabit, absl::Milliseconds(15), 0,
                              LinkSource::kBelieved});
   }
-  absl::StatusOr<NetworkView> view = NetworkView::Create(std::move(network_nodes), std::move(network_links));
-  BANYAN_CHECK(view.ok());
-  return *std::move(view);
+  return Made(Nodes(nodes), std::move(network_links));
 }
 
 NetworkView TriangleNetwork() {
@@ -69,6 +122,50 @@ NetworkView Internet2Network() {
   return SampleNetwork(9, links);
 }
 
+NetworkView DrawnInternet2Network(uint64_t seed) {
+  const NetworkView view = Internet2Network();
+  std::vector<NetworkLink> links(view.links().begin(), view.links().end());
+  Random random(seed);
+  for (NetworkLink& link : links) link.throughput_bps = DrawnMbps(random) * kBitsPerMegabit;
+  return Made({view.nodes().begin(), view.nodes().end()}, std::move(links));
+}
+
+NetworkView HubAndMeshNetwork(int leaves, double hub_mbps, double mesh_mbps) {
+  std::vector<SampleLink> links;
+  const uint32_t nodes = static_cast<uint32_t>(leaves) + 1;
+  for (uint32_t a = 1; a <= nodes; ++a) {
+    const double mbps = a == 1 ? hub_mbps : mesh_mbps;
+    for (uint32_t b = a + 1; b <= nodes; ++b) AddBoth(a, b, mbps, mbps, links);
+  }
+  return SampleNetwork(leaves + 1, links);
+}
+
+NetworkView GeometricNetwork(int nodes, int degree, uint64_t seed) {
+  Random random(seed);
+  std::vector<Place> places(static_cast<size_t>(nodes));
+  for (Place& place : places) place = {random.Unit(), random.Unit()};
+  std::set<std::pair<uint32_t, uint32_t>> pairs = NearestPairs(places, degree);
+  ConnectNearest(places, pairs);
+  std::vector<NetworkLink> links;
+  for (const auto& [a, b] : pairs) {
+    const absl::Duration delay = absl::Milliseconds(30 * Distance(places[a], places[b]));
+    for (const auto& [from, to] : {std::make_pair(a, b), std::make_pair(b, a)}) {
+      links.push_back(
+          {NodeId(from + 1), NodeId(to + 1), DrawnMbps(random) * kBitsPerMegabit, delay, 0, LinkSource::kBelieved});
+    }
+  }
+  return Made(Nodes(nodes), std::move(links));
+}
+
+NetworkView WithCaps(const NetworkView& view, double up_mbps, double down_mbps) {
+  std::vector<NetworkNode> nodes(view.nodes().begin(), view.nodes().end());
+  for (NetworkNode& node : nodes) {
+    node.up_cap_bps = up_mbps * kBitsPerMegabit;
+    node.down_cap_bps = down_mbps * kBitsPerMegabit;
+  }
+  return Made(std::move(nodes), {view.links().begin(), view.links().end()});
+}
+
 NetworkView RandomNetwork(int nodes, int degree, uint64_t seed) {
   Random random(seed);
   std::set<std::pair<uint32_t, uint32_t>> pairs;
@@ -85,8 +182,8 @@ NetworkView RandomNetwork(int nodes, int degree, uint64_t seed) {
   }
   std::vector<SampleLink> links;
   for (const auto& [a, b] : pairs) {
-    const double a_to_b_mbps = static_cast<double>(random.Between(20, 155));
-    const double b_to_a_mbps = static_cast<double>(random.Between(20, 155));
+    const double a_to_b_mbps = DrawnMbps(random);
+    const double b_to_a_mbps = DrawnMbps(random);
     AddBoth(a, b, a_to_b_mbps, b_to_a_mbps, links);
   }
   return SampleNetwork(nodes, links);

@@ -1,5 +1,5 @@
-// Networks for tests and benchmarks: the facts of the design, the nine data centres of the demo, and random ones. Pure
-// functions.
+// Networks for tests and benchmarks: the facts of the design, the nine data centres of the demo, the overlays on
+// which planners are compared, and random ones. Pure functions.
 #ifndef BANYAN_TOPOLOGY_SAMPLE_NETWORKS_H_
 #define BANYAN_TOPOLOGY_SAMPLE_NETWORKS_H_
 
@@ -28,6 +28,20 @@ NetworkView CompleteNetwork(int nodes, double mbps);
 
 // The nine data centres of deploy/topologies/internet2.yaml.
 NetworkView Internet2Network();
+
+// The same data centres and links with other rates, each direction between 20 and 155 Mbit/s.
+NetworkView DrawnInternet2Network(uint64_t seed);
+
+// Leaves n2.. around a hub n1, to and from which each has `hub_mbps`; any two leaves have `mesh_mbps` between them.
+NetworkView HubAndMeshNetwork(int leaves, double hub_mbps, double mesh_mbps);
+
+// Nodes at random places of a square that light crosses in 30 ms, linked to their nearest ones (each node has at least
+// `degree` of these) and to what else is needed to connect all; random rates between 20 and 155 Mbit/s per direction,
+// delays as their distance.
+NetworkView GeometricNetwork(int nodes, int degree, uint64_t seed);
+
+// The same network with these caps on every node.
+NetworkView WithCaps(const NetworkView& view, double up_mbps, double down_mbps);
 
 // A connected network of random links between 20 and 155 Mbit/s per direction, each node having about `degree` of them.
 NetworkView RandomNetwork(int nodes, int degree, uint64_t seed);

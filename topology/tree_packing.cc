@@ -1,6 +1,7 @@
 #include "topology/tree_packing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -22,6 +23,10 @@ constexpr double kLeastGain = 1e-7;
 // At most so many roots get new half trees at a time: more make the program larger than they help.
 constexpr size_t kRootsAtATime = 32;
 
+constexpr double kWorkPerCubedNode = 700;
+constexpr double kLeastWork = 100e3;
+constexpr double kMostWork = 10e6;
+
 class Packer {
  public:
   Packer(const CapacityGraph& graph, const PackingOptions& options)
@@ -32,6 +37,7 @@ class Packer {
         program_(&graph, TypicalBps(graph)) {
     packing_.bound_bps = std::numeric_limits<double>::infinity();
     SearchSimplePrices();
+    if (options.seeds.empty()) AddLastFound();
     for (const HalfTree& half : options.seeds) Add(half);
   }
 
@@ -89,6 +95,14 @@ class Packer {
     for (double& price : packing_.prices) price /= cheapest;
   }
 
+  // For every root.
+  void AddLastFound() {
+    for (const size_t root : options_.roots) {
+      Add({Half::kReduce, root, to_root_.Links(root)});
+      Add({Half::kBroadcast, root, from_root_.Links(root)});
+    }
+  }
+
   // Those that prove the simple bound (simple_bound.h), and those that make every link worth the same.
   void SearchSimplePrices() {
     const std::vector<double> free(graph_.capacities_bps().size(), 0);
@@ -102,10 +116,10 @@ class Packer {
       sent[graph_.links()[i].from][i] = 1;
       received[graph_.links()[i].to][i] = 1;
     }
-    Search(uniform);
-    Search(even);
     for (const std::vector<double>& prices : sent) Search(prices);
     for (const std::vector<double>& prices : received) Search(prices);
+    Search(uniform);
+    Search(even);
   }
 
   // What both halves for a root cost at the solver's prices, of which the program pays back 1.
@@ -169,9 +183,20 @@ class Packer {
 
 }  // namespace
 
+int64_t PackingWork(size_t nodes) {
+  const double wanted = kWorkPerCubedNode * std::pow(static_cast<double>(nodes), 3);
+  return static_cast<int64_t>(std::clamp(wanted, kLeastWork, kMostWork));
+}
+
 TreePacking PackTrees(const CapacityGraph& graph, const PackingOptions& options) {
-  BANYAN_CHECK(graph.nodes() >= 2 && !options.roots.empty() && !options.seeds.empty());
+  BANYAN_CHECK(graph.nodes() >= 2 && !options.roots.empty());
   return Packer(graph, options).Run();
+}
+
+CapacityPrices CertificateOf(const CapacityGraph& graph, const TreePacking& packing) {
+  const auto up = packing.prices.begin() + graph.Up(0);
+  const auto down = packing.prices.begin() + graph.Down(0);
+  return {{packing.prices.begin(), up}, {up, down}, {down, packing.prices.end()}};
 }
 
 }  // namespace banyan
