@@ -106,9 +106,10 @@ void LinearProgram::Load() {
   if (solver_ == nullptr) {
     solver_ = std::make_unique<ClpSimplex>();
     solver_->setLogLevel(kSilent);
+    CoinPackedMatrix empty(true, nullptr, nullptr, nullptr, 0);
+    empty.setDimensions(static_cast<int>(bounds_.size()), 0);
+    solver_->loadProblem(empty, nullptr, nullptr, nullptr, nullptr, bounds_.data());
     solver_->setOptimizationDirection(kMaximise);
-    solver_->resize(static_cast<int>(bounds_.size()), 0);
-    for (size_t i = 0; i < bounds_.size(); ++i) solver_->setRowBounds(static_cast<int>(i), -COIN_DBL_MAX, bounds_[i]);
   }
   if (variables == 0) return;
   const std::vector<double> least(variables, 0.0);

@@ -34,7 +34,7 @@ constexpr double kRounding = 1e-7;
 constexpr double kAccuracy = 1e-3;
 
 // What the choice of trees may cost, as a part of what the packing may.
-constexpr int64_t kSelectionWorkDivisor = 3;
+constexpr int64_t kSelectionWorkDivisor = 5;
 
 constexpr double kBitsPerElement = 32;
 

