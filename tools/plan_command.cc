@@ -1,5 +1,6 @@
 #include "tools/plan_command.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -11,6 +12,7 @@
 #include "tools/plan_report.h"
 #include "topology/overlay_yaml.h"
 #include "topology/planner.h"
+#include "topology/rate_bound.h"
 
 namespace banyan {
 namespace {
@@ -100,8 +102,9 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   const NetworkView view = MakeNetworkView(*overlay);
   const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
   if (!config.ok()) return line.UsageError(config.status().message(), err);
-  const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
+  absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   if (!policy.ok()) return Fail(policy.status(), err);
+  policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
   out << (flags.json ? PlanJson(*policy, view) : flags.dot ? PlanDot(*policy, view) : PlanText(*policy, view));
   return kExitSuccess;
 }

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,17 +27,26 @@
 namespace banyan {
 namespace {
 
-// The part of the packing's rate that fewer and shallower trees may cost.
-constexpr double kRateForFewTrees = 0.005;
-
 // Below what FAPT's own trees reach by more than the solver's rounding nothing is given up.
 constexpr double kRounding = 1e-7;
 
-// The part of the bound that the packing may miss. In large networks the last percent takes more time than it is worth.
-constexpr double kAccuracy = 1e-3;
+// What a plan may miss: in large networks the last percent takes more time and more trees than it is worth.
+struct Precision {
+  size_t most_nodes;
+  double accuracy;       // the part of the bound that the packing may miss
+  double for_few_trees;  // the part of the packing's rate that fewer and shallower trees may cost
+};
+
+constexpr Precision kPrecisions[] = {
+    {12, 1e-3, 5e-3}, {20, 5e-3, 1e-2}, {std::numeric_limits<size_t>::max(), 2e-2, 2e-2}};
+
+const Precision& PrecisionFor(size_t nodes) {
+  return *std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+                       [nodes](const Precision& precision) { return nodes <= precision.most_nodes; });
+}
 
 // What the choice of trees may cost, as a part of what the packing may.
-constexpr int64_t kSelectionWorkDivisor = 5;
+constexpr int64_t kSelectionWorkDivisor = 3;
 
 constexpr double kBitsPerElement = 32;
 
@@ -101,7 +113,9 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
   }
   if (view.nodes().size() < 2) return AssemblePolicy("packed", config, fapt->trees, routes);
   const CapacityGraph graph(view);
-  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = kAccuracy, .work = PackingWork(view.nodes().size())};
+  const Precision& precision = PrecisionFor(view.nodes().size());
+  PackingOptions options{
+      .roots = {}, .seeds = {}, .accuracy = precision.accuracy, .work = PackingWork(view.nodes().size())};
   std::set<NodeId> roots;
   for (const Tree& tree : fapt->trees) {
     roots.insert(tree.root);
@@ -110,7 +124,7 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
   AddSeeds(fapt->trees, view, options.seeds);
   AddSeeds(UsableTrees(config.current_trees, roots, view), view, options.seeds);
   const TreePacking packing = PackTrees(graph, options);
-  const double floor_bps = std::max(packing.seeds_rate_bps, (1 - kRateForFewTrees) * packing.rate_bps);
+  const double floor_bps = std::max(packing.seeds_rate_bps, (1 - precision.for_few_trees) * packing.rate_bps);
   const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
                                    .delays = ChunkSeconds(view, config.chunk_max_elements),
                                    .work = options.work / kSelectionWorkDivisor};

@@ -14,19 +14,25 @@ namespace {
 // A half tree with less of the rate is a rounding error of the solver.
 constexpr double kLeastPart = 1e-7;
 
-// How much a path's whole delay counts beside what its links cost, in the half trees that are grown.
-constexpr double kDelayWeights[] = {0.01, 0.1, 1, 10};
+// How much a path's whole delay counts beside what its links cost, in the half trees that are grown: 1 is right for a
+// path that alone decides, less where other paths are as slow.
+constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1};
+
+// How often half trees are grown at the prices of a selection, and what that costs for each half tree and link.
+constexpr int kGrowths = 3;
+constexpr size_t kGrowthWork = 20;
 
 // A packing on its way to few half trees.
 class Selector {
  public:
-  Selector(const CapacityGraph& graph, const SelectionOptions& options) : graph_(graph), options_(options) {}
+  Selector(const CapacityGraph& graph, const SelectionOptions& options) : graph_(graph), options_(options) {
+    const double slowest = *std::max_element(options.delays.begin(), options.delays.end());
+    for (const double delay : options.delays) delays_.push_back(slowest > 0 ? delay / slowest : 1);
+  }
 
   Selection Run(const TreePacking& packing) {
     Keep(packing.halves, packing.volumes_bps);
-    std::set<HalfTree> pool(selection_.halves.begin(), selection_.halves.end());
-    for (const HalfTree& half : ShallowHalves(packing)) pool.insert(half);
-    Improve({pool.begin(), pool.end()});
+    Improve();
     Thin();
     Level();
     return std::move(selection_);
@@ -44,52 +50,55 @@ class Selector {
     selection_ = std::move(kept);
   }
 
-  // For the roots that the packing uses.
-  std::vector<HalfTree> ShallowHalves(const TreePacking& packing) const {
+  void AddTo(PackingProgram& program, const HalfTree& half) const {
+    program.Add(half, DelayOfHalf(graph_, half, delays_));
+  }
+
+  // Half trees for the roots in use, at prices that mean the same as delays.
+  std::vector<HalfTree> Grow(const std::vector<double>& prices) const {
     std::set<size_t> roots;
     for (const HalfTree& half : selection_.halves) roots.insert(half.root);
     std::vector<double> costs;
-    graph_.LinkCosts(packing.prices, costs);
-    double cost_sum = 0;
-    double delay_sum = 0;
-    for (size_t i = 0; i < costs.size(); ++i) {
-      cost_sum += costs[i];
-      delay_sum += options_.delays[i];
-    }
+    graph_.LinkCosts(prices, costs);
     std::vector<HalfTree> grown;
     for (const size_t root : roots) {
       for (const Half half : {Half::kReduce, Half::kBroadcast}) {
         for (const double weight : kDelayWeights) {
-          grown.push_back(GrowHalf(graph_, half, root, costs, options_.delays, weight * cost_sum / delay_sum));
+          grown.push_back(GrowHalf(graph_, half, root, costs, delays_, weight));
         }
       }
     }
     return grown;
   }
 
-  PackingProgram ProgramOf(const std::vector<HalfTree>& halves) const {
+  // Looks for half trees of less delay at the prices that the selection puts on capacity, and for what the selection is
+  // with them; a few times.
+  void Improve() {
+    std::vector<HalfTree> pool = selection_.halves;
+    std::set<HalfTree> known(pool.begin(), pool.end());
     PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
-    const double slowest = *std::max_element(options_.delays.begin(), options_.delays.end());
-    for (const HalfTree& half : halves) {
-      program.Add(half, slowest > 0 ? DelayOfHalf(graph_, half, options_.delays) / slowest : 1);
+    for (const HalfTree& half : pool) AddTo(program, half);
+    for (int i = 0; work_ < options_.work; ++i) {
+      const absl::StatusOr<PackingSolution> solution = program.Solve();
+      if (!solution.ok()) return;
+      work_ += solution->work;
+      Keep(pool, solution->volumes_bps);
+      const auto growth_work = static_cast<int64_t>(kGrowthWork * selection_.halves.size() * graph_.links().size());
+      if (i == kGrowths || work_ + growth_work > options_.work) return;
+      for (HalfTree& half : Grow(solution->prices)) {
+        if (!known.insert(half).second) continue;
+        AddTo(program, half);
+        pool.push_back(std::move(half));
+      }
     }
-    return program;
-  }
-
-  // Replaces the selection by the one of least delay from the pool.
-  void Improve(const std::vector<HalfTree>& pool) {
-    if (options_.work <= 0) return;
-    const absl::StatusOr<PackingSolution> solution = ProgramOf(pool).Solve();
-    if (!solution.ok()) return;
-    work_ += solution->work;
-    Keep(pool, solution->volumes_bps);
   }
 
   // Leaves out those with the least volumes, as many at a time as possible, until none can be missed.
   void Thin() {
     if (work_ >= options_.work) return;
     const std::vector<HalfTree> halves = selection_.halves;
-    PackingProgram program = ProgramOf(halves);
+    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
+    for (const HalfTree& half : halves) AddTo(program, half);
     absl::StatusOr<PackingSolution> solution = program.Solve();
     if (!solution.ok()) return;
     std::vector<double> volumes_bps = solution->volumes_bps;
@@ -144,6 +153,7 @@ class Selector {
 
   const CapacityGraph& graph_;
   const SelectionOptions& options_;
+  std::vector<double> delays_;  // by link; the slowest is 1
   Selection selection_;
   int64_t work_ = 0;
 };

@@ -23,8 +23,9 @@ struct Selection {
   std::vector<double> volumes_bps;
 };
 
-// Of the packing's half trees, and of shallow ones at its prices, those that reach the rate with the least delay (each
-// counts by its volume and its slowest path); then as few of them as can still reach it, as far as the work allows.
+// Of the packing's half trees, and of shallow ones that are looked for, those that reach the rate with the least delay
+// (each counts by its volume and its slowest path); then as few of them as can still reach it, as far as the work
+// allows.
 Selection SelectHalves(const CapacityGraph& graph, const TreePacking& packing, const SelectionOptions& options);
 
 // A reduce half and a broadcast half of the same root.

@@ -10,8 +10,9 @@
 namespace banyan {
 
 // With config.auxiliary, adds auxiliary paths within config.auxiliary_limits. With balanced shares, replaces the shares
-// unless they are given (fixed roots, or custom trees that say theirs), and drops the trees that get none; auxiliary
-// paths are taken into account. REQUIRES: `policy` comes from a planner for this view and configuration.
+// unless they are given (fixed roots, custom trees that say theirs) or are what is planned (packed), and drops the
+// trees that get none; auxiliary paths are taken into account. REQUIRES: `policy` comes from a planner for this view
+// and configuration.
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy);
 
 }  // namespace banyan

@@ -31,7 +31,7 @@ constexpr size_t kRoughHalves = 300;
 // At most so many roots get new half trees at a time: more make the program larger than they help.
 constexpr size_t kRootsAtATime = 32;
 
-constexpr double kWorkPerCubedNode = 300;
+constexpr double kWorkPerCubedNode = 400;
 constexpr double kLeastWork = 100e3;
 constexpr double kMostWork = 5e6;
 
