@@ -89,7 +89,10 @@ bool DetourSelector::IsPrimaryBusy(PolicyVersion policy, NodeId destination, int
 
 std::optional<int64_t> DetourSelector::PrimaryLimit(PolicyVersion policy, NodeId neighbour) const {
   const Ways* ways = Find(policy, neighbour);
-  if (ways == nullptr || ways->detours.empty() || ways->primary.path.size() != 2) return std::nullopt;
+  if (ways == nullptr || ways->primary.path.size() != 2) return std::nullopt;
+  const bool shares =
+      std::any_of(ways->detours.begin(), ways->detours.end(), [](const Way& way) { return way.is_planned; });
+  if (!shares) return std::nullopt;
   return ways->primary.limit_bytes;
 }
 

@@ -55,7 +55,7 @@ class DetourSelector {
   Path PrimaryPath(PolicyVersion policy, NodeId destination) const;
   // Whether a chunk that finds `load_bytes` on its way on the primary path should look for a detour.
   bool IsPrimaryBusy(PolicyVersion policy, NodeId destination, int64_t load_bytes) const;
-  // What a link may carry at once when more would better take a detour; empty when the policy knows no detour there.
+  // What a link may carry at once when more would better take a detour; empty when the policy plans no detour there.
   std::optional<int64_t> PrimaryLimit(PolicyVersion policy, NodeId neighbour) const;
   // A detour with room for the chunk that brings it there before the primary path, with `load_bytes` before it (kStuck
   // when it moves nothing), would. `measured_bps` is what the primary path is known to do, 0 when unknown. nullptr when

@@ -57,20 +57,20 @@ std::string Promise(const Policy& current, const Policy& candidate) {
 Formulation::Formulation(const TopologyConfig& topology, const AwarenessConfig& awareness)
     : is_enabled_(awareness.enabled), interval_(topology.update_interval), update_rate_(topology.update_rate) {}
 
-std::optional<std::string> Formulation::LookForReason(Timestamp now, const LinkTable& links) {
+std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, const LinkTable& links) {
   if (now >= model_due_) {
     model_due_ = kNever;
-    return "the model's size, which is known now";
+    return Reason{"the model's size, which is known now", kLeastGainForModel};
   }
   if (!is_enabled_) return std::nullopt;
   const absl::Duration pause = std::min(kLeastReplanPause, interval_);
   if (update_rate_ > 0 && now >= last_plan_ + pause && links.ChangedBeyond(update_rate_)) {
-    return absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100);
+    return Reason{absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100)};
   }
   if (now < last_look_ + interval_) return std::nullopt;
   last_look_ = now;
   if (!links.ChangedBeyond(0)) return std::nullopt;
-  return absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_));
+  return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_))};
 }
 
 void Formulation::NotePlanned(Timestamp now) {
@@ -82,9 +82,10 @@ void Formulation::NoteModel(Timestamp now) { model_due_ = now + kLeastReplanPaus
 
 Timestamp Formulation::NextLook() const { return std::min(model_due_, is_enabled_ ? last_look_ + interval_ : kNever); }
 
-Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {
+Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view,
+              double least_gain) {
   const std::string promise = Promise(current, candidate);
-  if (Gain(current, candidate) > kLeastGain) return {Verdict::Kind::kAdopt, promise + " are promised"};
+  if (Gain(current, candidate) > least_gain) return {Verdict::Kind::kAdopt, promise + " are promised"};
   if (SameTrees(current, candidate) &&
       SumOfDetoursBps(candidate, view) > SumOfDetoursBps(current, view) * (1 + kLeastDetourGain)) {
     return {Verdict::Kind::kAdopt, "there are better detours"};

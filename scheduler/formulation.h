@@ -31,15 +31,23 @@ inline constexpr double kStaleRateFactor = 2;
 // Between two plannings because of a change: the reports of one heartbeat come within such a time.
 inline constexpr absl::Duration kLeastReplanPause = absl::Milliseconds(500);
 
+// What a plan for a model whose size has just become known must promise: nothing of that is noise.
+inline constexpr double kLeastGainForModel = 0.01;
+
 class Formulation {
  public:
+  struct Reason {
+    std::string why;
+    double least_gain = kLeastGain;  // for Judge
+  };
+
   // REQUIRES: topology.update_interval is above 0.
   Formulation(const TopologyConfig& topology, const AwarenessConfig& awareness);
 
   // Why to plan now: the model's size has become known, or update_seconds have passed since the last look and a link
   // has changed at all, or a link has changed beyond update_rate. Empty when there is no reason. A look that finds
   // nothing starts the next interval.
-  std::optional<std::string> LookForReason(Timestamp now, const LinkTable& links);
+  std::optional<Reason> LookForReason(Timestamp now, const LinkTable& links);
   // A plan has been started for whatever reason.
   void NotePlanned(Timestamp now);
   // The model has more tensors now. They come one after the other, so the look waits until no more do.
@@ -69,7 +77,8 @@ struct Verdict {
 
 // Both policies are valued on `view` (ValueOn in topology/policy_value.h); `published` is the view that the current one
 // was published with. Pure function.
-Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view);
+Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view,
+              double least_gain = kLeastGain);
 
 // The slowest link of these hops; 0 for a path without a link.
 double PathRateBps(const std::vector<NodeId>& path, const NetworkView& view);

@@ -66,7 +66,7 @@ TEST(FormulationTest, PlansAtOnceWhenALinkChangesBeyondTheRate) {
   const Timestamp soon = kStart + kLeastReplanPause;
   EXPECT_FALSE(formulation.LookForReason(soon, little).has_value());
   EXPECT_FALSE(formulation.LookForReason(kStart + absl::Milliseconds(1), much).has_value());
-  EXPECT_THAT(formulation.LookForReason(soon, much).value_or(""), HasSubstr("more than 50%"));
+  EXPECT_THAT(formulation.LookForReason(soon, much)->why, HasSubstr("more than 50%"));
 }
 
 TEST(FormulationTest, PlansForAModelWhenAllItsTensorsAreThere) {
@@ -79,7 +79,10 @@ TEST(FormulationTest, PlansForAModelWhenAllItsTensorsAreThere) {
   const Timestamp due = kStart + absl::Milliseconds(300) + kLeastReplanPause;
   EXPECT_EQ(formulation.NextLook(), due);
   EXPECT_FALSE(formulation.LookForReason(kStart + kLeastReplanPause, links).has_value());
-  EXPECT_THAT(formulation.LookForReason(due, links).value_or(""), HasSubstr("the model's size"));
+  const std::optional<Formulation::Reason> reason = formulation.LookForReason(due, links);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_THAT(reason->why, HasSubstr("the model's size"));
+  EXPECT_EQ(reason->least_gain, kLeastGainForModel);
   EXPECT_FALSE(formulation.LookForReason(due, links).has_value());
   EXPECT_EQ(formulation.NextLook(), kNever);
 }

@@ -126,6 +126,7 @@ void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, bool roots
   const int64_t elements = is.chunks.max_elements;
   if (roots_fixed) comparison.Fixed("chunks.max_elements", was.chunks.max_elements, elements, kOptimizer);
   comparison.Free("chunks.max_elements", was.chunks.max_elements, elements);
+  comparison.Free("chunks.min_elements", was.chunks.min_elements, is.chunks.min_elements);
   const int64_t by_default = kChunksByDefault * was.chunks.max_elements * kBytesPerElement;
   const int64_t room = std::min(was.transport.relay_bytes > 0 ? was.transport.relay_bytes : by_default,
                                 was.transport.early_bytes > 0 ? was.transport.early_bytes : by_default);

@@ -11,7 +11,7 @@
 namespace banyan {
 
 // The differences, one line each, such as "topology.planner: fapt -> star"; none when both say the same. These may
-// differ: topology, awareness, multipath, chunks.max_elements, and what is believed of the links that exist. With
+// differ: topology, awareness, multipath, chunks, and what is believed of the links that exist. With
 // `roots_fixed` the roots, the shares and the chunk size may not.
 //
 // FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay.

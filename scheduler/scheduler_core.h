@@ -99,6 +99,7 @@ class SchedulerCore : public Protocol {
     std::vector<NodeId> members;
     NetworkView view;  // what it is made from
     std::string why;
+    double least_gain = kLeastGain;  // that it must promise
   };
   // The computation values the policy in use as well.
   void StartPlan(std::vector<NodeId> members, NetworkView view, PlannerConfig config, std::string why);

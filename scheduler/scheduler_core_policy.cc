@@ -103,16 +103,17 @@ void SchedulerCore::Publish(const Member& member) {
 
 void SchedulerCore::ReplanIfWanted() {
   if (!MayReplan()) return;
-  std::optional<std::string> why = formulation_.LookForReason(now_, links_);
-  if (!why.has_value()) return;
+  std::optional<Formulation::Reason> reason = formulation_.LookForReason(now_, links_);
+  if (!reason.has_value()) return;
   if (policies_.size() >= kMostLivePolicies) {
     return LogInfo(absl::StrCat(policies_.size(), " policies govern open rounds: no other is made before some close"));
   }
-  StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), *std::move(why));
+  StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), std::move(reason->why));
+  plan_->least_gain = reason->least_gain;
 }
 
 void SchedulerCore::FinishReplan(Plan plan, Policy policy, Policy current) {
-  Verdict verdict = Judge(current, published_view_, policy, plan.view);
+  Verdict verdict = Judge(current, published_view_, policy, plan.view, plan.least_gain);
   predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : current).round_time;
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
   switch (verdict.kind) {

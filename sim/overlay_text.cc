@@ -89,7 +89,7 @@ std::string OverlayText(const OverlayConfig& overlay) {
       "}\n", "multipath: {enabled: ", Word(overlay.multipath.enabled),
       ", primary_busy_bound: ", overlay.multipath.primary_busy_bound,
       ", auxiliary_queue_length: ", overlay.multipath.auxiliary_queue_length, "}\n",
-      "chunks: {max_elements: ", overlay.chunks.max_elements, "}\n",
+      "chunks: {max_elements: ", overlay.chunks.max_elements, ", min_elements: ", overlay.chunks.min_elements, "}\n",
       "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n",
       "transport: {connections: ", Or(transport.connections, "auto"),
       ", window_bytes: ", Or(transport.window_bytes, "auto"), ", early_bytes: ", transport.early_bytes,

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/command_line.h"
+#include "tools/model_size.h"
 #include "tools/plan_report.h"
 #include "topology/overlay_yaml.h"
 #include "topology/planner.h"
@@ -24,9 +25,10 @@ struct PlanFlags {
   bool has_roots = false;
   std::optional<int> roots;  // empty with has_roots: all
   std::optional<std::string> root;
-  int64_t arity = 0;      // 0: the file's
-  std::string shares;     // empty: the file's
-  std::string auxiliary;  // "on" or "off"; empty: the file's multipath.enabled
+  int64_t arity = 0;        // 0: the file's
+  std::string shares;       // empty: the file's
+  std::string auxiliary;    // "on" or "off"; empty: the file's multipath.enabled
+  int64_t model_bytes = 0;  // 0: unknown
   bool json = false;
   bool dot = false;
 };
@@ -54,6 +56,12 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
   line.Choice("shares", {"quality", "balanced"}, "instead of the file's topology.shares", &flags.shares);
   line.Choice("auxiliary", {"on", "off"}, "auxiliary paths; default: as multipath.enabled says", &flags.auxiliary);
   line.Integer("k", "K", "bkt: children per node", 1, kMaxOverlayNodes, &flags.arity);
+  line.Custom("model-bytes", "B", "plan for the time that a round of such a model takes",
+              [&flags](absl::string_view value) {
+                const absl::StatusOr<int64_t> bytes = ReadModelBytes(value);
+                if (bytes.ok()) flags.model_bytes = *bytes;
+                return bytes.status();
+              });
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
   return line;
@@ -100,8 +108,9 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
     return line.UsageError(status.message(), err);
   }
   const NetworkView view = MakeNetworkView(*overlay);
-  const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
+  absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
   if (!config.ok()) return line.UsageError(config.status().message(), err);
+  if (flags.model_bytes > 0) config->tensor_elements = {flags.model_bytes / kElementBytes};
   absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   if (!policy.ok()) return Fail(policy.status(), err);
   policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));

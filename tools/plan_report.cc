@@ -103,6 +103,10 @@ std::string PlanText(const Policy& policy, const NetworkView& view) {
   }
   absl::StrAppendFormat(&text, "upper bound     %.1f Mbit/s\n", policy.bound_bps / kBitsPerMegabit);
   absl::StrAppendFormat(&text, "ratio           %.3f\n", policy.detour_rate_bps / policy.bound_bps);
+  if (policy.round_time > absl::ZeroDuration()) {
+    absl::StrAppendFormat(&text, "time of a round %.3g s, in chunks of %d elements\n",
+                          absl::ToDoubleSeconds(policy.round_time), policy.chunk_max_elements);
+  }
   size_t name_width = 4;
   for (const Tree& tree : policy.trees) name_width = std::max(name_width, view.NameOf(tree.root).size());
   absl::StrAppend(&text, TreeTable(policy, view, name_width));
@@ -121,6 +125,10 @@ std::string PlanJson(const Policy& policy, const NetworkView& view) {
   json.Name("rate_mbps").Number(policy.rate_bps / kBitsPerMegabit);
   json.Name("detour_rate_mbps").Number(policy.detour_rate_bps / kBitsPerMegabit);
   json.Name("bound_mbps").Number(policy.bound_bps / kBitsPerMegabit);
+  if (policy.round_time > absl::ZeroDuration()) {
+    json.Name("round_seconds").Number(absl::ToDoubleSeconds(policy.round_time));
+  }
+  json.Name("chunk_max_elements").Integer(policy.chunk_max_elements);
   json.Name("trees").BeginArray();
   for (const Tree& tree : policy.trees) {
     json.BeginObject().Name("root").String(view.NameOf(tree.root)).Name("share").Number(tree.share);

@@ -17,6 +17,7 @@
 #include "sim/link_schedule.h"
 #include "sim/simulation.h"
 #include "tools/command_line.h"
+#include "tools/model_size.h"
 #include "tools/progress_bar.h"
 #include "tools/sim_report.h"
 #include "topology/network_view.h"
@@ -26,8 +27,6 @@
 namespace banyan {
 namespace {
 
-constexpr int64_t kElementBytes = 4;
-constexpr int64_t kMostModelBytes = int64_t{1} << 42;
 constexpr int64_t kMostRounds = 1000000;
 constexpr double kMostSeconds = 1e6;
 constexpr double kMostMbps = 1e6;
@@ -58,27 +57,9 @@ struct SimFlags {
   bool json = false;
 };
 
-// "1000000", "1000k", "1M"; whole float32 numbers.
-absl::StatusOr<int64_t> ReadBytes(absl::string_view text) {
-  absl::string_view digits = text;
-  int64_t unit = 1;
-  if (!digits.empty()) {
-    const char last = digits.back();
-    unit = last == 'k' ? 1000 : last == 'M' ? 1000 * 1000 : last == 'G' ? 1000 * 1000 * 1000 : 1;
-    if (unit > 1) digits.remove_suffix(1);
-  }
-  int64_t count = 0;
-  if (!absl::SimpleAtoi(digits, &count) || count < 1 || count > kMostModelBytes / unit ||
-      count * unit % kElementBytes != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected a number of bytes that is a multiple of 4, such as 1000000 or 1M, got '", text, "'"));
-  }
-  return count * unit;
-}
-
 absl::Status ReadTensors(absl::string_view text, std::vector<int64_t>& tensors) {
   for (const absl::string_view part : absl::StrSplit(text, ',')) {
-    const absl::StatusOr<int64_t> bytes = ReadBytes(part);
+    const absl::StatusOr<int64_t> bytes = ReadModelBytes(part);
     if (!bytes.ok()) return bytes.status();
     tensors.push_back(*bytes);
   }
@@ -138,7 +119,7 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Custom("model-bytes", "B", "size of the model (default 100M), one tensor unless --tensors says more",
               [&flags](absl::string_view value) {
-                const absl::StatusOr<int64_t> bytes = ReadBytes(value);
+                const absl::StatusOr<int64_t> bytes = ReadModelBytes(value);
                 if (bytes.ok()) flags.model_bytes = *bytes;
                 return bytes.status();
               });

@@ -86,6 +86,8 @@ struct MultipathConfig {
 
 struct ChunksConfig {
   int64_t max_elements = 65536;
+  // `packed` takes smaller chunks than max_elements where a round is sooner done with them, but none below this.
+  int64_t min_elements = 4096;
 };
 
 struct TransportConfig {

@@ -1,17 +1,22 @@
 #include "topology/planner.h"
 
+#include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "topology/bkt_planner.h"
+#include "topology/chunk_fit.h"
 #include "topology/custom_planner.h"
 #include "topology/fapt_planner.h"
 #include "topology/fixed_roots.h"
 #include "topology/mst_planner.h"
 #include "topology/packed_planner.h"
 #include "topology/policy_refinement.h"
+#include "topology/round_time.h"
 #include "topology/star_planner.h"
 
 namespace banyan {
@@ -52,6 +57,38 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
               .broadcast_parent = *std::move(broadcast)};
 }
 
+// Of FAPT with so many roots; small models are sooner done over few shallow trees than over all that a packing has.
+constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
+
+// The plan of the least round time for the model: `packed`, the same planned for chunks that suit the model, and FAPT
+// with several numbers of roots, each with its best chunks.
+Policy FitToModel(const NetworkView& view, PlannerConfig config, const Planner& packing, Policy packed) {
+  std::vector<Policy> candidates;
+  FitChunks(view, config.tensor_elements, config.chunk_min_elements, packed);
+  if (packed.chunk_max_elements != config.chunk_max_elements) {
+    config.chunk_max_elements = packed.chunk_max_elements;
+    config.current_trees = packed.trees;
+    absl::StatusOr<Policy> again = packing.Plan(view, config);
+    if (again.ok()) candidates.push_back(*std::move(again));
+  }
+  const double bound_bps = packed.bound_bps;
+  candidates.push_back(std::move(packed));
+  for (const int roots : kRootsToTry) {
+    if (roots > config.roots.value_or(kMaxRootsOfAll)) break;
+    config.roots = std::min(roots, static_cast<int>(view.nodes().size()));
+    absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, config);
+    if (!fapt.ok()) continue;
+    FitChunks(view, config.tensor_elements, config.chunk_min_elements, *fapt);
+    fapt->bound_bps = bound_bps;
+    candidates.push_back(*std::move(fapt));
+  }
+  for (Policy& candidate : candidates) {
+    candidate.round_time = PredictRoundTime(candidate, view, config.tensor_elements);
+  }
+  return *std::min_element(candidates.begin(), candidates.end(),
+                           [](const Policy& a, const Policy& b) { return a.round_time < b.round_time; });
+}
+
 }  // namespace
 
 std::vector<std::string> PlannerNames() { return {"fapt", "star", "bkt", "mst", "custom", "packed"}; }
@@ -75,6 +112,7 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
   config.shares = overlay.topology.shares;
   config.auxiliary = overlay.multipath.enabled;
   config.chunk_max_elements = overlay.chunks.max_elements;
+  config.chunk_min_elements = overlay.chunks.min_elements;
   if (overlay.topology.root.has_value()) {
     const absl::StatusOr<NodeId> root = Resolve(view, *overlay.topology.root);
     if (!root.ok()) return root.status();
@@ -93,7 +131,10 @@ absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& 
   if (!planner.ok()) return planner.status();
   absl::StatusOr<Policy> policy =
       config.fixed_roots.empty() ? (*planner)->Plan(view, config) : PlanWithFixedRoots(**planner, view, config);
-  if (policy.ok()) RefinePolicy(config, view, *policy);
+  if (!policy.ok()) return policy;
+  const bool is_free = config.planner == "packed" && config.fixed_roots.empty();
+  if (is_free && !config.tensor_elements.empty()) *policy = FitToModel(view, config, **planner, *std::move(policy));
+  RefinePolicy(config, view, *policy);
   return policy;
 }
 

@@ -1,0 +1,20 @@
+// A model's or tensor's size as users write it. Pure function.
+#ifndef BANYAN_TOOLS_MODEL_SIZE_H_
+#define BANYAN_TOOLS_MODEL_SIZE_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+inline constexpr int64_t kElementBytes = 4;
+inline constexpr int64_t kMostModelBytes = int64_t{1} << 42;
+
+// Bytes of "1000000", "1000k", "1M" or "1G"; INVALID_ARGUMENT unless they are whole float32 numbers.
+absl::StatusOr<int64_t> ReadModelBytes(absl::string_view text);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_MODEL_SIZE_H_

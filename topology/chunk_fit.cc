@@ -1,0 +1,38 @@
+#include "topology/chunk_fit.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "absl/time/time.h"
+#include "topology/round_time.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kEqual = 1.01;
+
+struct Size {
+  int64_t chunk_max_elements = 0;
+  absl::Duration round_time;
+};
+
+}  // namespace
+
+void FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
+               Policy& policy) {
+  const int64_t elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), int64_t{0});
+  std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensor_elements)}};
+  for (int64_t size = policy.chunk_max_elements / 2; size >= least_elements; size /= 2) {
+    if (elements / size > kMostFittedChunks) break;
+    Policy smaller = policy;
+    smaller.chunk_max_elements = size;
+    sizes.push_back({size, PredictRoundTime(smaller, view, tensor_elements)});
+  }
+  const auto shortest = std::min_element(sizes.begin(), sizes.end(),
+                                         [](const Size& a, const Size& b) { return a.round_time < b.round_time; });
+  const auto largest = std::find_if(sizes.begin(), sizes.end(),
+                                    [&](const Size& size) { return size.round_time <= kEqual * shortest->round_time; });
+  policy.chunk_max_elements = largest->chunk_max_elements;
+}
+
+}  // namespace banyan
