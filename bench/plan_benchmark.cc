@@ -37,6 +37,13 @@ std::vector<PlanCase> PlanCases() {
   cases.push_back({"plan/9_nodes_auxiliary_balanced", Internet2Network(), balanced, 5e-3});
   cases.push_back({"plan/100_nodes_400_links_auxiliary", RandomNetwork(100, 8, 1), auxiliary, 500e-3});
   cases.push_back({"plan/100_nodes_400_links_auxiliary_balanced", RandomNetwork(100, 8, 1), balanced, 500e-3});
+  PlannerConfig packed;
+  packed.planner = "packed";
+  cases.push_back({"plan/9_nodes_packed", Internet2Network(), packed, 50e-3});
+  cases.push_back({"plan/9_nodes_full_mesh_packed", RandomNetwork(9, 8, 1), packed, 50e-3});
+  cases.push_back({"plan/20_nodes_packed", GeometricNetwork(20, 6, 1), packed, 500e-3});
+  cases.push_back({"plan/100_nodes_400_links_packed", RandomNetwork(100, 8, 1), packed, 1});
+  cases.push_back({"plan/1000_nodes_packed", RandomNetwork(1000, 4, 1), packed, 5});
   return cases;
 }
 

@@ -17,7 +17,12 @@
 namespace banyan {
 namespace {
 
+// Instrumented code is several times slower, and what it looks for shows on fewer overlays.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr int kOverlays = 150;
+#else
 constexpr int kOverlays = 1000;
+#endif
 constexpr double kRounding = 1e-6;
 
 // 4 to 12 nodes, a link or none between any two, every direction at its own rate, caps on some nodes of every third.
@@ -85,7 +90,7 @@ TEST(PackedPropertyTest, HoldsOnRandomOverlays) {
     EXPECT_GE(packed->rate_bps, (1 - kRounding) * fapt->rate_bps);
     EXPECT_GE(packed->rate_bps, (1 - kRounding) * BalancedRateBps(*fapt, view));
     EXPECT_GE(packed->rate_bps, 0.97 * packed->bound_bps);
-    if (i % 4 == 0) {
+    if (i % 8 == 0) {
       EXPECT_LE(packed->rate_bps, (1 + kRounding) * ProvenBps(view));
     }
   }
