@@ -107,9 +107,8 @@ TEST(ArborescenceTest, IsAsCheapAsTheCheapestOfAll) {
   }
 }
 
-// Of a cheapest arborescence no node can change to another parent and save anything, unless a cycle comes of it: not a
-// proof, but Bock's is: adding a number to the costs of all links that enter a node moves all arborescences of roots
-// elsewhere by as much.
+// Every arborescence enters every node but its root once, so what all links that enter a node cost more moves all
+// costs by as much.
 TEST(ArborescenceTest, CostsOfAWholeCutMoveEveryArborescence) {
   Random random(2);
   for (const size_t nodes : {20, 60, 200}) {

@@ -12,7 +12,7 @@ namespace banyan {
 namespace {
 
 // The format's own list, so that reading a file does not depend on the planners.
-const char* const kPlanners[] = {"fapt", "star", "bkt", "mst", "custom"};
+const char* const kPlanners[] = {"fapt", "star", "bkt", "mst", "custom", "packed"};
 constexpr int64_t kMaxCustomTrees = 1024;
 // What users may lose by writing 0.33 three times.
 constexpr double kShareTolerance = 0.02;

@@ -5,10 +5,8 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -58,11 +56,11 @@ absl::StatusOr<Policy> PlanFapt(const NetworkView& view, const PlannerConfig& co
 }
 
 // The halves of trees all of whose edges are links.
-void AddSeeds(const std::vector<Tree>& trees, const NetworkView& view, std::vector<HalfTree>& seeds) {
+void AddHalves(const std::vector<Tree>& trees, const NetworkView& view, std::vector<HalfTree>& halves) {
   for (const Tree& tree : trees) {
     for (const Half half : {Half::kReduce, Half::kBroadcast}) {
-      std::optional<HalfTree> seed = HalfOf(tree, half, view);
-      if (seed.has_value()) seeds.push_back(*std::move(seed));
+      std::optional<HalfTree> found = HalfOf(tree, half, view);
+      if (found.has_value()) halves.push_back(*std::move(found));
     }
   }
 }
@@ -114,21 +112,26 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
   if (view.nodes().size() < 2) return AssemblePolicy("packed", config, fapt->trees, routes);
   const CapacityGraph graph(view);
   const Precision& precision = PrecisionFor(view.nodes().size());
-  PackingOptions options{
-      .roots = {}, .seeds = {}, .accuracy = precision.accuracy, .work = PackingWork(view.nodes().size())};
+  PackingOptions options{.roots = {},
+                         .seeds = {},
+                         .candidates = {},
+                         .accuracy = precision.accuracy,
+                         .work = PackingWork(view.nodes().size())};
   std::set<NodeId> roots;
   for (const Tree& tree : fapt->trees) {
     roots.insert(tree.root);
     options.roots.push_back(*view.IndexOf(tree.root));
   }
-  AddSeeds(fapt->trees, view, options.seeds);
-  AddSeeds(UsableTrees(config.current_trees, roots, view), view, options.seeds);
+  AddHalves(fapt->trees, view, options.seeds);
+  AddHalves(UsableTrees(config.current_trees, roots, view), view, options.candidates);
   const TreePacking packing = PackTrees(graph, options);
   const double floor_bps = std::max(packing.seeds_rate_bps, (1 - precision.for_few_trees) * packing.rate_bps);
   const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
                                    .delays = ChunkSeconds(view, config.chunk_max_elements),
                                    .work = options.work / kSelectionWorkDivisor};
-  Policy policy = AssemblePolicy("packed", config, TreesOf(SelectHalves(graph, packing, selection), view), routes);
+  std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
+  if (packing.rate_bps > 0) trees = TreesOf(SelectHalves(graph, packing, selection), view);
+  Policy policy = AssemblePolicy("packed", config, std::move(trees), routes);
   policy.bound_bps = std::min(policy.bound_bps, packing.bound_bps);
   return policy;
 }

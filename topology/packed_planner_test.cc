@@ -86,6 +86,14 @@ TEST(PackedPlannerTest, RoutesFixedRootsAroundEachOther) {
   EXPECT_GT(packed.rate_bps, 1.3 * fapt.rate_bps);
 }
 
+TEST(PackedPlannerTest, AnOverlayMayAskForIt) {
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(
+      "nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b], mbps: 10}]\ntopology: {planner: packed}\n", "test");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  const NetworkView view = MakeNetworkView(*overlay);
+  EXPECT_EQ(MakePolicy(view, *MakePlannerConfig(*overlay, view))->planner, "packed");
+}
+
 TEST(PackedPlannerTest, BeginsWithTheCurrentTrees) {
   const NetworkView view = Internet2Network();
   PlannerConfig config;

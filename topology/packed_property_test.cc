@@ -68,7 +68,8 @@ void ExpectWithinCapacity(const Policy& policy, const NetworkView& view) {
 
 // The bound that a packing's prices prove, worked out anew.
 double ProvenBps(const NetworkView& view) {
-  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = 1e-3, .work = PackingWork(view.nodes().size())};
+  PackingOptions options{
+      .roots = {}, .seeds = {}, .candidates = {}, .accuracy = 1e-3, .work = PackingWork(view.nodes().size())};
   for (size_t root = 0; root < view.nodes().size(); ++root) options.roots.push_back(root);
   const CapacityGraph graph(view);
   const TreePacking packing = PackTrees(graph, options);

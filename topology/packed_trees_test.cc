@@ -19,7 +19,8 @@ struct Packed {
 
 Packed Pack(const NetworkView& view) {
   Packed packed{CapacityGraph(view), {}, {}};
-  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = 1e-3, .work = PackingWork(view.nodes().size())};
+  PackingOptions options{
+      .roots = {}, .seeds = {}, .candidates = {}, .accuracy = 1e-3, .work = PackingWork(view.nodes().size())};
   for (size_t root = 0; root < view.nodes().size(); ++root) options.roots.push_back(root);
   packed.packing = PackTrees(packed.graph, options);
   packed.options = {.rate_bps = 0.99 * packed.packing.rate_bps,

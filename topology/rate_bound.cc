@@ -23,7 +23,7 @@ double RateBoundBps(const NetworkView& view) {
   const double bound_bps = std::min(SimpleBoundBps(view), PartitionBoundBps(view));
   const size_t nodes = view.nodes().size();
   if (nodes < 2 || !view.CheckConnected().ok()) return bound_bps;
-  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = kAccuracy, .work = PackingWork(nodes)};
+  PackingOptions options{.roots = {}, .seeds = {}, .candidates = {}, .accuracy = kAccuracy, .work = PackingWork(nodes)};
   for (size_t root = 0; root < std::min(nodes, kMaxRoots); ++root) options.roots.push_back(root);
   return std::min(bound_bps, PackTrees(CapacityGraph(view), options).bound_bps);
 }

@@ -48,6 +48,7 @@ class Packer {
 
   TreePacking Run() {
     if (!options_.seeds.empty() && Solve()) packing_.seeds_rate_bps = packing_.rate_bps;
+    for (const HalfTree& half : options_.candidates) Add(half);
     BeginRoughly();
     SearchSimplePrices();
     if (!Solve()) return std::move(packing_);

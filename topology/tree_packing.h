@@ -1,7 +1,7 @@
 // Half trees and volumes that together come as close to the highest all-reduce rate as one likes, with prices that
-// prove how close (design, section 7): column generation over the cheapest arborescences (Dantzig and Wolfe 1960;
-// Edmonds' arborescences as columns), with the smoothed prices of Wentges ("Weighted Dantzig-Wolfe decomposition",
-// 1997). Pure.
+// prove how close (design, section 7). A rough packing (rough_packing.h) gives the first prices and half trees; then
+// column generation over the cheapest arborescences (Dantzig and Wolfe 1960, with arborescences as columns) at the
+// smoothed prices of Wentges ("Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997). Pure.
 #ifndef BANYAN_TOPOLOGY_TREE_PACKING_H_
 #define BANYAN_TOPOLOGY_TREE_PACKING_H_
 
@@ -19,9 +19,10 @@ namespace banyan {
 int64_t PackingWork(size_t nodes);
 
 struct PackingOptions {
-  std::vector<size_t> roots;    // that trees may have, ascending
-  std::vector<HalfTree> seeds;  // half trees to begin with
-  double accuracy = 1e-3;       // the part of the bound that may be missing
+  std::vector<size_t> roots;         // that trees may have, ascending
+  std::vector<HalfTree> seeds;       // half trees to begin with, whose rate is the least to be reached
+  std::vector<HalfTree> candidates;  // half trees to look at as well
+  double accuracy = 1e-3;            // the part of the bound that may be missing
   // What may be spent: the links that searches look at, and the numbers that the solver changes (some 50 ns each).
   int64_t work = 0;
 };

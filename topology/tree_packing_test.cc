@@ -8,7 +8,7 @@ namespace banyan {
 namespace {
 
 TreePacking Packed(const NetworkView& view, int64_t work) {
-  PackingOptions options{.roots = {}, .seeds = {}, .accuracy = 1e-3, .work = work};
+  PackingOptions options{.roots = {}, .seeds = {}, .candidates = {}, .accuracy = 1e-3, .work = work};
   for (size_t root = 0; root < view.nodes().size(); ++root) options.roots.push_back(root);
   return PackTrees(CapacityGraph(view), options);
 }
@@ -59,7 +59,7 @@ TEST(TreePackingTest, WithoutWorkItReturnsWhatItHas) {
 }
 
 TEST(TreePackingTest, KeepsToItsRoots) {
-  PackingOptions options{.roots = {2, 5}, .seeds = {}, .accuracy = 1e-3, .work = PackingWork(9)};
+  PackingOptions options{.roots = {2, 5}, .seeds = {}, .candidates = {}, .accuracy = 1e-3, .work = PackingWork(9)};
   const TreePacking packing = PackTrees(CapacityGraph(Internet2Network()), options);
   for (const HalfTree& half : packing.halves) EXPECT_TRUE(half.root == 2 || half.root == 5);
   EXPECT_GT(packing.rate_bps, 76e6);
