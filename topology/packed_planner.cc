@@ -48,11 +48,25 @@ constexpr int64_t kSelectionWorkDivisor = 3;
 
 constexpr double kBitsPerElement = 32;
 
+// Larger networks have roots only where FAPT would have them, so that a plan takes no longer than it may.
+constexpr size_t kMostNodesForAllRoots = 150;
+
 // FAPT's plan: trees to begin with, and the roots that may be used.
 absl::StatusOr<Policy> PlanFapt(const NetworkView& view, const PlannerConfig& config) {
   PlannerConfig fapt = config;
   fapt.planner = "fapt";
   return config.fixed_roots.empty() ? FaptPlanner().Plan(view, fapt) : PlanWithFixedRoots(FaptPlanner(), view, fapt);
+}
+
+// The best rate may need a root that FAPT would not choose.
+std::set<NodeId> RootsFor(const NetworkView& view, const PlannerConfig& config, const std::vector<Tree>& fapt_trees) {
+  std::set<NodeId> roots;
+  if (config.roots.has_value() || view.nodes().size() > kMostNodesForAllRoots) {
+    for (const Tree& tree : fapt_trees) roots.insert(tree.root);
+  } else {
+    for (const NetworkNode& node : view.nodes()) roots.insert(node.id);
+  }
+  return roots;
 }
 
 // The halves of trees all of whose edges are links.
@@ -117,11 +131,8 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
                          .candidates = {},
                          .accuracy = precision.accuracy,
                          .work = PackingWork(view.nodes().size())};
-  std::set<NodeId> roots;
-  for (const Tree& tree : fapt->trees) {
-    roots.insert(tree.root);
-    options.roots.push_back(*view.IndexOf(tree.root));
-  }
+  const std::set<NodeId> roots = RootsFor(view, config, fapt->trees);
+  for (const NodeId root : roots) options.roots.push_back(*view.IndexOf(root));
   AddHalves(fapt->trees, view, options.seeds);
   AddHalves(UsableTrees(config.current_trees, roots, view), view, options.candidates);
   const TreePacking packing = PackTrees(graph, options);

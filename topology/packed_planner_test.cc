@@ -57,7 +57,7 @@ TEST(PackedPlannerTest, IsCloseToTheBoundOnMeshes) {
 TEST(PackedPlannerTest, IsCloseToTheBoundOnLargerNetworks) {
   EXPECT_GE(Ratio(GeometricNetwork(20, 4, 1)), kLeastRatio);
   EXPECT_GE(Ratio(GeometricNetwork(50, 4, 1)), 0.9);
-  EXPECT_GE(Ratio(GeometricNetwork(100, 4, 1)), 0.9);
+  for (const uint64_t seed : {1, 3}) EXPECT_GE(Ratio(GeometricNetwork(100, 4, seed)), 0.9) << seed;
 }
 
 TEST(PackedPlannerTest, KeepsToAsManyRootsAsItMayUse) {

@@ -15,7 +15,7 @@ namespace {
 constexpr double kAccuracy = 1e-3;
 
 // More roots make the packing's program larger; those that are left out make its prices, not its proof, worse.
-constexpr size_t kMaxRoots = 32;
+constexpr size_t kMaxRoots = 150;
 
 }  // namespace
 

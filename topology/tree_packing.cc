@@ -33,7 +33,7 @@ constexpr size_t kRootsAtATime = 32;
 
 constexpr double kWorkPerCubedNode = 400;
 constexpr double kLeastWork = 100e3;
-constexpr double kMostWork = 5e6;
+constexpr double kMostWork = 4e6;
 
 class Packer {
  public:
