@@ -25,6 +25,7 @@ void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, Pla
   config.tensor_elements = keys_.Elements();
   last_computation_ = last_computation_.Next();
   const Policy* current = policies_.Current();
+  if (current != nullptr) config.current_trees = current->trees;
   outbox_.StartComputation(last_computation_, std::make_unique<PlanComputation>(
                                                   view, members, std::move(config),
                                                   current == nullptr ? std::nullopt : std::make_optional(*current)));

@@ -12,8 +12,7 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
   const auto divide = [scale](int64_t value) { return value == 0 ? 0 : std::max<int64_t>(1, value / scale); };
   overlay.chunks.max_elements = divide(overlay.chunks.max_elements);
   const int64_t least = std::min(kLeastCarriedElements, overlay.chunks.min_elements);
-  overlay.chunks.min_elements =
-      std::min(overlay.chunks.max_elements, std::max(least, divide(overlay.chunks.min_elements)));
+  overlay.chunks.min_elements = std::max(least, divide(overlay.chunks.min_elements));
   if (overlay.transport.window_bytes.has_value()) {
     overlay.transport.window_bytes = divide(*overlay.transport.window_bytes);
   }

@@ -9,7 +9,8 @@
 
 namespace banyan {
 
-// Planners that choose chunks take none of fewer carried elements than this: they would be more header than anything else.
+// Planners that choose chunks take none of fewer carried elements than this: they would be more header than anything
+// else.
 inline constexpr int64_t kLeastCarriedElements = 64;
 
 // Gives addresses to the scheduler and to nodes that have none. REQUIRES: scale >= 1.

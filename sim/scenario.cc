@@ -44,6 +44,9 @@ OverlayConfig DrawOverlay(Random* random) {
   return overlay;
 }
 
+// One seed of so many plans with `packed`.
+constexpr uint64_t kSeedsPerPacked = 5;
+
 void DrawSections(OverlayConfig* overlay, Random* random) {
   const auto nodes = static_cast<int>(overlay->nodes.size());
   overlay->topology.planner = OneOf<const char*, 6>({"fapt", "fapt", "star", "star", "bkt", "mst"}, random);
@@ -193,6 +196,11 @@ Scenario MakeScenario(uint64_t seed) {
   DrawSections(&cluster.overlay, &random);
   cluster.plan = DrawPlan(cluster.overlay, &random);
   LimitChunks(cluster.plan, &cluster.overlay);
+  // By the seed alone, so that the seeds that once failed stay what they were.
+  if (seed % kSeedsPerPacked == kSeedsPerPacked - 2) {
+    cluster.overlay.topology.planner = "packed";
+    cluster.overlay.chunks.min_elements = 1;
+  }
   cluster.link_jitter = absl::Milliseconds(random.Chance(0.5) ? random.Between(0, 40) : 0);
   cluster.network.scheduler_delay = absl::Milliseconds(random.Between(0, 40));
   cluster.network.scheduler_jitter = absl::Milliseconds(random.Between(0, 20));

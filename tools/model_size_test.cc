@@ -13,7 +13,7 @@ TEST(ModelSizeTest, ReadsUnits) {
 }
 
 TEST(ModelSizeTest, RefusesWhatIsNoModel) {
-  for (const char* text : {"", "0", "-4", "3", "1m", "k", "1.5M", "9999999999G", "4 "}) {
+  for (const char* text : {"", "0", "-4", "3", "1m", "k", "1.5M", "9999999999G", "4x"}) {
     EXPECT_EQ(ReadModelBytes(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }

@@ -12,8 +12,8 @@
 #include "tools/model_size.h"
 #include "tools/plan_report.h"
 #include "topology/overlay_yaml.h"
+#include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
-#include "topology/rate_bound.h"
 
 namespace banyan {
 namespace {

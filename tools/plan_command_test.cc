@@ -70,7 +70,7 @@ TEST(PlanCommandTest, JsonIsStable) {
   EXPECT_EQ(detour["from"].as<std::string>(), "n1");
   EXPECT_EQ(detour["to"].as<std::string>(), "n3");
   EXPECT_EQ(detour["path"].as<std::vector<std::string>>(), (std::vector<std::string>{"n1", "n2", "n3"}));
-  EXPECT_EQ(json.size(), 7u);
+  EXPECT_EQ(json.size(), 8u);
 }
 
 TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {

@@ -96,7 +96,6 @@ ChunksConfig ReadChunks(const YamlValue& value, YamlProblems& problems) {
   YamlMapReader map(value, "chunks", problems);
   map.Integer("max_elements", 1, kMaxChunkElements, config.max_elements);
   map.Integer("min_elements", 1, kMaxChunkElements, config.min_elements);
-  config.min_elements = std::min(config.min_elements, config.max_elements);
   map.Finish();
   return config;
 }

@@ -14,7 +14,7 @@
 #include "topology/fapt_planner.h"
 #include "topology/fixed_roots.h"
 #include "topology/mst_planner.h"
-#include "topology/packed_planner.h"
+#include "topology/packing/packed_planner.h"
 #include "topology/policy_refinement.h"
 #include "topology/round_time.h"
 #include "topology/star_planner.h"

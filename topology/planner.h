@@ -41,11 +41,11 @@ struct PlannerConfig {
   bool auxiliary = false;  // whether tree edges get auxiliary paths
   AuxiliaryLimits auxiliary_limits;
   int64_t chunk_max_elements = 65536;
-  int64_t chunk_min_elements = 4096;  // packed: the smallest chunks that it may choose
+  int64_t chunk_min_elements = 4096;   // packed: the smallest chunks that it may choose
   std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
   // Of the model, in KeyId order; empty while it is unknown.
   std::vector<int64_t> tensor_elements;
-  std::vector<Tree> current_trees;     // packed: of the policy in use, to begin with
+  std::vector<Tree> current_trees;  // packed: of the policy in use, to begin with
 };
 
 class Planner {

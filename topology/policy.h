@@ -50,7 +50,8 @@ struct Policy {
   double rate_bps = 0;         // over the trees' edges alone: the most loaded link decides
   double detour_rate_bps = 0;  // with ideal use of the auxiliary paths; rate_bps when there are none
   // That no scheme can beat: the simple bound, or what the prices of `packed` prove where that is less. Who shows or
-  // judges a plan can have the tightest one from RateBoundBps in topology/rate_bound.h, which takes longer than a plan.
+  // judges a plan can have the tightest one from RateBoundBps in topology/packing/rate_bound.h, which takes longer than
+  // a plan.
   double bound_bps = 0;
   // What a round is predicted to take (topology/round_time.h), with ideal use of the auxiliary paths; 0 while the
   // model's size is unknown.

@@ -1,0 +1,46 @@
+// The overlay as the packing of trees sees it: nodes and links by number, and the capacity of everything that a tree
+// loads. An immutable value; thread-compatible; independent of the view that it was made of.
+#ifndef BANYAN_TOPOLOGY_PACKING_CAPACITY_GRAPH_H_
+#define BANYAN_TOPOLOGY_PACKING_CAPACITY_GRAPH_H_
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "topology/network_view.h"
+
+namespace banyan {
+
+// From one node to another, by their numbers.
+struct Arc {
+  size_t from = 0;
+  size_t to = 0;
+};
+
+// Nodes and links have the numbers of their positions in the view. What can be full is numbered too: first the links,
+// then what every node sends, then what every node receives.
+class CapacityGraph {
+ public:
+  explicit CapacityGraph(const NetworkView& view);
+
+  size_t nodes() const { return nodes_; }
+  const std::vector<Arc>& links() const { return links_; }
+  // By the number of what can be full; infinite where a node has no cap.
+  const std::vector<double>& capacities_bps() const { return capacities_bps_; }
+  size_t Up(size_t node) const { return links_.size() + node; }
+  size_t Down(size_t node) const { return links_.size() + nodes_ + node; }
+
+  // Adds `volume` to all that a path or tree over these links loads.
+  void AddLoad(absl::Span<const size_t> links, double volume, std::vector<double>& loads) const;
+  // What a bit over each link costs: its own price, the price of what its sender sends and its receiver receives.
+  void LinkCosts(absl::Span<const double> prices, std::vector<double>& costs) const;
+
+ private:
+  size_t nodes_ = 0;
+  std::vector<Arc> links_;
+  std::vector<double> capacities_bps_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_PACKING_CAPACITY_GRAPH_H_

@@ -1,0 +1,22 @@
+// The planner that uses every link: trees whose loads fit the links and caps together at a rate close to the highest
+// possible, which the policy's bound proves. Where FAPT takes the fastest path of each node as if it were alone, this
+// one packs arborescences (tree_packing.h), then takes few of little delay (packed_trees.h). Stateless.
+#ifndef BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_
+#define BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_
+
+#include "absl/status/statusor.h"
+#include "topology/planner.h"
+
+namespace banyan {
+
+class PackedPlanner : public Planner {
+ public:
+  // The roots are among those that FAPT takes under this configuration, and the rate is at least what FAPT's trees
+  // reach with the best shares; a root may have several trees. With config.fixed_roots there is one tree for each of
+  // them.
+  absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const override;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_

@@ -1,0 +1,124 @@
+// What only the packed planner promises; planner_conformance_test.cc holds the rest.
+#include "topology/packing/packed_planner.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "topology/overlay_yaml.h"
+#include "topology/planner.h"
+#include "topology/policy_check.h"
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kLeastRatio = 0.97;
+
+Policy Planned(const NetworkView& view, const PlannerConfig& config = {}) {
+  absl::StatusOr<Policy> policy = PackedPlanner().Plan(view, config);
+  EXPECT_TRUE(policy.ok()) << policy.status();
+  return policy.ok() ? *std::move(policy) : Policy();
+}
+
+double Ratio(const NetworkView& view) {
+  const Policy policy = Planned(view);
+  EXPECT_TRUE(ValidatePolicy(policy, view).ok()) << ValidatePolicy(policy, view);
+  return policy.rate_bps / policy.bound_bps;
+}
+
+NetworkView Cloud9() {
+  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/cloud9.yaml");
+  EXPECT_TRUE(overlay.ok()) << overlay.status();
+  return MakeNetworkView(*overlay);
+}
+
+TEST(PackedPlannerTest, KnownRates) {
+  EXPECT_NEAR(Planned(Internet2Network()).rate_bps, 110e6, 1.1e6);
+  EXPECT_NEAR(Planned(TriangleNetwork()).rate_bps, 12.45e6, 0.1e6);
+  EXPECT_NEAR(Planned(CompleteNetwork(4, 1)).rate_bps, 2e6, 2);
+  EXPECT_NEAR(Planned(WithCaps(CompleteNetwork(8, 100), 1, 1)).rate_bps, 1e6 * 8 / 14, 1e3);
+}
+
+TEST(PackedPlannerTest, IsCloseToTheBoundOnTheNineDataCentres) {
+  for (uint64_t seed = 1; seed <= 30; ++seed) EXPECT_GE(Ratio(DrawnInternet2Network(seed)), kLeastRatio) << seed;
+}
+
+TEST(PackedPlannerTest, IsCloseToTheBoundOnTheNineRegions) {
+  EXPECT_GE(Ratio(Cloud9()), kLeastRatio);
+  EXPECT_GE(Ratio(WithCaps(Cloud9(), 5000, 5000)), kLeastRatio);
+}
+
+TEST(PackedPlannerTest, IsCloseToTheBoundOnMeshes) {
+  for (uint64_t seed = 1; seed <= 12; ++seed) EXPECT_GE(Ratio(RandomNetwork(9, 8, seed)), kLeastRatio) << seed;
+  for (const int leaves : {4, 8}) EXPECT_GE(Ratio(HubAndMeshNetwork(leaves, 100, 5)), kLeastRatio) << leaves;
+}
+
+TEST(PackedPlannerTest, IsCloseToTheBoundOnLargerNetworks) {
+  EXPECT_GE(Ratio(GeometricNetwork(20, 4, 1)), kLeastRatio);
+  EXPECT_GE(Ratio(GeometricNetwork(50, 4, 1)), 0.9);
+  for (const uint64_t seed : {1, 3}) EXPECT_GE(Ratio(GeometricNetwork(100, 4, seed)), 0.9) << seed;
+}
+
+TEST(PackedPlannerTest, KeepsToAsManyRootsAsItMayUse) {
+  PlannerConfig config;
+  config.roots = 2;
+  std::set<NodeId> roots;
+  for (const Tree& tree : Planned(Internet2Network(), config).trees) roots.insert(tree.root);
+  EXPECT_LE(roots.size(), 2u);
+  config.roots = 1;
+  config.root = NodeId(4);
+  for (const Tree& tree : Planned(Internet2Network(), config).trees) EXPECT_EQ(tree.root, NodeId(4));
+}
+
+TEST(PackedPlannerTest, RoutesFixedRootsAroundEachOther) {
+  const NetworkView view = Internet2Network();
+  PlannerConfig config;
+  config.fixed_roots = {{NodeId(3), 0.25}, {NodeId(6), 0.5}, {NodeId(3), 0.25}};
+  const Policy packed = Planned(view, config);
+  ASSERT_EQ(packed.trees.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(packed.trees[i].root, config.fixed_roots[i].root);
+    EXPECT_EQ(packed.trees[i].share, config.fixed_roots[i].share);
+  }
+  EXPECT_NE(packed.trees[0].reduce_parent, packed.trees[2].reduce_parent);
+  const Policy fapt = *MakePolicy(view, config);
+  EXPECT_GT(packed.rate_bps, 1.3 * fapt.rate_bps);
+}
+
+TEST(PackedPlannerTest, AnOverlayMayAskForIt) {
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(
+      "nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b], mbps: 10}]\ntopology: {planner: packed}\n", "test");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  const NetworkView view = MakeNetworkView(*overlay);
+  EXPECT_EQ(MakePolicy(view, *MakePlannerConfig(*overlay, view))->planner, "packed");
+}
+
+TEST(PackedPlannerTest, BeginsWithTheCurrentTrees) {
+  const NetworkView view = Internet2Network();
+  PlannerConfig config;
+  config.current_trees = Planned(view).trees;
+  const Policy again = Planned(view, config);
+  EXPECT_NEAR(again.rate_bps, 110e6, 1.1e6);
+  // Trees of another overlay do no harm.
+  EXPECT_TRUE(ValidatePolicy(Planned(RandomNetwork(9, 3, 1), config), RandomNetwork(9, 3, 1)).ok());
+  EXPECT_TRUE(ValidatePolicy(Planned(RandomNetwork(6, 3, 1), config), RandomNetwork(6, 3, 1)).ok());
+}
+
+TEST(PackedPlannerTest, DetoursNeverMakeItSlower) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const NetworkView view = DrawnInternet2Network(seed);
+    PlannerConfig config;
+    config.planner = "packed";
+    config.auxiliary = true;
+    for (const ShareRule shares : {ShareRule::kQuality, ShareRule::kBalanced}) {
+      config.shares = shares;
+      const Policy policy = *MakePolicy(view, config);
+      EXPECT_GE(policy.detour_rate_bps, (1 - 1e-6) * Planned(view).rate_bps);
+      EXPECT_LE(policy.detour_rate_bps, (1 + 1e-6) * policy.bound_bps);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace banyan

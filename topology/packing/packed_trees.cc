@@ -1,0 +1,208 @@
+#include "topology/packing/packed_trees.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "topology/packing/packing_program.h"
+#include "topology/packing/shallow_halves.h"
+
+namespace banyan {
+namespace {
+
+// A half tree with less of the rate is a rounding error of the solver.
+constexpr double kLeastPart = 1e-7;
+
+// How much a path's whole delay counts beside what its links cost, in the half trees that are grown: 1 is right for a
+// path that alone decides, less where other paths are as slow.
+constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1};
+
+// How often half trees are grown at the prices of a selection, and what that costs for each half tree and link.
+constexpr int kGrowths = 3;
+constexpr size_t kGrowthWork = 20;
+
+// A packing on its way to few half trees.
+class Selector {
+ public:
+  Selector(const CapacityGraph& graph, const SelectionOptions& options) : graph_(graph), options_(options) {
+    const double slowest = *std::max_element(options.delays.begin(), options.delays.end());
+    for (const double delay : options.delays) delays_.push_back(slowest > 0 ? delay / slowest : 1);
+  }
+
+  Selection Run(const TreePacking& packing) {
+    Keep(packing.halves, packing.volumes_bps);
+    Improve();
+    Thin();
+    Level();
+    return std::move(selection_);
+  }
+
+ private:
+  // Makes the selection of those half trees that carry something.
+  void Keep(const std::vector<HalfTree>& halves, const std::vector<double>& volumes_bps) {
+    Selection kept;
+    for (size_t i = 0; i < halves.size(); ++i) {
+      if (volumes_bps[i] <= kLeastPart * options_.rate_bps) continue;
+      kept.halves.push_back(halves[i]);
+      kept.volumes_bps.push_back(volumes_bps[i]);
+    }
+    selection_ = std::move(kept);
+  }
+
+  void AddTo(PackingProgram& program, const HalfTree& half) const {
+    program.Add(half, DelayOfHalf(graph_, half, delays_));
+  }
+
+  // Half trees for the roots in use, at prices that mean the same as delays.
+  std::vector<HalfTree> Grow(const std::vector<double>& prices) const {
+    std::set<size_t> roots;
+    for (const HalfTree& half : selection_.halves) roots.insert(half.root);
+    std::vector<double> costs;
+    graph_.LinkCosts(prices, costs);
+    std::vector<HalfTree> grown;
+    for (const size_t root : roots) {
+      for (const Half half : {Half::kReduce, Half::kBroadcast}) {
+        for (const double weight : kDelayWeights) {
+          grown.push_back(GrowHalf(graph_, half, root, costs, delays_, weight));
+        }
+      }
+    }
+    return grown;
+  }
+
+  // Looks for half trees of less delay at the prices that the selection puts on capacity, and for what the selection is
+  // with them; a few times.
+  void Improve() {
+    std::vector<HalfTree> pool = selection_.halves;
+    std::set<HalfTree> known(pool.begin(), pool.end());
+    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
+    for (const HalfTree& half : pool) AddTo(program, half);
+    for (int i = 0; work_ < options_.work; ++i) {
+      const absl::StatusOr<PackingSolution> solution = program.Solve();
+      if (!solution.ok()) return;
+      work_ += solution->work;
+      Keep(pool, solution->volumes_bps);
+      const auto growth_work = static_cast<int64_t>(kGrowthWork * selection_.halves.size() * graph_.links().size());
+      if (i == kGrowths || work_ + growth_work > options_.work) return;
+      for (HalfTree& half : Grow(solution->prices)) {
+        if (!known.insert(half).second) continue;
+        AddTo(program, half);
+        pool.push_back(std::move(half));
+      }
+    }
+  }
+
+  // Leaves out those with the least volumes, as many at a time as possible, until none can be missed.
+  void Thin() {
+    if (work_ >= options_.work) return;
+    const std::vector<HalfTree> halves = selection_.halves;
+    PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
+    for (const HalfTree& half : halves) AddTo(program, half);
+    absl::StatusOr<PackingSolution> solution = program.Solve();
+    if (!solution.ok()) return;
+    std::vector<double> volumes_bps = solution->volumes_bps;
+    std::set<size_t> candidates;
+    for (size_t i = 0; i < halves.size(); ++i) candidates.insert(i);
+    size_t step = halves.size() / 2;
+    while (step > 0 && !candidates.empty() && work_ < options_.work) {
+      const std::vector<size_t> least = Least(candidates, volumes_bps, step);
+      for (const size_t half : least) program.Exclude(half);
+      solution = program.Solve();
+      work_ += solution.ok() ? solution->work : static_cast<int64_t>(halves.size() * graph_.links().size());
+      if (solution.ok()) {
+        volumes_bps = std::move(solution->volumes_bps);
+        for (const size_t half : least) candidates.erase(half);
+        continue;
+      }
+      for (const size_t half : least) program.Include(half);
+      if (step == 1) candidates.erase(least[0]);
+      step = std::max<size_t>(1, step / 2);
+    }
+    Keep(halves, volumes_bps);
+  }
+
+  // Up to `count` of the candidates.
+  static std::vector<size_t> Least(const std::set<size_t>& candidates, const std::vector<double>& volumes_bps,
+                                   size_t count) {
+    std::vector<size_t> order(candidates.begin(), candidates.end());
+    std::stable_sort(order.begin(), order.end(),
+                     [&volumes_bps](size_t a, size_t b) { return volumes_bps[a] < volumes_bps[b]; });
+    order.resize(std::min(order.size(), count));
+    return order;
+  }
+
+  // On each root, lowers the half that sums to more.
+  void Level() {
+    std::map<size_t, std::pair<double, double>> sums;
+    const auto sum_of = [&sums](const HalfTree& half) -> double& {
+      auto& [reduced, broadcast] = sums[half.root];
+      return half.half == Half::kReduce ? reduced : broadcast;
+    };
+    for (size_t i = 0; i < selection_.halves.size(); ++i) sum_of(selection_.halves[i]) += selection_.volumes_bps[i];
+    Selection level;
+    for (size_t i = 0; i < selection_.halves.size(); ++i) {
+      const auto& [reduced, broadcast] = sums[selection_.halves[i].root];
+      const double volume_bps = selection_.volumes_bps[i] * std::min(reduced, broadcast) / sum_of(selection_.halves[i]);
+      if (volume_bps <= 0) continue;
+      level.halves.push_back(selection_.halves[i]);
+      level.volumes_bps.push_back(volume_bps);
+    }
+    selection_ = std::move(level);
+  }
+
+  const CapacityGraph& graph_;
+  const SelectionOptions& options_;
+  std::vector<double> delays_;  // by link; the slowest is 1
+  Selection selection_;
+  int64_t work_ = 0;
+};
+
+// Both lists hold positions and volumes that sum to the same. Takes the largest of each until nothing is left.
+void PairOnRoot(std::vector<std::pair<double, size_t>> reduced, std::vector<std::pair<double, size_t>> broadcast,
+                double least_bps, std::vector<HalfPair>& pairs) {
+  const auto largest = [](std::vector<std::pair<double, size_t>>& halves) {
+    return std::max_element(halves.begin(), halves.end(), [](const auto& a, const auto& b) {
+      return a.first < b.first || (a.first == b.first && b.second < a.second);
+    });
+  };
+  while (!reduced.empty() && !broadcast.empty()) {
+    const auto from = largest(reduced);
+    const auto to = largest(broadcast);
+    const double volume_bps = std::min(from->first, to->first);
+    if (volume_bps <= least_bps) return;
+    pairs.push_back({from->second, to->second, volume_bps});
+    from->first -= volume_bps;
+    to->first -= volume_bps;
+    if (from->first <= least_bps) reduced.erase(from);
+    if (to->first <= least_bps) broadcast.erase(to);
+  }
+}
+
+}  // namespace
+
+Selection SelectHalves(const CapacityGraph& graph, const TreePacking& packing, const SelectionOptions& options) {
+  return Selector(graph, options).Run(packing);
+}
+
+std::vector<HalfPair> PairHalves(const Selection& selection) {
+  struct Halves {
+    std::vector<std::pair<double, size_t>> reduced;
+    std::vector<std::pair<double, size_t>> broadcast;
+  };
+  std::map<size_t, Halves> by_root;
+  double sum_bps = 0;
+  for (size_t i = 0; i < selection.halves.size(); ++i) {
+    Halves& halves = by_root[selection.halves[i].root];
+    const bool is_reduce = selection.halves[i].half == Half::kReduce;
+    (is_reduce ? halves.reduced : halves.broadcast).emplace_back(selection.volumes_bps[i], i);
+    if (is_reduce) sum_bps += selection.volumes_bps[i];
+  }
+  std::vector<HalfPair> pairs;
+  for (const auto& [root, halves] : by_root) {
+    PairOnRoot(halves.reduced, halves.broadcast, kLeastPart * sum_bps, pairs);
+  }
+  return pairs;
+}
+
+}  // namespace banyan

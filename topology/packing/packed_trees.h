@@ -1,0 +1,44 @@
+// From a packing to a plan: few trees with little delay at almost the packing's rate. Pure functions.
+#ifndef BANYAN_TOPOLOGY_PACKING_PACKED_TREES_H_
+#define BANYAN_TOPOLOGY_PACKING_PACKED_TREES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "topology/packing/capacity_graph.h"
+#include "topology/packing/half_tree.h"
+#include "topology/packing/tree_packing.h"
+
+namespace banyan {
+
+struct SelectionOptions {
+  double rate_bps = 0;         // what the selection must reach; at most the packing's rate
+  std::vector<double> delays;  // by link, in seconds: what a chunk needs to get over it
+  int64_t work = 0;            // as in PackingOptions
+};
+
+// Half trees with volumes above 0; on each root both halves sum to the same.
+struct Selection {
+  std::vector<HalfTree> halves;
+  std::vector<double> volumes_bps;
+};
+
+// Of the packing's half trees, and of shallow ones that are looked for, those that reach the rate with the least delay
+// (each counts by its volume and its slowest path); then as few of them as can still reach it, as far as the work
+// allows.
+Selection SelectHalves(const CapacityGraph& graph, const TreePacking& packing, const SelectionOptions& options);
+
+// A reduce half and a broadcast half of the same root.
+struct HalfPair {
+  size_t reduce = 0;  // positions in Selection::halves
+  size_t broadcast = 0;
+  double volume_bps = 0;
+};
+
+// Pairs what is reduced on a root with what is broadcast from it: on each root at most one pair less than it has half
+// trees.
+std::vector<HalfPair> PairHalves(const Selection& selection);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_PACKING_PACKED_TREES_H_

@@ -1,0 +1,30 @@
+// The bound on the all-reduce rate that prices prove (design, section 7). Pure function; knows nothing of how the
+// prices were found, so that it checks the certificate of a packing as well.
+#ifndef BANYAN_TOPOLOGY_PACKING_PRICE_BOUND_H_
+#define BANYAN_TOPOLOGY_PACKING_PRICE_BOUND_H_
+
+#include <vector>
+
+#include "topology/network_view.h"
+
+namespace banyan {
+
+// What a bit pays for what it loads, in any unit; none below 0. A link costs its own price and those of the caps at its
+// ends.
+struct CapacityPrices {
+  std::vector<double> links;  // by position in view.links()
+  std::vector<double> up;     // by position in view.nodes(); 0 for a node without that cap
+  std::vector<double> down;
+
+  friend bool operator==(const CapacityPrices&, const CapacityPrices&) = default;
+};
+
+// Each bit of the model pays at least for the cheapest arborescence to some root and the cheapest one from it, and all
+// together cannot pay more than all capacity is worth: rate <= sum(capacity * price) / min over the roots of (cheapest
+// arborescence to it + cheapest arborescence from it). Bits of the model per second; infinite for fewer than two nodes,
+// a disconnected view, prices that are no prices of this view, and where a root costs nothing.
+double PriceBoundBps(const NetworkView& view, const CapacityPrices& prices);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_PACKING_PRICE_BOUND_H_
