@@ -1,0 +1,66 @@
+#include "topology/chunk_fit.h"
+
+#include "gtest/gtest.h"
+#include "topology/planner.h"
+#include "topology/round_time.h"
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+Policy Planned(const std::string& planner, const std::vector<int64_t>& tensor_elements = {}) {
+  PlannerConfig config;
+  config.planner = planner;
+  config.tensor_elements = tensor_elements;
+  return *MakePolicy(Internet2Network(), config);
+}
+
+int64_t FittedTo(int64_t model_elements, int64_t least = 1) {
+  Policy policy = Planned("fapt");
+  FitChunks(Internet2Network(), {model_elements}, least, policy);
+  return policy.chunk_max_elements;
+}
+
+TEST(ChunkFitTest, SmallModelsWantSmallChunks) {
+  EXPECT_LT(FittedTo(250'000), FittedTo(60'000'000));
+  EXPECT_EQ(FittedTo(60'000'000), 65536);
+  EXPECT_EQ(FittedTo(250'000, 100'000), 65536);
+  EXPECT_GE(FittedTo(250'000, 20'000), 20'000);
+}
+
+TEST(ChunkFitTest, NoOtherSizeIsMuchSooner) {
+  const NetworkView view = Internet2Network();
+  Policy policy = Planned("fapt");
+  FitChunks(view, {2'500'000}, 1024, policy);
+  const absl::Duration fitted = PredictRoundTime(policy, view, {2'500'000});
+  for (policy.chunk_max_elements = 65536; policy.chunk_max_elements >= 1024; policy.chunk_max_elements /= 2) {
+    EXPECT_LE(fitted, 1.01 * PredictRoundTime(policy, view, {2'500'000})) << policy.chunk_max_elements;
+  }
+}
+
+TEST(ChunkFitTest, NoModelIsCutIntoTooManyChunks) {
+  EXPECT_EQ(FittedTo(int64_t{10} << 30), 65536);
+  Policy slow = Planned("fapt");
+  const int64_t elements = 250'000;
+  slow.chunk_max_elements = elements;
+  FitChunks(Internet2Network(), {elements}, 1, slow);
+  EXPECT_LE(elements / slow.chunk_max_elements, kMostFittedChunks);
+}
+
+// `packed` for a model is at least as soon done as FAPT with as many roots as one likes, and as itself without a model.
+TEST(ChunkFitTest, PackedPlansForTheModel) {
+  const NetworkView view = Internet2Network();
+  for (const int64_t elements : {1000, 250'000, 11'500'000, 61'000'000}) {
+    const Policy fitted = Planned("packed", {elements});
+    EXPECT_GT(fitted.round_time, absl::ZeroDuration());
+    EXPECT_LE(fitted.round_time, 1.001 * PredictRoundTime(Planned("packed"), view, {elements}));
+    for (const int roots : {1, 9}) {
+      PlannerConfig config;
+      config.roots = roots;
+      EXPECT_LE(fitted.round_time, 1.001 * PredictRoundTime(*MakePolicy(view, config), view, {elements})) << elements;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace banyan
