@@ -71,10 +71,9 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   policy.epoch = epoch_;
   policy.key_table = keys_.version();
   policy.roots_fixed = KeepsStateAtRoots();
-  LogInfo(absl::StrFormat(
-      "policy %d: %s, %s, rate %.3g (%.3g with detours) of at most %.3g Mbit/s (simple bound), because of %s",
-      policy.version.value(), policy.planner, Count(policy.trees.size(), "tree"), policy.rate_bps / 1e6,
-      policy.detour_rate_bps / 1e6, policy.bound_bps / 1e6, plan.why));
+  LogInfo(absl::StrFormat("policy %d: %s, %s, rate %.3g (%.3g with detours) of at most %.3g Mbit/s, because of %s",
+                          policy.version.value(), policy.planner, Count(policy.trees.size(), "tree"),
+                          policy.rate_bps / 1e6, policy.detour_rate_bps / 1e6, policy.bound_bps / 1e6, plan.why));
   const TransmissionSettings transmission = MakeTransmissionSettings(overlay_);
   Persist(PolicyRecord{policy, plan.why, transmission, MeasuredLinks(plan.view), std::move(overlay)});
   rounds_.UsePolicy(policy.version, policy.members.size());
