@@ -50,14 +50,16 @@ TEST(ChunkFitTest, NoModelIsCutIntoTooManyChunks) {
 // `packed` for a model is at least as soon done as FAPT with as many roots as one likes, and as itself without a model.
 TEST(ChunkFitTest, PackedPlansForTheModel) {
   const NetworkView view = Internet2Network();
-  for (const int64_t elements : {1000, 250'000, 11'500'000, 61'000'000}) {
+  for (const int64_t elements : {1000, 8000, 20'000, 50'000, 100'000, 250'000, 11'500'000, 61'000'000}) {
     const Policy fitted = Planned("packed", {elements});
     EXPECT_GT(fitted.round_time, absl::ZeroDuration());
     EXPECT_LE(fitted.round_time, 1.001 * PredictRoundTime(Planned("packed"), view, {elements}));
-    for (const int roots : {1, 9}) {
+    for (const int roots : {1, 2, 4, 9}) {
       PlannerConfig config;
       config.roots = roots;
-      EXPECT_LE(fitted.round_time, 1.001 * PredictRoundTime(*MakePolicy(view, config), view, {elements})) << elements;
+      Policy fapt = *MakePolicy(view, config);
+      FitChunks(view, {elements}, config.chunk_min_elements, fapt);
+      EXPECT_LE(fitted.round_time, 1.001 * PredictRoundTime(fapt, view, {elements})) << elements << " on " << roots;
     }
   }
 }

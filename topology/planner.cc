@@ -62,21 +62,23 @@ constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
 
 // The plan of the least round time for the model: `packed`, the same planned for chunks that suit the model, and FAPT
 // with several numbers of roots, each with its best chunks.
-Policy FitToModel(const NetworkView& view, PlannerConfig config, const Planner& packing, Policy packed) {
+Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing, Policy packed) {
   std::vector<Policy> candidates;
   FitChunks(view, config.tensor_elements, config.chunk_min_elements, packed);
   if (packed.chunk_max_elements != config.chunk_max_elements) {
-    config.chunk_max_elements = packed.chunk_max_elements;
-    config.current_trees = packed.trees;
-    absl::StatusOr<Policy> again = packing.Plan(view, config);
+    PlannerConfig fitted = config;
+    fitted.chunk_max_elements = packed.chunk_max_elements;
+    fitted.current_trees = packed.trees;
+    absl::StatusOr<Policy> again = packing.Plan(view, fitted);
     if (again.ok()) candidates.push_back(*std::move(again));
   }
   const double bound_bps = packed.bound_bps;
   candidates.push_back(std::move(packed));
   for (const int roots : kRootsToTry) {
     if (roots > config.roots.value_or(kMaxRootsOfAll)) break;
-    config.roots = std::min(roots, static_cast<int>(view.nodes().size()));
-    absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, config);
+    PlannerConfig few = config;
+    few.roots = std::min(roots, static_cast<int>(view.nodes().size()));
+    absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, few);
     if (!fapt.ok()) continue;
     FitChunks(view, config.tensor_elements, config.chunk_min_elements, *fapt);
     fapt->bound_bps = bound_bps;
