@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/check.h"
-#include "topology/packing/arborescence.h"
 
 namespace banyan {
 namespace {
@@ -19,21 +18,19 @@ constexpr double kMostPrice = 1e200;
 
 class RoughPacker {
  public:
-  RoughPacker(const CapacityGraph& graph, const RoughPackingOptions& options)
+  RoughPacker(const CapacityGraph& graph, const RoughPackingOptions& options, PriceSearch& search)
       : graph_(graph),
         options_(options),
-        to_root_(graph.nodes(), graph.links(), Half::kReduce),
-        from_root_(graph.nodes(), graph.links(), Half::kBroadcast),
+        search_(search),
         loads_(graph.capacities_bps().size(), 0),
         counts_(graph.capacities_bps().size(), 0) {
     for (const double capacity_bps : graph.capacities_bps()) prices_.push_back(1 / capacity_bps);
-    packing_.bound_bps = kInfinite;
   }
 
   RoughPacking Run() {
     do {
       Step();
-    } while (packing_.work < options_.work && packing_.rate_bps < (1 - options_.accuracy) * packing_.bound_bps);
+    } while (packing_.work < options_.work && packing_.rate_bps < (1 - options_.accuracy) * search_.bound_bps());
     TakeLatest();
     return std::move(packing_);
   }
@@ -41,34 +38,15 @@ class RoughPacker {
  private:
   // Fills the cheapest pair of half trees once and raises the prices of what it loads.
   void Step() {
-    graph_.LinkCosts(prices_, costs_);
-    to_root_.Search(costs_);
-    from_root_.Search(costs_);
-    packing_.work += 4 * static_cast<int64_t>(costs_.size());
-    KeepBound();
+    search_.Search(prices_);
+    packing_.work += search_.work_per_search();
     size_t best = options_.roots.front();
-    const auto cost = [this](size_t root) { return to_root_.Cost(root) + from_root_.Cost(root); };
     for (const size_t root : options_.roots) {
-      if (cost(root) < cost(best)) best = root;
+      if (search_.Cost(root) < search_.Cost(best)) best = root;
     }
-    used_.push_back({Half::kReduce, best, to_root_.Links(best)});
-    used_.push_back({Half::kBroadcast, best, from_root_.Links(best)});
+    used_.push_back(search_.Reduce(best));
+    used_.push_back(search_.Broadcast(best));
     Fill(used_[used_.size() - 2], used_.back());
-  }
-
-  void KeepBound() {
-    double worth = 0;
-    for (size_t i = 0; i < prices_.size(); ++i) {
-      if (prices_[i] > 0) worth += prices_[i] * graph_.capacities_bps()[i];
-    }
-    double cheapest = kInfinite;
-    for (size_t root = 0; root < graph_.nodes(); ++root) {
-      cheapest = std::min(cheapest, to_root_.Cost(root) + from_root_.Cost(root));
-    }
-    if (!(cheapest > 0) || worth / cheapest >= packing_.bound_bps) return;
-    packing_.bound_bps = worth / cheapest;
-    packing_.prices = prices_;
-    for (double& price : packing_.prices) price /= cheapest;
   }
 
   void Fill(const HalfTree& reduce, const HalfTree& broadcast) {
@@ -104,12 +82,10 @@ class RoughPacker {
 
   const CapacityGraph& graph_;
   const RoughPackingOptions& options_;
-  ArborescenceFinder to_root_;
-  ArborescenceFinder from_root_;
+  PriceSearch& search_;
   RoughPacking packing_;
   std::vector<HalfTree> used_;  // in order
   std::vector<double> prices_;
-  std::vector<double> costs_;   // of links at these prices
   std::vector<double> loads_;   // what fills a capacity once counts 1
   std::vector<double> counts_;  // how often the last pair loads what
   double volume_bps_ = 0;
@@ -117,9 +93,9 @@ class RoughPacker {
 
 }  // namespace
 
-RoughPacking PackRoughly(const CapacityGraph& graph, const RoughPackingOptions& options) {
+RoughPacking PackRoughly(const CapacityGraph& graph, const RoughPackingOptions& options, PriceSearch& search) {
   BANYAN_CHECK(graph.nodes() >= 2 && !options.roots.empty());
-  return RoughPacker(graph, options).Run();
+  return RoughPacker(graph, options, search).Run();
 }
 
 }  // namespace banyan

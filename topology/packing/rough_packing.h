@@ -11,6 +11,7 @@
 
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
+#include "topology/packing/price_search.h"
 
 namespace banyan {
 
@@ -24,14 +25,13 @@ struct RoughPackingOptions {
 
 struct RoughPacking {
   double rate_bps = 0;
-  double bound_bps = 0;          // that no scheme can beat, whatever its roots
-  std::vector<double> prices;    // that prove the bound, by number in the graph
   std::vector<HalfTree> halves;  // those that were used last, in order; all different
   int64_t work = 0;              // what was spent
 };
 
-// REQUIRES: the graph has at least two nodes, all of which reach each other.
-RoughPacking PackRoughly(const CapacityGraph& graph, const RoughPackingOptions& options);
+// Leaves the bound, which no scheme can beat whatever its roots, and the prices that prove it in `search`, which is of
+// the same graph. REQUIRES: the graph has at least two nodes, all of which reach each other.
+RoughPacking PackRoughly(const CapacityGraph& graph, const RoughPackingOptions& options, PriceSearch& search);
 
 }  // namespace banyan
 

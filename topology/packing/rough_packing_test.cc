@@ -23,20 +23,23 @@ std::vector<NetworkView> Networks() {
 
 TEST(RoughPackingTest, ComesAsCloseAsItIsAskedTo) {
   for (const NetworkView& view : Networks()) {
-    const RoughPacking packing = PackRoughly(CapacityGraph(view), Options(view));
-    EXPECT_GE(packing.rate_bps, 0.95 * packing.bound_bps);
-    EXPECT_LE(packing.rate_bps, packing.bound_bps * (1 + 1e-9));
+    const CapacityGraph graph(view);
+    PriceSearch search(graph);
+    const RoughPacking packing = PackRoughly(graph, Options(view), search);
+    EXPECT_GE(packing.rate_bps, 0.95 * search.bound_bps());
+    EXPECT_LE(packing.rate_bps, search.bound_bps() * (1 + 1e-9));
   }
 }
 
 TEST(RoughPackingTest, ItsPricesProveItsBound) {
   for (const NetworkView& view : Networks()) {
     const CapacityGraph graph(view);
-    const RoughPacking packing = PackRoughly(graph, Options(view));
-    const auto up = packing.prices.begin() + graph.Up(0);
-    const auto down = packing.prices.begin() + graph.Down(0);
-    const CapacityPrices prices{{packing.prices.begin(), up}, {up, down}, {down, packing.prices.end()}};
-    EXPECT_NEAR(PriceBoundBps(view, prices), packing.bound_bps, 1e-6 * packing.bound_bps);
+    PriceSearch search(graph);
+    PackRoughly(graph, Options(view), search);
+    const auto up = search.prices().begin() + graph.Up(0);
+    const auto down = search.prices().begin() + graph.Down(0);
+    const CapacityPrices prices{{search.prices().begin(), up}, {up, down}, {down, search.prices().end()}};
+    EXPECT_NEAR(PriceBoundBps(view, prices), search.bound_bps(), 1e-6 * search.bound_bps());
   }
 }
 
@@ -44,7 +47,9 @@ TEST(RoughPackingTest, ReturnsDifferentHalfTreesOnItsRoots) {
   const NetworkView view = Internet2Network();
   RoughPackingOptions options = Options(view);
   options.roots = {1, 4};
-  const RoughPacking packing = PackRoughly(CapacityGraph(view), options);
+  const CapacityGraph graph(view);
+  PriceSearch search(graph);
+  const RoughPacking packing = PackRoughly(graph, options, search);
   EXPECT_FALSE(packing.halves.empty());
   EXPECT_LE(packing.halves.size(), options.halves);
   EXPECT_EQ(std::set<HalfTree>(packing.halves.begin(), packing.halves.end()).size(), packing.halves.size());
@@ -55,10 +60,12 @@ TEST(RoughPackingTest, WithoutWorkItTakesOneStep) {
   const NetworkView view = Internet2Network();
   RoughPackingOptions options = Options(view);
   options.work = 0;
-  const RoughPacking packing = PackRoughly(CapacityGraph(view), options);
+  const CapacityGraph graph(view);
+  PriceSearch search(graph);
+  const RoughPacking packing = PackRoughly(graph, options, search);
   EXPECT_EQ(packing.halves.size(), 2u);
   EXPECT_GT(packing.rate_bps, 0);
-  EXPECT_GE(packing.bound_bps, 110e6 * (1 - 1e-9));
+  EXPECT_GE(search.bound_bps(), 110e6 * (1 - 1e-9));
 }
 
 }  // namespace

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include "core/check.h"
-#include "topology/packing/arborescence.h"
 #include "topology/packing/packing_program.h"
+#include "topology/packing/price_search.h"
 #include "topology/packing/rough_packing.h"
 
 namespace banyan {
@@ -38,11 +37,7 @@ constexpr double kMostWork = 4e6;
 class Packer {
  public:
   Packer(const CapacityGraph& graph, const PackingOptions& options)
-      : graph_(graph),
-        options_(options),
-        to_root_(graph.nodes(), graph.links(), Half::kReduce),
-        from_root_(graph.nodes(), graph.links(), Half::kBroadcast),
-        program_(&graph, TypicalBps(graph)) {
+      : graph_(graph), options_(options), search_(graph), program_(&graph, TypicalBps(graph)) {
     for (const HalfTree& half : options.seeds) Add(half);
   }
 
@@ -51,10 +46,13 @@ class Packer {
     for (const HalfTree& half : options_.candidates) Add(half);
     BeginRoughly();
     SearchSimplePrices();
-    if (!Solve()) return std::move(packing_);
-    while (packing_.rate_bps < (1 - options_.accuracy) * packing_.bound_bps && packing_.work < options_.work &&
-           AddHalves() && Solve()) {
+    bool goes_on = Solve();
+    while (goes_on && packing_.rate_bps < (1 - options_.accuracy) * search_.bound_bps() &&
+           packing_.work < options_.work) {
+      goes_on = AddHalves() && Solve();
     }
+    packing_.bound_bps = search_.bound_bps();
+    packing_.prices = search_.prices();
     return std::move(packing_);
   }
 
@@ -84,37 +82,22 @@ class Packer {
     return true;
   }
 
-  // Finds the cheapest arborescences for all roots; keeps the prices when their bound is the best so far.
   void Search(const std::vector<double>& prices) {
-    graph_.LinkCosts(prices, costs_);
-    to_root_.Search(costs_);
-    from_root_.Search(costs_);
-    packing_.work += 4 * static_cast<int64_t>(costs_.size());
-    double worth = 0;
-    for (size_t i = 0; i < prices.size(); ++i) {
-      if (prices[i] > 0) worth += prices[i] * graph_.capacities_bps()[i];
-    }
-    double cheapest = std::numeric_limits<double>::infinity();
-    for (size_t root = 0; root < graph_.nodes(); ++root) {
-      cheapest = std::min(cheapest, to_root_.Cost(root) + from_root_.Cost(root));
-    }
-    if (!(cheapest > 0) || worth / cheapest >= packing_.bound_bps) return;
-    packing_.bound_bps = worth / cheapest;
-    packing_.prices = prices;
-    for (double& price : packing_.prices) price /= cheapest;
+    search_.Search(prices);
+    packing_.work += search_.work_per_search();
   }
 
   // Gives both the prices and the half trees to begin with.
   void BeginRoughly() {
-    RoughPacking rough =
-        PackRoughly(graph_, {.roots = options_.roots,
-                             .step = kRoughStep,
-                             .accuracy = kRoughAccuracy,
-                             .work = static_cast<int64_t>(kRoughPart * static_cast<double>(options_.work)),
-                             .halves = kRoughHalves});
+    const RoughPacking rough =
+        PackRoughly(graph_,
+                    {.roots = options_.roots,
+                     .step = kRoughStep,
+                     .accuracy = kRoughAccuracy,
+                     .work = static_cast<int64_t>(kRoughPart * static_cast<double>(options_.work)),
+                     .halves = kRoughHalves},
+                    search_);
     packing_.work += rough.work;
-    packing_.bound_bps = rough.bound_bps;
-    packing_.prices = std::move(rough.prices);
     for (const HalfTree& half : rough.halves) Add(half);
   }
 
@@ -161,8 +144,8 @@ class Packer {
     };
     std::vector<Found> found;
     for (const size_t root : options_.roots) {
-      HalfTree reduce{Half::kReduce, root, to_root_.Links(root)};
-      HalfTree broadcast{Half::kBroadcast, root, from_root_.Links(root)};
+      HalfTree reduce = search_.Reduce(root);
+      HalfTree broadcast = search_.Broadcast(root);
       const double cost = CostNow(reduce, broadcast);
       if (cost < 1 - kLeastGain) found.push_back({cost, std::move(reduce), std::move(broadcast)});
     }
@@ -182,7 +165,7 @@ class Packer {
     graph_.LinkCosts(prices_, costs_now_);
     std::vector<double> smooth(prices_.size());
     for (size_t i = 0; i < prices_.size(); ++i) {
-      smooth[i] = kSmoothing * packing_.prices[i] + (1 - kSmoothing) * prices_[i];
+      smooth[i] = kSmoothing * search_.prices()[i] + (1 - kSmoothing) * prices_[i];
     }
     Search(smooth);
     if (AddFound()) return true;
@@ -192,14 +175,12 @@ class Packer {
 
   const CapacityGraph& graph_;
   const PackingOptions& options_;
-  ArborescenceFinder to_root_;
-  ArborescenceFinder from_root_;
+  PriceSearch search_;
   PackingProgram program_;
   TreePacking packing_;
   std::set<HalfTree> known_;
   std::vector<double> prices_;     // of the solver
   std::vector<double> costs_now_;  // of links at these prices
-  std::vector<double> costs_;      // of links at the prices of the last search
 };
 
 }  // namespace
