@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "topology/linear_program.h"
+#include "topology/path_links.h"
 
 namespace banyan {
 namespace {
@@ -19,17 +20,6 @@ namespace {
 constexpr double kBitsPerMegabit = 1e6;
 
 using Links = std::vector<size_t>;  // positions in view.links()
-
-// Empty when a link is missing.
-std::optional<Links> LinksOf(const std::vector<NodeId>& path, const NetworkView& view) {
-  Links links;
-  for (size_t i = 1; i < path.size(); ++i) {
-    const NetworkLink* link = view.FindLink(path[i - 1], path[i]);
-    if (link == nullptr) return std::nullopt;
-    links.push_back(static_cast<size_t>(link - view.links().data()));
-  }
-  return links;
-}
 
 struct Detour {
   size_t index = 0;  // in Policy::auxiliary
@@ -54,15 +44,15 @@ Edges EdgesOf(const Policy& policy, const NetworkView& view, bool one_variable) 
     for (const auto& [node, parent] : tree.reduce_parent) edges[{node, parent}].loads[variable] += load;
     for (const auto& [node, parent] : tree.broadcast_parent) edges[{parent, node}].loads[variable] += load;
   }
-  for (auto& [ends, edge] : edges) edge.primary = LinksOf({ends.first, ends.second}, view);
+  for (auto& [ends, edge] : edges) edge.primary = LinksOfPath({ends.first, ends.second}, view);
   for (const Route& route : policy.routes) {
     const auto found = edges.find({route.from, route.to});
-    if (found != edges.end()) found->second.primary = LinksOf(route.path, view);
+    if (found != edges.end()) found->second.primary = LinksOfPath(route.path, view);
   }
   for (size_t i = 0; i < policy.auxiliary.size(); ++i) {
     const Route& detour = policy.auxiliary[i];
     const auto found = edges.find({detour.from, detour.to});
-    std::optional<Links> links = LinksOf(detour.path, view);
+    std::optional<Links> links = LinksOfPath(detour.path, view);
     if (found != edges.end() && links.has_value()) found->second.detours.push_back({i, *std::move(links)});
   }
   return edges;

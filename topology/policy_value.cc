@@ -7,31 +7,23 @@
 #include <vector>
 
 #include "topology/detour_rate.h"
+#include "topology/path_links.h"
 #include "topology/plan_rate.h"
 #include "topology/round_time.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerElement = 32;
-
 bool HasMembers(const Policy& policy, const NetworkView& view) {
   return std::equal(policy.members.begin(), policy.members.end(), view.nodes().begin(), view.nodes().end(),
                     [](NodeId member, const NetworkNode& node) { return member == node.id; });
-}
-
-bool HasLinks(const std::vector<NodeId>& path, const NetworkView& view) {
-  for (size_t i = 1; i < path.size(); ++i) {
-    if (view.FindLink(path[i - 1], path[i]) == nullptr) return false;
-  }
-  return true;
 }
 
 // Whether every tree edge still has its primary path.
 bool IsIntact(const Policy& policy, const NetworkView& view) {
   std::set<std::pair<NodeId, NodeId>> routed;
   for (const Route& route : policy.routes) {
-    if (!HasLinks(route.path, view)) return false;
+    if (!LinksOfPath(route.path, view).has_value()) return false;
     routed.insert({route.from, route.to});
   }
   const auto carries = [&](NodeId from, NodeId to) {

@@ -9,11 +9,11 @@
 
 #include "core/check.h"
 #include "topology/chunk_assignment.h"
+#include "topology/path_links.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kBitsPerElement = 32;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 // What one link or cap carries in a round, in bits and seconds.
@@ -95,13 +95,7 @@ std::optional<std::vector<size_t>> Shop::PathOf(NodeId from, NodeId to) const {
   const auto routed = routes_.find({from, to});
   const std::vector<NodeId> direct = {from, to};
   const std::vector<NodeId>& nodes = routed == routes_.end() ? direct : *routed->second;
-  std::vector<size_t> path;
-  for (size_t i = 1; i < nodes.size(); ++i) {
-    const NetworkLink* link = view_.FindLink(nodes[i - 1], nodes[i]);
-    if (link == nullptr) return std::nullopt;
-    path.push_back(static_cast<size_t>(link - view_.links().data()));
-  }
-  return path;
+  return LinksOfPath(nodes, view_);
 }
 
 double Shop::TimeOf(const std::vector<size_t>& path) const {

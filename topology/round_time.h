@@ -12,8 +12,11 @@
 
 namespace banyan {
 
+// Of float32 values as they are, when nothing is compressed.
+inline constexpr double kBitsPerElement = 32;
+
 // From the push of all tensors at once, in KeyId order, until every node has the whole result. `tensor_elements` are
-// their sizes; each element takes four bytes, as when nothing is compressed.
+// their sizes; each element takes kBitsPerElement.
 //
 // Chunks pass every link in the same order, so a round is a permutation flow shop, whose length some link decides: the
 // time until the first chunk can be there, the time that all of its chunks take in whole chunks, and the time that the

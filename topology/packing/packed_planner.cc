@@ -19,6 +19,7 @@
 #include "topology/packing/tree_packing.h"
 #include "topology/packing/tree_rerouting.h"
 #include "topology/policy_assembly.h"
+#include "topology/round_time.h"
 #include "topology/route_table.h"
 #include "topology/tree_check.h"
 
@@ -45,8 +46,6 @@ const Precision& PrecisionFor(size_t nodes) {
 
 // What the choice of trees may cost, as a part of what the packing may.
 constexpr int64_t kSelectionWorkDivisor = 3;
-
-constexpr double kBitsPerElement = 32;
 
 // Larger networks have roots only where FAPT would have them, so that a plan takes no longer than it may.
 constexpr size_t kMostNodesForAllRoots = 150;
