@@ -60,8 +60,12 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
 // Of FAPT with so many roots; small models are sooner done over few shallow trees than over all that a packing has.
 constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
 
-// The plan of the least round time for the model: `packed`, the same planned for chunks that suit the model, and FAPT
-// with several numbers of roots, each with its best chunks.
+// FAPT's trees must promise rounds that are shorter by this: the prediction knows little of how chunks meet on a link,
+// which happens more to trees that do not share the links well.
+constexpr double kLeastAdvantage = 1.1;
+
+// The plan of the least round time for the model: `packed`, the same planned for chunks that suit the model, and, where
+// they have the advantage, FAPT's with several numbers of roots, each with its best chunks.
 Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing, Policy packed) {
   std::vector<Policy> candidates;
   FitChunks(view, config.tensor_elements, config.chunk_min_elements, packed);
@@ -73,7 +77,7 @@ Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Pl
     if (again.ok()) candidates.push_back(*std::move(again));
   }
   const double bound_bps = packed.bound_bps;
-  candidates.push_back(std::move(packed));
+  candidates.push_back(packed);
   for (const int roots : kRootsToTry) {
     if (roots > config.roots.value_or(kMaxRootsOfAll)) break;
     PlannerConfig few = config;
@@ -84,11 +88,12 @@ Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Pl
     fapt->bound_bps = bound_bps;
     candidates.push_back(*std::move(fapt));
   }
-  for (Policy& candidate : candidates) {
-    candidate.round_time = PredictRoundTime(candidate, view, config.tensor_elements);
-  }
+  const auto time = [&](const Policy& candidate) {
+    const absl::Duration predicted = PredictRoundTime(candidate, view, config.tensor_elements);
+    return candidate.planner == packed.planner ? predicted : kLeastAdvantage * predicted;
+  };
   return *std::min_element(candidates.begin(), candidates.end(),
-                           [](const Policy& a, const Policy& b) { return a.round_time < b.round_time; });
+                           [&time](const Policy& a, const Policy& b) { return time(a) < time(b); });
 }
 
 }  // namespace
