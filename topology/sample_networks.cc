@@ -126,6 +126,43 @@ NetworkView Internet2Network() {
   return SampleNetwork(9, links);
 }
 
+NetworkView Cloud9Network() {
+  struct Pair {
+    uint32_t a;
+    uint32_t b;
+    double a_to_b_mbps;
+    double b_to_a_mbps;
+    double delay_ms;
+  };
+  constexpr Pair kPairs[] = {
+      {1, 2, 3910, 3910, 63.5},  {1, 3, 4340, 6050, 15.5},   {1, 4, 4330, 2270, 38},     {1, 5, 3540, 1850, 69.5},
+      {1, 6, 3100, 1510, 107.5}, {1, 7, 4650, 6830, 15.5},   {1, 8, 4260, 5390, 44.5},   {1, 9, 3190, 4380, 118.5},
+      {2, 3, 3360, 2090, 72},    {2, 4, 3400, 820, 97.5},    {2, 5, 2570, 580, 141.5},   {2, 6, 2090, 530, 164},
+      {2, 7, 3790, 2140, 72},    {2, 8, 3330, 4530, 102.5},  {2, 9, 2140, 2660, 182.5},  {3, 4, 19290, 12030, 56.5},
+      {3, 5, 13170, 12700, 71},  {3, 6, 17870, 11570, 92.5}, {3, 7, 8420, 5960, 18},     {3, 8, 2660, 5110, 61},
+      {3, 9, 3590, 4950, 123},   {4, 5, 4760, 6120, 122.5},  {4, 6, 8020, 7930, 130},    {4, 7, 5080, 4290, 56.5},
+      {4, 8, 15080, 5570, 6.5},  {4, 9, 4800, 4770, 68.5},   {5, 6, 12290, 12340, 57.5}, {5, 7, 5200, 5510, 71},
+      {5, 8, 3480, 4400, 117.5}, {5, 9, 8100, 6160, 56.5},   {6, 7, 3110, 4660, 92.5},   {6, 8, 1470, 3880, 124},
+      {6, 9, 7020, 5070, 62.5},  {7, 8, 5360, 5720, 61},     {7, 9, 4120, 4810, 123},    {8, 9, 3150, 4680, 69}};
+  constexpr const char* kNames[] = {"aws-use1", "aws-sae1", "az-westus", "az-neurope", "az-japane",
+                                    "az-auste", "gcp-usc1", "gcp-euw4",  "gcp-ase1"};
+  constexpr double kLossFraction = 1e-4;
+  std::vector<NetworkNode> nodes;
+  for (const char* name : kNames) nodes.push_back({NodeId(static_cast<uint32_t>(nodes.size()) + 1), name, {}, {}});
+  std::vector<NetworkLink> links;
+  for (const Pair& pair : kPairs) {
+    const NetworkLink link{
+        NodeId(pair.a), NodeId(pair.b),       pair.a_to_b_mbps * kBitsPerMegabit, absl::Milliseconds(pair.delay_ms),
+        kLossFraction,  LinkSource::kBelieved};
+    links.push_back(link);
+    links.push_back(link);
+    links.back().from = link.to;
+    links.back().to = link.from;
+    links.back().throughput_bps = pair.b_to_a_mbps * kBitsPerMegabit;
+  }
+  return Made(std::move(nodes), std::move(links));
+}
+
 NetworkView DrawnInternet2Network(uint64_t seed) {
   const NetworkView view = Internet2Network();
   std::vector<NetworkLink> links(view.links().begin(), view.links().end());

@@ -29,7 +29,10 @@ NetworkView CompleteNetwork(int nodes, double mbps);
 // The nine data centres of deploy/topologies/internet2.yaml.
 NetworkView Internet2Network();
 
-// The same data centres and links with other rates, each direction between 20 and 155 Mbit/s.
+// The nine cloud regions of deploy/topologies/cloud9.yaml.
+NetworkView Cloud9Network();
+
+// The data centres and links of Internet2Network with other rates, each direction between 20 and 155 Mbit/s.
 NetworkView DrawnInternet2Network(uint64_t seed);
 
 // Leaves n2.. around a hub n1, to and from which each has `hub_mbps`; any two leaves have `mesh_mbps` between them.

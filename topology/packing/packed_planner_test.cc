@@ -27,12 +27,6 @@ double Ratio(const NetworkView& view) {
   return policy.rate_bps / policy.bound_bps;
 }
 
-NetworkView Cloud9() {
-  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/cloud9.yaml");
-  EXPECT_TRUE(overlay.ok()) << overlay.status();
-  return MakeNetworkView(*overlay);
-}
-
 TEST(PackedPlannerTest, KnownRates) {
   EXPECT_NEAR(Planned(Internet2Network()).rate_bps, 110e6, 1.1e6);
   EXPECT_NEAR(Planned(TriangleNetwork()).rate_bps, 12.45e6, 0.1e6);
@@ -45,8 +39,8 @@ TEST(PackedPlannerTest, IsCloseToTheBoundOnTheNineDataCentres) {
 }
 
 TEST(PackedPlannerTest, IsCloseToTheBoundOnTheNineRegions) {
-  EXPECT_GE(Ratio(Cloud9()), kLeastRatio);
-  EXPECT_GE(Ratio(WithCaps(Cloud9(), 5000, 5000)), kLeastRatio);
+  EXPECT_GE(Ratio(Cloud9Network()), kLeastRatio);
+  EXPECT_GE(Ratio(WithCaps(Cloud9Network(), 5000, 5000)), kLeastRatio);
 }
 
 TEST(PackedPlannerTest, IsCloseToTheBoundOnMeshes) {
