@@ -1,8 +1,18 @@
 #include "scheduler/plan_computation.h"
 
+#include <algorithm>
+
+#include "topology/packing/rate_bound.h"
 #include "topology/policy_value.h"
 
 namespace banyan {
+namespace {
+
+// Larger overlays keep the bound that their planner knows: what a tighter one takes would delay their policies by as
+// much again as the plan.
+constexpr size_t kMostNodesForTightestBound = 100;
+
+}  // namespace
 
 PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                                  std::optional<Policy> in_use)
@@ -15,6 +25,9 @@ void PlanComputation::Run() {
     return;
   }
   policy_ = MakePolicy(*restricted, config_);
+  if (policy_.ok() && members_.size() <= kMostNodesForTightestBound) {
+    policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
+  }
   if (in_use_.has_value()) ValueOn(*restricted, config_.tensor_elements, *in_use_);
 }
 

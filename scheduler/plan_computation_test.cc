@@ -3,6 +3,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/packing/rate_bound.h"
+#include "topology/sample_networks.h"
+#include "topology/simple_bound.h"
 
 namespace banyan {
 namespace {
@@ -43,6 +46,17 @@ TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
   PlanComputation again(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig(), stale);
   again.Run();
   EXPECT_EQ(again.TakeInUse(), policy);
+}
+
+TEST(PlanComputationTest, ThePolicyHasTheTightestBound) {
+  const NetworkView view = Internet2Network();
+  std::vector<NodeId> members;
+  for (const NetworkNode& node : view.nodes()) members.push_back(node.id);
+  PlanComputation plan(view, members, PlannerConfig());
+  plan.Run();
+  const double bound_bps = plan.TakePolicy()->bound_bps;
+  EXPECT_EQ(bound_bps, RateBoundBps(view));
+  EXPECT_LT(bound_bps, 0.9 * SimpleBoundBps(view));
 }
 
 TEST(PlanComputationTest, GivesThePlannersError) {

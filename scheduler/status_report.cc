@@ -174,6 +174,7 @@ void WritePolicy(const StatusSources& from, JsonWriter& json) {
     json.Name("rate_mbps").Number(policy->rate_bps / kMega);
     json.Name("detour_rate_mbps").Number(policy->detour_rate_bps / kMega);
     json.Name("bound_mbps").Number(policy->bound_bps / kMega);
+    json.Name("bound_ratio").Number(BoundRatio(*policy));
     json.Name("predicted_round_seconds");
     if (from.predicted_round > absl::ZeroDuration()) {
       json.Number(absl::ToDoubleSeconds(from.predicted_round));

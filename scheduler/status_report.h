@@ -44,7 +44,8 @@ struct StatusSources {
 // too long ago to rely on), and of measured links `one_way_delay_mbps` (Eq. 14 of
 // NETSTORM), `clock_offset_ms` (the receiver's clock minus the sender's) and `clock_uncertainty_ms`.
 //
-// Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `policy_reason` (why it was made),
+// Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `bound_ratio` (that rate over
+// `bound_mbps`; null for a single node), `policy_reason` (why it was made),
 // `predicted_round_seconds` (what a round takes by the last planning; null while the model's size is unknown),
 // `roots_fixed`, `live_policies` (versions that still govern rounds), `auxiliary_share` (of all bytes that nodes have
 // sent, the part on detours; 0 before the first) and `slowest_link`

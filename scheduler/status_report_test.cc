@@ -111,7 +111,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(
       json,
       HasSubstr(
-          R"("planner":"star","rate_mbps":9,"detour_rate_mbps":9.5,"bound_mbps":19,"predicted_round_seconds":2.5,)"
+          R"("planner":"star","rate_mbps":9,"detour_rate_mbps":9.5,"bound_mbps":19,"bound_ratio":0.5,"predicted_round_seconds":2.5,)"
           R"("policy_reason":"the start","roots_fixed":false,)"
           R"("live_policies":1,"slowest_link":{"from":"a","to":"b","mbps":38,"busy_share":0.875},)"
           R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));

@@ -12,6 +12,7 @@
 #include "sim/faults.h"
 #include "topology/network_view.h"
 #include "topology/overlay_yaml.h"
+#include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
 
 namespace banyan {
@@ -157,7 +158,6 @@ class SimulationRun {
     report.model_bits = ModelBits();
     report.rate_bps = report.model_bits / absl::ToDoubleSeconds(report.synchronisation_p50);
     report.plan_rate_bps = policy_.rate_bps;
-    report.bound_bps = policy_.bound_bps;
     report.replicas_identical = cluster_.results().replicas_identical();
     size_t index = 0;
     for (const auto& [ends, link] : cluster_.simulator()->network()->links()) {
@@ -211,7 +211,9 @@ absl::StatusOr<SimulationReport> Simulate(const SimulationOptions& options) {
   if (!config.ok()) return config.status();
   const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   if (!policy.ok()) return policy.status();
-  return SimulationRun(options, *policy).Run();
+  absl::StatusOr<SimulationReport> report = SimulationRun(options, *policy).Run();
+  if (report.ok()) report->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
+  return report;
 }
 
 }  // namespace banyan

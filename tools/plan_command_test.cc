@@ -55,6 +55,7 @@ TEST(PlanCommandTest, JsonIsStable) {
   EXPECT_NEAR(json["rate_mbps"].as<double>(), 58.93, 0.01);
   EXPECT_NEAR(json["detour_rate_mbps"].as<double>(), 66.25, 0.01);
   EXPECT_NEAR(json["bound_mbps"].as<double>(), 110, 0.2);
+  EXPECT_NEAR(json["bound_ratio"].as<double>(), 66.25 / 110, 0.002);
   ASSERT_EQ(json["trees"].size(), 9u);
   double shares = 0;
   for (const YAML::Node& tree : json["trees"]) {
@@ -70,7 +71,7 @@ TEST(PlanCommandTest, JsonIsStable) {
   EXPECT_EQ(detour["from"].as<std::string>(), "n1");
   EXPECT_EQ(detour["to"].as<std::string>(), "n3");
   EXPECT_EQ(detour["path"].as<std::vector<std::string>>(), (std::vector<std::string>{"n1", "n2", "n3"}));
-  EXPECT_EQ(json.size(), 8u);
+  EXPECT_EQ(json.size(), 9u);
 }
 
 TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {

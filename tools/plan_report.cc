@@ -102,7 +102,7 @@ std::string PlanText(const Policy& policy, const NetworkView& view) {
     absl::StrAppendFormat(&text, "with detours    %.1f Mbit/s\n", policy.detour_rate_bps / kBitsPerMegabit);
   }
   absl::StrAppendFormat(&text, "upper bound     %.1f Mbit/s\n", policy.bound_bps / kBitsPerMegabit);
-  absl::StrAppendFormat(&text, "ratio           %.3f\n", policy.detour_rate_bps / policy.bound_bps);
+  absl::StrAppendFormat(&text, "ratio           %.3f\n", BoundRatio(policy));
   if (policy.round_time > absl::ZeroDuration()) {
     absl::StrAppendFormat(&text, "time of a round %.3g s, in chunks of %d elements\n",
                           absl::ToDoubleSeconds(policy.round_time), policy.chunk_max_elements);
@@ -125,6 +125,7 @@ std::string PlanJson(const Policy& policy, const NetworkView& view) {
   json.Name("rate_mbps").Number(policy.rate_bps / kBitsPerMegabit);
   json.Name("detour_rate_mbps").Number(policy.detour_rate_bps / kBitsPerMegabit);
   json.Name("bound_mbps").Number(policy.bound_bps / kBitsPerMegabit);
+  json.Name("bound_ratio").Number(BoundRatio(policy));
   if (policy.round_time > absl::ZeroDuration()) {
     json.Name("round_seconds").Number(absl::ToDoubleSeconds(policy.round_time));
   }

@@ -13,8 +13,8 @@ namespace banyan {
 // valid for the view.
 std::string PlanText(const Policy& policy, const NetworkView& view);
 
-// One object: planner, rate_mbps, detour_rate_mbps, bound_mbps, trees, routes, auxiliary. Rates are null when nothing
-// limits them.
+// One object: planner, rate_mbps, detour_rate_mbps, bound_mbps, bound_ratio, trees, routes, auxiliary. Rates are null
+// when nothing limits them.
 std::string PlanJson(const Policy& policy, const NetworkView& view);
 
 // One cluster for each tree; reduce edges are solid, broadcast edges dashed. One more for the auxiliary paths, dotted.

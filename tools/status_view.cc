@@ -60,7 +60,9 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
   status.live_policies = Get<int64_t>(object, "live_policies");
   status.planner = Get<std::string>(object, "planner");
   status.rate_mbps = Get<double>(object, "rate_mbps");
+  status.detour_rate_mbps = Get<double>(object, "detour_rate_mbps");
   status.bound_mbps = Get<double>(object, "bound_mbps");
+  status.bound_ratio = GetOptional<double>(object, "bound_ratio");
   status.predicted_round_s = GetOptional<double>(object, "predicted_round_seconds");
   status.auxiliary_share = Get<double>(object, "auxiliary_share");
   if (const YAML::Node link = object["slowest_link"]; link && !link.IsNull()) {
@@ -130,8 +132,12 @@ void AppendPolicy(const StatusView& status, std::string& text) {
     absl::StrAppend(&text, "\n");
   }
   if (!status.planner.empty()) {
-    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s of at most %.1f", status.planner, status.rate_mbps,
-                          status.bound_mbps);
+    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s", status.planner, status.rate_mbps);
+    if (status.detour_rate_mbps > status.rate_mbps) {
+      absl::StrAppendFormat(&text, " (%.1f with detours)", status.detour_rate_mbps);
+    }
+    absl::StrAppendFormat(&text, " of at most %.1f", status.bound_mbps);
+    if (status.bound_ratio) absl::StrAppendFormat(&text, ", ratio %.3f", *status.bound_ratio);
     if (status.predicted_round_s) absl::StrAppendFormat(&text, ", %.3g s a round", *status.predicted_round_s);
     absl::StrAppend(&text, "\n");
   }

@@ -69,7 +69,9 @@ struct StatusView {
   std::optional<SlowestLink> slowest_link;
   std::string planner;  // empty before the first plan, and so are the rates
   double rate_mbps = 0;
+  double detour_rate_mbps = 0;  // with ideal use of detours
   double bound_mbps = 0;
+  std::optional<double> bound_ratio;  // the part of the bound that the rate with detours is; empty for a single node
   std::optional<double> predicted_round_s;  // empty while the model's size is unknown
   std::vector<std::string> waiting_for;
   std::vector<Node> nodes;

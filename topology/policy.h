@@ -49,9 +49,9 @@ struct Policy {
   // All-reduce rates that the links allow; infinite for a single member.
   double rate_bps = 0;         // over the trees' edges alone: the most loaded link decides
   double detour_rate_bps = 0;  // with ideal use of the auxiliary paths; rate_bps when there are none
-  // That no scheme can beat: the simple bound, or what the prices of `packed` prove where that is less. Who shows or
-  // judges a plan can have the tightest one from RateBoundBps in topology/packing/rate_bound.h, which takes longer than
-  // a plan.
+  // That no scheme can beat: of planners the simple bound, or what the prices of `packed` prove where that is less. Who
+  // shows or judges a plan puts the tightest one here, from RateBoundBps in topology/packing/rate_bound.h, which takes
+  // longer than a plan.
   double bound_bps = 0;
   // What a round is predicted to take (topology/round_time.h), with ideal use of the auxiliary paths; 0 while the
   // model's size is unknown.
@@ -59,6 +59,9 @@ struct Policy {
 
   friend bool operator==(const Policy&, const Policy&) = default;
 };
+
+// The part of the bound that the policy reaches, with ideal use of its auxiliary paths; no number for a single member.
+inline double BoundRatio(const Policy& policy) { return policy.detour_rate_bps / policy.bound_bps; }
 
 }  // namespace banyan
 
