@@ -79,4 +79,28 @@ OverlayConfig RegularOverlay(const OverlayShape& shape, int degree, Random* rand
   }
 }
 
+OverlayConfig OverlayOf(const NetworkView& view) {
+  OverlayConfig overlay;
+  for (const NetworkNode& node : view.nodes()) {
+    NodeConfig& config = overlay.nodes.emplace_back();
+    config.name = node.name;
+    config.up_cap_bps = node.up_cap_bps;
+    config.down_cap_bps = node.down_cap_bps;
+  }
+  overlay.links.emplace();
+  for (const NetworkLink& link : view.links()) {
+    const NetworkLink* back = view.FindLink(link.to, link.from);
+    BANYAN_CHECK(back != nullptr && back->delay == link.delay && back->loss_fraction == link.loss_fraction);
+    if (link.to < link.from) continue;
+    LinkConfig& config = overlay.links->emplace_back();
+    config.a = view.NameOf(link.from);
+    config.b = view.NameOf(link.to);
+    config.a_to_b_bps = link.throughput_bps;
+    config.b_to_a_bps = back->throughput_bps;
+    config.delay = link.delay;
+    config.loss_fraction = link.loss_fraction;
+  }
+  return overlay;
+}
+
 }  // namespace banyan

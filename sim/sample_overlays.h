@@ -1,10 +1,11 @@
-// Overlays for simulations that need one of a size: connected, symmetric, with random rates. Pure functions of the
-// generator.
+// Overlays for simulations: of a view, or connected and symmetric ones of a size with random rates. Pure functions (of
+// the generator).
 #ifndef BANYAN_SIM_SAMPLE_OVERLAYS_H_
 #define BANYAN_SIM_SAMPLE_OVERLAYS_H_
 
 #include "absl/time/time.h"
 #include "core/random.h"
+#include "topology/network_view.h"
 #include "topology/overlay_config.h"
 
 namespace banyan {
@@ -24,6 +25,9 @@ OverlayConfig RandomOverlay(const OverlayShape& shape, Random* random);
 
 // A ring and random links until each node has `degree` of them. REQUIRES: nodes * degree is even, 2 <= degree < nodes.
 OverlayConfig RegularOverlay(const OverlayShape& shape, int degree, Random* random);
+
+// The nodes and links of a view. REQUIRES: every link has both directions, whose delays and losses are the same.
+OverlayConfig OverlayOf(const NetworkView& view);
 
 }  // namespace banyan
 

@@ -1,11 +1,13 @@
 #include "sim/sample_overlays.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 
 #include "gtest/gtest.h"
 #include "topology/network_view.h"
 #include "topology/overlay_yaml.h"
+#include "topology/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -35,6 +37,18 @@ TEST(SampleOverlaysTest, RegularOverlaysGiveEachNodeItsLinks) {
   }
   for (const auto& [node, links] : degree) EXPECT_EQ(links, 4) << node;
   EXPECT_TRUE(MakeNetworkView(overlay).CheckConnected().ok());
+}
+
+TEST(SampleOverlaysTest, AViewsOverlayIsTheSameNetwork) {
+  const NetworkView view = WithCaps(GeometricNetwork(12, 3, 5), 300, 200);
+  const NetworkView same = MakeNetworkView(OverlayOf(view));
+  EXPECT_TRUE(std::equal(view.links().begin(), view.links().end(), same.links().begin(), same.links().end()));
+  ASSERT_EQ(same.nodes().size(), view.nodes().size());
+  for (size_t i = 0; i < view.nodes().size(); ++i) {
+    EXPECT_EQ(same.nodes()[i].name, view.nodes()[i].name);
+    EXPECT_EQ(same.nodes()[i].up_cap_bps, 300e6);
+    EXPECT_EQ(same.nodes()[i].down_cap_bps, 200e6);
+  }
 }
 
 }  // namespace

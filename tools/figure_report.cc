@@ -4,6 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 
 namespace banyan {
 namespace {
@@ -26,6 +28,37 @@ std::string Relative(const FigureRow& row) {
   return row.relative > 0 ? absl::StrFormat("%.2f", row.relative) : std::string();
 }
 
+// A line for each value of the sweep, and the best series' part of the bound.
+std::string RatesMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
+  const std::vector<std::string> series = Distinct(rows, &FigureRow::series);
+  std::string text =
+      absl::StrCat("| ", figure.sweep, " | ", absl::StrJoin(series, " | "), " | bound | best / bound |\n|---|");
+  for (size_t i = 0; i < series.size() + 2; ++i) absl::StrAppend(&text, "---:|");
+  absl::StrAppend(&text, "\n");
+  for (const std::string& value : Distinct(rows, &FigureRow::value)) {
+    absl::StrAppend(&text, "| ", value, " |");
+    double best_bps = 0;
+    double bound_bps = 0;
+    for (const FigureRow& row : rows) {
+      if (row.value != value) continue;
+      absl::StrAppendFormat(&text, " %.1f |", row.rate_bps / kBitsPerMegabit);
+      best_bps = std::max(best_bps, row.rate_bps);
+      bound_bps = row.bound_bps;
+    }
+    absl::StrAppendFormat(&text, " %.1f | %.2f |\n", bound_bps / kBitsPerMegabit, best_bps / bound_bps);
+  }
+  return text;
+}
+
+// For gnuplot.
+std::string Quoted(const std::string& text) { return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "''"}}), "'"); }
+
+// Of a bar.
+double Height(const FigureRow& row, const Figure& figure, bool relative) {
+  if (relative) return row.relative;
+  return figure.shows_rates ? row.rate_bps / kBitsPerMegabit : row.seconds;
+}
+
 }  // namespace
 
 std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) {
@@ -40,7 +73,9 @@ std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) 
 }
 
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  std::string text = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n| series | ", figure.sweep,
+  const std::string title = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n");
+  if (figure.shows_rates) return absl::StrCat(title, RatesMarkdown(figure, rows), "\n");
+  std::string text = absl::StrCat(title, "| series | ", figure.sweep,
                                   " | s per round | Mbit/s | bound | speed-up | policies | on detours |\n"
                                   "|---|---|---:|---:|---:|---:|---:|---:|\n");
   for (const FigureRow& row : rows) {
@@ -54,10 +89,11 @@ std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& r
 std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path) {
   const bool relative = HasBaseline(rows);
   const std::vector<std::string> series = Distinct(rows, &FigureRow::series);
-  std::string text = absl::StrCat("set terminal png size 800,480\nset output '", png_path, "'\nset title 'Fig. ",
-                                  figure.name, ": ", figure.title, "' noenhanced\nset xlabel '", figure.sweep,
-                                  "' noenhanced\nset ylabel '", relative ? "speed-up" : "seconds per round",
-                                  "'\nset yrange [0:*]\nset style data histograms\nset style fill solid 0.7\n"
+  const char* shown = relative ? "speed-up" : figure.shows_rates ? "Mbit/s" : "seconds per round";
+  std::string text = absl::StrCat("set terminal png size 800,480\nset output ", Quoted(png_path), "\nset title ",
+                                  Quoted(absl::StrCat("Fig. ", figure.name, ": ", figure.title)),
+                                  " noenhanced\nset xlabel ", Quoted(figure.sweep), " noenhanced\nset ylabel '", shown,
+                                  "'\nset yrange [0:*]\nset style data histograms\nset style fill solid 0.7\n",
                                   "set key outside top right noenhanced\n$data << END\n");
   for (const std::string& value : Distinct(rows, &FigureRow::value)) {
     absl::StrAppend(&text, "\"", value, "\"");
@@ -65,14 +101,13 @@ std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& ro
       const auto row = std::find_if(rows.begin(), rows.end(), [&](const FigureRow& candidate) {
         return candidate.series == name && candidate.value == value;
       });
-      const double shown = row == rows.end() ? 0 : relative ? row->relative : row->seconds;
-      absl::StrAppendFormat(&text, " %.4f", shown);
+      absl::StrAppendFormat(&text, " %.4f", row == rows.end() ? 0 : Height(*row, figure, relative));
     }
     absl::StrAppend(&text, "\n");
   }
   absl::StrAppend(&text, "END\nplot ");
   for (size_t i = 0; i < series.size(); ++i) {
-    absl::StrAppend(&text, i == 0 ? "" : ", ", "$data using ", i + 2, ":xtic(1) title '", series[i], "'");
+    absl::StrAppend(&text, i == 0 ? "" : ", ", "$data using ", i + 2, ":xtic(1) title ", Quoted(series[i]));
   }
   return text + "\n";
 }

@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
-#include "sim/figure.h"
+#include "sim/figures/figure.h"
+#include "sim/figures/figure_run.h"
 
 namespace banyan {
 
 // With a line of column names.
 std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows);
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows);
-// Bars of the rate relative to the baseline, or of the rounds' seconds without one; a group for each value of the
-// sweep.
+// Bars of the rate relative to the baseline, or of the rounds' seconds without one (of the rates where the table is of
+// these); a group for each value of the sweep.
 std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path);
 
 }  // namespace banyan

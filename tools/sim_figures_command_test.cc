@@ -14,6 +14,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 struct Outcome {
@@ -58,12 +59,39 @@ TEST(SimFiguresCommandTest, OneFigureOfOwnFiles) {
   std::ofstream(directory + "/line.yaml") << "nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b], mbps: 8}]\n";
   std::filesystem::create_directories(directory + "/figures");
   std::ofstream(directory + "/figures/x.yaml")
-      << "figure: \"x\"\ntitle: Size\noverlay: ../line.yaml\nminutes: 0.1\nseries: [{name: tree}]\n"
+      << "figure: \"x\"\ntitle: Size\noverlay: ../line.yaml\nminutes: 0.1\nseries: [{name: tree, planner: fapt}]\n"
          "sweep: {setting: model_bytes, values: [1000000, 2000000]}\nbaseline: {model_bytes: 1000000}\n";
   const Outcome own = Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "x"});
   EXPECT_EQ(own.code, 0) << own.err;
   EXPECT_THAT(own.out, HasSubstr("| tree | 2000000 |"));
   EXPECT_EQ(Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "y"}).code, 1);
+}
+
+TEST(SimFiguresCommandTest, RatesHaveALineForEachOverlay) {
+  const std::string directory = ::testing::TempDir() + "/rates";
+  std::filesystem::create_directories(directory + "/figures");
+  std::ofstream(directory + "/line.yaml") << "nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b], mbps: 8}]\n";
+  std::ofstream(directory + "/figures/x.yaml")
+      << "figure: x\ntitle: Trees\noverlay: ../line.yaml\nminutes: 0.01\ntable: rates\nseeds: 2\n"
+         "base: {model_bytes: 1000000}\nseries: [{name: star, planner: star}, {name: oak, planner: fapt}]\n"
+         "sweep: {setting: network, values: [hub_and_mesh_4, internet2_drawn]}\n";
+  const Outcome rates = Figures({directory + "/out", "--scenarios", directory + "/figures"});
+  EXPECT_EQ(rates.code, 0) << rates.err;
+  EXPECT_THAT(rates.out, HasSubstr("| network | star | oak | bound | best / bound |\n|---|---:|---:|---:|---:|\n"));
+  EXPECT_THAT(rates.out, ContainsRegex("\n\\| hub_and_mesh_4 \\| [0-9.]+ \\| [0-9.]+ \\| 107.5 \\| 0"));
+  EXPECT_THAT(rates.out, ContainsRegex("\n\\| internet2_drawn \\| [0-9.]+ \\| [0-9.]+ \\| [0-9.]+ \\| 0"));
+}
+
+// The files of all figures are read before one of them is chosen; those of a hundred nodes would take too long here.
+TEST(SimFiguresCommandTest, PlannersAreComparedByTheirRates) {
+  const std::string directory = ::testing::TempDir() + "/planners";
+  const Outcome models = Figures({directory, "--scenarios", "sim/planners", "--only", "models", "--quick"});
+  EXPECT_EQ(models.code, 0) << models.err;
+  EXPECT_THAT(
+      models.out,
+      HasSubstr("| model_bytes | star | mst | FAPT of one root | FAPT of all roots | with auxiliary paths | packed "
+                "| packed with auxiliary paths | bound | best / bound |"));
+  EXPECT_THAT(ContentOf(directory + "/figmodels.gnuplot"), HasSubstr("by the model''s bytes"));
 }
 
 TEST(SimFiguresCommandTest, WhatIsWrongWithAFileIsSaid) {

@@ -1,6 +1,6 @@
 // A figure of an evaluation: a file that names simulations, a value that goes through a list, curves that differ in
-// other settings, and what they are compared with. How sim/scenarios/ repeats the evaluation of NETSTORM (section IX).
-// Values and functions that run simulations; thread-compatible.
+// other settings, and what they are compared with. How sim/scenarios/ repeats the evaluation of NETSTORM (section IX)
+// and sim/planners/ compares planners. Values; figure_run.h simulates them.
 //
 //   figure: "15"
 //   title: More roots
@@ -9,17 +9,17 @@
 //   series: [{name: static}, {name: dynamic, redraw: true}]
 //   sweep: {setting: roots, values: [1, 2, 3]}
 //   baseline: {planner: star}                         # in place of the sweep's value; optional
+//   table: rates                                      # a line for each value, a column for each series' rate; else a
+//                                                     # line for each simulation, with all that was measured
 //
 // Settings: planner, roots, root, shares, awareness, multipath, primary_busy_bound, auxiliary_queue_length,
 // chunk_elements, probe_chunk_bytes, probe_chunks, update_seconds, model_bytes, compute_ms, redraw (all rates every 3
-// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), variant (a name for several settings at once, see
-// `variants`).
-#ifndef BANYAN_SIM_FIGURE_H_
-#define BANYAN_SIM_FIGURE_H_
+// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/overlay_families.h), variant (a
+// name for several settings at once, see `variants`).
+#ifndef BANYAN_SIM_FIGURES_FIGURE_H_
+#define BANYAN_SIM_FIGURES_FIGURE_H_
 
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +36,8 @@ struct FigureCase {
   int64_t model_bytes = 244 * 1000 * 1000;  // AlexNet
   double compute_ms = 0;
   bool redraw = false;
-  int nodes = 0;  // of a random overlay in place of the file's; 0: the file's
+  int nodes = 0;        // of a random overlay in place of the file's; 0: the file's
+  std::string network;  // a family of overlays in place of the file's; empty: the file's
 };
 
 struct Figure {
@@ -50,20 +51,10 @@ struct Figure {
   std::string name;  // "15"
   std::string title;
   std::string sweep;                  // what changes along the axis
+  bool shows_rates = false;           // as `table: rates` asks
   double minutes = 15;                // simulated, about
-  std::vector<uint64_t> seeds = {1};  // results are means over these
+  std::vector<uint64_t> seeds = {1};  // results are means over these, and over as many draws of a family
   std::vector<Point> points;          // by series, then in order of the sweep
-};
-
-struct FigureRow {
-  std::string series;
-  std::string value;
-  double seconds = 0;  // mean time of a round, computing included
-  double rate_bps = 0;
-  double bound_bps = 0;  // what no scheme can beat on the links as they are at first
-  double relative = 0;   // the baseline's time over this one's; 0 without a baseline
-  double policies = 0;
-  double auxiliary_share = 0;
 };
 
 // INVALID_ARGUMENT reads `file:line: ...`; NOT_FOUND when a file is missing.
@@ -72,9 +63,6 @@ absl::StatusOr<Figure> LoadFigure(const std::string& path);
 // Keeps the ends of the sweep, models of a fortieth, one seed and little time: for a look whether everything works.
 Figure Quick(Figure figure);
 
-// One row for each point. `progress` is told how many points are done, after each.
-absl::StatusOr<std::vector<FigureRow>> RunFigure(const Figure& figure, const std::function<void(size_t)>& progress);
-
 }  // namespace banyan
 
-#endif  // BANYAN_SIM_FIGURE_H_
+#endif  // BANYAN_SIM_FIGURES_FIGURE_H_

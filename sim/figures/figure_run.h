@@ -1,0 +1,31 @@
+// Simulates the points of a figure. Functions; thread-compatible.
+#ifndef BANYAN_SIM_FIGURES_FIGURE_RUN_H_
+#define BANYAN_SIM_FIGURES_FIGURE_RUN_H_
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "sim/figures/figure.h"
+
+namespace banyan {
+
+struct FigureRow {
+  std::string series;
+  std::string value;
+  double seconds = 0;  // mean time of a round, computing included
+  double rate_bps = 0;
+  double bound_bps = 0;  // what no scheme can beat on the links as they are at first (RateBoundBps)
+  double relative = 0;   // the baseline's time over this one's; 0 without a baseline
+  double policies = 0;
+  double auxiliary_share = 0;
+};
+
+// One row for each point. `progress` is told how many points are done, after each.
+absl::StatusOr<std::vector<FigureRow>> RunFigure(const Figure& figure, const std::function<void(size_t)>& progress);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_FIGURES_FIGURE_RUN_H_
