@@ -10,7 +10,7 @@ namespace {
 
 // Larger overlays keep the bound that their planner knows: what a tighter one takes would delay their policies by as
 // much again as the plan.
-constexpr size_t kMostNodesForTightestBound = 100;
+constexpr size_t kMostNodesForTightestBound = 32;
 
 }  // namespace
 

@@ -26,8 +26,8 @@ class PlanComputation : public Computation {
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run: the policy without its version, epoch and key table, with the tightest bound (RateBoundBps) where that
-  // takes less than half a second, or the planner's error.
+  // After Run: the policy without its version, epoch and key table, with the tightest bound (RateBoundBps) for up
+  // to 32 nodes, or the planner's error.
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
   // After Run: the policy in use as it is on the view (ValueOn in topology/policy_value.h), if there is one.
   std::optional<Policy> TakeInUse() { return std::move(in_use_); }

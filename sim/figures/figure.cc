@@ -24,6 +24,7 @@ constexpr int64_t kMostSeeds = 100;
 constexpr int64_t kMostModelBytes = int64_t{1} << 42;
 constexpr int64_t kMostCount = 1 << 24;
 constexpr int kMostNodes = 1000;
+constexpr uint64_t kQuickRounds = 2;
 
 using Setter = std::function<void(const YamlValue&, const std::string&, FigureCase&, YamlProblems&)>;
 
@@ -126,6 +127,9 @@ class FigureReader {
     figure.name = Text("figure");
     figure.title = Text("title");
     file_.Number("minutes", {0, kMostMinutes, /*low_allowed=*/false}, figure.minutes);
+    int64_t rounds = 0;
+    file_.Integer("rounds", 1, kMostCount, rounds);
+    figure.rounds = static_cast<uint64_t>(rounds);
     if (const YamlValue* table = file_.Find("table"); table != nullptr) {
       figure.shows_rates = ReadWord(*table, "table", {"rates"}, problems_).has_value();
     }
@@ -242,6 +246,7 @@ Figure Quick(Figure figure) {
   figure.points = std::move(kept);
   figure.seeds.resize(1);
   figure.minutes = 0.01;
+  figure.rounds = std::min(figure.rounds, kQuickRounds);
   return figure;
 }
 

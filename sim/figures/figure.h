@@ -9,8 +9,10 @@
 //   series: [{name: static}, {name: dynamic, redraw: true}]
 //   sweep: {setting: roots, values: [1, 2, 3]}
 //   baseline: {planner: star}                         # in place of the sweep's value; optional
-//   table: rates                                      # a line for each value, a column for each series' rate; else a
-//                                                     # line for each simulation, with all that was measured
+//   rounds: 3                                         # of each simulation; else by `minutes`
+//   table: rates                                      # a line for each value, a column for each series' rate in the
+//                                                     # median round; else a line for each simulation, with all that
+//                                                     # was measured
 //
 // Settings: planner, roots, root, shares, awareness, multipath, primary_busy_bound, auxiliary_queue_length,
 // chunk_elements, probe_chunk_bytes, probe_chunks, update_seconds, model_bytes, compute_ms, redraw (all rates every 3
@@ -53,6 +55,7 @@ struct Figure {
   std::string sweep;                  // what changes along the axis
   bool shows_rates = false;           // as `table: rates` asks
   double minutes = 15;                // simulated, about
+  uint64_t rounds = 0;                // simulated; 0: by `minutes`
   std::vector<uint64_t> seeds = {1};  // results are means over these, and over as many draws of a family
   std::vector<Point> points;          // by series, then in order of the sweep
 };

@@ -67,8 +67,14 @@ absl::StatusOr<uint64_t> RoundsFor(const SimulationOptions& options, double minu
   return std::clamp(static_cast<uint64_t>(60 * minutes / round_s), kFewestRounds, kMostRounds);
 }
 
+absl::Duration MeanOf(const SimulationReport& report) {
+  absl::Duration sum;
+  for (const SimulationReport::RoundReport& round : report.rounds) sum += round.synchronisation;
+  return sum / static_cast<double>(report.rounds.size());
+}
+
 // Adds what one simulation has measured to `row`, as its part of `runs`.
-absl::Status Measure(const FigureCase& figure_case, double minutes, uint64_t seed, double runs, FigureRow& row) {
+absl::Status Measure(const Figure& figure, const FigureCase& figure_case, uint64_t seed, double runs, FigureRow& row) {
   SimulationOptions options;
   options.overlay = figure_case.overlay;
   if (figure_case.nodes > 0) DrawOverlay(figure_case.nodes, seed, options.overlay);
@@ -82,16 +88,14 @@ absl::Status Measure(const FigureCase& figure_case, double minutes, uint64_t see
   options.compute_time = absl::Milliseconds(figure_case.compute_ms);
   options.seed = seed;
   if (figure_case.redraw) options.link_redraw = LinkRedraw{kRedrawPeriod, kLowestBps, kHighestBps, 1, seed};
-  const absl::StatusOr<uint64_t> rounds = RoundsFor(options, minutes);
+  const absl::StatusOr<uint64_t> rounds = figure.rounds > 0 ? figure.rounds : RoundsFor(options, figure.minutes);
   if (!rounds.ok()) return rounds.status();
   options.rounds = *rounds;
   const absl::StatusOr<SimulationReport> report = Simulate(options);
   if (!report.ok()) return report.status();
   if (!report->replicas_identical) return absl::InternalError("the replicas differ");
-  double seconds = figure_case.compute_ms / 1000;
-  for (const SimulationReport::RoundReport& round : report->rounds) {
-    seconds += absl::ToDoubleSeconds(round.synchronisation) / static_cast<double>(report->rounds.size());
-  }
+  const double seconds = figure_case.compute_ms / 1000 +
+                         absl::ToDoubleSeconds(figure.shows_rates ? report->synchronisation_p50 : MeanOf(*report));
   row.seconds += seconds / runs;
   row.rate_bps += report->model_bits / seconds / runs;
   row.bound_bps += report->bound_bps / runs;
@@ -125,7 +129,7 @@ absl::StatusOr<FigureRow> MeasureAll(const Figure& figure, const FigureCase& fig
   if (!is_new) return row;
   const std::vector<uint64_t> seeds = SeedsFor(figure, figure_case);
   for (const uint64_t seed : seeds) {
-    const absl::Status status = Measure(figure_case, figure.minutes, seed, static_cast<double>(seeds.size()), row);
+    const absl::Status status = Measure(figure, figure_case, seed, static_cast<double>(seeds.size()), row);
     if (!status.ok()) return status;
   }
   return row;

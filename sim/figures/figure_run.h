@@ -15,7 +15,7 @@ namespace banyan {
 struct FigureRow {
   std::string series;
   std::string value;
-  double seconds = 0;  // mean time of a round, computing included
+  double seconds = 0;  // time of the mean round, of the median one where the figure shows rates; computing included
   double rate_bps = 0;
   double bound_bps = 0;  // what no scheme can beat on the links as they are at first (RateBoundBps)
   double relative = 0;   // the baseline's time over this one's; 0 without a baseline
