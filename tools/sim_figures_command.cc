@@ -43,7 +43,8 @@ CommandLine MakeCommandLine(FiguresFlags& flags) {
                    "where gnuplot is installed (Debian: gnuplot-nox), as a plot (PNG).",
                    "banyan sim-figures /tmp/figures --only 14");
   line.Positional("OUT_DIR", "where the files go; made when missing", &flags.out_dir);
-  line.Text("scenarios", "DIR", "the figures' files (default sim/scenarios)", &flags.scenarios);
+  line.Text("scenarios", "DIR", "the figures' files (default sim/scenarios; sim/planners compares planners)",
+            &flags.scenarios);
   line.Text("only", "N", "figures whose name begins so: 14, 19b", &flags.only);
   line.Switch("quick", "small models, few values: a look whether all works", &flags.quick);
   return line;
