@@ -52,7 +52,9 @@ TEST(PlanComputationTest, ThePolicyHasTheTightestBound) {
   const NetworkView view = Internet2Network();
   std::vector<NodeId> members;
   for (const NetworkNode& node : view.nodes()) members.push_back(node.id);
-  PlanComputation plan(view, members, PlannerConfig());
+  PlannerConfig config;
+  config.planner = "fapt";
+  PlanComputation plan(view, members, config);
   plan.Run();
   const double bound_bps = plan.TakePolicy()->bound_bps;
   EXPECT_EQ(bound_bps, RateBoundBps(view));
