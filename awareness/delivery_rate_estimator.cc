@@ -10,7 +10,7 @@ namespace {
 constexpr absl::Duration kSpanOfAnyCount = absl::Seconds(1);
 // Gaps that no other has followed for this long make a sample of their own, if they span enough.
 constexpr absl::Duration kPartialWaits = absl::Seconds(2);
-constexpr absl::Duration kLeastSpanOfPartial = absl::Milliseconds(50);
+constexpr absl::Duration kLeastSpanOfPartial = absl::Milliseconds(100);
 constexpr size_t kMostSamples = 5;
 // More chunks than several connections of a link bring out of order.
 constexpr size_t kMostRecent = 32;
@@ -21,6 +21,8 @@ constexpr size_t kLeastSamples = 3;
 constexpr int kRoundTripsOfBusyChunk = 10;
 // The error of the round trip may change a lone chunk's estimate by at most this factor.
 constexpr int kMostCorrection = 8;
+// A chunk that found the link idle and still took so much longer than the least was held back.
+constexpr double kLate = 1.25;
 // A lone chunk that reaches this part of the estimate confirms it.
 constexpr double kConfirms = 0.95;
 
@@ -37,13 +39,22 @@ void DeliveryRateEstimator::Add(const Delivery& delivery, std::optional<absl::Du
   const auto overtaker = std::find_if(recent_.begin(), recent_.end(), [&](const Arrival& arrival) {
     return arrival.delivery.sent_at > delivery.sent_at;
   });
-  if (overtaker != recent_.end()) {
-    if (overtaker->has_counted) partial_.size_bytes += delivery.size_bytes;
-    return;
-  }
+  if (overtaker != recent_.end()) return AddOvertaken(delivery, overtaker->counted_in);
+  const int64_t sample = partial_.number;
+  const bool follows_late_one = !recent_.empty() && recent_.back().is_late;
   const bool has_counted = AddInOrder(delivery, round_trip);
-  recent_.push_back({delivery, has_counted});
+  const bool is_late = !has_counted && !follows_late_one && took > kLate * *chunk_round_trip_.least();
+  recent_.push_back({delivery, has_counted ? sample : kNoSample, is_late});
   if (recent_.size() > kMostRecent) recent_.pop_front();
+}
+
+void DeliveryRateEstimator::AddOvertaken(const Delivery& delivery, int64_t sample) {
+  if (sample == kNoSample) return;
+  if (sample == partial_.number) {
+    partial_.size_bytes += delivery.size_bytes;
+  } else if (!busy_.empty() && sample == busy_.back().number) {
+    busy_.back().size_bytes += delivery.size_bytes;
+  }
 }
 
 bool DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
@@ -54,12 +65,13 @@ bool DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optional<a
   const Arrival& before = recent_.back();
   const absl::Duration gap = delivery.received_at - before.delivery.received_at;
   if (gap < absl::ZeroDuration()) {
-    partial_ = {};
+    BeginPartial();
     return false;
   }
   const absl::Duration least = *chunk_round_trip_.least();
   const absl::Duration empty = std::min(least, round_trip.value_or(least));
   if (delivery.sent_at + empty > before.delivery.acked_at + kIdleTolerance * gap) return false;
+  if (before.is_late) return false;
   AddGap(delivery, gap);
   return true;
 }
@@ -78,9 +90,15 @@ bool DeliveryRateEstimator::PartialIsOver(Timestamp now) const {
          now - partial_.at >= kPartialWaits;
 }
 
-void DeliveryRateEstimator::TakePartial() {
-  Push(busy_, {RateBps(partial_.size_bytes, partial_.span), partial_.at});
+void DeliveryRateEstimator::BeginPartial() {
+  const int64_t next = partial_.number + 1;
   partial_ = {};
+  partial_.number = next;
+}
+
+void DeliveryRateEstimator::TakePartial() {
+  Push(busy_, {partial_.number, partial_.size_bytes, partial_.span, partial_.at});
+  BeginPartial();
   // What was a lower bound before need not be one any more.
   while (!alone_.empty() && alone_.front().at <= busy_.back().at) alone_.pop_front();
 }
@@ -90,7 +108,7 @@ void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration ro
   if (delivery.size_bytes < std::max<int64_t>(1, probe_chunk_bytes_) || took <= absl::ZeroDuration()) return;
   const absl::Duration going = std::max(took - round_trip, took / kMostCorrection);
   const bool is_busy = round_trip > absl::ZeroDuration() && going >= kRoundTripsOfBusyChunk * round_trip;
-  const Sample sample{RateBps(delivery.size_bytes, going), delivery.acked_at};
+  const Sample sample{kNoSample, delivery.size_bytes, going, delivery.acked_at};
   if (!is_busy) return Push(alone_, sample);
   Push(busy_, sample);
   alone_.clear();
@@ -104,7 +122,7 @@ void DeliveryRateEstimator::Push(std::deque<Sample>& samples, Sample sample) {
 
 double DeliveryRateEstimator::Median(const std::deque<Sample>& samples) {
   std::vector<double> rates;
-  for (const Sample& sample : samples) rates.push_back(sample.rate_bps);
+  for (const Sample& sample : samples) rates.push_back(RateBps(sample.size_bytes, sample.span));
   std::sort(rates.begin(), rates.end());
   return (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
 }

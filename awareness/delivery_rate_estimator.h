@@ -11,13 +11,13 @@
 // hidden.
 //
 // Over several connections a chunk may be overtaken by later ones. Its bytes then belong to the gap before the first
-// that overtook it, in which they passed the link, and count if that gap did.
+// that overtook it, in which they passed the link, and count in the sample in which that gap does.
 //
 // A chunk that travelled alone, and took many round trips to go, kept the link busy by itself and makes a sample too. A
 // shorter lone chunk only tells that the link is at least so fast (a transport that has been idle starts slowly): it
 // may raise the estimate and confirms one that it reaches, but never lowers it.
 //
-// Its error. Samples span at least kLeastSpan (a quarter of it where chunks are rare), so jitter of J errs by J /
+// Its error. Samples span at least kLeastSpan (half of it where chunks are rare), so jitter of J errs by J /
 // kLeastSpan in one sample and by about half of that in the median. Up to kIdleTolerance of a gap may have been idle,
 // which reads low by as much; a path whose least round trip has grown reads low for at most kRoundTripWindow, and where
 // the next chunk only just comes in time, jitter hides idle time of up to twice itself. Several connections that share
@@ -70,16 +70,22 @@ class DeliveryRateEstimator {
   std::optional<Estimate> At(Timestamp now) const;
 
  private:
+  static constexpr int64_t kNoSample = -1;
+
   struct Sample {
-    double rate_bps = 0;
+    int64_t number = kNoSample;  // of the partial that it was, none for a lone chunk
+    int64_t size_bytes = 0;
+    absl::Duration span;
     Timestamp at;
   };
   struct Arrival {
     Delivery delivery;
-    bool has_counted = false;  // the gap before it
+    int64_t counted_in = kNoSample;  // the gap before it
+    bool is_late = false;            // so that the gap behind it is too short
   };
   // The bytes and times of gaps that count and have not yet become a sample.
   struct Partial {
+    int64_t number = 0;
     uint32_t chunks = 0;
     int64_t size_bytes = 0;
     absl::Duration span;
@@ -90,7 +96,10 @@ class DeliveryRateEstimator {
   bool AddInOrder(const Delivery& delivery, std::optional<absl::Duration> round_trip);
   void AddGap(const Delivery& delivery, absl::Duration gap);
   void AddAlone(const Delivery& delivery, absl::Duration round_trip);
+  // The first chunk that overtook it ended a gap of this sample.
+  void AddOvertaken(const Delivery& delivery, int64_t sample);
   bool PartialIsOver(Timestamp now) const;
+  void BeginPartial();
   void TakePartial();
   std::optional<Estimate> estimate() const;
   static void Push(std::deque<Sample>& samples, Sample sample);
