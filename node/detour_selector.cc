@@ -34,7 +34,9 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
   Policy& policy = entry->second;
   policy.measures = settings.measures;
   const auto make_way = [chunk_bytes](const RouteSlice& from, uint32_t chunks, bool is_planned) {
-    return Way{from.path, LimitBytes(from, chunks, chunk_bytes), from.rate_bps, from.round_trip / 2, is_planned};
+    return Way{from.path,     LimitBytes(from, chunks, chunk_bytes),
+               from.rate_bps, from.round_trip / 2,
+               is_planned,    from.crosses_idle_link};
   };
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const RouteSlice link = {{self_, neighbour.node}, neighbour.rate_bps, neighbour.round_trip};
@@ -146,6 +148,7 @@ const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, Node
   const Way* longest_idle = nullptr;
   Timestamp idle_since = now;
   for (const Way& detour : ways->detours) {
+    if (!detour.crosses_idle_link) continue;
     auto used = last_used_.try_emplace(detour.path, now).first;
     if (now - used->second < kProbeInterval || used->second >= idle_since || !has_room(detour.path[1])) continue;
     longest_idle = &detour;

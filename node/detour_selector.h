@@ -8,9 +8,10 @@
 // took it to be shares only with detours for which the plan has a share; one that is slower, which the plan did not
 // foresee, shares with all, and one that is cut or stands still shares with all whatever they take.
 //
-// Detours that carried nothing for kProbeInterval get kProbeChunks chunks although the primary path has room, one
-// detour per interval, so that links which no tree uses still get measured and a link that was once found slow is not
-// slow for ever. It costs each node at most kProbeChunks chunks per interval, and those chunks the detour's longer way.
+// Detours over a link that no tree uses get kProbeChunks chunks when they have carried nothing for kProbeInterval,
+// although the primary path has room, one detour per interval, so that such links still get measured and one that was
+// once found slow is not slow for ever. It costs each node at most kProbeChunks chunks per interval, and those chunks
+// the detour's longer way.
 //
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
@@ -82,6 +83,7 @@ class DetourSelector {
     double rate_bps = 0;
     absl::Duration delay;
     bool is_planned = true;
+    bool crosses_idle_link = false;
   };
   struct Ways {
     Way primary;

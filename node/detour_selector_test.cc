@@ -25,7 +25,7 @@ PolicySlice Slice() {
   neighbour.rate_bps = 40e3;
   neighbour.round_trip = absl::Seconds(1);
   slice.neighbours = {neighbour};
-  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2}, {kSlow, 16e3, absl::Seconds(1), 0.1}};
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2, true}, {kSlow, 16e3, absl::Seconds(1), 0.1, true}};
   slice.transmission.primary_busy_bound = 2;
   slice.transmission.auxiliary_queue_length = 1;
   return slice;
@@ -131,6 +131,23 @@ TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
   Sent(2, kSlow, At(10));
   EXPECT_EQ(Probe(At(19)), nullptr);
   EXPECT_EQ(*Probe(At(20)), kFast);
+}
+
+// The trees' own chunks measure all its links.
+TEST_F(DetourSelectorTest, ADetourOverBusyLinksNeedsNoProbe) {
+  PolicySlice slice = Slice();
+  slice.version = PolicyVersion(9);
+  slice.auxiliary[0].crosses_idle_link = false;
+  selector_.AddPolicy(slice);
+  const auto probe = [this](int64_t seconds) {
+    return selector_.PickProbe(
+        PolicyVersion(9), NodeId(2), [](NodeId) { return true; }, At(seconds));
+  };
+  EXPECT_EQ(probe(0), nullptr);
+  for (uint32_t i = 0; i < DetourSelector::kProbeChunks; ++i) EXPECT_EQ(*probe(10), kSlow);
+  Sent(1, kSlow, At(10));
+  for (int64_t seconds = 11; seconds < 20; ++seconds) EXPECT_EQ(probe(seconds), nullptr);
+  EXPECT_EQ(*probe(20), kSlow);
 }
 
 TEST_F(DetourSelectorTest, AWithdrawnPolicyHasNoDetours) {

@@ -9,6 +9,7 @@ namespace banyan {
 namespace {
 
 using Neighbours = std::map<NodeId, std::set<NodeId>>;
+using Links = std::set<std::pair<NodeId, NodeId>>;
 using RoutesByEnds = std::map<std::pair<NodeId, NodeId>, const Route*>;
 
 void AddHops(const std::vector<NodeId>& path, Neighbours& neighbours) {
@@ -88,6 +89,29 @@ PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& tra
   return slice;
 }
 
+// The links that carry a tree's chunks.
+Links UsedLinks(const Policy& policy, const RoutesByEnds& routes) {
+  Links used;
+  const auto add = [&](NodeId from, NodeId to) {
+    const auto route = routes.find({from, to});
+    const std::vector<NodeId> direct = {from, to};
+    const std::vector<NodeId>& path = route == routes.end() ? direct : route->second->path;
+    for (size_t i = 1; i < path.size(); ++i) used.insert({path[i - 1], path[i]});
+  };
+  for (const Tree& tree : policy.trees) {
+    for (const auto& [child, parent] : tree.reduce_parent) add(child, parent);
+    for (const auto& [child, parent] : tree.broadcast_parent) add(parent, child);
+  }
+  return used;
+}
+
+bool CrossesIdleLink(const std::vector<NodeId>& path, const Links& used) {
+  for (size_t i = 1; i < path.size(); ++i) {
+    if (used.count({path[i - 1], path[i]}) == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView& view,
@@ -101,9 +125,11 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
   Neighbours neighbours;
   for (const Tree& tree : policy.trees) AddTree(tree, routes, slices, neighbours);
   for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(MakeRoute(route.path, view));
+  const Links used = UsedLinks(policy, routes);
   for (const Route& detour : policy.auxiliary) {
     RouteSlice& slice = slices.at(detour.from).auxiliary.emplace_back(MakeRoute(detour.path, view));
     slice.share = detour.share;
+    slice.crosses_idle_link = CrossesIdleLink(detour.path, used);
     AddHops(detour.path, neighbours);
   }
   for (const auto& [node, others] : neighbours) {

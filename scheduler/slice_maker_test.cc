@@ -11,8 +11,10 @@ using ::testing::IsEmpty;
 
 constexpr NodeId kA(1), kB(2), kC(3), kD(4);
 
-// a - b - c and d on its own link to a; link rates differ by direction.
-NetworkView ChainView() {
+using Ends = std::pair<NodeId, NodeId>;
+
+// a - b - c and d on its own link to a, and these links; rates differ by direction.
+NetworkView ChainView(const std::vector<Ends>& more = {}) {
   std::vector<NetworkNode> nodes;
   for (const auto& [id, name] : std::map<NodeId, std::string>{{kA, "a"}, {kB, "b"}, {kC, "c"}, {kD, "d"}}) {
     NetworkNode node;
@@ -21,8 +23,9 @@ NetworkView ChainView() {
     nodes.push_back(node);
   }
   std::vector<NetworkLink> links;
-  for (const auto& [from, to] :
-       std::vector<std::pair<NodeId, NodeId>>{{kA, kB}, {kB, kA}, {kB, kC}, {kC, kB}, {kA, kD}, {kD, kA}}) {
+  std::vector<Ends> all = {{kA, kB}, {kB, kA}, {kB, kC}, {kC, kB}, {kA, kD}, {kD, kA}};
+  all.insert(all.end(), more.begin(), more.end());
+  for (const auto& [from, to] : all) {
     NetworkLink link;
     link.from = from;
     link.to = to;
@@ -96,6 +99,16 @@ TEST(SliceMakerTest, AuxiliaryPathsAddTheirHops) {
   const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, ChainView(), {}, Addresses());
   EXPECT_THAT(slices.at(kB).auxiliary, ElementsAre(RouteSlice{{kB, kA, kD}, 1e6, absl::Milliseconds(8)}));
   EXPECT_THAT(slices.at(kD).auxiliary, IsEmpty());
+}
+
+TEST(SliceMakerTest, TellsDetoursOverLinksThatNoTreeUses) {
+  Policy policy = RoutedPolicy();
+  policy.auxiliary = {Route{kB, kA, {kB, kD, kA}}, Route{kB, kD, {kB, kA, kD}}};
+  const NetworkView view = ChainView({{kB, kD}, {kD, kB}});
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, view, {}, Addresses());
+  ASSERT_EQ(slices.at(kB).auxiliary.size(), 2u);
+  EXPECT_TRUE(slices.at(kB).auxiliary[0].crosses_idle_link);
+  EXPECT_FALSE(slices.at(kB).auxiliary[1].crosses_idle_link);
 }
 
 TEST(SliceMakerTest, DescribesTheLinkToANeighbour) {
