@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "node/node_core.h"
 #include "scheduler/scheduler_core.h"
+#include "sim/noisy_reports.h"
 #include "sim/overlay_scaling.h"
 
 namespace banyan {
@@ -117,9 +118,13 @@ void Cluster::AddNode(const OverlayConfig& scaled, NodeId id) {
   node.scheduler_address = scaled.scheduler.address;
   node.job = scaled.job;
   node.incarnation = Incarnation(simulator_.random()->Next());
+  std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
+  if (options_.measurement_noise > 0) {
+    const Random random(options_.seed * options_.overlay.nodes.size() + id.value());
+    core = std::make_unique<NoisyReports>(std::move(core), options_.measurement_noise, random);
+  }
   const Timestamp start = RandomStart();
-  SimulatedProcess* process = simulator_.AddProcess(id, config.address, OptionsOfProcess(),
-                                                    Wrap(id, std::make_unique<NodeCore>(std::move(node))), start);
+  SimulatedProcess* process = simulator_.AddProcess(id, config.address, OptionsOfProcess(), std::move(core), start);
   Port& port = ports_[id];
   process->set_client_port(&port);
   WorkerListener* const listener = this;

@@ -46,6 +46,8 @@ struct ClusterOptions {
   std::optional<LinkRedraw> link_redraw;
   // Each process's clock drifts by up to this, to either side.
   double most_drift_ppm = 0;
+  // What nodes report of their links' rates is off by this, as a standard deviation; 0.1 is 10%.
+  double measurement_noise = 0;
   // Of each link's loss; a simulation of rates may leave it out.
   bool links_lose_packets = true;
   // Processes start at random times within this.

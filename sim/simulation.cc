@@ -198,6 +198,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   cluster.link_changes = options.link_changes;
   cluster.link_redraw = options.link_redraw;
   cluster.most_drift_ppm = options.most_drift_ppm;
+  cluster.measurement_noise = options.measurement_noise;
   cluster.check_messages = false;
   return cluster;
 }

@@ -29,7 +29,8 @@ struct SimulationOptions {
   // How the links change from their rates in the overlay; times count from the start of the simulation.
   std::vector<LinkChange> link_changes;
   std::optional<LinkRedraw> link_redraw;
-  double most_drift_ppm = 0;  // of each process's clock
+  double most_drift_ppm = 0;     // of each process's clock
+  double measurement_noise = 0;  // of the rates that nodes report, a standard deviation; 0.1 is 10%
   // Connections are lost, processes pause, links stall or change.
   bool faults = false;
   // Told the part of the work that is done, 0 to 1, again and again; empty for none.

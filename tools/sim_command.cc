@@ -31,6 +31,7 @@ constexpr int64_t kMostRounds = 1000000;
 constexpr double kMostSeconds = 1e6;
 constexpr double kMostMbps = 1e6;
 constexpr double kMostDriftPpm = 1000;
+constexpr double kMostNoisePercent = 100;
 constexpr double kBitsPerMegabit = 1e6;
 
 // What the command line says beyond the file.
@@ -50,6 +51,7 @@ struct SimFlags {
   double redraw_fraction = 1;
   double compute_ms = 0;
   double drift_ppm = 0;
+  double noise_percent = 0;
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
   std::string shares;
@@ -99,6 +101,8 @@ void AddChangeFlags(CommandLine& line, SimFlags& flags) {
   line.Custom("redraw-mbps", "LOW-HIGH", "uniformly between these (20-155)",
               [&flags](absl::string_view value) { return ReadRates(value, flags); });
   line.Number("redraw-fraction", "F", "of so many of the links (default 1)", 0, 1, &flags.redraw_fraction);
+  line.Number("noise-percent", "P", "standard deviation of the rates that nodes measure (default 0)", 0,
+              kMostNoisePercent, &flags.noise_percent);
   line.Number("drift-ppm", "P", "clocks drift by up to this (default 0)", 0, kMostDriftPpm, &flags.drift_ppm);
 }
 
@@ -175,6 +179,7 @@ SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std:
   options.seed = static_cast<uint64_t>(flags.seed);
   options.compute_time = absl::Milliseconds(flags.compute_ms);
   options.most_drift_ppm = flags.drift_ppm;
+  options.measurement_noise = flags.noise_percent / 100;
   options.faults = flags.faults;
   if (flags.redraw_seconds > 0) {
     options.link_redraw = LinkRedraw{absl::Seconds(flags.redraw_seconds), flags.redraw_mbps->first * kBitsPerMegabit,
