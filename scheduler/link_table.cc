@@ -28,7 +28,7 @@ NetworkView MakeView(const NetworkView& from, std::vector<NetworkLink> links) {
 }  // namespace
 
 LinkTable::LinkTable(NetworkView believed) : believed_(std::move(believed)) {
-  for (const NetworkLink& link : believed_.links()) entries_.push_back(Entry{link, std::nullopt, std::nullopt});
+  for (const NetworkLink& link : believed_.links()) entries_.emplace_back(link);
   MarkPlanned();
 }
 
@@ -40,7 +40,7 @@ absl::Status LinkTable::Accept(Timestamp now, NodeId from, const std::vector<Nod
     absl::Status status = entry == nullptr ? absl::InvalidArgumentError("there is no such link in the overlay")
                                            : Check(*link.measurement);
     if (status.ok()) {
-      Take(now + -link.measurement->age, *link.measurement, *entry);
+      Take(now, now + -link.measurement->age, *link.measurement, *entry);
     } else if (first_error.ok()) {
       first_error = absl::InvalidArgumentError(absl::StrCat("a measurement of the link from ", believed_.NameOf(from),
                                                             " to ", believed_.NameOf(link.to), ": ", status.message()));
@@ -65,23 +65,20 @@ absl::Status LinkTable::Check(const LinkMeasurement& measurement) {
   return absl::OkStatus();
 }
 
-double LinkTable::Smooth(const Entry& entry, Timestamp sampled_at, double rate_bps) {
-  if (!entry.sampled_at.has_value()) return rate_bps;
-  const double known_bps = entry.link.throughput_bps;
-  const auto [low, high] = std::minmax({known_bps, rate_bps});
-  if (high - low > kLeastChange * low) return rate_bps;
-  const bool is_new = sampled_at - *entry.sampled_at > kSameSample;
-  return is_new ? known_bps + kSampleWeight * (rate_bps - known_bps) : known_bps;
-}
-
-void LinkTable::Take(Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry) {
+void LinkTable::Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry) {
   entry.reported = measurement;
   NetworkLink& link = entry.link;
   // Zero: nothing is known of it yet.
   if (measurement.delay > absl::ZeroDuration()) link.delay = measurement.delay;
   if (entry.sampled_at.has_value() && sampled_at < *entry.sampled_at) return;
-  if (!measurement.is_backlogged && measurement.rate_bps < link.throughput_bps) return;
-  link.throughput_bps = Smooth(entry, sampled_at, measurement.rate_bps);
+  const bool is_new = !entry.sampled_at.has_value() || sampled_at - *entry.sampled_at > kSameSample;
+  const absl::Duration since = entry.sampled_at.has_value() ? sampled_at - *entry.sampled_at : absl::ZeroDuration();
+  const bool has_changed =
+      is_new && (measurement.is_backlogged ? entry.rate.Add(measurement.rate_bps, since)
+                                           : entry.rate.AddLowerBound(measurement.rate_bps, since));
+  if (has_changed) last_change_ = now;
+  if (!measurement.is_backlogged && measurement.rate_bps < entry.rate.rate_bps()) return;
+  link.throughput_bps = entry.rate.rate_bps();
   link.source = measurement.source == LinkMeasurement::Source::kPrimary ? LinkSource::kPrimary : LinkSource::kAuxiliary;
   entry.sampled_at = sampled_at;
 }
@@ -121,7 +118,7 @@ void LinkTable::Restore(const std::vector<NetworkLink>& measured) {
     Entry* const entry = Find(link.from, link.to);
     if (entry == nullptr) continue;
     const double loss_fraction = entry->link.loss_fraction;
-    entry->link = link;
+    *entry = Entry(link);
     entry->link.loss_fraction = loss_fraction;
   }
   MarkPlanned();
@@ -135,8 +132,9 @@ void LinkTable::Believe(NetworkView believed) {
     BANYAN_CHECK(was.from == is.from && was.to == is.to);
     Entry& entry = entries_[i];
     if (was.throughput_bps != is.throughput_bps || was.delay != is.delay) {
-      entry.link = is;
-      entry.sampled_at.reset();
+      const std::optional<LinkMeasurement> reported = entry.reported;
+      entry = Entry(is);
+      entry.reported = reported;
     }
     entry.link.loss_fraction = is.loss_fraction;
   }

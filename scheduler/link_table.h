@@ -3,9 +3,7 @@
 // core.
 //
 // A value is never forgotten: without new samples it only grows old, and status says so. Its entries are the overlay's
-// links, so nothing that a node sends makes it grow. Samples that differ by little from what is known are noise, most
-// of it, and are smoothed, since a plan that loads many links fully rests on the unluckiest of them; a change is taken
-// at once.
+// links, so nothing that a node sends makes it grow. Noise is averaged away and changes are taken soon (RateFilter).
 #ifndef BANYAN_SCHEDULER_LINK_TABLE_H_
 #define BANYAN_SCHEDULER_LINK_TABLE_H_
 
@@ -19,6 +17,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
+#include "scheduler/rate_filter.h"
 #include "topology/network_view.h"
 
 namespace banyan {
@@ -28,17 +27,16 @@ namespace banyan {
 inline constexpr double kLowestLinkBps = 1e3;
 inline constexpr double kHighestLinkBps = 1e12;
 inline constexpr absl::Duration kLongestLinkDelay = absl::Seconds(10);
-// A sample that differs by more than this part of the smaller rate is a change and no noise.
-inline constexpr double kLeastChange = 0.25;
-// What a sample that is no change counts beside all before it.
-inline constexpr double kSampleWeight = 0.25;
 // From this age on status calls a value old: links that carry nothing are measured by a real chunk far more often.
 inline constexpr absl::Duration kOldAfter = absl::Minutes(2);
 
 class LinkTable {
  public:
   struct Entry {
+    explicit Entry(const NetworkLink& believed) : link(believed), rate(believed.throughput_bps) {}
+
     NetworkLink link;
+    RateFilter rate;                      // what link.throughput_bps comes from
     std::optional<Timestamp> sampled_at;  // of what is in `link`; empty when believed or from before a restart
     // Of the last report, for status; empty before the first.
     std::optional<LinkMeasurement> reported;
@@ -66,6 +64,8 @@ class LinkTable {
   // Whether the rate of a link has changed by more than this fraction since MarkPlanned: of the smaller of the two
   // values, so that a drop to a half and a doubling both are 1.
   bool ChangedBeyond(double fraction) const;
+  // When samples last told that a link has another rate than before, and not only noise.
+  std::optional<Timestamp> last_change() const { return last_change_; }
 
   // Takes the measured links of a state record read back.
   void Restore(const std::vector<NetworkLink>& measured);
@@ -76,12 +76,12 @@ class LinkTable {
  private:
   Entry* Find(NodeId from, NodeId to);
   static absl::Status Check(const LinkMeasurement& measurement);
-  static double Smooth(const Entry& entry, Timestamp sampled_at, double rate_bps);
-  static void Take(Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry);
+  void Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry);
 
   NetworkView believed_;
   std::vector<Entry> entries_;       // by position in believed_.links()
   std::vector<double> planned_bps_;  // by position in entries_
+  std::optional<Timestamp> last_change_;
 };
 
 // The links of a view whose values were measured.
