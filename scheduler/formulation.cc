@@ -16,11 +16,17 @@ double SumOfDetoursBps(const Policy& policy, const NetworkView& view) {
   return sum_bps;
 }
 
-bool IsStale(const std::vector<Route>& routes, const NetworkView& published, const NetworkView& view) {
-  return std::any_of(routes.begin(), routes.end(), [&](const Route& route) {
-    const auto [low, high] = std::minmax({PathRateBps(route.path, published), PathRateBps(route.path, view)});
-    return high > kStaleRateFactor * low;
-  });
+bool IsStale(const Route& route, const NetworkView& published, const NetworkView& view) {
+  const auto [low, high] = std::minmax({PathRateBps(route.path, published), PathRateBps(route.path, view)});
+  return high > kStaleRateFactor * low;
+}
+
+// What nodes are told of a detour that has no part in the plan matters little.
+bool IsStale(const Policy& policy, const NetworkView& published, const NetworkView& view) {
+  const auto is_stale = [&](const Route& route) { return IsStale(route, published, view); };
+  return std::any_of(policy.routes.begin(), policy.routes.end(), is_stale) ||
+         std::any_of(policy.auxiliary.begin(), policy.auxiliary.end(),
+                     [&](const Route& detour) { return detour.share > kLeastDetourShare && is_stale(detour); });
 }
 
 bool SameTrees(const Policy& a, const Policy& b) {
@@ -55,7 +61,9 @@ std::string Promise(const Policy& current, const Policy& candidate) {
 }  // namespace
 
 Formulation::Formulation(const TopologyConfig& topology, const AwarenessConfig& awareness)
-    : is_enabled_(awareness.enabled), interval_(topology.update_interval), update_rate_(topology.update_rate) {}
+    : is_enabled_(awareness.enabled), interval_(topology.update_interval), update_rate_(topology.update_rate) {
+  StartInterval(Timestamp());
+}
 
 std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, const LinkTable& links) {
   if (now >= model_due_) {
@@ -65,22 +73,42 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
   if (!is_enabled_) return std::nullopt;
   const absl::Duration pause = std::min(kLeastReplanPause, interval_);
   if (update_rate_ > 0 && now >= last_plan_ + pause && links.ChangedBeyond(update_rate_)) {
-    return Reason{absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100)};
+    return Reason{absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100), LeastGain(now)};
   }
-  if (now < last_look_ + interval_) return std::nullopt;
-  last_look_ = now;
-  if (!links.ChangedBeyond(0)) return std::nullopt;
-  return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_))};
+  if (now < next_look_) return std::nullopt;
+  if (!links.ChangedBeyond(0)) {
+    StartInterval(now);
+    return std::nullopt;
+  }
+  const absl::Duration since_change = links.last_change().has_value() ? now - *links.last_change() : kSettlingTime;
+  const Timestamp at_last = interval_end_ + kLongestPostponement * interval_;
+  if (since_change < kSettlingTime && now < at_last) {
+    next_look_ = std::min(now + (kSettlingTime - since_change), at_last);
+    return std::nullopt;
+  }
+  StartInterval(now);
+  return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_)), LeastGain(now)};
+}
+
+double Formulation::LeastGain(Timestamp now) const {
+  if (!adopted_at_.has_value()) return kLeastGain;
+  const double part = absl::FDivDuration(now - *adopted_at_, kSecondThoughts);
+  return part <= 0 ? kMostGain : std::min(kMostGain, kLeastGain * (1 + 1 / part));
+}
+
+void Formulation::StartInterval(Timestamp now) {
+  interval_end_ = now + interval_;
+  next_look_ = interval_end_;
 }
 
 void Formulation::NotePlanned(Timestamp now) {
-  last_look_ = now;
+  StartInterval(now);
   last_plan_ = now;
 }
 
 void Formulation::NoteModel(Timestamp now) { model_due_ = now + kLeastReplanPause; }
 
-Timestamp Formulation::NextLook() const { return std::min(model_due_, is_enabled_ ? last_look_ + interval_ : kNever); }
+Timestamp Formulation::NextLook() const { return std::min(model_due_, is_enabled_ ? next_look_ : kNever); }
 
 Verdict Judge(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view,
               double least_gain) {
@@ -90,7 +118,7 @@ Verdict Judge(const Policy& current, const NetworkView& published, const Policy&
       SumOfDetoursBps(candidate, view) > SumOfDetoursBps(current, view) * (1 + kLeastDetourGain)) {
     return {Verdict::Kind::kAdopt, "there are better detours"};
   }
-  if (IsStale(current.auxiliary, published, view) || IsStale(current.routes, published, view)) {
+  if (IsStale(current, published, view)) {
     return {Verdict::Kind::kRefresh, "the rates of detours or routes have changed"};
   }
   return {Verdict::Kind::kKeep, promise + " are too little for a change"};

@@ -18,13 +18,18 @@
 
 namespace banyan {
 
-// A new policy must promise this much more than the current one, both judged on what is known now. Estimates are within
-// a tenth of the truth: noise of that size on every link of nine data centres promises 8% a few times in 200 plannings,
-// and noise of 5% hardly ever. What is given up is less than the tenth that a fresh plan may be better.
-inline constexpr double kLeastGain = 0.08;
+// A new policy must promise this much more than the current one, both judged on what is known now. What is given up is
+// less than the tenth that a fresh plan may be better.
+inline constexpr double kLeastGain = 0.1;
+// Twice as much when it follows another policy after kSecondThoughts and more when earlier, up to kMostGain: what was
+// measured since may be noise, and a plan that loads all links fully suffers from all of it.
+inline constexpr absl::Duration kSecondThoughts = absl::Minutes(3);
+inline constexpr double kMostGain = 0.5;
 // Detours alone change when those of the new policy carry this much more together: they are ranked by every sender for
 // itself, so little is lost while the order is not the best one.
 inline constexpr double kLeastDetourGain = 0.25;
+// Less of an edge's traffic on a detour makes no difference when the detour's rate is not what the nodes were told.
+inline constexpr double kLeastDetourShare = 0.05;
 // Nodes are told the rates of their paths with a policy and cannot see beyond their own links. When one has changed by
 // this factor they are told again.
 inline constexpr double kStaleRateFactor = 2;
@@ -33,6 +38,11 @@ inline constexpr absl::Duration kLeastReplanPause = absl::Milliseconds(500);
 
 // What a plan for a model whose size has just become known must promise: nothing of that is noise.
 inline constexpr double kLeastGainForModel = 0.01;
+
+// When links change together, they are all known to have within about this time of each other.
+inline constexpr absl::Duration kSettlingTime = absl::Seconds(5);
+// Of update_seconds: a network that never settles gets its plans so much later.
+inline constexpr double kLongestPostponement = 2;
 
 class Formulation {
  public:
@@ -46,22 +56,30 @@ class Formulation {
 
   // Why to plan now: the model's size has become known, or update_seconds have passed since the last look and a link
   // has changed at all, or a link has changed beyond update_rate. Empty when there is no reason. A look that finds
-  // nothing starts the next interval.
+  // nothing starts the next interval. One that finds a link which has changed within kSettlingTime is postponed: others
+  // may be found to have changed too, and one plan for all is better than one after the other.
   std::optional<Reason> LookForReason(Timestamp now, const LinkTable& links);
   // A plan has been started for whatever reason.
   void NotePlanned(Timestamp now);
+  // A new policy is in use.
+  void NoteAdopted(Timestamp now) { adopted_at_ = now; }
   // The model has more tensors now. They come one after the other, so the look waits until no more do.
   void NoteModel(Timestamp now);
   // When to look again even if no report comes; kNever without awareness once the model is known.
   Timestamp NextLook() const;
 
  private:
+  void StartInterval(Timestamp now);
+  double LeastGain(Timestamp now) const;
+
   bool is_enabled_;
   absl::Duration interval_;
   double update_rate_;
-  Timestamp last_look_;
+  Timestamp interval_end_;
+  Timestamp next_look_;
   Timestamp last_plan_;
   Timestamp model_due_ = kNever;
+  std::optional<Timestamp> adopted_at_;
 };
 
 // What to do with a policy that was made for `view`.

@@ -51,6 +51,43 @@ TEST(FormulationTest, LooksOnceInAnInterval) {
   EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(10));
 }
 
+TEST(FormulationTest, WaitsUntilLinksHaveSettled) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  formulation.NotePlanned(kStart);
+  LinkTable links(TriangleNetwork());
+  const auto change = [&links](Timestamp now, double mbps) {
+    NodeReport::Link link;
+    link.to = NodeId(2);
+    link.measurement = LinkMeasurement{.rate_bps = mbps * 1e6, .is_backlogged = true};
+    ASSERT_TRUE(links.Accept(now, NodeId(1), {link}).ok());
+  };
+  change(kStart + absl::Seconds(3), 2);
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(5), links).has_value());
+  EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(3) + kSettlingTime);
+  change(kStart + absl::Seconds(7), 30);
+  EXPECT_FALSE(formulation.LookForReason(formulation.NextLook(), links).has_value());
+  EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(7) + kSettlingTime);
+  // Not for ever.
+  for (int seconds = 9; seconds < 15; ++seconds) {
+    EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(seconds), links).has_value());
+    change(kStart + absl::Seconds(seconds), seconds % 2 == 0 ? 2 : 30);
+  }
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(15), links).has_value());
+}
+
+TEST(FormulationTest, AsksForMoreSoonAfterAChangeOfPolicy) {
+  const auto least_gain = [](absl::Duration since_adopted) {
+    Formulation formulation(Every(absl::Seconds(5)), {});
+    formulation.NoteAdopted(kStart + -since_adopted);
+    return formulation.LookForReason(kStart, ChangedTable(9))->least_gain;
+  };
+  EXPECT_EQ(least_gain(absl::Seconds(1)), kMostGain);
+  EXPECT_NEAR(least_gain(kSecondThoughts / 2), 3 * kLeastGain, 1e-9);
+  EXPECT_NEAR(least_gain(2 * kSecondThoughts), 1.5 * kLeastGain, 1e-9);
+  Formulation first(Every(absl::Seconds(5)), {});
+  EXPECT_EQ(first.LookForReason(kStart, ChangedTable(9))->least_gain, kLeastGain);
+}
+
 TEST(FormulationTest, DoesNotPlanForNothingNew) {
   Formulation formulation(Every(absl::Seconds(5)), {});
   const LinkTable links(TriangleNetwork());
@@ -126,11 +163,11 @@ TEST(JudgeTest, RoundsCountMoreThanRatesOnceTheModelIsKnown) {
   Policy slow = *MakePolicy(view, {});
   Policy fast = slow;
   fast.detour_rate_bps *= 0.9;
-  slow.round_time = absl::Milliseconds(109);
+  slow.round_time = absl::Milliseconds(112);
   fast.round_time = absl::Milliseconds(100);
   EXPECT_EQ(Judge(slow, view, fast, view).kind, Verdict::Kind::kAdopt);
-  EXPECT_THAT(Judge(slow, view, fast, view).why, HasSubstr("0.1 instead of 0.109 s a round are promised"));
-  slow.round_time = absl::Milliseconds(107);
+  EXPECT_THAT(Judge(slow, view, fast, view).why, HasSubstr("0.1 instead of 0.112 s a round are promised"));
+  slow.round_time = absl::Milliseconds(109);
   EXPECT_EQ(Judge(slow, view, fast, view).kind, Verdict::Kind::kKeep);
 }
 
@@ -160,8 +197,11 @@ TEST(JudgeTest, DetoursChangeWhenTheyBecomeBetterOrTheirRatesStale) {
   current.trees = other.trees = {Tree{b, 1, {{a, b}, {c, b}, {d, b}}, {{a, b}, {c, b}, {d, b}}}};
   current.detour_rate_bps = other.detour_rate_bps = 0;
   EXPECT_EQ(JudgeOn(current, before, other, slower).kind, Verdict::Kind::kAdopt);
-  EXPECT_EQ(JudgeOn(current, before, current, slower).kind, Verdict::Kind::kRefresh);
-  EXPECT_EQ(JudgeOn(current, slower, current, slower).kind, Verdict::Kind::kKeep);
+  current.auxiliary[0].share = 0.2;
+  EXPECT_EQ(Judge(current, before, current, slower).kind, Verdict::Kind::kRefresh);
+  EXPECT_EQ(Judge(current, slower, current, slower).kind, Verdict::Kind::kKeep);
+  current.auxiliary[0].share = kLeastDetourShare / 2;
+  EXPECT_EQ(Judge(current, before, current, slower).kind, Verdict::Kind::kKeep);
 }
 
 }  // namespace

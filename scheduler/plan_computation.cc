@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "topology/packing/rate_bound.h"
+#include "topology/policy_refinement.h"
 #include "topology/policy_value.h"
 
 namespace banyan {
@@ -12,11 +13,23 @@ namespace {
 // much again as the plan.
 constexpr size_t kMostNodesForTightestBound = 32;
 
+// Of two plans so close to each other the one with the trees in use wins.
+constexpr double kClose = 0.03;
+
+bool IsClose(const Policy& refreshed, const Policy& planned) {
+  if (planned.round_time > absl::ZeroDuration()) {
+    return refreshed.round_time <= (1 + kClose) * planned.round_time;
+  }
+  return (1 + kClose) * refreshed.detour_rate_bps >= planned.detour_rate_bps;
+}
+
 }  // namespace
 
 PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                                  std::optional<Policy> in_use)
-    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)), in_use_(std::move(in_use)) {}
+    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)) {
+  if (in_use.has_value()) in_use_ = InUse{*in_use, *in_use};
+}
 
 void PlanComputation::Run() {
   const absl::StatusOr<NetworkView> restricted = view_.Restrict(members_);
@@ -25,10 +38,18 @@ void PlanComputation::Run() {
     return;
   }
   policy_ = MakePolicy(*restricted, config_);
+  if (policy_.ok() && in_use_.has_value()) ValueInUse(*restricted);
   if (policy_.ok() && members_.size() <= kMostNodesForTightestBound) {
     policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
   }
-  if (in_use_.has_value()) ValueOn(*restricted, config_.tensor_elements, *in_use_);
+}
+
+void PlanComputation::ValueInUse(const NetworkView& view) {
+  ValueAsPublished(view, config_.tensor_elements, in_use_->as_published);
+  Policy& refreshed = in_use_->refreshed;
+  refreshed.bound_bps = policy_->bound_bps;
+  RefreshShares(config_, view, refreshed);
+  if (IsClose(refreshed, *policy_)) policy_ = refreshed;
 }
 
 int64_t PlanComputation::size_bytes() const {

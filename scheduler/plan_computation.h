@@ -19,6 +19,12 @@ namespace banyan {
 
 class PlanComputation : public Computation {
  public:
+  // The policy in use on the view.
+  struct InUse {
+    Policy as_published;  // as the nodes know it (ValueAsPublished in topology/policy_value.h)
+    Policy refreshed;     // with the shares of trees and detours that suit the view
+  };
+
   // Plans for these nodes of the view, and values there the policy of these nodes that is in use, if any.
   PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                   std::optional<Policy> in_use = std::nullopt);
@@ -27,16 +33,18 @@ class PlanComputation : public Computation {
   int64_t size_bytes() const override;
 
   // After Run: the policy without its version, epoch and key table, with the tightest bound (RateBoundBps) for up
-  // to 32 nodes, or the planner's error.
+  // to 32 nodes, or the planner's error. The one in use, refreshed, when the planner's is hardly better.
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
-  // After Run: the policy in use as it is on the view (ValueOn in topology/policy_value.h), if there is one.
-  std::optional<Policy> TakeInUse() { return std::move(in_use_); }
+  // After Run that gave a policy. REQUIRES: there is one in use.
+  InUse TakeInUse() { return *std::move(in_use_); }
 
  private:
+  void ValueInUse(const NetworkView& view);
+
   NetworkView view_;
   std::vector<NodeId> members_;
   PlannerConfig config_;
-  std::optional<Policy> in_use_;
+  std::optional<InUse> in_use_;
   absl::StatusOr<Policy> policy_;
 };
 

@@ -36,25 +36,58 @@ TEST(PlanComputationTest, PlansForTheMembers) {
   EXPECT_THAT(policy->members, ElementsAre(NodeId(1), NodeId(2)));
 }
 
+std::vector<NodeId> AllNodes(const NetworkView& view) {
+  std::vector<NodeId> members;
+  for (const NetworkNode& node : view.nodes()) members.push_back(node.id);
+  return members;
+}
+
+// Every direction's rate times 1 or `factor`, in turns.
+NetworkView Wavering(const NetworkView& view, double factor) {
+  std::vector<NetworkLink> links(view.links().begin(), view.links().end());
+  for (size_t i = 0; i < links.size(); i += 2) links[i].throughput_bps *= factor;
+  return *NetworkView::Create({view.nodes().begin(), view.nodes().end()}, links);
+}
+
 TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
   PlanComputation first(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig());
   first.Run();
-  EXPECT_FALSE(first.TakeInUse().has_value());
   const Policy policy = *first.TakePolicy();
   Policy stale = policy;
   stale.rate_bps = stale.detour_rate_bps = 1;
   PlanComputation again(PathView(), {NodeId(1), NodeId(2)}, PlannerConfig(), stale);
   again.Run();
-  EXPECT_EQ(again.TakeInUse(), policy);
+  const PlanComputation::InUse in_use = again.TakeInUse();
+  EXPECT_EQ(in_use.as_published, policy);
+  EXPECT_EQ(in_use.refreshed, policy);
+}
+
+TEST(PlanComputationTest, BetweenClosePlansTheNearestToTheOneInUseWins) {
+  const NetworkView view = Internet2Network();
+  PlannerConfig config;
+  config.planner = "packed";
+  const Policy policy = *MakePolicy(view, config);
+  PlanComputation close(Wavering(view, 1.02), AllNodes(view), config, policy);
+  close.Run();
+  const Policy nearest = *close.TakePolicy();
+  ASSERT_EQ(nearest.trees.size(), policy.trees.size());
+  for (size_t i = 0; i < policy.trees.size(); ++i) {
+    EXPECT_EQ(nearest.trees[i].reduce_parent, policy.trees[i].reduce_parent);
+    EXPECT_EQ(nearest.trees[i].broadcast_parent, policy.trees[i].broadcast_parent);
+  }
+  PlanComputation far(Wavering(view, 0.3), AllNodes(view), config, policy);
+  far.Run();
+  const Policy planned = *far.TakePolicy();
+  const PlanComputation::InUse in_use = far.TakeInUse();
+  EXPECT_GT(planned.rate_bps, 1.03 * in_use.refreshed.rate_bps);
+  EXPECT_GE(in_use.refreshed.rate_bps, in_use.as_published.rate_bps);
 }
 
 TEST(PlanComputationTest, ThePolicyHasTheTightestBound) {
   const NetworkView view = Internet2Network();
-  std::vector<NodeId> members;
-  for (const NetworkNode& node : view.nodes()) members.push_back(node.id);
   PlannerConfig config;
   config.planner = "fapt";
-  PlanComputation plan(view, members, config);
+  PlanComputation plan(view, AllNodes(view), config);
   plan.Run();
   const double bound_bps = plan.TakePolicy()->bound_bps;
   EXPECT_EQ(bound_bps, RateBoundBps(view));

@@ -28,6 +28,7 @@
 #include "scheduler/membership.h"
 #include "scheduler/node_reports.h"
 #include "scheduler/outbox.h"
+#include "scheduler/plan_computation.h"
 #include "scheduler/published_policies.h"
 #include "scheduler/recovered_state.h"
 #include "scheduler/rejection_counter.h"
@@ -113,7 +114,7 @@ class SchedulerCore : public Protocol {
   bool MayReplan() const { return phase_ == Phase::kRunning && !plan_.has_value() && !reconfiguration_.has_value(); }
   void ReplanIfWanted();
   // `current` is the policy in use as it is on the plan's view.
-  void FinishReplan(Plan plan, Policy policy, Policy current);
+  void FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use);
   // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
   PlannerConfig KeepRoots(PlannerConfig config) const;
   bool KeepsStateAtRoots() const;

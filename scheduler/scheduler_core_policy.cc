@@ -5,7 +5,6 @@
 #include "absl/strings/str_format.h"
 #include "core/check.h"
 #include "scheduler/job_config_maker.h"
-#include "scheduler/plan_computation.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/scheduler_limits.h"
 
@@ -24,11 +23,12 @@ void SchedulerCore::StartIfComplete() {
 void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, PlannerConfig config, std::string why) {
   config.tensor_elements = keys_.Elements();
   last_computation_ = last_computation_.Next();
-  const Policy* current = policies_.Current();
-  if (current != nullptr) config.current_trees = current->trees;
-  outbox_.StartComputation(last_computation_, std::make_unique<PlanComputation>(
-                                                  view, members, std::move(config),
-                                                  current == nullptr ? std::nullopt : std::make_optional(*current)));
+  std::optional<Policy> in_use;
+  // What the operator wants is not weighed against what there is.
+  if (policies_.Current() != nullptr && !reconfiguration_.has_value()) in_use = *policies_.Current();
+  if (in_use.has_value()) config.current_trees = in_use->trees;
+  outbox_.StartComputation(last_computation_,
+                           std::make_unique<PlanComputation>(view, members, std::move(config), std::move(in_use)));
   plan_ = Plan{last_computation_, std::move(members), std::move(view), std::move(why)};
   links_.MarkPlanned();
   formulation_.NotePlanned(now_);
@@ -51,7 +51,7 @@ void SchedulerCore::On(ComputationFinished& event) {
     if (!reconfiguration_->is_planning) return PlanReconfiguration();
     return FinishReconfiguration(std::move(plan), std::move(policy));
   }
-  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), *computation->TakeInUse());
+  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), computation->TakeInUse());
   outbox_.Log(LogLevel::kWarning, absl::StrCat("planning failed, and the policy stays: ", policy.status().message()));
 }
 
@@ -67,6 +67,7 @@ void SchedulerCore::StartRunning(Plan plan, Policy policy) {
 
 void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> overlay) {
   last_policy_ = last_policy_.Next();
+
   policy.version = last_policy_;
   policy.epoch = epoch_;
   policy.key_table = keys_.version();
@@ -79,6 +80,7 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   rounds_.UsePolicy(policy.version, policy.members.size());
   policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses());
   published_view_ = std::move(plan.view);
+  formulation_.NoteAdopted(now_);
 }
 
 void SchedulerCore::PublishNewest() {
@@ -112,16 +114,16 @@ void SchedulerCore::ReplanIfWanted() {
   plan_->least_gain = reason->least_gain;
 }
 
-void SchedulerCore::FinishReplan(Plan plan, Policy policy, Policy current) {
-  Verdict verdict = Judge(current, published_view_, policy, plan.view, plan.least_gain);
-  predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : current).round_time;
+void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use) {
+  Verdict verdict = Judge(in_use.as_published, published_view_, policy, plan.view, plan.least_gain);
+  predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : in_use.as_published).round_time;
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
   switch (verdict.kind) {
     case Verdict::Kind::kKeep:
-      return outbox_.Log(LogLevel::kDebug, absl::StrCat("policy ", current.version.value(), " stays: ", plan.why));
+      return outbox_.Log(LogLevel::kDebug,
+                         absl::StrCat("policy ", in_use.as_published.version.value(), " stays: ", plan.why));
     case Verdict::Kind::kRefresh:
-      std::swap(policy.bound_bps, current.bound_bps);
-      policy = std::move(current);
+      policy = std::move(in_use.refreshed);
       break;
     case Verdict::Kind::kAdopt:
       break;

@@ -48,6 +48,15 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
 
 }  // namespace
 
+void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
+  const bool is_balanced = config.planner == "packed" || config.shares == ShareRule::kBalanced;
+  const bool is_free = config.planner == "packed" ? config.fixed_roots.empty() : !SharesAreGiven(config);
+  ValueOn(view, config.tensor_elements, policy);
+  if (!is_balanced || !is_free || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
+  BalanceShares(view, policy);
+  ValueOn(view, config.tensor_elements, policy);
+}
+
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   if (config.auxiliary) policy.auxiliary = FindAuxiliaryPaths(policy, view, config.auxiliary_limits);
   if (config.shares == ShareRule::kBalanced && !SharesAreGiven(config) && policy.trees.size() > 1) {

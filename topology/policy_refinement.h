@@ -15,6 +15,11 @@ namespace banyan {
 // and configuration.
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy);
 
+// Gives the policy in use, of that configuration, the shares of trees and detours that suit a network which has changed
+// since: all of them where the planner chooses shares by the links' rates together (packed, balanced shares), else
+// those of the detours. Its trees and paths stay, and its rates and round time are set (ValueOn).
+void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_POLICY_REFINEMENT_H_

@@ -14,6 +14,9 @@
 namespace banyan {
 namespace {
 
+// Chunks on detours take longer and are in others' way: less is not worth it.
+constexpr double kLeastDetourAdvantage = 0.02;
+
 bool HasMembers(const Policy& policy, const NetworkView& view) {
   return std::equal(policy.members.begin(), policy.members.end(), view.nodes().begin(), view.nodes().end(),
                     [](NodeId member, const NetworkNode& node) { return member == node.id; });
@@ -55,7 +58,8 @@ void SetRates(const NetworkView& view, Policy& policy) {
   policy.detour_rate_bps = policy.rate_bps;
   if (policy.auxiliary.empty()) return;
   const DetourDivision division = DivideOverDetours(policy, view);
-  policy.detour_rate_bps = std::max(policy.rate_bps, division.rate_bps);
+  if (division.rate_bps < (1 + kLeastDetourAdvantage) * policy.rate_bps) return;
+  policy.detour_rate_bps = division.rate_bps;
   for (size_t i = 0; i < division.shares.size(); ++i) policy.auxiliary[i].share = division.shares[i];
 }
 
@@ -64,6 +68,15 @@ void SetRates(const NetworkView& view, Policy& policy) {
 void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
   SetRates(view, policy);
   policy.round_time = RoundTime(policy, view, tensor_elements);
+}
+
+void ValueAsPublished(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy) {
+  const auto is_planned = [](const Route& detour) { return detour.share > 0; };
+  const auto others = std::stable_partition(policy.auxiliary.begin(), policy.auxiliary.end(), is_planned);
+  const std::vector<Route> unplanned(others, policy.auxiliary.end());
+  policy.auxiliary.erase(others, policy.auxiliary.end());
+  ValueOn(view, tensor_elements, policy);
+  policy.auxiliary.insert(policy.auxiliary.end(), unplanned.begin(), unplanned.end());
 }
 
 }  // namespace banyan

@@ -17,6 +17,9 @@ namespace banyan {
 // view, and the round time is infinite then.
 void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
 
+// Likewise, but with those detours only that `policy` has shares for: nodes use others only when something is wrong.
+void ValueAsPublished(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_POLICY_VALUE_H_
