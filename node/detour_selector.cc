@@ -34,9 +34,13 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
   Policy& policy = entry->second;
   policy.measures = settings.measures;
   const auto make_way = [chunk_bytes](const RouteSlice& from, uint32_t chunks, bool is_planned) {
-    return Way{from.path,     LimitBytes(from, chunks, chunk_bytes),
-               from.rate_bps, from.round_trip / 2,
-               is_planned,    from.crosses_idle_link};
+    return Way{.path = from.path,
+               .limit_bytes = LimitBytes(from, chunks, chunk_bytes),
+               .rate_bps = from.rate_bps,
+               .delay = from.round_trip / 2,
+               .is_planned = is_planned,
+               .is_spare = from.spare >= kLeastSpare,
+               .crosses_idle_link = from.crosses_idle_link};
   };
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const RouteSlice link = {{self_, neighbour.node}, neighbour.rate_bps, neighbour.round_trip};
@@ -114,11 +118,12 @@ const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, Nod
   if (ways == nullptr) return nullptr;
   const Way& primary = ways->primary;
   const bool is_slow = measured_bps > 0 && measured_bps < kAsPlanned * primary.rate_bps;
+  const bool is_very_slow = is_slow && measured_bps < kHardlyAsPlanned * primary.rate_bps;
   const absl::Duration on_primary = primary.delay + TimeFor(load_bytes, primary.rate_bps);
   for (const Way& detour : ways->detours) {
     const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;
     const bool is_sooner = load_bytes >= kStuck || ExpectedTime(detour, size_bytes, now) < on_primary;
-    const bool is_wanted = detour.is_planned || is_slow || load_bytes >= kStuck;
+    const bool is_wanted = detour.is_planned || (is_slow && detour.is_spare) || is_very_slow || load_bytes >= kStuck;
     if (fits && is_sooner && is_wanted && has_room(detour.path[1])) return &detour.path;
   }
   return nullptr;

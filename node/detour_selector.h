@@ -6,7 +6,8 @@
 //
 // A detour takes room on each of its links, which others may need more. So a primary path that is as fast as the plan
 // took it to be shares only with detours for which the plan has a share; one that is slower, which the plan did not
-// foresee, shares with all, and one that is cut or stands still shares with all whatever they take.
+// foresee, shares with those too whose links the trees do not need; one that is much slower shares with all, and one
+// that is cut or stands still shares with all whatever they take.
 //
 // Detours over a link that no tree uses get kProbeChunks chunks when they have carried nothing for kProbeInterval,
 // although the primary path has room, one detour per interval, so that such links still get measured and one that was
@@ -42,7 +43,11 @@ class DetourSelector {
   static constexpr uint32_t kProbeChunks = 4;
   static constexpr int64_t kStuck = int64_t{1} << 50;
   // Below this part of the rate that the plan rests on, a primary path is slower than planned.
-  static constexpr double kAsPlanned = 0.8;
+  static constexpr double kAsPlanned = 0.95;
+  // And below this part much slower.
+  static constexpr double kHardlyAsPlanned = 0.8;
+  // A detour has room to spare when the trees leave this part of each of its links.
+  static constexpr double kLeastSpare = 0.1;
 
   explicit DetourSelector(NodeId self) : self_(self) {}
 
@@ -83,6 +88,7 @@ class DetourSelector {
     double rate_bps = 0;
     absl::Duration delay;
     bool is_planned = true;
+    bool is_spare = false;
     bool crosses_idle_link = false;
   };
   struct Ways {

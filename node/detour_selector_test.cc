@@ -25,7 +25,7 @@ PolicySlice Slice() {
   neighbour.rate_bps = 40e3;
   neighbour.round_trip = absl::Seconds(1);
   slice.neighbours = {neighbour};
-  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2, true}, {kSlow, 16e3, absl::Seconds(1), 0.1, true}};
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2, 1, true}, {kSlow, 16e3, absl::Seconds(1), 0.1, 1, true}};
   slice.transmission.primary_busy_bound = 2;
   slice.transmission.auxiliary_queue_length = 1;
   return slice;
@@ -107,14 +107,21 @@ TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsSlowOrStuckSharesWithUnplannedD
   slice.version = PolicyVersion(8);
   slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0}};
   selector_.AddPolicy(slice);
-  const auto pick = [this](int64_t load_bytes, double measured_bps) {
+  PolicyVersion version = slice.version;
+  const auto pick = [&](int64_t load_bytes, double measured_bps) {
     return selector_.PickDetour(
-        PolicyVersion(8), NodeId(2), kChunkBytes, load_bytes, measured_bps, [](NodeId) { return true; }, At(1));
+        version, NodeId(2), kChunkBytes, load_bytes, measured_bps, [](NodeId) { return true; }, At(1));
   };
   EXPECT_EQ(pick(1 << 20, 0), nullptr);
   EXPECT_EQ(pick(1 << 20, 33e3), nullptr);
   EXPECT_EQ(*pick(1 << 20, 31e3), kFast);
   EXPECT_EQ(*pick(DetourSelector::kStuck, 0), kFast);
+  // Where the trees leave room, a little slower is enough.
+  slice.version = version = PolicyVersion(9);
+  slice.auxiliary[0].spare = 0.2;
+  selector_.AddPolicy(slice);
+  EXPECT_EQ(pick(1 << 20, 39e3), nullptr);
+  EXPECT_EQ(*pick(1 << 20, 35e3), kFast);
 }
 
 TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {

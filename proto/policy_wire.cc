@@ -101,6 +101,7 @@ void WriteRoutes(const std::vector<RouteSlice>& from, RouteList& to) {
     written.set_rate_bps(route.rate_bps);
     written.set_round_trip_ns(absl::ToInt64Nanoseconds(route.round_trip));
     written.set_share(route.share);
+    written.set_spare(route.spare);
     written.set_crosses_idle_link(route.crosses_idle_link);
   }
 }
@@ -114,7 +115,8 @@ std::vector<RouteSlice> ReadRoutes(absl::string_view field, const RouteList& fro
     FieldReader within = fields.Within(field, i);
     routes.push_back({ReadPath(route.path(), within), ReadRate(route.rate_bps(), within),
                       within.Duration("round_trip", route.round_trip_ns(), absl::ZeroDuration()),
-                      within.FiniteBetween("share", route.share(), 0.0, 1.0), route.crosses_idle_link()});
+                      within.FiniteBetween("share", route.share(), 0.0, 1.0),
+                      within.FiniteBetween("spare", route.spare(), 0.0, 1.0), route.crosses_idle_link()});
   }
   return routes;
 }

@@ -5,11 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "topology/plan_rate.h"
+
 namespace banyan {
 namespace {
 
 using Neighbours = std::map<NodeId, std::set<NodeId>>;
-using Links = std::set<std::pair<NodeId, NodeId>>;
 using RoutesByEnds = std::map<std::pair<NodeId, NodeId>, const Route*>;
 
 void AddHops(const std::vector<NodeId>& path, Neighbours& neighbours) {
@@ -89,28 +90,36 @@ PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& tra
   return slice;
 }
 
-// The links that carry a tree's chunks.
-Links UsedLinks(const Policy& policy, const RoutesByEnds& routes) {
-  Links used;
-  const auto add = [&](NodeId from, NodeId to) {
-    const auto route = routes.find({from, to});
-    const std::vector<NodeId> direct = {from, to};
-    const std::vector<NodeId>& path = route == routes.end() ? direct : route->second->path;
-    for (size_t i = 1; i < path.size(); ++i) used.insert({path[i - 1], path[i]});
-  };
-  for (const Tree& tree : policy.trees) {
-    for (const auto& [child, parent] : tree.reduce_parent) add(child, parent);
-    for (const auto& [child, parent] : tree.broadcast_parent) add(parent, child);
-  }
-  return used;
-}
+// What the trees leave of the links of detours, when rounds are as fast as planned.
+class SpareRates {
+ public:
+  SpareRates(const Policy& policy, const NetworkView& view)
+      : view_(view), loads_(LinkLoads(policy, view)), rate_bps_(policy.rate_bps) {}
 
-bool CrossesIdleLink(const std::vector<NodeId>& path, const Links& used) {
-  for (size_t i = 1; i < path.size(); ++i) {
-    if (used.count({path[i - 1], path[i]}) == 0) return true;
+  // The least part of a link's rate along the path.
+  double SpareOf(const std::vector<NodeId>& path) const {
+    double spare = 1;
+    for (size_t i = 1; i < path.size(); ++i) {
+      const double link_bps = view_.FindLink(path[i - 1], path[i])->throughput_bps;
+      spare = std::min(spare, 1 - LoadOf(path[i - 1], path[i]) * rate_bps_ / link_bps);
+    }
+    return std::max(0.0, spare);
   }
-  return false;
-}
+  bool CrossesIdleLink(const std::vector<NodeId>& path) const {
+    for (size_t i = 1; i < path.size(); ++i) {
+      if (LoadOf(path[i - 1], path[i]) == 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  // Bits over the link per bit of the model.
+  double LoadOf(NodeId from, NodeId to) const { return loads_[view_.FindLink(from, to) - view_.links().data()]; }
+
+  const NetworkView& view_;
+  const std::vector<double> loads_;
+  const double rate_bps_;
+};
 
 }  // namespace
 
@@ -125,11 +134,12 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
   Neighbours neighbours;
   for (const Tree& tree : policy.trees) AddTree(tree, routes, slices, neighbours);
   for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(MakeRoute(route.path, view));
-  const Links used = UsedLinks(policy, routes);
+  const SpareRates spare_rates(policy, view);
   for (const Route& detour : policy.auxiliary) {
     RouteSlice& slice = slices.at(detour.from).auxiliary.emplace_back(MakeRoute(detour.path, view));
     slice.share = detour.share;
-    slice.crosses_idle_link = CrossesIdleLink(detour.path, used);
+    slice.spare = spare_rates.SpareOf(detour.path);
+    slice.crosses_idle_link = spare_rates.CrossesIdleLink(detour.path);
     AddHops(detour.path, neighbours);
   }
   for (const auto& [node, others] : neighbours) {

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/plan_rate.h"
 
 namespace banyan {
 namespace {
@@ -97,7 +98,7 @@ TEST(SliceMakerTest, AuxiliaryPathsAddTheirHops) {
   Policy policy = RoutedPolicy();
   policy.auxiliary = {Route{kB, kD, {kB, kA, kD}}};
   const std::map<NodeId, PolicySlice> slices = MakeSlices(policy, ChainView(), {}, Addresses());
-  EXPECT_THAT(slices.at(kB).auxiliary, ElementsAre(RouteSlice{{kB, kA, kD}, 1e6, absl::Milliseconds(8)}));
+  EXPECT_THAT(slices.at(kB).auxiliary, ElementsAre(RouteSlice{{kB, kA, kD}, 1e6, absl::Milliseconds(8), 0, 1}));
   EXPECT_THAT(slices.at(kD).auxiliary, IsEmpty());
 }
 
@@ -109,6 +110,15 @@ TEST(SliceMakerTest, TellsDetoursOverLinksThatNoTreeUses) {
   ASSERT_EQ(slices.at(kB).auxiliary.size(), 2u);
   EXPECT_TRUE(slices.at(kB).auxiliary[0].crosses_idle_link);
   EXPECT_FALSE(slices.at(kB).auxiliary[1].crosses_idle_link);
+}
+
+TEST(SliceMakerTest, TellsWhatTreesLeaveOfADetoursLinks) {
+  Policy policy = RoutedPolicy();
+  policy.auxiliary = {Route{kB, kD, {kB, kA, kD}}};
+  policy.rate_bps = PlanRateBps(policy, ChainView());
+  EXPECT_NEAR(MakeSlices(policy, ChainView(), {}, Addresses()).at(kB).auxiliary[0].spare, 0, 1e-12);
+  policy.rate_bps /= 4;
+  EXPECT_NEAR(MakeSlices(policy, ChainView(), {}, Addresses()).at(kB).auxiliary[0].spare, 0.75, 1e-12);
 }
 
 TEST(SliceMakerTest, DescribesTheLinkToANeighbour) {
