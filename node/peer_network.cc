@@ -45,13 +45,12 @@ PeerHello PeerNetwork::Hello() const {
   return {kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation};
 }
 
-PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy,
-                                           int64_t chunk_bytes) const {
+PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy) const {
   PeerLink::Options options;
   options.resend_after = config_.resend_after;
   options.window_bytes = config_.window_bytes;
   if (options.window_bytes == 0) {
-    options.window_bytes = std::max(kLeastWindowChunks * chunk_bytes,
+    options.window_bytes = std::max(kLeastWindowChunks * LargestChunkBytes(),
                                     kBdpsInWindow * BandwidthDelayBytes(neighbour.rate_bps, neighbour.round_trip));
     // What is beyond this waits where a detour can still take it.
     const std::optional<int64_t> limit = detours_.PrimaryLimit(policy, neighbour.node);
@@ -60,11 +59,17 @@ PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, Poli
   return options;
 }
 
+int64_t PeerNetwork::LargestChunkBytes() const {
+  int64_t largest = 0;
+  for (const auto& [version, chunk_bytes] : chunk_bytes_) largest = std::max(largest, chunk_bytes);
+  return largest;
+}
+
 void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   detours_.AddPolicy(slice);
   UseSettings(slice);
-  const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
-  for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, slice.version, chunk_bytes);
+  chunk_bytes_[slice.version] = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
+  for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, slice.version);
   // Only now: it may be for another of them.
   for (const NeighbourSlice& neighbour : slice.neighbours) HandleEarly(step, neighbour.node);
 }
@@ -76,11 +81,12 @@ void PeerNetwork::UseSettings(const PolicySlice& slice) {
   for (auto& [node, neighbour] : neighbours_) neighbour.meter.Configure(MeterSettings(transmission_));
 }
 
-void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy,
-                               int64_t chunk_bytes) {
+void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy) {
   if (auto known = neighbours_.find(neighbour.node); known != neighbours_.end()) {
-    known->second.newest_policy = std::max(known->second.newest_policy, policy);
-    return known->second.link.set_window_bytes(LinkOptions(neighbour, policy, chunk_bytes).window_bytes);
+    if (policy < known->second.newest_policy) return;
+    known->second.newest_policy = policy;
+    known->second.slice = neighbour;
+    return known->second.link.set_window_bytes(LinkOptions(neighbour, policy).window_bytes);
   }
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
@@ -89,7 +95,7 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
                   control,
                   false,
                   {},
-                  PeerLink(LinkOptions(neighbour, policy, chunk_bytes), data),
+                  PeerLink(LinkOptions(neighbour, policy), data),
                   step.now,
                   step.now,
                   LinkMeter(MeterSettings(transmission_))};
@@ -385,6 +391,11 @@ void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
 void PeerNetwork::RetirePolicies(PolicyVersion oldest) {
   oldest_policy_ = std::max(oldest_policy_, oldest);
   detours_.RetirePolicies(oldest);
+  chunk_bytes_.erase(chunk_bytes_.begin(), chunk_bytes_.lower_bound(oldest));
+  if (chunk_bytes_.empty()) return;
+  for (auto& [node, neighbour] : neighbours_) {
+    neighbour.link.set_window_bytes(LinkOptions(neighbour.slice, neighbour.newest_policy).window_bytes);
+  }
 }
 
 void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour) {

@@ -115,7 +115,7 @@ class PeerNetwork {
   };
 
   void UseSettings(const PolicySlice& slice);
-  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy, int64_t chunk_bytes);
+  void AddNeighbour(StepContext& step, const NeighbourSlice& neighbour, PolicyVersion policy);
   void HandleEarly(StepContext& step, NodeId node);
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
   void OnChunk(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
@@ -158,7 +158,8 @@ class PeerNetwork {
   void ReturnDetoured(StepContext& step, Neighbour& neighbour);
 
   void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
-  PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy, int64_t chunk_bytes) const;
+  PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy) const;
+  int64_t LargestChunkBytes() const;
   void CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour);
   void GrantRelayRoom(StepContext& step);
   PeerHello Hello() const;
@@ -175,6 +176,8 @@ class PeerNetwork {
   DeliveryTracker tracker_;
   DetourSelector detours_;
   PolicyVersion newest_policy_;
+  // Of those that live. Chunks of all sizes share the windows, which must not get too small for the largest.
+  std::map<PolicyVersion, int64_t> chunk_bytes_;
   PolicyVersion oldest_policy_;        // that is not retired
   TransmissionSettings transmission_;  // of the newest policy
   // What came from nodes before this node's slice of the policy named them.
