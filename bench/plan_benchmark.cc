@@ -24,15 +24,17 @@ struct PlanCase {
 };
 
 std::vector<PlanCase> PlanCases() {
-  PlannerConfig auxiliary;
+  PlannerConfig fapt;
+  fapt.planner = "fapt";
+  PlannerConfig auxiliary = fapt;
   auxiliary.auxiliary = true;
   PlannerConfig balanced = auxiliary;
   balanced.shares = ShareRule::kBalanced;
   std::vector<PlanCase> cases;
-  cases.push_back({"plan/9_nodes", Internet2Network(), {}, 1e-3});
-  cases.push_back({"plan/100_nodes", RandomNetwork(100, 4, 1), {}, 50e-3});
-  cases.push_back({"plan/100_nodes_full_mesh", CompleteNetwork(100, 100), {}, 50e-3});
-  cases.push_back({"plan/1000_nodes", RandomNetwork(1000, 4, 1), {}, 5});
+  cases.push_back({"plan/9_nodes", Internet2Network(), fapt, 1e-3});
+  cases.push_back({"plan/100_nodes", RandomNetwork(100, 4, 1), fapt, 50e-3});
+  cases.push_back({"plan/100_nodes_full_mesh", CompleteNetwork(100, 100), fapt, 50e-3});
+  cases.push_back({"plan/1000_nodes", RandomNetwork(1000, 4, 1), fapt, 5});
   cases.push_back({"plan/9_nodes_auxiliary", Internet2Network(), auxiliary, 5e-3});
   cases.push_back({"plan/9_nodes_auxiliary_balanced", Internet2Network(), balanced, 5e-3});
   cases.push_back({"plan/100_nodes_400_links_auxiliary", RandomNetwork(100, 8, 1), auxiliary, 500e-3});

@@ -48,7 +48,7 @@ TEST(OverlayChangeTest, TellsWhatChanges) {
   EXPECT_THAT(*Change("planner: fapt", "planner: star, root: b, shares: balanced"),
               ElementsAre("topology.planner: fapt -> star", "topology.root: (default) -> b",
                           "topology.shares: quality -> balanced"));
-  EXPECT_THAT(*Change("planner: fapt", "update_rate: 0.25, update_seconds: 2"),
+  EXPECT_THAT(*Change("planner: fapt", "planner: fapt, update_rate: 0.25, update_seconds: 2"),
               ElementsAre("topology.update_seconds: 5s -> 2s", "topology.update_rate: 0 -> 0.25"));
   EXPECT_THAT(*Change("topology:", "awareness: {enabled: false}\nmultipath: {enabled: false}\ntopology:"),
               ElementsAre("awareness.enabled: true -> false", "multipath.enabled: true -> false"));

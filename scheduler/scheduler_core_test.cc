@@ -31,7 +31,7 @@ TEST(SchedulerCoreTest, StartsWhenAllHaveJoinedInAnyOrder) {
   harness.Receive(1, SchedulerHarness::JoinOf(1));
   harness.Receive(2, SchedulerHarness::JoinOf(2));
   EXPECT_TRUE(harness.HasLog("all 3 nodes joined: epoch 1"));
-  EXPECT_TRUE(harness.HasLog("policy 1: fapt, 3 trees, rate"));
+  EXPECT_TRUE(harness.HasLog("policy 1: packed, "));
   for (int node = 1; node <= 3; ++node) {
     EXPECT_TRUE(harness.Sent<MembershipUpdate>(node).back().started);
     ASSERT_THAT(harness.Sent<PolicyPublished>(node), SizeIs(1));

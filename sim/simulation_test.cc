@@ -19,6 +19,7 @@ SimulationOptions Internet2(int64_t model_bytes) {
 
 TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
   SimulationOptions options = Internet2(244000000);
+  options.overlay.topology.planner = "fapt";
   options.overlay.multipath.enabled = false;
   options.rounds = 2;
   const absl::StatusOr<SimulationReport> report = Simulate(options);

@@ -35,7 +35,7 @@ std::string TemporaryFile(const std::string& name, const std::string& text) {
 }
 
 TEST(PlanCommandTest, ShowsRateBoundAndTrees) {
-  const Outcome plan = Plan({kInternet2});
+  const Outcome plan = Plan({kInternet2, "--planner", "fapt"});
   EXPECT_EQ(plan.code, 0);
   EXPECT_EQ(plan.err, "");
   EXPECT_THAT(plan.out, HasSubstr("planner         fapt\nnetwork         9 nodes, 26 directed links\n"));
@@ -46,9 +46,15 @@ TEST(PlanCommandTest, ShowsRateBoundAndTrees) {
   EXPECT_THAT(plan.out, HasSubstr("tree on n9\n  reduce     n9 <- "));
 }
 
+TEST(PlanCommandTest, PacksTreesUnlessToldOtherwise) {
+  const YAML::Node json = YAML::Load(Plan({kInternet2, "--json"}).out);
+  EXPECT_EQ(json["planner"].as<std::string>(), "packed");
+  EXPECT_GT(json["bound_ratio"].as<double>(), 0.97);
+}
+
 // JSON is YAML, so the parser of overlays reads it.
 TEST(PlanCommandTest, JsonIsStable) {
-  const Outcome plan = Plan({kInternet2, "--json"});
+  const Outcome plan = Plan({kInternet2, "--planner", "fapt", "--json"});
   EXPECT_EQ(plan.code, 0);
   const YAML::Node json = YAML::Load(plan.out);
   EXPECT_EQ(json["planner"].as<std::string>(), "fapt");
@@ -75,10 +81,10 @@ TEST(PlanCommandTest, JsonIsStable) {
 }
 
 TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
-  const YAML::Node off = YAML::Load(Plan({kInternet2, "--auxiliary", "off", "--json"}).out);
+  const YAML::Node off = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--auxiliary", "off", "--json"}).out);
   EXPECT_EQ(off["auxiliary"].size(), 0u);
   EXPECT_EQ(off["detour_rate_mbps"].as<double>(), off["rate_mbps"].as<double>());
-  const Outcome text = Plan({kInternet2, "--auxiliary", "off"});
+  const Outcome text = Plan({kInternet2, "--planner", "fapt", "--auxiliary", "off"});
   EXPECT_THAT(text.out, ::testing::Not(HasSubstr("detours")));
   EXPECT_THAT(text.out, ::testing::Not(HasSubstr("auxiliary")));
   YAML::Node overlay = YAML::LoadFile(kInternet2);
@@ -87,13 +93,14 @@ TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
   file << overlay;
   const std::string path = TemporaryFile("single_path.yaml", file.c_str());
   EXPECT_EQ(YAML::Load(Plan({path, "--json"}).out)["auxiliary"].size(), 0u);
-  EXPECT_EQ(YAML::Load(Plan({path, "--json", "--auxiliary", "on"}).out)["auxiliary"].size(), 31u);
+  EXPECT_EQ(YAML::Load(Plan({path, "--planner", "fapt", "--json", "--auxiliary", "on"}).out)["auxiliary"].size(), 31u);
 }
 
 TEST(PlanCommandTest, SharesMayBeBalanced) {
-  const YAML::Node with = YAML::Load(Plan({kInternet2, "--shares", "balanced", "--json"}).out);
+  const YAML::Node with = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--json"}).out);
   EXPECT_NEAR(with["detour_rate_mbps"].as<double>(), 83.0, 0.05);
-  const YAML::Node without = YAML::Load(Plan({kInternet2, "--shares", "balanced", "--auxiliary", "off", "--json"}).out);
+  const YAML::Node without =
+      YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--auxiliary", "off", "--json"}).out);
   EXPECT_NEAR(without["rate_mbps"].as<double>(), 76.0, 0.05);
 }
 
@@ -119,7 +126,7 @@ TEST(PlanCommandTest, JsonSaysRoutes) {
 }
 
 TEST(PlanCommandTest, DotHasAClusterForEachTree) {
-  const Outcome plan = Plan({kInternet2, "--dot", "--roots", "2"});
+  const Outcome plan = Plan({kInternet2, "--planner", "fapt", "--dot", "--roots", "2"});
   EXPECT_EQ(plan.code, 0);
   EXPECT_THAT(plan.out, StartsWith("digraph plan {"));
   EXPECT_THAT(plan.out, HasSubstr("subgraph cluster_1"));

@@ -46,7 +46,7 @@ TEST(SimCommandTest, ShowsTimesLoadsAndTheRatioToTheBound) {
 
 // JSON is YAML, so the parser of overlays reads it.
 TEST(SimCommandTest, JsonIsStable) {
-  const Outcome sim = Sim({kInternet2, "--tensors", "8M,4M,400", "--rounds", "3", "--json"});
+  const Outcome sim = Sim({kInternet2, "--tensors", "8M,4M,400", "--rounds", "3", "--planner", "fapt", "--json"});
   EXPECT_EQ(sim.code, 0) << sim.err;
   const YAML::Node json = YAML::Load(sim.out);
   ASSERT_EQ(json["rounds"].size(), 3u);
@@ -99,7 +99,7 @@ TEST(SimCommandTest, LinksChangeAsAFileOrASeedSays) {
 }
 
 TEST(SimCommandTest, OptionsReplaceTheFiles) {
-  const std::vector<std::string> base = {kInternet2, "--model-bytes", "20M", "--json"};
+  const std::vector<std::string> base = {kInternet2, "--model-bytes", "20M", "--planner", "fapt", "--json"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), base.begin(), base.end());
     const Outcome sim = Sim(more);

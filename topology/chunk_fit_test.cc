@@ -57,6 +57,7 @@ TEST(ChunkFitTest, PackedPlansForTheModel) {
     EXPECT_LE(fitted.round_time, 1.001 * PredictRoundTime(Planned("packed"), view, {elements}));
     for (const int roots : {1, 2, 4, 9}) {
       PlannerConfig config;
+      config.planner = "fapt";
       config.roots = roots;
       Policy fapt = *MakePolicy(view, config);
       FitChunks(view, {elements}, config.chunk_min_elements, fapt);

@@ -18,6 +18,7 @@ namespace {
 
 Policy Planned(const NetworkView& view, bool auxiliary, ShareRule shares = ShareRule::kQuality) {
   PlannerConfig config;
+  config.planner = "fapt";
   config.auxiliary = auxiliary;
   config.shares = shares;
   return *MakePolicy(view, config);

@@ -62,7 +62,7 @@ struct CustomTreeConfig {
 enum class ShareRule { kQuality, kBalanced };
 
 struct TopologyConfig {
-  std::string planner = "fapt";
+  std::string planner = "packed";
   std::optional<int> roots;         // empty means all
   std::optional<std::string> root;  // for planners with one root; empty means the best
   int arity = 2;                    // `k`: children of each inner node of bkt

@@ -18,7 +18,11 @@ Policy Planned(const NetworkView& view, PlannerConfig config) {
   return policy.ok() ? *std::move(policy) : Policy();
 }
 
-PlannerConfig AllRoots() { return {}; }
+PlannerConfig AllRoots() {
+  PlannerConfig config;
+  config.planner = "fapt";
+  return config;
+}
 
 NetworkView WithCaps(const NetworkView& view, std::optional<double> up_bps, std::optional<double> down_bps) {
   std::vector<NetworkNode> nodes(view.nodes().begin(), view.nodes().end());

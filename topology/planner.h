@@ -31,7 +31,7 @@ struct FixedRoot {
 };
 
 struct PlannerConfig {
-  std::string planner = "fapt";
+  std::string planner = "packed";
   std::optional<int> roots;    // fapt, packed: how many; empty means all
   std::optional<NodeId> root;  // star, bkt, mst, and fapt and packed if roots is 1; empty means the best
   int arity = 2;               // bkt: children of each inner node

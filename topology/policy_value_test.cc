@@ -12,6 +12,7 @@ namespace {
 
 Policy Planned(const NetworkView& view, bool auxiliary) {
   PlannerConfig config;
+  config.planner = "fapt";
   config.auxiliary = auxiliary;
   return *MakePolicy(view, config);
 }

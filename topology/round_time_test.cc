@@ -62,10 +62,12 @@ TEST(RoundTimeTest, AHostsCapIsAStationToo) {
 
 TEST(RoundTimeTest, LargeModelsTakeWhatTheRateSaysAndSmallOnesTheDelay) {
   const NetworkView view = Internet2Network();
-  const Policy policy = *MakePolicy(view, {});
+  PlannerConfig all;
+  all.planner = "fapt";
+  const Policy policy = *MakePolicy(view, all);
   const double large_s = absl::ToDoubleSeconds(PredictRoundTime(policy, view, {61'000'000}));
   EXPECT_NEAR(large_s / (61e6 * 32 / policy.rate_bps), 1, 0.01);
-  PlannerConfig one;
+  PlannerConfig one = all;
   one.roots = 1;
   EXPECT_LT(PredictRoundTime(*MakePolicy(view, one), view, {1000}), 2 * PredictRoundTime(policy, view, {1000}));
 }

@@ -76,6 +76,7 @@ TEST(PackedPlannerTest, RoutesFixedRootsAroundEachOther) {
     EXPECT_EQ(packed.trees[i].share, config.fixed_roots[i].share);
   }
   EXPECT_NE(packed.trees[0].reduce_parent, packed.trees[2].reduce_parent);
+  config.planner = "fapt";
   const Policy fapt = *MakePolicy(view, config);
   EXPECT_GT(packed.rate_bps, 1.3 * fapt.rate_bps);
 }

@@ -12,6 +12,7 @@ namespace {
 
 Policy Fapt(const NetworkView& view, const std::vector<FixedRoot>& roots) {
   PlannerConfig config;
+  config.planner = "fapt";
   config.fixed_roots = roots;
   return *MakePolicy(view, config);
 }
