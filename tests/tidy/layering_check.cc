@@ -14,7 +14,7 @@ const std::map<std::string, int>& Levels() {
   static const std::map<std::string, int> kLevels = {
       {"core", 0},     {"proto", 0},     {"topology", 1}, {"awareness", 1}, {"compression", 1},
       {"node", 2},     {"scheduler", 2}, {"runtime", 3},  {"sim", 3},       {"tools", 4},
-      {"examples", 4}, {"bench", 4},     {"tests", 4}};
+      {"examples", 4}, {"bench", 4},     {"tests", 4},    {"deploy/wan", 4}};
   return kLevels;
 }
 
@@ -26,13 +26,18 @@ struct Reference {
 };
 using References = std::map<std::pair<std::string, std::string>, std::vector<Reference>>;
 
-std::string FirstFolder(const std::string& path) { return path.substr(0, path.find('/')); }
+// The folder that has the level: the first one, but for the only code below deploy/, which programs are built of while
+// what lies beside it packs the programs.
+std::string LevelFolder(const std::string& path) {
+  static const std::string kEmulator = "deploy/wan";
+  return path.starts_with(kEmulator) ? kEmulator : path.substr(0, path.find('/'));
+}
 
 void CollectIncludes(const SourceFile& file, References& references) {
   for (const Include& include : Includes(file.text)) {
-    std::string target = FirstFolder(include.name);
+    std::string target = LevelFolder(include.name);
     if (include.quoted && Levels().contains(target)) {
-      references[{file.Folder(), target}].push_back({&file, include.line, include.name});
+      references[{LevelFolder(file.path), target}].push_back({&file, include.line, include.name});
     }
   }
 }
@@ -45,8 +50,10 @@ void CollectLabels(const SourceFile& file, References& references) {
     ++number;
     for (std::sregex_iterator it(line.begin(), line.end(), kLabel), end; it != end; ++it) {
       std::string rest = (*it)[2];
-      if (rest.ends_with(":__pkg__") || rest.ends_with(":__subpackages__") || !Levels().contains((*it)[1])) continue;
-      references[{file.Folder(), (*it)[1]}].push_back({&file, number, it->str()});
+      std::string target = LevelFolder((*it)[1].str() + rest);
+      target = target.substr(0, target.find(':'));
+      if (rest.ends_with(":__pkg__") || rest.ends_with(":__subpackages__") || !Levels().contains(target)) continue;
+      references[{LevelFolder(file.path), target}].push_back({&file, number, it->str()});
     }
   }
 }
@@ -54,7 +61,7 @@ void CollectLabels(const SourceFile& file, References& references) {
 References CollectReferences(const std::vector<SourceFile>& files) {
   References references;
   for (const SourceFile& file : files) {
-    if (!Levels().contains(file.Folder())) continue;
+    if (!Levels().contains(LevelFolder(file.path))) continue;
     if (file.IsCode()) CollectIncludes(file, references);
     if (file.IsBuildFile()) CollectLabels(file, references);
   }
@@ -70,7 +77,7 @@ bool MayPointBothWays(const std::string& a, const std::string& b) {
 std::vector<std::string> CheckLayering(const std::vector<SourceFile>& files) {
   std::vector<std::string> findings;
   for (const SourceFile& file : files) {
-    if (file.IsCode() && !Levels().contains(file.Folder())) {
+    if (file.IsCode() && !Levels().contains(LevelFolder(file.path))) {
       findings.push_back(Finding(file, 1, "lies in a folder without a level: see Levels() of this check"));
     }
   }

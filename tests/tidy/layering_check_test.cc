@@ -38,6 +38,15 @@ TEST(LayeringCheckTest, CoreAndProtoMayPointAtEachOther) {
       CheckLayering({{"core/a.h", "#include \"proto/b.h\"\n"}, {"proto/b.h", "#include \"core/c.h\"\n"}}).empty());
 }
 
+TEST(LayeringCheckTest, TheEmulatorHasALevelOfItsOwn) {
+  SourceFile use = {"tools/a.cc", "#include \"deploy/wan/b.h\"\n"};
+  SourceFile packing = {"deploy/install/BUILD", "data = [\"//tools:banyan\"]"};
+  EXPECT_TRUE(CheckLayering({use, packing, {"deploy/wan/b.cc", "#include \"sim/c.h\"\n"}}).empty());
+  EXPECT_EQ(CheckLayering({{"runtime/BUILD", "deps = [\"//deploy/wan:b\"]"}}).size(), 1u);
+  EXPECT_EQ(CheckLayering({use, {"deploy/wan/BUILD", "deps = [\"//tools:a\"]"}}).size(), 2u);
+  EXPECT_EQ(CheckLayering({{"deploy/install/b.cc", ""}}).size(), 1u);
+}
+
 TEST(LayeringCheckTest, CodeWithoutALevelIsFound) {
   EXPECT_EQ(CheckLayering({{"elsewhere/a.h", ""}}).size(), 1u);
   EXPECT_EQ(CheckLayering({{"a.cc", ""}}).size(), 1u);
