@@ -1,0 +1,56 @@
+#include "deploy/wan/node_exec.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "absl/strings/str_cat.h"
+#include "deploy/wan/wan_client.h"
+#include "deploy/wan/wan_processes.h"
+
+namespace banyan {
+namespace {
+
+bool IsOwnUserNamespace(int other) {
+  struct stat own_info, other_info;
+  return stat("/proc/self/ns/user", &own_info) == 0 && fstat(other, &other_info) == 0 &&
+         own_info.st_ino == other_info.st_ino && own_info.st_dev == other_info.st_dev;
+}
+
+absl::Status Enter(const WanClient& client, const std::string& node) {
+  const absl::StatusOr<FileDescriptor> user = client.OpenUserNamespace();
+  if (!user.ok()) return user.status();
+  const absl::StatusOr<FileDescriptor> network = client.OpenNamespace(node);
+  if (!network.ok()) return network.status();
+  if (!IsOwnUserNamespace(user->get()) && setns(user->get(), CLONE_NEWUSER) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot enter the emulator's user namespace; run it as the user who started it");
+  }
+  if (setns(network->get(), CLONE_NEWNET) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot enter node ", node, "; run it as the user who started it"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status ExecInNode(const std::string& directory, const std::string& node,
+                        const std::vector<std::string>& arguments) {
+  const WanClient client(directory);
+  const absl::StatusOr<WanStatus> status = client.Status();
+  if (!status.ok()) return status.status();
+  if (const absl::Status entered = Enter(client, node); !entered.ok()) return entered;
+  setenv(kWanIdVariable, status->id.c_str(), 1);
+  setenv("BANYAN_WAN_NODE", node.c_str(), 1);
+  setenv("BANYAN_WAN_ADDRESS", status->FindNode(node)->address.c_str(), 1);
+  std::vector<char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  execvp(pointers[0], pointers.data());
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot run ", arguments[0]));
+}
+
+}  // namespace banyan

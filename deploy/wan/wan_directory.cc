@@ -1,0 +1,86 @@
+#include "deploy/wan/wan_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+bool IsOwnDirectory(const std::string& path) {
+  struct stat info;
+  return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+absl::Status RemoveFile(const std::string& path) {
+  if (unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path));
+}
+
+}  // namespace
+
+std::string DefaultWanDirectory() {
+  const uid_t user = geteuid();
+  if (user == 0) return "/run/banyan-wan";
+  const std::string runtime = absl::StrCat("/run/user/", user);
+  if (IsOwnDirectory(runtime)) return runtime + "/banyan-wan";
+  return absl::StrCat("/tmp/banyan-wan-", user);
+}
+
+absl::Status WanDirectory::Make() const {
+  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
+    return absl::ErrnoToStatus(errno,
+                               absl::StrCat("cannot make the directory ", path_, "; choose another by --directory"));
+  }
+  if (IsOwnDirectory(path_)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("expected ", path_, " to be a directory of this user's; choose another by --directory"));
+}
+
+absl::StatusOr<FileDescriptor> WanDirectory::Lock() const {
+  FileDescriptor lock(open(lock_path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!lock.valid()) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", lock_path()));
+  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return absl::AlreadyExistsError(absl::StrCat("somebody holds ", lock_path()));
+}
+
+bool WanDirectory::IsLocked() const {
+  const FileDescriptor lock(open(lock_path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  return lock.valid() && flock(lock.get(), LOCK_EX | LOCK_NB) != 0;
+}
+
+absl::StatusOr<std::optional<WanStatus>> WanDirectory::ReadState() const {
+  std::ifstream file(state_path());
+  if (!file) return std::nullopt;
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  absl::StatusOr<WanStatus> status = ParseWanStatus(text);
+  if (status.ok()) return *std::move(status);
+  return absl::Status(status.status().code(), absl::StrCat(state_path(), ": ", status.status().message()));
+}
+
+absl::Status WanDirectory::WriteState(const WanStatus& status) const {
+  const std::string next = state_path() + ".next";
+  std::ofstream file(next, std::ios::trunc);
+  file << WanStatusJson(status, "dead") << "\n";
+  file.close();
+  if (file && std::rename(next.c_str(), state_path().c_str()) == 0) return absl::OkStatus();
+  return absl::InternalError(absl::StrCat("cannot write ", state_path(), "; is the disk full?"));
+}
+
+absl::Status WanDirectory::Remove() const {
+  for (const std::string& path : {state_path() + ".next", state_path(), socket_path(), log_path(), lock_path()}) {
+    if (const absl::Status status = RemoveFile(path); !status.ok()) return status;
+  }
+  if (rmdir(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path_));
+}
+
+}  // namespace banyan
