@@ -48,6 +48,7 @@ struct LinkConfig {
   absl::Duration delay;      // one way
   double loss_fraction = 0;  // in [0, 1)
   int line = 0;              // in the file, for messages
+  bool has_rates = false;    // the file says them
 };
 
 struct CustomTreeConfig {

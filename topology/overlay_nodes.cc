@@ -82,6 +82,7 @@ void ReadBetween(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
 void ReadRates(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   const YamlValue* mbps = map.Find("mbps");
   if (mbps == nullptr) return;
+  link.has_rates = true;
   const std::string where = map.PathOf("mbps");
   if (mbps->kind == YamlValue::Kind::kSequence && mbps->items.size() != 2) {
     problems.Add(mbps->line, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",

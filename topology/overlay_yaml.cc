@@ -131,6 +131,22 @@ absl::Status ValidateForJob(const OverlayConfig& overlay) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateForEmulation(const OverlayConfig& overlay) {
+  if (!overlay.links.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(overlay.file_name,
+                     ":1: links is missing; an emulated WAN needs the rate of every link, such as "
+                     "links: [{between: [n1, n2], mbps: 100, delay_ms: 15}]"));
+  }
+  for (const LinkConfig& link : *overlay.links) {
+    if (link.has_rates) continue;
+    return absl::InvalidArgumentError(absl::StrCat(overlay.file_name, ":", link.line, ": the link between '", link.a,
+                                                   "' and '", link.b,
+                                                   "' has no rate; an emulated WAN needs one, such as mbps: 100"));
+  }
+  return absl::OkStatus();
+}
+
 NetworkView MakeNetworkView(const OverlayConfig& overlay) {
   std::map<std::string, NodeId> id_of;
   std::vector<NetworkNode> nodes;

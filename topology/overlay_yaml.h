@@ -25,6 +25,9 @@ absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_
 // What commands that run a job need beyond ParseOverlay: an address for the scheduler and for every node.
 absl::Status ValidateForJob(const OverlayConfig& overlay);
 
+// What an emulated WAN needs beyond ParseOverlay: the rates of all links.
+absl::Status ValidateForEmulation(const OverlayConfig& overlay);
+
 // Nodes get the NodeIds 1..n in file order. The overlay must come from ParseOverlay or keep its promises.
 NetworkView MakeNetworkView(const OverlayConfig& overlay);
 

@@ -161,6 +161,14 @@ TEST(OverlayYamlTest, AJobNeedsAddresses) {
               HasSubstr("o.yaml:3: node 'b' has no address"));
 }
 
+TEST(OverlayYamlTest, AnEmulatedWanNeedsRates) {
+  const std::string nodes = "nodes: [{name: a}, {name: b}]\n";
+  EXPECT_THAT(std::string(ValidateForEmulation(Parsed(nodes)).message()), HasSubstr("o.yaml:1: links is missing"));
+  EXPECT_THAT(std::string(ValidateForEmulation(Parsed(nodes + "links:\n  - {between: [a, b]}\n")).message()),
+              HasSubstr("o.yaml:3: the link between 'a' and 'b' has no rate"));
+  EXPECT_TRUE(ValidateForEmulation(Parsed(nodes + "links: [{between: [a, b], mbps: 3}]")).ok());
+}
+
 TEST(OverlayYamlTest, LoadsTheSamples) {
   const std::string folder = "deploy/topologies/";
   for (const char* name : {"internet2.yaml", "cloud9.yaml"}) {
