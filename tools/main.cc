@@ -16,6 +16,7 @@
 #include "tools/sim_command.h"
 #include "tools/sim_figures_command.h"
 #include "tools/status_command.h"
+#include "tools/wan_command.h"
 
 int main(int argc, char** argv) {
   banyan::KeepChunksInHeap();
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
        {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
        {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
        {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
+       {"wan", "emulates a WAN on this machine", banyan::WanCommand},
        {"bench", "measures Banyan on this machine", banyan::BenchCommand},
        {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
   const std::vector<std::string> arguments(argv + 1, argv + argc);

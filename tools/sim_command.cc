@@ -17,6 +17,7 @@
 #include "sim/link_schedule.h"
 #include "sim/simulation.h"
 #include "tools/command_line.h"
+#include "tools/link_change_flags.h"
 #include "tools/model_size.h"
 #include "tools/progress_bar.h"
 #include "tools/sim_report.h"
@@ -29,10 +30,8 @@ namespace {
 
 constexpr int64_t kMostRounds = 1000000;
 constexpr double kMostSeconds = 1e6;
-constexpr double kMostMbps = 1e6;
 constexpr double kMostDriftPpm = 1000;
 constexpr double kMostNoisePercent = 100;
-constexpr double kBitsPerMegabit = 1e6;
 
 // What the command line says beyond the file.
 struct SimFlags {
@@ -45,10 +44,7 @@ struct SimFlags {
   bool has_roots = false;
   std::optional<int> roots;  // empty with has_roots: all
   bool faults = false;
-  std::string changes;  // a file; empty for none
-  double redraw_seconds = 0;
-  std::optional<std::pair<double, double>> redraw_mbps;
-  double redraw_fraction = 1;
+  LinkChangeFlags link_changes;
   double compute_ms = 0;
   double drift_ppm = 0;
   double noise_percent = 0;
@@ -77,33 +73,6 @@ absl::Status ReadRoots(absl::string_view value, SimFlags& flags) {
   }
   flags.roots = roots;
   return absl::OkStatus();
-}
-
-// "20-155"
-absl::Status ReadRates(absl::string_view value, SimFlags& flags) {
-  const std::pair<absl::string_view, absl::string_view> ends = absl::StrSplit(value, absl::MaxSplits('-', 1));
-  double low = 0;
-  double high = 0;
-  if (!absl::SimpleAtod(ends.first, &low) || !absl::SimpleAtod(ends.second, &high) || !(low > 0) || !(high >= low) ||
-      high > kMostMbps) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected two rates in Mbit/s, the lower one first, such as 20-155, got '", value, "'"));
-  }
-  flags.redraw_mbps = {low, high};
-  return absl::OkStatus();
-}
-
-void AddChangeFlags(CommandLine& line, SimFlags& flags) {
-  line.Text("changes", "FILE.yaml", "changes: [{at_seconds, from, to, mbps}, ..] of links while the job runs",
-            &flags.changes);
-  line.Number("redraw-seconds", "S", "draw the rates of links anew this often", 0.001, kMostSeconds,
-              &flags.redraw_seconds);
-  line.Custom("redraw-mbps", "LOW-HIGH", "uniformly between these (20-155)",
-              [&flags](absl::string_view value) { return ReadRates(value, flags); });
-  line.Number("redraw-fraction", "F", "of so many of the links (default 1)", 0, 1, &flags.redraw_fraction);
-  line.Number("noise-percent", "P", "standard deviation of the rates that nodes measure (default 0)", 0,
-              kMostNoisePercent, &flags.noise_percent);
-  line.Number("drift-ppm", "P", "clocks drift by up to this (default 0)", 0, kMostDriftPpm, &flags.drift_ppm);
 }
 
 void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
@@ -137,7 +106,10 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Number("compute-ms", "MS", "a worker computes so long before each round (default 0)", 0, kMostSeconds,
               &flags.compute_ms);
   AddOverlayFlags(line, flags);
-  AddChangeFlags(line, flags);
+  flags.link_changes.AddTo(line);
+  line.Number("noise-percent", "P", "standard deviation of the rates that nodes measure (default 0)", 0,
+              kMostNoisePercent, &flags.noise_percent);
+  line.Number("drift-ppm", "P", "clocks drift by up to this (default 0)", 0, kMostDriftPpm, &flags.drift_ppm);
   line.Switch("faults", "lose connections, pause processes, stall links", &flags.faults);
   line.Switch("json", "print JSON", &flags.json);
   return line;
@@ -181,10 +153,7 @@ SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std:
   options.most_drift_ppm = flags.drift_ppm;
   options.measurement_noise = flags.noise_percent / 100;
   options.faults = flags.faults;
-  if (flags.redraw_seconds > 0) {
-    options.link_redraw = LinkRedraw{absl::Seconds(flags.redraw_seconds), flags.redraw_mbps->first * kBitsPerMegabit,
-                                     flags.redraw_mbps->second * kBitsPerMegabit, flags.redraw_fraction, options.seed};
-  }
+  options.link_redraw = flags.link_changes.Redraw(options.seed);
   return options;
 }
 
@@ -208,8 +177,8 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   absl::StatusOr<std::vector<int64_t>> elements = TensorElements(flags);
   if (!elements.ok()) return line.UsageError(elements.status().message(), err);
-  if ((flags.redraw_seconds > 0) != flags.redraw_mbps.has_value()) {
-    return line.UsageError("--redraw-seconds and --redraw-mbps come together", err);
+  if (const absl::Status status = flags.link_changes.Check(); !status.ok()) {
+    return line.UsageError(status.message(), err);
   }
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return Fail(overlay.status(), err);
@@ -218,11 +187,9 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   Override(flags, *overlay);
   SimulationOptions options = MakeOptions(flags, *std::move(overlay), *std::move(elements));
   const NetworkView view = MakeNetworkView(options.overlay);
-  if (!flags.changes.empty()) {
-    absl::StatusOr<std::vector<LinkChange>> changes = LoadLinkChanges(flags.changes, view);
-    if (!changes.ok()) return Fail(changes.status(), err);
-    options.link_changes = *std::move(changes);
-  }
+  absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(view);
+  if (!changes.ok()) return Fail(changes.status(), err);
+  options.link_changes = *std::move(changes);
   const absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
   if (!report.ok()) return Fail(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));

@@ -41,7 +41,6 @@ int WaitStatus(pid_t pid) {
 }
 
 TEST(WanProcessesTest, EndsThoseOfItsIdAndNoOthers) {
-  // Its parent reaps nothing while it waits, so zombies must not be waited for: they have no environment.
   const pid_t own = StartProgram("echo; exec sleep 100", "BANYAN_WAN_ID=test-1234");
   const pid_t other = StartProgram("echo; exec sleep 100", "BANYAN_WAN_ID=test-12345");
   EXPECT_EQ(FindWanProcesses("test-1234"), std::vector<pid_t>({own}));

@@ -1,0 +1,57 @@
+#include "tools/link_change_flags.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+std::optional<int> Parse(LinkChangeFlags& flags, const std::vector<std::string>& arguments) {
+  CommandLine line("test", "Tests.", "test");
+  flags.AddTo(line);
+  std::ostringstream out, err;
+  return line.Parse(arguments, out, err);
+}
+
+TEST(LinkChangeFlagsTest, NothingChangesByDefault) {
+  LinkChangeFlags flags;
+  EXPECT_EQ(Parse(flags, {}), std::nullopt);
+  EXPECT_TRUE(flags.Check().ok());
+  EXPECT_FALSE(flags.Redraw(1).has_value());
+  EXPECT_TRUE(flags.LoadChanges(TriangleNetwork())->empty());
+}
+
+TEST(LinkChangeFlagsTest, ReadsARedraw) {
+  LinkChangeFlags flags;
+  EXPECT_EQ(Parse(flags, {"--redraw-seconds", "3", "--redraw-mbps", "20-155", "--redraw-fraction", "0.5"}),
+            std::nullopt);
+  EXPECT_TRUE(flags.Check().ok());
+  const std::optional<LinkRedraw> redraw = flags.Redraw(7);
+  ASSERT_TRUE(redraw.has_value());
+  EXPECT_EQ(redraw->period, absl::Seconds(3));
+  EXPECT_EQ(redraw->low_bps, 20e6);
+  EXPECT_EQ(redraw->high_bps, 155e6);
+  EXPECT_EQ(redraw->fraction, 0.5);
+  EXPECT_EQ(redraw->seed, 7u);
+}
+
+TEST(LinkChangeFlagsTest, HalfARedrawIsNone) {
+  LinkChangeFlags seconds, mbps, wrong;
+  EXPECT_EQ(Parse(seconds, {"--redraw-seconds", "3"}), std::nullopt);
+  EXPECT_FALSE(seconds.Check().ok());
+  EXPECT_EQ(Parse(mbps, {"--redraw-mbps", "20-155"}), std::nullopt);
+  EXPECT_FALSE(mbps.Check().ok());
+  EXPECT_EQ(Parse(wrong, {"--redraw-mbps", "155-20"}), kExitUsage);
+}
+
+TEST(LinkChangeFlagsTest, AFileThatIsMissingIsNamed) {
+  LinkChangeFlags flags;
+  EXPECT_EQ(Parse(flags, {"--changes", "none.yaml"}), std::nullopt);
+  EXPECT_EQ(flags.LoadChanges(TriangleNetwork()).status().code(), absl::StatusCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,203 @@
+#include "tools/wan_command.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "deploy/wan/emulator.h"
+#include "deploy/wan/node_exec.h"
+#include "deploy/wan/wan_client.h"
+#include "deploy/wan/wan_directory.h"
+#include "deploy/wan/wan_status.h"
+#include "tools/command_line.h"
+#include "tools/command_table.h"
+#include "tools/link_change_flags.h"
+#include "tools/stop_signals.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kLongestQueueMs = 60 * 1000;
+
+void AddDirectory(CommandLine& line, std::string* directory) {
+  *directory = DefaultWanDirectory();
+  line.Text("directory", "DIR", absl::StrCat("where it is known by (default ", *directory, "); one per emulated WAN"),
+            directory);
+}
+
+int Fail(absl::string_view command, const absl::Status& status, std::ostream& err) {
+  err << "banyan wan " << command << ": " << std::string(status.message()) << "\n";
+  return kExitFailure;
+}
+
+// What `up` is told.
+struct UpFlags {
+  std::string path;
+  std::string directory;
+  int64_t seed = 1;
+  double queue_ms = 0;  // 0: the emulator's own choice
+  std::string congestion;
+  LinkChangeFlags link_changes;
+  bool foreground = false;
+};
+
+CommandLine UpLine(UpFlags& flags) {
+  CommandLine line(
+      "banyan wan up",
+      "Emulates the nodes and links of an overlay on this machine: a network namespace with a TUN device for each\n"
+      "node, and a process that moves packets between them as the links would. It runs until `banyan wan down`.",
+      "banyan wan up deploy/topologies/internet2.yaml --seed 7");
+  line.Positional("OVERLAY.yaml", "the overlay; every link needs a rate", &flags.path);
+  line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
+  line.Number("queue-ms", "MS",
+              "how long a full queue takes to drain (default 50 or the link's round trip, the longer)", 0.1,
+              kLongestQueueMs, &flags.queue_ms);
+  line.Text("congestion", "NAME", "TCP's congestion control in all nodes, such as bbr (default: the machine's)",
+            &flags.congestion);
+  flags.link_changes.AddTo(line);
+  line.Switch("foreground", "stay until Ctrl-C instead of going to the background", &flags.foreground);
+  AddDirectory(line, &flags.directory);
+  return line;
+}
+
+absl::StatusOr<EmulatorOptions> MakeOptions(const UpFlags& flags) {
+  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
+  if (!overlay.ok()) return overlay.status();
+  if (const absl::Status status = ValidateForEmulation(*overlay); !status.ok()) return status;
+  EmulatorOptions options;
+  options.directory = flags.directory;
+  options.overlay = flags.path;
+  options.view = MakeNetworkView(*overlay);
+  options.seed = static_cast<uint64_t>(flags.seed);
+  if (flags.queue_ms > 0) options.queue_time = absl::Milliseconds(flags.queue_ms);
+  options.congestion = flags.congestion;
+  absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(options.view);
+  if (!changes.ok()) return changes.status();
+  options.changes = *std::move(changes);
+  options.redraw = flags.link_changes.Redraw(options.seed);
+  return options;
+}
+
+// What is left is removed here too: whoever stays in the foreground expects that.
+absl::Status RunInForeground(const EmulatorOptions& options, std::ostream& out) {
+  const StopSignals signals;
+  absl::StatusOr<std::unique_ptr<Emulator>> emulator = Emulator::Start(options);
+  if (!emulator.ok()) return emulator.status();
+  out << "the emulated WAN of " << options.overlay << " runs until Ctrl-C" << std::endl;
+  const absl::Status status = (*emulator)->Run(signals.fd());
+  emulator->reset();
+  const absl::Status stopped = StopEmulator(options.directory);
+  return status.ok() ? stopped : status;
+}
+
+int Up(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  UpFlags flags;
+  const CommandLine line = UpLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (const absl::Status status = flags.link_changes.Check(); !status.ok()) {
+    return line.UsageError(status.message(), err);
+  }
+  const absl::StatusOr<EmulatorOptions> options = MakeOptions(flags);
+  if (!options.ok()) return Fail("up", options.status(), err);
+  const absl::Status status = flags.foreground ? RunInForeground(*options, out) : StartEmulatorInBackground(*options);
+  if (!status.ok()) return Fail("up", status, err);
+  if (flags.foreground) return kExitSuccess;
+  const absl::Span<const NetworkNode> nodes = options->view.nodes();
+  out << "the emulated WAN of " << flags.path << " runs: " << nodes.size() << " nodes, " << options->view.links().size()
+      << " directed links\ntry: banyan wan exec " << nodes.front().name << " -- ip address; banyan wan status; "
+      << "banyan wan down\n";
+  return kExitSuccess;
+}
+
+int Exec(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
+  std::string node;
+  std::string directory;
+  CommandLine line(
+      "banyan wan exec",
+      "Runs a program in a node of the emulated WAN; its exit code is that of the program. What follows -- is\n"
+      "the program with its arguments. The nodes' addresses: banyan wan status.",
+      "banyan wan exec n1 -- ip address");
+  line.Positional("NODE", "the node, as the overlay names it", &node);
+  AddDirectory(line, &directory);
+  const auto own = arguments.first(static_cast<size_t>(dashes - arguments.begin()));
+  if (const std::optional<int> code = line.Parse(own, out, err); code.has_value()) return *code;
+  if (dashes == arguments.end() || dashes + 1 == arguments.end()) {
+    return line.UsageError("expected -- and a program after the node", err);
+  }
+  return Fail("exec", ExecInNode(directory, node, {dashes + 1, arguments.end()}), err);
+}
+
+int ShowDead(const WanDirectory& directory, bool json, const absl::Status& failure, std::ostream& out,
+             std::ostream& err) {
+  const absl::StatusOr<std::optional<WanStatus>> state = directory.ReadState();
+  if (json && state.ok() && state->has_value()) out << WanStatusJson(**state, "dead") << "\n";
+  return Fail("status", failure, err);
+}
+
+int Status(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::string directory;
+  bool json = false;
+  CommandLine line("banyan wan status", "Shows the emulated WAN: nodes with their addresses, and what each link does.",
+                   "banyan wan status --json");
+  line.Switch("json", "print JSON", &json);
+  AddDirectory(line, &directory);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const absl::StatusOr<std::string> answer = WanClient(directory).StatusJson();
+  if (!answer.ok()) return ShowDead(WanDirectory(directory), json, answer.status(), out, err);
+  if (json) {
+    out << *answer << "\n";
+    return kExitSuccess;
+  }
+  const absl::StatusOr<WanStatus> status = ParseWanStatus(*answer);
+  if (!status.ok()) return Fail("status", status.status(), err);
+  out << WanStatusText(*status);
+  return kExitSuccess;
+}
+
+int Rate(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::string from, to, directory;
+  double mbps = 0;
+  CommandLine line("banyan wan rate", "Changes the rate of one direction of a link of the emulated WAN.",
+                   "banyan wan rate n1 n2 --mbps 20");
+  line.Positional("FROM", "where the link begins", &from);
+  line.Positional("TO", "where it ends", &to);
+  line.Number("mbps", "M", "the new rate in Mbit/s", 1e-3, 1e6, &mbps);
+  AddDirectory(line, &directory);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (mbps == 0) return line.UsageError("expected --mbps", err);
+  const absl::Status status = WanClient(directory).SetRate(from, to, mbps * 1e6);
+  return status.ok() ? kExitSuccess : Fail("rate", status, err);
+}
+
+int Down(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::string directory;
+  CommandLine line("banyan wan down",
+                   "Ends the emulated WAN and what runs in its nodes, and removes what is left of one that has died.",
+                   "banyan wan down");
+  AddDirectory(line, &directory);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const absl::Status status = StopEmulator(directory);
+  return status.ok() ? kExitSuccess : Fail("down", status, err);
+}
+
+}  // namespace
+
+int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  const CommandTable table("banyan wan", "Emulates a WAN on this machine, for real processes and real TCP.",
+                           {{"up", "starts the nodes and links of an overlay", Up},
+                            {"exec", "runs a program in a node", Exec},
+                            {"status", "shows nodes, links and what these carry", Status},
+                            {"rate", "changes the rate of a link", Rate},
+                            {"down", "ends it and removes what is left", Down}});
+  return table.Run(arguments, out, err);
+}
+
+}  // namespace banyan
