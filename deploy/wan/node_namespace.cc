@@ -2,7 +2,10 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/if_link.h>
 #include <linux/if_tun.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -76,16 +79,43 @@ absl::Status SetAddress(int socket, unsigned long command, uint32_t address) {
   return ioctl(socket, command, &request) == 0 ? absl::OkStatus() : SystemError("cannot set the device's address");
 }
 
+// By rtnetlink: the ioctl for it is root's alone, even in a namespace of one's own.
+absl::Status LengthenQueue() {
+  struct {
+    nlmsghdr header;
+    ifinfomsg link;
+    rtattr attribute;
+    uint32_t packets;
+  } request = {};
+  request.header.nlmsg_len = sizeof(request);
+  request.header.nlmsg_type = RTM_NEWLINK;
+  request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
+  request.link.ifi_index = static_cast<int>(if_nametoindex(kWanDevice));
+  request.attribute.rta_len = RTA_LENGTH(sizeof(request.packets));
+  request.attribute.rta_type = IFLA_TXQLEN;
+  request.packets = kDeviceQueuePackets;
+  const FileDescriptor socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!socket.valid() || send(socket.get(), &request, sizeof(request), 0) != sizeof(request)) {
+    return SystemError("cannot ask for a longer queue");
+  }
+  struct {
+    nlmsghdr header;
+    nlmsgerr error;
+    nlmsghdr cause;
+  } answer = {};
+  if (recv(socket.get(), &answer, sizeof(answer), 0) < 0) return SystemError("cannot ask for a longer queue");
+  errno = -answer.error.error;
+  return errno == 0 ? absl::OkStatus() : SystemError("cannot set the device's queue");
+}
+
 absl::Status ConfigureDevices(uint32_t address) {
   const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket.valid()) return SystemError("cannot make a socket");
   ifreq request = RequestFor(kWanDevice);
   request.ifr_mtu = kMtuBytes;
   if (ioctl(socket.get(), SIOCSIFMTU, &request) != 0) return SystemError("cannot set the device's MTU");
-  request = RequestFor(kWanDevice);
-  request.ifr_qlen = kDeviceQueuePackets;
-  if (ioctl(socket.get(), SIOCSIFTXQLEN, &request) != 0) return SystemError("cannot set the device's queue");
-  absl::Status status = SetAddress(socket.get(), SIOCSIFADDR, address);
+  absl::Status status = LengthenQueue();
+  if (status.ok()) status = SetAddress(socket.get(), SIOCSIFADDR, address);
   if (status.ok()) status = SetAddress(socket.get(), SIOCSIFNETMASK, kNetmask);
   if (status.ok()) status = BringUp(socket.get(), "lo");
   if (status.ok()) status = BringUp(socket.get(), kWanDevice);

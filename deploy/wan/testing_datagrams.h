@@ -1,0 +1,33 @@
+// Datagrams from one node of an emulated WAN to another, for tests. What cannot go on throws std::runtime_error.
+// Thread-compatible.
+#ifndef BANYAN_DEPLOY_WAN_TESTING_DATAGRAMS_H_
+#define BANYAN_DEPLOY_WAN_TESTING_DATAGRAMS_H_
+
+#include <string>
+
+#include "absl/time/time.h"
+#include "deploy/wan/wan_client.h"
+#include "runtime/file_descriptor.h"
+
+namespace banyan {
+
+class TestingDatagrams {
+ public:
+  TestingDatagrams(const WanClient& client, const std::string& from, const std::string& to);
+
+  // Sends so many small ones, not faster than they can be received, and returns how many came.
+  int SendAndCount(int count) const;
+  // Sends large ones for so long, 280 Mbit/s as far as the machine keeps up.
+  void Flood(absl::Duration duration) const;
+
+ private:
+  // How many were waiting.
+  int ReceiveAll() const;
+
+  FileDescriptor sender_;
+  FileDescriptor receiver_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_DEPLOY_WAN_TESTING_DATAGRAMS_H_

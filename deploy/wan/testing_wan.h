@@ -1,0 +1,53 @@
+// An emulated WAN for one test: in the background, in a directory of its own, gone at the end. Thread-compatible.
+#ifndef BANYAN_DEPLOY_WAN_TESTING_WAN_H_
+#define BANYAN_DEPLOY_WAN_TESTING_WAN_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "deploy/wan/emulator.h"
+#include "deploy/wan/wan_client.h"
+#include "topology/network_view.h"
+
+namespace banyan {
+
+// A link of both directions between the nodes numbered from 1.
+struct TestingLink {
+  uint32_t a = 0;
+  uint32_t b = 0;
+  double mbps = 0;
+  double delay_ms = 0;
+  double loss_fraction = 0;
+};
+
+// Nodes n1..n<nodes> with these links.
+NetworkView TestingView(int nodes, const std::vector<TestingLink>& links);
+
+class TestingWan {
+ public:
+  // Makes the directory only.
+  TestingWan();
+  TestingWan(const TestingWan&) = delete;
+  TestingWan& operator=(const TestingWan&) = delete;
+  ~TestingWan();
+
+  // What Start takes; a test may change it before.
+  EmulatorOptions options;
+  absl::Status Start() { return StartEmulatorInBackground(options); }
+  absl::Status Stop() { return StopEmulator(options.directory); }
+  WanClient client() const { return WanClient(options.directory); }
+  // Throws what is wrong.
+  WanStatus Status() const;
+
+ private:
+  std::string parent_;
+};
+
+// Whether this is what a system says that lets nobody here emulate a WAN, which is no fault of the emulator.
+bool IsForbidden(const absl::Status& status);
+
+}  // namespace banyan
+
+#endif  // BANYAN_DEPLOY_WAN_TESTING_WAN_H_
