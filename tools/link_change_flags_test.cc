@@ -3,9 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
-
-#include "topology/sample_networks.h"
-
 namespace banyan {
 namespace {
 
@@ -21,7 +18,7 @@ TEST(LinkChangeFlagsTest, NothingChangesByDefault) {
   EXPECT_EQ(Parse(flags, {}), std::nullopt);
   EXPECT_TRUE(flags.Check().ok());
   EXPECT_FALSE(flags.Redraw(1).has_value());
-  EXPECT_TRUE(flags.LoadChanges(TriangleNetwork())->empty());
+  EXPECT_TRUE(flags.LoadChanges(NetworkView())->empty());
 }
 
 TEST(LinkChangeFlagsTest, ReadsARedraw) {
@@ -50,7 +47,7 @@ TEST(LinkChangeFlagsTest, HalfARedrawIsNone) {
 TEST(LinkChangeFlagsTest, AFileThatIsMissingIsNamed) {
   LinkChangeFlags flags;
   EXPECT_EQ(Parse(flags, {"--changes", "none.yaml"}), std::nullopt);
-  EXPECT_EQ(flags.LoadChanges(TriangleNetwork()).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(flags.LoadChanges(NetworkView()).status().code(), absl::StatusCode::kNotFound);
 }
 
 }  // namespace

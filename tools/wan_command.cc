@@ -125,7 +125,7 @@ int Exec(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
       "Runs a program in a node of the emulated WAN; its exit code is that of the program. What follows -- is\n"
       "the program with its arguments. The nodes' addresses: banyan wan status.",
       "banyan wan exec n1 -- ip address");
-  line.Positional("NODE", "the node, as the overlay names it", &node);
+  line.Positional("NODE", "the node, by its name in the overlay or by its address", &node);
   AddDirectory(line, &directory);
   const auto own = arguments.first(static_cast<size_t>(dashes - arguments.begin()));
   if (const std::optional<int> code = line.Parse(own, out, err); code.has_value()) return *code;

@@ -86,6 +86,7 @@ TEST_F(EmulatorTest, ProgramsRunInNodes) {
   EXPECT_EQ(ExitCodeIn(directory, "n2", "grep -q wan0 /proc/net/dev"), 0);
   EXPECT_EQ(ExitCodeIn(directory, "n2", "test $BANYAN_WAN_NODE:$BANYAN_WAN_ADDRESS = n2:10.99.0.2"), 0);
   EXPECT_EQ(ExitCodeIn(directory, "n2", "exit 7"), 7);
+  EXPECT_EQ(ExitCodeIn(directory, "10.99.0.3", "test $BANYAN_WAN_NODE = n3 && grep -q '10.99.0.1 n1' /etc/hosts"), 0);
   EXPECT_THAT(std::string(ExecInNode(directory, "n4", {"true"}).message()), HasSubstr("unknown node 'n4'; "));
 }
 

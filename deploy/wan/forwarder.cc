@@ -56,7 +56,8 @@ absl::Status Forwarder::Run(int stop_fd, int served_fd, const std::function<void
     int moved = 0;
     for (const size_t source : ready_) {
       if (source < nodes_) {
-        moved += ReadAll(source);
+        // What falls due while many devices are read need not wait for all of them.
+        moved += ReadAll(source) + MoveDue();
       } else {
         Handle(source, serve);
       }

@@ -1,6 +1,7 @@
 #include "deploy/wan/node_exec.h"
 
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,7 +11,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "deploy/wan/wan_client.h"
+#include "deploy/wan/wan_directory.h"
 #include "deploy/wan/wan_processes.h"
+#include "topology/did_you_mean.h"
 
 namespace banyan {
 namespace {
@@ -35,6 +38,22 @@ absl::Status Enter(const WanClient& client, const std::string& node) {
   return absl::OkStatus();
 }
 
+// As far as the system lets it: a program that needs names is rare.
+void TakeNames(const std::string& node, const std::string& hosts_path) {
+  if (unshare(CLONE_NEWUTS) != 0 || sethostname(node.data(), node.size()) != 0) return;
+  if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return;
+  mount(hosts_path.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr);
+}
+
+absl::StatusOr<WanStatus::Node> FindNode(const WanStatus& status, const std::string& name) {
+  std::vector<std::string> names;
+  for (const WanStatus::Node& node : status.nodes) {
+    if (node.name == name || node.address == name) return node;
+    names.push_back(node.name);
+  }
+  return absl::InvalidArgumentError(absl::StrCat("unknown node '", name, "'", DidYouMean(name, names)));
+}
+
 }  // namespace
 
 absl::Status ExecInNode(const std::string& directory, const std::string& node,
@@ -42,10 +61,13 @@ absl::Status ExecInNode(const std::string& directory, const std::string& node,
   const WanClient client(directory);
   const absl::StatusOr<WanStatus> status = client.Status();
   if (!status.ok()) return status.status();
-  if (const absl::Status entered = Enter(client, node); !entered.ok()) return entered;
+  const absl::StatusOr<WanStatus::Node> found = FindNode(*status, node);
+  if (!found.ok()) return found.status();
+  if (const absl::Status entered = Enter(client, found->name); !entered.ok()) return entered;
+  TakeNames(found->name, WanDirectory(directory).hosts_path());
   setenv(kWanIdVariable, status->id.c_str(), 1);
-  setenv("BANYAN_WAN_NODE", node.c_str(), 1);
-  setenv("BANYAN_WAN_ADDRESS", status->FindNode(node)->address.c_str(), 1);
+  setenv("BANYAN_WAN_NODE", found->name.c_str(), 1);
+  setenv("BANYAN_WAN_ADDRESS", found->address.c_str(), 1);
   std::vector<char*> pointers;
   for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);

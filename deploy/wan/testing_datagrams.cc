@@ -15,7 +15,7 @@ namespace {
 constexpr int kSmallBytes = 100;
 constexpr int kLargeBytes = 1400;
 // A millisecond's worth; the receiver's buffer surely holds several.
-constexpr int kBatch = 50;
+constexpr int kBatch = 20;
 constexpr int kFloodBatch = 25;  // likewise
 constexpr int kQuietMs = 200;
 

@@ -67,16 +67,21 @@ absl::StatusOr<std::optional<WanStatus>> WanDirectory::ReadState() const {
 }
 
 absl::Status WanDirectory::WriteState(const WanStatus& status) const {
+  std::ofstream hosts(hosts_path(), std::ios::trunc);
+  hosts << "127.0.0.1 localhost\n";
+  for (const WanStatus::Node& node : status.nodes) hosts << node.address << " " << node.name << "\n";
+  hosts.close();
   const std::string next = state_path() + ".next";
   std::ofstream file(next, std::ios::trunc);
   file << WanStatusJson(status, "dead") << "\n";
   file.close();
-  if (file && std::rename(next.c_str(), state_path().c_str()) == 0) return absl::OkStatus();
+  if (hosts && file && std::rename(next.c_str(), state_path().c_str()) == 0) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("cannot write ", state_path(), "; is the disk full?"));
 }
 
 absl::Status WanDirectory::Remove() const {
-  for (const std::string& path : {state_path() + ".next", state_path(), socket_path(), log_path(), lock_path()}) {
+  for (const std::string& path :
+       {state_path() + ".next", state_path(), hosts_path(), socket_path(), log_path(), lock_path()}) {
     if (const absl::Status status = RemoveFile(path); !status.ok()) return status;
   }
   if (rmdir(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) return absl::OkStatus();

@@ -26,6 +26,8 @@ class WanDirectory {
   const std::string& path() const { return path_; }
   std::string socket_path() const { return path_ + "/control"; }
   std::string log_path() const { return path_ + "/log"; }
+  // The nodes' names and addresses, in the form of /etc/hosts.
+  std::string hosts_path() const { return path_ + "/hosts"; }
 
   // Makes the directory where it is missing. FAILED_PRECONDITION when it belongs to someone else or is no directory.
   absl::Status Make() const;
@@ -36,6 +38,7 @@ class WanDirectory {
 
   // What the last forwarder was, without links; empty when none has been started or `down` has removed it.
   absl::StatusOr<std::optional<WanStatus>> ReadState() const;
+  // With the file of hosts.
   absl::Status WriteState(const WanStatus& status) const;
   // Removes the files that an emulator makes, and the directory unless something else is in it.
   absl::Status Remove() const;
