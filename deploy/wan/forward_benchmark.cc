@@ -1,13 +1,14 @@
-// How many bits an emulated WAN moves per second, and how much of a core its forwarder takes for them. Needs the right
-// to make network namespaces (root). Prints one line per case: wall-clock rate over all links, the forwarder's share of
-// a core, and what a whole core of it would carry.
+// How many bits an emulated WAN moves per second, and how much of a core its forwarder takes for them. Prints one line
+// per case: the rate over all links, the forwarder's share of a core, and what a whole core of it would carry.
 #include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "deploy/wan/emulator.h"
+#include "deploy/wan/namespace_rights.h"
 #include "deploy/wan/testing_traffic.h"
 #include "deploy/wan/wan_client.h"
 #include "topology/sample_networks.h"
@@ -56,10 +57,14 @@ int64_t LinkBytes(const WanStatus& status) {
   return bytes;
 }
 
+void Require(const absl::Status& status) {
+  if (!status.ok()) throw std::runtime_error(std::string(status.message()));
+}
+
 WanStatus Ask(const WanClient& client) {
-  const absl::StatusOr<WanStatus> status = client.Status();
-  if (!status.ok()) throw std::runtime_error(std::string(status.status().message()));
-  return *status;
+  absl::StatusOr<WanStatus> status = client.Status();
+  Require(status.status());
+  return *std::move(status);
 }
 
 void Measure(const Case& measured, const WanClient& client) {
@@ -79,15 +84,13 @@ void Measure(const Case& measured, const WanClient& client) {
 }
 
 int RunAll(const std::string& directory) {
+  Require(GainNamespaceRights());
   for (const Case& measured : Cases()) {
     EmulatorOptions options;
     options.directory = directory;
     options.overlay = measured.name;
     options.view = measured.view;
-    if (const absl::Status status = StartEmulatorInBackground(options); !status.ok()) {
-      std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
-      return 1;
-    }
+    Require(StartEmulatorInBackground(options));
     Measure(measured, WanClient(directory));
     StopEmulator(directory).IgnoreError();
   }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "deploy/wan/namespace_rights.h"
 
 namespace banyan {
 
@@ -47,6 +48,11 @@ TestingWan::TestingWan() {
 TestingWan::~TestingWan() {
   StopEmulator(options.directory).IgnoreError();
   rmdir(parent_.c_str());
+}
+
+absl::Status TestingWan::Start() {
+  if (const absl::Status status = GainNamespaceRights(); !status.ok()) return status;
+  return StartEmulatorInBackground(options);
 }
 
 WanStatus TestingWan::Status() const {

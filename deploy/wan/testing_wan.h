@@ -35,7 +35,8 @@ class TestingWan {
 
   // What Start takes; a test may change it before.
   EmulatorOptions options;
-  absl::Status Start() { return StartEmulatorInBackground(options); }
+  // The process may find itself in another user namespace afterwards, with the right to enter nodes.
+  absl::Status Start();
   absl::Status Stop() { return StopEmulator(options.directory); }
   WanClient client() const { return WanClient(options.directory); }
   // Throws what is wrong.
