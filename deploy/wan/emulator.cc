@@ -1,6 +1,7 @@
 #include "deploy/wan/emulator.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,8 +24,7 @@ namespace {
 
 constexpr double kBitsPerMegabit = 1e6;
 constexpr double kLargestBps = 1e15;
-// Packets wait while something else runs: the forwarder goes first where it may.
-constexpr int kPriority = -15;
+constexpr int kNice = -15;
 
 absl::StatusOr<std::string> NewId() {
   uint64_t value = 0;
@@ -37,6 +37,15 @@ double CpuSeconds() {
   getrusage(RUSAGE_SELF, &usage);
   const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * time.tv_usec; };
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+// Packets would wait while something else runs, and no link does that: the forwarder goes first, as far as it may. It
+// sleeps whenever it has moved what there is, so others get their turn.
+void GoFirst() {
+  sched_param priority = {};
+  priority.sched_priority = sched_get_priority_min(SCHED_RR);
+  if (sched_setscheduler(0, SCHED_RR | SCHED_RESET_ON_FORK, &priority) == 0) return;
+  setpriority(PRIO_PROCESS, 0, kNice);
 }
 
 std::vector<std::pair<NodeId, NodeId>> LinkEnds(const NetworkView& view) {
@@ -115,7 +124,7 @@ absl::Status Emulator::Open(const EmulatorOptions& options) {
 }
 
 absl::Status Emulator::Run(int stop_fd) {
-  setpriority(PRIO_PROCESS, 0, kPriority);
+  GoFirst();
   return forwarder_->Run(stop_fd, control_->fd(), [this] { control_->Serve(); });
 }
 
