@@ -69,12 +69,14 @@ std::string ReadAll(int fd) {
   }
 }
 
-// Until the process has ended; SIGKILL after some patience. The directory's lock shows that it is the emulator.
+// Until the process has ended; SIGKILL after some patience, unless it does not listen at all. The directory's lock
+// shows that it is the emulator.
 void EndForwarder(const WanDirectory& directory, int64_t pid) {
+  const absl::Duration patience = WanClient(directory.path()).Stop().ok() ? kPatience : absl::ZeroDuration();
   const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process.valid() || !directory.IsLocked()) return;
   pollfd ended = {process.get(), POLLIN, 0};
-  if (poll(&ended, 1, static_cast<int>(absl::ToInt64Milliseconds(kPatience))) > 0) return;
+  if (poll(&ended, 1, static_cast<int>(absl::ToInt64Milliseconds(patience))) > 0) return;
   syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
   poll(&ended, 1, static_cast<int>(absl::ToInt64Milliseconds(kPatience)));
 }
@@ -111,10 +113,9 @@ absl::Status StopEmulator(const std::string& path) {
                : directory.Remove();
   }
   const int left = EndWanProcesses((*state)->id, kPatience);
-  if (directory.IsLocked()) {
-    WanClient(path).Stop().IgnoreError();
-    EndForwarder(directory, (*state)->pid);
-  }
+  if (directory.IsLocked()) EndForwarder(directory, (*state)->pid);
+  // Of use where this process has started it.
+  waitpid(static_cast<pid_t>((*state)->pid), nullptr, WNOHANG);
   if (directory.IsLocked()) {
     return absl::UnavailableError(absl::StrCat("process ", (*state)->pid, " holds ", path, " and does not end"));
   }

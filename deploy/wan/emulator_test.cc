@@ -129,6 +129,14 @@ TEST_F(EmulatorTest, StoppingEndsWhatRunsInNodesAndLeavesNothing) {
   EXPECT_TRUE(wan_.Stop().ok());
 }
 
+TEST_F(EmulatorTest, AStoppedForwarderIsKilledInTheEnd) {
+  const auto pid = static_cast<pid_t>(wan_.Status().pid);
+  ASSERT_EQ(kill(pid, SIGSTOP), 0);
+  EXPECT_THAT(std::string(wan_.client().Status().status().message()), HasSubstr("runs but does not answer"));
+  EXPECT_TRUE(wan_.Stop().ok());
+  EXPECT_NE(access(wan_.options.directory.c_str(), F_OK), 0);
+}
+
 TEST_F(EmulatorTest, AKilledForwarderTakesItsDevicesAlong) {
   const absl::StatusOr<FileDescriptor> place = wan_.client().OpenNamespace("n1");
   ASSERT_TRUE(place.ok());

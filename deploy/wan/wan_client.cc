@@ -1,5 +1,8 @@
 #include "deploy/wan/wan_client.h"
 
+#include <sys/socket.h>
+#include <sys/time.h>
+
 #include <optional>
 #include <utility>
 
@@ -9,6 +12,12 @@
 #include "runtime/unix_socket.h"
 
 namespace banyan {
+namespace {
+
+// A forwarder answers within milliseconds, unless somebody has stopped it.
+constexpr time_t kPatienceSeconds = 2;
+
+}  // namespace
 
 absl::StatusOr<WanStatus> WanClient::Status() const {
   const absl::StatusOr<std::string> json = StatusJson();
@@ -37,6 +46,8 @@ absl::Status WanClient::Stop() const { return Ask("stop").status(); }
 absl::StatusOr<WanClient::Answer> WanClient::Ask(const std::string& request) const {
   absl::StatusOr<FileDescriptor> socket = ConnectToUnix(directory_.socket_path());
   if (!socket.ok()) return Explain(socket.status());
+  const timeval patience = {kPatienceSeconds, 0};
+  setsockopt(socket->get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   if (SendPacket(socket->get(), request, -1, /*may_block=*/true) != PacketResult::kDone) {
     return Explain(absl::UnavailableError("it does not listen"));
   }

@@ -14,8 +14,8 @@
 
 namespace banyan {
 
-// Every call fails with FAILED_PRECONDITION, saying what to do, when no emulator runs there (any more), and with
-// INVALID_ARGUMENT when the emulator refuses.
+// Every call fails with FAILED_PRECONDITION, saying what to do, when no emulator runs there (any more), with
+// INVALID_ARGUMENT when the emulator refuses, or UNAVAILABLE when it runs but does not answer within seconds.
 class WanClient {
  public:
   explicit WanClient(const std::string& directory) : directory_(directory) {}
