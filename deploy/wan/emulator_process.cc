@@ -72,9 +72,9 @@ std::string ReadAll(int fd) {
 // Until the process has ended; SIGKILL after some patience, unless it does not listen at all. The directory's lock
 // shows that it is the emulator.
 void EndForwarder(const WanDirectory& directory, int64_t pid) {
-  const absl::Duration patience = WanClient(directory.path()).Stop().ok() ? kPatience : absl::ZeroDuration();
   const FileDescriptor process(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (!process.valid() || !directory.IsLocked()) return;
+  const absl::Duration patience = WanClient(directory.path()).Stop().ok() ? kPatience : absl::ZeroDuration();
   pollfd ended = {process.get(), POLLIN, 0};
   if (poll(&ended, 1, static_cast<int>(absl::ToInt64Milliseconds(patience))) > 0) return;
   syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);

@@ -141,10 +141,15 @@ absl::Status Tune(const std::string& congestion) {
   if (congestion.empty()) return absl::OkStatus();
   const absl::Status status = WriteSetting("ipv4/tcp_congestion_control", congestion);
   if (status.ok()) return status;
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected a congestion control that the kernel has (sysctl net.ipv4.tcp_available_congestion_control"
-                   "; modprobe tcp_",
-                   congestion, " may add it), got '", congestion, "': ", status.message()));
+  if (absl::IsPermissionDenied(status)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the kernel lets no namespace have the congestion control '", congestion,
+                     "'; add it to the list as root: sysctl net.ipv4.tcp_allowed_congestion_control, or take another"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "expected a congestion control that the kernel has (sysctl net.ipv4.tcp_available_congestion_control; "
+      "modprobe tcp_",
+      congestion, " may add it), got '", congestion, "': ", status.message()));
 }
 
 absl::StatusOr<NodeNamespace> MakeHere(const NodeNamespaceOptions& options) {
