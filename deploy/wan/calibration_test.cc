@@ -154,6 +154,7 @@ TEST_F(CalibrationTest, BbrFillsLinksWithLoss) {
     GTEST_SKIP() << "the kernel has no BBR: " << error.what();
   }
   Calibrate([&] { return UseOfRates({{"n5", "n6", "bbr"}}, {kRingMbps[4]}); });
+  Calibrate([&] { return UseOfOneLink(std::vector<FlowSpec>(9, {"n5", "n6", "bbr"}), kRingMbps[4]); });
   Calibrate([&] { return UseOfRates(RingFlows("bbr"), {kRingMbps.begin(), kRingMbps.end()}); });
 }
 

@@ -35,8 +35,17 @@ FileDescriptor OpenStopSignals() {
   return FileDescriptor(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+// Closes what the caller has open but for its standard files, so that nobody waits for their end in vain.
+FileDescriptor KeepOnly(FileDescriptor kept) {
+  constexpr int kFirst = STDERR_FILENO + 1;
+  if (kept.get() != kFirst) kept = FileDescriptor(dup2(kept.get(), kFirst));
+  close_range(kFirst + 1, ~0u, 0);
+  return kept;
+}
+
 // The child's side: tells how the start went, and runs. What it prints later is for the log.
 [[noreturn]] void RunInBackground(const EmulatorOptions& options, FileDescriptor report) {
+  report = KeepOnly(std::move(report));
   setsid();
   const FileDescriptor stop = OpenStopSignals();
   absl::StatusOr<std::unique_ptr<Emulator>> emulator = Emulator::Start(options);

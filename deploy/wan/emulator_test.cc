@@ -6,6 +6,7 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -111,6 +112,17 @@ TEST_F(EmulatorTest, StartingTwiceNamesTheOneThatRuns) {
   EXPECT_THAT(std::string(wan_.Start().message()),
               AllOf(HasSubstr("test.yaml"), HasSubstr(absl::StrCat(wan_.Status().pid)), HasSubstr("banyan wan down")));
   EXPECT_TRUE(wan_.client().Status().ok());
+}
+
+TEST_F(EmulatorTest, ItKeepsNothingOpenOfWhoeverStartedIt) {
+  EXPECT_TRUE(wan_.Stop().ok());
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_TRUE(wan_.Start().ok());
+  close(ends[1]);
+  pollfd closed = {ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&closed, 1, 0), 1);
+  close(ends[0]);
 }
 
 TEST_F(EmulatorTest, StoppingEndsWhatRunsInNodesAndLeavesNothing) {

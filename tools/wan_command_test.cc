@@ -1,0 +1,67 @@
+// What `banyan wan` says without an emulated WAN; tests/wan_test.cc starts one.
+#include "tools/wan_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace banyan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+Outcome Wan(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int code = WanCommand(arguments, out, err);
+  return {code, out.str(), err.str()};
+}
+
+std::string NowhereFlag() { return std::string("--directory=") + std::getenv("TEST_TMPDIR") + "/none"; }
+
+TEST(WanCommandTest, HelpTellsTheCommandsAndTheirFlags) {
+  EXPECT_THAT(Wan({"--help"}).out, AllOf(HasSubstr("up"), HasSubstr("exec"), HasSubstr("status"), HasSubstr("down")));
+  EXPECT_THAT(Wan({"up", "--help"}).out,
+              AllOf(HasSubstr("--seed"), HasSubstr("--redraw-seconds"), HasSubstr("example"), HasSubstr("--queue-ms")));
+  for (const char* command : {"up", "exec", "status", "rate", "down"}) EXPECT_EQ(Wan({command, "--help"}).code, 0);
+}
+
+TEST(WanCommandTest, UsageErrorsAreTold) {
+  EXPECT_EQ(Wan({"upp"}).code, 2);
+  EXPECT_EQ(Wan({"up"}).code, 2);
+  EXPECT_EQ(Wan({"up", "a.yaml", "--redraw-mbps", "20-155"}).code, 2);
+  EXPECT_EQ(Wan({"exec", "n1", "true"}).code, 2);
+  EXPECT_THAT(Wan({"exec", "n1", "--"}).err, HasSubstr("expected -- and a program after the node"));
+  EXPECT_EQ(Wan({"rate", "n1", "n2"}).code, 2);
+}
+
+TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
+  for (const std::vector<std::string>& command :
+       std::vector<std::vector<std::string>>{{"status", NowhereFlag()},
+                                             {"exec", NowhereFlag(), "n1", "--", "true"},
+                                             {"rate", NowhereFlag(), "n1", "n2", "--mbps", "3"}}) {
+    const Outcome outcome = Wan(command);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("no emulated WAN runs"), HasSubstr("banyan wan up OVERLAY.yaml")));
+  }
+  EXPECT_EQ(Wan({"down", NowhereFlag()}).code, 0);
+}
+
+TEST(WanCommandTest, AMissingOverlayIsNamed) {
+  const Outcome outcome = Wan({"up", "none.yaml", NowhereFlag()});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("none.yaml: there is no such file"));
+}
+
+}  // namespace
+}  // namespace banyan
