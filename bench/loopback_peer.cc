@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "bench/gloo_ring.h"
+#include "bench/gloo_all_reduce.h"
 #include "bench/loopback_pairs.h"
 #include "runtime/chunk_heap.h"
 #include "runtime/local_node.h"
@@ -58,7 +58,7 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
 // One of the two ways to sum the processes' values.
 class Contest {
  public:
-  Contest(Session& session, GlooRing& ring, int64_t elements, int64_t rank, int64_t world)
+  Contest(Session& session, GlooAllReduce& ring, int64_t elements, int64_t rank, int64_t world)
       : session_(session),
         ring_(ring),
         values_(elements),
@@ -71,7 +71,7 @@ class Contest {
     return Time([this] { return session_.PushPull(kKey, values_, absl::MakeSpan(values_)).Wait(); });
   }
   absl::StatusOr<double> AllReduce() {
-    return Time([this] { return ring_.AllReduce(absl::MakeSpan(values_)); });
+    return Time([this] { return ring_.Sum(absl::MakeSpan(values_)); });
   }
 
  private:
@@ -90,7 +90,7 @@ class Contest {
   }
 
   Session& session_;
-  GlooRing& ring_;
+  GlooAllReduce& ring_;
   std::vector<float> values_;
   const float own_;
   const float sum_;
@@ -120,7 +120,8 @@ absl::Status RunPeer(const PeerOptions& peer) {
   if (!node.ok()) return node.status();
   absl::StatusOr<std::unique_ptr<Session>> session = (*node)->OpenSession();
   if (!session.ok()) return session.status();
-  absl::StatusOr<std::unique_ptr<GlooRing>> ring = GlooRing::Connect(peer.rank, peer.world, peer.directory);
+  absl::StatusOr<std::unique_ptr<GlooAllReduce>> ring =
+      GlooAllReduce::Connect({.rank = peer.rank, .world = peer.world, .directory = peer.directory});
   if (!ring.ok()) return ring.status();
   Contest contest(**session, **ring, peer.megabytes * kFloatsPerMegabyte, peer.rank, peer.world);
   if (absl::Status status = contest.Prepare(); !status.ok()) return status;

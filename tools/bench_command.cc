@@ -22,6 +22,7 @@
 #include "tools/loopback_benchmark.h"
 #include "tools/program_path.h"
 #include "tools/progress_bar.h"
+#include "tools/wan_benchmark/bench_wan_command.h"
 #include "topology/overlay_families.h"
 
 namespace banyan {
@@ -136,7 +137,8 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
   const CommandTable table("banyan bench", "Measures Banyan on this machine.",
                            {{"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
-                            {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback}});
+                            {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
+                            {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
   return table.Run(arguments, out, err);
 }
 

@@ -1,0 +1,67 @@
+#include "bench/all_reduce_rounds.h"
+
+#include <chrono>
+#include <iostream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+
+namespace banyan {
+namespace {
+
+// Between rounds the others may still be under way, on a slow network.
+constexpr absl::Duration kPatience = absl::Minutes(30);
+constexpr int64_t kPeriod = 7;  // of the values' pattern
+
+int64_t Pattern(int64_t round, int64_t index) { return (index + round) % kPeriod + 1; }
+
+int64_t Now() {
+  const auto since = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
+}
+
+}  // namespace
+
+float OwnValue(int rank, int64_t round, int64_t index) {
+  return static_cast<float>((rank + 1) * Pattern(round, index));
+}
+
+float SumOfValues(int world, int64_t round, int64_t index) {
+  return static_cast<float>(world * (world + 1) / 2 * Pattern(round, index));
+}
+
+void FillValues(int rank, int64_t round, absl::Span<float> values) {
+  for (size_t i = 0; i < values.size(); ++i) values[i] = OwnValue(rank, round, static_cast<int64_t>(i));
+}
+
+absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float expected = SumOfValues(world, round, static_cast<int64_t>(i));
+    if (values[i] == expected) continue;
+    return absl::DataLossError(
+        absl::StrCat("round ", round, ": expected the sum ", expected, " at ", i, ", got ", values[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, absl::Span<float> values,
+                                const std::function<absl::Status(absl::Span<float>)>& all_reduce) {
+  RoundTimes times;
+  for (int64_t round = 1;; ++round) {
+    FillValues(member.rank, round, values);
+    gate.Arrive(member.rank, round, times);
+    if (!gate.AwaitOpening(round, kPatience)) return absl::OkStatus();
+    times.start_ns = Now();
+    if (absl::Status status = all_reduce(values); !status.ok()) return status;
+    times.end_ns = Now();
+    if (absl::Status status = CheckSums(member.world, round, values); !status.ok()) return status;
+  }
+}
+
+int ExitCode(absl::string_view program, const absl::Status& status) {
+  if (status.ok()) return 0;
+  std::cerr << program << ": " << status.message() << std::endl;
+  return absl::IsInvalidArgument(status) ? 2 : 1;
+}
+
+}  // namespace banyan

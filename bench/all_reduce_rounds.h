@@ -1,0 +1,39 @@
+// What every contender's process of `banyan bench wan` does: rounds of an all-reduce of known values, each begun when
+// the gate opens, its result checked. Free functions.
+#ifndef BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
+#define BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "bench/round_gate.h"
+
+namespace banyan {
+
+// Small whole numbers, whose sums are exact in any order: other ones at each place, in each round, of each member.
+float OwnValue(int rank, int64_t round, int64_t index);
+float SumOfValues(int world, int64_t round, int64_t index);
+
+void FillValues(int rank, int64_t round, absl::Span<float> values);
+// DATA_LOSS names the first value that is not the sum of all members' ones.
+absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values);
+
+struct AllReduceMember {
+  int rank = 0;
+  int world = 1;
+};
+
+// Until the gate closes. `all_reduce` makes the values of every member the sum of all; it always gets `values`.
+absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, absl::Span<float> values,
+                                const std::function<absl::Status(absl::Span<float>)>& all_reduce);
+
+// The exit code of a program's main.
+int ExitCode(absl::string_view program, const absl::Status& status);
+
+}  // namespace banyan
+
+#endif  // BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_

@@ -1,0 +1,76 @@
+#include "bench/all_reduce_rounds.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+TEST(AllReduceRoundsTest, SumsAreThoseOfTheMembersValues) {
+  for (int64_t round = 1; round < 9; ++round) {
+    for (int64_t index = 0; index < 20; ++index) {
+      float sum = 0;
+      for (int rank = 0; rank < 5; ++rank) sum += OwnValue(rank, round, index);
+      EXPECT_EQ(sum, SumOfValues(5, round, index));
+    }
+  }
+}
+
+TEST(AllReduceRoundsTest, FindsAWrongSum) {
+  std::vector<float> values(100);
+  FillValues(0, 3, absl::MakeSpan(values));
+  EXPECT_TRUE(CheckSums(1, 3, values).ok());
+  EXPECT_FALSE(CheckSums(1, 4, values).ok());
+  values[57] += 1;
+  EXPECT_TRUE(absl::IsDataLoss(CheckSums(1, 3, values)));
+}
+
+class OneMember : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::remove(path_.c_str());
+    absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Create(path_, 1);
+    ASSERT_TRUE(gate.ok()) << gate.status();
+    gate_ = *std::move(gate);
+  }
+
+  const std::string path_ = ::testing::TempDir() + "/rounds_gate";
+  std::unique_ptr<RoundGate> gate_;
+  std::vector<float> values_ = std::vector<float>(10);
+};
+
+TEST_F(OneMember, RunsTheRoundsThatOpen) {
+  int rounds = 0;
+  absl::Status status;
+  std::thread member([&] {
+    status = RunAllReduceRounds(*gate_, {0, 1}, absl::MakeSpan(values_), [&](absl::Span<float>) {
+      ++rounds;
+      return absl::OkStatus();
+    });
+  });
+  gate_->OpenRound(1);
+  while (!gate_->AllArrived(2)) std::this_thread::yield();
+  EXPECT_GE(gate_->LastTimes().end_ns, gate_->LastTimes().start_ns);
+  gate_->Close();
+  member.join();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(rounds, 1);
+}
+
+TEST_F(OneMember, EndsWithAWrongSum) {
+  gate_->OpenRound(1);
+  const absl::Status status = RunAllReduceRounds(*gate_, {0, 1}, absl::MakeSpan(values_), [](absl::Span<float> values) {
+    values[3] = -1;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_EQ(ExitCode("test", status), 1);
+}
+
+}  // namespace
+}  // namespace banyan

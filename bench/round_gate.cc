@@ -1,0 +1,130 @@
+#include "bench/round_gate.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <limits>
+#include <new>
+#include <thread>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+constexpr uint64_t kMagic = 0x62616e79616e6767;
+constexpr int64_t kClosed = std::numeric_limits<int64_t>::max();
+// Short beside a round, long beside what a look costs.
+constexpr std::chrono::microseconds kLookInterval(300);
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  const int fd_;
+};
+
+absl::StatusOr<void*> Map(int fd, size_t size, const std::string& path) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", path));
+  return memory;
+}
+
+}  // namespace
+
+struct RoundGate::Shared {
+  struct Member {
+    std::atomic<int64_t> arrived{0};
+    RoundTimes last;  // written before `arrived`
+  };
+  uint64_t magic = kMagic;
+  int64_t members = 0;
+  std::atomic<int64_t> open{0};
+  std::array<Member, kMaxGateMembers> slots;
+};
+
+absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Create(const std::string& path, int members) {
+  static_assert(std::atomic<int64_t>::is_always_lock_free);
+  BANYAN_CHECK(members >= 1 && members <= kMaxGateMembers);
+  const Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file.get() < 0 || ftruncate(file.get(), sizeof(Shared)) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
+  }
+  const absl::StatusOr<void*> memory = Map(file.get(), sizeof(Shared), path);
+  if (!memory.ok()) return memory.status();
+  auto* shared = new (*memory) Shared;
+  shared->members = members;
+  return std::unique_ptr<RoundGate>(new RoundGate(shared, members));
+}
+
+absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Open(const std::string& path, int members) {
+  const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (file.get() < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  struct stat info = {};
+  if (fstat(file.get(), &info) != 0 || info.st_size != sizeof(Shared)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": expected a benchmark's gate of ", sizeof(Shared), " bytes"));
+  }
+  const absl::StatusOr<void*> memory = Map(file.get(), sizeof(Shared), path);
+  if (!memory.ok()) return memory.status();
+  std::unique_ptr<RoundGate> gate(new RoundGate(static_cast<Shared*>(*memory), members));
+  if (gate->shared_->magic == kMagic && gate->shared_->members == members) return gate;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": expected a benchmark's gate of ", members, " members"));
+}
+
+RoundGate::~RoundGate() { munmap(shared_, sizeof(Shared)); }
+
+void RoundGate::Arrive(int member, int64_t round, RoundTimes last) {
+  BANYAN_CHECK(member >= 0 && member < members_);
+  Shared::Member& slot = shared_->slots[static_cast<size_t>(member)];
+  slot.last = last;
+  slot.arrived.store(round, std::memory_order_release);
+}
+
+bool RoundGate::AwaitOpening(int64_t round, absl::Duration patience) const {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(patience);
+  for (;;) {
+    const int64_t open = shared_->open.load(std::memory_order_acquire);
+    if (open >= round) return open != kClosed;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kLookInterval);
+  }
+}
+
+bool RoundGate::AllArrived(int64_t round) const {
+  return std::all_of(shared_->slots.begin(), shared_->slots.begin() + members_, [round](const Shared::Member& slot) {
+    return slot.arrived.load(std::memory_order_acquire) >= round;
+  });
+}
+
+void RoundGate::OpenRound(int64_t round) { shared_->open.store(round, std::memory_order_release); }
+
+void RoundGate::Close() { shared_->open.store(kClosed, std::memory_order_release); }
+
+RoundTimes RoundGate::LastTimes() const {
+  RoundTimes times = shared_->slots.front().last;
+  for (int i = 1; i < members_; ++i) {
+    const RoundTimes& member = shared_->slots[static_cast<size_t>(i)].last;
+    times.start_ns = std::min(times.start_ns, member.start_ns);
+    times.end_ns = std::max(times.end_ns, member.end_ns);
+  }
+  return times;
+}
+
+}  // namespace banyan

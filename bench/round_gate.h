@@ -1,0 +1,60 @@
+// Where the processes of a benchmark wait for each other, outside of the network that is measured: a file that all of
+// one machine map. The benchmark makes it and opens one round after the other; members arrive when they are ready for
+// the next one, and leave the times of the last one there. Thread-compatible; members are processes, and share nothing
+// else.
+#ifndef BANYAN_BENCH_ROUND_GATE_H_
+#define BANYAN_BENCH_ROUND_GATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+
+namespace banyan {
+
+inline constexpr int kMaxGateMembers = 256;
+
+// Of the machine's monotonic clock, which its processes share.
+struct RoundTimes {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+};
+
+class RoundGate {
+ public:
+  // Makes the file. REQUIRES: 1 <= members <= kMaxGateMembers.
+  static absl::StatusOr<std::unique_ptr<RoundGate>> Create(const std::string& path, int members);
+  // INVALID_ARGUMENT when the file is no gate of so many members.
+  static absl::StatusOr<std::unique_ptr<RoundGate>> Open(const std::string& path, int members);
+  RoundGate(const RoundGate&) = delete;
+  RoundGate& operator=(const RoundGate&) = delete;
+  ~RoundGate();
+
+  // For members. Rounds count from 1; the times are those of the round before, and mean nothing before the first one.
+  void Arrive(int member, int64_t round, RoundTimes last);
+  // Until the round is open; false when there will be none, or after `patience`.
+  bool AwaitOpening(int64_t round, absl::Duration patience) const;
+
+  // For the benchmark.
+  bool AllArrived(int64_t round) const;
+  void OpenRound(int64_t round);
+  // Every member may end.
+  void Close();
+  // Of the last round before all arrived: from the first member's start, which the opening makes the same for all, to
+  // the last member's end.
+  RoundTimes LastTimes() const;
+
+ private:
+  struct Shared;
+  RoundGate(Shared* shared, int members) : shared_(shared), members_(members) {}
+
+  Shared* const shared_;
+  const int members_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_BENCH_ROUND_GATE_H_

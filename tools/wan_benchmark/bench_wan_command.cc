@@ -1,0 +1,263 @@
+#include "tools/wan_benchmark/bench_wan_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "tools/command_line.h"
+#include "tools/program_path.h"
+#include "tools/progress_bar.h"
+#include "tools/stop_signals.h"
+#include "tools/wan_benchmark/contender.h"
+#include "tools/wan_benchmark/contender_run.h"
+#include "tools/wan_benchmark/gnuplot_run.h"
+#include "tools/wan_benchmark/wan_report.h"
+#include "topology/overlay_yaml.h"
+#include "topology/packing/rate_bound.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kMostMegabytes = 4000;
+constexpr int64_t kMostRounds = 10000;
+constexpr double kMostSeconds = 1e6;
+constexpr int64_t kBytesPerMegabyte = 1000 * 1000;
+constexpr int64_t kElementBytes = 4;
+constexpr size_t kMostNodes = 200;  // of an emulated WAN
+// As in NETSTORM's evaluation.
+constexpr double kRedrawSeconds = 180;
+constexpr char kRedrawMbps[] = "20-155";
+
+struct BenchWanFlags {
+  std::string path;
+  double megabytes = 46;  // ResNet-18
+  bool dynamic = false;
+  double redraw_seconds = kRedrawSeconds;
+  PeerChoice peers;
+  std::string only;
+  int64_t rounds = 5;
+  int64_t warm_up = 2;
+  double least_seconds = 0;
+  double limit_seconds = 900;
+  int64_t seed = 1;
+  std::string congestion;
+  std::string plot;
+  bool json = false;
+};
+
+void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
+  line.Switch("dynamic", "draw all rates anew from time to time, the same ones for each contender", &flags.dynamic);
+  line.Number("redraw-seconds", "S", "how often, with --dynamic (default 180), between 20 and 155 Mbit/s", 0.1,
+              kMostSeconds, &flags.redraw_seconds);
+  line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
+  line.Text("congestion", "NAME", "TCP's congestion control for all, such as bbr (default: the machine's)",
+            &flags.congestion);
+}
+
+CommandLine MakeCommandLine(BenchWanFlags& flags) {
+  CommandLine line(
+      "banyan bench wan",
+      "Times all-reduces on an emulated WAN: Banyan with each of its features added in turn, and what one would use\n"
+      "instead; one process per node, the same network for each, one contender after the other.",
+      "banyan bench wan deploy/topologies/internet2.yaml --mbytes 46 --plot wan.png");
+  line.Positional("OVERLAY.yaml", "the overlay; every link needs a rate", &flags.path);
+  line.Number("mbytes", "M", "megabytes (10^6 bytes) of float32 to sum (default 46)", 0.001, kMostMegabytes,
+              &flags.megabytes);
+  line.Custom("peers", "P,P,..", "of gloo, openmpi and star (default all)", [&flags](absl::string_view value) {
+    const absl::StatusOr<PeerChoice> peers = ParsePeers(value);
+    if (peers.ok()) flags.peers = *peers;
+    return peers.status();
+  });
+  line.Text("only", "C,C,..", "only these contenders, by the names that --json has", &flags.only);
+  AddNetworkFlags(line, flags);
+  line.Integer("rounds", "R", "measured all-reduces of each contender (default 5)", 1, kMostRounds, &flags.rounds);
+  line.Integer("warm-up", "R", "all-reduces before them (default 2)", 0, kMostRounds, &flags.warm_up);
+  line.Number("seconds", "S", "each contender goes on for so long (default: until its rounds are done)", 0,
+              kMostSeconds, &flags.least_seconds);
+  line.Number("limit", "S", "each contender ends after so long (default 900)", 1, kMostSeconds, &flags.limit_seconds);
+  line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
+  line.Switch("json", "print JSON", &flags.json);
+  return line;
+}
+
+absl::StatusOr<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (file) return text.str();
+  return absl::NotFoundError(absl::StrCat("cannot read ", path));
+}
+
+const char* PeerProgram(ContenderSystem system) {
+  switch (system) {
+    case ContenderSystem::kGloo:
+      return "bench/gloo_peer";
+    case ContenderSystem::kOpenMpi:
+      return "bench/openmpi_peer";
+    case ContenderSystem::kBanyan:
+      break;
+  }
+  return "bench/banyan_peer";
+}
+
+// Why the contender cannot run here, and what to do; empty when it can.
+std::string Missing(ContenderSystem system, const BenchPlace& place) {
+  if (system == ContenderSystem::kOpenMpi && access(place.mpirun_program.c_str(), X_OK) != 0) {
+    return absl::StrCat("Open MPI is left out: ", place.mpirun_program, " is missing (Debian: openmpi-bin)");
+  }
+  if (FindProgram(PeerProgram(system)).ok()) return "";
+  switch (system) {
+    case ContenderSystem::kGloo:
+      return "Gloo is left out: bench/gloo_peer is not built (Debian: libgloo-dev; then ./banyan bench)";
+    case ContenderSystem::kOpenMpi:
+      return "Open MPI is left out: bench/openmpi_peer is not built (Debian: libopenmpi-dev; then ./banyan bench)";
+    case ContenderSystem::kBanyan:
+      break;
+  }
+  return "Banyan is left out: bench/banyan_peer is not built (./banyan bench)";
+}
+
+// What the machine uses unless told otherwise.
+std::string CongestionControl(const BenchWanFlags& flags) {
+  if (!flags.congestion.empty()) return flags.congestion;
+  std::ifstream file("/proc/sys/net/ipv4/tcp_congestion_control");
+  std::string name;
+  file >> name;
+  return name;
+}
+
+class BenchWan {
+ public:
+  BenchWan(const BenchWanFlags& flags, std::ostream& err)
+      : flags_(flags), bar_("measuring", isatty(STDERR_FILENO) != 0, err) {}
+
+  absl::StatusOr<WanReport> Run() {
+    absl::Status status = Prepare();
+    for (size_t i = 0; status.ok() && i < contenders_.size(); ++i) status = RunOne(i);
+    if (!status.ok()) return status;
+    return std::move(report_);
+  }
+
+ private:
+  absl::Status Prepare() {
+    const absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags_.path);
+    if (!overlay.ok()) return overlay.status();
+    if (const absl::Status status = ValidateForEmulation(*overlay); !status.ok()) return status;
+    const NetworkView view = MakeNetworkView(*overlay);
+    if (view.nodes().size() < 2 || view.nodes().size() > kMostNodes) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected an overlay of 2 to ", kMostNodes, " nodes, got ", view.nodes().size()));
+    }
+    absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(view, flags_.peers);
+    if (contenders.ok()) contenders = SelectContenders(*std::move(contenders), flags_.only);
+    if (!contenders.ok()) return contenders.status();
+    contenders_ = *std::move(contenders);
+    const int64_t elements = std::max<int64_t>(
+        1, static_cast<int64_t>(flags_.megabytes * static_cast<double>(kBytesPerMegabyte)) / kElementBytes);
+    report_.overlay = flags_.path;
+    report_.model_bits = static_cast<double>(elements * kElementBytes) * 8;
+    report_.bound_bps = RateBoundBps(view);
+    report_.congestion = CongestionControl(flags_);
+    report_.dynamic = flags_.dynamic;
+    return PrepareRuns(view, elements);
+  }
+
+  absl::Status PrepareRuns(const NetworkView& view, int64_t elements) {
+    absl::StatusOr<std::string> banyan = OwnProgram();
+    if (!banyan.ok()) return banyan.status();
+    absl::StatusOr<std::string> text = ReadFile(flags_.path);
+    if (!text.ok()) return text.status();
+    const absl::StatusOr<std::vector<NodeId>> hubs = HubsByRate(view);
+    if (!hubs.ok()) return hubs.status();
+    options_.place.banyan_program = *banyan;
+    options_.place.overlay = *std::move(text);
+    options_.place.elements = elements;
+    // Where one would put it: well connected.
+    options_.place.scheduler_node = view.NameOf(hubs->front());
+    options_.wan.banyan_program = *std::move(banyan);
+    options_.wan.overlay = flags_.path;
+    options_.wan.congestion = flags_.congestion;
+    options_.wan.seed = flags_.seed;
+    if (flags_.dynamic) {
+      options_.wan.redraw_seconds = flags_.redraw_seconds;
+      options_.wan.redraw_mbps = kRedrawMbps;
+    }
+    options_.rounds = flags_.rounds;
+    options_.warm_up_rounds = flags_.warm_up;
+    options_.least_time = absl::Seconds(flags_.least_seconds);
+    options_.limit = absl::Seconds(flags_.limit_seconds);
+    options_.stopped = [this] { return signals_.received(); };
+    return absl::OkStatus();
+  }
+
+  absl::Status RunOne(size_t index) {
+    const Contender& contender = contenders_[index];
+    const std::string missing = Missing(contender.system, options_.place);
+    if (!missing.empty()) {
+      if (std::find(report_.left_out.begin(), report_.left_out.end(), missing) == report_.left_out.end()) {
+        report_.left_out.push_back(missing);
+      }
+      return absl::OkStatus();
+    }
+    const absl::StatusOr<std::string> program = FindProgram(PeerProgram(contender.system));
+    if (!program.ok()) return program.status();
+    options_.place.peer_program = *program;
+    options_.progress = [this, index](double done) { Show(index, done); };
+    Show(index, 0);
+    report_.results.push_back(RunContender(contender, options_));
+    const absl::Status& status = report_.results.back().status;
+    return absl::IsCancelled(status) ? status : absl::OkStatus();
+  }
+
+  void Show(size_t index, double done) {
+    bar_.Update((static_cast<double>(index) + done) / static_cast<double>(contenders_.size()),
+                absl::FromChrono(std::chrono::steady_clock::now() - start_));
+  }
+
+  const StopSignals signals_;
+  const BenchWanFlags& flags_;
+  ProgressBar bar_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::vector<Contender> contenders_;
+  ContenderRunOptions options_;
+  WanReport report_;
+};
+
+absl::Status Draw(const WanReport& report, const std::string& png_path) {
+  return RunGnuplot(WanReportGnuplot(report, png_path));
+}
+
+absl::Status Report(const BenchWanFlags& flags, const WanReport& report, std::ostream& out) {
+  out << (flags.json ? WanReportJson(report) : WanReportText(report));
+  return flags.plot.empty() ? absl::OkStatus() : Draw(report, flags.plot);
+}
+
+}  // namespace
+
+int BenchWanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  BenchWanFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const absl::StatusOr<WanReport> report = BenchWan(flags, err).Run();
+  const absl::Status status = report.ok() ? Report(flags, *report, out) : report.status();
+  if (!status.ok()) {
+    err << "banyan bench wan: " << std::string(status.message()) << "\n";
+    return kExitFailure;
+  }
+  const bool all = std::all_of(report->results.begin(), report->results.end(),
+                               [](const ContenderResult& result) { return result.ok(); });
+  return all ? kExitSuccess : kExitFailure;
+}
+
+}  // namespace banyan

@@ -1,0 +1,132 @@
+#include "tools/wan_benchmark/contender.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "topology/did_you_mean.h"
+#include "topology/planner.h"
+
+namespace banyan {
+namespace {
+
+Contender Banyan(std::string name, std::string description, std::string planner) {
+  Contender contender;
+  contender.name = std::move(name);
+  contender.description = std::move(description);
+  contender.planner = std::move(planner);
+  return contender;
+}
+
+Contender Star(std::string name, const std::string& kind, const std::string& hub) {
+  Contender contender = Banyan(std::move(name), absl::StrCat("Banyan, star with the ", kind, " hub ", hub), "star");
+  contender.root = hub;
+  return contender;
+}
+
+Contender Peer(ContenderSystem system, std::string name, std::string description, std::string algorithm) {
+  Contender contender;
+  contender.name = std::move(name);
+  contender.description = std::move(description);
+  contender.system = system;
+  contender.algorithm = std::move(algorithm);
+  return contender;
+}
+
+std::vector<Contender> AdaptiveContenders() {
+  std::vector<Contender> made;
+  Contender contender = Banyan("fapt-1", "Banyan, one FAPT", "fapt");
+  contender.roots = 1;
+  made.push_back(contender);
+  contender = Banyan("fapt", "Banyan, FAPTs of all roots", "fapt");
+  made.push_back(contender);
+  contender.awareness = true;
+  contender.name = "awareness";
+  contender.description = "  + awareness";
+  made.push_back(contender);
+  contender.multipath = true;
+  contender.name = "multipath";
+  contender.description = "  + auxiliary paths";
+  made.push_back(contender);
+  contender.planner = "packed";
+  contender.name = "packed";
+  contender.description = "  packed trees, all on";
+  made.push_back(contender);
+  return made;
+}
+
+}  // namespace
+
+absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text) {
+  PeerChoice choice = {false, false, false};
+  for (const absl::string_view name : absl::StrSplit(text, ',', absl::SkipEmpty())) {
+    if (name == "gloo") {
+      choice.gloo = true;
+    } else if (name == "openmpi") {
+      choice.openmpi = true;
+    } else if (name == "star") {
+      choice.star = true;
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat("expected some of gloo,openmpi,star, got '", name, "'",
+                                                     DidYouMean(std::string(name), {"gloo", "openmpi", "star"})));
+    }
+  }
+  return choice;
+}
+
+absl::StatusOr<std::vector<NodeId>> HubsByRate(const NetworkView& view) {
+  std::vector<std::pair<double, NodeId>> hubs;
+  for (const NetworkNode& node : view.nodes()) {
+    PlannerConfig config;
+    config.planner = "star";
+    config.root = node.id;
+    const absl::StatusOr<Policy> policy = MakePolicy(view, config);
+    if (!policy.ok()) return policy.status();
+    hubs.emplace_back(policy->rate_bps, node.id);
+  }
+  std::stable_sort(hubs.begin(), hubs.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<NodeId> nodes;
+  for (const auto& [rate_bps, node] : hubs) nodes.push_back(node);
+  return nodes;
+}
+
+absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers) {
+  std::vector<Contender> made;
+  if (peers.star) {
+    const absl::StatusOr<std::vector<NodeId>> hubs = HubsByRate(view);
+    if (!hubs.ok()) return hubs.status();
+    made.push_back(Star("star", "best", view.NameOf(hubs->front())));
+    made.push_back(Star("star-median", "median", view.NameOf((*hubs)[hubs->size() / 2])));
+  }
+  for (Contender& contender : AdaptiveContenders()) made.push_back(std::move(contender));
+  if (peers.gloo) {
+    made.push_back(Peer(ContenderSystem::kGloo, "gloo-ring", "Gloo, ring", "ring"));
+    made.push_back(Peer(ContenderSystem::kGloo, "gloo-halving", "Gloo, halving-doubling", "halving-doubling"));
+    made.push_back(Peer(ContenderSystem::kGloo, "gloo-direct", "Gloo, direct exchange (bcube)", "direct"));
+  }
+  if (peers.openmpi) {
+    made.push_back(Peer(ContenderSystem::kOpenMpi, "openmpi", "Open MPI, its own choice", "default"));
+    made.push_back(Peer(ContenderSystem::kOpenMpi, "openmpi-ring", "Open MPI, ring", "ring"));
+  }
+  return made;
+}
+
+absl::StatusOr<std::vector<Contender>> SelectContenders(std::vector<Contender> contenders, absl::string_view only) {
+  if (only.empty()) return contenders;
+  std::vector<std::string> known;
+  for (const Contender& contender : contenders) known.push_back(contender.name);
+  const std::vector<std::string> wanted = absl::StrSplit(only, ',', absl::SkipEmpty());
+  for (const std::string& name : wanted) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected some of ", absl::StrJoin(known, ","), ", got '", name, "'", DidYouMean(name, known)));
+  }
+  std::erase_if(contenders, [&wanted](const Contender& contender) {
+    return std::find(wanted.begin(), wanted.end(), contender.name) == wanted.end();
+  });
+  return contenders;
+}
+
+}  // namespace banyan

@@ -1,0 +1,55 @@
+// Those whom `banyan bench wan` compares: Banyan with each of its features added in turn, and what people would use
+// instead. Values and pure functions.
+#ifndef BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_H_
+#define BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "core/ids.h"
+#include "topology/network_view.h"
+
+namespace banyan {
+
+enum class ContenderSystem { kBanyan, kGloo, kOpenMpi };
+
+struct Contender {
+  std::string name;         // "fapt", "gloo-ring"
+  std::string description;  // for people
+  ContenderSystem system = ContenderSystem::kBanyan;
+  // Banyan's sections `topology`, `awareness` and `multipath`.
+  std::string planner;
+  std::string root;          // empty: not said
+  std::optional<int> roots;  // empty: all
+  bool awareness = false;
+  bool multipath = false;
+  // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".
+  std::string algorithm;
+};
+
+// Which peers to compare with.
+struct PeerChoice {
+  bool gloo = true;
+  bool openmpi = true;
+  bool star = true;  // Banyan's own star, which streams chunks: a parameter server on one node
+};
+
+// "gloo,openmpi,star", in any order. INVALID_ARGUMENT names what is unknown.
+absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text);
+
+// All nodes, from the hub whose star promises the highest rate to the one with the lowest.
+absl::StatusOr<std::vector<NodeId>> HubsByRate(const NetworkView& view);
+
+// In the order in which they run and are shown. Banyan with all features comes last of Banyan's.
+absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers);
+
+// Those whose names `only` lists, separated by commas, in the order of `contenders`; all of them when it is empty.
+absl::StatusOr<std::vector<Contender>> SelectContenders(std::vector<Contender> contenders, absl::string_view only);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_H_

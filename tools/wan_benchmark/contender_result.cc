@@ -1,0 +1,46 @@
+#include "tools/wan_benchmark/contender_result.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+std::vector<double> SortedSeconds(const ContenderResult& result) {
+  BANYAN_CHECK(result.ok());
+  std::vector<double> seconds;
+  for (const ContenderResult::Round& round : result.rounds) seconds.push_back(round.seconds);
+  std::sort(seconds.begin(), seconds.end());
+  return seconds;
+}
+
+}  // namespace
+
+double MedianSeconds(const ContenderResult& result) {
+  const std::vector<double> seconds = SortedSeconds(result);
+  const size_t middle = seconds.size() / 2;
+  return seconds.size() % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
+}
+
+double FastestSeconds(const ContenderResult& result) { return SortedSeconds(result).front(); }
+
+double SlowestSeconds(const ContenderResult& result) { return SortedSeconds(result).back(); }
+
+double BytesPerRound(const ContenderResult& result) {
+  BANYAN_CHECK(result.ok());
+  int64_t bytes = 0;
+  for (const ContenderResult::Link& link : result.links) bytes += link.bytes;
+  return static_cast<double>(bytes) / static_cast<double>(result.rounds.size());
+}
+
+std::vector<ContenderResult::Link> LinkBytesBetween(const WanStatus& before, const WanStatus& after) {
+  std::vector<ContenderResult::Link> links;
+  for (const WanStatus::Link& link : after.links) {
+    const WanStatus::Link* earlier = before.FindLink(link.from, link.to);
+    links.push_back({link.from, link.to, link.bytes - (earlier == nullptr ? 0 : earlier->bytes)});
+  }
+  return links;
+}
+
+}  // namespace banyan

@@ -1,0 +1,50 @@
+// What a contender of `banyan bench wan` has achieved. A value; the functions are pure.
+#ifndef BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_RESULT_H_
+#define BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_RESULT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "deploy/wan/wan_status.h"
+#include "tools/wan_benchmark/contender.h"
+
+namespace banyan {
+
+struct ContenderResult {
+  struct Round {
+    int64_t round = 0;   // from 1, with those that warm up
+    int64_t policy = 0;  // in use at its end; 0 where there is none
+    double seconds = 0;  // from the first member's start to the last member's result
+  };
+  struct Link {
+    std::string from;
+    std::string to;
+    int64_t bytes = 0;  // in all measured rounds, with headers and what was sent again
+  };
+
+  Contender contender;
+  absl::Status status;        // why there are no rounds
+  std::string note;           // what is odd about them; empty for nothing
+  std::vector<Round> rounds;  // those that count; every member has found the right sums in each
+  std::vector<Link> links;
+  double nodes_cores = 0;      // processor time of all in the nodes / time of the rounds
+  double forwarder_cores = 0;  // likewise of the emulator
+
+  bool ok() const { return status.ok() && !rounds.empty(); }
+};
+
+// REQUIRES (all): result.ok().
+double MedianSeconds(const ContenderResult& result);
+double FastestSeconds(const ContenderResult& result);
+double SlowestSeconds(const ContenderResult& result);
+// Bytes over all links, per round.
+double BytesPerRound(const ContenderResult& result);
+
+// What each link carried from one status to the other.
+std::vector<ContenderResult::Link> LinkBytesBetween(const WanStatus& before, const WanStatus& after);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_RESULT_H_

@@ -1,0 +1,236 @@
+#include "tools/wan_benchmark/contender_run.h"
+
+#include <signal.h>
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "bench/round_gate.h"
+#include "tools/child_process.h"
+#include "tools/status_view.h"
+#include "tools/work_directory.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kLookInterval = absl::Milliseconds(1);
+// Between looks at the processes, which are system calls for each.
+constexpr absl::Duration kCheckInterval = absl::Milliseconds(100);
+constexpr absl::Duration kEndTime = absl::Seconds(10);
+constexpr absl::Duration kStatusTime = absl::Seconds(5);
+constexpr int kShownLogLines = 12;
+
+class ContenderRun {
+ public:
+  ContenderRun(const Contender& contender, const ContenderRunOptions& options)
+      : contender_(contender), options_(options) {
+    result_.contender = contender;
+  }
+
+  ContenderResult Run() {
+    result_.status = Start();
+    if (result_.status.ok()) result_.status = RunRounds();
+    End();
+    return std::move(result_);
+  }
+
+ private:
+  absl::Status Start() {
+    absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-bench-wan");
+    if (!directory.ok()) return directory.status();
+    directory_ = *std::move(directory);
+    EmulatedWanOptions wan_options = options_.wan;
+    wan_options.directory = directory_->File("wan");
+    wan_options.log_path = directory_->File("wan.log");
+    absl::StatusOr<std::unique_ptr<EmulatedWan>> wan = EmulatedWan::Start(wan_options);
+    if (!wan.ok()) return wan.status();
+    wan_ = *std::move(wan);
+    const absl::StatusOr<WanStatus> status = wan_->Status();
+    if (!status.ok()) return status.status();
+    FillPlace(*status);
+    absl::StatusOr<std::unique_ptr<RoundGate>> gate =
+        RoundGate::Create(place_.gate, static_cast<int>(place_.nodes.size()));
+    if (!gate.ok()) return gate.status();
+    gate_ = *std::move(gate);
+    return StartProcesses();
+  }
+
+  void FillPlace(const WanStatus& status) {
+    place_ = options_.place;
+    place_.directory = directory_->path();
+    place_.gate = directory_->File("gate");
+    place_.wan_directory = directory_->File("wan");
+    for (const WanStatus::Node& node : status.nodes) place_.nodes.emplace_back(node.name, node.address);
+  }
+
+  absl::Status StartProcesses() {
+    std::filesystem::create_directory(directory_->File("rendezvous"));
+    const ContenderSetup setup = MakeSetup(contender_, place_);
+    for (const auto& [name, content] : setup.files) {
+      if (absl::Status status = directory_->Write(name, content); !status.ok()) return status;
+    }
+    for (const BenchProcess& process : setup.processes) {
+      absl::StatusOr<std::unique_ptr<ChildProcess>> child =
+          ChildProcess::Start({.name = process.name,
+                               .arguments = InNode(place_, process),
+                               .log_path = directory_->File(absl::StrCat(process.name, ".log"))});
+      if (!child.ok()) return child.status();
+      children_.push_back(*std::move(child));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status RunRounds() {
+    if (absl::Status status = WaitForAll(1, absl::Now() + options_.start_limit); !status.ok()) {
+      return absl::IsDeadlineExceeded(status)
+                 ? absl::DeadlineExceededError(absl::StrCat("not ready after ", Text(options_.start_limit)))
+                 : status;
+    }
+    started_ = absl::Now();
+    absl::Status status;
+    for (int64_t round = 1; status.ok() && IsToRun(round); ++round) status = RunRound(round);
+    if (absl::IsDeadlineExceeded(status) && !result_.rounds.empty()) {
+      result_.note = absl::StrCat("stopped after ", Text(options_.limit));
+      status = absl::OkStatus();
+    }
+    status.Update(TakeLoad());
+    gate_->Close();
+    return status;
+  }
+
+  // Once a round has counted, the limit ends the rounds in good order too.
+  bool IsToRun(int64_t round) const {
+    const absl::Duration spent = absl::Now() - started_;
+    const auto counted = static_cast<int64_t>(result_.rounds.size());
+    if (counted > 0 && spent >= options_.limit) return false;
+    return round <= options_.warm_up_rounds || counted < options_.rounds || spent < options_.least_time;
+  }
+
+  absl::Status RunRound(int64_t round) {
+    const bool counts = round > options_.warm_up_rounds;
+    if (counts && result_.rounds.empty()) {
+      if (absl::Status status = StartLoad(); !status.ok()) return status;
+    }
+    gate_->OpenRound(round);
+    if (absl::Status status = WaitForAll(round + 1, started_ + options_.limit); !status.ok()) return status;
+    const RoundTimes times = gate_->LastTimes();
+    const double seconds = static_cast<double>(times.end_ns - times.start_ns) * 1e-9;
+    if (counts) result_.rounds.push_back({round, CurrentPolicy(), seconds});
+    const double all = static_cast<double>(options_.warm_up_rounds + options_.rounds);
+    options_.progress(std::min(1.0, static_cast<double>(round) / all));
+    return absl::OkStatus();
+  }
+
+  // Until every member is ready for the round. DEADLINE_EXCEEDED after the deadline.
+  absl::Status WaitForAll(int64_t round, absl::Time deadline) {
+    absl::Time next_check = absl::Now() + kCheckInterval;
+    while (!gate_->AllArrived(round)) {
+      absl::SleepFor(kLookInterval);
+      if (absl::Now() < next_check) continue;
+      next_check = absl::Now() + kCheckInterval;
+      if (options_.stopped()) return absl::CancelledError("interrupted");
+      if (absl::Status status = CheckProcesses(); !status.ok()) return status;
+      if (absl::Now() >= deadline) {
+        return absl::DeadlineExceededError(absl::StrCat("no round within ", Text(options_.limit)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CheckProcesses() {
+    for (const std::unique_ptr<ChildProcess>& child : children_) {
+      if (child->running()) continue;
+      const std::string failure = child->failure().empty() ? "exit code 0" : child->failure();
+      return absl::InternalError(absl::StrCat(child->name(), " ended too early (", failure, "); the end of its log:\n",
+                                              child->LogTail(kShownLogLines)));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status StartLoad() {
+    absl::StatusOr<WanStatus> status = wan_->Status();
+    if (!status.ok()) return status.status();
+    before_ = *std::move(status);
+    nodes_cpu_before_ = wan_->NodesCpuSeconds(before_);
+    return absl::OkStatus();
+  }
+
+  // What links and processors have done in the rounds that count.
+  absl::Status TakeLoad() {
+    if (result_.rounds.empty()) return absl::OkStatus();
+    const absl::StatusOr<WanStatus> after = wan_->Status();
+    if (!after.ok()) return after.status();
+    const double seconds = after->uptime_seconds - before_.uptime_seconds;
+    result_.links = LinkBytesBetween(before_, *after);
+    result_.nodes_cores = (wan_->NodesCpuSeconds(*after) - nodes_cpu_before_) / seconds;
+    result_.forwarder_cores = (after->forwarder.cpu_seconds - before_.forwarder.cpu_seconds) / seconds;
+    return absl::OkStatus();
+  }
+
+  // 0 when the scheduler does not tell.
+  int64_t CurrentPolicy() {
+    if (contender_.system != ContenderSystem::kBanyan) return 0;
+    const BenchProcess status = {"status",
+                                 place_.scheduler_node,
+                                 {place_.banyan_program, "status", "--json", "--scheduler", SchedulerAddress(place_)}};
+    const absl::StatusOr<std::unique_ptr<ChildProcess>> child =
+        ChildProcess::Start({.name = status.name,
+                             .arguments = InNode(place_, status),
+                             .log_path = directory_->File("status.log"),
+                             .capture_output = true});
+    if (!child.ok()) return 0;
+    std::string answer;
+    const absl::Time deadline = absl::Now() + kStatusTime;
+    // Its output is read meanwhile, because a pipe holds only so much.
+    while ((*child)->output_fd() >= 0 && absl::Now() < deadline) {
+      for (const std::string& line : (*child)->TakeLines()) answer += line;
+      absl::SleepFor(kLookInterval);
+    }
+    const absl::StatusOr<StatusView> view = ParseStatus(answer);
+    return view.ok() ? view->policy : 0;
+  }
+
+  // Members end by themselves once the gate is closed, and what they count on after them.
+  void End() {
+    const absl::Time deadline = absl::Now() + kEndTime;
+    if (gate_ != nullptr && result_.status.ok()) {
+      for (const std::unique_ptr<ChildProcess>& child : children_) {
+        if (!IsDaemon(*child)) child->WaitUntilEnded(deadline - absl::Now());
+      }
+    }
+    for (const std::unique_ptr<ChildProcess>& child : children_) child->Signal(SIGTERM);
+    wan_.reset();
+    children_.clear();
+  }
+
+  static bool IsDaemon(const ChildProcess& child) {
+    return child.name() == "scheduler" || child.name().rfind("node-", 0) == 0;
+  }
+
+  static std::string Text(absl::Duration duration) { return absl::FormatDuration(duration); }
+
+  const Contender& contender_;
+  const ContenderRunOptions& options_;
+  BenchPlace place_;
+  ContenderResult result_;
+  std::unique_ptr<WorkDirectory> directory_;
+  std::unique_ptr<EmulatedWan> wan_;
+  std::unique_ptr<RoundGate> gate_;
+  std::vector<std::unique_ptr<ChildProcess>> children_;
+  absl::Time started_;
+  WanStatus before_;
+  double nodes_cpu_before_ = 0;
+};
+
+}  // namespace
+
+ContenderResult RunContender(const Contender& contender, const ContenderRunOptions& options) {
+  return ContenderRun(contender, options).Run();
+}
+
+}  // namespace banyan

@@ -1,0 +1,164 @@
+#include "tools/wan_benchmark/contender_setup.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "yaml-cpp/yaml.h"
+
+namespace banyan {
+namespace {
+
+constexpr int kSchedulerPort = 7700;
+constexpr int kNodePort = 7701;
+constexpr char kJobFile[] = "job.yaml";
+constexpr char kAgentFile[] = "agent.sh";
+// What a node's TUN device is called.
+constexpr char kDevice[] = "wan0";
+
+std::string Tcp(const std::string& address, int port) { return absl::StrCat("tcp://", address, ":", port); }
+
+std::string File(const BenchPlace& place, const std::string& name) { return absl::StrCat(place.directory, "/", name); }
+
+YAML::Node TopologySection(const Contender& contender) {
+  YAML::Node topology;
+  topology["planner"] = contender.planner;
+  if (!contender.root.empty()) topology["root"] = contender.root;
+  if (contender.roots.has_value()) topology["roots"] = *contender.roots;
+  return topology;
+}
+
+ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) {
+  ContenderSetup setup;
+  setup.files.emplace_back(kJobFile, MakeJobOverlay(contender, place));
+  setup.processes.push_back(
+      {"scheduler", place.scheduler_node, {place.banyan_program, "scheduler", File(place, kJobFile)}});
+  int rank = 0;
+  for (const auto& [name, address] : place.nodes) {
+    const std::string socket = absl::StrCat("unix:", File(place, name), ".sock");
+    setup.processes.push_back({absl::StrCat("node-", name),
+                               name,
+                               {place.banyan_program, "node", "--name", name, "--scheduler", SchedulerAddress(place),
+                                "--listen", Tcp(address, kNodePort), "--attach", socket}});
+    setup.processes.push_back({absl::StrCat("worker-", name),
+                               name,
+                               {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
+                                absl::StrCat(place.elements), socket}});
+  }
+  return setup;
+}
+
+ContenderSetup GlooSetup(const Contender& contender, const BenchPlace& place) {
+  ContenderSetup setup;
+  int rank = 0;
+  for (const auto& [name, address] : place.nodes) {
+    setup.processes.push_back(
+        {absl::StrCat("gloo-", name),
+         name,
+         {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
+          absl::StrCat(place.elements), File(place, "rendezvous"), address, contender.algorithm}});
+  }
+  return setup;
+}
+
+// Takes ssh's place: `agent.sh HOST COMMAND..`.
+std::string AgentScript(const BenchPlace& place) {
+  return absl::StrCat("#!/bin/sh\nnode=\"$1\"\nshift\nexec '", place.banyan_program,
+                      "' wan exec \"$node\" --directory '", place.wan_directory, "' -- /bin/sh -c \"$*\"\n");
+}
+
+std::string Hosts(const BenchPlace& place) {
+  std::string hosts;
+  for (const auto& [name, address] : place.nodes) absl::StrAppend(&hosts, name, " slots=1\n");
+  return hosts;
+}
+
+ContenderSetup OpenMpiSetup(const Contender& contender, const BenchPlace& place) {
+  ContenderSetup setup;
+  setup.files.emplace_back(kAgentFile, AgentScript(place));
+  setup.files.emplace_back("hosts", Hosts(place));
+  std::vector<std::string> arguments = {place.mpirun_program,
+                                        "--allow-run-as-root",
+                                        "--hostfile",
+                                        File(place, "hosts"),
+                                        "-np",
+                                        absl::StrCat(place.nodes.size()),
+                                        "--map-by",
+                                        "node",
+                                        "--bind-to",
+                                        "none"};
+  const auto set = [&arguments](const char* name, const std::string& value) {
+    arguments.insert(arguments.end(), {"--mca", name, value});
+  };
+  set("plm_rsh_agent", absl::StrCat("/bin/sh ", File(place, kAgentFile)));
+  // Every node is started from the first one, which spares what a tree of starts would need.
+  set("plm_rsh_no_tree_spawn", "1");
+  set("btl", "tcp,self");
+  set("pml", "ob1");
+  set("btl_tcp_if_include", kDevice);
+  set("oob_tcp_if_include", kDevice);
+  // All nodes share this machine's processors, and a process that spins would take them from the others.
+  set("mpi_yield_when_idle", "1");
+  if (contender.algorithm == "ring") {
+    set("coll_tuned_use_dynamic_rules", "1");
+    set("coll_tuned_allreduce_algorithm", "4");
+  }
+  arguments.insert(arguments.end(), {place.peer_program, place.gate, absl::StrCat(place.elements)});
+  setup.processes.push_back({"mpirun", place.nodes.front().first, arguments});
+  return setup;
+}
+
+}  // namespace
+
+std::string SchedulerAddress(const BenchPlace& place) {
+  const auto node = std::find_if(place.nodes.begin(), place.nodes.end(),
+                                 [&place](const auto& candidate) { return candidate.first == place.scheduler_node; });
+  BANYAN_CHECK(node != place.nodes.end());
+  return Tcp(node->second, kSchedulerPort);
+}
+
+std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) {
+  YAML::Node overlay = YAML::Load(place.overlay);
+  overlay["job"] = "bench-wan";
+  overlay["scheduler"] = YAML::Node(YAML::NodeType::Map);
+  overlay["scheduler"]["address"] = SchedulerAddress(place);
+  BANYAN_CHECK(overlay["nodes"].size() == place.nodes.size());
+  for (size_t i = 0; i < place.nodes.size(); ++i) {
+    YAML::Node node = overlay["nodes"][i];
+    node["address"] = Tcp(place.nodes[i].second, kNodePort);
+    node.remove("listen");
+    node.remove("workers");
+  }
+  const YAML::Node file_topology = overlay["topology"];
+  YAML::Node topology = TopologySection(contender);
+  for (const char* name : {"update_seconds", "update_rate"}) {
+    if (file_topology && file_topology[name]) topology[name] = file_topology[name];
+  }
+  overlay["topology"] = topology;
+  overlay["awareness"]["enabled"] = contender.awareness;
+  overlay["multipath"]["enabled"] = contender.multipath;
+  overlay["aggregation"] = YAML::Load("{op: sum}");
+  overlay.remove("membership");
+  return absl::StrCat(YAML::Dump(overlay), "\n");
+}
+
+ContenderSetup MakeSetup(const Contender& contender, const BenchPlace& place) {
+  switch (contender.system) {
+    case ContenderSystem::kGloo:
+      return GlooSetup(contender, place);
+    case ContenderSystem::kOpenMpi:
+      return OpenMpiSetup(contender, place);
+    case ContenderSystem::kBanyan:
+      break;
+  }
+  return BanyanSetup(contender, place);
+}
+
+std::vector<std::string> InNode(const BenchPlace& place, const BenchProcess& process) {
+  std::vector<std::string> line = {place.banyan_program, "wan", "exec", process.node, "--directory",
+                                   place.wan_directory,  "--"};
+  line.insert(line.end(), process.arguments.begin(), process.arguments.end());
+  return line;
+}
+
+}  // namespace banyan

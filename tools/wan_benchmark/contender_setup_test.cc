@@ -1,0 +1,91 @@
+#include "tools/wan_benchmark/contender_setup.h"
+
+#include "absl/strings/str_join.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+BenchPlace Place() {
+  BenchPlace place;
+  place.banyan_program = "/bin/banyan";
+  place.peer_program = "/bin/peer";
+  place.directory = "/tmp/run";
+  place.gate = "/tmp/run/gate";
+  place.wan_directory = "/tmp/run/wan";
+  place.nodes = {{"a", "10.99.0.1"}, {"b", "10.99.0.2"}};
+  place.scheduler_node = "b";
+  place.overlay =
+      "nodes: [{name: a, workers: 3, listen: 'tcp://*:1'}, {name: b}]\nlinks: [{between: [a, b], mbps: 10}]\n"
+      "topology: {planner: bkt, k: 3, update_seconds: 7}\naggregation: {op: mean}\n";
+  place.elements = 1000;
+  return place;
+}
+
+std::string Line(const BenchProcess& process) { return absl::StrJoin(process.arguments, " "); }
+
+TEST(ContenderSetupTest, TheJobIsAnOverlayWithTheContendersSections) {
+  Contender contender;
+  contender.planner = "fapt";
+  contender.roots = 1;
+  contender.multipath = true;
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  EXPECT_EQ(overlay->topology.planner, "fapt");
+  EXPECT_EQ(overlay->topology.roots, 1);
+  EXPECT_EQ(overlay->topology.update_interval, absl::Seconds(7));
+  EXPECT_FALSE(overlay->awareness.enabled);
+  EXPECT_TRUE(overlay->multipath.enabled);
+  EXPECT_EQ(overlay->aggregation.op, AggregationOp::kSum);
+  EXPECT_EQ(overlay->scheduler.address, "tcp://10.99.0.2:7700");
+  EXPECT_EQ(overlay->nodes[0].workers, 1);
+  EXPECT_EQ(overlay->nodes[0].address, "tcp://10.99.0.1:7701");
+}
+
+TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
+  Contender contender;
+  contender.planner = "star";
+  const ContenderSetup setup = MakeSetup(contender, Place());
+  ASSERT_EQ(setup.processes.size(), 5u);
+  EXPECT_EQ(setup.processes[0].node, "b");
+  EXPECT_EQ(Line(setup.processes[0]), "/bin/banyan scheduler /tmp/run/job.yaml");
+  EXPECT_EQ(Line(setup.processes[3]),
+            "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
+            "--attach unix:/tmp/run/b.sock");
+  EXPECT_EQ(Line(setup.processes[4]), "/bin/peer /tmp/run/gate 1 2 1000 unix:/tmp/run/b.sock");
+}
+
+TEST(ContenderSetupTest, GlooHasAProcessPerNode) {
+  Contender contender;
+  contender.system = ContenderSystem::kGloo;
+  contender.algorithm = "direct";
+  const ContenderSetup setup = MakeSetup(contender, Place());
+  ASSERT_EQ(setup.processes.size(), 2u);
+  EXPECT_EQ(Line(setup.processes[0]), "/bin/peer /tmp/run/gate 0 2 1000 /tmp/run/rendezvous 10.99.0.1 direct");
+  EXPECT_THAT(InNode(Place(), {"x", "b", {"/bin/true"}}),
+              ElementsAre("/bin/banyan", "wan", "exec", "b", "--directory", "/tmp/run/wan", "--", "/bin/true"));
+}
+
+TEST(ContenderSetupTest, OpenMpiStartsFromTheFirstNode) {
+  Contender contender;
+  contender.system = ContenderSystem::kOpenMpi;
+  contender.algorithm = "default";
+  ContenderSetup setup = MakeSetup(contender, Place());
+  ASSERT_EQ(setup.processes.size(), 1u);
+  EXPECT_EQ(setup.processes[0].node, "a");
+  EXPECT_THAT(Line(setup.processes[0]), HasSubstr("--mca btl tcp,self"));
+  EXPECT_THAT(Line(setup.processes[0]), Not(HasSubstr("coll_tuned")));
+  EXPECT_EQ(setup.files[1].second, "a slots=1\nb slots=1\n");
+  contender.algorithm = "ring";
+  setup = MakeSetup(contender, Place());
+  EXPECT_THAT(Line(setup.processes[0]), HasSubstr("--mca coll_tuned_allreduce_algorithm 4"));
+}
+
+}  // namespace
+}  // namespace banyan

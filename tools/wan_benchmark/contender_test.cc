@@ -1,0 +1,58 @@
+#include "tools/wan_benchmark/contender.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "topology/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> Names(const std::vector<Contender>& contenders) {
+  std::vector<std::string> names;
+  for (const Contender& contender : contenders) names.push_back(contender.name);
+  return names;
+}
+
+TEST(ContenderTest, PeersComeByName) {
+  absl::StatusOr<PeerChoice> peers = ParsePeers("star,gloo");
+  ASSERT_TRUE(peers.ok()) << peers.status();
+  EXPECT_TRUE(peers->star);
+  EXPECT_TRUE(peers->gloo);
+  EXPECT_FALSE(peers->openmpi);
+  EXPECT_THAT(std::string(ParsePeers("glo").status().message()), HasSubstr("did you mean 'gloo'?"));
+}
+
+TEST(ContenderTest, HubsComeByTheRateOfTheirStar) {
+  const absl::StatusOr<std::vector<NodeId>> hubs = HubsByRate(Internet2Network());
+  ASSERT_TRUE(hubs.ok()) << hubs.status();
+  EXPECT_EQ(hubs->size(), 9u);
+  absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(Internet2Network(), {});
+  ASSERT_TRUE(contenders.ok()) << contenders.status();
+  EXPECT_EQ(contenders->front().root, Internet2Network().NameOf(hubs->front()));
+}
+
+TEST(ContenderTest, FeaturesAreAddedOneByOne) {
+  const absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(Internet2Network(), {});
+  ASSERT_TRUE(contenders.ok()) << contenders.status();
+  EXPECT_THAT(Names(*contenders),
+              ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath", "packed", "gloo-ring",
+                          "gloo-halving", "gloo-direct", "openmpi", "openmpi-ring"));
+  const Contender& all_on = (*contenders)[6];
+  EXPECT_EQ(all_on.planner, "packed");
+  EXPECT_TRUE(all_on.awareness && all_on.multipath);
+  EXPECT_FALSE((*contenders)[3].awareness);
+}
+
+TEST(ContenderTest, SelectsByName) {
+  const absl::StatusOr<std::vector<Contender>> all = MakeContenders(Internet2Network(), {false, false, false});
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_THAT(Names(*SelectContenders(*all, "packed,fapt")), ElementsAre("fapt", "packed"));
+  EXPECT_EQ(SelectContenders(*all, "")->size(), all->size());
+  EXPECT_THAT(std::string(SelectContenders(*all, "pakced").status().message()), HasSubstr("did you mean 'packed'?"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,57 @@
+// An emulated WAN of a benchmark, from its start to its end: `banyan wan up` in a process of its own, which never
+// outlives this one. With it go all processes in its nodes. Thread-compatible; the thread that starts it must live as
+// long.
+#ifndef BANYAN_TOOLS_WAN_BENCHMARK_EMULATED_WAN_H_
+#define BANYAN_TOOLS_WAN_BENCHMARK_EMULATED_WAN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "deploy/wan/wan_client.h"
+#include "deploy/wan/wan_status.h"
+#include "tools/child_process.h"
+
+namespace banyan {
+
+struct EmulatedWanOptions {
+  std::string banyan_program;
+  std::string overlay;    // the file
+  std::string directory;  // of the emulator; made by it
+  std::string log_path;
+  std::string congestion;  // empty: the machine's
+  int64_t seed = 1;
+  double redraw_seconds = 0;  // 0: rates stay
+  std::string redraw_mbps;    // "20-155"
+};
+
+// `banyan wan up ..`. Pure.
+std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options);
+
+class EmulatedWan {
+ public:
+  // Returns when it runs; the error is what `banyan wan up` has said.
+  static absl::StatusOr<std::unique_ptr<EmulatedWan>> Start(const EmulatedWanOptions& options);
+  EmulatedWan(const EmulatedWan&) = delete;
+  EmulatedWan& operator=(const EmulatedWan&) = delete;
+  ~EmulatedWan();
+
+  absl::StatusOr<WanStatus> Status() const { return client_.Status(); }
+  // The processor time that all processes in its nodes have taken, but for those that have ended.
+  double NodesCpuSeconds(const WanStatus& status) const;
+
+ private:
+  EmulatedWan(const EmulatedWanOptions& options, std::unique_ptr<ChildProcess> process);
+  absl::Status WaitUntilItRuns();
+
+  const std::string directory_;
+  const WanClient client_;
+  const std::unique_ptr<ChildProcess> process_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_WAN_BENCHMARK_EMULATED_WAN_H_

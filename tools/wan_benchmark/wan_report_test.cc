@@ -1,0 +1,83 @@
+#include "tools/wan_benchmark/wan_report.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "yaml-cpp/yaml.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+ContenderResult Result(const std::string& name, ContenderSystem system, double seconds) {
+  ContenderResult result;
+  result.contender.name = name;
+  result.contender.description = "The " + name;
+  result.contender.system = system;
+  result.rounds = {{3, 2, seconds}, {4, 2, seconds}};
+  result.links = {{"a", "b", 20'000'000}};
+  return result;
+}
+
+WanReport Report() {
+  WanReport report;
+  report.overlay = "two.yaml";
+  report.model_bits = 80e6;
+  report.bound_bps = 20e6;
+  report.congestion = "bbr";
+  report.results = {Result("star", ContenderSystem::kBanyan, 16), Result("packed", ContenderSystem::kBanyan, 5),
+                    Result("gloo-ring", ContenderSystem::kGloo, 40)};
+  ContenderResult failed = Result("openmpi", ContenderSystem::kOpenMpi, 1);
+  failed.rounds.clear();
+  failed.status = absl::InternalError("mpirun ended too early:\n    no such host");
+  report.results.push_back(failed);
+  report.left_out = {"install it"};
+  return report;
+}
+
+TEST(WanReportTest, TheTableComparesAllWithBanyan) {
+  const std::string text = WanReportText(Report());
+  EXPECT_THAT(text, HasSubstr("all-reduce of 10.0 MB"));
+  EXPECT_THAT(text, HasSubstr("The packed         5.00     5.00..5.00        16.0   0.80    1.00      10.0"));
+  EXPECT_THAT(text, HasSubstr("2.0   0.10    8.00"));
+  EXPECT_THAT(text, HasSubstr("failed: mpirun ended too early:\n"));
+  EXPECT_THAT(text, HasSubstr("no such host"));
+  EXPECT_THAT(text, HasSubstr("install it"));
+}
+
+TEST(WanReportTest, JsonHasTheStableKeysOfTheFavourite) {
+  const YAML::Node json = YAML::Load(WanReportJson(Report()));
+  EXPECT_EQ(json["rounds"].size(), 2u);
+  EXPECT_EQ(json["rounds"][0]["round"].as<int>(), 3);
+  EXPECT_EQ(json["rounds"][0]["policy"].as<int>(), 2);
+  EXPECT_DOUBLE_EQ(json["rounds"][0]["sync_seconds"].as<double>(), 5);
+  EXPECT_DOUBLE_EQ(json["sync_seconds_p50"].as<double>(), 5);
+  EXPECT_DOUBLE_EQ(json["rate_mbps"].as<double>(), 16);
+  EXPECT_DOUBLE_EQ(json["bound_mbps"].as<double>(), 20);
+  EXPECT_DOUBLE_EQ(json["bound_ratio"].as<double>(), 0.8);
+  EXPECT_EQ(json["links"][0]["from"].as<std::string>(), "a");
+  EXPECT_EQ(json["links"][0]["bytes"].as<int64_t>(), 20'000'000);
+  EXPECT_TRUE(json["replicas_identical"].as<bool>());
+  EXPECT_EQ(json["contenders"].size(), 4u);
+  EXPECT_DOUBLE_EQ(json["contenders"][2]["slower_than_favourite"].as<double>(), 8);
+  EXPECT_THAT(json["contenders"][3]["failure"].as<std::string>(), HasSubstr("no such host"));
+}
+
+TEST(WanReportTest, WithoutBanyanThereIsNoFavourite) {
+  WanReport report = Report();
+  report.results.erase(report.results.begin(), report.results.begin() + 2);
+  EXPECT_EQ(Favourite(report), nullptr);
+  EXPECT_FALSE(YAML::Load(WanReportJson(report))["rounds"]);
+  EXPECT_THAT(WanReportText(report), HasSubstr("gloo-ring"));
+}
+
+TEST(WanReportTest, BarsAreRates) {
+  const std::string script = WanReportGnuplot(Report(), "/tmp/it's.png");
+  EXPECT_THAT(script, HasSubstr("set output '/tmp/it''s.png'"));
+  EXPECT_THAT(script, HasSubstr("1 \"packed\" 16.000\n"));
+  EXPECT_THAT(script, HasSubstr("3 \"openmpi\" 0.000\n"));
+  EXPECT_THAT(script, HasSubstr("20.000 title 'bound'"));
+}
+
+}  // namespace
+}  // namespace banyan
