@@ -35,6 +35,8 @@ TEST(SampleNetworksTest, Internet2IsTheFiles) { ExpectSame(Internet2Network(), L
 
 TEST(SampleNetworksTest, Cloud9IsTheFiles) { ExpectSame(Cloud9Network(), Loaded("cloud9.yaml")); }
 
+TEST(SampleNetworksTest, AMeshIsTheFiles) { ExpectSame(RandomNetwork(9, 8, 1), Loaded("mesh9.yaml")); }
+
 TEST(SampleNetworksTest, CapsAreOnEveryNode) {
   const NetworkView capped = WithCaps(Cloud9Network(), 5000, 4000);
   for (const NetworkNode& node : capped.nodes()) {

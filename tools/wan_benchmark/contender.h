@@ -29,6 +29,7 @@ struct Contender {
   bool multipath = false;
   // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".
   std::string algorithm;
+  std::vector<std::string> ranks;  // their nodes by rank; empty: the overlay's order
 };
 
 // Which peers to compare with.

@@ -1,6 +1,7 @@
 #include "tools/wan_benchmark/contender_setup.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
@@ -48,10 +49,19 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
   return setup;
 }
 
+// Names and addresses by rank.
+std::vector<std::pair<std::string, std::string>> Ranks(const Contender& contender, const BenchPlace& place) {
+  if (contender.ranks.empty()) return place.nodes;
+  const std::map<std::string, std::string> addresses(place.nodes.begin(), place.nodes.end());
+  std::vector<std::pair<std::string, std::string>> ranks;
+  for (const std::string& name : contender.ranks) ranks.emplace_back(name, addresses.at(name));
+  return ranks;
+}
+
 ContenderSetup GlooSetup(const Contender& contender, const BenchPlace& place) {
   ContenderSetup setup;
   int rank = 0;
-  for (const auto& [name, address] : place.nodes) {
+  for (const auto& [name, address] : Ranks(contender, place)) {
     setup.processes.push_back(
         {absl::StrCat("gloo-", name),
          name,
@@ -67,16 +77,17 @@ std::string AgentScript(const BenchPlace& place) {
                       "' wan exec \"$node\" --directory '", place.wan_directory, "' -- /bin/sh -c \"$*\"\n");
 }
 
-std::string Hosts(const BenchPlace& place) {
+std::string Hosts(const std::vector<std::pair<std::string, std::string>>& ranks) {
   std::string hosts;
-  for (const auto& [name, address] : place.nodes) absl::StrAppend(&hosts, name, " slots=1\n");
+  for (const auto& [name, address] : ranks) absl::StrAppend(&hosts, name, " slots=1\n");
   return hosts;
 }
 
 ContenderSetup OpenMpiSetup(const Contender& contender, const BenchPlace& place) {
   ContenderSetup setup;
+  const std::vector<std::pair<std::string, std::string>> ranks = Ranks(contender, place);
   setup.files.emplace_back(kAgentFile, AgentScript(place));
-  setup.files.emplace_back("hosts", Hosts(place));
+  setup.files.emplace_back("hosts", Hosts(ranks));
   std::vector<std::string> arguments = {place.mpirun_program,
                                         "--allow-run-as-root",
                                         "--hostfile",
@@ -93,6 +104,8 @@ ContenderSetup OpenMpiSetup(const Contender& contender, const BenchPlace& place)
   set("plm_rsh_agent", absl::StrCat("/bin/sh ", File(place, kAgentFile)));
   // Every node is started from the first one, which spares what a tree of starts would need.
   set("plm_rsh_no_tree_spawn", "1");
+  // Else they would be left in /tmp by whatever is killed.
+  set("orte_tmpdir_base", place.directory);
   set("btl", "tcp,self");
   set("pml", "ob1");
   set("btl_tcp_if_include", kDevice);
@@ -104,7 +117,7 @@ ContenderSetup OpenMpiSetup(const Contender& contender, const BenchPlace& place)
     set("coll_tuned_allreduce_algorithm", "4");
   }
   arguments.insert(arguments.end(), {place.peer_program, place.gate, absl::StrCat(place.elements)});
-  setup.processes.push_back({"mpirun", place.nodes.front().first, arguments});
+  setup.processes.push_back({"mpirun", ranks.front().first, arguments});
   return setup;
 }
 

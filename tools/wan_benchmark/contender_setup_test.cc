@@ -68,6 +68,10 @@ TEST(ContenderSetupTest, GlooHasAProcessPerNode) {
   const ContenderSetup setup = MakeSetup(contender, Place());
   ASSERT_EQ(setup.processes.size(), 2u);
   EXPECT_EQ(Line(setup.processes[0]), "/bin/peer /tmp/run/gate 0 2 1000 /tmp/run/rendezvous 10.99.0.1 direct");
+  contender.ranks = {"b", "a"};
+  EXPECT_EQ(MakeSetup(contender, Place()).processes[0].node, "b");
+  EXPECT_EQ(Line(MakeSetup(contender, Place()).processes[0]),
+            "/bin/peer /tmp/run/gate 0 2 1000 /tmp/run/rendezvous 10.99.0.2 direct");
   EXPECT_THAT(InNode(Place(), {"x", "b", {"/bin/true"}}),
               ElementsAre("/bin/banyan", "wan", "exec", "b", "--directory", "/tmp/run/wan", "--", "/bin/true"));
 }
@@ -83,7 +87,10 @@ TEST(ContenderSetupTest, OpenMpiStartsFromTheFirstNode) {
   EXPECT_THAT(Line(setup.processes[0]), Not(HasSubstr("coll_tuned")));
   EXPECT_EQ(setup.files[1].second, "a slots=1\nb slots=1\n");
   contender.algorithm = "ring";
+  contender.ranks = {"b", "a"};
   setup = MakeSetup(contender, Place());
+  EXPECT_EQ(setup.processes[0].node, "b");
+  EXPECT_EQ(setup.files[1].second, "b slots=1\na slots=1\n");
   EXPECT_THAT(Line(setup.processes[0]), HasSubstr("--mca coll_tuned_allreduce_algorithm 4"));
 }
 

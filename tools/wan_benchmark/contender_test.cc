@@ -37,13 +37,14 @@ TEST(ContenderTest, HubsComeByTheRateOfTheirStar) {
 TEST(ContenderTest, FeaturesAreAddedOneByOne) {
   const absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(Internet2Network(), {});
   ASSERT_TRUE(contenders.ok()) << contenders.status();
-  EXPECT_THAT(Names(*contenders),
-              ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath", "packed", "gloo-ring",
-                          "gloo-halving", "gloo-direct", "openmpi", "openmpi-ring"));
+  EXPECT_THAT(Names(*contenders), ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath",
+                                              "packed", "gloo-ring", "gloo-ring-ordered", "gloo-halving", "gloo-direct",
+                                              "openmpi", "openmpi-ring", "openmpi-ring-ordered"));
   const Contender& all_on = (*contenders)[6];
   EXPECT_EQ(all_on.planner, "packed");
   EXPECT_TRUE(all_on.awareness && all_on.multipath);
   EXPECT_FALSE((*contenders)[3].awareness);
+  EXPECT_THAT((*contenders)[8].ranks, ElementsAre("n1", "n4", "n6", "n9", "n8", "n7", "n5", "n2", "n3"));
 }
 
 TEST(ContenderTest, SelectsByName) {

@@ -133,20 +133,22 @@ std::string WanReportJson(const WanReport& report) {
 }
 
 std::string WanReportGnuplot(const WanReport& report, const std::string& png_path) {
-  std::string text =
-      absl::StrCat("set terminal png size 900,520\nset output ", Quoted(png_path), "\nset title ",
-                   Quoted(absl::StrFormat("%s, %.1f MB", report.overlay, report.model_bits / 8 / kBytesPerMegabyte)),
-                   " noenhanced\nset ylabel 'Mbit/s of model'\nset yrange [0:*]\nset xrange [-0.5:",
-                   static_cast<double>(report.results.size()) - 0.5,
-                   "]\nset style fill solid 0.7\nset boxwidth 0.7\nset xtics rotate by -30 noenhanced\n"
-                   "set key top right noenhanced\n$data << END\n");
+  std::string text = absl::StrCat(
+      "set terminal png size 900,520\nset output ", Quoted(png_path), "\nset title ",
+      Quoted(absl::StrFormat("%s, %.1f MB", report.overlay, report.model_bits / 8 / kBytesPerMegabyte)),
+      " noenhanced\nset ylabel 'Mbit/s of model'\nset yrange [0:", 1.15 * report.bound_bps / kBitsPerMegabit,
+      "]\nset xrange [-0.5:", static_cast<double>(report.results.size()) - 0.5,
+      "]\nset style fill solid 0.7\nset boxwidth 0.7\nset xtics rotate by -30 noenhanced\n"
+      "set key top right noenhanced\n$data << END\n");
   for (size_t i = 0; i < report.results.size(); ++i) {
     const ContenderResult& result = report.results[i];
     absl::StrAppendFormat(&text, "%d \"%s\" %.3f\n", i, result.contender.name,
                           result.ok() ? RateBps(report, result) / kBitsPerMegabit : 0);
   }
-  absl::StrAppendFormat(&text, "END\nplot $data using 1:3:xtic(2) with boxes title 'measured', %.3f title 'bound'\n",
-                        report.bound_bps / kBitsPerMegabit);
+  absl::StrAppendFormat(
+      &text,
+      "END\nplot $data using 1:3:xtic(2) with boxes title 'measured', %.3f with lines linewidth 2 title 'bound'\n",
+      report.bound_bps / kBitsPerMegabit);
   return text;
 }
 

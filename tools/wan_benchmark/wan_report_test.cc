@@ -76,7 +76,7 @@ TEST(WanReportTest, BarsAreRates) {
   EXPECT_THAT(script, HasSubstr("set output '/tmp/it''s.png'"));
   EXPECT_THAT(script, HasSubstr("1 \"packed\" 16.000\n"));
   EXPECT_THAT(script, HasSubstr("3 \"openmpi\" 0.000\n"));
-  EXPECT_THAT(script, HasSubstr("20.000 title 'bound'"));
+  EXPECT_THAT(script, HasSubstr("20.000 with lines linewidth 2 title 'bound'"));
 }
 
 }  // namespace

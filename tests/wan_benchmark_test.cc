@@ -1,0 +1,130 @@
+// `banyan bench wan` as a user runs it, on a small emulated WAN. No times: these are the machine's.
+#include <signal.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/time/clock.h"
+#include "deploy/wan/testing_wan.h"
+#include "deploy/wan/wan_client.h"
+#include "deploy/wan/wan_processes.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tools/child_process.h"
+#include "tools/work_directory.h"
+#include "yaml-cpp/yaml.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kPatience = absl::Seconds(120);
+constexpr absl::Duration kPollInterval = absl::Milliseconds(5);
+constexpr char kOverlay[] =
+    "nodes: [{name: n1}, {name: n2}, {name: n3}]\n"
+    "links:\n"
+    "  - {between: [n1, n2], mbps: [50, 30], delay_ms: 5}\n"
+    "  - {between: [n2, n3], mbps: 40, delay_ms: 5}\n";
+
+// Those of benchmarks that run or have left something behind.
+std::set<std::string> BenchmarkDirectories() {
+  std::set<std::string> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+    if (entry.path().filename().string().starts_with("banyan-bench-wan")) found.insert(entry.path().string());
+  }
+  return found;
+}
+
+class WanBenchmarkTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TestingWan probe;
+    probe.options.view = TestingView(2, {{1, 2, 10, 1}});
+    const absl::Status possible = probe.Start();
+    if (IsForbidden(possible)) GTEST_SKIP() << possible.message();
+    absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-test");
+    ASSERT_TRUE(directory.ok()) << directory.status();
+    directory_ = *std::move(directory);
+    ASSERT_TRUE(directory_->Write("overlay.yaml", kOverlay).ok());
+  }
+
+  std::unique_ptr<ChildProcess> Start(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {std::filesystem::absolute("tools/banyan").string(), "bench", "wan",
+                                          directory_->File("overlay.yaml")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(
+        {.name = "the benchmark", .arguments = arguments, .log_path = directory_->File("log"), .capture_output = true});
+    return child.ok() ? *std::move(child) : nullptr;
+  }
+
+  const std::set<std::string> before_ = BenchmarkDirectories();
+  std::unique_ptr<WorkDirectory> directory_;
+};
+
+TEST_F(WanBenchmarkTest, EveryContenderSumsOverTheLinks) {
+  const std::unique_ptr<ChildProcess> bench =
+      Start({"--mbytes", "1", "--rounds", "2", "--warm-up", "1", "--peers", "gloo,star", "--json"});
+  ASSERT_NE(bench, nullptr);
+  ASSERT_TRUE(bench->WaitUntilEnded(kPatience));
+  EXPECT_EQ(bench->failure(), "") << bench->LogTail(20);
+  std::string text;
+  for (const std::string& line : bench->TakeLines()) text += line;
+  const YAML::Node json = YAML::Load(text);
+  EXPECT_EQ(json["rounds"].size(), 2u) << text;
+  EXPECT_GT(json["rounds"][0]["policy"].as<int>(), 0);
+  ASSERT_EQ(json["contenders"].size(), 11u);
+  for (const YAML::Node& contender : json["contenders"]) {
+    SCOPED_TRACE(contender["name"].as<std::string>());
+    ASSERT_TRUE(contender["rounds"]) << contender["failure"].as<std::string>("");
+    EXPECT_EQ(contender["rounds"].size(), 2u);
+    EXPECT_TRUE(contender["replicas_identical"].as<bool>());
+    EXPECT_LE(contender["bound_ratio"].as<double>(), 1.05);
+    ASSERT_EQ(contender["links"].size(), 4u);
+    // Something of each megabyte crosses every link of a line, in both directions.
+    for (const YAML::Node& link : contender["links"]) EXPECT_GT(link["bytes"].as<int64_t>(), 1'000'000);
+  }
+  EXPECT_EQ(BenchmarkDirectories(), before_);
+}
+
+TEST_F(WanBenchmarkTest, CtrlCLeavesNothingBehind) {
+  const std::unique_ptr<ChildProcess> bench = Start({"--mbytes", "20", "--rounds", "1000", "--only", "star"});
+  ASSERT_NE(bench, nullptr);
+  std::string id;
+  const absl::Time deadline = absl::Now() + kPatience;
+  while (absl::Now() < deadline && (id.empty() || FindWanProcesses(id).size() < 7)) {
+    absl::SleepFor(kPollInterval);
+    for (const std::string& path : BenchmarkDirectories()) {
+      if (before_.contains(path) || !id.empty()) continue;
+      const absl::StatusOr<WanStatus> status = WanClient(path + "/wan").Status();
+      if (status.ok()) id = status->id;
+    }
+  }
+  ASSERT_FALSE(id.empty()) << bench->LogTail(20);
+  bench->Signal(SIGINT);
+  ASSERT_TRUE(bench->WaitUntilEnded(kPatience));
+  EXPECT_EQ(bench->failure(), "exit code 1");
+  EXPECT_THAT(bench->LogTail(5), ::testing::HasSubstr("interrupted"));
+  EXPECT_TRUE(FindWanProcesses(id).empty());
+  EXPECT_EQ(BenchmarkDirectories(), before_);
+}
+
+TEST_F(WanBenchmarkTest, AContenderThatTakesTooLongStopsNobody) {
+  const std::unique_ptr<ChildProcess> bench =
+      Start({"--mbytes", "12", "--only", "star-median,gloo-ring", "--limit", "1", "--json"});
+  ASSERT_NE(bench, nullptr);
+  ASSERT_TRUE(bench->WaitUntilEnded(kPatience));
+  EXPECT_EQ(bench->failure(), "exit code 1");
+  std::string text;
+  for (const std::string& line : bench->TakeLines()) text += line;
+  const YAML::Node contenders = YAML::Load(text)["contenders"];
+  ASSERT_EQ(contenders.size(), 2u);
+  for (const YAML::Node& contender : contenders) {
+    EXPECT_THAT(contender["failure"].as<std::string>(""), ::testing::HasSubstr("no round within 1s"));
+  }
+}
+
+}  // namespace
+}  // namespace banyan
