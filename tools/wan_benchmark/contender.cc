@@ -41,6 +41,8 @@ Contender Ordered(const NetworkView& view, Contender contender) {
   contender.name += "-ordered";
   contender.description += " in the best order";
   for (const size_t position : BestRingOrder(view)) contender.ranks.push_back(view.nodes()[position].name);
+  // Each process sends to the next rank in Open MPI's ring, to the one before in Gloo's.
+  if (contender.system == ContenderSystem::kGloo) std::reverse(contender.ranks.begin(), contender.ranks.end());
   return contender;
 }
 

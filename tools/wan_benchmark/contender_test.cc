@@ -44,7 +44,8 @@ TEST(ContenderTest, FeaturesAreAddedOneByOne) {
   EXPECT_EQ(all_on.planner, "packed");
   EXPECT_TRUE(all_on.awareness && all_on.multipath);
   EXPECT_FALSE((*contenders)[3].awareness);
-  EXPECT_THAT((*contenders)[8].ranks, ElementsAre("n1", "n4", "n6", "n9", "n8", "n7", "n5", "n2", "n3"));
+  EXPECT_THAT((*contenders)[8].ranks, ElementsAre("n3", "n2", "n5", "n7", "n8", "n9", "n6", "n4", "n1"));
+  EXPECT_THAT(contenders->back().ranks, ElementsAre("n1", "n4", "n6", "n9", "n8", "n7", "n5", "n2", "n3"));
 }
 
 TEST(ContenderTest, SelectsByName) {
