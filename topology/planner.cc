@@ -17,6 +17,7 @@
 #include "topology/packing/packed_planner.h"
 #include "topology/policy_refinement.h"
 #include "topology/round_time.h"
+#include "topology/share_rounding.h"
 #include "topology/star_planner.h"
 
 namespace banyan {
@@ -92,8 +93,11 @@ Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Pl
     const absl::Duration predicted = PredictRoundTime(candidate, view, config.tensor_elements);
     return candidate.planner == packed.planner ? predicted : kLeastAdvantage * predicted;
   };
-  return *std::min_element(candidates.begin(), candidates.end(),
-                           [&time](const Policy& a, const Policy& b) { return time(a) < time(b); });
+  const Policy& best = *std::min_element(candidates.begin(), candidates.end(),
+                                         [&time](const Policy& a, const Policy& b) { return time(a) < time(b); });
+  Policy rounded = best;
+  RoundShares(view, config.tensor_elements, rounded);
+  return time(rounded) <= time(best) ? rounded : best;
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+// Shares in whole chunks: which tree gets the chunk that is left over is decided by the links' loads. Pure function.
+#ifndef BANYAN_TOPOLOGY_SHARE_ROUNDING_H_
+#define BANYAN_TOPOLOGY_SHARE_ROUNDING_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// The all-reduce rate of a model with these tensors, in KeyId order, whose chunks are divided over the policy's trees
+// as ChunkAssignment does. REQUIRES: the policy is valid for the view, and there is a tensor.
+double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements);
+
+// Changes the policy's shares to those that the tensors' chunks really have, and moves single chunks from tree to tree
+// while that makes the rate higher. Never lowers ChunkedRateBps. Leaves policies alone that are so large that it would
+// take long: their chunks are many, too. REQUIRES: as above.
+void RoundShares(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_SHARE_ROUNDING_H_
