@@ -18,8 +18,7 @@
 
 namespace banyan {
 
-// A new policy must promise this much more than the current one, both judged on what is known now. What is given up is
-// less than the tenth that a fresh plan may be better.
+// A new policy must promise this much more than the current one, both judged on what is known now.
 inline constexpr double kLeastGain = 0.1;
 // Twice as much when it follows another policy after kSecondThoughts and more when earlier, up to kMostGain: what was
 // measured since may be noise, and a plan that loads all links fully suffers from all of it.

@@ -38,10 +38,11 @@ void PlanComputation::Run() {
     return;
   }
   policy_ = MakePolicy(*restricted, config_);
-  if (policy_.ok() && in_use_.has_value()) ValueInUse(*restricted);
-  if (policy_.ok() && members_.size() <= kMostNodesForTightestBound) {
+  if (!policy_.ok()) return;
+  if (members_.size() <= kMostNodesForTightestBound) {
     policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
   }
+  if (in_use_.has_value()) ValueInUse(*restricted);
 }
 
 void PlanComputation::ValueInUse(const NetworkView& view) {

@@ -6,8 +6,8 @@
 // a change must not be. Page's cumulative sum test (Biometrika 41, 1954) tells one from the other: deviations beyond
 // kSlack of the usual one are summed up, for each side by itself, from the last time that there was nothing to sum up,
 // and when the sum exceeds kAlarm of the usual ones, the rate is the mean of the samples since then. With noise of 10 %
-// a link that doubles is seen at the first sample, one that changes by half at the second or third; with noise of 2 % a
-// tenth is seen at the second. Deviations are of logarithms, so that a doubling is as far as a halving.
+// a link that doubles is seen within three samples and one that changes by half within four; with noise of 1 % a change
+// by a third is seen at once. Deviations are of logarithms, so that a doubling is as far as a halving.
 #ifndef BANYAN_SCHEDULER_RATE_FILTER_H_
 #define BANYAN_SCHEDULER_RATE_FILTER_H_
 
@@ -25,7 +25,7 @@ class RateFilter {
   static constexpr double kLeastDeviation = 0.02;
   // The mean's weight of a sample is one part of so many, or of all since a change if these are fewer.
   static constexpr int kMostSamples = 30;
-  // After such a time without a sample a deviation is as likely a change as noise of half that deviation.
+  // After such a time without a sample what is known counts half, and half the sum is enough for a change.
   static constexpr absl::Duration kHalfLife = absl::Seconds(10);
 
   // `believed_bps`, above 0, counts like one sample.
