@@ -83,6 +83,20 @@ TEST(PlanComputationTest, BetweenClosePlansTheNearestToTheOneInUseWins) {
   EXPECT_GE(in_use.refreshed.rate_bps, in_use.as_published.rate_bps);
 }
 
+// A division that rests on detours looks as good on paper, and is not.
+TEST(PlanComputationTest, RefreshedPackedTreesDoNotCountOnDetours) {
+  const NetworkView view = HubAndMeshNetwork(4, 100, 5);
+  PlannerConfig config;
+  config.planner = "packed";
+  config.auxiliary = true;
+  config.tensor_elements = {11'500'000};
+  const Policy policy = *MakePolicy(view, config);
+  PlanComputation plan(view, AllNodes(view), config, policy);
+  plan.Run();
+  EXPECT_GT(plan.TakePolicy()->rate_bps, 0.98 * policy.rate_bps);
+  EXPECT_GT(plan.TakeInUse().refreshed.rate_bps, 0.98 * policy.rate_bps);
+}
+
 TEST(PlanComputationTest, ThePolicyHasTheTightestBound) {
   const NetworkView view = Internet2Network();
   PlannerConfig config;

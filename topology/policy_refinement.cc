@@ -49,11 +49,19 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
 }  // namespace
 
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
-  const bool is_balanced = config.planner == "packed" || config.shares == ShareRule::kBalanced;
-  const bool is_free = config.planner == "packed" ? config.fixed_roots.empty() : !SharesAreGiven(config);
+  const bool is_packed = config.planner == "packed";
+  const bool is_balanced =
+      is_packed ? config.fixed_roots.empty() : config.shares == ShareRule::kBalanced && !SharesAreGiven(config);
   ValueOn(view, config.tensor_elements, policy);
-  if (!is_balanced || !is_free || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
+  if (!is_balanced || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
+  // Packed trees use the links themselves and do not count on detours.
+  std::vector<Route> detours;
+  if (is_packed) std::swap(detours, policy.auxiliary);
   BalanceShares(view, policy);
+  if (is_packed) {
+    DropUnusedPaths(policy.trees, detours);
+    policy.auxiliary = std::move(detours);
+  }
   ValueOn(view, config.tensor_elements, policy);
 }
 
