@@ -31,7 +31,7 @@ struct RouteSlice {
   double rate_bps = 0;  // of its slowest link, 0 when unknown
   absl::Duration round_trip = absl::ZeroDuration();
   double share = 0;  // of a detour: the part of its tree edge's traffic that the plan means it to carry
-  // Of a detour: the part that the trees leave of each of its links, at least, when rounds are as fast as planned.
+  // Of a detour: the part that the trees leave of each of its links and relays, at least, when rounds are as planned.
   double spare = 0;
   // Of a detour: it crosses a link that no tree uses, and that nothing would measure without it.
   bool crosses_idle_link = false;

@@ -90,19 +90,26 @@ PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& tra
   return slice;
 }
 
-// What the trees leave of the links of detours, when rounds are as fast as planned.
+// What the trees leave of the links of detours, and of the caps of hosts that relay, when rounds are as fast as
+// planned.
 class SpareRates {
  public:
   SpareRates(const Policy& policy, const NetworkView& view)
-      : view_(view), loads_(LinkLoads(policy, view)), rate_bps_(policy.rate_bps) {}
+      : view_(view), loads_(LinkLoads(policy, view)), rate_bps_(policy.rate_bps) {
+    for (size_t i = 0; i < loads_.size(); ++i) {
+      sent_[view.links()[i].from] += loads_[i];
+      received_[view.links()[i].to] += loads_[i];
+    }
+  }
 
-  // The least part of a link's rate along the path.
+  // The least part of a link's rate, or of a relay's cap, along the path.
   double SpareOf(const std::vector<NodeId>& path) const {
     double spare = 1;
     for (size_t i = 1; i < path.size(); ++i) {
       const double link_bps = view_.FindLink(path[i - 1], path[i])->throughput_bps;
       spare = std::min(spare, 1 - LoadOf(path[i - 1], path[i]) * rate_bps_ / link_bps);
     }
+    for (size_t i = 1; i + 1 < path.size(); ++i) spare = std::min(spare, SpareOfRelay(path[i]));
     return std::max(0.0, spare);
   }
   bool CrossesIdleLink(const std::vector<NodeId>& path) const {
@@ -116,9 +123,21 @@ class SpareRates {
   // Bits over the link per bit of the model.
   double LoadOf(NodeId from, NodeId to) const { return loads_[view_.FindLink(from, to) - view_.links().data()]; }
 
+  double SpareOfRelay(NodeId relay) const {
+    const NetworkNode& node = *view_.FindNode(relay);
+    double spare = 1;
+    if (node.up_cap_bps.has_value()) spare = std::min(spare, 1 - sent_.at(relay) * rate_bps_ / *node.up_cap_bps);
+    if (node.down_cap_bps.has_value()) {
+      spare = std::min(spare, 1 - received_.at(relay) * rate_bps_ / *node.down_cap_bps);
+    }
+    return spare;
+  }
+
   const NetworkView& view_;
   const std::vector<double> loads_;
   const double rate_bps_;
+  std::map<NodeId, double> sent_;
+  std::map<NodeId, double> received_;
 };
 
 }  // namespace
