@@ -18,6 +18,7 @@ std::pair<int, int> Ordered(int a, int b) { return {std::min(a, b), std::max(a, 
 
 OverlayConfig MakeOverlay(const OverlayShape& shape, const Pairs& pairs, Random* random) {
   OverlayConfig overlay;
+  overlay.topology.planner = "fapt";  // the cheapest to plan; who wants another says so
   for (int i = 1; i <= shape.nodes; ++i) overlay.nodes.emplace_back().name = absl::StrCat("n", i);
   const auto rate = [&] { return shape.least_bps + (shape.most_bps - shape.least_bps) * random->Unit(); };
   overlay.links.emplace();
