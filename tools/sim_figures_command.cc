@@ -6,7 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -19,16 +18,13 @@
 #include "absl/time/time.h"
 #include "sim/figures/figure.h"
 #include "sim/figures/figure_run.h"
-#include "tools/child_process.h"
 #include "tools/command_line.h"
 #include "tools/figure_report.h"
+#include "tools/gnuplot_run.h"
 #include "tools/progress_bar.h"
 
 namespace banyan {
 namespace {
-
-constexpr char kGnuplot[] = "/usr/bin/gnuplot";
-constexpr absl::Duration kPlottingTime = absl::Seconds(60);
 
 struct FiguresFlags {
   std::string out_dir;
@@ -79,31 +75,13 @@ absl::Status WriteFile(const std::string& path, const std::string& text) {
   return file ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(path, ": cannot be written"));
 }
 
-absl::Status Plot(const std::string& script_path) {
-  ChildProcessOptions options;
-  options.name = "gnuplot";
-  options.arguments = {kGnuplot, script_path};
-  options.log_path = absl::StrCat(script_path, ".log");
-  const absl::StatusOr<std::unique_ptr<ChildProcess>> gnuplot = ChildProcess::Start(options);
-  if (!gnuplot.ok()) return gnuplot.status();
-  const bool ended = (*gnuplot)->WaitUntilEnded(kPlottingTime);
-  if (ended && (*gnuplot)->failure().empty()) {
-    std::error_code ignored;
-    std::filesystem::remove(options.log_path, ignored);
-    return absl::OkStatus();
-  }
-  return absl::InternalError(absl::StrCat("gnuplot ", script_path, ": ", ended ? (*gnuplot)->failure() : "no end", "\n",
-                                          (*gnuplot)->LogTail(5)));
-}
-
 class FiguresRun {
  public:
   FiguresRun(const FiguresFlags& flags, std::vector<Figure> figures, std::ostream& out, std::ostream& err)
       : directory_(flags.out_dir),
         figures_(std::move(figures)),
         out_(out),
-        bar_("simulating", isatty(STDERR_FILENO) != 0, err),
-        has_gnuplot_(access(kGnuplot, X_OK) == 0) {
+        bar_("simulating", isatty(STDERR_FILENO) != 0, err) {
     for (const Figure& figure : figures_) points_ += figure.points.size();
   }
 
@@ -122,17 +100,20 @@ class FiguresRun {
       if (const absl::Status status = Write(figure, *rows); !status.ok()) return status;
     }
     out_ << markdown;
-    if (!has_gnuplot_) out_ << "No plots: " << kGnuplot << " is missing (Debian: gnuplot-nox).\n";
+    if (!why_no_plots_.empty()) out_ << "No plots: " << why_no_plots_ << ".\n";
     return WriteFile(absl::StrCat(directory_, "/figures.md"), markdown);
   }
 
  private:
-  absl::Status Write(const Figure& figure, const std::vector<FigureRow>& rows) const {
+  absl::Status Write(const Figure& figure, const std::vector<FigureRow>& rows) {
     const std::string stem = absl::StrCat(directory_, "/fig", figure.name);
     if (const absl::Status status = WriteFile(stem + ".csv", FigureCsv(figure, rows)); !status.ok()) return status;
-    const absl::Status status = WriteFile(stem + ".gnuplot", FigureGnuplot(figure, rows, stem + ".png"));
-    if (!status.ok() || !has_gnuplot_) return status;
-    return Plot(stem + ".gnuplot");
+    const std::string script = FigureGnuplot(figure, rows, stem + ".png");
+    if (const absl::Status status = WriteFile(stem + ".gnuplot", script); !status.ok()) return status;
+    const absl::Status status = RunGnuplot(script);
+    if (!absl::IsNotFound(status)) return status;
+    why_no_plots_ = std::string(status.message());
+    return absl::OkStatus();
   }
 
   void ShowProgress(size_t done) {
@@ -144,7 +125,7 @@ class FiguresRun {
   const std::vector<Figure> figures_;
   std::ostream& out_;
   ProgressBar bar_;
-  const bool has_gnuplot_;
+  std::string why_no_plots_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   size_t points_ = 0;
   size_t points_done_ = 0;

@@ -15,13 +15,14 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "deploy/wan/emulator.h"
 #include "tools/command_line.h"
+#include "tools/gnuplot_run.h"
 #include "tools/program_path.h"
 #include "tools/progress_bar.h"
 #include "tools/stop_signals.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_run.h"
-#include "tools/wan_benchmark/gnuplot_run.h"
 #include "tools/wan_benchmark/wan_report.h"
 #include "topology/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
@@ -34,7 +35,6 @@ constexpr int64_t kMostRounds = 10000;
 constexpr double kMostSeconds = 1e6;
 constexpr int64_t kBytesPerMegabyte = 1000 * 1000;
 constexpr int64_t kElementBytes = 4;
-constexpr size_t kMostNodes = 200;  // of an emulated WAN
 // As in NETSTORM's evaluation.
 constexpr double kRedrawSeconds = 180;
 constexpr char kRedrawMbps[] = "20-155";
@@ -155,9 +155,9 @@ class BenchWan {
     if (!overlay.ok()) return overlay.status();
     if (const absl::Status status = ValidateForEmulation(*overlay); !status.ok()) return status;
     const NetworkView view = MakeNetworkView(*overlay);
-    if (view.nodes().size() < 2 || view.nodes().size() > kMostNodes) {
+    if (view.nodes().size() < 2 || view.nodes().size() > kMaxWanNodes) {
       return absl::InvalidArgumentError(
-          absl::StrCat("expected an overlay of 2 to ", kMostNodes, " nodes, got ", view.nodes().size()));
+          absl::StrCat("expected an overlay of 2 to ", kMaxWanNodes, " nodes, got ", view.nodes().size()));
     }
     absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(view, flags_.peers);
     if (contenders.ok()) contenders = SelectContenders(*std::move(contenders), flags_.only);
@@ -234,13 +234,9 @@ class BenchWan {
   WanReport report_;
 };
 
-absl::Status Draw(const WanReport& report, const std::string& png_path) {
-  return RunGnuplot(WanReportGnuplot(report, png_path));
-}
-
 absl::Status Report(const BenchWanFlags& flags, const WanReport& report, std::ostream& out) {
   out << (flags.json ? WanReportJson(report) : WanReportText(report));
-  return flags.plot.empty() ? absl::OkStatus() : Draw(report, flags.plot);
+  return flags.plot.empty() ? absl::OkStatus() : RunGnuplot(WanReportGnuplot(report, flags.plot));
 }
 
 }  // namespace

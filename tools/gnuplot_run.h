@@ -1,6 +1,6 @@
 // Lets gnuplot draw. A free function.
-#ifndef BANYAN_TOOLS_WAN_BENCHMARK_GNUPLOT_RUN_H_
-#define BANYAN_TOOLS_WAN_BENCHMARK_GNUPLOT_RUN_H_
+#ifndef BANYAN_TOOLS_GNUPLOT_RUN_H_
+#define BANYAN_TOOLS_GNUPLOT_RUN_H_
 
 #include <string>
 
@@ -13,4 +13,4 @@ absl::Status RunGnuplot(const std::string& script);
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_WAN_BENCHMARK_GNUPLOT_RUN_H_
+#endif  // BANYAN_TOOLS_GNUPLOT_RUN_H_

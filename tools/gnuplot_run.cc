@@ -1,4 +1,4 @@
-#include "tools/wan_benchmark/gnuplot_run.h"
+#include "tools/gnuplot_run.h"
 
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ constexpr int kShownLogLines = 5;
 
 absl::Status RunGnuplot(const std::string& script) {
   if (access(kGnuplot, X_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat("no plot: ", kGnuplot, " is missing (Debian: gnuplot-nox)"));
+    return absl::NotFoundError(absl::StrCat(kGnuplot, " is missing (Debian: gnuplot-nox)"));
   }
   const absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-plot");
   if (!directory.ok()) return directory.status();

@@ -1,4 +1,4 @@
-#include "tools/wan_benchmark/gnuplot_run.h"
+#include "tools/gnuplot_run.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
