@@ -1,10 +1,10 @@
 #include "bench/all_reduce_rounds.h"
 
-#include <chrono>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "runtime/steady_clock.h"
 
 namespace banyan {
 namespace {
@@ -14,11 +14,6 @@ constexpr absl::Duration kPatience = absl::Minutes(30);
 constexpr int64_t kPeriod = 7;  // of the values' pattern
 
 int64_t Pattern(int64_t round, int64_t index) { return (index + round) % kPeriod + 1; }
-
-int64_t Now() {
-  const auto since = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(since).count();
-}
 
 }  // namespace
 
@@ -51,9 +46,9 @@ absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, 
     FillValues(member.rank, round, values);
     gate.Arrive(member.rank, round, times);
     if (!gate.AwaitOpening(round, kPatience)) return absl::OkStatus();
-    times.start_ns = Now();
+    times.start_ns = SteadyNow().nanoseconds();
     if (absl::Status status = all_reduce(values); !status.ok()) return status;
-    times.end_ns = Now();
+    times.end_ns = SteadyNow().nanoseconds();
     if (absl::Status status = CheckSums(member.world, round, values); !status.ok()) return status;
   }
 }

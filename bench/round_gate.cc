@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "runtime/file_descriptor.h"
 
 namespace banyan {
 namespace {
@@ -25,20 +26,6 @@ constexpr uint64_t kMagic = 0x62616e79616e6767;
 constexpr int64_t kClosed = std::numeric_limits<int64_t>::max();
 // Short beside a round, long beside what a look costs.
 constexpr std::chrono::microseconds kLookInterval(300);
-
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  const int fd_;
-};
 
 absl::StatusOr<void*> Map(int fd, size_t size, const std::string& path) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -62,8 +49,8 @@ struct RoundGate::Shared {
 absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Create(const std::string& path, int members) {
   static_assert(std::atomic<int64_t>::is_always_lock_free);
   BANYAN_CHECK(members >= 1 && members <= kMaxGateMembers);
-  const Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (file.get() < 0 || ftruncate(file.get(), sizeof(Shared)) != 0) {
+  const FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid() || ftruncate(file.get(), sizeof(Shared)) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
   }
   const absl::StatusOr<void*> memory = Map(file.get(), sizeof(Shared), path);
@@ -74,8 +61,8 @@ absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Create(const std::string& 
 }
 
 absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Open(const std::string& path, int members) {
-  const Descriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (file.get() < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
+  const FileDescriptor file(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file.valid()) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
   struct stat info = {};
   if (fstat(file.get(), &info) != 0 || info.st_size != sizeof(Shared)) {
     return absl::InvalidArgumentError(
