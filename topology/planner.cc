@@ -65,9 +65,10 @@ constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
 // which happens more to trees that do not share the links well.
 constexpr double kLeastAdvantage = 1.1;
 
-// The plan of the least round time for the model: `packed`, the same planned for chunks that suit the model, and, where
-// they have the advantage, FAPT's with several numbers of roots, each with its best chunks.
-Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing, Policy packed) {
+// `packed`, the same planned for chunks that suit the model, and FAPT's with several numbers of roots, each with its
+// best chunks.
+std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing,
+                                       Policy packed) {
   std::vector<Policy> candidates;
   FitChunks(view, config.tensor_elements, config.chunk_min_elements, packed);
   if (packed.chunk_max_elements != config.chunk_max_elements) {
@@ -78,7 +79,7 @@ Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Pl
     if (again.ok()) candidates.push_back(*std::move(again));
   }
   const double bound_bps = packed.bound_bps;
-  candidates.push_back(packed);
+  candidates.push_back(std::move(packed));
   for (const int roots : kRootsToTry) {
     if (roots > config.roots.value_or(kMaxRootsOfAll)) break;
     PlannerConfig few = config;
@@ -89,15 +90,24 @@ Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Pl
     fapt->bound_bps = bound_bps;
     candidates.push_back(*std::move(fapt));
   }
+  return candidates;
+}
+
+// The plan of the least round time for the model: a packed one, or FAPT's where it has the advantage.
+Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing, Policy packed) {
+  const std::string packed_name = packed.planner;
+  std::vector<Policy> candidates = CandidatesForModel(view, config, packing, std::move(packed));
   const auto time = [&](const Policy& candidate) {
     const absl::Duration predicted = PredictRoundTime(candidate, view, config.tensor_elements);
-    return candidate.planner == packed.planner ? predicted : kLeastAdvantage * predicted;
+    return candidate.planner == packed_name ? predicted : kLeastAdvantage * predicted;
   };
-  const Policy& best = *std::min_element(candidates.begin(), candidates.end(),
-                                         [&time](const Policy& a, const Policy& b) { return time(a) < time(b); });
+  std::vector<absl::Duration> times;
+  for (const Policy& candidate : candidates) times.push_back(time(candidate));
+  const auto least = std::min_element(times.begin(), times.end());
+  Policy& best = candidates[static_cast<size_t>(least - times.begin())];
   Policy rounded = best;
   RoundShares(view, config.tensor_elements, rounded);
-  return time(rounded) <= time(best) ? rounded : best;
+  return time(rounded) <= *least ? std::move(rounded) : std::move(best);
 }
 
 }  // namespace
