@@ -22,7 +22,10 @@ class Barrier {
   // Which barrier comes next; above 0 after a restart.
   explicit Barrier(uint64_t next = 0) : next_(next) {}
 
+  // REQUIRES: all who have entered are among the members that are counted; see Drop.
   Outcome Enter(NodeId node, uint64_t barrier, size_t member_count);
+  // The node is no longer counted: it has not entered the next one.
+  void Drop(NodeId node) { entered_.erase(node); }
 
   uint64_t next() const { return next_; }
   // Who waits for the others to enter the next one.

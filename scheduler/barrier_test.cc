@@ -17,6 +17,14 @@ TEST(BarrierTest, ReleasesWhenAllHaveEntered) {
   EXPECT_EQ(barrier.next(), 1u);
 }
 
+TEST(BarrierTest, WhoIsDroppedEntersAgain) {
+  Barrier barrier;
+  EXPECT_EQ(barrier.Enter(NodeId(1), 0, 2), Barrier::Outcome::kWaiting);
+  barrier.Drop(NodeId(1));
+  EXPECT_EQ(barrier.Enter(NodeId(2), 0, 2), Barrier::Outcome::kWaiting);
+  EXPECT_EQ(barrier.Enter(NodeId(1), 0, 2), Barrier::Outcome::kReleased);
+}
+
 TEST(BarrierTest, GoesOnAfterARestart) {
   Barrier barrier(5);
   EXPECT_EQ(barrier.Enter(NodeId(1), 4, 1), Barrier::Outcome::kWasBefore);

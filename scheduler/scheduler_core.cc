@@ -169,7 +169,7 @@ void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   const Member& member = membership_.Find(verdict.node);
   if (verdict.new_incarnation) {
     Persist(NodeRecord{member.id, member.name, member.address, member.incarnation});
-    waiting_keys_.Drop(member.id);
+    ForgetRequests(member.id);
   }
   LogInfo(absl::StrCat(member.name, verdict.new_incarnation ? " has joined from " : " is back from ", member.address));
   Welcome(connection, member);
@@ -201,7 +201,6 @@ void SchedulerCore::OnSilence(const std::vector<NodeId>& silent) {
   std::vector<std::string> names;
   for (const NodeId node : silent) {
     if (names.size() < kMaxWaitingForNames) names.push_back(NameOf(node));
-    waiting_keys_.Drop(node);
   }
   const std::string what = absl::StrCat("nothing heard from ", absl::StrJoin(names, ", "), " for ",
                                         absl::FormatDuration(overlay_.membership.lost_after));

@@ -88,6 +88,10 @@ class SchedulerCore : public Protocol {
   void Welcome(ConnectionId connection, const Member& member);
   void MembershipChanged();
   void StartIfComplete();
+  // The node takes no part in the start, unless another start of it joins.
+  void LeaveBeforeStart(NodeId node);
+  // What it has asked for before the start.
+  void ForgetRequests(NodeId node);
   void OnSilence(const std::vector<NodeId>& silent);
   // Fails the job when this node waits for what a member that has left will never do: a round that it has pushed, or a
   // barrier. Rounds that the member was still part of have lost_after to end, and what nobody has pushed hurts nobody.
@@ -105,6 +109,8 @@ class SchedulerCore : public Protocol {
   // The computation values the policy in use as well.
   void StartPlan(std::vector<NodeId> members, NetworkView view, PlannerConfig config, std::string why);
   void StartRunning(Plan plan, Policy policy);
+  // What the members have asked for before the start.
+  void TakeEarlyRequests();
   // Gives the policy the next version, makes it durable, and binds later rounds to it. PublishNewest must follow before
   // any round is bound.
   void Adopt(Policy policy, Plan plan, std::optional<OverlayText> overlay);

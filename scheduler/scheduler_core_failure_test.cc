@@ -171,6 +171,18 @@ TEST(SchedulerFailureTest, LostWorkerIsNamed) {
   EXPECT_TRUE(HasErrors(harness));
 }
 
+TEST(SchedulerFailureTest, WorkerLostBeforeTheStartHoldsItUntilItsNodeIsRestarted) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(1, WorkerLost{WorkerId(0), "it died"});
+  harness.Receive(1, Heartbeat{});
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  EXPECT_TRUE(harness.HasLog("worker 0 of n1 is lost: it died; the start waits until n1 is restarted"));
+  EXPECT_FALSE(harness.HasLog("epoch 1"));
+  harness.Receive(ConnectionId(kInboundConnection.value() + 77), SchedulerHarness::JoinOf(1, 2));
+  EXPECT_TRUE(harness.HasLog("epoch 1"));
+}
+
 TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);

@@ -1,5 +1,6 @@
 // The messages of nodes that have joined.
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/peer_text.h"
@@ -7,6 +8,12 @@
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
+namespace {
+
+// Before the start nobody knows whom a barrier waits for.
+constexpr size_t kNobodyReleases = std::numeric_limits<size_t>::max();
+
+}  // namespace
 
 template <typename Other>
 void SchedulerCore::OnNode(NodeId node, const Other&) {
@@ -91,8 +98,9 @@ void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
 }
 
 void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
-  if (!NeedsRunning(node, "a barrier")) return;
-  const size_t member_count = policies_.Current()->members.size();
+  const bool is_early = phase_ == Phase::kJoining || phase_ == Phase::kPlanning;
+  if (!is_early && !NeedsRunning(node, "a barrier")) return;
+  const size_t member_count = is_early ? kNobodyReleases : policies_.Current()->members.size();
   if (!departed_.empty() && message.barrier >= barrier_.next()) {
     return FailOfDeparture("it enters no barrier any more");
   }
@@ -123,19 +131,32 @@ void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
 }
 
 void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
-  if (phase_ != Phase::kRunning) return;
-  Fail(absl::StatusCode::kUnavailable, absl::StrCat("worker ", message.worker.value(), " of ", NameOf(node),
-                                                    " is lost: ", PrintableText(message.reason, kMaxReasonBytes)));
+  if (!HasBegun()) return;
+  const std::string what = absl::StrCat("worker ", message.worker.value(), " of ", NameOf(node),
+                                        " is lost: ", PrintableText(message.reason, kMaxReasonBytes));
+  if (phase_ == Phase::kRunning) return Fail(absl::StatusCode::kUnavailable, what);
+  outbox_.Log(LogLevel::kWarning, absl::StrCat(what, "; the start waits until ", NameOf(node), " is restarted"));
+  LeaveBeforeStart(node);
+}
+
+void SchedulerCore::LeaveBeforeStart(NodeId node) {
+  membership_.Leave(node);
+  ForgetRequests(node);
+  MembershipChanged();
+}
+
+void SchedulerCore::ForgetRequests(NodeId node) {
+  waiting_keys_.Drop(node);
+  barrier_.Drop(node);
 }
 
 void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   if (membership_.Find(node).state == MemberState::kLeft) return;  // said again after a reconnect
   const std::string why =
       absl::StrCat(NameOf(node), " has left (", PrintableText(message.reason, kMaxReasonBytes), ")");
-  membership_.Leave(node);
-  waiting_keys_.Drop(node);
   LogInfo(why);
-  if (phase_ == Phase::kJoining || phase_ == Phase::kPlanning) MembershipChanged();
+  if (phase_ == Phase::kJoining || phase_ == Phase::kPlanning) return LeaveBeforeStart(node);
+  membership_.Leave(node);
   if (phase_ != Phase::kRunning) return;
   if (departed_.empty()) {
     departed_ = why;

@@ -62,7 +62,16 @@ void SchedulerCore::StartRunning(Plan plan, Policy policy) {
   membership_due_.reset();
   Broadcast(MakeMembershipUpdate());
   PublishNewest();
+  TakeEarlyRequests();
+}
+
+void SchedulerCore::TakeEarlyRequests() {
+  for (const Member& member : membership_.all()) {
+    if (!member.is_member) ForgetRequests(member.id);
+  }
   for (const WaitingKeys::Entry& waiting : waiting_keys_.TakeAll()) RegisterAll(waiting.node, {waiting.key});
+  // Entering once more releases it when all are there.
+  if (!barrier_.entered().empty()) OnNode(*barrier_.entered().begin(), BarrierEntered{barrier_.next()});
 }
 
 void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> overlay) {

@@ -215,10 +215,50 @@ TEST(SchedulerCoreTest, NodeLostBeforeTheStartMayComeBack) {
 TEST(SchedulerCoreTest, NodeThatWasOnlySilentBeforeTheStartCountsAgain) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(1, RegisterKeys{{{"w", 10}}});
   harness.Advance(absl::Seconds(6));
   harness.Receive(1, Heartbeat{});
   harness.Receive(2, SchedulerHarness::JoinOf(2));
   EXPECT_TRUE(harness.HasLog("epoch 1"));
+  EXPECT_THAT(harness.Sent<KeysAssigned>(1), SizeIs(1));
+}
+
+TEST(SchedulerCoreTest, ABarrierEnteredBeforeTheStartIsReleasedAtIt) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.computes = false;
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(1, BarrierEntered{0});
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  harness.Receive(2, BarrierEntered{0});
+  EXPECT_THAT(harness.Sent<BarrierReleased>(1), IsEmpty());
+  harness.ComputeWaiting();
+  EXPECT_THAT(harness.Sent<BarrierReleased>(1), SizeIs(1));
+  EXPECT_THAT(harness.Sent<BarrierReleased>(2), SizeIs(1));
+}
+
+TEST(SchedulerCoreTest, ABarrierWaitsForWhoeverHasNotEnteredBeforeTheStart) {
+  SchedulerHarness harness(MeshOverlay(3));
+  for (int node : {1, 2, 3}) {
+    harness.Receive(node, SchedulerHarness::JoinOf(node));
+    if (node != 2) harness.Receive(node, BarrierEntered{0});
+  }
+  EXPECT_THAT(harness.Sent<BarrierReleased>(1), IsEmpty());
+  harness.Receive(2, BarrierEntered{0});
+  EXPECT_THAT(harness.Sent<BarrierReleased>(1), SizeIs(1));
+}
+
+TEST(SchedulerCoreTest, ABarrierForgetsANodeThatWasRestartedBeforeTheStart) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(1, BarrierEntered{0});
+  harness.Receive(1, Leave{"it was stopped", true});
+  const ConnectionId again(kInboundConnection.value() + 77);
+  harness.Receive(again, SchedulerHarness::JoinOf(1, 2));
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  harness.Receive(2, BarrierEntered{0});
+  EXPECT_THAT(harness.Sent<BarrierReleased>(2), IsEmpty());
+  harness.Receive(again, BarrierEntered{0});
+  EXPECT_THAT(harness.Sent<BarrierReleased>(2), SizeIs(1));
 }
 
 TEST(SchedulerCoreTest, ChangeOfMembershipDuringPlanningMakesAnotherPlan) {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "topology/plan_rate.h"
+#include "topology/spare_rates.h"
 
 namespace banyan {
 namespace {
@@ -77,6 +77,18 @@ NeighbourSlice MakeNeighbour(NodeId self, NodeId other, const NetworkView& view,
   return neighbour;
 }
 
+void AddDetours(const Policy& policy, const NetworkView& view, std::map<NodeId, PolicySlice>& slices,
+                Neighbours& neighbours) {
+  const SpareRates spare_rates(policy, view);
+  for (const Route& detour : policy.auxiliary) {
+    RouteSlice& slice = slices.at(detour.from).auxiliary.emplace_back(MakeRoute(detour.path, view));
+    slice.share = detour.share;
+    slice.spare = spare_rates.SpareOf(detour.path);
+    slice.crosses_idle_link = spare_rates.CrossesIdleLink(detour.path);
+    AddHops(detour.path, neighbours);
+  }
+}
+
 PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& transmission) {
   PolicySlice slice;
   slice.version = policy.version;
@@ -89,56 +101,6 @@ PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& tra
   slice.trees.reserve(policy.trees.size());
   return slice;
 }
-
-// What the trees leave of the links of detours, and of the caps of hosts that relay, when rounds are as fast as
-// planned.
-class SpareRates {
- public:
-  SpareRates(const Policy& policy, const NetworkView& view)
-      : view_(view), loads_(LinkLoads(policy, view)), rate_bps_(policy.rate_bps) {
-    for (size_t i = 0; i < loads_.size(); ++i) {
-      sent_[view.links()[i].from] += loads_[i];
-      received_[view.links()[i].to] += loads_[i];
-    }
-  }
-
-  // The least part of a link's rate, or of a relay's cap, along the path.
-  double SpareOf(const std::vector<NodeId>& path) const {
-    double spare = 1;
-    for (size_t i = 1; i < path.size(); ++i) {
-      const double link_bps = view_.FindLink(path[i - 1], path[i])->throughput_bps;
-      spare = std::min(spare, 1 - LoadOf(path[i - 1], path[i]) * rate_bps_ / link_bps);
-    }
-    for (size_t i = 1; i + 1 < path.size(); ++i) spare = std::min(spare, SpareOfRelay(path[i]));
-    return std::max(0.0, spare);
-  }
-  bool CrossesIdleLink(const std::vector<NodeId>& path) const {
-    for (size_t i = 1; i < path.size(); ++i) {
-      if (LoadOf(path[i - 1], path[i]) == 0) return true;
-    }
-    return false;
-  }
-
- private:
-  // Bits over the link per bit of the model.
-  double LoadOf(NodeId from, NodeId to) const { return loads_[view_.FindLink(from, to) - view_.links().data()]; }
-
-  double SpareOfRelay(NodeId relay) const {
-    const NetworkNode& node = *view_.FindNode(relay);
-    double spare = 1;
-    if (node.up_cap_bps.has_value()) spare = std::min(spare, 1 - sent_.at(relay) * rate_bps_ / *node.up_cap_bps);
-    if (node.down_cap_bps.has_value()) {
-      spare = std::min(spare, 1 - received_.at(relay) * rate_bps_ / *node.down_cap_bps);
-    }
-    return spare;
-  }
-
-  const NetworkView& view_;
-  const std::vector<double> loads_;
-  const double rate_bps_;
-  std::map<NodeId, double> sent_;
-  std::map<NodeId, double> received_;
-};
 
 }  // namespace
 
@@ -153,14 +115,7 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
   Neighbours neighbours;
   for (const Tree& tree : policy.trees) AddTree(tree, routes, slices, neighbours);
   for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(MakeRoute(route.path, view));
-  const SpareRates spare_rates(policy, view);
-  for (const Route& detour : policy.auxiliary) {
-    RouteSlice& slice = slices.at(detour.from).auxiliary.emplace_back(MakeRoute(detour.path, view));
-    slice.share = detour.share;
-    slice.spare = spare_rates.SpareOf(detour.path);
-    slice.crosses_idle_link = spare_rates.CrossesIdleLink(detour.path);
-    AddHops(detour.path, neighbours);
-  }
+  if (!policy.auxiliary.empty()) AddDetours(policy, view, slices, neighbours);
   for (const auto& [node, others] : neighbours) {
     for (const NodeId other : others) {
       slices.at(node).neighbours.push_back(MakeNeighbour(node, other, view, addresses.at(other)));

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
-#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "sim/detour_breaker.h"
 #include "sim/overlay_scaling.h"
 #include "sim/overlay_text.h"
+#include "sim/policy_count.h"
 #include "sim/sample_overlays.h"
 #include "topology/overlay_yaml.h"
 
@@ -165,19 +164,6 @@ void DrawAdaptation(Random* random, Scenario* scenario) {
   scenario->detour_breaks = random->Chance(0.5) ? static_cast<int>(random->Between(1, 4)) : 0;
 }
 
-// How many policies were published.
-class PolicyCount : public TrafficObserver {
- public:
-  void OnSent(const Traffic& traffic) override {
-    const auto* published = std::get_if<PolicyPublished>(&traffic.message);
-    if (published != nullptr) versions_.insert(published->slice.version);
-  }
-  size_t count() const { return versions_.size(); }
-
- private:
-  std::set<PolicyVersion> versions_;
-};
-
 size_t AcceptedOrders(const Cluster& cluster) {
   if (cluster.job_operator() == nullptr) return 0;
   const std::vector<ReconfigureReply>& replies = cluster.job_operator()->replies();
@@ -214,6 +200,7 @@ Scenario MakeScenario(uint64_t seed) {
   scenario.fault_seed = random.Next();
   Random adaptation = random.Fork();
   DrawAdaptation(&adaptation, &scenario);
+  cluster.plan.barrier_first = random.Chance(0.2);
   return scenario;
 }
 

@@ -44,6 +44,8 @@ void SimulatedWorker::Die() {
   Call(ClientDetach{name_.worker, /*clean=*/false});
 }
 
+void SimulatedWorker::EnterBarrier() { Call(ClientBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker}); }
+
 void SimulatedWorker::Initialise() {
   if (tensors_.empty()) return Finish();
   for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
@@ -126,7 +128,7 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
   CheckResult(completion.request, waiting, completion);
   switch (waiting.kind) {
     case Kind::kAttach:
-      return Initialise();
+      return plan_->barrier_first ? EnterBarrier() : Initialise();
     case Kind::kInit:
       tensors_[waiting.tensor].key = completion.key;
       if (++initialised_ < tensors_.size()) return;
@@ -141,7 +143,7 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kBroadcast:
       return OnTensorDone(waiting.tensor);
     case Kind::kBarrier:
-      return Compute();
+      return initialised_ == 0 ? Initialise() : Compute();
   }
 }
 
@@ -186,7 +188,7 @@ void SimulatedWorker::OnRoundDone() {
   if (rounds_done() == plan_->rounds) {
     Finish();
   } else if (plan_->barrier_every > 0 && rounds_done() % plan_->barrier_every == 0) {
-    Call(ClientBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker});
+    EnterBarrier();
   } else {
     Compute();
   }

@@ -69,6 +69,7 @@ class SimulatedWorker {
 
   RequestId Ask(Kind kind, size_t tensor, Round round, bool wants_result);
   void Call(ClientCall call);
+  void EnterBarrier();
   void Initialise();
   void Compute();
   void ComputeTensor(size_t tensor);

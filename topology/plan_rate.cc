@@ -39,24 +39,27 @@ std::vector<double> LinkLoads(const Policy& policy, const NetworkView& view) {
   return loads;
 }
 
+HostLoads HostLoadsOf(const std::vector<double>& link_loads, const NetworkView& view) {
+  HostLoads hosts;
+  for (size_t i = 0; i < link_loads.size(); ++i) {
+    hosts.sent[view.links()[i].from] += link_loads[i];
+    hosts.received[view.links()[i].to] += link_loads[i];
+  }
+  return hosts;
+}
+
 double PlanRateBps(const Policy& policy, const NetworkView& view) {
   const std::vector<double> loads = LinkLoads(policy, view);
   double rate_bps = std::numeric_limits<double>::infinity();
-  std::map<NodeId, double> sent;
-  std::map<NodeId, double> received;
   for (size_t i = 0; i < loads.size(); ++i) {
-    const NetworkLink& link = view.links()[i];
-    if (loads[i] > 0) rate_bps = std::min(rate_bps, link.throughput_bps / loads[i]);
-    sent[link.from] += loads[i];
-    received[link.to] += loads[i];
+    if (loads[i] > 0) rate_bps = std::min(rate_bps, view.links()[i].throughput_bps / loads[i]);
   }
+  HostLoads hosts = HostLoadsOf(loads, view);
   for (const NetworkNode& node : view.nodes()) {
-    if (node.up_cap_bps.has_value() && sent[node.id] > 0) {
-      rate_bps = std::min(rate_bps, *node.up_cap_bps / sent[node.id]);
-    }
-    if (node.down_cap_bps.has_value() && received[node.id] > 0) {
-      rate_bps = std::min(rate_bps, *node.down_cap_bps / received[node.id]);
-    }
+    const double sent = hosts.sent[node.id];
+    const double received = hosts.received[node.id];
+    if (node.up_cap_bps.has_value() && sent > 0) rate_bps = std::min(rate_bps, *node.up_cap_bps / sent);
+    if (node.down_cap_bps.has_value() && received > 0) rate_bps = std::min(rate_bps, *node.down_cap_bps / received);
   }
   return rate_bps;
 }

@@ -2,6 +2,7 @@
 #ifndef BANYAN_TOPOLOGY_PLAN_RATE_H_
 #define BANYAN_TOPOLOGY_PLAN_RATE_H_
 
+#include <map>
 #include <vector>
 
 #include "topology/network_view.h"
@@ -12,6 +13,15 @@ namespace banyan {
 // For each link of the view, in the order of view.links(): how many bits cross it per bit of the model in one round,
 // over all trees, both halves, and every hop of routed edges. The policy must be valid for the view (ValidatePolicy).
 std::vector<double> LinkLoads(const Policy& policy, const NetworkView& view);
+
+// What hosts send and receive over their links, per bit of the model.
+struct HostLoads {
+  std::map<NodeId, double> sent;
+  std::map<NodeId, double> received;
+};
+
+// Of LinkLoads.
+HostLoads HostLoadsOf(const std::vector<double>& link_loads, const NetworkView& view);
 
 // Bits of the model per second; infinite when no edge exists.
 double PlanRateBps(const Policy& policy, const NetworkView& view);

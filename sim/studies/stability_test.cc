@@ -1,14 +1,13 @@
 // How the packed planner follows changing links on noisy measurements, against an oracle that knows every rate at once.
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
 #include "sim/link_schedule.h"
+#include "sim/policy_count.h"
 #include "sim/simulation.h"
 #include "topology/overlay_yaml.h"
 
@@ -19,19 +18,6 @@ constexpr absl::Duration kPeriod = absl::Minutes(3);
 constexpr int kPeriods = 6;
 constexpr int64_t kModelElements = 46 * 1000 * 1000 / 4;
 constexpr uint64_t kOracleRounds = 3;
-
-// The policies that the scheduler published.
-class Published : public TrafficObserver {
- public:
-  void OnSent(const Traffic& traffic) override {
-    const auto* published = std::get_if<PolicyPublished>(&traffic.message);
-    if (published != nullptr) versions_.insert(published->slice.version);
-  }
-  size_t count() const { return versions_.size(); }
-
- private:
-  std::set<PolicyVersion> versions_;
-};
 
 class StabilityTest : public testing::TestWithParam<uint64_t> {
  protected:
@@ -89,8 +75,8 @@ TEST_P(StabilityTest, RoundsTakeLittleLongerThanAnOraclesAndPoliciesAreFew) {
   options.measurement_noise = 0.1;
   options.rounds = 1000000;  // more than there is time for
   Cluster cluster(MakeClusterOptions(options));
-  Published published;
-  cluster.simulator()->network()->AddObserver(&published);
+  PolicyCount policies;
+  cluster.simulator()->network()->AddObserver(&policies);
   cluster.simulator()->RunUntil([] { return false; }, Timestamp() + kPeriods * kPeriod);
   double oracle_rounds = 0;
   for (int redraws = 0; redraws < kPeriods; ++redraws) {
@@ -98,7 +84,7 @@ TEST_P(StabilityTest, RoundsTakeLittleLongerThanAnOraclesAndPoliciesAreFew) {
   }
   EXPECT_LE(oracle_rounds, 1.15 * static_cast<double>(cluster.rounds_done()));
   // The first policy, one for each change, and two.
-  EXPECT_LE(published.count(), 1 + (kPeriods - 1) + 2);
+  EXPECT_LE(policies.count(), 1 + (kPeriods - 1) + 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, StabilityTest, testing::Values(1, 2));
