@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,10 +9,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
+#include "sim/internet2_simulation.h"
 #include "sim/linked_cluster.h"
 #include "sim/overlay_scaling.h"
 #include "sim/overlay_text.h"
-#include "sim/policy_waits.h"
 #include "sim/simulation.h"
 #include "topology/overlay_yaml.h"
 
@@ -138,80 +137,9 @@ TEST(NamedPolicyTest, AnInvalidOrderChangesNothing) {
   for (const ReconfigureReply& reply : cluster.job_operator()->replies()) EXPECT_FALSE(reply.accepted) << reply.text;
 }
 
-SimulationOptions Internet2(int64_t model_bytes, uint64_t rounds) {
-  SimulationOptions options;
-  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
-  EXPECT_TRUE(overlay.ok()) << overlay.status();
-  options.overlay = *overlay;
-  options.tensor_elements = {model_bytes / 4};
-  options.rounds = rounds;
-  return options;
-}
-
 absl::Duration Median(std::vector<absl::Duration> times) {
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
-}
-
-absl::Duration MedianOfLast(const SimulationReport& report, size_t rounds) {
-  std::vector<absl::Duration> times;
-  for (size_t i = report.rounds.size() - rounds; i < report.rounds.size(); ++i) {
-    times.push_back(report.rounds[i].synchronisation);
-  }
-  return Median(std::move(times));
-}
-
-double LoadOf(const SimulationReport::LinkReport& link) { return static_cast<double>(link.bytes) / link.rate_bps; }
-
-void SetRate(OverlayConfig* overlay, NodeId from, NodeId to, double factor) {
-  const std::string a = overlay->nodes[from.value() - 1].name;
-  const std::string b = overlay->nodes[to.value() - 1].name;
-  for (LinkConfig& link : *overlay->links) {
-    if (link.a == a && link.b == b) link.a_to_b_bps *= factor;
-    if (link.a == b && link.b == a) link.b_to_a_bps *= factor;
-  }
-}
-
-TEST(NamedPolicyTest, ATenthOfTheBusiestLinksRateIsPlannedAround) {
-  SimulationOptions options = Internet2(60000000, 4);
-  const absl::StatusOr<SimulationReport> before = Simulate(options);
-  ASSERT_TRUE(before.ok()) << before.status();
-  const auto busiest = std::max_element(before->links.begin(), before->links.end(),
-                                        [](const auto& a, const auto& b) { return LoadOf(a) < LoadOf(b); });
-  const double rate_bps = busiest->rate_bps;
-
-  // What a plan for the new rates makes of them.
-  SimulationOptions fresh_options = options;
-  SetRate(&fresh_options.overlay, busiest->from, busiest->to, 0.1);
-  fresh_options.rounds = 8;
-  const absl::StatusOr<SimulationReport> fresh = Simulate(fresh_options);
-  ASSERT_TRUE(fresh.ok()) << fresh.status();
-
-  options.rounds = 24;
-  options.link_changes = {{absl::Seconds(30), busiest->from, busiest->to, rate_bps / 10}};
-  const absl::StatusOr<SimulationReport> report = Simulate(options);
-  ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->rounds.size(), 24u);
-  EXPECT_TRUE(report->replicas_identical);
-  EXPECT_GE(report->policies, 2u);
-  EXPECT_LT(absl::ToDoubleSeconds(MedianOfLast(*report, 5)), 1.1 * absl::ToDoubleSeconds(MedianOfLast(*fresh, 5)))
-      << "without the change " << before->synchronisation_p50;
-}
-
-TEST(NamedPolicyTest, NoRoundWaitsForTheSchedulerInTheSteadyState) {
-  for (const int lease_rounds : {1, 3}) {
-    SimulationOptions options = Internet2(4000000, 110);
-    options.overlay.policy.lease_rounds = lease_rounds;
-    options.compute_time = absl::Milliseconds(100);
-    ClusterOptions cluster_options = MakeClusterOptions(options);
-    PolicyWaits waits(cluster_options.plan);
-    cluster_options.listener = &waits;
-    Cluster cluster(std::move(cluster_options));
-    cluster.simulator()->network()->AddObserver(&waits);
-    EXPECT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
-    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
-    EXPECT_EQ(waits.RoundsFrom(Round(11)), 0u) << "of 100 with lease_rounds " << lease_rounds;
-  }
 }
 
 struct PauseOutcome {
@@ -222,7 +150,7 @@ struct PauseOutcome {
 
 // Pauses the scheduler for so long in the middle of a lease of 20 rounds.
 PauseOutcome PauseScheduler(int rounds_in_flight, absl::Duration pause = absl::Seconds(5)) {
-  SimulationOptions options = Internet2(8000000, 40);
+  SimulationOptions options = Internet2Simulation(8000000, 40);
   options.overlay.policy.lease_rounds = 20;
   options.overlay.policy.rounds_in_flight = rounds_in_flight;
   options.overlay.membership.lost_after = absl::Seconds(8);  // a pause of 5 s is not an end

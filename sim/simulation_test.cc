@@ -2,26 +2,16 @@
 
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "sim/internet2_simulation.h"
 #include "sim/sample_overlays.h"
-#include "topology/overlay_yaml.h"
 
 namespace banyan {
 namespace {
 
-SimulationOptions Internet2(int64_t model_bytes) {
-  SimulationOptions options;
-  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
-  EXPECT_TRUE(overlay.ok()) << overlay.status();
-  options.overlay = *overlay;
-  options.tensor_elements = {model_bytes / 4};
-  return options;
-}
-
 TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
-  SimulationOptions options = Internet2(244000000);
+  SimulationOptions options = Internet2Simulation(244000000, 2);
   options.overlay.topology.planner = "fapt";
   options.overlay.multipath.enabled = false;
-  options.rounds = 2;
   const absl::StatusOr<SimulationReport> report = Simulate(options);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rounds.size(), 2u);
@@ -34,9 +24,8 @@ TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
 // The fluid rates of these trees with ideal detours, of the design: with quality shares and with balanced ones.
 TEST(SimulationTest, DetoursOnInternet2ReachNineTenthsOfWhatIdealOnesWould) {
   for (const auto& [shares, fluid_bps] : {std::pair(ShareRule::kQuality, 67.8e6), {ShareRule::kBalanced, 83.4e6}}) {
-    SimulationOptions options = Internet2(244000000);
+    SimulationOptions options = Internet2Simulation(244000000, 3);
     options.overlay.topology.shares = shares;
-    options.rounds = 3;
     const absl::StatusOr<SimulationReport> report = Simulate(options);
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_GT(report->rate_bps, 0.9 * fluid_bps);
@@ -64,8 +53,7 @@ TEST(SimulationTest, LinksCarryWhatTheTreesPutOnThem) {
 }
 
 TEST(SimulationTest, FaultsCostTimeAndNothingElse) {
-  SimulationOptions options = Internet2(20000000);
-  options.rounds = 3;
+  SimulationOptions options = Internet2Simulation(20000000, 3);
   const absl::StatusOr<SimulationReport> smooth = Simulate(options);
   options.faults = true;
   const absl::StatusOr<SimulationReport> faulty = Simulate(options);
@@ -77,7 +65,7 @@ TEST(SimulationTest, FaultsCostTimeAndNothingElse) {
 }
 
 TEST(SimulationTest, APlannersErrorIsTold) {
-  SimulationOptions options = Internet2(4000);
+  SimulationOptions options = Internet2Simulation(4000, 1);
   options.overlay.topology.planner = "oak";
   EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kNotFound);
   options.overlay.topology.planner = "fapt";

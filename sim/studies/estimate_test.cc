@@ -8,8 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/simulation.h"
-#include "topology/overlay_yaml.h"
+#include "sim/internet2_simulation.h"
 
 namespace banyan {
 namespace {
@@ -46,13 +45,8 @@ double RatioOf(const LinkMeasurement& measurement, const SimulatedLink& link, in
 class EstimateTest : public testing::TestWithParam<bool> {
  protected:
   static SimulationOptions MakeOptions() {
-    SimulationOptions options;
-    const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
-    EXPECT_TRUE(overlay.ok()) << overlay.status();
-    options.overlay = *overlay;
+    SimulationOptions options = Internet2Simulation(120000000, 12);
     options.overlay.multipath.enabled = GetParam();
-    options.tensor_elements = {30000000};
-    options.rounds = 12;
     options.most_drift_ppm = 200;
     return options;
   }

@@ -2,7 +2,7 @@
 #include "topology/round_time.h"
 
 #include "gtest/gtest.h"
-#include "sim/simulation.h"
+#include "sim/internet2_simulation.h"
 #include "topology/overlay_yaml.h"
 #include "topology/planner.h"
 
@@ -18,16 +18,11 @@ struct Case {
 class RoundTimeTest : public testing::TestWithParam<Case> {};
 
 TEST_P(RoundTimeTest, TheSimulatedRoundTakesAboutAsLong) {
-  const absl::StatusOr<OverlayConfig> overlay = LoadOverlay("deploy/topologies/internet2.yaml");
-  ASSERT_TRUE(overlay.ok()) << overlay.status();
-  SimulationOptions options;
-  options.overlay = *overlay;
+  SimulationOptions options = Internet2Simulation(GetParam().model_bytes, 3);
   options.overlay.topology.planner = GetParam().planner;
   options.overlay.chunks.max_elements = GetParam().chunk_elements;
   options.overlay.multipath.enabled = false;
   options.overlay.awareness.enabled = false;
-  options.tensor_elements = {GetParam().model_bytes / 4};
-  options.rounds = 3;
   const absl::StatusOr<SimulationReport> report = Simulate(options);
   ASSERT_TRUE(report.ok()) << report.status();
   const NetworkView view = MakeNetworkView(options.overlay);
