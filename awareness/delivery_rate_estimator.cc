@@ -120,11 +120,13 @@ void DeliveryRateEstimator::Push(std::deque<Sample>& samples, Sample sample) {
   while (samples.size() > kLeastSamples && sample.at - samples.front().at > kSampleWindow) samples.pop_front();
 }
 
-double DeliveryRateEstimator::Median(const std::deque<Sample>& samples) {
+DeliveryRateEstimator::Estimate DeliveryRateEstimator::EstimateOf(const std::deque<Sample>& samples,
+                                                                  bool is_backlogged) {
   std::vector<double> rates;
   for (const Sample& sample : samples) rates.push_back(RateBps(sample.size_bytes, sample.span));
   std::sort(rates.begin(), rates.end());
-  return (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
+  const double median_bps = (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
+  return {median_bps, rates.back(), rates.size(), is_backlogged, samples.back().at};
 }
 
 std::optional<DeliveryRateEstimator::Estimate> DeliveryRateEstimator::At(Timestamp now) const {
@@ -136,15 +138,12 @@ std::optional<DeliveryRateEstimator::Estimate> DeliveryRateEstimator::At(Timesta
 
 std::optional<DeliveryRateEstimator::Estimate> DeliveryRateEstimator::estimate() const {
   if (busy_.empty() && alone_.empty()) return std::nullopt;
-  if (busy_.empty()) return Estimate{Median(alone_), false, alone_.back().at};
-  Estimate estimate{Median(busy_), true, busy_.back().at};
+  if (busy_.empty()) return EstimateOf(alone_, false);
+  Estimate estimate = EstimateOf(busy_, true);
   if (alone_.empty()) return estimate;
-  const double at_least_bps = Median(alone_);
-  if (at_least_bps >= kConfirms * estimate.rate_bps) estimate.at = alone_.back().at;
-  if (at_least_bps > estimate.rate_bps) {
-    estimate.rate_bps = at_least_bps;
-    estimate.is_backlogged = false;
-  }
+  const Estimate at_least = EstimateOf(alone_, false);
+  if (at_least.rate_bps > estimate.rate_bps) return at_least;
+  if (at_least.rate_bps >= kConfirms * estimate.rate_bps) estimate.at = at_least.at;
   return estimate;
 }
 

@@ -29,6 +29,7 @@
 #ifndef BANYAN_AWARENESS_DELIVERY_RATE_ESTIMATOR_H_
 #define BANYAN_AWARENESS_DELIVERY_RATE_ESTIMATOR_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -53,6 +54,8 @@ class DeliveryRateEstimator {
   };
   struct Estimate {
     double rate_bps = 0;
+    double fastest_bps = 0;  // of the samples that it is the median of
+    size_t samples = 0;
     // From a link that was kept busy; else a lower bound.
     bool is_backlogged = false;
     Timestamp at;  // sender's clock: when the newest sample that it rests on was complete
@@ -104,7 +107,7 @@ class DeliveryRateEstimator {
   std::optional<Estimate> estimate() const;
   static void Push(std::deque<Sample>& samples, Sample sample);
   // REQUIRES: not empty.
-  static double Median(const std::deque<Sample>& samples);
+  static Estimate EstimateOf(const std::deque<Sample>& samples, bool is_backlogged);
 
   int64_t probe_chunk_bytes_;
   uint32_t probe_chunks_;

@@ -5,6 +5,9 @@
 namespace banyan {
 namespace {
 
+// Fewer may all be low.
+constexpr size_t kLeastSamples = 3;
+
 // No link that carries a job is outside of these.
 constexpr double kLeastRateBps = 1e3;
 constexpr double kMostRateBps = 1e13;
@@ -61,6 +64,12 @@ std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
   measurement.clock_offset = clock->offset;
   measurement.clock_uncertainty = clock->uncertainty;
   return measurement;
+}
+
+std::optional<double> LinkMeter::FastestBps(Timestamp now) const {
+  const std::optional<DeliveryRateEstimator::Estimate> rate = delivery_rate_.At(now);
+  if (!rate.has_value() || !rate->is_backlogged || rate->samples < kLeastSamples) return std::nullopt;
+  return rate->fastest_bps;
 }
 
 }  // namespace banyan

@@ -54,6 +54,9 @@ class LinkMeter {
   void OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now);
   // Empty until both a rate and the clock offset are known.
   std::optional<LinkMeasurement> Measure(Timestamp now) const;
+  // The fastest that the link has been of late while it was kept busy; empty when it was not, or too shortly. Noise and
+  // losses make single samples low: a link that has really become slow is slow in all of them.
+  std::optional<double> FastestBps(Timestamp now) const;
 
  private:
   void AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp received_at, Timestamp now);

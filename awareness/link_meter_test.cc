@@ -54,6 +54,22 @@ TEST(LinkMeterTest, MeasuresRateDelayAndClock) {
   }
 }
 
+TEST(LinkMeterTest, TheFastestFallsOnlyWithTheLinkItself) {
+  Bench bench({.jitter = absl::Milliseconds(20)});
+  EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), std::nullopt);
+  bench.link.PauseReceiver(absl::Seconds(28), absl::Milliseconds(300));
+  bench.link.SetRate(absl::Seconds(30), 5e6);
+  bench.Run({}, absl::Seconds(29));
+  EXPECT_GE(*bench.meter.FastestBps(bench.link.now()), bench.Measured().rate_bps);
+  EXPECT_GE(*bench.meter.FastestBps(bench.link.now()), 0.98 * 20e6);
+  bench.Run({}, absl::Seconds(8));
+  EXPECT_NEAR(*bench.meter.FastestBps(bench.link.now()), 5e6, 0.5e6);
+  // A chunk at a time says only what the link does at least.
+  Bench slow({});
+  slow.Run({.in_flight = 1}, absl::Seconds(20));
+  EXPECT_EQ(slow.meter.FastestBps(slow.link.now()), std::nullopt);
+}
+
 TEST(LinkMeterTest, Eq14IsRightForOneChunkAtATimeOnAShortLink) {
   Bench bench({.delay = absl::Milliseconds(1), .receiver_offset = absl::Milliseconds(50)});
   bench.Run({.in_flight = 1}, absl::Seconds(20));

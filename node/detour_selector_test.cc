@@ -108,9 +108,9 @@ TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsSlowOrStuckSharesWithUnplannedD
   slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0}};
   selector_.AddPolicy(slice);
   PolicyVersion version = slice.version;
-  const auto pick = [&](int64_t load_bytes, double measured_bps) {
+  const auto pick = [&](int64_t load_bytes, double fastest_bps) {
     return selector_.PickDetour(
-        version, NodeId(2), kChunkBytes, load_bytes, measured_bps, [](NodeId) { return true; }, At(1));
+        version, NodeId(2), kChunkBytes, load_bytes, fastest_bps, [](NodeId) { return true; }, At(1));
   };
   EXPECT_EQ(pick(1 << 20, 0), nullptr);
   EXPECT_EQ(pick(1 << 20, 33e3), nullptr);

@@ -74,7 +74,7 @@ std::optional<PeerLink::Queued> PeerLink::TakeForDetour(const Wants& wants) {
 }
 
 bool PeerLink::IsStuck(Timestamp now) const {
-  if (!is_up()) return true;
+  if (!is_up()) return was_up_ || (waits_since_.has_value() && now - *waits_since_ > kStuckAfter);
   return !in_flight_.empty() && now - std::max(in_flight_.begin()->second.sent_at, last_ack_) > kStuckAfter;
 }
 
@@ -125,7 +125,10 @@ void PeerLink::Pump(Timestamp now, Actions& actions) {
     const int64_t size_bytes = next->second.size_bytes;
     if (in_flight_bytes_ > 0 && in_flight_bytes_ + size_bytes > options_.window_bytes) return;
     auto* best = BestConnection();
-    if (best == nullptr) return;
+    if (best == nullptr) {
+      if (!waits_since_.has_value()) waits_since_ = now;
+      return;
+    }
     best->second.in_flight_bytes += size_bytes;
     SendOne(now, next, best->first, actions);
   }
@@ -188,7 +191,9 @@ std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestam
 
 void PeerLink::OnConnectionUp(ConnectionId connection) {
   auto entry = connections_.find(connection);
-  if (entry != connections_.end()) entry->second.up = true;
+  if (entry == connections_.end()) return;
+  entry->second.up = true;
+  was_up_ = true;
 }
 
 void PeerLink::OnConnectionDown(ConnectionId connection) {

@@ -79,7 +79,8 @@ class PeerLink {
 
   void set_window_bytes(int64_t window_bytes) { options_.window_bytes = window_bytes; }
   bool is_up() const;
-  // Nothing gets through: no connection, or no ack for kStuckAfter.
+  // Nothing gets through: its connections are lost, or not yet there kStuckAfter after the first chunk was to go, or no
+  // ack came for kStuckAfter.
   bool IsStuck(Timestamp now) const;
   // A chunk would be sent at once.
   bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window_bytes && is_up(); }
@@ -132,6 +133,8 @@ class PeerLink {
 
   Options options_;
   std::map<ConnectionId, DataConnection> connections_;
+  bool was_up_ = false;                   // ever
+  std::optional<Timestamp> waits_since_;  // for the first connection
   std::map<QueueRank, Waiting> queue_;
   std::map<uint64_t, InFlight> in_flight_;  // by link_sequence
   int64_t queued_bytes_ = 0;

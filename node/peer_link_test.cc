@@ -97,6 +97,18 @@ TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {
   EXPECT_TRUE(link_.IsStuck(At(5000)));
 }
 
+TEST_F(PeerLinkTest, IsNotStuckWhileItsFirstConnectionMayStillCome) {
+  PeerLink link(PeerLink::Options{}, {kFirst});
+  Actions actions;
+  EXPECT_FALSE(link.IsStuck(At(9000)));
+  link.Enqueue(Chunk(1), Bytes(5000));
+  link.Pump(At(9000), actions);
+  EXPECT_FALSE(link.IsStuck(At(10000)));
+  EXPECT_TRUE(link.IsStuck(At(10001)));
+  link.OnConnectionUp(kFirst);
+  EXPECT_FALSE(link.IsStuck(At(10001)));
+}
+
 TEST_F(PeerLinkTest, IsBusyWhileAChunkIsOnItsWay) {
   for (uint32_t i = 1; i <= 2; ++i) link_.Enqueue(Chunk(i), Bytes(5000));
   Pump(100);

@@ -109,8 +109,8 @@ class PeerNetwork {
     PolicyVersion newest_policy = PolicyVersion(0);  // that names it
     absl::Duration busy_before_round = absl::ZeroDuration();
     double busy_share = 0;  // of the last round
-    // What the meter says of the link of late, for choosing detours; 0 when unknown.
-    double measured_bps = 0;
+    // What the link has done of late at best, for choosing detours; 0 when unknown.
+    double fastest_bps = 0;
     Timestamp measured_at = {};
   };
 

@@ -55,8 +55,7 @@ int64_t PeerNetwork::PrimaryLoad(const Neighbour& first, const ChunkMessage& mes
 void PeerNetwork::LookAtMeter(Neighbour& neighbour, Timestamp now) const {
   if (!detours_.has_detours() || now - neighbour.measured_at < kMeterInterval) return;
   neighbour.measured_at = now;
-  const std::optional<LinkMeasurement> measurement = neighbour.meter.Measure(now);
-  neighbour.measured_bps = measurement.has_value() ? measurement->rate_bps : 0;
+  neighbour.fastest_bps = neighbour.meter.FastestBps(now).value_or(0);
 }
 
 const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const ChunkMessage& message,
@@ -65,7 +64,7 @@ const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const
   const int64_t load_bytes = first.link.IsStuck(now) ? DetourSelector::kStuck : PrimaryLoad(first, message);
   if (!detours_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
   return detours_.PickDetour(
-      message.policy, destination, size_bytes, load_bytes, first.measured_bps,
+      message.policy, destination, size_bytes, load_bytes, first.fastest_bps,
       [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
