@@ -27,10 +27,10 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(zmq
   int port = 0;
   if (!absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) || port < 0 || port > 65535) return refusal;
   try {
-    zmq::socket_t socket(context, zmq::socket_type::router);
-    ApplyLimits(limits, socket);
-    socket.set(zmq::sockopt::router_mandatory, 1);
-    socket.bind(address);
+    auto socket = std::make_unique<PolledSocket>(context, zmq::socket_type::router);
+    ApplyLimits(limits, socket->socket());
+    socket->socket().set(zmq::sockopt::router_mandatory, 1);
+    socket->socket().bind(address);
     return std::make_unique<InboundConnections>(context, std::move(socket), limits);
   } catch (const zmq::error_t& error) {
     return error.num() == EADDRINUSE
@@ -39,16 +39,17 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(zmq
   }
 }
 
-InboundConnections::InboundConnections(zmq::context_t& context, zmq::socket_t socket, const SocketLimits& limits)
+InboundConnections::InboundConnections(zmq::context_t& context, std::unique_ptr<PolledSocket> socket,
+                                       const SocketLimits& limits)
     : socket_(std::move(socket)),
-      monitor_(context, socket_, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED),
+      monitor_(context, socket_->socket(), ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED),
       limits_(limits) {}
 
-std::string InboundConnections::bound_address() const { return socket_.get(zmq::sockopt::last_endpoint); }
+std::string InboundConnections::bound_address() const { return socket_->socket().get(zmq::sockopt::last_endpoint); }
 
 std::optional<InboundConnections::Received> InboundConnections::Receive() {
   Received received;
-  while (ReceiveFrames(socket_, 2 + limits_.max_payload_frames, received.message)) {
+  while (socket_->Receive(2 + limits_.max_payload_frames, received.message)) {
     std::vector<zmq::message_t>& frames = received.message.frames;
     const std::string route(BytesOf(frames.front()));
     const int fd = DescriptorOf(frames.back());
@@ -84,6 +85,8 @@ InboundConnections::Peer& InboundConnections::Find(const std::string& route, int
 void InboundConnections::Watch() {
   while (const std::optional<SocketMonitor::Happening> happening = monitor_.Next()) {
     const int fd = happening->value;
+    // What the connection brought is there, whether or not its signal has been seen.
+    socket_->OnReadable();
     if (happening->event == ZMQ_EVENT_ACCEPTED) {
       ended_early_.erase(fd);
       continue;
@@ -118,7 +121,7 @@ SendResult InboundConnections::Send(ConnectionId connection, std::vector<zmq::me
   if (!Exists(connection)) return SendResult::kNoRoute;
   const std::string& route = routes_.at(connection);
   frames.emplace(frames.begin(), route.data(), route.size());
-  return SendFrames(socket_, frames);
+  return socket_->Send(frames);
 }
 
 void InboundConnections::Close(ConnectionId connection) {

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "core/ids.h"
+#include "runtime/polled_socket.h"
 #include "runtime/socket_frames.h"
 #include "runtime/socket_limits.h"
 #include "runtime/socket_monitor.h"
@@ -31,7 +32,7 @@ class InboundConnections {
   // Errors name the address and what is wrong with it. `context` outlives this.
   static absl::StatusOr<std::unique_ptr<InboundConnections>> Bind(zmq::context_t& context, const std::string& address,
                                                                   const SocketLimits& limits);
-  InboundConnections(zmq::context_t& context, zmq::socket_t socket, const SocketLimits& limits);
+  InboundConnections(zmq::context_t& context, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits);
 
   // With the real port.
   std::string bound_address() const;
@@ -51,8 +52,8 @@ class InboundConnections {
   void Close(ConnectionId connection);
 
   // For polling.
-  void* socket_handle() { return socket_.handle(); }
-  void* monitor_handle() { return monitor_.handle(); }
+  PolledSocket& socket() { return *socket_; }
+  PolledSocket& monitor() { return monitor_.receiver(); }
 
  private:
   struct Peer {
@@ -64,7 +65,7 @@ class InboundConnections {
   Peer& Find(const std::string& route, int fd);
   void Forget(const std::string& route);
 
-  zmq::socket_t socket_;
+  std::unique_ptr<PolledSocket> socket_;
   SocketMonitor monitor_;
   const SocketLimits limits_;
   ConnectionId next_ = kInboundConnection;

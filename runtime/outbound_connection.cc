@@ -25,11 +25,11 @@ void OutboundConnection::Open(Timestamp now) {
   opened_at_ = now;
   retry_at_ = now + limits_.connect_timeout;
   try {
-    socket_.emplace(context_, zmq::socket_type::dealer);
-    ApplyLimits(limits_, *socket_);
-    socket_->set(zmq::sockopt::reconnect_ivl, kReconnectMs);
-    monitor_.emplace(context_, *socket_, kWatched);
-    socket_->connect(address_);
+    zmq::socket_t& socket = socket_.emplace(context_, zmq::socket_type::dealer).socket();
+    ApplyLimits(limits_, socket);
+    socket.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+    monitor_.emplace(context_, socket, kWatched);
+    socket.connect(address_);
   } catch (const zmq::error_t&) {
     // An address without sense, or more connections than this process can have: others decided both. It stays down, and
     // the core says who cannot be reached.
@@ -42,7 +42,7 @@ void OutboundConnection::Drop() {
   up_ = false;
   monitor_.reset();
   // What waits on a lost connection must not delay the end of the process.
-  if (socket_) socket_->set(zmq::sockopt::linger, 0);
+  if (socket_) socket_->socket().set(zmq::sockopt::linger, 0);
   socket_.reset();
 }
 
@@ -51,7 +51,11 @@ OutboundConnection::Change OutboundConnection::Watch() {
   while (monitor_) {
     const std::optional<SocketMonitor::Happening> happening = monitor_->Next();
     if (!happening) break;
-    if ((happening->event & kLosses) != 0) return Change::kLost;
+    if ((happening->event & kLosses) != 0) {
+      // What came before the loss is there, whether or not its signal has been seen.
+      socket_->OnReadable();
+      return Change::kLost;
+    }
     up_ = true;
     retry_at_ = kNever;
     change = Change::kUp;
@@ -72,7 +76,7 @@ void OutboundConnection::Retry(Timestamp now) {
 }
 
 bool OutboundConnection::Receive(ReceivedFrames& received) {
-  return socket_ && ReceiveFrames(*socket_, 1 + limits_.max_payload_frames, received);
+  return socket_ && socket_->Receive(1 + limits_.max_payload_frames, received);
 }
 
 }  // namespace banyan

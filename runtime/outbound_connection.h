@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "core/time.h"
+#include "runtime/polled_socket.h"
 #include "runtime/socket_frames.h"
 #include "runtime/socket_limits.h"
 #include "runtime/socket_monitor.h"
@@ -35,12 +36,12 @@ class OutboundConnection {
 
   bool up() const { return up_; }
   // REQUIRES: up().
-  SendResult Send(std::vector<zmq::message_t>& frames) { return SendFrames(*socket_, frames); }
+  SendResult Send(std::vector<zmq::message_t>& frames) { return socket_->Send(frames); }
   bool Receive(ReceivedFrames& received);
 
   // For polling; null while there is no socket.
-  void* socket_handle() { return socket_ ? socket_->handle() : nullptr; }
-  void* monitor_handle() { return monitor_ ? monitor_->handle() : nullptr; }
+  PolledSocket* socket() { return socket_ ? &*socket_ : nullptr; }
+  PolledSocket* monitor() { return monitor_ ? &monitor_->receiver() : nullptr; }
 
  private:
   void Open(Timestamp now);
@@ -49,7 +50,7 @@ class OutboundConnection {
   zmq::context_t& context_;
   const std::string address_;
   const SocketLimits limits_;
-  std::optional<zmq::socket_t> socket_;
+  std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
   bool up_ = false;
   Timestamp opened_at_;

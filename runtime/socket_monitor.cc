@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "runtime/socket_frames.h"
 
 namespace banyan {
 
@@ -14,16 +13,17 @@ SocketMonitor::SocketMonitor(zmq::context_t& context, zmq::socket_t& watched, in
   const std::string address = absl::StrCat("inproc://monitor-", reinterpret_cast<uintptr_t>(watched.handle()));
   if (zmq_socket_monitor(watched.handle(), address.c_str(), events) != 0) throw zmq::error_t();
   // An I/O thread that reports an event must never wait for the reader.
-  receiver_.set(zmq::sockopt::rcvhwm, 0);
-  receiver_.set(zmq::sockopt::linger, 0);
-  receiver_.connect(address);
+  zmq::socket_t& receiver = receiver_.socket();
+  receiver.set(zmq::sockopt::rcvhwm, 0);
+  receiver.set(zmq::sockopt::linger, 0);
+  receiver.connect(address);
 }
 
 SocketMonitor::~SocketMonitor() { zmq_socket_monitor(watched_.handle(), nullptr, 0); }
 
 std::optional<SocketMonitor::Happening> SocketMonitor::Next() {
   ReceivedFrames received;
-  if (!ReceiveFrames(receiver_, 2, received)) return std::nullopt;
+  if (!receiver_.Receive(2, received)) return std::nullopt;
   const zmq::message_t& frame = received.frames.front();
   Happening happening;
   uint32_t value = 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "runtime/polled_socket.h"
 #include "zmq.hpp"
 
 namespace banyan {
@@ -27,11 +28,11 @@ class SocketMonitor {
   // The next event that waits, if any. Never blocks.
   std::optional<Happening> Next();
   // For polling.
-  void* handle() { return receiver_.handle(); }
+  PolledSocket& receiver() { return receiver_; }
 
  private:
   zmq::socket_t& watched_;
-  zmq::socket_t receiver_;
+  PolledSocket receiver_;
 };
 
 }  // namespace banyan

@@ -1,6 +1,9 @@
 #include "runtime/transport.h"
 
+#include <poll.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -30,10 +33,10 @@ std::vector<zmq::message_t> FramesOf(const Message& message, const Payload& payl
 }
 
 // Milliseconds to wait, rounded up, -1 for ever.
-long TimeoutMs(Timestamp now, Timestamp deadline) {
+int TimeoutMs(Timestamp now, Timestamp deadline) {
   if (deadline == kNever) return -1;
   const int64_t wait_ns = std::max<int64_t>(0, deadline.nanoseconds() - now.nanoseconds());
-  return static_cast<long>(std::min<int64_t>((wait_ns + 999999) / 1000000, std::numeric_limits<int>::max()));
+  return static_cast<int>(std::min<int64_t>((wait_ns + 999999) / 1000000, std::numeric_limits<int>::max()));
 }
 
 }  // namespace
@@ -101,27 +104,34 @@ Timestamp Transport::NextRetry() const {
   return next;
 }
 
-void Transport::Wait(int wakeup_fd, Timestamp deadline) {
-  std::vector<zmq_pollitem_t> items;
-  items.push_back({nullptr, wakeup_fd, ZMQ_POLLIN, 0});
-  const auto add = [&items](void* handle) {
-    if (handle != nullptr) items.push_back({handle, 0, ZMQ_POLLIN, 0});
-  };
-  add(inbound_->socket_handle());
-  add(inbound_->monitor_handle());
+std::vector<PolledSocket*> Transport::Sockets() {
+  std::vector<PolledSocket*> sockets = {&inbound_->socket(), &inbound_->monitor()};
   for (const auto& [id, connection] : outbound_) {
-    add(connection->socket_handle());
-    add(connection->monitor_handle());
+    for (PolledSocket* socket : {connection->socket(), connection->monitor()}) {
+      if (socket != nullptr) sockets.push_back(socket);
+    }
   }
-  deadline = std::min(deadline, NextRetry());
-  const bool busy = more_to_read_ || !pending_.empty();
-  const long timeout_ms = busy ? 0 : TimeoutMs(SteadyNow(), deadline);
+  return sockets;
+}
+
+void Transport::Wait(int wakeup_fd, Timestamp deadline) {
+  const std::vector<PolledSocket*> sockets = Sockets();
+  bool busy = !pending_.empty();
+  std::vector<pollfd> polled = {{wakeup_fd, POLLIN, 0}};
+  for (const PolledSocket* socket : sockets) {
+    busy |= socket->may_receive();
+    polled.push_back({socket->fd(), POLLIN, 0});
+  }
+  const int timeout_ms = busy ? 0 : TimeoutMs(SteadyNow(), std::min(deadline, NextRetry()));
   // An interrupted wait only ends early.
-  BANYAN_CHECK(zmq_poll(items.data(), static_cast<int>(items.size()), timeout_ms) >= 0 || zmq_errno() == EINTR);
+  const int ready = poll(polled.data(), polled.size(), timeout_ms);
+  BANYAN_CHECK(ready >= 0 || errno == EINTR);
+  for (size_t i = 0; ready > 0 && i < sockets.size(); ++i) {
+    if (polled[i + 1].revents != 0) sockets[i]->OnReadable();
+  }
 }
 
 void Transport::Collect(Timestamp now, std::vector<Event>& events) {
-  more_to_read_ = false;
   std::move(pending_.begin(), pending_.end(), std::back_inserter(events));
   pending_.clear();
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
@@ -164,7 +174,6 @@ void Transport::CollectInbound(std::vector<Event>& events) {
       Decode(received->connection, std::move(received->message), events);
     }
   }
-  more_to_read_ = true;
 }
 
 void Transport::Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events) {

@@ -15,6 +15,7 @@
 #include "core/time.h"
 #include "runtime/inbound_connections.h"
 #include "runtime/outbound_connection.h"
+#include "runtime/polled_socket.h"
 #include "runtime/socket_limits.h"
 #include "runtime/traffic_counters.h"
 #include "zmq.hpp"
@@ -49,6 +50,7 @@ class Transport {
   void Collect(Timestamp now, std::vector<Event>& events);
 
  private:
+  std::vector<PolledSocket*> Sockets();
   Timestamp NextRetry() const;
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   void CollectInbound(std::vector<Event>& events);
@@ -63,7 +65,6 @@ class Transport {
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
   std::string bound_address_;
   std::vector<Event> pending_;  // found while sending
-  bool more_to_read_ = false;   // the last Collect stopped at a bound
   TrafficCounters counters_;
 };
 
