@@ -23,6 +23,7 @@
 #include "tools/stop_signals.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_run.h"
+#include "tools/wan_benchmark/contender_simulation.h"
 #include "tools/wan_benchmark/wan_report.h"
 #include "topology/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
@@ -37,7 +38,9 @@ constexpr int64_t kBytesPerMegabyte = 1000 * 1000;
 constexpr int64_t kElementBytes = 4;
 // As in NETSTORM's evaluation.
 constexpr double kRedrawSeconds = 180;
-constexpr char kRedrawMbps[] = "20-155";
+constexpr int kRedrawLowMbps = 20;
+constexpr int kRedrawHighMbps = 155;
+constexpr double kBitsPerMegabit = 1e6;
 
 struct BenchWanFlags {
   std::string path;
@@ -53,6 +56,7 @@ struct BenchWanFlags {
   int64_t seed = 1;
   std::string congestion;
   std::string plot;
+  bool simulate = false;
   bool json = false;
 };
 
@@ -86,6 +90,7 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
   line.Number("seconds", "S", "each contender goes on for so long (default: until its rounds are done)", 0,
               kMostSeconds, &flags.least_seconds);
   line.Number("limit", "S", "each contender ends after so long (default 900)", 1, kMostSeconds, &flags.limit_seconds);
+  line.Switch("simulate", "put what the simulator says of Banyan's contenders beside it", &flags.simulate);
   line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
   line.Switch("json", "print JSON", &flags.json);
   return line;
@@ -180,6 +185,8 @@ class BenchWan {
     if (!text.ok()) return text.status();
     const absl::StatusOr<std::vector<NodeId>> hubs = HubsByRate(view);
     if (!hubs.ok()) return hubs.status();
+    // Addresses of no meaning: the simulator asks for names.
+    for (const NetworkNode& node : view.nodes()) node_names_.emplace_back(node.name, "127.0.0.1");
     options_.place.banyan_program = *banyan;
     options_.place.overlay = *std::move(text);
     options_.place.elements = elements;
@@ -191,7 +198,7 @@ class BenchWan {
     options_.wan.seed = flags_.seed;
     if (flags_.dynamic) {
       options_.wan.redraw_seconds = flags_.redraw_seconds;
-      options_.wan.redraw_mbps = kRedrawMbps;
+      options_.wan.redraw_mbps = absl::StrCat(kRedrawLowMbps, "-", kRedrawHighMbps);
     }
     options_.rounds = flags_.rounds;
     options_.warm_up_rounds = flags_.warm_up;
@@ -216,8 +223,28 @@ class BenchWan {
     options_.progress = [this, index](double done) { Show(index, done); };
     Show(index, 0);
     report_.results.push_back(RunContender(contender, options_));
-    const absl::Status& status = report_.results.back().status;
-    return absl::IsCancelled(status) ? status : absl::OkStatus();
+    ContenderResult& result = report_.results.back();
+    if (absl::IsCancelled(result.status)) return result.status;
+    const bool has_twin = flags_.simulate && result.ok() && contender.system == ContenderSystem::kBanyan;
+    return has_twin ? RunSimulation(result) : absl::OkStatus();
+  }
+
+  absl::Status RunSimulation(ContenderResult& result) const {
+    BenchPlace place = options_.place;
+    place.nodes = node_names_;
+    ContenderSimulationOptions simulation;
+    simulation.warm_up_rounds = static_cast<uint64_t>(flags_.warm_up);
+    simulation.rounds = result.rounds.size();
+    if (flags_.dynamic) {
+      simulation.redraw = LinkRedraw{.period = absl::Seconds(flags_.redraw_seconds),
+                                     .low_bps = kRedrawLowMbps * kBitsPerMegabit,
+                                     .high_bps = kRedrawHighMbps * kBitsPerMegabit,
+                                     .seed = static_cast<uint64_t>(flags_.seed)};
+    }
+    const absl::StatusOr<double> seconds = SimulatedSeconds(result.contender, place, simulation);
+    if (!seconds.ok()) return seconds.status();
+    result.simulated_seconds = *seconds;
+    return absl::OkStatus();
   }
 
   void Show(size_t index, double done) {
@@ -230,6 +257,7 @@ class BenchWan {
   ProgressBar bar_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::vector<Contender> contenders_;
+  std::vector<std::pair<std::string, std::string>> node_names_;
   ContenderRunOptions options_;
   WanReport report_;
 };

@@ -3,6 +3,7 @@
 #define BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_RESULT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct ContenderResult {
   std::string note;           // what is odd about them; empty for nothing
   std::vector<Round> rounds;  // those that count; every member has found the right sums in each
   std::vector<Link> links;
-  double nodes_cores = 0;      // processor time of all in the nodes / time of the rounds
-  double forwarder_cores = 0;  // likewise of the emulator
+  std::optional<double> simulated_seconds;  // the median, says the simulator; empty when it was not asked
+  double nodes_cores = 0;                   // processor time of all in the nodes / time of the rounds
+  double forwarder_cores = 0;               // likewise of the emulator
 
   bool ok() const { return status.ok() && !rounds.empty(); }
 };

@@ -35,6 +35,7 @@ std::string Row(const WanReport& report, const ContenderResult& result, const Co
                         BoundRatio(report, result),
                         favourite == nullptr ? 0 : MedianSeconds(result) / MedianSeconds(*favourite),
                         BytesPerRound(result) / kBytesPerMegabyte, result.nodes_cores);
+  if (result.simulated_seconds.has_value()) absl::StrAppendFormat(&text, "  %9.2f", *result.simulated_seconds);
   return absl::StrCat(text, result.note.empty() ? "" : "  ", result.note, "\n");
 }
 
@@ -68,6 +69,7 @@ void WriteMeasurements(const WanReport& report, const ContenderResult& result, J
   }
   // A member that finds a wrong sum ends the contender with a failure; right ones are the same everywhere.
   json.EndArray().Name("replicas_identical").Boolean(true);
+  if (result.simulated_seconds.has_value()) json.Name("simulated_seconds").Number(*result.simulated_seconds);
   json.Name("nodes_cores").Number(result.nodes_cores).Name("forwarder_cores").Number(result.forwarder_cores);
 }
 
@@ -102,18 +104,24 @@ const ContenderResult* Favourite(const WanReport& report) {
 std::string WanReportText(const WanReport& report) {
   const ContenderResult* favourite = Favourite(report);
   size_t width = 9;
-  for (const ContenderResult& result : report.results) width = std::max(width, result.contender.description.size());
+  bool is_simulated = false;
+  for (const ContenderResult& result : report.results) {
+    width = std::max(width, result.contender.description.size());
+    is_simulated |= result.simulated_seconds.has_value();
+  }
   std::string text = absl::StrFormat(
       "%s: all-reduce of %.1f MB; no scheme can reach more than %.1f Mbit/s%s; TCP with %s\n\n%-*s  seconds  "
-      "fastest..slowest   Mbit/s  bound  slower  MB/round  cores\n",
+      "fastest..slowest   Mbit/s  bound  slower  MB/round  cores%s\n",
       report.overlay, report.model_bits / 8 / kBytesPerMegabyte, report.bound_bps / kBitsPerMegabit,
-      report.dynamic ? " at the first rates" : "", report.congestion, static_cast<int>(width), "contender");
+      report.dynamic ? " at the first rates" : "", report.congestion, static_cast<int>(width), "contender",
+      is_simulated ? "  simulated" : "");
   for (const ContenderResult& result : report.results) {
     absl::StrAppend(&text, Row(report, result, favourite, static_cast<int>(width)));
   }
   absl::StrAppend(&text, "\nbound: part of that rate. slower: times the seconds of ",
                   favourite == nullptr ? "Banyan, which has none" : favourite->contender.name,
-                  ". MB/round: over all links, with headers. cores: of the processes in all nodes.\n");
+                  ". MB/round: over all links, with headers. cores: of the processes in all nodes.",
+                  is_simulated ? " simulated: the seconds that `banyan sim` takes." : "", "\n");
   return text + Failures(report);
 }
 

@@ -8,6 +8,7 @@ namespace banyan {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ContenderResult Result(const std::string& name, ContenderSystem system, double seconds) {
   ContenderResult result;
@@ -61,6 +62,15 @@ TEST(WanReportTest, JsonHasTheStableKeysOfTheFavourite) {
   EXPECT_EQ(json["contenders"].size(), 4u);
   EXPECT_DOUBLE_EQ(json["contenders"][2]["slower_than_favourite"].as<double>(), 8);
   EXPECT_THAT(json["contenders"][3]["failure"].as<std::string>(), HasSubstr("no such host"));
+}
+
+TEST(WanReportTest, TheSimulatedSecondsAreAColumnWhereThereAreAny) {
+  WanReport report = Report();
+  EXPECT_THAT(WanReportText(report), Not(HasSubstr("simulated")));
+  report.results[1].simulated_seconds = 4.5;
+  EXPECT_THAT(WanReportText(report), HasSubstr("cores  simulated\n"));
+  EXPECT_THAT(WanReportText(report), HasSubstr(" 0.00       4.50\n"));
+  EXPECT_DOUBLE_EQ(YAML::Load(WanReportJson(report))["simulated_seconds"].as<double>(), 4.5);
 }
 
 TEST(WanReportTest, WithoutBanyanThereIsNoFavourite) {

@@ -1,0 +1,30 @@
+#include "tools/wan_benchmark/contender_simulation.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "sim/simulation.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+
+absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchPlace& place,
+                                        const ContenderSimulationOptions& options) {
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, place), contender.name);
+  if (!overlay.ok()) return overlay.status();
+  SimulationOptions simulation;
+  simulation.overlay = *std::move(overlay);
+  simulation.tensor_elements = {place.elements};
+  simulation.rounds = options.warm_up_rounds + options.rounds;
+  simulation.link_redraw = options.redraw;
+  const absl::StatusOr<SimulationReport> report = Simulate(simulation);
+  if (!report.ok()) return report.status();
+  std::vector<double> seconds;
+  for (size_t i = options.warm_up_rounds; i < report->rounds.size(); ++i) {
+    seconds.push_back(absl::ToDoubleSeconds(report->rounds[i].synchronisation));
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;
+}
+
+}  // namespace banyan
