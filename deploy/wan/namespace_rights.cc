@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "deploy/wan/parent_death.h"
 #include "runtime/file_descriptor.h"
 
 namespace banyan {
@@ -46,6 +47,7 @@ absl::Status GainNamespaceRights() {
   if (MayMakeNetworkNamespaces()) return absl::OkStatus();
   const uid_t user = geteuid();
   const gid_t group = getegid();
+  const ParentDeathKeeper keeper;
   if (unshare(CLONE_NEWUSER) != 0) return Denied("cannot make a user namespace", errno);
   if (const absl::Status status = WriteFile("/proc/self/setgroups", "deny"); !status.ok()) return status;
   if (const absl::Status status = WriteFile("/proc/self/uid_map", absl::StrCat("0 ", user, " 1")); !status.ok()) {

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "deploy/wan/parent_death.h"
 #include "deploy/wan/wan_client.h"
 #include "deploy/wan/wan_directory.h"
 #include "deploy/wan/wan_processes.h"
@@ -29,6 +30,7 @@ absl::Status Enter(const WanClient& client, const std::string& node) {
   if (!user.ok()) return user.status();
   const absl::StatusOr<FileDescriptor> network = client.OpenNamespace(node);
   if (!network.ok()) return network.status();
+  const ParentDeathKeeper keeper;
   if (!IsOwnUserNamespace(user->get()) && setns(user->get(), CLONE_NEWUSER) != 0) {
     return absl::ErrnoToStatus(errno, "cannot enter the emulator's user namespace; run it as the user who started it");
   }
