@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <torch/nn.h>
+#include <torch/optim/adam.h>
 #include <torch/optim/sgd.h>
 #include <torch/utils.h>
 #include <xxhash.h>
@@ -15,20 +16,19 @@ namespace {
 
 constexpr int64_t kFirstChannels = 16;
 constexpr int64_t kSecondChannels = 32;
-constexpr int64_t kHidden = 128;
 constexpr int64_t kKernel = 5;
 // 28 pixels padded by 2, pooled to 14, cut to 10 by the second kernel, pooled to 5.
 constexpr int64_t kFeatures = kSecondChannels * 5 * 5;
 constexpr int64_t kTestBatch = 500;
 
 struct Layers : torch::nn::Module {
-  Layers()
+  explicit Layers(int64_t hidden)
       : conv1(register_module(
             "conv1", torch::nn::Conv2d(torch::nn::Conv2dOptions(1, kFirstChannels, kKernel).padding(kKernel / 2)))),
         conv2(register_module("conv2",
                               torch::nn::Conv2d(torch::nn::Conv2dOptions(kFirstChannels, kSecondChannels, kKernel)))),
-        fc1(register_module("fc1", torch::nn::Linear(kFeatures, kHidden))),
-        fc2(register_module("fc2", torch::nn::Linear(kHidden, kClasses))) {}
+        fc1(register_module("fc1", torch::nn::Linear(kFeatures, hidden))),
+        fc2(register_module("fc2", torch::nn::Linear(hidden, kClasses))) {}
 
   torch::Tensor Forward(torch::Tensor images) {
     // Smooth throughout: at a kink (of a ReLU, of a maximum) rounding would decide where a gradient goes, and the same
@@ -52,11 +52,19 @@ torch::Tensor LabelsOf(const Batch& batch) {
   return torch::from_blob(const_cast<int64_t*>(batch.labels.data()), {batch.size()}, torch::kLong);
 }
 
+std::unique_ptr<torch::optim::Optimizer> MakeOptimizer(Layers& layers, const ClassifierOptions& options) {
+  if (options.adam) {
+    return std::make_unique<torch::optim::Adam>(layers.parameters(), torch::optim::AdamOptions(options.learning_rate));
+  }
+  return std::make_unique<torch::optim::SGD>(
+      layers.parameters(), torch::optim::SGDOptions(options.learning_rate).momentum(options.momentum));
+}
+
 }  // namespace
 
 struct Classifier::Network {
   explicit Network(const ClassifierOptions& options)
-      : optimizer(layers.parameters(), torch::optim::SGDOptions(options.learning_rate).momentum(options.momentum)) {
+      : layers(options.hidden), optimizer(MakeOptimizer(layers, options)) {
     for (auto& item : layers.named_parameters()) {
       torch::Tensor& tensor = item.value();
       tensor.mutable_grad() = torch::zeros_like(tensor);
@@ -76,7 +84,7 @@ struct Classifier::Network {
   }
 
   Layers layers;
-  torch::optim::SGD optimizer;
+  std::unique_ptr<torch::optim::Optimizer> optimizer;
   std::vector<torch::Tensor> tensors;
   std::vector<std::vector<float>> gradients;
   std::vector<Parameter> parameters;
@@ -108,13 +116,19 @@ double Classifier::ComputeGradients(const Batch& batch, const std::function<void
   return loss.item<float>();
 }
 
+void Classifier::SetLearningRate(double learning_rate) {
+  for (torch::optim::OptimizerParamGroup& group : network_->optimizer->param_groups()) {
+    group.options().set_lr(learning_rate);
+  }
+}
+
 void Classifier::ApplyGradients() {
   torch::NoGradGuard no_grad;
   for (size_t i = 0; i < network_->tensors.size(); ++i) {
     torch::Tensor& tensor = network_->tensors[i];
     tensor.mutable_grad().copy_(torch::from_blob(network_->gradients[i].data(), tensor.sizes(), torch::kFloat));
   }
-  network_->optimizer.step();
+  network_->optimizer->step();
 }
 
 double Classifier::MeasureAccuracy(const ImageSet& images) {

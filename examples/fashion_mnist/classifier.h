@@ -19,7 +19,9 @@ namespace banyan {
 struct ClassifierOptions {
   uint64_t seed = 1;
   double learning_rate = 0.08;
-  double momentum = 0;  // 0: plain gradient descent
+  double momentum = 0;   // 0: plain gradient descent
+  bool adam = false;     // instead of momentum
+  int64_t hidden = 128;  // neurons between the full layers, by which the model grows: 811 parameters for each
 };
 
 // Keeps LibTorch to one thread: nine training processes share a machine. Call once per process, before the first
@@ -45,6 +47,9 @@ class Classifier {
   // each parameter as soon as its gradient is written, the last layers first, while the others are still being
   // computed.
   double ComputeGradients(const Batch& batch, const std::function<void(size_t)>& on_gradient);
+
+  // From the next step on.
+  void SetLearningRate(double learning_rate);
 
   // One step of the optimizer along what stands in the parameters' `gradient`.
   void ApplyGradients();

@@ -25,8 +25,14 @@ namespace {
 
 // Between the lines that a person reads.
 constexpr int64_t kRoundsPerLine = 50;
+constexpr double kMomentum = 0.9;
 // The node itself may be waiting for the scheduler.
 constexpr absl::Duration kPatience = absl::Hours(1);
+
+// Of the `index`-th of all rounds, from 0: in plain arithmetic, which gives the same bits on every machine.
+double LearningRate(const TrainerOptions& options, int64_t index, int64_t rounds) {
+  return options.learning_rate * static_cast<double>(rounds - index) / static_cast<double>(rounds);
+}
 
 absl::StatusOr<ImageSet> LoadShard(const TrainerOptions& options) {
   absl::StatusOr<ImageSet> images = LoadFashionMnist(options.data, Split::kTraining);
@@ -82,12 +88,17 @@ absl::Status Train(const TrainerOptions& options) {
 
   // Every replica begins elsewhere: only the session can make them equal.
   const auto seed = static_cast<uint64_t>(options.seed * options.world + options.rank);
-  Classifier classifier({.seed = seed, .learning_rate = options.learning_rate, .momentum = options.momentum});
+  Classifier classifier({.seed = seed,
+                         .learning_rate = options.learning_rate,
+                         .momentum = options.optimizer == "momentum" ? kMomentum : 0,
+                         .adam = options.optimizer == "adam",
+                         .hidden = options.hidden});
   TrainingLoop loop(**session, classifier, static_cast<int>(options.rank));
   if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
   BatchOrder order(shard->size(), options.batch, seed);
   const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() : options.rounds;
   for (int64_t i = 0; i < rounds; ++i) {
+    classifier.SetLearningRate(LearningRate(options, i, rounds));
     const absl::StatusOr<RoundProgress> round = loop.TrainRound(MakeBatch(*shard, order.Next()));
     if (!round.ok()) return round.status();
     ShowRound(options, *round);

@@ -10,8 +10,11 @@ namespace {
 constexpr int64_t kMaxWorld = 10000;
 constexpr int64_t kMaxRounds = 1000000;
 constexpr int64_t kMaxBatch = 6000;
+constexpr int64_t kMaxHidden = 100000;
+constexpr double kDescentRate = 0.08;
+constexpr double kAdamRate = 0.006;
 
-CommandLine MakeCommandLine(TrainerOptions& options, std::string& optimizer) {
+CommandLine MakeCommandLine(TrainerOptions& options) {
   CommandLine line(
       "trainer",
       "Trains a small convolutional network on its part of Fashion-MNIST, together with the other training\n"
@@ -27,9 +30,11 @@ CommandLine MakeCommandLine(TrainerOptions& options, std::string& optimizer) {
   line.Integer("epochs", "N", "instead of --rounds: how often to go over the images", 1, kMaxRounds, &options.epochs);
   line.Integer("batch", "N", "images per step (default 32)", 1, kMaxBatch, &options.batch);
   line.Integer("seed", "N", "of first values and order of images (default 1)", 0, kMaxRounds, &options.seed);
-  line.Choice("optimizer", {"sgd", "momentum"}, "of each replica (default momentum)", &optimizer);
-  line.Number("learning-rate", "RATE", "(default 0.08)", 0, 1000, &options.learning_rate);
-  line.Number("momentum", "FACTOR", "(default 0.9)", 0, 1, &options.momentum);
+  line.Choice("optimizer", {"sgd", "momentum", "adam"}, "of each replica (default adam)", &options.optimizer);
+  line.Number("learning-rate", "RATE", "at first, from where it falls to 0 (default 0.08, with adam 0.006)", 0, 1000,
+              &options.learning_rate);
+  line.Integer("hidden", "N", "neurons of the hidden full layer, 811 parameters each (default 128)", 1, kMaxHidden,
+               &options.hidden);
   line.Text("data", "DIRECTORY", absl::StrCat("the dataset's files (default ", kFashionMnistDirectory, ")"),
             &options.data);
   line.Switch("json", "print a JSON object for every step", &options.json);
@@ -40,8 +45,7 @@ CommandLine MakeCommandLine(TrainerOptions& options, std::string& optimizer) {
 
 std::optional<int> ParseTrainerOptions(absl::Span<const std::string> arguments, TrainerOptions& options,
                                        std::ostream& out, std::ostream& err) {
-  std::string optimizer = "momentum";
-  const CommandLine line = MakeCommandLine(options, optimizer);
+  const CommandLine line = MakeCommandLine(options);
   if (std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return code;
   if (!absl::StartsWith(options.node, "unix:/")) {
     return line.UsageError(absl::StrCat("expected --node unix:/path, got '", options.node, "'"), err);
@@ -50,7 +54,7 @@ std::optional<int> ParseTrainerOptions(absl::Span<const std::string> arguments, 
     return line.UsageError(absl::StrCat("expected --rank below --world, got ", options.rank, " of ", options.world),
                            err);
   }
-  if (optimizer == "sgd") options.momentum = 0;
+  if (options.learning_rate == 0) options.learning_rate = options.optimizer == "adam" ? kAdamRate : kDescentRate;
   return std::nullopt;
 }
 

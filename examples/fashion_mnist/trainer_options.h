@@ -21,8 +21,9 @@ struct TrainerOptions {
   int64_t epochs = 0;    // when not 0, instead of rounds: how often to go over the images
   int64_t batch = 32;
   int64_t seed = 1;
-  double learning_rate = 0.08;
-  double momentum = 0.9;  // 0 with --optimizer sgd
+  std::string optimizer = "adam";
+  double learning_rate = 0;  // of the first round; from there it falls in a line to 0
+  int64_t hidden = 128;      // neurons of the hidden full layer
   std::string data = kFashionMnistDirectory;
   bool json = false;
 };

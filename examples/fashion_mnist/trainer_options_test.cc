@@ -29,13 +29,18 @@ TEST_F(TrainerOptionsTest, ReadsItsArguments) {
   EXPECT_EQ(options_.world, 9);
   EXPECT_EQ(options_.batch, 16);
   EXPECT_EQ(options_.learning_rate, 0.01);
-  EXPECT_EQ(options_.momentum, 0.9);
+  EXPECT_EQ(options_.optimizer, "adam");
+  EXPECT_EQ(options_.hidden, 128);
   EXPECT_EQ(options_.data, "/usr/share/datasets/fashion-mnist");
 }
 
-TEST_F(TrainerOptionsTest, PlainDescentHasNoMomentum) {
-  EXPECT_EQ(Parse({"--node", "unix:/run/n3", "--optimizer", "sgd"}), std::nullopt);
-  EXPECT_EQ(options_.momentum, 0);
+TEST_F(TrainerOptionsTest, EachOptimizerHasItsRate) {
+  EXPECT_EQ(Parse({"--node", "unix:/run/n3"}), std::nullopt);
+  EXPECT_EQ(options_.learning_rate, 0.006);
+  options_ = TrainerOptions();
+  EXPECT_EQ(Parse({"--node", "unix:/run/n3", "--optimizer", "sgd", "--hidden", "512"}), std::nullopt);
+  EXPECT_EQ(options_.learning_rate, 0.08);
+  EXPECT_EQ(options_.hidden, 512);
 }
 
 TEST_F(TrainerOptionsTest, HelpEndsWithSuccess) {
@@ -48,7 +53,7 @@ TEST_F(TrainerOptionsTest, RefusesWhatCannotBe) {
   EXPECT_EQ(Parse({"--node", "tcp://127.0.0.1:1"}), 2);
   EXPECT_EQ(Parse({"--node", "unix:/run/n1", "--rank", "9", "--world", "9"}), 2);
   EXPECT_EQ(Parse({"--node", "unix:/run/n1", "--batch", "0"}), 2);
-  EXPECT_EQ(Parse({"--node", "unix:/run/n1", "--optimizer", "adam"}), 2);
+  EXPECT_EQ(Parse({"--node", "unix:/run/n1", "--optimizer", "lion"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected --rank below --world, got 9 of 9"));
 }
 
