@@ -7,7 +7,7 @@
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
 #include "tools/command_table.h"
-#include "tools/demo_command.h"
+#include "tools/demo/demo_command.h"
 #include "tools/doctor_command.h"
 #include "tools/node_command.h"
 #include "tools/plan_command.h"

@@ -1,4 +1,4 @@
-// `banyan demo` as a whole, with all its processes.
+// `banyan demo` as a whole, with all its processes. What needs an emulated WAN is skipped where the system forbids one.
 
 #include <signal.h>
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "deploy/wan/testing_wan.h"
+#include "deploy/wan/wan_client.h"
+#include "deploy/wan/wan_processes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tools/child_process.h"
@@ -23,6 +27,8 @@
 namespace banyan {
 namespace {
 
+using ::testing::ContainsRegex;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
@@ -73,22 +79,25 @@ std::vector<pid_t> WaitForChildren(pid_t parent, size_t count) {
 }
 
 TEST(DemoTest, TwoSideBySideTrainIdenticalReplicas) {
-  const std::unique_ptr<ChildProcess> demos[] = {StartDemo("first", {"--rounds", "8", "--batch", "8"}),
-                                                 StartDemo("second", {"--rounds", "8", "--batch", "8", "--seed", "2"})};
+  const std::vector<std::string> arguments = {"--network", "loopback", "--rounds", "8",
+                                              "--batch",   "8",        "--hidden", "32"};
+  std::vector<std::string> other = arguments;
+  other.insert(other.end(), {"--seed", "2"});
+  const std::unique_ptr<ChildProcess> demos[] = {StartDemo("first", arguments), StartDemo("second", other)};
   for (const std::unique_ptr<ChildProcess>& demo : demos) {
     ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
     EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
     const std::vector<std::string> lines = demo->TakeLines();
     ASSERT_EQ(lines.size(), 1u);
-    EXPECT_THAT(lines[0],
-                MatchesRegex("demo: nodes=9 rounds=8 accuracy=0\\..* replicas=identical sync_ms_p50=.* wire_mb=.*"));
+    EXPECT_THAT(lines[0], MatchesRegex("demo: nodes=9 rounds=8 accuracy=0\\..* replicas=identical sync_ms_p50=.* "
+                                       "wire_mb=.* network=loopback policies=.*"));
   }
 }
 
 TEST(DemoTest, CtrlCLeavesNoProcessBehind) {
-  const std::unique_ptr<ChildProcess> demo = StartDemo("interrupted", {});
-  const std::vector<pid_t> children = WaitForChildren(demo->pid(), 19);
-  EXPECT_EQ(children.size(), 19u);
+  const std::unique_ptr<ChildProcess> demo = StartDemo("interrupted", {"--network", "loopback"});
+  const std::vector<pid_t> children = WaitForChildren(demo->pid(), 20);
+  EXPECT_EQ(children.size(), 20u);
   demo->Signal(SIGINT);
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "exit code 1");
@@ -97,14 +106,123 @@ TEST(DemoTest, CtrlCLeavesNoProcessBehind) {
 }
 
 TEST(DemoTest, ADeadChildEndsItAndIsNamed) {
-  const std::unique_ptr<ChildProcess> demo = StartDemo("bereaved", {});
-  const std::vector<pid_t> children = WaitForChildren(demo->pid(), 19);
-  ASSERT_EQ(children.size(), 19u);
+  const std::unique_ptr<ChildProcess> demo = StartDemo("bereaved", {"--network", "loopback"});
+  const std::vector<pid_t> children = WaitForChildren(demo->pid(), 20);
+  ASSERT_EQ(children.size(), 20u);
   kill(children[5], SIGSEGV);
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "exit code 1");
   EXPECT_THAT(demo->LogTail(200), HasSubstr("ended with signal 11"));
   EXPECT_THAT(StillThere(children), IsEmpty());
+}
+
+// Writes an overlay and gives its path; `rate` is of its links.
+std::string WriteOverlay(const std::string& name, const std::string& rate) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
+  std::ofstream(path) << "nodes: [{name: n1}, {name: n2}, {name: n3}]\n"
+                      << "links: [{between: [n1, n2]" << rate << "}, {between: [n2, n3]" << rate << "}]\n";
+  return path;
+}
+
+TEST(DemoTest, WithoutAnEmulatedWanItSaysWhyAndUsesLoopback) {
+  const std::unique_ptr<ChildProcess> demo =
+      StartDemo("without", {"--rounds", "2", "--batch", "2", "--overlay", WriteOverlay("without.yaml", "")});
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
+  EXPECT_THAT(demo->LogTail(1000), ContainsRegex("loopback instead of an emulated WAN: .*has no rate"));
+  EXPECT_THAT(demo->TakeLines(), ElementsAre(HasSubstr("network=loopback")));
+}
+
+class DemoWanTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    TestingWan probe;
+    probe.options.view = TestingView(2, {{1, 2, 10, 1}});
+    const absl::Status possible = probe.Start();
+    if (IsForbidden(possible)) GTEST_SKIP() << possible.message();
+    ASSERT_TRUE(possible.ok()) << possible;
+  }
+
+  static std::unique_ptr<ChildProcess> StartOnWan(const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {
+        "--network", "wan", "--batch",   "8",
+        "--hidden",  "32",  "--overlay", WriteOverlay(name + ".yaml", ", mbps: 100, delay_ms: 1")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return StartDemo(name, arguments);
+  }
+
+  struct Wan {
+    std::string directory;  // of the demo
+    std::string id;
+    pid_t forwarder = 0;
+  };
+
+  // The demo's emulated WAN once every process runs in it; without an id when that takes too long.
+  static Wan AwaitWan(const ChildProcess& demo) {
+    const absl::Time deadline = absl::Now() + kPatience;
+    for (; absl::Now() < deadline; absl::SleepFor(absl::Milliseconds(20))) {
+      const std::optional<Wan> wan = FindWan(demo);
+      if (wan.has_value() && FindWanProcesses(wan->id).size() == kWanProcesses) return *wan;
+    }
+    return {};
+  }
+
+  static std::optional<Wan> FindWan(const ChildProcess& demo) {
+    const std::vector<pid_t> children = ChildrenOf(demo.pid());
+    for (const auto& entry : std::filesystem::directory_iterator("/tmp")) {
+      const std::string path = entry.path();
+      if (!path.starts_with("/tmp/banyan-demo")) continue;
+      const absl::StatusOr<WanStatus> status = WanClient(path + "/wan").Status();
+      if (!status.ok()) continue;
+      const auto pid = static_cast<pid_t>(status->pid);
+      if (std::find(children.begin(), children.end(), pid) != children.end()) return Wan{path, status->id, pid};
+    }
+    return std::nullopt;
+  }
+
+  static void ExpectNothingLeft(const Wan& wan) {
+    EXPECT_THAT(FindWanProcesses(wan.id), IsEmpty());
+    EXPECT_THAT(StillThere({wan.forwarder}), IsEmpty());
+    EXPECT_FALSE(std::filesystem::exists(wan.directory));
+  }
+
+  // The scheduler and what asks it, three nodes and three training processes.
+  static constexpr size_t kWanProcesses = 8;
+};
+
+TEST_F(DemoWanTest, TrainsWhileRatesChange) {
+  const std::unique_ptr<ChildProcess> demo =
+      StartOnWan("moving", {"--rounds", "30", "--redraw-seconds", "0.5", "--json"});
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
+  const std::vector<std::string> lines = demo->TakeLines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("\"replicas_identical\":true"));
+  EXPECT_THAT(lines[0], HasSubstr("\"network\":\"wan\""));
+  EXPECT_THAT(lines[0], ContainsRegex("\"rate_changes\":[1-9]"));
+  EXPECT_THAT(lines[0], HasSubstr("\"wan_mbps\":"));
+}
+
+TEST_F(DemoWanTest, CtrlCLeavesNothingBehind) {
+  const std::unique_ptr<ChildProcess> demo = StartOnWan("interrupted", {"--rounds", "100000"});
+  const Wan wan = AwaitWan(*demo);
+  ASSERT_NE(wan.id, "") << demo->LogTail(50);
+  demo->Signal(SIGINT);
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "exit code 1");
+  EXPECT_THAT(demo->LogTail(1), HasSubstr("interrupted"));
+  ExpectNothingLeft(wan);
+}
+
+TEST_F(DemoWanTest, ADeadEmulatorEndsItAndIsNamed) {
+  const std::unique_ptr<ChildProcess> demo = StartOnWan("cut", {"--rounds", "100000"});
+  const Wan wan = AwaitWan(*demo);
+  ASSERT_NE(wan.id, "") << demo->LogTail(50);
+  ASSERT_EQ(kill(wan.forwarder, SIGKILL), 0);
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "exit code 1");
+  EXPECT_THAT(demo->LogTail(50), HasSubstr("the emulated WAN ended too early"));
+  ExpectNothingLeft(wan);
 }
 
 }  // namespace

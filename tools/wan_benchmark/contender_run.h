@@ -9,10 +9,10 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "tools/emulated_wan.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_result.h"
 #include "tools/wan_benchmark/contender_setup.h"
-#include "tools/wan_benchmark/emulated_wan.h"
 
 namespace banyan {
 

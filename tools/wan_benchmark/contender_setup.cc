@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "tools/emulated_wan.h"
 #include "yaml-cpp/yaml.h"
 
 namespace banyan {
@@ -168,10 +169,7 @@ ContenderSetup MakeSetup(const Contender& contender, const BenchPlace& place) {
 }
 
 std::vector<std::string> InNode(const BenchPlace& place, const BenchProcess& process) {
-  std::vector<std::string> line = {place.banyan_program, "wan", "exec", process.node, "--directory",
-                                   place.wan_directory,  "--"};
-  line.insert(line.end(), process.arguments.begin(), process.arguments.end());
-  return line;
+  return WanExecArguments(place.banyan_program, place.wan_directory, process.node, process.arguments);
 }
 
 }  // namespace banyan

@@ -1,4 +1,4 @@
-#include "tools/wan_benchmark/emulated_wan.h"
+#include "tools/emulated_wan.h"
 
 #include "absl/strings/str_join.h"
 #include "gmock/gmock.h"
@@ -29,6 +29,11 @@ TEST(EmulatedWanTest, TellsTheCommandWhatToEmulate) {
   EXPECT_EQ(absl::StrJoin(WanUpArguments(options), " "),
             "/bin/banyan wan up o.yaml --foreground --directory /tmp/d --seed 7 --congestion bbr --redraw-seconds 180 "
             "--redraw-mbps 20-155");
+}
+
+TEST(EmulatedWanTest, RunsProgramsInNodes) {
+  EXPECT_EQ(absl::StrJoin(WanExecArguments("/bin/banyan", "/tmp/d", "n3", {"ip", "address"}), " "),
+            "/bin/banyan wan exec n3 --directory /tmp/d -- ip address");
 }
 
 TEST(EmulatedWanTest, SaysWhyItDoesNotStart) {

@@ -1,6 +1,6 @@
 // Makes the overlay file of a demo out of one that has only nodes and links. Pure functions.
-#ifndef BANYAN_TOOLS_DEMO_OVERLAY_H_
-#define BANYAN_TOOLS_DEMO_OVERLAY_H_
+#ifndef BANYAN_TOOLS_DEMO_DEMO_OVERLAY_H_
+#define BANYAN_TOOLS_DEMO_DEMO_OVERLAY_H_
 
 #include <string>
 #include <vector>
@@ -23,11 +23,12 @@ struct DemoNode {
 // file and line) or its aggregation is not the mean, which the demo's training counts on.
 absl::StatusOr<std::vector<DemoNode>> ReadDemoNodes(absl::string_view text, absl::string_view file_name);
 
-// The same overlay with these addresses in place of its own, and with a name for the job and a chunk size that suits
-// the demo's small model where it says none. REQUIRES: ReadDemoNodes takes `text`; an address for each node.
+// The same overlay with these addresses in place of its own, and with a name for the job, a chunk size that suits
+// the demo's small model and patience with silent nodes where it says none. REQUIRES: ReadDemoNodes takes `text`; an
+// address for each node.
 std::string FillAddresses(absl::string_view text, const std::string& scheduler_address,
                           const std::vector<std::string>& node_addresses);
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_DEMO_OVERLAY_H_
+#endif  // BANYAN_TOOLS_DEMO_DEMO_OVERLAY_H_

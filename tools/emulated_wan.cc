@@ -1,4 +1,4 @@
-#include "tools/wan_benchmark/emulated_wan.h"
+#include "tools/emulated_wan.h"
 
 #include <signal.h>
 #include <time.h>
@@ -41,6 +41,13 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
   return arguments;
 }
 
+std::vector<std::string> WanExecArguments(const std::string& banyan_program, const std::string& directory,
+                                          const std::string& node, const std::vector<std::string>& program) {
+  std::vector<std::string> line = {banyan_program, "wan", "exec", node, "--directory", directory, "--"};
+  line.insert(line.end(), program.begin(), program.end());
+  return line;
+}
+
 absl::StatusOr<std::unique_ptr<EmulatedWan>> EmulatedWan::Start(const EmulatedWanOptions& options) {
   absl::StatusOr<std::unique_ptr<ChildProcess>> process = ChildProcess::Start(
       {.name = "the emulated WAN", .arguments = WanUpArguments(options), .log_path = options.log_path});
@@ -59,6 +66,12 @@ EmulatedWan::~EmulatedWan() {
   if (process_->WaitUntilEnded(kStopTime) && process_->failure().empty()) return;
   process_->Signal(SIGKILL);
   StopEmulator(directory_).IgnoreError();
+}
+
+absl::Status EmulatedWan::Check() const {
+  if (process_->running()) return absl::OkStatus();
+  return absl::UnavailableError(
+      absl::StrCat("the emulated WAN ended too early; the end of its log:\n", process_->LogTail(kShownLogLines)));
 }
 
 double EmulatedWan::NodesCpuSeconds(const WanStatus& status) const {

@@ -1,8 +1,8 @@
-// An emulated WAN of a benchmark, from its start to its end: `banyan wan up` in a process of its own, which never
-// outlives this one. With it go all processes in its nodes. Thread-compatible; the thread that starts it must live as
-// long.
-#ifndef BANYAN_TOOLS_WAN_BENCHMARK_EMULATED_WAN_H_
-#define BANYAN_TOOLS_WAN_BENCHMARK_EMULATED_WAN_H_
+// An emulated WAN of a benchmark or a demo, from its start to its end: `banyan wan up` in a process of its own, which
+// never outlives this one. With it go all processes in its nodes. Thread-compatible; the thread that starts it must
+// live as long.
+#ifndef BANYAN_TOOLS_EMULATED_WAN_H_
+#define BANYAN_TOOLS_EMULATED_WAN_H_
 
 #include <cstdint>
 #include <memory>
@@ -31,6 +31,10 @@ struct EmulatedWanOptions {
 // `banyan wan up ..`. Pure.
 std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options);
 
+// The command line that runs a program in a node: `banyan wan exec .. -- ..`. Pure.
+std::vector<std::string> WanExecArguments(const std::string& banyan_program, const std::string& directory,
+                                          const std::string& node, const std::vector<std::string>& program);
+
 class EmulatedWan {
  public:
   // Returns when it runs; the error is what `banyan wan up` has said.
@@ -40,6 +44,8 @@ class EmulatedWan {
   ~EmulatedWan();
 
   absl::StatusOr<WanStatus> Status() const { return client_.Status(); }
+  // UNAVAILABLE, with the end of its log, once it has ended by itself.
+  absl::Status Check() const;
   // The processor time that all processes in its nodes have taken, but for those that have ended.
   double NodesCpuSeconds(const WanStatus& status) const;
 
@@ -54,4 +60,4 @@ class EmulatedWan {
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_WAN_BENCHMARK_EMULATED_WAN_H_
+#endif  // BANYAN_TOOLS_EMULATED_WAN_H_

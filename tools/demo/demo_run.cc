@@ -1,4 +1,4 @@
-#include "tools/demo_run.h"
+#include "tools/demo/demo_run.h"
 
 #include <memory>
 #include <optional>
@@ -11,13 +11,12 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "tools/status_feed.h"
 
 namespace banyan {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
-constexpr absl::Duration kStatusInterval = absl::Milliseconds(500);
+constexpr absl::Duration kWanInterval = absl::Milliseconds(500);
 // Nodes report their bytes once a heartbeat.
 constexpr absl::Duration kLastReports = absl::Milliseconds(2200);
 
@@ -29,17 +28,24 @@ std::string StateOf(const StatusView& status) {
 
 class DemoRun {
  public:
-  DemoRun(DemoJob& job, StatusFeed& feed, int nodes, int64_t rounds, const StopSignals& signals, DemoScreen& screen)
-      : job_(job), feed_(feed), signals_(signals), screen_(screen), progress_(nodes, job.worker_count(), rounds) {}
+  DemoRun(DemoJob& job, const DemoNetwork& network, int nodes, int64_t rounds, const StopSignals& signals,
+          DemoScreen& screen)
+      : job_(job),
+        network_(network),
+        signals_(signals),
+        screen_(screen),
+        progress_(nodes, job.worker_count(), rounds) {}
 
   // Until every training process has told its result.
   absl::Status Train() {
     while (!progress_.all_finished()) {
       if (signals_.received()) return absl::CancelledError("interrupted");
       if (absl::Status status = TakeProgress(); !status.ok()) return status;
+      // Without the network the processes may end too, so that comes first.
+      if (absl::Status status = network_.Check(); !status.ok()) return status;
       if (absl::Status status = job_.Check(); !status.ok()) return status;
-      TakeStatus();
-      screen_.Update(progress_, state_, absl::Now() - started_);
+      LookAround();
+      screen_.Update(progress_, network_state_, state_, Elapsed());
     }
     return absl::OkStatus();
   }
@@ -49,14 +55,16 @@ class DemoRun {
     const absl::Time deadline = absl::Now() + kLastReports;
     while (absl::Now() < deadline && !signals_.received()) {
       absl::SleepFor(kTick);
-      TakeStatus();
+      LookAround();
     }
-    screen_.Finish(progress_, absl::Now() - started_);
+    screen_.Finish(progress_, network_state_, Elapsed());
   }
 
-  DemoProgress TakeResult() { return std::move(progress_); }
+  DemoResult TakeResult() { return {std::move(progress_), std::move(network_state_)}; }
 
  private:
+  absl::Duration Elapsed() const { return absl::Now() - started_; }
+
   absl::Status TakeProgress() {
     absl::StatusOr<std::vector<TrainingProgress>> taken = job_.TakeProgress(signals_.fd(), kTick);
     if (!taken.ok()) return taken.status();
@@ -66,33 +74,36 @@ class DemoRun {
     return absl::OkStatus();
   }
 
-  void TakeStatus() {
-    const std::optional<StatusView> status = feed_.Take();
-    if (!status.has_value()) return;
-    state_ = StateOf(*status);
-    std::vector<LinkBytes> links;
-    for (const StatusView::Link& link : status->links) links.push_back({link.from, link.to, link.sent_bytes});
-    progress_.SetLinks(std::move(links));
+  void LookAround() {
+    if (const std::optional<StatusView> status = job_.TakeStatus(); status.has_value()) {
+      state_ = StateOf(*status);
+      network_state_.Add(*status, Elapsed());
+    }
+    if (Elapsed() < next_wan_look_) return;
+    next_wan_look_ = Elapsed() + kWanInterval;
+    if (const std::optional<WanStatus> wan = network_.TakeWanStatus(); wan.has_value()) {
+      network_state_.Add(*wan, Elapsed());
+    }
   }
 
   DemoJob& job_;
-  StatusFeed& feed_;
+  const DemoNetwork& network_;
   const StopSignals& signals_;
   DemoScreen& screen_;
   DemoProgress progress_;
+  DemoNetworkState network_state_;
   const absl::Time started_ = absl::Now();
+  absl::Duration next_wan_look_;
   std::string state_ = "waiting for the scheduler";
 };
 
 }  // namespace
 
-absl::StatusOr<DemoProgress> RunDemo(const DemoJobOptions& options, int64_t rounds, const StopSignals& signals,
-                                     const WorkDirectory& directory, DemoScreen& screen) {
-  absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options, directory);
+absl::StatusOr<DemoResult> RunDemo(const DemoJobOptions& options, int64_t rounds, const StopSignals& signals,
+                                   const DemoNetwork& network, const WorkDirectory& directory, DemoScreen& screen) {
+  absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options, network, directory);
   if (!job.ok()) return job.status();
-  absl::StatusOr<std::unique_ptr<StatusFeed>> feed = StatusFeed::Start((*job)->scheduler_address(), kStatusInterval);
-  if (!feed.ok()) return feed.status();
-  DemoRun run(**job, **feed, static_cast<int>(options.nodes.size()), rounds, signals, screen);
+  DemoRun run(**job, network, static_cast<int>(options.nodes.size()), rounds, signals, screen);
   if (absl::Status status = run.Train(); !status.ok()) return status;
   run.TakeLastReports();
   if (absl::Status status = (*job)->Stop(); !status.ok()) return status;

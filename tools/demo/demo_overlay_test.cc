@@ -1,4 +1,4 @@
-#include "tools/demo_overlay.h"
+#include "tools/demo/demo_overlay.h"
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -38,6 +38,7 @@ TEST(DemoOverlayTest, FillsInWhatAJobNeeds) {
   const OverlayConfig overlay = Fill(DefaultDemoOverlay(), 9);
   EXPECT_EQ(overlay.job, "fashion-mnist");
   EXPECT_EQ(overlay.scheduler.address, kScheduler);
+  EXPECT_EQ(overlay.membership.lost_after, absl::Seconds(30));
   EXPECT_EQ(overlay.nodes[8].address, "tcp://127.0.0.1:7709");
   ASSERT_TRUE(overlay.links.has_value());
   EXPECT_EQ(overlay.links->size(), 13u);

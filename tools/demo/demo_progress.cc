@@ -1,4 +1,4 @@
-#include "tools/demo_progress.h"
+#include "tools/demo/demo_progress.h"
 
 #include <algorithm>
 
@@ -64,12 +64,6 @@ absl::Duration DemoProgress::median_sync_time() const {
   std::sort(sorted.begin(), sorted.end());
   const size_t middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
-uint64_t DemoProgress::wire_bytes() const {
-  uint64_t total = 0;
-  for (const LinkBytes& link : links_) total += link.sent_bytes;
-  return total;
 }
 
 bool DemoProgress::replicas_identical() const {

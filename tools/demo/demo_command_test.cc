@@ -1,4 +1,4 @@
-#include "tools/demo_command.h"
+#include "tools/demo/demo_command.h"
 
 #include <sstream>
 #include <vector>
@@ -31,6 +31,8 @@ TEST_F(DemoCommandTest, RefusesAnUnknownFlag) {
 
 TEST_F(DemoCommandTest, RefusesWhatCannotBe) {
   EXPECT_EQ(Run({"--rounds", "0"}), 2);
+  EXPECT_EQ(Run({"--network", "lan"}), 2);
+  EXPECT_EQ(Run({"--redraw-seconds", "-1"}), 2);
   EXPECT_EQ(Run({"--overlay", "/nonexistent/overlay.yaml"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("/nonexistent/overlay.yaml"));
 }

@@ -1,4 +1,4 @@
-#include "tools/demo_job.h"
+#include "tools/demo/demo_job.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -44,7 +44,10 @@ class DemoJobTest : public ::testing::Test {
   }
 
   void Start() {
-    absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options_, *directory_);
+    absl::StatusOr<std::unique_ptr<DemoNetwork>> network = DemoNetwork::OnLoopback(options_.nodes.size());
+    ASSERT_TRUE(network.ok()) << network.status();
+    network_ = *std::move(network);
+    absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options_, *network_, *directory_);
     ASSERT_TRUE(job.ok()) << job.status();
     job_ = *std::move(job);
   }
@@ -69,6 +72,7 @@ class DemoJobTest : public ::testing::Test {
 
   std::unique_ptr<WorkDirectory> directory_;
   DemoJobOptions options_;
+  std::unique_ptr<DemoNetwork> network_;
   std::unique_ptr<DemoJob> job_;
   int stop_[2];
 };
@@ -104,9 +108,9 @@ TEST_F(DemoJobTest, StartsEveryProcessWithItsArguments) {
   EXPECT_EQ(progress->size(), 3u);
   EXPECT_TRUE(job_->Check().ok());
   EXPECT_THAT(FirstLine(directory_->File("scheduler.log")), HasSubstr("scheduler " + directory_->File("overlay.yaml")));
-  EXPECT_THAT(
-      FirstLine(directory_->File("n2.log")),
-      HasSubstr(absl::StrCat("node --name n2 --scheduler ", job_->scheduler_address(), " --listen tcp://127.0.0.1:")));
+  EXPECT_THAT(FirstLine(directory_->File("n2.log")),
+              HasSubstr(absl::StrCat("node --name n2 --scheduler ", network_->scheduler_address(),
+                                     " --listen tcp://127.0.0.1:")));
   EXPECT_THAT(FirstLine(directory_->File("trainer-2.log")),
               HasSubstr(absl::StrCat("--json --node unix:", directory_->File("n2.sock"),
                                      " --worker 1 --rank 2 --world 3 --rounds=5")));
@@ -155,6 +159,21 @@ TEST_F(DemoJobTest, NothingIsLeftAfterItsEnd) {
   EXPECT_EQ(kill(std::stoi(pid), 0), 0);
   job_.reset();
   EXPECT_NE(kill(std::stoi(pid), 0), 0);
+}
+
+TEST_F(DemoJobTest, TellsTheLastStatus) {
+  options_.banyan_program = MakeProgram("banyan",
+                                        "if [ \"$1\" = status ]; then echo '{\"epoch\":1,\"policy\":2}'; echo "
+                                        "'{\"epoch\":1,\"policy\":3}'; fi; exec sleep 600");
+  Start();
+  std::optional<StatusView> status;
+  for (int i = 0; i < 3000 && (!status.has_value() || status->policy < 3); ++i) {
+    absl::SleepFor(absl::Milliseconds(10));
+    if (std::optional<StatusView> taken = job_->TakeStatus(); taken.has_value()) status = std::move(taken);
+  }
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->policy, 3);
+  EXPECT_FALSE(job_->TakeStatus().has_value());
 }
 
 TEST_F(DemoJobTest, AStopSignalEndsTheWaiting) {

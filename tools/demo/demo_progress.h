@@ -1,12 +1,11 @@
-// What the demo knows of a training job while it runs: rounds, losses, synchronisation times, bytes on links, results.
-// Pure; thread-compatible.
-#ifndef BANYAN_TOOLS_DEMO_PROGRESS_H_
-#define BANYAN_TOOLS_DEMO_PROGRESS_H_
+// What the demo knows of a training job while it runs: rounds, losses, synchronisation times, results. Pure;
+// thread-compatible.
+#ifndef BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_
+#define BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -15,12 +14,6 @@
 
 namespace banyan {
 
-struct LinkBytes {
-  std::string from;
-  std::string to;
-  uint64_t sent_bytes = 0;
-};
-
 class DemoProgress {
  public:
   // REQUIRES: nodes > 0, workers > 0.
@@ -28,7 +21,6 @@ class DemoProgress {
 
   // INVALID_ARGUMENT when a worker reports what cannot be: another worker's rank, a round twice.
   absl::Status Add(const TrainingProgress& progress);
-  void SetLinks(std::vector<LinkBytes> links) { links_ = std::move(links); }
 
   int nodes() const { return nodes_; }
   int workers() const { return workers_; }
@@ -40,8 +32,6 @@ class DemoProgress {
   // Of the last finished round: from the last worker's push to the last worker's completed pull.
   absl::Duration sync_time() const { return sync_times_.empty() ? absl::ZeroDuration() : sync_times_.back(); }
   absl::Duration median_sync_time() const;
-  const std::vector<LinkBytes>& links() const { return links_; }
-  uint64_t wire_bytes() const;
 
   bool all_finished() const { return static_cast<int>(results_.size()) == workers_; }
   // Whether all workers have ended with the same bits. REQUIRES: all_finished().
@@ -63,10 +53,9 @@ class DemoProgress {
   std::map<int64_t, OpenRound> open_;
   std::vector<absl::Duration> sync_times_;  // of round 1, 2, ...
   double loss_ = 0;
-  std::vector<LinkBytes> links_;
   std::map<int, TrainingResult> results_;
 };
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_DEMO_PROGRESS_H_
+#endif  // BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_

@@ -1,6 +1,6 @@
 // `banyan demo`: data centres that train one model on this machine.
-#ifndef BANYAN_TOOLS_DEMO_COMMAND_H_
-#define BANYAN_TOOLS_DEMO_COMMAND_H_
+#ifndef BANYAN_TOOLS_DEMO_DEMO_COMMAND_H_
+#define BANYAN_TOOLS_DEMO_DEMO_COMMAND_H_
 
 #include <ostream>
 #include <string>
@@ -15,4 +15,4 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_DEMO_COMMAND_H_
+#endif  // BANYAN_TOOLS_DEMO_DEMO_COMMAND_H_

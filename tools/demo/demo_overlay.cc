@@ -1,4 +1,4 @@
-#include "tools/demo_overlay.h"
+#include "tools/demo/demo_overlay.h"
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -10,12 +10,14 @@ namespace banyan {
 namespace {
 
 constexpr char kInternet2[] =
-#include "tools/demo_overlay_text.inc"
+#include "tools/demo/demo_overlay_text.inc"
     ;
 
 constexpr char kJob[] = "fashion-mnist";
-// The model has 117,066 parameters: this gives each of nine trees a part of it.
+// The model has a few hundred thousand parameters: this gives each of a dozen trees a part of it.
 constexpr int kChunkMaxElements = 8192;
+// All data centres share one machine, where a process may have to wait for a processor.
+constexpr int kLostAfterSeconds = 30;
 
 }  // namespace
 
@@ -45,6 +47,7 @@ std::string FillAddresses(absl::string_view text, const std::string& scheduler_a
   }
   if (!overlay["job"]) overlay["job"] = kJob;
   if (!overlay["chunks"]) overlay["chunks"]["max_elements"] = kChunkMaxElements;
+  if (!overlay["membership"]) overlay["membership"]["lost_after_seconds"] = kLostAfterSeconds;
   return absl::StrCat(YAML::Dump(overlay), "\n");
 }
 

@@ -1,0 +1,172 @@
+#include "tools/demo/demo_command.h"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "tools/command_line.h"
+#include "tools/demo/demo_dashboard.h"
+#include "tools/demo/demo_network.h"
+#include "tools/demo/demo_overlay.h"
+#include "tools/demo/demo_run.h"
+#include "tools/program_path.h"
+#include "tools/stop_signals.h"
+#include "tools/work_directory.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kMaxRounds = 1000000;
+constexpr int64_t kMaxBatch = 1000;
+constexpr int64_t kMaxHidden = 100000;
+constexpr double kMaxSeconds = 1e6;
+constexpr char kAuto[] = "auto";
+constexpr char kWan[] = "wan";
+constexpr char kLoopback[] = "loopback";
+
+struct DemoFlags {
+  std::string overlay;  // empty: the built-in one
+  std::string network = kAuto;
+  double redraw_seconds = 30;
+  int64_t rounds = 350;
+  int64_t batch = 24;
+  int64_t hidden = 512;
+  int64_t seed = 1;
+  bool json = false;
+  bool keep_logs = false;
+};
+
+CommandLine MakeCommandLine(DemoFlags& flags) {
+  CommandLine line(
+      "banyan demo",
+      "Nine data centres train one network on Fashion-MNIST, on this machine: a scheduler, nine nodes and nine\n"
+      "training processes on an emulated WAN whose rates change, or over loopback where the system allows no\n"
+      "emulated WAN. Ends with one line that says whether all replicas are identical.",
+      "banyan demo --rounds 200 --redraw-seconds 60");
+  line.Text("overlay", "FILE", "nodes and links of another demo (default: built in, nine nodes of Internet2)",
+            &flags.overlay);
+  line.Choice("network", {kAuto, kWan, kLoopback}, "auto: the emulated WAN where the system allows it (default)",
+              &flags.network);
+  line.Number("redraw-seconds", "S",
+              absl::StrCat("draw all rates of the emulated WAN anew this often, between ", kDemoRedrawMbps,
+                           " Mbit/s (default 30; 0: never)"),
+              0, kMaxSeconds, &flags.redraw_seconds);
+  line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
+  line.Integer("batch", "N", "images per step and process (default 24)", 1, kMaxBatch, &flags.batch);
+  line.Integer("hidden", "N", "neurons of the model's hidden layer, 3.2 KB each in every round (default 512)", 1,
+               kMaxHidden, &flags.hidden);
+  line.Integer("seed", "N", "of the order of images, of losses and of rates (default 1)", 0, kMaxRounds, &flags.seed);
+  line.Switch("json", "print the result as JSON", &flags.json);
+  line.Switch("keep-logs", "keep the directory with overlay and logs", &flags.keep_logs);
+  return line;
+}
+
+absl::StatusOr<std::string> ReadOverlay(const std::string& path) {
+  if (path.empty()) return std::string(DefaultDemoOverlay());
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || text.str().empty()) {
+    return absl::NotFoundError(absl::StrCat(path, ": expected an overlay file, cannot read it or it is empty"));
+  }
+  return text.str();
+}
+
+absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
+  DemoJobOptions options;
+  absl::StatusOr<std::string> overlay = ReadOverlay(flags.overlay);
+  if (!overlay.ok()) return overlay.status();
+  options.overlay = *std::move(overlay);
+  absl::StatusOr<std::vector<DemoNode>> nodes = ReadDemoNodes(options.overlay, flags.overlay);
+  if (!nodes.ok()) return nodes.status();
+  options.nodes = *std::move(nodes);
+  absl::StatusOr<std::string> banyan = OwnProgram();
+  if (!banyan.ok()) return banyan.status();
+  options.banyan_program = *std::move(banyan);
+  absl::StatusOr<std::string> trainer = FindProgram("examples/fashion_mnist/trainer");
+  if (!trainer.ok()) return trainer.status();
+  options.trainer_program = *std::move(trainer);
+  options.trainer_arguments = {absl::StrCat("--rounds=", flags.rounds), absl::StrCat("--batch=", flags.batch),
+                               absl::StrCat("--hidden=", flags.hidden), absl::StrCat("--seed=", flags.seed)};
+  return options;
+}
+
+absl::StatusOr<std::unique_ptr<DemoNetwork>> StartWan(const DemoFlags& flags, const DemoJobOptions& job,
+                                                      const WorkDirectory& directory) {
+  DemoWanOptions options;
+  options.banyan_program = job.banyan_program;
+  options.overlay = job.overlay;
+  options.overlay_name = flags.overlay;
+  options.seed = flags.seed;
+  options.redraw_seconds = flags.redraw_seconds;
+  return DemoNetwork::OnWan(options, directory);
+}
+
+std::string DescribeWan(const DemoFlags& flags, size_t nodes) {
+  std::string text = absl::StrCat(nodes, " nodes on an emulated WAN, ");
+  return text + (flags.redraw_seconds > 0 ? absl::StrCat("its rates drawn anew every ", flags.redraw_seconds,
+                                                         " s between ", kDemoRedrawMbps, " Mbit/s")
+                                          : "its rates as in the overlay");
+}
+
+std::string OneLine(absl::string_view text) {
+  return absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " ");
+}
+
+absl::StatusOr<std::unique_ptr<DemoNetwork>> OpenNetwork(const DemoFlags& flags, const DemoJobOptions& job,
+                                                         const WorkDirectory& directory, std::ostream& err) {
+  if (flags.network != kLoopback) {
+    absl::StatusOr<std::unique_ptr<DemoNetwork>> wan = StartWan(flags, job, directory);
+    if (wan.ok()) err << DescribeWan(flags, job.nodes.size()) << std::endl;
+    if (wan.ok() || flags.network == kWan) return wan;
+    err << "loopback instead of an emulated WAN: " << OneLine(wan.status().message()) << std::endl;
+  }
+  err << job.nodes.size()
+      << " nodes over loopback, whose links are not shaped: times are this machine's, not a wide-area network's"
+      << std::endl;
+  return DemoNetwork::OnLoopback(job.nodes.size());
+}
+
+absl::StatusOr<DemoResult> StartAndWatch(const DemoFlags& flags, std::ostream& err) {
+  const StopSignals signals;
+  absl::StatusOr<DemoJobOptions> options = MakeJobOptions(flags);
+  if (!options.ok()) return options.status();
+  absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-demo");
+  if (!directory.ok()) return directory.status();
+  if (flags.keep_logs) {
+    (*directory)->Keep();
+    err << "logs are in " << (*directory)->path() << std::endl;
+  }
+  const absl::StatusOr<std::unique_ptr<DemoNetwork>> network = OpenNetwork(flags, *options, **directory, err);
+  if (!network.ok()) return network.status();
+  DemoScreen screen(err, TerminalWidth(STDERR_FILENO));
+  return RunDemo(*options, flags.rounds, signals, **network, **directory, screen);
+}
+
+}  // namespace
+
+int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  DemoFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const absl::StatusOr<DemoResult> result = StartAndWatch(flags, err);
+  if (!result.ok()) {
+    err << "banyan demo: " << result.status().message() << "\n";
+    return kExitFailure;
+  }
+  out << (flags.json ? SummaryJson(result->progress, result->network) : SummaryLine(result->progress, result->network))
+      << "\n";
+  return result->progress.replicas_identical() ? kExitSuccess : kExitFailure;
+}
+
+}  // namespace banyan

@@ -1,0 +1,80 @@
+// The processes of a demo: a scheduler, its nodes, the training processes beside them, and one that asks the scheduler
+// for its status, in a network that is there already. None outlives the object. Thread-compatible; the thread that
+// starts it must live as long.
+#ifndef BANYAN_TOOLS_DEMO_DEMO_JOB_H_
+#define BANYAN_TOOLS_DEMO_DEMO_JOB_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tools/child_process.h"
+#include "tools/demo/demo_network.h"
+#include "tools/demo/demo_overlay.h"
+#include "tools/status_view.h"
+#include "tools/training_progress.h"
+#include "tools/work_directory.h"
+
+namespace banyan {
+
+struct DemoJobOptions {
+  std::string banyan_program;
+  std::string trainer_program;
+  std::string overlay;  // the text of the file
+  std::vector<DemoNode> nodes;
+  std::vector<std::string> trainer_arguments;  // the same for all: rounds, batch, optimizer
+};
+
+class DemoJob {
+ public:
+  // Starts everything. `directory` gets the logs, the sockets and the overlay; it and the network, which is for the
+  // nodes of `options`, outlive the job.
+  static absl::StatusOr<std::unique_ptr<DemoJob>> Start(const DemoJobOptions& options, const DemoNetwork& network,
+                                                        const WorkDirectory& directory);
+  DemoJob(const DemoJob&) = delete;
+  DemoJob& operator=(const DemoJob&) = delete;
+  // Stops.
+  ~DemoJob();
+
+  int worker_count() const { return static_cast<int>(trainers_.size()); }
+
+  // What the training processes have told since the last call; waits for it, or for `stop_fd` to become readable,
+  // `timeout` at most.
+  absl::StatusOr<std::vector<TrainingProgress>> TakeProgress(int stop_fd, absl::Duration timeout);
+
+  // The scheduler's last status since the last call; nothing when none came.
+  std::optional<StatusView> TakeStatus();
+
+  // An error as soon as a process has ended that should not have: a training process with a failure, any other at all.
+  // It names all such processes and shows the end of their logs.
+  absl::Status Check();
+
+  // Lets training processes, nodes and scheduler end in this order, and kills what does not in time. UNAVAILABLE names
+  // what was killed or failed.
+  absl::Status Stop();
+
+ private:
+  DemoJob(const DemoJobOptions& options, const DemoNetwork& network, const WorkDirectory& directory)
+      : options_(options), network_(network), directory_(directory) {}
+
+  absl::Status StartAll();
+  absl::Status StartScheduler();
+  absl::Status StartNode(size_t index);
+  absl::Status StartTrainer(size_t index, int worker, int world);
+
+  const DemoJobOptions options_;
+  const DemoNetwork& network_;
+  const WorkDirectory& directory_;
+  std::vector<std::unique_ptr<ChildProcess>> services_;  // the scheduler, and what asks it for its status
+  std::vector<std::unique_ptr<ChildProcess>> nodes_;
+  std::vector<std::unique_ptr<ChildProcess>> trainers_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DEMO_DEMO_JOB_H_

@@ -1,0 +1,58 @@
+// What the demo knows of its network while it runs: what the scheduler tells of links and policy, and beside it what
+// the emulated links really are. Pure; thread-compatible.
+#ifndef BANYAN_TOOLS_DEMO_DEMO_NETWORK_STATE_H_
+#define BANYAN_TOOLS_DEMO_DEMO_NETWORK_STATE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "deploy/wan/wan_status.h"
+#include "tools/status_view.h"
+
+namespace banyan {
+
+// One direction, as the scheduler sees it.
+struct DemoLink {
+  std::string from;
+  std::string to;
+  uint64_t sent_bytes = 0;
+  double mbps = 0;  // measured, or believed from the start
+  bool is_measured = false;
+  std::optional<double> wan_mbps = {};  // what the emulated link carries at present
+};
+
+class DemoNetworkState {
+ public:
+  // `elapsed` is the time since the demo's start and never decreases.
+  void Add(const StatusView& status, absl::Duration elapsed);
+  void Add(const WanStatus& wan, absl::Duration elapsed);
+
+  // In the order of the overlay.
+  std::vector<DemoLink> links() const;
+  uint64_t wire_bytes() const;
+  bool is_wan() const { return wan_.has_value(); }
+  // Of how many links the scheduler knows the emulated rate to a fifth; nothing without an emulated WAN.
+  std::optional<int> links_known() const;
+
+  // Version 0 before the first; the other members tell of its plan.
+  const StatusView& status() const { return status_; }
+  // When the scheduler's last policy was first seen.
+  absl::Duration policy_since() const { return policy_since_; }
+  // How often links of the emulated WAN have changed, and when they did so last.
+  int rate_changes() const { return rate_changes_; }
+  absl::Duration rates_since() const { return rates_since_; }
+
+ private:
+  StatusView status_;
+  absl::Duration policy_since_;
+  std::optional<WanStatus> wan_;
+  int rate_changes_ = 0;
+  absl::Duration rates_since_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DEMO_DEMO_NETWORK_STATE_H_
