@@ -89,7 +89,7 @@ void AppendLinks(const DemoNetworkState& network, int width, int link_rows, std:
   const std::vector<DemoLink> links = Busiest(all, static_cast<size_t>(link_rows) * kLinksPerRow);
   if (links.empty()) return;
   lines.push_back(absl::StrFormat(
-      "links: Mbit/s %sseen by Banyan (? not yet), MB sent (%.1f in all)%s", network.is_wan() ? "of the WAN and " : "",
+      "links: Mbit/s %sseen by Banyan (? not yet); MB sent, %.1f in all%s", network.is_wan() ? "of the WAN, " : "",
       Megabytes(network.wire_bytes()),
       links.size() < all.size() ? absl::StrCat("; the ", links.size(), " busiest of ", all.size()) : ""));
   const LinkTable table(links, network.is_wan(), width);

@@ -94,7 +94,7 @@ TEST(DemoDashboardTest, ShowsTheLastRoundThePolicyAndTheLinks) {
   EXPECT_THAT(text, HasSubstr("loss 0.5000   synchronisation 20.5 ms, median 20.5 ms"));
   EXPECT_THAT(text, HasSubstr("policy 3, 8 s old: packed, 3 trees from 2 roots; 96.1 of at most 103.2 Mbit/s (0.93)"));
   EXPECT_THAT(text, HasSubstr("\nbecause of links were measured anew\n"));
-  EXPECT_THAT(text, HasSubstr("MB sent (4.5 in all)"));
+  EXPECT_THAT(text, HasSubstr("MB sent, 4.5 in all"));
   EXPECT_THAT(text, HasSubstr("  n1>n2    49      2"));
   EXPECT_THAT(text, HasSubstr("  n2>n1   49?      3"));
   EXPECT_THAT(text, Not(HasSubstr("WAN")));
