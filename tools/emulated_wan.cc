@@ -68,8 +68,8 @@ EmulatedWan::~EmulatedWan() {
   StopEmulator(directory_).IgnoreError();
 }
 
-absl::Status EmulatedWan::Check() const {
-  if (process_->running()) return absl::OkStatus();
+absl::Status EmulatedWan::Check(absl::Duration patience) const {
+  if (!process_->WaitUntilEnded(patience)) return absl::OkStatus();
   return absl::UnavailableError(
       absl::StrCat("the emulated WAN ended too early; the end of its log:\n", process_->LogTail(kShownLogLines)));
 }

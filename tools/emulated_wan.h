@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "deploy/wan/wan_client.h"
 #include "deploy/wan/wan_status.h"
 #include "tools/child_process.h"
@@ -44,8 +45,8 @@ class EmulatedWan {
   ~EmulatedWan();
 
   absl::StatusOr<WanStatus> Status() const { return client_.Status(); }
-  // UNAVAILABLE, with the end of its log, once it has ended by itself.
-  absl::Status Check() const;
+  // UNAVAILABLE, with the end of its log, once it has ended by itself, or does so within `patience`.
+  absl::Status Check(absl::Duration patience = absl::ZeroDuration()) const;
   // The processor time that all processes in its nodes have taken, but for those that have ended.
   double NodesCpuSeconds(const WanStatus& status) const;
 

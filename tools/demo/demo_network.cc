@@ -89,6 +89,8 @@ std::optional<WanStatus> DemoNetwork::TakeWanStatus() const {
   return status.ok() ? std::optional<WanStatus>(*std::move(status)) : std::nullopt;
 }
 
-absl::Status DemoNetwork::Check() const { return is_wan() ? wan_->Check() : absl::OkStatus(); }
+absl::Status DemoNetwork::Check(absl::Duration patience) const {
+  return is_wan() ? wan_->Check(patience) : absl::OkStatus();
+}
 
 }  // namespace banyan

@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "deploy/wan/wan_status.h"
 #include "tools/emulated_wan.h"
 #include "tools/port_reservation.h"
@@ -52,8 +53,8 @@ class DemoNetwork {
   bool is_wan() const { return wan_ != nullptr; }
   // What the emulated links are and do at present; nothing without one, or when it does not answer.
   std::optional<WanStatus> TakeWanStatus() const;
-  // UNAVAILABLE once the emulated WAN has ended by itself.
-  absl::Status Check() const;
+  // UNAVAILABLE once the emulated WAN has ended by itself, or does so within `patience`.
+  absl::Status Check(absl::Duration patience = absl::ZeroDuration()) const;
 
  private:
   DemoNetwork() = default;

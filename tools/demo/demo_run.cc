@@ -16,6 +16,7 @@ namespace banyan {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr absl::Duration kNetworkEnds = absl::Seconds(1);
 constexpr absl::Duration kWanInterval = absl::Milliseconds(500);
 // Nodes report their bytes once a heartbeat.
 constexpr absl::Duration kLastReports = absl::Milliseconds(2200);
@@ -41,9 +42,7 @@ class DemoRun {
     while (!progress_.all_finished()) {
       if (signals_.received()) return absl::CancelledError("interrupted");
       if (absl::Status status = TakeProgress(); !status.ok()) return status;
-      // Without the network the processes may end too, so that comes first.
-      if (absl::Status status = network_.Check(); !status.ok()) return status;
-      if (absl::Status status = job_.Check(); !status.ok()) return status;
+      if (absl::Status status = Check(); !status.ok()) return status;
       LookAround();
       screen_.Update(progress_, network_state_, state_, Elapsed());
     }
@@ -63,6 +62,13 @@ class DemoRun {
   DemoResult TakeResult() { return {std::move(progress_), std::move(network_state_)}; }
 
  private:
+  // Processes end without the network too. Its devices vanish a little before its own process has ended.
+  absl::Status Check() {
+    const absl::Status job = job_.Check();
+    const absl::Status network = network_.Check(job.ok() ? absl::ZeroDuration() : kNetworkEnds);
+    return network.ok() ? job : network;
+  }
+
   absl::Duration Elapsed() const { return absl::Now() - started_; }
 
   absl::Status TakeProgress() {
