@@ -86,6 +86,39 @@ TEST(ClassifierTest, APlainStepFollowsTheGradientGivenBack) {
   EXPECT_FLOAT_EQ(bias.values[2], before - 2);
 }
 
+TEST(ClassifierTest, TheLearningRateHoldsFromTheNextStepOn) {
+  Classifier classifier({.learning_rate = 0.5});
+  const Classifier::Parameter& bias = classifier.parameters().back();
+  for (const Classifier::Parameter& parameter : classifier.parameters()) {
+    for (float& value : parameter.gradient) value = 0;
+  }
+  const float before = bias.values[2];
+  bias.gradient[2] = 4;
+  classifier.SetLearningRate(0.25);
+  classifier.ApplyGradients();
+  EXPECT_FLOAT_EQ(bias.values[2], before - 1);
+}
+
+TEST(ClassifierTest, AdamsFirstStepIsTheLearningRate) {
+  Classifier classifier({.learning_rate = 0.01, .adam = true});
+  const Classifier::Parameter& bias = classifier.parameters().back();
+  const float before = bias.values[2];
+  bias.gradient[2] = 4;
+  classifier.ApplyGradients();
+  EXPECT_NEAR(bias.values[2], before - 0.01f, 1e-6);
+}
+
+TEST(ClassifierTest, TheHiddenLayerSetsTheSize) {
+  const auto size = [](int64_t hidden) {
+    const Classifier classifier({.hidden = hidden});
+    size_t parameters = 0;
+    for (const Classifier::Parameter& parameter : classifier.parameters()) parameters += parameter.values.size();
+    return parameters;
+  };
+  EXPECT_EQ(size(128), 117066u);
+  EXPECT_EQ(size(129), size(128) + 811);
+}
+
 TEST(ClassifierTest, LearnsAndIsRepeatable) {
   const ImageSet images = MakeImages(200);
   uint64_t hashes[2];
