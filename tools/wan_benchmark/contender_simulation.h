@@ -19,8 +19,8 @@ struct ContenderSimulationOptions {
   std::optional<LinkRedraw> redraw = std::nullopt;
 };
 
-// The median time of a round, in seconds, of the same overlay, sections and model. Errors as Simulate's.
-// REQUIRES: a contender of Banyan.
+// The median time of a round, in seconds, of the same overlay, sections and model; the nodes of `place` need
+// no addresses. Errors as Simulate's. REQUIRES: a contender of Banyan.
 absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchPlace& place,
                                         const ContenderSimulationOptions& options);
 

@@ -7,7 +7,6 @@ namespace {
 
 BenchPlace Place() {
   BenchPlace place;
-  place.nodes = {{"a", "10.99.0.1"}, {"b", "10.99.0.2"}, {"c", "10.99.0.3"}};
   place.scheduler_node = "b";
   place.overlay =
       "nodes: [{name: a}, {name: b}, {name: c}]\nlinks: [{between: [a, b], mbps: 10}, "
