@@ -112,13 +112,13 @@ absl::Duration DetourSelector::ExpectedTime(const Way& detour, int64_t size_byte
 }
 
 const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes,
-                                                       int64_t load_bytes, double part_of_plan, const HasRoom& has_room,
+                                                       int64_t load_bytes, double fastest_bps, const HasRoom& has_room,
                                                        Timestamp now) const {
   const Ways* ways = Find(policy, destination);
   if (ways == nullptr) return nullptr;
   const Way& primary = ways->primary;
-  const bool is_slow = part_of_plan < kAsPlanned;
-  const bool is_very_slow = part_of_plan < kHardlyAsPlanned;
+  const bool is_slow = fastest_bps > 0 && fastest_bps < kAsPlanned * primary.rate_bps;
+  const bool is_very_slow = is_slow && fastest_bps < kHardlyAsPlanned * primary.rate_bps;
   const absl::Duration on_primary = primary.delay + TimeFor(load_bytes, primary.rate_bps);
   for (const Way& detour : ways->detours) {
     const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;

@@ -64,10 +64,10 @@ class DetourSelector {
   // What a link may carry at once when more would better take a detour; empty when the policy plans no detour there.
   std::optional<int64_t> PrimaryLimit(PolicyVersion policy, NodeId neighbour) const;
   // A detour with room for the chunk that brings it there before the primary path, with `load_bytes` before it (kStuck
-  // when it moves nothing), would. `part_of_plan` is what the primary path does of the rate that it was planned with, 1
-  // when unknown. nullptr when there is none. Valid until the next RetirePolicies.
+  // when it moves nothing), would. `fastest_bps` is what the primary path does at best, 0 when unknown. nullptr when
+  // there is none. Valid until the next RetirePolicies.
   const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
-                         double part_of_plan, const HasRoom& has_room, Timestamp now) const;
+                         double fastest_bps, const HasRoom& has_room, Timestamp now) const;
   // The detour that this chunk should measure; nullptr, nearly always, for none.
   const Path* PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room, Timestamp now);
 

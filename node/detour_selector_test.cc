@@ -108,20 +108,20 @@ TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsSlowOrStuckSharesWithUnplannedD
   slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0}};
   selector_.AddPolicy(slice);
   PolicyVersion version = slice.version;
-  const auto pick = [&](int64_t load_bytes, double part_of_plan) {
+  const auto pick = [&](int64_t load_bytes, double fastest_bps) {
     return selector_.PickDetour(
-        version, NodeId(2), kChunkBytes, load_bytes, part_of_plan, [](NodeId) { return true; }, At(1));
+        version, NodeId(2), kChunkBytes, load_bytes, fastest_bps, [](NodeId) { return true; }, At(1));
   };
-  EXPECT_EQ(pick(1 << 20, 1), nullptr);
-  EXPECT_EQ(pick(1 << 20, 0.81), nullptr);
-  EXPECT_EQ(*pick(1 << 20, 0.79), kFast);
-  EXPECT_EQ(*pick(DetourSelector::kStuck, 1), kFast);
+  EXPECT_EQ(pick(1 << 20, 0), nullptr);
+  EXPECT_EQ(pick(1 << 20, 33e3), nullptr);
+  EXPECT_EQ(*pick(1 << 20, 31e3), kFast);
+  EXPECT_EQ(*pick(DetourSelector::kStuck, 0), kFast);
   // Where the trees leave room, a little slower is enough.
   slice.version = version = PolicyVersion(9);
   slice.auxiliary[0].spare = 0.2;
   selector_.AddPolicy(slice);
-  EXPECT_EQ(pick(1 << 20, 0.96), nullptr);
-  EXPECT_EQ(*pick(1 << 20, 0.94), kFast);
+  EXPECT_EQ(pick(1 << 20, 39e3), nullptr);
+  EXPECT_EQ(*pick(1 << 20, 35e3), kFast);
 }
 
 TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {

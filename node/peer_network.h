@@ -147,9 +147,6 @@ class PeerNetwork {
   int64_t PrimaryLoad(const Neighbour& first, const ChunkMessage& message) const;
   bool HasRoom(NodeId neighbour) const;
   void LookAtMeter(Neighbour& neighbour, Timestamp now) const;
-  // What the link does of its planned rate, compared with the best of this node's links: detours do not mend what all
-  // of them are off by, such as headers or a congestion control. 1 when unknown.
-  double PartOfPlan(const Neighbour& link) const;
   const DetourSelector::Path* DetourFor(const Neighbour& first, const ChunkMessage& message, int64_t size_bytes,
                                         Timestamp now) const;
   // Puts the chunk on a detour that is to be measured, if one is.

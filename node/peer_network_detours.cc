@@ -1,5 +1,4 @@
 // The part of PeerNetwork that chooses between the primary path and detours.
-#include <algorithm>
 #include <utility>
 
 #include "node/peer_network.h"
@@ -59,22 +58,13 @@ void PeerNetwork::LookAtMeter(Neighbour& neighbour, Timestamp now) const {
   neighbour.fastest_bps = neighbour.meter.FastestBps(now).value_or(0);
 }
 
-double PeerNetwork::PartOfPlan(const Neighbour& link) const {
-  const auto part = [](const Neighbour& neighbour) {
-    return neighbour.slice.rate_bps > 0 ? neighbour.fastest_bps / neighbour.slice.rate_bps : 0;
-  };
-  double best = 0;
-  for (const auto& [node, neighbour] : neighbours_) best = std::max(best, part(neighbour));
-  return part(link) > 0 ? part(link) / std::min(1.0, best) : 1;
-}
-
 const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const ChunkMessage& message,
                                                    int64_t size_bytes, Timestamp now) const {
   const NodeId destination = message.route.destination();
   const int64_t load_bytes = first.link.IsStuck(now) ? DetourSelector::kStuck : PrimaryLoad(first, message);
   if (!detours_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
   return detours_.PickDetour(
-      message.policy, destination, size_bytes, load_bytes, PartOfPlan(first),
+      message.policy, destination, size_bytes, load_bytes, first.fastest_bps,
       [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 

@@ -5,8 +5,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <ctime>
-
 #include "core/check.h"
 
 namespace banyan {
@@ -27,6 +25,9 @@ void PassOn(int signal, siginfo_t*, void* context) {
   kill(getpid(), signal);
 }
 
+// Unlike SIG_IGN it is not handed down to programs that this process starts.
+void TakeNoNotice(int) {}
+
 }  // namespace
 
 StopSignals::StopSignals() {
@@ -36,21 +37,21 @@ StopSignals::StopSignals() {
   pass_on.sa_sigaction = PassOn;
   pass_on.sa_flags = SA_SIGINFO | SA_RESTART;
   pass_on.sa_mask = signals;
-  BANYAN_CHECK(sigaction(SIGINT, &pass_on, &previous_interrupt_) == 0);
-  BANYAN_CHECK(sigaction(SIGTERM, &pass_on, &previous_terminate_) == 0);
+  BANYAN_CHECK(sigaction(SIGINT, &pass_on, nullptr) == 0);
+  BANYAN_CHECK(sigaction(SIGTERM, &pass_on, nullptr) == 0);
   fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
   BANYAN_CHECK(fd_ >= 0);
 }
 
 StopSignals::~StopSignals() {
-  const sigset_t signals = HandledSignals();
-  const timespec now = {};
-  // Else the signal would kill the process below, after all has ended well.
-  while (sigtimedwait(&signals, nullptr, &now) > 0) {
-  }
   close(fd_);
-  sigaction(SIGINT, &previous_interrupt_, nullptr);
-  sigaction(SIGTERM, &previous_terminate_, nullptr);
+  // A signal may still be on its way through PassOn in another thread, and must not kill the process after all has
+  // ended well.
+  struct sigaction ended = {};
+  ended.sa_handler = TakeNoNotice;
+  ended.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &ended, nullptr);
+  sigaction(SIGTERM, &ended, nullptr);
   pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
 }
 

@@ -13,7 +13,7 @@ class StopSignals {
   StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
-  // Signals that came meanwhile count as seen.
+  // For the end of the process: signals that came meanwhile count as seen, and those that come later as well.
   ~StopSignals();
 
   // Readable from the first signal on.
@@ -23,8 +23,6 @@ class StopSignals {
 
  private:
   sigset_t previous_mask_;
-  struct sigaction previous_interrupt_;
-  struct sigaction previous_terminate_;
   int fd_ = -1;
 };
 

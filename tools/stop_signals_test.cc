@@ -38,9 +38,17 @@ TEST(StopSignalsTest, AThreadThatWasThereBeforeDoesNotTakeThem) {
   before.join();
 }
 
-TEST(StopSignalsTest, LeavesSignalsAsTheyWere) {
+TEST(StopSignalsTest, ALateSignalDoesNotKillAProcessThatHasEndedWell) {
+  for (int signal : {SIGTERM, SIGINT}) {
+    { const StopSignals signals; }
+    kill(getpid(), signal);
+    std::thread([signal] { kill(getpid(), signal); }).join();
+  }
+}
+
+TEST(StopSignalsTest, AProgramStartedLaterIsKilledAsUsual) {
   { const StopSignals signals; }
-  EXPECT_EXIT(kill(getpid(), SIGTERM), ::testing::KilledBySignal(SIGTERM), "");
+  EXPECT_EXIT(execlp("sh", "sh", "-c", "kill -TERM $$; sleep 600", nullptr), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 }  // namespace
