@@ -41,9 +41,7 @@ std::set<std::string> BenchmarkDirectories() {
 class WanBenchmarkTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    TestingWan probe;
-    probe.options.view = TestingView(2, {{1, 2, 10, 1}});
-    const absl::Status possible = probe.Start();
+    const absl::Status possible = TryToEmulate();
     if (IsForbidden(possible)) GTEST_SKIP() << possible.message();
     absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-test");
     ASSERT_TRUE(directory.ok()) << directory.status();

@@ -18,6 +18,8 @@ constexpr absl::Duration kStartTime = absl::Seconds(30);
 constexpr absl::Duration kStopTime = absl::Seconds(15);
 constexpr absl::Duration kPollInterval = absl::Milliseconds(10);
 constexpr int kShownLogLines = 10;
+constexpr int kSchedulerPort = 7700;
+constexpr int kNodePort = 7701;
 
 // 0 when it has ended.
 double ProcessCpuSeconds(pid_t pid) {
@@ -27,7 +29,15 @@ double ProcessCpuSeconds(pid_t pid) {
   return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) * 1e-9;
 }
 
+std::string Tcp(const std::string& ip, int port) { return absl::StrCat("tcp://", ip, ":", port); }
+
 }  // namespace
+
+std::string RedrawRange() { return absl::StrCat(kRedrawLowMbps, "-", kRedrawHighMbps); }
+
+std::string SchedulerAddressAt(const std::string& ip) { return Tcp(ip, kSchedulerPort); }
+
+std::string NodeAddressAt(const std::string& ip) { return Tcp(ip, kNodePort); }
 
 std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
   std::vector<std::string> arguments = {options.banyan_program, "wan",          "up",
@@ -36,7 +46,7 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
   if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
   if (options.redraw_seconds > 0) {
     arguments.insert(arguments.end(),
-                     {"--redraw-seconds", absl::StrCat(options.redraw_seconds), "--redraw-mbps", options.redraw_mbps});
+                     {"--redraw-seconds", absl::StrCat(options.redraw_seconds), "--redraw-mbps", RedrawRange()});
   }
   return arguments;
 }

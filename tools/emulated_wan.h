@@ -18,6 +18,12 @@
 
 namespace banyan {
 
+// Rates are drawn anew between these, as in NETSTORM's evaluation (section IX-A).
+inline constexpr int kRedrawLowMbps = 20;
+inline constexpr int kRedrawHighMbps = 155;
+// "20-155".
+std::string RedrawRange();
+
 struct EmulatedWanOptions {
   std::string banyan_program;
   std::string overlay;    // the file
@@ -26,7 +32,6 @@ struct EmulatedWanOptions {
   std::string congestion;  // empty: the machine's
   int64_t seed = 1;
   double redraw_seconds = 0;  // 0: rates stay
-  std::string redraw_mbps;    // "20-155"
 };
 
 // `banyan wan up ..`. Pure.
@@ -35,6 +40,10 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options);
 // The command line that runs a program in a node: `banyan wan exec .. -- ..`. Pure.
 std::vector<std::string> WanExecArguments(const std::string& banyan_program, const std::string& directory,
                                           const std::string& node, const std::vector<std::string>& program);
+
+// Where Banyan's daemons listen in a node with this IP address. Pure.
+std::string SchedulerAddressAt(const std::string& ip);
+std::string NodeAddressAt(const std::string& ip);
 
 class EmulatedWan {
  public:

@@ -25,7 +25,6 @@ TEST(EmulatedWanTest, TellsTheCommandWhatToEmulate) {
   options.seed = 7;
   options.congestion = "bbr";
   options.redraw_seconds = 180;
-  options.redraw_mbps = "20-155";
   EXPECT_EQ(absl::StrJoin(WanUpArguments(options), " "),
             "/bin/banyan wan up o.yaml --foreground --directory /tmp/d --seed 7 --congestion bbr --redraw-seconds 180 "
             "--redraw-mbps 20-155");

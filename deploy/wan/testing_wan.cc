@@ -63,4 +63,10 @@ WanStatus TestingWan::Status() const {
 
 bool IsForbidden(const absl::Status& status) { return absl::IsPermissionDenied(status) || absl::IsNotFound(status); }
 
+absl::Status TryToEmulate() {
+  TestingWan probe;
+  probe.options.view = TestingView(2, {{1, 2, 10, 1}});
+  return probe.Start();
+}
+
 }  // namespace banyan

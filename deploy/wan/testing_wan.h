@@ -49,6 +49,9 @@ class TestingWan {
 // Whether this is what a system says that lets nobody here emulate a WAN, which is no fault of the emulator.
 bool IsForbidden(const absl::Status& status);
 
+// Emulates a WAN for a moment: what a test wants to know before it lets other processes do so.
+absl::Status TryToEmulate();
+
 }  // namespace banyan
 
 #endif  // BANYAN_DEPLOY_WAN_TESTING_WAN_H_

@@ -58,7 +58,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Choice("network", {kAuto, kWan, kLoopback}, "auto: the emulated WAN where the system allows it (default)",
               &flags.network);
   line.Number("redraw-seconds", "S",
-              absl::StrCat("draw all rates of the emulated WAN anew this often, between ", kDemoRedrawMbps,
+              absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RedrawRange(),
                            " Mbit/s (default 30; 0: never)"),
               0, kMaxSeconds, &flags.redraw_seconds);
   line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
@@ -115,7 +115,7 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> StartWan(const DemoFlags& flags, co
 std::string DescribeWan(const DemoFlags& flags, size_t nodes) {
   std::string text = absl::StrCat(nodes, " nodes on an emulated WAN, ");
   return text + (flags.redraw_seconds > 0 ? absl::StrCat("its rates drawn anew every ", flags.redraw_seconds,
-                                                         " s between ", kDemoRedrawMbps, " Mbit/s")
+                                                         " s between ", RedrawRange(), " Mbit/s")
                                           : "its rates as in the overlay");
 }
 

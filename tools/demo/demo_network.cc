@@ -2,19 +2,14 @@
 
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "tools/wan_benchmark/contender.h"
+#include "topology/hub_order.h"
 #include "topology/overlay_yaml.h"
 
 namespace banyan {
 namespace {
 
-constexpr int kSchedulerPort = 7700;
-constexpr int kNodePort = 7701;
 constexpr char kOverlayFile[] = "wan.yaml";
-
-std::string Tcp(const std::string& address, int port) { return absl::StrCat("tcp://", address, ":", port); }
 
 absl::StatusOr<NetworkView> ReadView(const DemoWanOptions& options) {
   const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(options.overlay, options.overlay_name);
@@ -51,7 +46,6 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> DemoNetwork::OnWan(const DemoWanOpt
   wan.log_path = directory.File("wan.log");
   wan.seed = options.seed;
   wan.redraw_seconds = options.redraw_seconds;
-  wan.redraw_mbps = kDemoRedrawMbps;
   absl::StatusOr<std::unique_ptr<EmulatedWan>> started = EmulatedWan::Start(wan);
   if (!started.ok()) return started.status();
   const absl::StatusOr<WanStatus> status = (*started)->Status();
@@ -62,10 +56,10 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> DemoNetwork::OnWan(const DemoWanOpt
   network->banyan_program_ = options.banyan_program;
   network->wan_directory_ = wan.directory;
   network->scheduler_node_ = view->NameOf(hubs->front());
-  network->scheduler_address_ = Tcp(status->FindNode(network->scheduler_node_)->address, kSchedulerPort);
+  network->scheduler_address_ = SchedulerAddressAt(status->FindNode(network->scheduler_node_)->address);
   for (const WanStatus::Node& node : status->nodes) {
     network->node_names_.push_back(node.name);
-    network->node_addresses_.push_back(Tcp(node.address, kNodePort));
+    network->node_addresses_.push_back(NodeAddressAt(node.address));
   }
   return network;
 }

@@ -21,9 +21,6 @@
 
 namespace banyan {
 
-// Between these, in Mbit/s, rates are drawn anew, as in NETSTORM's evaluation.
-inline constexpr char kDemoRedrawMbps[] = "20-155";
-
 struct DemoWanOptions {
   std::string banyan_program;
   std::string overlay;       // the text of the file

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "deploy/wan/emulator.h"
 #include "tools/command_line.h"
+#include "tools/emulated_wan.h"
 #include "tools/gnuplot_run.h"
 #include "tools/program_path.h"
 #include "tools/progress_bar.h"
@@ -25,6 +26,7 @@
 #include "tools/wan_benchmark/contender_run.h"
 #include "tools/wan_benchmark/contender_simulation.h"
 #include "tools/wan_benchmark/wan_report.h"
+#include "topology/hub_order.h"
 #include "topology/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 
@@ -38,8 +40,6 @@ constexpr int64_t kBytesPerMegabyte = 1000 * 1000;
 constexpr int64_t kElementBytes = 4;
 // As in NETSTORM's evaluation.
 constexpr double kRedrawSeconds = 180;
-constexpr int kRedrawLowMbps = 20;
-constexpr int kRedrawHighMbps = 155;
 constexpr double kBitsPerMegabit = 1e6;
 
 struct BenchWanFlags {
@@ -62,7 +62,8 @@ struct BenchWanFlags {
 
 void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
   line.Switch("dynamic", "draw all rates anew from time to time, the same ones for each contender", &flags.dynamic);
-  line.Number("redraw-seconds", "S", "how often, with --dynamic (default 180), between 20 and 155 Mbit/s", 0.1,
+  line.Number("redraw-seconds", "S",
+              absl::StrCat("how often, with --dynamic (default 180), between ", RedrawRange(), " Mbit/s"), 0.1,
               kMostSeconds, &flags.redraw_seconds);
   line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
   line.Text("congestion", "NAME", "TCP's congestion control for all, such as bbr (default: the machine's)",
@@ -194,10 +195,7 @@ class BenchWan {
     options_.wan.overlay = flags_.path;
     options_.wan.congestion = flags_.congestion;
     options_.wan.seed = flags_.seed;
-    if (flags_.dynamic) {
-      options_.wan.redraw_seconds = flags_.redraw_seconds;
-      options_.wan.redraw_mbps = absl::StrCat(kRedrawLowMbps, "-", kRedrawHighMbps);
-    }
+    if (flags_.dynamic) options_.wan.redraw_seconds = flags_.redraw_seconds;
     options_.rounds = flags_.rounds;
     options_.warm_up_rounds = flags_.warm_up;
     options_.least_time = absl::Seconds(flags_.least_seconds);

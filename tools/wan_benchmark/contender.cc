@@ -8,7 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "tools/wan_benchmark/ring_order.h"
 #include "topology/did_you_mean.h"
-#include "topology/planner.h"
+#include "topology/hub_order.h"
 
 namespace banyan {
 namespace {
@@ -85,22 +85,6 @@ absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text) {
     }
   }
   return choice;
-}
-
-absl::StatusOr<std::vector<NodeId>> HubsByRate(const NetworkView& view) {
-  std::vector<std::pair<double, NodeId>> hubs;
-  for (const NetworkNode& node : view.nodes()) {
-    PlannerConfig config;
-    config.planner = "star";
-    config.root = node.id;
-    const absl::StatusOr<Policy> policy = MakePolicy(view, config);
-    if (!policy.ok()) return policy.status();
-    hubs.emplace_back(policy->rate_bps, node.id);
-  }
-  std::stable_sort(hubs.begin(), hubs.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<NodeId> nodes;
-  for (const auto& [rate_bps, node] : hubs) nodes.push_back(node);
-  return nodes;
 }
 
 absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers) {

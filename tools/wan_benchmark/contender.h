@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "core/ids.h"
 #include "topology/network_view.h"
 
 namespace banyan {
@@ -41,9 +40,6 @@ struct PeerChoice {
 
 // "gloo,openmpi,star", in any order. INVALID_ARGUMENT names what is unknown.
 absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text);
-
-// All nodes, from the hub whose star promises the highest rate to the one with the lowest.
-absl::StatusOr<std::vector<NodeId>> HubsByRate(const NetworkView& view);
 
 // In the order in which they run and are shown. Banyan with all features comes last of Banyan's.
 absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers);

@@ -17,11 +17,14 @@ std::vector<double> SortedSeconds(const ContenderResult& result) {
 
 }  // namespace
 
-double MedianSeconds(const ContenderResult& result) {
-  const std::vector<double> seconds = SortedSeconds(result);
-  const size_t middle = seconds.size() / 2;
-  return seconds.size() % 2 == 1 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
+double Median(std::vector<double> values) {
+  BANYAN_CHECK(!values.empty());
+  std::sort(values.begin(), values.end());
+  const size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
+
+double MedianSeconds(const ContenderResult& result) { return Median(SortedSeconds(result)); }
 
 double FastestSeconds(const ContenderResult& result) { return SortedSeconds(result).front(); }
 

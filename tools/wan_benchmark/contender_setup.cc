@@ -11,14 +11,10 @@
 namespace banyan {
 namespace {
 
-constexpr int kSchedulerPort = 7700;
-constexpr int kNodePort = 7701;
 constexpr char kJobFile[] = "job.yaml";
 constexpr char kAgentFile[] = "agent.sh";
 // What a node's TUN device is called.
 constexpr char kDevice[] = "wan0";
-
-std::string Tcp(const std::string& address, int port) { return absl::StrCat("tcp://", address, ":", port); }
 
 std::string File(const BenchPlace& place, const std::string& name) { return absl::StrCat(place.directory, "/", name); }
 
@@ -41,7 +37,7 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
     setup.processes.push_back({absl::StrCat("node-", name),
                                name,
                                {place.banyan_program, "node", "--name", name, "--scheduler", SchedulerAddress(place),
-                                "--listen", Tcp(address, kNodePort), "--attach", socket}});
+                                "--listen", NodeAddressAt(address), "--attach", socket}});
     setup.processes.push_back({absl::StrCat("worker-", name),
                                name,
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),
@@ -128,7 +124,7 @@ std::string SchedulerAddress(const BenchPlace& place) {
   const auto node = std::find_if(place.nodes.begin(), place.nodes.end(),
                                  [&place](const auto& candidate) { return candidate.first == place.scheduler_node; });
   BANYAN_CHECK(node != place.nodes.end());
-  return Tcp(node->second, kSchedulerPort);
+  return SchedulerAddressAt(node->second);
 }
 
 std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) {
@@ -139,7 +135,7 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
   BANYAN_CHECK(overlay["nodes"].size() == place.nodes.size());
   for (size_t i = 0; i < place.nodes.size(); ++i) {
     YAML::Node node = overlay["nodes"][i];
-    node["address"] = Tcp(place.nodes[i].second, kNodePort);
+    node["address"] = NodeAddressAt(place.nodes[i].second);
     node.remove("listen");
     node.remove("workers");
   }

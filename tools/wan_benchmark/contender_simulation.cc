@@ -1,10 +1,11 @@
 #include "tools/wan_benchmark/contender_simulation.h"
 
-#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "sim/simulation.h"
+#include "tools/wan_benchmark/contender_result.h"
 #include "topology/overlay_yaml.h"
 
 namespace banyan {
@@ -32,8 +33,7 @@ absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchP
   for (size_t i = options.warm_up_rounds; i < report->rounds.size(); ++i) {
     seconds.push_back(absl::ToDoubleSeconds(report->rounds[i].synchronisation));
   }
-  std::sort(seconds.begin(), seconds.end());
-  return (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;
+  return Median(std::move(seconds));
 }
 
 }  // namespace banyan
