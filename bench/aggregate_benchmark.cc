@@ -29,7 +29,8 @@ class Aggregation {
     absl::Span<float> values = incoming_.mutable_floats();
     for (int64_t i = 0; i < kElements; ++i) values[i] = static_cast<float>(i % 7);
     for (int64_t i = 0; i < kChunks; ++i) {
-      inputs_.push_back({EncodeChunk(CodecId::kFp32, incoming_.Slice(i * kChunkElements, kChunkElements), 1)});
+      inputs_.push_back(
+          {EncodeChunk({.codec = CodecId::kFp32}, incoming_.Slice(i * kChunkElements, kChunkElements), 1)});
     }
   }
 

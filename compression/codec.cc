@@ -9,8 +9,9 @@ const Codec* CodecFor(CodecId id) {
   switch (id) {
     case CodecId::kFp32:
       return &fp32;
+    default:
+      return nullptr;
   }
-  return nullptr;
 }
 
 }  // namespace banyan

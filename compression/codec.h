@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "compression/encoding.h"
 #include "core/buffer.h"
 #include "proto/chunk_message.h"
 
@@ -25,8 +26,9 @@ class Codec {
   virtual CodecId id() const = 0;
 
   // The frames of a whole chunk with their headers appended to `frames`, the most important first; none for no values.
+  // REQUIRES: encoding.codec == id().
   // They may share the memory of `values`, which therefore nobody writes as long as a frame lives.
-  virtual Payload Encode(const Buffer& values, std::vector<FrameHeader>* frames) const = 0;
+  virtual Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const = 0;
 
   // Everything that can be wrong with a frame that a peer sent: its range leaves the chunk of `chunk_elements`, its
   // bytes are not what the range asks for. Whatever passes here decodes. Frames need no alignment; not-a-numbers are

@@ -26,7 +26,7 @@ class CodecConformanceTest : public testing::TestWithParam<CodecId> {
 
   Encoded Encode(const std::vector<float>& values) const {
     Encoded encoded;
-    encoded.frames = codec().Encode(Buffer::CopyOf(values), &encoded.headers);
+    encoded.frames = codec().Encode(Buffer::CopyOf(values), Encoding{.codec = GetParam()}, &encoded.headers);
     return encoded;
   }
 

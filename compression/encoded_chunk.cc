@@ -39,9 +39,9 @@ bool CoversChunk(const FrameHeader& header, int64_t chunk_elements) {
 
 }  // namespace
 
-EncodedChunk EncodeChunk(CodecId codec, const Buffer& values, uint32_t weight) {
+EncodedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight) {
   EncodedChunk chunk;
-  chunk.payload = KnownCodec(codec).Encode(values, &chunk.frames);
+  chunk.payload = KnownCodec(encoding.codec).Encode(values, encoding, &chunk.frames);
   chunk.weight = weight;
   return chunk;
 }

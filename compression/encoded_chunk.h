@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/types/span.h"
+#include "compression/encoding.h"
 #include "core/buffer.h"
 #include "proto/chunk_message.h"
 
@@ -22,8 +23,8 @@ struct EncodedChunk {
   bool empty() const { return frames.empty(); }
 };
 
-// `values` as one chunk under that codec. REQUIRES: this program knows the codec.
-EncodedChunk EncodeChunk(CodecId codec, const Buffer& values, uint32_t weight);
+// `values` as one chunk, encoded as `encoding` says. REQUIRES: this program knows its codec.
+EncodedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
 
 // Whether the chunk can be decoded into `chunk_elements` numbers; the error names the frame, what it should be and what
 // it is. The two functions below REQUIRE that this passed for `values.size()`.

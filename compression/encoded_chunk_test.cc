@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 
 // Two fp32 frames: elements [first, first + values.size()) each.
 EncodedChunk TwoFrames(int64_t first0, std::vector<float> values0, int64_t first1, std::vector<float> values1) {
-  EncodedChunk chunk = EncodeChunk(CodecId::kFp32, Buffer::CopyOf(values0), 1);
-  const EncodedChunk second = EncodeChunk(CodecId::kFp32, Buffer::CopyOf(values1), 1);
+  EncodedChunk chunk = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values0), 1);
+  const EncodedChunk second = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values1), 1);
   chunk.frames.push_back(second.frames[0]);
   chunk.payload.push_back(second.payload[0]);
   chunk.frames[0].first_element = first0;
@@ -23,7 +23,7 @@ EncodedChunk TwoFrames(int64_t first0, std::vector<float> values0, int64_t first
 }
 
 TEST(EncodedChunkTest, DecodesWhatWasEncoded) {
-  const EncodedChunk chunk = EncodeChunk(CodecId::kFp32, Buffer::CopyOf({1.0f, 2.0f}), 3);
+  const EncodedChunk chunk = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf({1.0f, 2.0f}), 3);
   EXPECT_EQ(chunk.weight, 3u);
   EXPECT_FALSE(chunk.empty());
   ASSERT_TRUE(CheckChunk(chunk, 2).ok());
@@ -55,7 +55,7 @@ TEST(EncodedChunkTest, FramesAddUpAndGapsAreZero) {
 
 TEST(EncodedChunkTest, RefusesWhatDoesNotFit) {
   EncodedChunk bad_second = TwoFrames(0, {1, 2}, 1, {3, 4});
-  EXPECT_THAT(std::string(CheckChunk(bad_second, 2).message()), HasSubstr("frame 1: expected an fp32 frame inside"));
+  EXPECT_THAT(std::string(CheckChunk(bad_second, 2).message()), HasSubstr("frame 1: expected frames of fp32 inside"));
   EncodedChunk lying_size = TwoFrames(0, {1, 2}, 0, {3, 4});
   lying_size.frames[0].size_bytes = 7;
   EXPECT_THAT(std::string(CheckChunk(lying_size, 2).message()),

@@ -3,7 +3,7 @@
 #include <bit>
 #include <cstring>
 
-#include "absl/strings/str_format.h"
+#include "compression/frame_check.h"
 #include "compression/vector_math.h"
 #include "core/check.h"
 
@@ -15,7 +15,7 @@ constexpr int64_t kBytesPerElement = sizeof(float);
 
 }  // namespace
 
-Payload Fp32Codec::Encode(const Buffer& values, std::vector<FrameHeader>* frames) const {
+Payload Fp32Codec::Encode(const Buffer& values, const Encoding&, std::vector<FrameHeader>* frames) const {
   BANYAN_CHECK(values.type() == DataType::kFloat32);
   if (values.empty()) return {};
   frames->push_back(
@@ -24,19 +24,9 @@ Payload Fp32Codec::Encode(const Buffer& values, std::vector<FrameHeader>* frames
 }
 
 absl::Status Fp32Codec::Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const {
-  const bool is_inside = header.first_element >= 0 && header.elements >= 0 && header.first_element <= chunk_elements &&
-                         header.elements <= chunk_elements - header.first_element;
-  if (!is_inside) {
-    return absl::InvalidArgumentError(
-        absl::StrFormat("expected an fp32 frame inside a chunk of %d elements, got %d elements from %d", chunk_elements,
-                        header.elements, header.first_element));
-  }
-  if (frame.size_bytes() != header.elements * kBytesPerElement) {
-    return absl::InvalidArgumentError(absl::StrFormat("expected %d bytes for an fp32 frame of %d elements, got %d",
-                                                      header.elements * kBytesPerElement, header.elements,
-                                                      frame.size_bytes()));
-  }
-  return absl::OkStatus();
+  absl::Status status = CheckFrameRange("fp32", header, chunk_elements);
+  if (!status.ok()) return status;
+  return CheckFrameBytes("fp32", header, frame, header.elements * kBytesPerElement);
 }
 
 void Fp32Codec::Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {

@@ -12,7 +12,7 @@ namespace banyan {
 class Fp32Codec : public Codec {
  public:
   CodecId id() const override { return CodecId::kFp32; }
-  Payload Encode(const Buffer& values, std::vector<FrameHeader>* frames) const override;
+  Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const override;
   absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const override;
   void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;
   void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const override;

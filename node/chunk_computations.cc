@@ -68,7 +68,7 @@ void FinishChunk::Run() {
   if (weight_ > 0 && IsOptimizer(config_.op)) {
     ApplyOptimizer(config_, sum_.floats(), weight_, values_.floats(), slices_, sum_.mutable_floats());
   }
-  result_ = EncodeChunk(CodecId::kFp32, sum_, weight_);
+  result_ = EncodeChunk({.codec = CodecId::kFp32}, sum_, weight_);
 }
 
 int64_t FinishChunk::size_bytes() const {

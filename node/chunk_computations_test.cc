@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 EncodedChunk Fp32(const std::vector<float>& values, uint32_t weight = 1) {
-  return EncodeChunk(CodecId::kFp32, Buffer::CopyOf(values), weight);
+  return EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values), weight);
 }
 
 // The same chunk with its frame where no float is aligned, as sockets deliver it.

@@ -41,7 +41,8 @@ void RoundEngine::ContributeChunk(StepContext& step, const ChunkRef& ref, RoundS
   chunk.own_counted = true;
   EncodedChunk own;
   if (!state.contribution->values.empty()) {
-    own = EncodeChunk(CodecId::kFp32, state.contribution->values.Slice(chunk.range.first_element, chunk.range.elements),
+    own = EncodeChunk({.codec = CodecId::kFp32},
+                      state.contribution->values.Slice(chunk.range.first_element, chunk.range.elements),
                       state.contribution->weight);
   }
   Count(step, ref, state, std::move(own));
@@ -105,7 +106,7 @@ void RoundEngine::PassUp(StepContext& step, const ChunkRef& ref, RoundState& sta
     up = std::move(chunk.to_add.front());
     chunk.to_add.clear();
   } else if (!chunk.sum.empty()) {
-    up = EncodeChunk(CodecId::kFp32, chunk.sum, chunk.weight);
+    up = EncodeChunk({.codec = CodecId::kFp32}, chunk.sum, chunk.weight);
     // From here on the delivery tracker keeps it.
     chunk.sum = Buffer();
   }

@@ -15,6 +15,15 @@ static_assert(static_cast<int>(Half::kBroadcast) == wire::HALF_BROADCAST);
 static_assert(static_cast<int>(RoundKind::kAggregate) == wire::ROUND_KIND_AGGREGATE);
 static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
 static_assert(static_cast<int>(CodecId::kFp32) == wire::CODEC_ID_FP32);
+static_assert(static_cast<int>(CodecId::kFp16) == wire::CODEC_ID_FP16);
+static_assert(static_cast<int>(CodecId::kBf16) == wire::CODEC_ID_BF16);
+static_assert(static_cast<int>(CodecId::kTopK) == wire::CODEC_ID_TOP_K);
+static_assert(static_cast<int>(CodecId::kRandomK) == wire::CODEC_ID_RANDOM_K);
+static_assert(static_cast<int>(CodecId::kInt8) == wire::CODEC_ID_INT8);
+static_assert(static_cast<int>(CodecId::kInt4) == wire::CODEC_ID_INT4);
+static_assert(static_cast<int>(CodecId::kSign) == wire::CODEC_ID_SIGN);
+static_assert(static_cast<int>(CodecId::kTernary) == wire::CODEC_ID_TERNARY);
+static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RHT);
 
 bool HasRepetition(const std::vector<NodeId>& path) {
   absl::InlinedVector<NodeId, 16> sorted(path.begin(), path.end());
@@ -32,7 +41,7 @@ void WriteFrame(const FrameHeader& from, wire::FrameHeader& to) {
 FrameHeader ReadFrame(const wire::FrameHeader& from, int64_t chunk_elements, int64_t arrived_bytes,
                       FieldReader fields) {
   FrameHeader frame;
-  frame.codec = fields.OneOf("codec", from.codec(), CodecId::kFp32);
+  frame.codec = fields.OneOf("codec", from.codec(), CodecId::kOneBitRht);
   frame.first_element = fields.Between("first_element", from.first_element(), int64_t{0}, chunk_elements - 1);
   frame.elements = fields.Between("elements", from.elements(), int64_t{1}, chunk_elements - frame.first_element);
   frame.size_bytes = from.size_bytes();

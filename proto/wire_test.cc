@@ -62,7 +62,7 @@ TEST(WireTest, EveryKindOfMessageHasASampleWithEveryFieldSet) {
     const wire::Envelope envelope = Parsed(EncodeMessage(sample.message));
     numbers.insert(envelope.message_case());
     for (const std::string& field : UnsetFields(Inner(envelope))) {
-      // There is one codec so far, and it is number 0.
+      // The first codec is number 0.
       EXPECT_EQ(field, "banyan.wire.FrameHeader.codec");
     }
   }

@@ -1,0 +1,33 @@
+// How a chunk is to be encoded: what a ratio controller and a node's configuration decide, and an encoder needs to know
+// beyond the numbers. Nothing of it is needed to decode: frames say for themselves what they are. Value;
+// thread-compatible.
+#ifndef BANYAN_COMPRESSION_ENCODING_H_
+#define BANYAN_COMPRESSION_ENCODING_H_
+
+#include <cstdint>
+
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+// How top-k finds the magnitude from which on elements are kept.
+enum class Selection : uint8_t {
+  kExact,    // exactly as many elements as the ratio says
+  kSampled,  // about as many: the threshold comes from a sample (DC2, section IV-C; Deep Gradient Compression)
+};
+
+struct Encoding {
+  CodecId codec = CodecId::kFp32;
+  // The share of elements that a sparse codec keeps, in (0, 1]; at least one element. Others ignore it.
+  double ratio = 1;
+  Selection selection = Selection::kExact;
+  // How a sparse codec writes the elements that it keeps: kFp32 or kFp16.
+  CodecId value_codec = CodecId::kFp32;
+  // Of every random choice: stochastic rounding, the elements of random-k, the signs of a randomized transform. Equal
+  // encodings of equal values give equal bytes. Whoever encodes takes another seed for each chunk and round.
+  uint64_t seed = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_ENCODING_H_
