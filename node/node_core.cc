@@ -351,7 +351,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.progress = joined_->desk->KeyProgress();
   report.step = joined_->desk->progress().step;
   report.loss = joined_->desk->progress().loss;
-  report.last_sync = joined_->desk->progress().last_sync;
+  report.last_sync = joined_->desk->last_synchronisation();
   if (last_report_.has_value() && *last_report_ == report) return;
   last_report_ = report;
   step.SendTo(kSchedulerConnection, std::move(report));

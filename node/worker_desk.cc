@@ -195,7 +195,8 @@ absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind
 
 void WorkerDesk::ContributeRound(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
-  state.contributed_at = step.now;
+  state.contributed = true;
+  if (!state.complete) synchronisation_.Begin(step.now, local.elements);
   Contribution contribution{state.kind, Buffer(), static_cast<uint32_t>(workers_.size()), state.priority};
   std::vector<Buffer> gradients = std::move(state.gradients);
   state.gradients.clear();
@@ -295,9 +296,9 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   auto entry = local->rounds.find(round);
   if (entry == local->rounds.end()) return;
   LocalRound& state = entry->second;
-  state.complete = true;
+  const bool was_complete = std::exchange(state.complete, true);
+  if (state.contributed && !was_complete) synchronisation_.End(step.now);
   local->last_complete = std::max(local->last_complete, round);
-  progress_.last_sync = step.now - state.contributed_at;
   for (RequestId request : std::exchange(state.waiting, {})) Complete(step, request, absl::OkStatus(), key, round);
   DropOldRounds(*local);
 }

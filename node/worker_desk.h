@@ -19,6 +19,7 @@
 #include "node/round_engine.h"
 #include "node/scheduler_client.h"
 #include "node/step_context.h"
+#include "node/synchronisation_clock.h"
 
 namespace banyan {
 
@@ -35,7 +36,6 @@ class WorkerDesk {
   struct Progress {
     uint64_t step = 0;
     double loss = 0;
-    absl::Duration last_sync = absl::ZeroDuration();
   };
 
   WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
@@ -53,6 +53,7 @@ class WorkerDesk {
   void FailAll(StepContext& step, const absl::Status& status);
 
   const Progress& progress() const { return progress_; }
+  const NodeReport::Synchronisation& last_synchronisation() const { return synchronisation_.last(); }
   uint32_t attached() const;
   // The memory that this node shares with its workers: for each tensor and worker a gradient slot per open round and
   // one to fill meanwhile, and a result slot per open round.
@@ -73,8 +74,8 @@ class WorkerDesk {
     std::vector<Buffer> gradients;  // by worker, until they are summed
     std::vector<bool> has_pushed;   // by worker
     std::vector<RequestId> waiting;
+    bool contributed = false;
     bool complete = false;
-    Timestamp contributed_at;
   };
   struct LocalKey {
     std::string name;
@@ -141,6 +142,7 @@ class WorkerDesk {
   std::map<KeyId, LocalKey*> by_key_;
   std::map<uint64_t, std::vector<RequestId>> barriers_;
   Progress progress_;
+  SynchronisationClock synchronisation_;
   absl::Status failed_;
 };
 

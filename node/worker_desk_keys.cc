@@ -86,7 +86,6 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
   LocalRound& round = local.rounds[Round(0)];
   round.kind = RoundKind::kBroadcast;
   round.waiting = std::move(local.init_requests);
-  round.contributed_at = step.now;
   Contribution contribution;
   contribution.kind = RoundKind::kBroadcast;
   if (book_->FindKey(local.key)->source == self_) {

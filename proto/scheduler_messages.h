@@ -236,6 +236,13 @@ struct NodeReport {
     Round pushed = Round(0);  // last one that a worker here has pushed; Init counts as a push of round 0
     friend bool operator==(const KeyProgress&, const KeyProgress&) = default;
   };
+  // What this node's workers waited for last, from a push that found no round open here until none was any more.
+  struct Synchronisation {
+    uint64_t count = 0;    // that have ended since the start
+    int64_t elements = 0;  // of the tensors in the last one
+    absl::Duration duration = absl::ZeroDuration();
+    friend bool operator==(const Synchronisation&, const Synchronisation&) = default;
+  };
   uint32_t workers_attached = 0;
   uint64_t rejected_messages = 0;
   std::vector<Link> links;
@@ -243,8 +250,7 @@ struct NodeReport {
   std::vector<KeyProgress> progress;
   uint64_t step = 0;  // of the last loss report
   double loss = 0;
-  // Of the last finished round of the slowest key: from this node's push to its completed pull.
-  absl::Duration last_sync = absl::ZeroDuration();
+  Synchronisation last_sync;
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 

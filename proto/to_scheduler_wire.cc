@@ -102,6 +102,20 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
   }
 }
 
+void WriteSynchronisation(const NodeReport::Synchronisation& from, wire::NodeReport::Synchronisation& to) {
+  to.set_count(from.count);
+  to.set_elements(from.elements);
+  to.set_duration_ns(absl::ToInt64Nanoseconds(from.duration));
+}
+
+NodeReport::Synchronisation ReadSynchronisation(const wire::NodeReport::Synchronisation& from, FieldReader fields) {
+  NodeReport::Synchronisation last;
+  last.count = from.count();
+  last.elements = fields.Between("elements", from.elements(), int64_t{0}, std::numeric_limits<int64_t>::max());
+  last.duration = fields.Duration("duration", from.duration_ns(), absl::ZeroDuration());
+  return last;
+}
+
 }  // namespace
 
 void Write(const Join& from, wire::Envelope& to) {
@@ -239,7 +253,7 @@ void Write(const NodeReport& from, wire::Envelope& to) {
   WriteReportLists(from, report);
   report.set_step(from.step);
   report.set_loss(FiniteLoss(from.loss));
-  report.set_last_sync_ns(absl::ToInt64Nanoseconds(from.last_sync));
+  WriteSynchronisation(from.last_sync, *report.mutable_last_sync());
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -249,7 +263,7 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
   ReadReportLists(from, fields, report);
   report.step = from.step();
   report.loss = fields.Finite("loss", from.loss());
-  report.last_sync = fields.Duration("last_sync", from.last_sync_ns(), absl::ZeroDuration());
+  report.last_sync = ReadSynchronisation(from.last_sync(), fields.Within("last_sync"));
   return report;
 }
 

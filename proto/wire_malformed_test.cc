@@ -220,8 +220,10 @@ TEST_F(WireMalformedTest, ReasonsAndReports) {
           [](auto& e) { e.mutable_node_report()->mutable_links(1)->mutable_measurement()->set_age_ns(-1); });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: links[0].busy_share: 0 to 1 expected, 1.5 came",
           [](auto& e) { e.mutable_node_report()->mutable_links(0)->set_busy_share(1.5); });
-  Refuses(wire::Envelope::kNodeReport, "NodeReport: last_sync: 0 to 8784h expected, -1ns came",
-          [](auto& e) { e.mutable_node_report()->set_last_sync_ns(-1); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: last_sync.duration: 0 to 8784h expected, -1ns came",
+          [](auto& e) { e.mutable_node_report()->mutable_last_sync()->set_duration_ns(-1); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: last_sync.elements: 0 to",
+          [](auto& e) { e.mutable_node_report()->mutable_last_sync()->set_elements(-1); });
 }
 
 TEST_F(WireMalformedTest, ChangesOfPolicy) {

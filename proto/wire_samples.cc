@@ -72,7 +72,7 @@ NodeReport SampleReport() {
   report.progress = {{KeyId(1), Round(17), Round(18)}, {KeyId(2), Round(16), Round(17)}};
   report.step = 1700;
   report.loss = 0.4375;
-  report.last_sync = absl::Microseconds(123456);
+  report.last_sync = {17, 11'200'000, absl::Microseconds(123456)};
   return report;
 }
 

@@ -65,7 +65,8 @@ Formulation::Formulation(const TopologyConfig& topology, const AwarenessConfig& 
   StartInterval(Timestamp());
 }
 
-std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, const LinkTable& links) {
+std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, const LinkTable& links,
+                                                              const RoundTimes& rounds) {
   if (now >= model_due_) {
     model_due_ = kNever;
     return Reason{"the model's size, which is known now", kLeastGainForModel};
@@ -80,14 +81,24 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
     StartInterval(now);
     return std::nullopt;
   }
-  const absl::Duration since_change = links.last_change().has_value() ? now - *links.last_change() : kSettlingTime;
   const Timestamp at_last = interval_end_ + kLongestPostponement * interval_;
-  if (since_change < kSettlingTime && now < at_last) {
-    next_look_ = std::min(now + (kSettlingTime - since_change), at_last);
+  const absl::Duration pause_for_change = PauseForChange(now, links, rounds);
+  if (pause_for_change > absl::ZeroDuration() && now < at_last) {
+    next_look_ = std::min(now + pause_for_change, at_last);
     return std::nullopt;
   }
   StartInterval(now);
   return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_)), LeastGain(now)};
+}
+
+absl::Duration Formulation::PauseForChange(Timestamp now, const LinkTable& links, const RoundTimes& rounds) const {
+  if (!links.last_change().has_value()) return absl::ZeroDuration();
+  const absl::Duration since_change = now - *links.last_change();
+  if (since_change < kSettlingTime) return kSettlingTime - since_change;
+  const std::optional<absl::Duration> round = rounds.Last(Timestamp());
+  const bool is_short = round.has_value() && *round < kLongestPostponement * interval_;
+  const bool waits_for_round = is_short && !rounds.Last(*links.last_change()).has_value();
+  return waits_for_round ? kLeastReplanPause : absl::ZeroDuration();
 }
 
 double Formulation::LeastGain(Timestamp now) const {

@@ -12,6 +12,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "scheduler/link_table.h"
+#include "scheduler/round_times.h"
 #include "topology/network_view.h"
 #include "topology/overlay_config.h"
 #include "topology/policy.h"
@@ -56,8 +57,10 @@ class Formulation {
   // Why to plan now: the model's size has become known, or update_seconds have passed since the last look and a link
   // has changed at all, or a link has changed beyond update_rate. Empty when there is no reason. A look that finds
   // nothing starts the next interval. One that finds a link which has changed within kSettlingTime is postponed: others
-  // may be found to have changed too, and one plan for all is better than one after the other.
-  std::optional<Reason> LookForReason(Timestamp now, const LinkTable& links);
+  // may be found to have changed too, and one plan for all is better than one after the other. So is one that finds no
+  // round which began after the change, when rounds are short enough to wait for one: it tells whether the links are as
+  // slow as they seem.
+  std::optional<Reason> LookForReason(Timestamp now, const LinkTable& links, const RoundTimes& rounds);
   // A plan has been started for whatever reason.
   void NotePlanned(Timestamp now);
   // A new policy is in use.
@@ -70,6 +73,8 @@ class Formulation {
  private:
   void StartInterval(Timestamp now);
   double LeastGain(Timestamp now) const;
+  // How long to wait at least before a plan follows the last change of a link; 0 when it may.
+  absl::Duration PauseForChange(Timestamp now, const LinkTable& links, const RoundTimes& rounds) const;
 
   bool is_enabled_;
   absl::Duration interval_;

@@ -46,8 +46,8 @@ TEST(FormulationTest, LooksOnceInAnInterval) {
   formulation.NotePlanned(kStart);
   const LinkTable links = ChangedTable(9);
   EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(5));
-  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(4), links).has_value());
-  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(5), links).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(4), links, RoundTimes()).has_value());
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(5), links, RoundTimes()).has_value());
   EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(10));
 }
 
@@ -62,36 +62,75 @@ TEST(FormulationTest, WaitsUntilLinksHaveSettled) {
     ASSERT_TRUE(links.Accept(now, NodeId(1), {link}).ok());
   };
   change(kStart + absl::Seconds(3), 2);
-  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(5), links).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(5), links, RoundTimes()).has_value());
   EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(3) + kSettlingTime);
   change(kStart + absl::Seconds(7), 30);
-  EXPECT_FALSE(formulation.LookForReason(formulation.NextLook(), links).has_value());
+  EXPECT_FALSE(formulation.LookForReason(formulation.NextLook(), links, RoundTimes()).has_value());
   EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(7) + kSettlingTime);
   // Not for ever.
   for (int seconds = 9; seconds < 15; ++seconds) {
-    EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(seconds), links).has_value());
+    EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(seconds), links, RoundTimes()).has_value());
     change(kStart + absl::Seconds(seconds), seconds % 2 == 0 ? 2 : 30);
   }
-  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(15), links).has_value());
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(15), links, RoundTimes()).has_value());
+}
+
+// A round of the only member that ends at `end`.
+void TellRound(Timestamp end, uint64_t count, absl::Duration duration, RoundTimes* rounds) {
+  rounds->Accept(end, NodeId(1), {count, 1000, duration}, 1000);
+}
+
+TEST(FormulationTest, WaitsForARoundThatBeganAfterTheChange) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  const LinkTable links = ChangedTable(2);  // changed at kStart
+  RoundTimes rounds;
+  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)});
+  formulation.NotePlanned(kStart);
+  TellRound(kStart + absl::Seconds(3), 1, absl::Seconds(4), &rounds);
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(5), links, rounds).has_value());
+  EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(5) + kLeastReplanPause);
+  TellRound(kStart + absl::Seconds(7), 2, absl::Seconds(4), &rounds);
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(7), links, rounds).has_value());
+}
+
+TEST(FormulationTest, WaitsForNoRoundThatIsTooLong) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  const LinkTable links = ChangedTable(2);
+  RoundTimes rounds;
+  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)});
+  formulation.NotePlanned(kStart);
+  TellRound(kStart + absl::Seconds(3), 1, absl::Seconds(11), &rounds);
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(5), links, rounds).has_value());
+}
+
+TEST(FormulationTest, DoesNotWaitForARoundForEver) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  const LinkTable links = ChangedTable(2);
+  RoundTimes rounds;
+  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)});
+  formulation.NotePlanned(kStart);
+  TellRound(kStart + absl::Seconds(3), 1, absl::Seconds(4), &rounds);
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(14), links, rounds).has_value());
+  EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(15), links, rounds).has_value());
 }
 
 TEST(FormulationTest, AsksForMoreSoonAfterAChangeOfPolicy) {
   const auto least_gain = [](absl::Duration since_adopted) {
     Formulation formulation(Every(absl::Seconds(5)), {});
     formulation.NoteAdopted(kStart + -since_adopted);
-    return formulation.LookForReason(kStart, ChangedTable(9))->least_gain;
+    return formulation.LookForReason(kStart, ChangedTable(9), RoundTimes())->least_gain;
   };
   EXPECT_EQ(least_gain(absl::Seconds(1)), kMostGain);
   EXPECT_NEAR(least_gain(kSecondThoughts / 2), 3 * kLeastGain, 1e-9);
   EXPECT_NEAR(least_gain(2 * kSecondThoughts), 1.5 * kLeastGain, 1e-9);
   Formulation first(Every(absl::Seconds(5)), {});
-  EXPECT_EQ(first.LookForReason(kStart, ChangedTable(9))->least_gain, kLeastGain);
+  EXPECT_EQ(first.LookForReason(kStart, ChangedTable(9), RoundTimes())->least_gain, kLeastGain);
 }
 
 TEST(FormulationTest, DoesNotPlanForNothingNew) {
   Formulation formulation(Every(absl::Seconds(5)), {});
   const LinkTable links(TriangleNetwork());
-  EXPECT_FALSE(formulation.LookForReason(kStart, links).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart, links, RoundTimes()).has_value());
   EXPECT_EQ(formulation.NextLook(), kStart + absl::Seconds(5));
 }
 
@@ -101,9 +140,9 @@ TEST(FormulationTest, PlansAtOnceWhenALinkChangesBeyondTheRate) {
   const LinkTable little = ChangedTable(9);
   const LinkTable much = ChangedTable(2);
   const Timestamp soon = kStart + kLeastReplanPause;
-  EXPECT_FALSE(formulation.LookForReason(soon, little).has_value());
-  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Milliseconds(1), much).has_value());
-  EXPECT_THAT(formulation.LookForReason(soon, much)->why, HasSubstr("more than 50%"));
+  EXPECT_FALSE(formulation.LookForReason(soon, little, RoundTimes()).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart + absl::Milliseconds(1), much, RoundTimes()).has_value());
+  EXPECT_THAT(formulation.LookForReason(soon, much, RoundTimes())->why, HasSubstr("more than 50%"));
 }
 
 TEST(FormulationTest, PlansForAModelWhenAllItsTensorsAreThere) {
@@ -115,12 +154,12 @@ TEST(FormulationTest, PlansForAModelWhenAllItsTensorsAreThere) {
   formulation.NoteModel(kStart + absl::Milliseconds(300));
   const Timestamp due = kStart + absl::Milliseconds(300) + kLeastReplanPause;
   EXPECT_EQ(formulation.NextLook(), due);
-  EXPECT_FALSE(formulation.LookForReason(kStart + kLeastReplanPause, links).has_value());
-  const std::optional<Formulation::Reason> reason = formulation.LookForReason(due, links);
+  EXPECT_FALSE(formulation.LookForReason(kStart + kLeastReplanPause, links, RoundTimes()).has_value());
+  const std::optional<Formulation::Reason> reason = formulation.LookForReason(due, links, RoundTimes());
   ASSERT_TRUE(reason.has_value());
   EXPECT_THAT(reason->why, HasSubstr("the model's size"));
   EXPECT_EQ(reason->least_gain, kLeastGainForModel);
-  EXPECT_FALSE(formulation.LookForReason(due, links).has_value());
+  EXPECT_FALSE(formulation.LookForReason(due, links, RoundTimes()).has_value());
   EXPECT_EQ(formulation.NextLook(), kNever);
 }
 
@@ -129,7 +168,7 @@ TEST(FormulationTest, NeverPlansAgainWithoutAwareness) {
   off.enabled = false;
   Formulation formulation(Every(absl::Seconds(5), 0.5), off);
   EXPECT_EQ(formulation.NextLook(), kNever);
-  EXPECT_FALSE(formulation.LookForReason(kStart, ChangedTable(2)).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart, ChangedTable(2), RoundTimes()).has_value());
 }
 
 Verdict JudgeOn(const Policy& current, const NetworkView& published, const Policy& candidate, const NetworkView& view) {

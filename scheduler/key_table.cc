@@ -42,6 +42,12 @@ std::vector<int64_t> KeyTable::Elements() const {
   return elements;
 }
 
+int64_t KeyTable::ElementsOfAll() const {
+  int64_t sum = 0;
+  for (const Key& key : keys_) sum += key.elements;
+  return sum;
+}
+
 std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last, NodeId source) const {
   std::vector<KeySlice> rows;
   rows.reserve(last.value() - first.value() + 1);

@@ -36,6 +36,7 @@ class KeyTable {
   int64_t ElementsOf(KeyId key) const;
   // Of all keys, in order.
   std::vector<int64_t> Elements() const;
+  int64_t ElementsOfAll() const;
   std::vector<KeySlice> Rows(KeyId first, KeyId last, NodeId source) const;
 
  private:

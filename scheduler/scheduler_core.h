@@ -33,6 +33,7 @@
 #include "scheduler/recovered_state.h"
 #include "scheduler/rejection_counter.h"
 #include "scheduler/round_book.h"
+#include "scheduler/round_times.h"
 #include "scheduler/state_record.h"
 #include "scheduler/waiting_keys.h"
 #include "topology/network_view.h"
@@ -212,6 +213,7 @@ class SchedulerCore : public Protocol {
   PublishedPolicies policies_;
   Barrier barrier_;
   NodeReports reports_;
+  RoundTimes round_times_;
 };
 
 }  // namespace banyan

@@ -171,6 +171,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const absl::Status status = reports_.Accept(node, message, membership_.all().size(), keys_.version().value());
   if (!status.ok()) return Reject(absl::StrCat("from ", NameOf(node), ": ", status.message()));
   CheckDeparture(node);
+  round_times_.Accept(now_, node, message.last_sync, keys_.ElementsOfAll());
   if (!overlay_.awareness.enabled) return;
   if (absl::Status measured = links_.Accept(now_, node, message.links); !measured.ok()) {
     Reject(absl::StrCat("from ", NameOf(node), ": ", measured.message()));

@@ -90,6 +90,7 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses());
   published_view_ = std::move(plan.view);
   formulation_.NoteAdopted(now_);
+  round_times_.NoteAdopted(now_, policies_.Current()->members);
 }
 
 void SchedulerCore::PublishNewest() {
@@ -114,7 +115,7 @@ void SchedulerCore::Publish(const Member& member) {
 
 void SchedulerCore::ReplanIfWanted() {
   if (!MayReplan()) return;
-  std::optional<Formulation::Reason> reason = formulation_.LookForReason(now_, links_);
+  std::optional<Formulation::Reason> reason = formulation_.LookForReason(now_, links_, round_times_);
   if (!reason.has_value()) return;
   if (policies_.size() >= kMostLivePolicies) {
     return LogInfo(absl::StrCat(policies_.size(), " policies govern open rounds: no other is made before some close"));
@@ -124,11 +125,15 @@ void SchedulerCore::ReplanIfWanted() {
 }
 
 void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use) {
+  const Timestamp since = links_.last_change().value_or(Timestamp());
+  const absl::Duration predicted = in_use.as_published.round_time;
+  in_use.as_published.round_time = round_times_.Credible(predicted, since);
   Verdict verdict = Judge(in_use.as_published, published_view_, policy, plan.view, plan.least_gain);
   predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : in_use.as_published).round_time;
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
   switch (verdict.kind) {
     case Verdict::Kind::kKeep:
+      round_times_.Learn(predicted, since);
       return outbox_.Log(LogLevel::kDebug,
                          absl::StrCat("policy ", in_use.as_published.version.value(), " stays: ", plan.why));
     case Verdict::Kind::kRefresh:

@@ -54,7 +54,7 @@ void WriteReport(const NodeReport& report, JsonWriter& json) {
     json.Integer(slowest->round.value());
   }
   json.Name("step").Integer(report.step).Name("loss").Number(report.loss);
-  json.Name("sync_seconds").Number(absl::ToDoubleSeconds(report.last_sync));
+  json.Name("sync_seconds").Number(absl::ToDoubleSeconds(report.last_sync.duration));
   json.Name("rejected_messages").Integer(report.rejected_messages).Name("memory").BeginObject();
   std::map<std::string, uint64_t> memory;
   for (const NodeReport::Memory& row : report.memory) memory[row.what] += row.size_bytes;

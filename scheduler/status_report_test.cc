@@ -91,7 +91,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
   report.step = 9;
   report.loss = 0.5;
-  report.last_sync = absl::Milliseconds(250);
+  report.last_sync = {3, 1000, absl::Milliseconds(250)};
   ASSERT_TRUE(reports_.Accept(kA, report, 2, 2).ok());
   Policy policy;
   policy.version = PolicyVersion(6);

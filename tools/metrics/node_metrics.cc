@@ -110,8 +110,9 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
   families.push_back(Make("workers", "Attached training processes.", report.workers_attached));
   families.push_back(Make("rejected_messages_total", "Messages that the node refused.",
                           static_cast<double>(report.rejected_messages), Kind::kCounter));
-  families.push_back(Make("last_sync_seconds", "Synchronisation time of the last round, of the slowest key.",
-                          absl::ToDoubleSeconds(report.last_sync)));
+  families.push_back(Make("last_sync_seconds",
+                          "Synchronisation time of the last round: of all tensors that were pushed together.",
+                          absl::ToDoubleSeconds(report.last_sync.duration)));
   families.push_back(
       Make("training_step", "Step of the last loss that a worker reported.", static_cast<double>(report.step)));
   families.push_back(Make("training_loss", "The last loss that a worker reported.", report.loss));

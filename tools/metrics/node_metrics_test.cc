@@ -73,7 +73,7 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   NodeReport& report = snapshot.report;
   report.workers_attached = 2;
   report.rejected_messages = 5;
-  report.last_sync = absl::Milliseconds(250);
+  report.last_sync = {3, 1000, absl::Milliseconds(250)};
   report.links = {{NodeId(2), 1000, 100, 10, 0.5, LinkMeasurement{}}, {NodeId(3), 2000, 200, 20, 0, std::nullopt}};
   report.links[0].measurement->rate_bps = 38e6;
   report.links[0].measurement->delay = absl::Milliseconds(15);
