@@ -3,6 +3,8 @@
 #include "compression/bf16_codec.h"
 #include "compression/fp16_codec.h"
 #include "compression/fp32_codec.h"
+#include "compression/randomk_codec.h"
+#include "compression/topk_codec.h"
 
 namespace banyan {
 namespace {
@@ -11,7 +13,9 @@ absl::Span<const Codec* const> Codecs() {
   static const Fp32Codec fp32;
   static const Fp16Codec fp16;
   static const Bf16Codec bf16;
-  static const Codec* const codecs[] = {&fp32, &fp16, &bf16};
+  static const TopKCodec topk;
+  static const RandomKCodec randomk;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &topk, &randomk};
   return codecs;
 }
 

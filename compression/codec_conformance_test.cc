@@ -14,7 +14,8 @@ namespace banyan {
 namespace {
 
 // Those that a number passes unchanged when it has passed before.
-constexpr CodecId kRoundingCodecs[] = {CodecId::kFp32, CodecId::kFp16, CodecId::kBf16};
+constexpr CodecId kRoundingCodecs[] = {CodecId::kFp32, CodecId::kFp16, CodecId::kBf16, CodecId::kTopK,
+                                       CodecId::kRandomK};
 constexpr int kLengths[] = {1, 2, 7, 64, 1000, 4097, 33001};
 
 struct Encoded {
@@ -22,13 +23,14 @@ struct Encoded {
   Payload frames;
 };
 
-class CodecConformanceTest : public testing::TestWithParam<CodecId> {
+class CodecConformanceTest : public testing::TestWithParam<Encoding> {
  protected:
-  const Codec& codec() const { return *CodecFor(GetParam()); }
+  CodecId id() const { return GetParam().codec; }
+  const Codec& codec() const { return *CodecFor(id()); }
 
   Encoded Encode(const std::vector<float>& values) const {
     Encoded encoded;
-    encoded.frames = codec().Encode(Buffer::CopyOf(values), Encoding{.codec = GetParam()}, &encoded.headers);
+    encoded.frames = codec().Encode(Buffer::CopyOf(values), GetParam(), &encoded.headers);
     return encoded;
   }
 
@@ -61,14 +63,14 @@ Buffer Misaligned(const Buffer& frame) {
   return Buffer::CopyOfBytes(bytes).Slice(1, frame.size_bytes());
 }
 
-TEST_P(CodecConformanceTest, KnowsItsId) { EXPECT_EQ(codec().id(), GetParam()); }
+TEST_P(CodecConformanceTest, KnowsItsId) { EXPECT_EQ(codec().id(), id()); }
 
 TEST_P(CodecConformanceTest, HeadersDescribeTheFrames) {
   for (int length : kLengths) {
     const Encoded encoded = Encode(RandomValues(length));
     ASSERT_EQ(encoded.headers.size(), encoded.frames.size());
     for (size_t i = 0; i < encoded.frames.size(); ++i) {
-      EXPECT_EQ(encoded.headers[i].codec, GetParam());
+      EXPECT_EQ(encoded.headers[i].codec, id());
       EXPECT_EQ(encoded.headers[i].size_bytes, encoded.frames[i].size_bytes());
       EXPECT_TRUE(codec().Check(encoded.headers[i], encoded.frames[i], length).ok());
     }
@@ -77,7 +79,7 @@ TEST_P(CodecConformanceTest, HeadersDescribeTheFrames) {
 
 // What is decoded is encoded again to the same numbers: a resent or forwarded value drifts no further.
 TEST_P(CodecConformanceTest, RoundTripIsStable) {
-  if (std::count(std::begin(kRoundingCodecs), std::end(kRoundingCodecs), GetParam()) == 0) {
+  if (std::count(std::begin(kRoundingCodecs), std::end(kRoundingCodecs), id()) == 0) {
     GTEST_SKIP() << "chooses anew at each encoding";
   }
   for (int length : kLengths) {
@@ -181,7 +183,7 @@ TEST_P(CodecConformanceTest, SurvivesRandomFrames) {
     std::vector<uint8_t> bytes(random_.Below(300));
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_.Next());
     const Buffer frame = Buffer::CopyOfBytes(bytes);
-    const FrameHeader header{.codec = GetParam(),
+    const FrameHeader header{.codec = id(),
                              .first_element = random_.Between(-2, 70),
                              .elements = random_.Chance(0.5) ? frame.size_bytes() / 4 : random_.Between(-2, 70),
                              .size_bytes = frame.size_bytes()};
@@ -201,7 +203,7 @@ TEST_P(CodecConformanceTest, NotANumbersPass) {
 
 // Diverged training must be seen: what is not finite comes out as such, whatever else its block loses.
 TEST_P(CodecConformanceTest, DenseCodecsHideNoDivergence) {
-  if (GetParam() == CodecId::kTopK || GetParam() == CodecId::kRandomK) GTEST_SKIP() << "keeps some elements only";
+  if (id() == CodecId::kTopK || id() == CodecId::kRandomK) GTEST_SKIP() << "keeps some elements only";
   for (float bad : {std::nanf(""), -std::nanf(""), INFINITY, -INFINITY}) {
     for (int length : kLengths) {
       for (int where : {0, length / 2, length - 1}) {
@@ -228,7 +230,23 @@ TEST_P(CodecConformanceTest, AnEmptyChunkHasNoFrames) {
   EXPECT_TRUE(encoded.frames.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CodecConformanceTest, testing::ValuesIn(KnownCodecs()));
+// Every codec; the sparse ones with few elements, many and all, and with both kinds of values.
+std::vector<Encoding> AllEncodings() {
+  std::vector<Encoding> encodings;
+  for (CodecId codec : KnownCodecs()) {
+    encodings.push_back({.codec = codec});
+    if (codec != CodecId::kTopK && codec != CodecId::kRandomK) continue;
+    encodings.push_back({.codec = codec, .value_codec = CodecId::kFp16});
+    for (double ratio : {0.3, 0.01}) {
+      for (CodecId value_codec : {CodecId::kFp32, CodecId::kFp16}) {
+        encodings.push_back({.codec = codec, .ratio = ratio, .value_codec = value_codec, .seed = 3});
+      }
+    }
+  }
+  return encodings;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CodecConformanceTest, testing::ValuesIn(AllEncodings()));
 
 TEST(CodecForTest, UnknownIdHasNone) { EXPECT_EQ(CodecFor(static_cast<CodecId>(200)), nullptr); }
 
