@@ -4,17 +4,16 @@
 #define BANYAN_COMPRESSION_BIT_WRITER_H_
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "absl/types/span.h"
+#include "compression/little_endian.h"
 
 namespace banyan {
 
 class BitWriter {
  public:
-  static constexpr int kMaxBits = 56;
+  static constexpr int kMaxBits = 32;
 
   // Writes all of `bytes`, which has room for every bit that is appended; Finish() makes the rest zero.
   explicit BitWriter(absl::Span<uint8_t> bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
@@ -23,15 +22,7 @@ class BitWriter {
   void Append(uint64_t value, int bits) {
     pending_ |= value << pending_bits_;
     pending_bits_ += bits;
-    // Whole words, although only the whole bytes of them are done: what follows is written again.
-    if (end_ - next_ >= static_cast<ptrdiff_t>(sizeof(pending_))) {
-      std::memcpy(next_, &pending_, sizeof(pending_));
-    } else {
-      std::memcpy(next_, &pending_, end_ - next_);
-    }
-    next_ += pending_bits_ >> 3;
-    pending_ >>= pending_bits_ & ~7;
-    pending_bits_ &= 7;
+    if (pending_bits_ >= kMaxBits) Flush();
   }
 
   void AppendZeros(int64_t count) {
@@ -40,15 +31,22 @@ class BitWriter {
   }
 
   void Finish() {
-    if (pending_bits_ > 0) *next_++ = static_cast<uint8_t>(pending_);
+    for (; pending_bits_ > 0; pending_bits_ -= 8, pending_ >>= 8) *next_++ = static_cast<uint8_t>(pending_);
     std::fill(next_, end_, uint8_t{0});
   }
 
  private:
+  void Flush() {
+    StoreLittleEndian(static_cast<uint32_t>(pending_), next_);
+    next_ += sizeof(uint32_t);
+    pending_ >>= kMaxBits;
+    pending_bits_ -= kMaxBits;
+  }
+
   uint8_t* next_;
   uint8_t* end_;
   uint64_t pending_ = 0;
-  int pending_bits_ = 0;  // below 8 between two calls
+  int pending_bits_ = 0;  // below kMaxBits between two calls
 };
 
 }  // namespace banyan

@@ -116,7 +116,7 @@ int64_t AppendTail(absl::Span<const float> values, int64_t first, Magnitude thre
 
 }  // namespace
 
-Magnitude KthLargestMagnitude(absl::Span<const float> values, int64_t k, int bits) {
+Magnitude KthLargestMagnitude(absl::Span<const float> values, int64_t k, int bits, KernelPath path) {
   BANYAN_CHECK(k >= 1 && k <= static_cast<int64_t>(values.size()) && values.size() <= INT32_MAX);
   BANYAN_CHECK(bits >= 1 && bits <= kMagnitudeBits && bits % 2 == 1);
   // Two bits at a time from the highest (where the sign was): counting is a vector operation for many elements, without
@@ -126,7 +126,7 @@ Magnitude KthLargestMagnitude(absl::Span<const float> values, int64_t k, int bit
     const Magnitude step = Magnitude{1} << shift;
     const Magnitude higher[] = {threshold + step, threshold + 2 * step, threshold + 3 * step};
     int32_t counts[3] = {};
-    RunKernel<CountFrom>(BestKernelPath(), values.data(), static_cast<int64_t>(values.size()), higher, counts);
+    RunKernel<CountFrom>(path, values.data(), static_cast<int64_t>(values.size()), higher, counts);
     for (int32_t count : counts) threshold += count >= k ? step : 0;
   }
   return threshold;

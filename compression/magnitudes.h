@@ -25,7 +25,8 @@ inline constexpr int kMagnitudeBits = 31;
 // The largest magnitude that at least `k` values reach, of which only the highest `bits` bits are found and the others
 // are zero; the time is proportional to them. REQUIRES: 1 <= k <= values.size() <= INT32_MAX, bits is odd and at most
 // kMagnitudeBits.
-Magnitude KthLargestMagnitude(absl::Span<const float> values, int64_t k, int bits = kMagnitudeBits);
+Magnitude KthLargestMagnitude(absl::Span<const float> values, int64_t k, int bits = kMagnitudeBits,
+                              KernelPath path = BestKernelPath());
 
 // The rising indices of all values of at least `threshold`; when they are more than `limit`, the first ones of them,
 // more than `limit` of these too. REQUIRES: values.size() <= INT32_MAX, the processor has the path.

@@ -54,7 +54,9 @@ TEST(MagnitudesTest, FindsTheKthLargest) {
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
     for (int64_t k : {1, 2, length / 3, length - 1, length}) {
       if (k < 1 || k > length) continue;
-      EXPECT_EQ(KthLargestMagnitude(values, k), sorted[k - 1]) << k << " of " << length;
+      for (KernelPath path : KernelPaths()) {
+        EXPECT_EQ(KthLargestMagnitude(values, k, kMagnitudeBits, path), sorted[k - 1]) << k << " of " << length;
+      }
     }
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "compression/kernel_path.h"
 #include "core/check.h"
 #include "core/random.h"
 
@@ -40,7 +39,7 @@ struct Fill {
 
 }  // namespace
 
-void ChooseStratified(int64_t range, uint64_t seed, absl::Span<uint32_t> indices) {
+void ChooseStratified(int64_t range, uint64_t seed, absl::Span<uint32_t> indices, KernelPath path) {
   const int64_t count = indices.size();
   BANYAN_CHECK(1 <= count && count <= range && range <= INT32_MAX);
   Random random(seed);
@@ -48,7 +47,7 @@ void ChooseStratified(int64_t range, uint64_t seed, absl::Span<uint32_t> indices
                          .length = static_cast<uint32_t>(range / count),
                          .longer = static_cast<uint32_t>(range % count),
                          .turn = static_cast<uint32_t>(random.Below(range))};
-  RunKernel<Fill>(BestKernelPath(), strata, random.Next(), indices.data(), static_cast<uint32_t>(count));
+  RunKernel<Fill>(path, strata, random.Next(), indices.data(), static_cast<uint32_t>(count));
 }
 
 }  // namespace banyan

@@ -12,12 +12,13 @@
 #include <cstdint>
 
 #include "absl/types/span.h"
+#include "compression/kernel_path.h"
 
 namespace banyan {
 
 // Fills `indices` with different indices below `range`. A draw is uniform to 2^-32 of its stratum. REQUIRES:
 // 1 <= indices.size() <= range <= INT32_MAX.
-void ChooseStratified(int64_t range, uint64_t seed, absl::Span<uint32_t> indices);
+void ChooseStratified(int64_t range, uint64_t seed, absl::Span<uint32_t> indices, KernelPath path = BestKernelPath());
 
 }  // namespace banyan
 

@@ -48,6 +48,16 @@ TEST(StratifiedChoiceTest, TheSeedDecides) {
   EXPECT_THAT(Choose(1000, 4, 42), ElementsAre(831, 194, 288, 678));
 }
 
+TEST(StratifiedChoiceTest, EveryPathChoosesTheSame) {
+  for (int64_t count : {1, 2, 15, 16, 17, 333, 1000}) {
+    for (KernelPath path : KernelPaths()) {
+      std::vector<uint32_t> indices(count);
+      ChooseStratified(1000, 9, absl::MakeSpan(indices), path);
+      EXPECT_EQ(indices, Choose(1000, count, 9)) << static_cast<int>(path);
+    }
+  }
+}
+
 // Pearson's chi-squared of how often each element came, in standard deviations from its mean.
 double ChiSquaredDeviations(int64_t range, int64_t count, int rounds) {
   std::vector<int> times(range, 0);

@@ -13,10 +13,10 @@ namespace {
 
 // Zero, which is never kept, lies below.
 constexpr Magnitude kLeastMagnitude = 1;
-// Exponent and nine bits of the fraction: a sample says no more.
-constexpr int kSampledBits = 17;
+// Exponent and seven bits of the fraction: a sample says no more.
+constexpr int kSampledBits = 15;
 // Of these a sample shall hold so many that are kept.
-constexpr double kKeptInSample = 20;
+constexpr double kKeptInSample = 16;
 constexpr int64_t kSampleAtLeast = 4096;
 
 int64_t SampleSize(int64_t elements, double share) {
@@ -45,12 +45,15 @@ std::vector<uint32_t> LargestOf(absl::Span<const float> values, std::vector<uint
   if (static_cast<int64_t>(candidates.size()) <= k) return candidates;
   const std::vector<float> found = ValuesAt(values, candidates);
   const Magnitude threshold = KthLargestMagnitude(found, k);
-  const auto is_above = [&](float value) { return MagnitudeOf(value) > threshold; };
-  int64_t equal_ones = k - std::count_if(found.begin(), found.end(), is_above);
+  int64_t equal_ones =
+      k - std::count_if(found.begin(), found.end(), [&](float value) { return MagnitudeOf(value) > threshold; });
   size_t kept = 0;
   for (size_t i = 0; i < candidates.size(); ++i) {
-    const bool is_equal = MagnitudeOf(found[i]) == threshold;
-    if (is_above(found[i]) || (is_equal && equal_ones-- > 0)) candidates[kept++] = candidates[i];
+    const Magnitude magnitude = MagnitudeOf(found[i]);
+    // Without a branch on what cannot be guessed; equal ones are rare.
+    candidates[kept] = candidates[i];
+    kept += magnitude > threshold;
+    kept += magnitude == threshold && equal_ones-- > 0;
   }
   candidates.resize(kept);
   return candidates;

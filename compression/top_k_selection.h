@@ -19,8 +19,8 @@ int64_t KeptElements(int64_t elements, double ratio);
 std::vector<uint32_t> SelectLargest(absl::Span<const float> values, int64_t k);
 
 // About k of the largest: all from a threshold on that is found in a sample. A hundredth of the values is sampled, at
-// most 4,096, but so many that about 20 of them are kept, at most an eighth of the values; then the number of elements
-// varies by a fifth or less (standard deviation). Where less than k/2 or more than 2k come out, the selection is the
+// most 4,096, but so many that about 16 of them are kept, at most an eighth of the values; then the number of elements
+// varies by a quarter or less (standard deviation). Where less than k/2 or more than 2k come out, the selection is the
 // exact one, hence the number never leaves these bounds. Saves the exact selection's second look at what is kept (DC2,
 // section IV-C; Lin et al., "Deep gradient compression", 2018, who correct a poor threshold in the same way). REQUIRES:
 // as above.

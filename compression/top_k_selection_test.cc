@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "compression/magnitudes.h"
@@ -96,7 +97,7 @@ TEST(TopKSelectionTest, ASampleKeepsAboutAsMany) {
     squares += std::pow(indices.size() / 655.0, 2);
   }
   EXPECT_NEAR(sum / kSeeds, 1, 0.08);
-  EXPECT_NEAR(std::sqrt(squares / kSeeds - std::pow(sum / kSeeds, 2)), 1 / std::sqrt(20), 0.06);
+  EXPECT_NEAR(std::sqrt(squares / kSeeds - std::pow(sum / kSeeds, 2)), 1 / std::sqrt(16), 0.06);
 }
 
 TEST(TopKSelectionTest, ASampleStaysInItsBoundsWhateverComes) {
@@ -116,7 +117,9 @@ TEST(TopKSelectionTest, ASampleStaysInItsBoundsWhateverComes) {
 TEST(TopKSelectionTest, TheSeedDecidesTheSample) {
   const std::vector<float> values = GaussianSamples(65536, 1);
   EXPECT_EQ(SelectLargestSampled(values, 655, 1), SelectLargestSampled(values, 655, 1));
-  EXPECT_NE(SelectLargestSampled(values, 655, 1), SelectLargestSampled(values, 655, 2));
+  std::set<size_t> sizes;
+  for (uint64_t seed = 0; seed < 20; ++seed) sizes.insert(SelectLargestSampled(values, 655, seed).size());
+  EXPECT_GT(sizes.size(), 10u);
 }
 
 }  // namespace
