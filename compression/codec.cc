@@ -1,17 +1,33 @@
 #include "compression/codec.h"
 
+#include "compression/bf16_codec.h"
+#include "compression/fp16_codec.h"
 #include "compression/fp32_codec.h"
 
 namespace banyan {
+namespace {
+
+absl::Span<const Codec* const> Codecs() {
+  static const Fp32Codec fp32;
+  static const Fp16Codec fp16;
+  static const Bf16Codec bf16;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16};
+  return codecs;
+}
+
+}  // namespace
 
 const Codec* CodecFor(CodecId id) {
-  static const Fp32Codec fp32;
-  switch (id) {
-    case CodecId::kFp32:
-      return &fp32;
-    default:
-      return nullptr;
+  for (const Codec* codec : Codecs()) {
+    if (codec->id() == id) return codec;
   }
+  return nullptr;
+}
+
+std::vector<CodecId> KnownCodecs() {
+  std::vector<CodecId> ids;
+  for (const Codec* codec : Codecs()) ids.push_back(codec->id());
+  return ids;
 }
 
 }  // namespace banyan
