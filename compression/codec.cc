@@ -3,6 +3,8 @@
 #include "compression/bf16_codec.h"
 #include "compression/fp16_codec.h"
 #include "compression/fp32_codec.h"
+#include "compression/int4_codec.h"
+#include "compression/int8_codec.h"
 
 namespace banyan {
 namespace {
@@ -11,7 +13,9 @@ absl::Span<const Codec* const> Codecs() {
   static const Fp32Codec fp32;
   static const Fp16Codec fp16;
   static const Bf16Codec bf16;
-  static const Codec* const codecs[] = {&fp32, &fp16, &bf16};
+  static const Int8Codec int8;
+  static const Int4Codec int4;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &int8, &int4};
   return codecs;
 }
 
