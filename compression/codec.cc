@@ -5,6 +5,7 @@
 #include "compression/fp32_codec.h"
 #include "compression/int4_codec.h"
 #include "compression/int8_codec.h"
+#include "compression/sign_codec.h"
 
 namespace banyan {
 namespace {
@@ -15,7 +16,8 @@ absl::Span<const Codec* const> Codecs() {
   static const Bf16Codec bf16;
   static const Int8Codec int8;
   static const Int4Codec int4;
-  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &int8, &int4};
+  static const SignCodec sign;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &int8, &int4, &sign};
   return codecs;
 }
 
