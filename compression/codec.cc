@@ -5,7 +5,9 @@
 #include "compression/fp32_codec.h"
 #include "compression/int4_codec.h"
 #include "compression/int8_codec.h"
+#include "compression/onebit_rht_codec.h"
 #include "compression/sign_codec.h"
+#include "compression/ternary_codec.h"
 
 namespace banyan {
 namespace {
@@ -17,7 +19,9 @@ absl::Span<const Codec* const> Codecs() {
   static const Int8Codec int8;
   static const Int4Codec int4;
   static const SignCodec sign;
-  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &int8, &int4, &sign};
+  static const TernaryCodec ternary;
+  static const OneBitRhtCodec onebit_rht;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &int8, &int4, &sign, &ternary, &onebit_rht};
   return codecs;
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "compression/float_lanes.h"
+#include "compression/lane_accumulator.h"
 
 namespace banyan {
 namespace {
@@ -12,15 +13,21 @@ static_assert(std::endian::native == std::endian::little, "words are written as 
 constexpr int64_t kVectorsPerGroup = kSignGroup / kLanes;
 
 struct Packing {
-  BANYAN_KERNEL_BODY static void Run(const float* __restrict values, int64_t count, uint8_t* __restrict bits) {
+  BANYAN_KERNEL_BODY static void Run(const float* __restrict values, int64_t count, uint8_t* __restrict bits,
+                                     double* sum) {
+    LaneAccumulator magnitudes;
     int64_t i = 0;
     for (; i + kSignGroup <= count; i += kSignGroup) {
       WordLanes words = {};
       for (int64_t k = 0; k < kVectorsPerGroup; ++k) {
-        words = (words >> 1) | (BitsOf(LoadFloats(values + i + k * kLanes)) & kSignBit);
+        const float* const from = values + i + k * kLanes;
+        words = (words >> 1) | (BitsOf(LoadFloats(from)) & kSignBit);
+        magnitudes.Add<LaneAccumulator::Magnitude>(from);
       }
       StoreWords(bits + i / 8, words);
     }
+    magnitudes.AddAll<LaneAccumulator::Magnitude>(values + i, count - i);
+    *sum = magnitudes.Total();
     for (int64_t byte = i / 8; byte < SignBytes(count); ++byte) {
       uint32_t packed = 0;
       for (int64_t k = byte * 8; k < byte * 8 + 8 && k < count; ++k) {
@@ -56,8 +63,10 @@ struct Unpacking {
 
 }  // namespace
 
-void PackSigns(absl::Span<const float> values, uint8_t* bits, KernelPath path) {
-  RunKernel<Packing>(path, values.data(), static_cast<int64_t>(values.size()), bits);
+double PackSigns(absl::Span<const float> values, uint8_t* bits, KernelPath path) {
+  double sum = 0;
+  RunKernel<Packing>(path, values.data(), static_cast<int64_t>(values.size()), bits, &sum);
+  return sum;
 }
 
 void UnpackSigns(const uint8_t* bits, float magnitude, absl::Span<float> values, KernelPath path) {

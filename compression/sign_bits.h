@@ -19,8 +19,9 @@ inline constexpr int64_t kSignGroup = 512;
 
 inline int64_t SignBytes(int64_t elements) { return (elements + 7) / 8; }
 
-// Writes SignBytes(values.size()) bytes. Zeros and not-a-numbers have signs like any other.
-void PackSigns(absl::Span<const float> values, uint8_t* bits, KernelPath path = BestKernelPath());
+// Writes SignBytes(values.size()) bytes and returns the sum of the magnitudes, which has the order of lane_sums.h.
+// Zeros and not-a-numbers have signs like any other.
+double PackSigns(absl::Span<const float> values, uint8_t* bits, KernelPath path = BestKernelPath());
 
 // values[i] = magnitude or -magnitude; the magnitude may be a not-a-number.
 void UnpackSigns(const uint8_t* bits, float magnitude, absl::Span<float> values, KernelPath path = BestKernelPath());

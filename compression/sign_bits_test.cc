@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compression/lane_sums.h"
 #include "compression/testing_samples.h"
 #include "gtest/gtest.h"
 
@@ -25,7 +26,8 @@ TEST(SignBitsTest, BitsLieWhereTheHeaderSays) {
     const std::vector<float> values = GaussianSamples(length, 1);
     for (KernelPath path : KernelPaths()) {
       std::vector<uint8_t> bytes(SignBytes(length) + 1, 0xee);
-      PackSigns(values, bytes.data() + 1, path);
+      const double sum = PackSigns(values, bytes.data() + 1, path);
+      EXPECT_EQ(sum, SumOfMagnitudes(values, path));
       for (int64_t i = 0; i < length; ++i) ASSERT_EQ(BitOf(bytes, 1, PositionOf(i, length)), values[i] < 0);
       EXPECT_TRUE(IsPaddingZero(bytes.data() + 1, length));
     }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 
 #include "absl/strings/str_format.h"
-#include "compression/lane_sums.h"
 #include "compression/scale_check.h"
 #include "compression/sign_bits.h"
 
@@ -19,8 +19,8 @@ constexpr int64_t kScaleBytes = sizeof(float);
 
 int64_t Blocks(int64_t elements) { return (elements + kBlock - 1) / kBlock; }
 
-float MeanMagnitude(absl::Span<const float> values) {
-  const float mean = static_cast<float>(SumOfMagnitudes(values) / static_cast<double>(values.size()));
+float MeanMagnitude(double sum, size_t count) {
+  const float mean = static_cast<float>(sum / static_cast<double>(count));
   return std::isfinite(mean) ? mean : std::numeric_limits<float>::quiet_NaN();
 }
 
@@ -48,9 +48,8 @@ int64_t SignCodec::FrameBytes(int64_t elements) const { return Blocks(elements) 
 
 void SignCodec::EncodeFrame(absl::Span<const float> values, uint64_t, uint8_t* frame) const {
   ForEachBlock(values, frame, [](absl::Span<const float> block, uint8_t* scale_bytes, uint8_t* bits) {
-    const float scale = MeanMagnitude(block);
+    const float scale = MeanMagnitude(PackSigns(block, bits), block.size());
     std::memcpy(scale_bytes, &scale, sizeof(scale));
-    PackSigns(block, bits);
   });
 }
 
