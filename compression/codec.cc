@@ -3,7 +3,12 @@
 #include "compression/bf16_codec.h"
 #include "compression/fp16_codec.h"
 #include "compression/fp32_codec.h"
+#include "compression/int4_codec.h"
+#include "compression/int8_codec.h"
+#include "compression/onebit_rht_codec.h"
 #include "compression/randomk_codec.h"
+#include "compression/sign_codec.h"
+#include "compression/ternary_codec.h"
 #include "compression/topk_codec.h"
 
 namespace banyan {
@@ -15,7 +20,13 @@ absl::Span<const Codec* const> Codecs() {
   static const Bf16Codec bf16;
   static const TopKCodec topk;
   static const RandomKCodec randomk;
-  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &topk, &randomk};
+  static const Int8Codec int8;
+  static const Int4Codec int4;
+  static const SignCodec sign;
+  static const TernaryCodec ternary;
+  static const OneBitRhtCodec onebit_rht;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &topk,    &randomk,
+                                        &int8, &int4, &sign, &ternary, &onebit_rht};
   return codecs;
 }
 
