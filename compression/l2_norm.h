@@ -6,9 +6,8 @@
 
 namespace banyan {
 
-// sqrt(sum of squares), summed in float64: no float32 overflows or is lost, not-a-numbers give not-a-number. The order
-// of the additions is fixed, 16 sums of every 16th element that are then added pairwise, hence the same bits on every
-// processor.
+// sqrt(sum of squares), summed in float64 in the order of lane_sums.h: no float32 overflows or is lost, not-a-numbers
+// give not-a-number, and every processor gives the same bits.
 double L2Norm(absl::Span<const float> values);
 
 }  // namespace banyan

@@ -9,7 +9,7 @@
 namespace banyan {
 namespace {
 
-// In the order that the header describes, one addition at a time.
+// In the order that lane_sums.h describes, one addition at a time.
 double InOrder(const std::vector<float>& values) {
   volatile double sums[16] = {};
   for (size_t i = 0; i < values.size(); ++i) sums[i % 16] = sums[i % 16] + static_cast<double>(values[i]) * values[i];

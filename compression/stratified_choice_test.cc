@@ -45,7 +45,7 @@ TEST(StratifiedChoiceTest, WorksAtTheEndOfTheLongestRange) {
 TEST(StratifiedChoiceTest, TheSeedDecides) {
   EXPECT_EQ(Choose(1000, 10, 7), Choose(1000, 10, 7));
   EXPECT_NE(Choose(1000, 10, 7), Choose(1000, 10, 8));
-  EXPECT_THAT(Choose(1000, 4, 42), ElementsAre(831, 194, 288, 678));
+  EXPECT_THAT(Choose(1000, 4, 42), ElementsAre(952, 996, 407, 633));
 }
 
 TEST(StratifiedChoiceTest, EveryPathChoosesTheSame) {
