@@ -11,9 +11,9 @@
 // Bits per index of a random choice, beside the alternatives:
 //   ratio of elements kept                 0.001   0.01    0.1    0.3
 //   entropy, no coding is smaller          11.41   8.08   4.69   2.94
-//   this coding with the best low_bits     11.45   8.11   4.75   2.96
-//   high part of indices in unary (Elias)  11.98   8.56   5.60   3.67
-//   gaps as bytes of seven bits            15.04  10.23   8.00   8.00
+//   this coding with the best low_bits     11.49   8.11   4.76   2.96
+//   high part of indices in unary (Elias)  11.95   8.56   5.25   3.67
+//   gaps as bytes of seven bits            15.04  10.21   8.00   8.00
 //   bitmap                                 1000    100     10    3.33
 #ifndef BANYAN_COMPRESSION_SPARSE_INDICES_H_
 #define BANYAN_COMPRESSION_SPARSE_INDICES_H_

@@ -75,7 +75,7 @@ TEST(TopKCodecTest, ErrorOfASampleIsNearTheory) {
 TEST(TopKCodecTest, SizesAreThoseOfTheDescription) {
   const std::vector<float> values = GaussianSamples(kLarge, 1);
   for (const auto& [ratio, bytes] :
-       std::vector<std::pair<double, double>>{{0.001, 5.43}, {0.01, 5.01}, {0.1, 4.59}, {0.3, 4.37}}) {
+       std::vector<std::pair<double, double>>{{0.001, 5.44}, {0.01, 5.01}, {0.1, 4.59}, {0.3, 4.37}}) {
     const double kept = ratio * kLarge;
     EXPECT_NEAR(Bytes(values, TopK(ratio)) / kept, bytes, 0.02) << ratio;
     EXPECT_NEAR(Bytes(values, TopK(ratio, Selection::kExact, CodecId::kFp16)) / kept, bytes - 2, 0.02) << ratio;
