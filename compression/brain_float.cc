@@ -10,7 +10,7 @@ static_assert(std::endian::native == std::endian::little, "the numbers are writt
 
 typedef uint16_t UnalignedWord __attribute__((aligned(1), may_alias));
 
-struct Encoding {
+struct Encoder {
   BANYAN_KERNEL_BODY static void Run(const float* __restrict values, UnalignedWord* __restrict words, size_t count) {
     for (size_t i = 0; i < count; ++i) {
       const uint32_t bits = std::bit_cast<uint32_t>(values[i]);
@@ -23,7 +23,7 @@ struct Encoding {
 
 BANYAN_KERNEL_BODY float FloatOf(uint16_t word) { return std::bit_cast<float>(static_cast<uint32_t>(word) << 16); }
 
-struct Decoding {
+struct Decoder {
   BANYAN_KERNEL_BODY static void Run(const UnalignedWord* __restrict words, float* __restrict values, size_t count) {
     for (size_t i = 0; i < count; ++i) values[i] = FloatOf(words[i]);
   }
@@ -38,11 +38,11 @@ struct Adding {
 }  // namespace
 
 void FloatsToBrainFloats(absl::Span<const float> values, uint8_t* bytes, KernelPath path) {
-  RunKernel<Encoding>(path, values.data(), reinterpret_cast<UnalignedWord*>(bytes), values.size());
+  RunKernel<Encoder>(path, values.data(), reinterpret_cast<UnalignedWord*>(bytes), values.size());
 }
 
 void BrainFloatsToFloats(const uint8_t* bytes, absl::Span<float> values, KernelPath path) {
-  RunKernel<Decoding>(path, reinterpret_cast<const UnalignedWord*>(bytes), values.data(), values.size());
+  RunKernel<Decoder>(path, reinterpret_cast<const UnalignedWord*>(bytes), values.data(), values.size());
 }
 
 void AddBrainFloatsInto(absl::Span<float> sums, const uint8_t* bytes, KernelPath path) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "compression/float_lanes.h"
+#include "compression/vectors.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -26,21 +26,16 @@ struct GroupSigns {
   uint32_t words[kLanes];
 };
 
-// Vectors that one register of a path holds, and their butterflies.
 template <int kWidth>
-struct Vectors {
-  typedef float Floats __attribute__((vector_size(kWidth * 4)));
-  typedef uint32_t Words __attribute__((vector_size(kWidth * 4)));
-  typedef float FloatsInMemory __attribute__((vector_size(kWidth * 4), aligned(4), may_alias));
-  typedef uint32_t WordsInMemory __attribute__((vector_size(kWidth * 4), aligned(4), may_alias));
-
-  BANYAN_KERNEL_BODY static Floats Load(const float* from) { return *reinterpret_cast<const FloatsInMemory*>(from); }
-  BANYAN_KERNEL_BODY static void Store(float* to, Floats values) { *reinterpret_cast<FloatsInMemory*>(to) = values; }
+struct Butterflies {
+  using V = Vectors<kWidth>;
+  using Floats = typename V::Floats;
+  using Words = typename V::Words;
 
   // The elements from `from` on with the signs of the group's elements from `i` on.
   BANYAN_KERNEL_BODY static Floats LoadFlipped(const float* from, const GroupSigns& signs, int64_t i) {
-    const Words words = *reinterpret_cast<const WordsInMemory*>(signs.words + i % kLanes);
-    return (Floats)((Words)Load(from) ^ (words >> static_cast<uint32_t>(i / kLanes) << 31));
+    const Words words = V::LoadWords(signs.words + i % kLanes);
+    return reinterpret_cast<Floats>(V::LoadWords(from) ^ (words >> static_cast<uint32_t>(i / kLanes) << 31));
   }
 
   BANYAN_KERNEL_BODY static void Pair(Floats& a, Floats& b) {
@@ -52,7 +47,8 @@ struct Vectors {
   template <int kStride, size_t... kLane>
   BANYAN_KERNEL_BODY static Floats Within(Floats v, std::index_sequence<kLane...>) {
     const Words minus = {((kLane & kStride) != 0 ? kSignBit : 0u)...};
-    return __builtin_shufflevector(v, v, (kLane ^ kStride)...) + (Floats)((Words)v ^ minus);
+    return __builtin_shufflevector(v, v, (kLane ^ kStride)...) +
+           reinterpret_cast<Floats>(reinterpret_cast<Words>(v) ^ minus);
   }
 
   // All strides inside one vector.
@@ -64,30 +60,31 @@ struct Vectors {
       return AllWithin<2 * kStride>(Within<kStride>(v, std::make_index_sequence<kWidth>()));
     }
   }
+
+  BANYAN_KERNEL_BODY static void Four(Floats& a, Floats& b, Floats& c, Floats& d) {
+    Pair(a, b);
+    Pair(c, d);
+    Pair(a, c);
+    Pair(b, d);
+  }
+
+  BANYAN_KERNEL_BODY static void Eight(Floats (&v)[8]) {
+    Four(v[0], v[1], v[2], v[3]);
+    Four(v[4], v[5], v[6], v[7]);
+    Pair(v[0], v[4]);
+    Pair(v[1], v[5]);
+    Pair(v[2], v[6]);
+    Pair(v[3], v[7]);
+  }
 };
 
 template <int kWidth>
 struct Transformation {
   using V = Vectors<kWidth>;
+  using B = Butterflies<kWidth>;
   using Floats = typename V::Floats;
 
   static constexpr int64_t kBlock = 8 * kWidth;
-
-  BANYAN_KERNEL_BODY static void Butterfly4(Floats& a, Floats& b, Floats& c, Floats& d) {
-    V::Pair(a, b);
-    V::Pair(c, d);
-    V::Pair(a, c);
-    V::Pair(b, d);
-  }
-
-  BANYAN_KERNEL_BODY static void Butterfly8(Floats (&v)[8]) {
-    Butterfly4(v[0], v[1], v[2], v[3]);
-    Butterfly4(v[4], v[5], v[6], v[7]);
-    V::Pair(v[0], v[4]);
-    V::Pair(v[1], v[5]);
-    V::Pair(v[2], v[6]);
-    V::Pair(v[3], v[7]);
-  }
 
   // Strides up to kBlock / 2 of one block.
   template <bool kFlip>
@@ -95,11 +92,11 @@ struct Transformation {
     Floats v[8];
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {
-      v[j] = kFlip ? V::LoadFlipped(in + j * kWidth, signs, i + j * kWidth) : V::Load(in + j * kWidth);
+      v[j] = kFlip ? B::LoadFlipped(in + j * kWidth, signs, i + j * kWidth) : V::Load(in + j * kWidth);
     }
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; ++j) v[j] = V::AllWithin(v[j]);
-    Butterfly8(v);
+    for (int j = 0; j < 8; ++j) v[j] = B::AllWithin(v[j]);
+    B::Eight(v);
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) V::Store(out + j * kWidth, v[j]);
   }
@@ -121,7 +118,7 @@ struct Transformation {
         Floats v[8];
 #pragma GCC unroll 8
         for (int j = 0; j < 8; ++j) v[j] = V::Load(row + i + j * stride);
-        Butterfly8(v);
+        B::Eight(v);
 #pragma GCC unroll 8
         for (int j = 0; j < 8; ++j) V::Store(row + i + j * stride, v[j]);
       }
@@ -133,7 +130,7 @@ struct Transformation {
       for (int64_t i = block; i < block + stride; i += kWidth) {
         Floats a = V::Load(row + i), b = V::Load(row + i + stride);
         Floats c = V::Load(row + i + 2 * stride), d = V::Load(row + i + 3 * stride);
-        Butterfly4(a, b, c, d);
+        B::Four(a, b, c, d);
         V::Store(row + i, a);
         V::Store(row + i + stride, b);
         V::Store(row + i + 2 * stride, c);
@@ -146,7 +143,7 @@ struct Transformation {
     for (int64_t block = 0; block < size; block += 2 * stride) {
       for (int64_t i = block; i < block + stride; i += kWidth) {
         Floats a = V::Load(row + i), b = V::Load(row + i + stride);
-        V::Pair(a, b);
+        B::Pair(a, b);
         V::Store(row + i, a);
         V::Store(row + i + stride, b);
       }
@@ -190,38 +187,45 @@ void TransformShort(absl::Span<float> row, bool flip, RandomKey key) {
 
 void TransformLong(const float* in, bool flip, RandomKey key, absl::Span<float> row, KernelPath path) {
   const int64_t size = static_cast<int64_t>(row.size());
-  switch (path) {
-    case KernelPath::kPortable:
-      return KernelVersions<Transformation<4>>::Portable(in, flip, key, row.data(), size);
-    case KernelPath::kAvx2:
-      return KernelVersions<Transformation<8>>::Avx2(in, flip, key, row.data(), size);
-    case KernelPath::kAvx512:
-      return KernelVersions<Transformation<16>>::Avx512(in, flip, key, row.data(), size);
-  }
+  RunVectorKernel<Transformation>(path, in, flip, key, row.data(), size);
 }
 
 template <bool kAdd>
 struct Flipping {
-  BANYAN_KERNEL_BODY static void Run(const float* __restrict row, RandomKey key, float scale, float* __restrict out,
-                                     int64_t count) {
-    for (int64_t group = 0; group * kGroup < count; ++group) {
-      const GroupSigns signs(key, group);
-      WordLanes words = LoadWords(signs.words);
-      const int64_t end = std::min(kGroup, count - group * kGroup);
-      const float* from = row + group * kGroup;
-      float* to = out + group * kGroup;
+  template <int kWidth>
+  struct Body {
+    using V = Vectors<kWidth>;
+
+    // `count` elements of one group.
+    BANYAN_KERNEL_BODY static void Group(const float* __restrict from, const GroupSigns& signs, float scale,
+                                         float* __restrict to, int64_t count) {
+      typename V::Words words[V::kParts];
+#pragma GCC unroll 4
+      for (int part = 0; part < V::kParts; ++part) words[part] = V::LoadWords(signs.words + part * kWidth);
       int64_t i = 0;
-      for (; i + kLanes <= end; i += kLanes) {
-        const FloatLanes values = FloatsOf(BitsOf(LoadFloats(from + i) * scale) ^ (words << 31));
-        StoreFloats(to + i, kAdd ? LoadFloats(to + i) + values : values);
-        words >>= 1;
+      for (; i + kLanes <= count; i += kLanes) {
+#pragma GCC unroll 4
+        for (int part = 0; part < V::kParts; ++part) {
+          const int64_t at = i + part * kWidth;
+          const auto scaled = reinterpret_cast<typename V::Words>(V::Load(from + at) * scale);
+          const auto values = reinterpret_cast<typename V::Floats>(scaled ^ (words[part] << 31));
+          V::Store(to + at, kAdd ? V::Load(to + at) + values : values);
+          words[part] >>= 1;
+        }
       }
-      for (; i < end; ++i) {
+      for (; i < count; ++i) {
         const float value = std::bit_cast<float>(std::bit_cast<uint32_t>(from[i] * scale) ^ signs.Of(i));
         to[i] = kAdd ? to[i] + value : value;
       }
     }
-  }
+
+    BANYAN_KERNEL_BODY static void Run(const float* row, RandomKey key, float scale, float* out, int64_t count) {
+      for (int64_t group = 0; group * kGroup < count; ++group) {
+        const GroupSigns signs(key, group);
+        Group(row + group * kGroup, signs, scale, out + group * kGroup, std::min(kGroup, count - group * kGroup));
+      }
+    }
+  };
 };
 
 }  // namespace
@@ -243,12 +247,13 @@ void Transform(absl::Span<float> row, KernelPath path) {
 
 void FlipInto(absl::Span<const float> row, RandomKey key, float scale, absl::Span<float> values, KernelPath path) {
   BANYAN_CHECK(values.size() <= row.size());
-  RunKernel<Flipping<false>>(path, row.data(), key, scale, values.data(), static_cast<int64_t>(values.size()));
+  RunVectorKernel<Flipping<false>::Body>(path, row.data(), key, scale, values.data(),
+                                         static_cast<int64_t>(values.size()));
 }
 
 void FlipAddInto(absl::Span<const float> row, RandomKey key, float scale, absl::Span<float> sums, KernelPath path) {
   BANYAN_CHECK(sums.size() <= row.size());
-  RunKernel<Flipping<true>>(path, row.data(), key, scale, sums.data(), static_cast<int64_t>(sums.size()));
+  RunVectorKernel<Flipping<true>::Body>(path, row.data(), key, scale, sums.data(), static_cast<int64_t>(sums.size()));
 }
 
 }  // namespace banyan

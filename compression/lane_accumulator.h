@@ -5,35 +5,37 @@
 #include <cstdint>
 #include <cstring>
 
-#include "compression/float_lanes.h"
+#include "compression/vectors.h"
 
 namespace banyan {
 
-struct LaneAccumulator {
-  typedef float HalfLanes __attribute__((vector_size(32)));
-  typedef float HalfLanesInMemory __attribute__((vector_size(32), aligned(1), may_alias));
-  typedef uint32_t HalfWords __attribute__((vector_size(32)));
-  typedef double DoubleLanes __attribute__((vector_size(64)));
+struct MagnitudeTerm {
+  template <typename V>
+  BANYAN_KERNEL_BODY static typename V::Doubles Of(typename V::HalfFloats values) {
+    const typename V::HalfWords magnitudes = reinterpret_cast<typename V::HalfWords>(values) & ~kSignBit;
+    return __builtin_convertvector(reinterpret_cast<typename V::HalfFloats>(magnitudes), typename V::Doubles);
+  }
+};
 
-  struct Magnitude {
-    BANYAN_KERNEL_BODY static DoubleLanes Of(HalfLanes values) {
-      const HalfWords magnitudes = reinterpret_cast<HalfWords>(values) & ~kSignBit;
-      return __builtin_convertvector(reinterpret_cast<HalfLanes>(magnitudes), DoubleLanes);
-    }
-  };
+struct SquareTerm {
+  template <typename V>
+  BANYAN_KERNEL_BODY static typename V::Doubles Of(typename V::HalfFloats values) {
+    const typename V::Doubles exact = __builtin_convertvector(values, typename V::Doubles);
+    return exact * exact;
+  }
+};
 
-  struct Square {
-    BANYAN_KERNEL_BODY static DoubleLanes Of(HalfLanes values) {
-      const DoubleLanes exact = __builtin_convertvector(values, DoubleLanes);
-      return exact * exact;
-    }
-  };
-
+template <int kWidth>
+class LaneAccumulator {
+ public:
   // The terms of the sixteen elements from `values` on.
   template <typename Term>
   BANYAN_KERNEL_BODY void Add(const float* values) {
-    low += Term::Of(*reinterpret_cast<const HalfLanesInMemory*>(values));
-    high += Term::Of(*reinterpret_cast<const HalfLanesInMemory*>(values + kLanes / 2));
+#pragma GCC unroll 8
+    for (int part = 0; part < kDoubleParts; ++part) {
+      const float* const from = values + part * kDoubles;
+      lanes_[part] += Term::template Of<V>(*reinterpret_cast<const typename V::HalfFloatsInMemory*>(from));
+    }
   }
 
   // The terms of all.
@@ -48,13 +50,21 @@ struct LaneAccumulator {
   }
 
   BANYAN_KERNEL_BODY double Total() const {
-    const DoubleLanes eight = low + high;
-    const double four[] = {eight[0] + eight[4], eight[1] + eight[5], eight[2] + eight[6], eight[3] + eight[7]};
-    return (four[0] + four[2]) + (four[1] + four[3]);
+    double lanes[kLanes];
+    std::memcpy(lanes, lanes_, sizeof(lanes));
+    for (int64_t width = kLanes / 2; width > 0; width /= 2) {
+      for (int64_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+    }
+    return lanes[0];
   }
 
-  DoubleLanes low = {};
-  DoubleLanes high = {};
+ private:
+  using V = Vectors<kWidth>;
+
+  static constexpr int kDoubles = kWidth / 2;
+  static constexpr int kDoubleParts = static_cast<int>(kLanes) / kDoubles;
+
+  typename V::Doubles lanes_[kDoubleParts] = {};
 };
 
 }  // namespace banyan

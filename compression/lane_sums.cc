@@ -9,24 +9,27 @@ namespace {
 
 template <typename Term>
 struct Summation {
-  BANYAN_KERNEL_BODY static void Run(const float* values, int64_t count, double* sum) {
-    LaneAccumulator accumulator;
-    accumulator.AddAll<Term>(values, count);
-    *sum = accumulator.Total();
-  }
+  template <int kWidth>
+  struct Body {
+    BANYAN_KERNEL_BODY static void Run(const float* values, int64_t count, double* sum) {
+      LaneAccumulator<kWidth> accumulator;
+      accumulator.template AddAll<Term>(values, count);
+      *sum = accumulator.Total();
+    }
+  };
 };
 
 }  // namespace
 
 double SumOfMagnitudes(absl::Span<const float> values, KernelPath path) {
   double sum = 0;
-  RunKernel<Summation<LaneAccumulator::Magnitude>>(path, values.data(), static_cast<int64_t>(values.size()), &sum);
+  RunVectorKernel<Summation<MagnitudeTerm>::Body>(path, values.data(), static_cast<int64_t>(values.size()), &sum);
   return sum;
 }
 
 double SumOfSquares(absl::Span<const float> values, KernelPath path) {
   double sum = 0;
-  RunKernel<Summation<LaneAccumulator::Square>>(path, values.data(), static_cast<int64_t>(values.size()), &sum);
+  RunVectorKernel<Summation<SquareTerm>::Body>(path, values.data(), static_cast<int64_t>(values.size()), &sum);
   return sum;
 }
 

@@ -91,7 +91,7 @@ struct Four {
 
 // Full blocks apart, so that the compiler knows how long they are.
 template <typename Bits>
-struct Encoding {
+struct Encoder {
   BANYAN_KERNEL_BODY static void Run(const float* values, int64_t count, uint64_t seed, UnalignedScale* scales,
                                      uint8_t* levels) {
     int64_t block = 0;
@@ -107,7 +107,7 @@ struct Encoding {
 };
 
 template <typename Bits, bool kAdd>
-struct Decoding {
+struct Decoder {
   BANYAN_KERNEL_BODY static void Run(const UnalignedScale* scales, const uint8_t* levels, float* out, int64_t count) {
     int64_t block = 0;
     for (; (block + 1) * kQuantizeBlock <= count; ++block) {
@@ -121,14 +121,14 @@ struct Decoding {
 
 template <typename Bits>
 void Encode(absl::Span<const float> values, uint64_t seed, uint8_t* scales, uint8_t* levels, KernelPath path) {
-  RunKernel<Encoding<Bits>>(path, values.data(), static_cast<int64_t>(values.size()), seed,
-                            reinterpret_cast<UnalignedScale*>(scales), levels);
+  RunKernel<Encoder<Bits>>(path, values.data(), static_cast<int64_t>(values.size()), seed,
+                           reinterpret_cast<UnalignedScale*>(scales), levels);
 }
 
 template <typename Bits, bool kAdd>
 void Decode(QuantizedFrame frame, absl::Span<float> out, KernelPath path) {
-  RunKernel<Decoding<Bits, kAdd>>(path, reinterpret_cast<const UnalignedScale*>(frame.scales), frame.levels, out.data(),
-                                  static_cast<int64_t>(out.size()));
+  RunKernel<Decoder<Bits, kAdd>>(path, reinterpret_cast<const UnalignedScale*>(frame.scales), frame.levels, out.data(),
+                                 static_cast<int64_t>(out.size()));
 }
 
 }  // namespace

@@ -33,10 +33,9 @@ BANYAN_KERNEL_BODY RandomKey KeyOfBlock(uint64_t seed, uint64_t block) {
   return {static_cast<uint32_t>(mixed), static_cast<uint32_t>(mixed >> 32)};
 }
 
-// 32 bits for the element `index` of the key's block. `Word` is uint32_t or a compiler vector of them.
-template <typename Word>
-BANYAN_KERNEL_BODY Word RandomWord(RandomKey key, Word index) {
-  Word word = index * 0x9e3779b9u + key.first;
+// 32 bits for the element `index` of the key's block.
+BANYAN_KERNEL_BODY uint32_t RandomWord(RandomKey key, uint32_t index) {
+  uint32_t word = index * 0x9e3779b9u + key.first;
   word = (word ^ (word >> 16)) * 0x21f0aaadu;
   word = (word ^ (word >> 15)) + key.second;
   word = word * 0xd35a2d97u;

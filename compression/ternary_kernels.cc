@@ -15,13 +15,15 @@ constexpr int64_t kBlockBytes = kTernaryBlock / kTritsPerByte;
 constexpr int kProbabilityBits = 24;
 constexpr uint8_t kLargestByte = 242;  // 3^5 - 1
 
-// 0, 1 or 2 for -1, 0 or 1.
+// 0, 1 or 2 for -1, 0 or 1. Signs come from the bits, as compilers vectorise that everywhere.
 BANYAN_KERNEL_BODY uint8_t TritOf(float value, float factor, RandomKey key, uint32_t index) {
-  const float magnitude = value < 0 ? -value : value;
-  const int32_t probability = static_cast<int32_t>(magnitude * factor);
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const int32_t probability = static_cast<int32_t>(std::bit_cast<float>(bits & 0x7fffffff) * factor);
   const int32_t random = static_cast<int32_t>(RandomWord(key, index) >> (32 - kProbabilityBits));
-  const int32_t sign = value < 0 ? -1 : 1;
-  return static_cast<uint8_t>(1 + (random < probability ? sign : 0));
+  const int32_t sign = 1 - static_cast<int32_t>(bits >> 31 << 1);
+  // All ones, as a mask, where it is kept: the difference of two numbers below 2^25 has its sign.
+  const int32_t kept = (random - probability) >> 31;
+  return static_cast<uint8_t>(1 + (sign & kept));
 }
 
 // Where a block has no element, its trit is 1, which stands for 0.
@@ -41,13 +43,13 @@ BANYAN_KERNEL_BODY void EncodeBlock(const float* __restrict values, int64_t coun
   if (factor == 0 || count < kTernaryBlock) {
     for (uint8_t& trit : trits) trit = 1;
   }
-  for (int64_t i = 0; i < count && factor != 0; ++i) {
-    trits[i] = TritOf(values[i], factor, key, static_cast<uint32_t>(i));
+  if (factor != 0) {
+    for (int64_t i = 0; i < count; ++i) trits[i] = TritOf(values[i], factor, key, static_cast<uint32_t>(i));
   }
   Pack(trits, bytes, out);
 }
 
-struct Encoding {
+struct Encoder {
   BANYAN_KERNEL_BODY static void Run(const float* values, int64_t count, uint64_t seed, UnalignedScale* scales,
                                      uint8_t* out) {
     int64_t block = 0;
@@ -89,7 +91,7 @@ BANYAN_KERNEL_BODY void DecodeBlock(const uint8_t* bytes, int64_t byte_count, fl
 }
 
 template <bool kAdd>
-struct Decoding {
+struct Decoder {
   BANYAN_KERNEL_BODY static void Run(const UnalignedScale* scales, const uint8_t* bytes, float* out, int64_t count) {
     int64_t block = 0;
     for (; (block + 1) * kTernaryBlock <= count; ++block) {
@@ -112,18 +114,18 @@ int TritAt(const uint8_t* bytes, int64_t count, int64_t i) {
 }  // namespace
 
 void EncodeTernary(absl::Span<const float> values, uint64_t seed, uint8_t* scales, uint8_t* trits, KernelPath path) {
-  RunKernel<Encoding>(path, values.data(), static_cast<int64_t>(values.size()), seed,
-                      reinterpret_cast<UnalignedScale*>(scales), trits);
+  RunKernel<Encoder>(path, values.data(), static_cast<int64_t>(values.size()), seed,
+                     reinterpret_cast<UnalignedScale*>(scales), trits);
 }
 
 void DecodeTernary(const uint8_t* scales, const uint8_t* trits, absl::Span<float> values, KernelPath path) {
-  RunKernel<Decoding<false>>(path, reinterpret_cast<const UnalignedScale*>(scales), trits, values.data(),
-                             static_cast<int64_t>(values.size()));
+  RunKernel<Decoder<false>>(path, reinterpret_cast<const UnalignedScale*>(scales), trits, values.data(),
+                            static_cast<int64_t>(values.size()));
 }
 
 void AddTernary(const uint8_t* scales, const uint8_t* trits, absl::Span<float> sums, KernelPath path) {
-  RunKernel<Decoding<true>>(path, reinterpret_cast<const UnalignedScale*>(scales), trits, sums.data(),
-                            static_cast<int64_t>(sums.size()));
+  RunKernel<Decoder<true>>(path, reinterpret_cast<const UnalignedScale*>(scales), trits, sums.data(),
+                           static_cast<int64_t>(sums.size()));
 }
 
 bool AreTrits(const uint8_t* trits, int64_t elements) {
