@@ -1,17 +1,48 @@
 #include "compression/codec.h"
 
+#include "compression/bf16_codec.h"
+#include "compression/fp16_codec.h"
 #include "compression/fp32_codec.h"
+#include "compression/int4_codec.h"
+#include "compression/int8_codec.h"
+#include "compression/onebit_rht_codec.h"
+#include "compression/randomk_codec.h"
+#include "compression/sign_codec.h"
+#include "compression/ternary_codec.h"
+#include "compression/topk_codec.h"
 
 namespace banyan {
+namespace {
+
+absl::Span<const Codec* const> Codecs() {
+  static const Fp32Codec fp32;
+  static const Fp16Codec fp16;
+  static const Bf16Codec bf16;
+  static const TopKCodec topk;
+  static const RandomKCodec randomk;
+  static const Int8Codec int8;
+  static const Int4Codec int4;
+  static const SignCodec sign;
+  static const TernaryCodec ternary;
+  static const OneBitRhtCodec onebit_rht;
+  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &topk,    &randomk,
+                                        &int8, &int4, &sign, &ternary, &onebit_rht};
+  return codecs;
+}
+
+}  // namespace
 
 const Codec* CodecFor(CodecId id) {
-  static const Fp32Codec fp32;
-  switch (id) {
-    case CodecId::kFp32:
-      return &fp32;
-    default:
-      return nullptr;
+  for (const Codec* codec : Codecs()) {
+    if (codec->id() == id) return codec;
   }
+  return nullptr;
+}
+
+std::vector<CodecId> KnownCodecs() {
+  std::vector<CodecId> ids;
+  for (const Codec* codec : Codecs()) ids.push_back(codec->id());
+  return ids;
 }
 
 }  // namespace banyan

@@ -45,6 +45,9 @@ class Codec {
 // The codec of that id, null when this program does not know it.
 const Codec* CodecFor(CodecId id);
 
+// All that CodecFor knows.
+std::vector<CodecId> KnownCodecs();
+
 }  // namespace banyan
 
 #endif  // BANYAN_COMPRESSION_CODEC_H_

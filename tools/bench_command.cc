@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "bench/aggregate_benchmark.h"
+#include "bench/codec_benchmark.h"
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
 #include "scheduler/json_writer.h"
@@ -41,6 +42,31 @@ int BenchAggregate(absl::Span<const std::string> arguments, std::ostream& out, s
   line.Switch("json", "print JSON", &json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   return RunAggregateBenchmark(out, json);
+}
+
+// Prints to `out`, which may be the bar's terminal, only when the bar is gone.
+int RunCodecBenchmarkWithBar(const CodecBenchmarkOptions& options, std::ostream& out, std::ostream& err) {
+  std::ostringstream results;
+  int code = kExitSuccess;
+  {
+    ProgressBar bar("encoding", isatty(STDERR_FILENO) != 0, err);
+    const auto start = std::chrono::steady_clock::now();
+    code = RunCodecBenchmark(options, results, [&](double part) {
+      bar.Update(part, absl::FromChrono(std::chrono::steady_clock::now() - start));
+    });
+  }
+  out << results.str();
+  return code;
+}
+
+int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  CodecBenchmarkOptions options;
+  CommandLine line("banyan bench codec",
+                   "Encodes and decodes chunks with every codec on one core, beside memcpy of the same floats.",
+                   "banyan bench codec --json");
+  line.Switch("json", "print JSON", &options.json);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  return RunCodecBenchmarkWithBar(options, out, err);
 }
 
 absl::StatusOr<std::vector<PlannerTableRow>> MakePlannerTable(std::ostream& err) {
@@ -136,6 +162,7 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
 int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   const CommandTable table("banyan bench", "Measures Banyan on this machine.",
                            {{"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
+                            {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
                             {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});

@@ -1,0 +1,33 @@
+#include "bench/codec_benchmark.h"
+
+#include <sstream>
+#include <string>
+
+#include "compression/codec.h"
+#include "compression/codec_name.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Speed is not judged here, where other tests run beside this one.
+TEST(CodecBenchmarkTest, ReportsEveryCodec) {
+  std::ostringstream text, json;
+  double done = 0;
+  const auto progress = [&](double part) { done = part; };
+  EXPECT_EQ(RunCodecBenchmark({.json = false, .repetitions = 1}, text, progress), 0);
+  EXPECT_EQ(done, 1);
+  EXPECT_EQ(RunCodecBenchmark({.json = true, .repetitions = 1}, json, progress), 0);
+  for (CodecId id : KnownCodecs()) {
+    EXPECT_THAT(text.str(), HasSubstr(std::string(CodecName(id))));
+    EXPECT_THAT(json.str(), HasSubstr("\"" + std::string(CodecName(id))));
+  }
+  EXPECT_THAT(json.str(), HasSubstr("\"encode_over_memcpy\":"));
+  EXPECT_THAT(json.str(), HasSubstr("\"bytes_per_element\":"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,45 @@
+#include "compression/int4_codec.h"
+
+#include "absl/strings/str_format.h"
+#include "compression/quantize_kernels.h"
+#include "compression/scale_check.h"
+
+namespace banyan {
+namespace {
+
+int64_t ScaleBytes(int64_t elements) { return QuantizeBlocks(elements) * static_cast<int64_t>(sizeof(float)); }
+
+QuantizedFrame Parts(const uint8_t* frame, absl::Span<float> values) {
+  return {.scales = frame, .levels = frame + ScaleBytes(static_cast<int64_t>(values.size()))};
+}
+
+}  // namespace
+
+int64_t Int4Codec::FrameBytes(int64_t elements) const {
+  const int64_t rest = elements % kQuantizeBlock;
+  return ScaleBytes(elements) + (elements - rest) / 2 + (rest + 1) / 2;
+}
+
+void Int4Codec::EncodeFrame(absl::Span<const float> values, uint64_t seed, uint8_t* frame) const {
+  QuantizeTo4Bits(values, seed, frame, frame + ScaleBytes(static_cast<int64_t>(values.size())));
+}
+
+absl::Status Int4Codec::CheckContent(const uint8_t* frame, int64_t elements) const {
+  // The last byte of an odd number of elements has a half for none.
+  const uint8_t last = frame[FrameBytes(elements) - 1];
+  if (elements % 2 != 0 && (last >> 4) != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("expected 0 after the last of %d elements in int4, got %d", elements, last >> 4));
+  }
+  return CheckScales(name(), frame, QuantizeBlocks(elements));
+}
+
+void Int4Codec::DecodeFrame(const uint8_t* frame, absl::Span<float> values) const {
+  Decode4Bits(Parts(frame, values), values);
+}
+
+void Int4Codec::AddFrame(const uint8_t* frame, absl::Span<float> values) const {
+  Add4Bits(Parts(frame, values), values);
+}
+
+}  // namespace banyan

@@ -1,0 +1,11 @@
+#include "compression/l2_norm.h"
+
+#include <cmath>
+
+#include "compression/lane_sums.h"
+
+namespace banyan {
+
+double L2Norm(absl::Span<const float> values) { return std::sqrt(SumOfSquares(values)); }
+
+}  // namespace banyan

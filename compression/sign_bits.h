@@ -1,0 +1,37 @@
+// One bit per float: packing the signs and writing a number with each, vectorised for the processor that it runs on;
+// every path gives the same bits. A set bit is a minus.
+//
+// Order: of each 512 elements, bit k of the l-th of sixteen little-endian words of 32 bits is the sign of element
+// 16 k + l, which lets any vector pack 32 of its own with shifts alone. The rest follows with element i in bit i mod 8
+// of byte i/8. Bits lie at any alignment; those after the last element are zero. Pure functions; thread-safe on
+// distinct outputs.
+#ifndef BANYAN_COMPRESSION_SIGN_BITS_H_
+#define BANYAN_COMPRESSION_SIGN_BITS_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "compression/kernel_path.h"
+
+namespace banyan {
+
+inline constexpr int64_t kSignGroup = 512;
+
+inline int64_t SignBytes(int64_t elements) { return (elements + 7) / 8; }
+
+// Writes SignBytes(values.size()) bytes and returns the sum of the magnitudes, which has the order of lane_sums.h.
+// Zeros and not-a-numbers have signs like any other.
+double PackSigns(absl::Span<const float> values, uint8_t* bits, KernelPath path = BestKernelPath());
+
+// values[i] = magnitude or -magnitude; the magnitude may be a not-a-number.
+void UnpackSigns(const uint8_t* bits, float magnitude, absl::Span<float> values, KernelPath path = BestKernelPath());
+
+// sums[i] += magnitude or -magnitude.
+void AddSigns(const uint8_t* bits, float magnitude, absl::Span<float> sums, KernelPath path = BestKernelPath());
+
+// Whether the bits after the last of `elements` are zero.
+bool IsPaddingZero(const uint8_t* bits, int64_t elements);
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_SIGN_BITS_H_

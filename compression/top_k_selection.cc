@@ -1,0 +1,93 @@
+#include "compression/top_k_selection.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "compression/magnitudes.h"
+#include "compression/sparse_values.h"
+#include "compression/stratified_choice.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+// Zero, which is never kept, lies below.
+constexpr Magnitude kLeastMagnitude = 1;
+// Exponent and seven bits of the fraction: a sample says no more.
+constexpr int kSampledBits = 15;
+// Of these a sample shall hold so many that are kept.
+constexpr double kKeptInSample = 16;
+constexpr int64_t kSampleAtLeast = 4096;
+
+int64_t SampleSize(int64_t elements, double share) {
+  const int64_t hundredth = std::min(elements / 100, kSampleAtLeast);
+  const double wanted = std::max(static_cast<double>(hundredth), kKeptInSample / share);
+  return std::clamp<int64_t>(static_cast<int64_t>(std::min(wanted, elements / 8.0)), 1, elements);
+}
+
+// What k of the values reach, by the elements of a sample. `spare_deviations` standard deviations of their number are
+// added to it before.
+Magnitude SampledThreshold(absl::Span<const float> values, int64_t k, double spare_deviations, uint64_t seed) {
+  const int64_t elements = values.size();
+  const double share = static_cast<double>(k) / elements;
+  std::vector<uint32_t> places(SampleSize(elements, share));
+  ChooseStratified(elements, seed, absl::MakeSpan(places));
+  const double kept = share * places.size();
+  const int64_t rank = std::llround(kept + spare_deviations * std::sqrt(kept));
+  const int64_t samples = places.size();
+  const Magnitude threshold =
+      KthLargestMagnitude(ValuesAt(values, places), std::clamp<int64_t>(rank, 1, samples), kSampledBits);
+  return std::max(threshold, kLeastMagnitude);
+}
+
+// The k largest of the candidates, which rise and are not zero; all when there are fewer.
+std::vector<uint32_t> LargestOf(absl::Span<const float> values, std::vector<uint32_t> candidates, int64_t k) {
+  if (static_cast<int64_t>(candidates.size()) <= k) return candidates;
+  const std::vector<float> found = ValuesAt(values, candidates);
+  const Magnitude threshold = KthLargestMagnitude(found, k);
+  int64_t equal_ones =
+      k - std::count_if(found.begin(), found.end(), [&](float value) { return MagnitudeOf(value) > threshold; });
+  size_t kept = 0;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const Magnitude magnitude = MagnitudeOf(found[i]);
+    // Without a branch on what cannot be guessed; equal ones are rare.
+    candidates[kept] = candidates[i];
+    kept += magnitude > threshold;
+    kept += magnitude == threshold && equal_ones-- > 0;
+  }
+  candidates.resize(kept);
+  return candidates;
+}
+
+}  // namespace
+
+int64_t KeptElements(int64_t elements, double ratio) {
+  BANYAN_CHECK(elements > 0);
+  const double kept = std::round(ratio * elements);
+  // In this order, so that no ratio, were it not a number, leaves the range.
+  return kept >= elements ? elements : kept >= 1 ? static_cast<int64_t>(kept) : 1;
+}
+
+std::vector<uint32_t> SelectLargest(absl::Span<const float> values, int64_t k) {
+  constexpr uint64_t kAnySeed = 0;
+  constexpr double kSpareDeviations = 2.5;
+  const int64_t limit = 4 * k + kSampleAtLeast;
+  const Magnitude guess = SampledThreshold(values, k, kSpareDeviations, kAnySeed);
+  std::vector<uint32_t> candidates = CollectFrom(values, guess, limit);
+  const int64_t found = candidates.size();
+  const bool has_all = found <= limit && (found >= k || guess == kLeastMagnitude);
+  if (!has_all) {
+    const Magnitude threshold = std::max(KthLargestMagnitude(values, k), kLeastMagnitude);
+    candidates = CollectFrom(values, threshold, values.size());
+  }
+  return LargestOf(values, std::move(candidates), k);
+}
+
+std::vector<uint32_t> SelectLargestSampled(absl::Span<const float> values, int64_t k, uint64_t seed) {
+  std::vector<uint32_t> indices = CollectFrom(values, SampledThreshold(values, k, 0, seed), 2 * k);
+  const int64_t found = indices.size();
+  if (found > 2 * k || 2 * found < k) return SelectLargest(values, k);
+  return indices;
+}
+
+}  // namespace banyan
