@@ -37,7 +37,8 @@ struct BudgetedLink {
 struct LinkShare {
   double ratio = 1;
   absl::Duration duration = absl::ZeroDuration();  // of sending at that ratio, without the delay: the link's own budget
-  bool meets_budget = true;  // false: a path through it takes longer although all its links have the least ratio
+  // False: a path through it takes too long, although the links whose times add up there have the least ratio.
+  bool meets_budget = true;
 };
 
 // One share for each link, in the order of `links`. INVALID_ARGUMENT names the link whose values make no sense or whose

@@ -106,6 +106,21 @@ TEST(BudgetShareTest, WhatCannotBeMetIsSaidAndGetsTheLeast) {
   EXPECT_TRUE(shares[2].meets_budget);
 }
 
+// Less on the fast link would not make the slow one's path shorter, for they send at the same time.
+TEST(BudgetShareTest, AHopelessLinkDoesNotPullDownThoseThatSendBesideIt) {
+  std::vector<BudgetedLink> chain = {{.next = 1, .rate_bps = 0.001 * kMegabytePerSecond, .load_bytes = kMegabyte},
+                                     {.rate_bps = kMegabytePerSecond, .load_bytes = kMegabyte}};
+  std::vector<LinkShare> shares = Share(chain, 0.5, 0.01);
+  EXPECT_EQ(shares[0].ratio, 0.01);
+  EXPECT_FALSE(shares[0].meets_budget);
+  EXPECT_NEAR(shares[1].ratio, 0.5, 1e-9);
+  // It would if its time added to the path's.
+  chain[1].first_bytes = 1;
+  shares = Share(chain, 0.5, 0.01);
+  EXPECT_EQ(shares[1].ratio, 0.01);
+  EXPECT_FALSE(shares[1].meets_budget);
+}
+
 TEST(BudgetShareTest, ALinkWithoutLoadIsNotCompressed) {
   const std::vector<LinkShare> shares = Share({{.rate_bps = 1}}, 1);
   EXPECT_EQ(shares[0].ratio, 1);

@@ -107,6 +107,17 @@ TEST(DelayAdaptiveControllerTest, StaysWithinItsBounds) {
   }
 }
 
+// Fifty times a tenth is not five in floating point.
+TEST(DelayAdaptiveControllerTest, RoundingIsNoDelay) {
+  for (Law law : {Law::kProportional, Law::kMultiplicative, Law::kAdditive, Law::kGradient}) {
+    for (int milliseconds : {1, 7, 100, 333}) {
+      DelayAdaptiveController controller({.law = law, .start_ratio = 0.2});
+      for (int i = 0; i < 200; ++i) controller.Observe({.delay = absl::Milliseconds(milliseconds)});
+      EXPECT_EQ(controller.ratio(), 0.2) << static_cast<int>(law) << " " << milliseconds;
+    }
+  }
+}
+
 TEST(DelayAdaptiveControllerTest, ADelayOfZeroIsNoRound) {
   EXPECT_EQ(After({.law = Law::kMultiplicative, .start_ratio = 0.2}, {1, 1, 0, 0}), 0.2);
   EXPECT_NEAR(After({.law = Law::kGradient, .start_ratio = 0.2}, {1, 0, 1, 2}), 0.2 * (1 - 0.8 * 0.5), 1e-9);

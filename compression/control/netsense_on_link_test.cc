@@ -175,6 +175,17 @@ TEST(NetSenseOnLinkTest, AQueueTooShortForTheRampEndsIt) {
   EXPECT_FALSE(controller.is_starting_up());
 }
 
+TEST(NetSenseOnLinkTest, RoundsThatDrainDisturbNoOther) {
+  TestingLink link({.rate_bps = 500e6});
+  NetSenseController controller({.propagation_rounds = 20});
+  link.Run(controller, 100);
+  std::vector<double> ratios = Ratios(link.Run(controller, 100));
+  std::sort(ratios.begin(), ratios.end());
+  EXPECT_EQ(ratios[4], kLeastRatio);  // once in a window
+  EXPECT_GT(ratios[5], 0.03);
+  EXPECT_LE(ratios[99], 1.01 * ratios[5]);
+}
+
 // A longer way is no queue. It looks like one until the old propagation time is forgotten.
 TEST(NetSenseOnLinkTest, ALongerPathIsLearned) {
   TestingLink link({.rate_bps = 200e6, .round_trip = absl::Milliseconds(30), .model_bytes = 4'000'000});

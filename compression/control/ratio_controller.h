@@ -13,9 +13,11 @@ namespace banyan {
 
 // How one round went on one uplink.
 struct RoundObservation {
-  double ratio = 1;                                // that it was encoded with, in (0, 1]
-  int64_t sent_bytes = 0;                          // payload after compression, resent bytes not counted
-  absl::Duration duration = absl::ZeroDuration();  // from the first byte sent to the last link ack
+  double ratio = 1;        // that it was encoded with, in (0, 1]
+  int64_t sent_bytes = 0;  // payload after compression, resent bytes not counted
+  // From the first byte sent to the last link ack, without the time in which there was nothing to send and nothing on
+  // its way: a link that waits for the sender's children is not slow.
+  absl::Duration duration = absl::ZeroDuration();
   // What DC2 calls the delay of an iteration: the length of the communication phase as far as this uplink can see it.
   absl::Duration delay = absl::ZeroDuration();
   bool lost = false;  // whether anything was lost on the way and had to be sent again
