@@ -1,0 +1,45 @@
+// The largest ratio whose rounds take a given time on one uplink, from how fast the uplink was. A round of ratio k that
+// took T leads to k * budget / T, the ratio that would have met the budget had bytes and time been proportional. They
+// are not: a round takes R + bytes / rate. That makes each step too small, never too large (R is at least zero), so the
+// rounds' times approach the budget from one side, by the factor R / budget per round, and do not swing around it.
+//
+// The rate counts at once where it has become lower, which keeps the promise, and through a moving average where it has
+// become higher, so that one lucky round does not break it. Where the budget is shorter than R the ratio is the least.
+// Thread-compatible; owned by whoever encodes for the uplink.
+#ifndef BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
+#define BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "compression/control/ratio_controller.h"
+
+namespace banyan {
+
+class BudgetController : public RatioController {
+ public:
+  struct Config {
+    absl::Duration budget = absl::Seconds(1);  // of a round on this uplink, from the first byte to the last link ack
+    double start_ratio = 0.01;                 // of the first round: small, since the rate is unknown
+    double least_ratio = 0.005;                // share of elements
+    double greatest_ratio = 1;                 // share of elements
+    double rise_weight = 0.5;                  // of the newest round where the uplink has become faster, in (0, 1]
+  };
+
+  // INVALID_ARGUMENT naming the field, what was expected and what came.
+  static absl::Status Check(const Config& config);
+
+  // REQUIRES: Check(config) passes.
+  explicit BudgetController(const Config& config);
+
+  void Observe(const RoundObservation& round) override;
+  double ratio() const override { return ratio_; }
+
+ private:
+  Config config_;
+  double ratio_;
+  double ratio_per_second_ = 0;  // the uplink's rate in shares of what a round holds; 0 before the first round
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_

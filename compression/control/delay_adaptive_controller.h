@@ -1,0 +1,81 @@
+// DC2's controllers DA1 to DA5 (Abdelmoniem and Canini, Algorithm 1, Table I): raise or lower the ratio k by what the
+// delay monitor knows: the delay d of this round, its minimum m, average a and average difference r.
+//
+//   DA1  k - (d - a) / (d - m)                                            proportional; oscillates, says the paper
+//   DA2  halved if (d - a) / (d - m) > dvar, + kinc if (a - d) / (d - m) > dvar, else as it was
+//   DA3  - kdec if (d - a) / (d - m) > dvar, + kinc if (a - d) / (d - m) > dvar, else as it was
+//   DA4  + kinc if r / m < 0, else k (1 - beta r / m)
+//   DA5  + kinc if d < alpha m, else k (1 - beta (d - alpha a) / (d - alpha m)) if d > alpha a, else DA4
+//
+// What the paper leaves open, and what holds here:
+//  - In DA2 and DA3 Algorithm 1 prints the second comparison as "(a - d) / (d - m) < dvar", so that delays far below
+//    the average would not raise the ratio while average ones would. The text has the ratio change only "when the delay
+//    is outside the range [a - dvar, a + dvar]", and the mean ratio that the paper reports for DA3 (0.145, the middle
+//    of its bounds) needs raises as likely as falls. So the sign is a slip of the pen, and it is ">" here.
+//  - The text gives DA4's increase as "k / 2"; Algorithm 1 has kinc in the same place, and so it is here.
+//  - A delay that is the minimum makes d - m zero. The quotients are then limits: a round below the average raises the
+//    ratio (DA1: to the greatest), one at the average leaves it.
+//  - The first ratio is not given: the greatest, so that nothing is lost on a network that needs no compression.
+//
+// Thread-compatible; owned by whoever encodes for the uplink.
+#ifndef BANYAN_COMPRESSION_CONTROL_DELAY_ADAPTIVE_CONTROLLER_H_
+#define BANYAN_COMPRESSION_CONTROL_DELAY_ADAPTIVE_CONTROLLER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "compression/control/delay_monitor.h"
+#include "compression/control/ratio_controller.h"
+
+namespace banyan {
+
+class DelayAdaptiveController : public RatioController {
+ public:
+  enum class Law : uint8_t {
+    kProportional,        // DA1
+    kMultiplicative,      // DA2: additive increase, multiplicative decrease
+    kAdditive,            // DA3: additive increase, additive decrease
+    kGradient,            // DA4: normalized gradient of the delay
+    kThresholdsGradient,  // DA5: the same between two thresholds
+  };
+
+  // The defaults are those of Table I; the window is that of the paper's experiments.
+  struct Config {
+    Law law = Law::kMultiplicative;
+    double delay_variation = 0.05;  // dvar: normalized distance from the average that changes nothing
+    double increase_step = 0.005;   // kinc, per round
+    double decrease_step = 0.005;   // kdec, per round
+    double least_ratio = 0.005;     // kmin, share of elements
+    double greatest_ratio = 0.3;    // kmax, share of elements
+    double delay_slack = 1.25;      // alpha: times minimum and average, the thresholds of DA5
+    double decrease_factor = 0.8;   // beta
+    double start_ratio = 0.3;       // of the first round
+    int64_t window_rounds = 50;     // w
+  };
+
+  // INVALID_ARGUMENT naming the field, what was expected and what came.
+  static absl::Status Check(const Config& config);
+
+  // REQUIRES: Check(config) passes.
+  explicit DelayAdaptiveController(const Config& config);
+
+  // Looks at the round's delay alone; a delay of zero is no round.
+  void Observe(const RoundObservation& round) override;
+  double ratio() const override { return ratio_; }
+
+ private:
+  double Next() const;
+  double Proportional() const;
+  // DA2 and DA3, which differ in where a long delay leads.
+  double WithinVariation(double lowered) const;
+  double Gradient() const;
+  double ThresholdsGradient() const;
+
+  Config config_;
+  double ratio_;
+  DelayMonitor monitor_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CONTROL_DELAY_ADAPTIVE_CONTROLLER_H_

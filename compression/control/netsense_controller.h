@@ -1,0 +1,98 @@
+// NetSenseML's Algorithm 1: senses bandwidth and propagation time from how long rounds take, and fits the ratio to the
+// bandwidth-delay product ("Network-aware gradient compression", section 4.1, equations 1 to 3). One interval is one
+// round on one uplink: its bytes, from the first byte sent to the last link ack.
+//
+//   EBB = data_size / RTT       effective bottleneck bandwidth of an interval         (1)
+//   BtlBw = max EBB, RTprop = min RTT over windows, BDP = BtlBw * RTprop              (2)
+//   ratio = max(0.005, ratio * alpha)  if data_size > 0.9 BDP                         (3)
+//           min(1, ratio + beta)       otherwise
+//
+// What the paper leaves open, and what holds here:
+//  - The step of the start-up ramp ("quickly increase", beta 1) has no value: 0.05, which reaches 1 in 20 rounds. The
+//    ramp ends by loss, by an RTT beyond twice RTprop (which the paper names as what others call congestion), or at
+//    the greatest ratio.
+//  - The paper keeps the greatest EBB and the least RTT for ever, so it would never see a link become slower. Here both
+//    have windows: short for BtlBw, long for RTprop, since a path's rate changes more often than its length.
+//  - After the start-up a loss changes nothing by itself; the time to resend shows in the RTT.
+//
+// What the rule as written does not do (netsense_on_link_test.cc shows it), and the least that makes it work:
+//  - EBB counts the propagation time as time of sending, so BDP is never more than the most that an interval of the
+//    window has sent, and the rule halves the ratio of data that fits. With windows of ten rounds, which a drop needs,
+//    the ratio stays below 0.16 on whatever link; without windows a drop goes unseen. So a ratio is lowered only if the
+//    interval's RTT agrees: on a link of rate B it is RTprop + data_size / B, thus data above 0.9 of the true BDP shows
+//    as RTT > 1.9 RTprop.
+//  - One step of beta = 0.01 is more than the whole BDP of a large model on a slow link. So a raised ratio stops
+//    where, by the same model, its data would be `fill_share` of the BDP: 0.8, below 0.9, for noise. (What RTprop was
+//    measured with is left out, since its time is in RTprop already.)
+//  - A ratio that has settled never sees RTprop again once that leaves its window, and would take its own queue for
+//    propagation. So before RTprop is forgotten one round is sent at the least ratio, as BBR drains the pipe to see it.
+//
+// What follows: rounds settle at 1.8 RTprop where the model is large enough, and an RTT never stays above 1.9 RTprop
+// unless the ratio is at its least. RTprop holds the sending time of the smallest round in its window, so where
+// `least_ratio` of a model takes much longer than the propagation that is what rounds are measured against. Data that
+// was far below the BDP (RTT about RTprop) may take up to 1.9 times as long after a drop: the rule aims at a share of
+// the BDP, not at the time of before.
+//
+// Thread-compatible; owned by whoever encodes for the uplink.
+#ifndef BANYAN_COMPRESSION_CONTROL_NETSENSE_CONTROLLER_H_
+#define BANYAN_COMPRESSION_CONTROL_NETSENSE_CONTROLLER_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "compression/control/ratio_controller.h"
+#include "compression/control/round_window.h"
+
+namespace banyan {
+
+class NetSenseController : public RatioController {
+ public:
+  struct Config {
+    double start_ratio = 0.01;         // of the first round
+    double start_step = 0.05;          // added per round of the start-up
+    double excessive_delay = 2;        // times RTprop: a longer RTT ends the start-up
+    double bdp_share = 0.9;            // data above this share of BDP lowers the ratio
+    double fill_share = 0.8;           // of BDP: how far one raise may go; at most bdp_share
+    double decrease_factor = 0.5;      // alpha
+    double increase_step = 0.01;       // beta, per round
+    double least_ratio = 0.005;        // share of elements
+    double greatest_ratio = 1;         // share of elements
+    int64_t bandwidth_rounds = 3;      // window of BtlBw
+    int64_t propagation_rounds = 300;  // window of RTprop
+  };
+
+  // INVALID_ARGUMENT naming the field, what was expected and what came.
+  static absl::Status Check(const Config& config);
+
+  // REQUIRES: Check(config) passes.
+  explicit NetSenseController(const Config& config);
+
+  void Observe(const RoundObservation& round) override;
+  double ratio() const override { return is_draining_ ? config_.least_ratio : ratio_; }
+
+  bool is_starting_up() const { return is_starting_up_; }
+  // Bytes per second; 0 before the first round.
+  double bottleneck_bandwidth() const {
+    return effective_bandwidths_.size() == 0 ? 0 : effective_bandwidths_.Greatest();
+  }
+  // RTprop in seconds; 0 before the first round.
+  double propagation_seconds() const { return round_trips_.size() == 0 ? 0 : round_trips_.Least(); }
+
+ private:
+  // Whether the ramp goes on after this round.
+  bool RampsOn(const RoundObservation& round, double round_trip);
+  void Adjust(const RoundObservation& round, double round_trip);
+  // The ratio with which such a round would have sent `fill_share` of the BDP.
+  double RatioThatFits(const RoundObservation& round, double round_trip) const;
+
+  Config config_;
+  double ratio_;
+  bool is_starting_up_ = true;
+  bool is_draining_ = false;          // in the next round
+  RoundWindow effective_bandwidths_;  // EBB, bytes per second
+  RoundWindow round_trips_;           // RTT, seconds
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CONTROL_NETSENSE_CONTROLLER_H_

@@ -1,0 +1,45 @@
+// Decides from how the rounds on one uplink went which share of a gradient the next round sends. Pure: no clock and no
+// randomness, so the same observations give the same ratios. Thread-compatible; owned by whoever encodes for the
+// uplink, one for each uplink.
+#ifndef BANYAN_COMPRESSION_CONTROL_RATIO_CONTROLLER_H_
+#define BANYAN_COMPRESSION_CONTROL_RATIO_CONTROLLER_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace banyan {
+
+// How one round went on one uplink.
+struct RoundObservation {
+  double ratio = 1;        // that it was encoded with, in (0, 1]
+  int64_t sent_bytes = 0;  // payload after compression, resent bytes not counted
+  // From the first byte sent to the last link ack, without the time in which there was nothing to send and nothing on
+  // its way: a link that waits for the sender's children is not slow.
+  absl::Duration duration = absl::ZeroDuration();
+  // What DC2 calls the delay of an iteration: the length of the communication phase as far as this uplink can see it.
+  absl::Duration delay = absl::ZeroDuration();
+  bool lost = false;  // whether anything was lost on the way and had to be sent again
+};
+
+class RatioController {
+ public:
+  virtual ~RatioController() = default;
+
+  // A round is over. In the order of rounds. A round without bytes or without time changes nothing; values that make
+  // no sense (negative, infinite) do no harm.
+  virtual void Observe(const RoundObservation& round) = 0;
+
+  // The share of elements to send in the next round, in (0, 1] and within the controller's own bounds.
+  virtual double ratio() const = 0;
+};
+
+// In seconds, made finite and not negative.
+inline double BoundedSeconds(absl::Duration duration) {
+  return absl::ToDoubleSeconds(std::clamp(duration, absl::ZeroDuration(), absl::Hours(1'000'000)));
+}
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CONTROL_RATIO_CONTROLLER_H_
