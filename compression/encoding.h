@@ -7,14 +7,9 @@
 #include <cstdint>
 
 #include "proto/chunk_message.h"
+#include "proto/compression_config.h"
 
 namespace banyan {
-
-// How top-k finds the magnitude from which on elements are kept.
-enum class Selection : uint8_t {
-  kExact,    // exactly as many elements as the ratio says
-  kSampled,  // about as many: the threshold comes from a sample (DC2, section IV-C; Deep Gradient Compression)
-};
 
 struct Encoding {
   CodecId codec = CodecId::kFp32;

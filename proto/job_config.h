@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
+#include "proto/compression_config.h"
 
 namespace banyan {
 
@@ -40,6 +41,7 @@ struct JobConfig {
   absl::Duration resend_after =
       absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
   uint32_t lease_rounds = 1;
+  CompressionConfig compression;
 
   friend bool operator==(const JobConfig&, const JobConfig&) = default;
 };

@@ -33,8 +33,6 @@ std::string Tcp(const std::string& ip, int port) { return absl::StrCat("tcp://",
 
 }  // namespace
 
-std::string RedrawRange() { return absl::StrCat(kRedrawLowMbps, "-", kRedrawHighMbps); }
-
 std::string SchedulerAddressAt(const std::string& ip) { return Tcp(ip, kSchedulerPort); }
 
 std::string NodeAddressAt(const std::string& ip) { return Tcp(ip, kNodePort); }
@@ -45,8 +43,8 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options) {
                                         options.directory,      "--seed",       absl::StrCat(options.seed)};
   if (!options.congestion.empty()) arguments.insert(arguments.end(), {"--congestion", options.congestion});
   if (options.redraw_seconds > 0) {
-    arguments.insert(arguments.end(),
-                     {"--redraw-seconds", absl::StrCat(options.redraw_seconds), "--redraw-mbps", RedrawRange()});
+    arguments.insert(arguments.end(), {"--redraw-seconds", absl::StrCat(options.redraw_seconds), "--redraw-mbps",
+                                       options.redraw_rates.ToString()});
   }
   return arguments;
 }

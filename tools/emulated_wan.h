@@ -15,14 +15,9 @@
 #include "deploy/wan/wan_client.h"
 #include "deploy/wan/wan_status.h"
 #include "tools/child_process.h"
+#include "tools/rate_range.h"
 
 namespace banyan {
-
-// Rates are drawn anew between these, as in NETSTORM's evaluation (section IX-A).
-inline constexpr int kRedrawLowMbps = 20;
-inline constexpr int kRedrawHighMbps = 155;
-// "20-155".
-std::string RedrawRange();
 
 struct EmulatedWanOptions {
   std::string banyan_program;
@@ -32,6 +27,7 @@ struct EmulatedWanOptions {
   std::string congestion;  // empty: the machine's
   int64_t seed = 1;
   double redraw_seconds = 0;  // 0: rates stay
+  RateRange redraw_rates;
 };
 
 // `banyan wan up ..`. Pure.

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "sim/link_schedule.h"
 #include "tools/command_line.h"
+#include "tools/rate_range.h"
 #include "topology/network_view.h"
 
 namespace banyan {
@@ -31,7 +32,7 @@ class LinkChangeFlags {
  private:
   std::string changes_;  // a file; empty for none
   double redraw_seconds_ = 0;
-  std::optional<std::pair<double, double>> redraw_mbps_;
+  std::optional<RateRange> redraw_rates_;
   double redraw_fraction_ = 1;
 };
 

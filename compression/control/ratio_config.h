@@ -13,10 +13,9 @@
 #include "compression/control/delay_adaptive_controller.h"
 #include "compression/control/fixed_controller.h"
 #include "compression/control/netsense_controller.h"
+#include "proto/compression_config.h"
 
 namespace banyan {
-
-enum class RatioControllerKind : uint8_t { kFixed, kNetSense, kDa1, kDa2, kDa3, kDa4, kDa5, kBudget };
 
 struct RatioControllerConfig {
   RatioControllerKind kind = RatioControllerKind::kFixed;

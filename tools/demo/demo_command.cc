@@ -20,6 +20,7 @@
 #include "tools/demo/demo_overlay.h"
 #include "tools/demo/demo_run.h"
 #include "tools/program_path.h"
+#include "tools/rate_range.h"
 #include "tools/stop_signals.h"
 #include "tools/work_directory.h"
 
@@ -58,7 +59,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Choice("network", {kAuto, kWan, kLoopback}, "auto: the emulated WAN where the system allows it (default)",
               &flags.network);
   line.Number("redraw-seconds", "S",
-              absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RedrawRange(),
+              absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RateRange().ToString(),
                            " Mbit/s (default 30; 0: never)"),
               0, kMaxSeconds, &flags.redraw_seconds);
   line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
@@ -115,7 +116,7 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> StartWan(const DemoFlags& flags, co
 std::string DescribeWan(const DemoFlags& flags, size_t nodes) {
   std::string text = absl::StrCat(nodes, " nodes on an emulated WAN, ");
   return text + (flags.redraw_seconds > 0 ? absl::StrCat("its rates drawn anew every ", flags.redraw_seconds,
-                                                         " s between ", RedrawRange(), " Mbit/s")
+                                                         " s between ", RateRange().ToString(), " Mbit/s")
                                           : "its rates as in the overlay");
 }
 

@@ -21,6 +21,7 @@
 #include "tools/gnuplot_run.h"
 #include "tools/program_path.h"
 #include "tools/progress_bar.h"
+#include "tools/rate_range.h"
 #include "tools/stop_signals.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_run.h"
@@ -40,13 +41,13 @@ constexpr int64_t kBytesPerMegabyte = 1000 * 1000;
 constexpr int64_t kElementBytes = 4;
 // As in NETSTORM's evaluation.
 constexpr double kRedrawSeconds = 180;
-constexpr double kBitsPerMegabit = 1e6;
 
 struct BenchWanFlags {
   std::string path;
   double megabytes = 46;  // ResNet-18
   bool dynamic = false;
   double redraw_seconds = kRedrawSeconds;
+  RateRange redraw_rates;
   PeerChoice peers;
   std::string only;
   int64_t rounds = 5;
@@ -62,9 +63,14 @@ struct BenchWanFlags {
 
 void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
   line.Switch("dynamic", "draw all rates anew from time to time, the same ones for each contender", &flags.dynamic);
-  line.Number("redraw-seconds", "S",
-              absl::StrCat("how often, with --dynamic (default 180), between ", RedrawRange(), " Mbit/s"), 0.1,
-              kMostSeconds, &flags.redraw_seconds);
+  line.Number("redraw-seconds", "S", "how often, with --dynamic (default 180)", 0.1, kMostSeconds,
+              &flags.redraw_seconds);
+  line.Custom("redraw-mbps", "LOW-HIGH", absl::StrCat("uniformly between these (default ", RateRange().ToString(), ")"),
+              [&flags](absl::string_view value) {
+                const absl::StatusOr<RateRange> range = ParseRateRange(value);
+                if (range.ok()) flags.redraw_rates = *range;
+                return range.status();
+              });
   line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
   line.Text("congestion", "NAME", "TCP's congestion control for all, such as bbr (default: the machine's)",
             &flags.congestion);
@@ -196,6 +202,7 @@ class BenchWan {
     options_.wan.congestion = flags_.congestion;
     options_.wan.seed = flags_.seed;
     if (flags_.dynamic) options_.wan.redraw_seconds = flags_.redraw_seconds;
+    options_.wan.redraw_rates = flags_.redraw_rates;
     options_.rounds = flags_.rounds;
     options_.warm_up_rounds = flags_.warm_up;
     options_.least_time = absl::Seconds(flags_.least_seconds);
@@ -231,8 +238,8 @@ class BenchWan {
     simulation.rounds = result.rounds.size();
     if (flags_.dynamic) {
       simulation.redraw = LinkRedraw{.period = absl::Seconds(flags_.redraw_seconds),
-                                     .low_bps = kRedrawLowMbps * kBitsPerMegabit,
-                                     .high_bps = kRedrawHighMbps * kBitsPerMegabit,
+                                     .low_bps = flags_.redraw_rates.low_bps(),
+                                     .high_bps = flags_.redraw_rates.high_bps(),
                                      .seed = static_cast<uint64_t>(flags_.seed)};
     }
     const absl::StatusOr<double> seconds = SimulatedSeconds(result.contender, options_.place, simulation);
