@@ -13,10 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "compression/codec.h"
-#include "compression/codec_name.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
 #include "core/random.h"
+#include "proto/codec_traits.h"
 #include "scheduler/json_writer.h"
 
 namespace banyan {
@@ -40,7 +40,7 @@ std::vector<Case> Cases() {
     const std::string name(CodecName(id));
     if (id == CodecId::kTopK) {
       Encoding sampled = encoding;
-      sampled.selection = Selection::kSampled;
+      sampled.selection = TopKSelection::kSampled;
       cases.push_back({absl::StrCat(name, " 1% exact"), encoding});
       cases.push_back({absl::StrCat(name, " 1% sampled"), sampled});
     } else if (id == CodecId::kRandomK) {

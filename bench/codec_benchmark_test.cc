@@ -4,9 +4,9 @@
 #include <string>
 
 #include "compression/codec.h"
-#include "compression/codec_name.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/codec_traits.h"
 
 namespace banyan {
 namespace {

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "compression/codec.h"
-#include "compression/codec_name.h"
 #include "compression/encoded_chunk.h"
 #include "compression/testing_samples.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "proto/codec_traits.h"
 
 namespace banyan {
 namespace {

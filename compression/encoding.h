@@ -15,7 +15,7 @@ struct Encoding {
   CodecId codec = CodecId::kFp32;
   // The share of elements that a sparse codec keeps, in (0, 1]; at least one element. Others ignore it.
   double ratio = 1;
-  Selection selection = Selection::kExact;
+  TopKSelection selection = TopKSelection::kExact;
   // How a sparse codec writes the elements that it keeps: kFp32 or kFp16.
   CodecId value_codec = CodecId::kFp32;
   // Of every random choice: stochastic rounding, the elements of random-k, the signs of a randomized transform. Equal

@@ -45,12 +45,12 @@ double PruningShare(double ratio) {
   return 0.5 * (1 - ratio);
 }
 
-int64_t PruneSmallestWeights(absl::Span<const float> weights, double share, Selection selection, uint64_t seed,
+int64_t PruneSmallestWeights(absl::Span<const float> weights, double share, TopKSelection selection, uint64_t seed,
                              absl::Span<float> gradients) {
   BANYAN_CHECK(weights.size() == gradients.size() && weights.size() <= INT32_MAX && share >= 0 && share <= 0.5);
   const int64_t count = weights.size();
   if (std::floor(share * count) < 1) return 0;
-  const bool is_sampled = selection == Selection::kSampled && count >= 8 * kSample;
+  const bool is_sampled = selection == TopKSelection::kSampled && count >= 8 * kSample;
   const Magnitude threshold = is_sampled ? LeastKept(Sample(weights, seed), share) : LeastKept(weights, share);
   return ZeroWhereBelow(weights.data(), threshold, gradients.data(), count);
 }

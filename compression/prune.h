@@ -16,10 +16,10 @@ double PruningShare(double ratio);
 
 // Zeroes the gradients of `share` of the weights, those of the smallest magnitude, and gives their number: never more
 // than floor(share * n), fewer when many weights are equal (none of a tensor that is all zeros). Not-a-number is the
-// largest magnitude. With Selection::kSampled 4,096 weights chosen by `seed` say what is small where there are eight
-// times as many; the share is then met to 0.8 percentage points (standard deviation). REQUIRES: as many gradients as
-// weights, at most INT32_MAX; 0 <= share <= 0.5.
-int64_t PruneSmallestWeights(absl::Span<const float> weights, double share, Selection selection, uint64_t seed,
+// largest magnitude. With TopKSelection::kSampled 4,096 weights chosen by `seed` say what is small where there are
+// eight times as many; the share is then met to 0.8 percentage points (standard deviation). REQUIRES: as many gradients
+// as weights, at most INT32_MAX; 0 <= share <= 0.5.
+int64_t PruneSmallestWeights(absl::Span<const float> weights, double share, TopKSelection selection, uint64_t seed,
                              absl::Span<float> gradients);
 
 }  // namespace banyan

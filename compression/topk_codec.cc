@@ -56,7 +56,7 @@ Buffer EncodeAll(absl::Span<const float> values, CodecId value_codec) {
 }
 
 Buffer EncodeSparse(absl::Span<const float> values, const Encoding& encoding, int64_t k) {
-  const std::vector<uint32_t> indices = encoding.selection == Selection::kExact
+  const std::vector<uint32_t> indices = encoding.selection == TopKSelection::kExact
                                             ? SelectLargest(values, k)
                                             : SelectLargestSampled(values, k, encoding.seed);
   const SparseIndexForm form = SmallestIndexForm(indices);

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr int kLarge = 1'000'000;
 
-Encoding TopK(double ratio, Selection selection = Selection::kExact, CodecId value_codec = CodecId::kFp32) {
+Encoding TopK(double ratio, TopKSelection selection = TopKSelection::kExact, CodecId value_codec = CodecId::kFp32) {
   return {.codec = CodecId::kTopK, .ratio = ratio, .selection = selection, .value_codec = value_codec, .seed = 3};
 }
 
@@ -54,7 +54,7 @@ TEST(TopKCodecTest, ErrorIsThatOfTheory) {
   const std::vector<float> gaussian = GaussianSamples(kLarge, 1);
   const std::vector<float> laplace = LaplaceSamples(kLarge, 2);
   for (CodecId value_codec : {CodecId::kFp32, CodecId::kFp16}) {
-    const auto encoding = [&](double ratio) { return TopK(ratio, Selection::kExact, value_codec); };
+    const auto encoding = [&](double ratio) { return TopK(ratio, TopKSelection::kExact, value_codec); };
     EXPECT_NEAR(Error(gaussian, encoding(0.01)), 0.916, 0.001);
     EXPECT_NEAR(Error(laplace, encoding(0.01)), 0.838, 0.002);
     EXPECT_NEAR(Error(gaussian, encoding(0.1)), 0.561, 0.002);
@@ -66,10 +66,10 @@ TEST(TopKCodecTest, ErrorIsThatOfTheory) {
 TEST(TopKCodecTest, ErrorOfASampleIsNearTheory) {
   const std::vector<float> gaussian = GaussianSamples(kLarge, 1);
   const std::vector<float> laplace = LaplaceSamples(kLarge, 2);
-  EXPECT_NEAR(Error(gaussian, TopK(0.01, Selection::kSampled)), 0.916, 0.03);
-  EXPECT_NEAR(Error(laplace, TopK(0.01, Selection::kSampled)), 0.838, 0.05);
-  EXPECT_NEAR(Error(gaussian, TopK(0.1, Selection::kSampled)), 0.561, 0.04);
-  EXPECT_NEAR(Error(laplace, TopK(0.1, Selection::kSampled)), 0.405, 0.04);
+  EXPECT_NEAR(Error(gaussian, TopK(0.01, TopKSelection::kSampled)), 0.916, 0.03);
+  EXPECT_NEAR(Error(laplace, TopK(0.01, TopKSelection::kSampled)), 0.838, 0.05);
+  EXPECT_NEAR(Error(gaussian, TopK(0.1, TopKSelection::kSampled)), 0.561, 0.04);
+  EXPECT_NEAR(Error(laplace, TopK(0.1, TopKSelection::kSampled)), 0.405, 0.04);
 }
 
 TEST(TopKCodecTest, SizesAreThoseOfTheDescription) {
@@ -78,7 +78,7 @@ TEST(TopKCodecTest, SizesAreThoseOfTheDescription) {
        std::vector<std::pair<double, double>>{{0.001, 5.44}, {0.01, 5.01}, {0.1, 4.59}, {0.3, 4.37}}) {
     const double kept = ratio * kLarge;
     EXPECT_NEAR(Bytes(values, TopK(ratio)) / kept, bytes, 0.02) << ratio;
-    EXPECT_NEAR(Bytes(values, TopK(ratio, Selection::kExact, CodecId::kFp16)) / kept, bytes - 2, 0.02) << ratio;
+    EXPECT_NEAR(Bytes(values, TopK(ratio, TopKSelection::kExact, CodecId::kFp16)) / kept, bytes - 2, 0.02) << ratio;
   }
 }
 
@@ -87,7 +87,7 @@ TEST(TopKCodecTest, NeverLargerThanAllElements) {
     const std::vector<float> values = GaussianSamples(length, 1);
     for (double ratio : {0.01, 0.5, 0.9, 0.93, 0.95, 0.97, 0.99, 1.0}) {
       EXPECT_LE(Bytes(values, TopK(ratio)), 10 + 4 * length);
-      EXPECT_LE(Bytes(values, TopK(ratio, Selection::kExact, CodecId::kFp16)), 10 + 2 * length);
+      EXPECT_LE(Bytes(values, TopK(ratio, TopKSelection::kExact, CodecId::kFp16)), 10 + 2 * length);
     }
     EXPECT_EQ(Bytes(values, TopK(1)), 10 + 4 * length);
     EXPECT_EQ(RoundTrip(TopKCodec(), values, TopK(1)), values);
@@ -105,7 +105,7 @@ TEST(TopKCodecTest, ZerosCostNothing) {
 }
 
 TEST(TopKCodecTest, ADivergedElementIsSeen) {
-  for (Selection selection : {Selection::kExact, Selection::kSampled}) {
+  for (TopKSelection selection : {TopKSelection::kExact, TopKSelection::kSampled}) {
     std::vector<float> values = GaussianSamples(65536, 1);
     values[777] = std::nanf("");
     EXPECT_TRUE(std::isnan(RoundTrip(TopKCodec(), values, TopK(0.0001, selection))[777]));

@@ -8,6 +8,7 @@
 
 #include "core/ids.h"
 #include "core/time.h"
+#include "proto/codec_id.h"
 
 namespace banyan {
 
@@ -18,20 +19,6 @@ enum class Half : uint8_t { kReduce, kBroadcast };
 enum class RoundKind : uint8_t {
   kAggregate,  // the job's aggregation: sum, mean or a server-side optimizer
   kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
-};
-
-// How a frame's numbers are written; compression/codec.h has the codecs.
-enum class CodecId : uint8_t {
-  kFp32,
-  kFp16,
-  kBf16,
-  kTopK,       // the largest elements and where they are
-  kRandomK,    // elements that a seed chooses
-  kInt8,       // stochastic quantization, a scale per block
-  kInt4,       // as kInt8, with 4 bits
-  kSign,       // 1 bit, the mean magnitude of a block
-  kTernary,    // -1, 0 or 1 times the scale of a block
-  kOneBitRht,  // signs after a randomized Hadamard transform
 };
 
 // One piece of one tensor in one round. Round and attempt tell apart everything that may be on its way at the same

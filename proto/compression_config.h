@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "proto/chunk_message.h"
+#include "proto/codec_id.h"
 
 namespace banyan {
 
@@ -16,7 +16,7 @@ namespace banyan {
 enum class RatioControllerKind : uint8_t { kFixed, kNetSense, kDa1, kDa2, kDa3, kDa4, kDa5, kBudget };
 
 // How top-k finds the magnitude from which on elements are kept.
-enum class Selection : uint8_t {
+enum class TopKSelection : uint8_t {
   kExact,    // exactly as many elements as the ratio says
   kSampled,  // about as many: the threshold comes from a sample (DC2, section IV-C; Deep Gradient Compression)
 };
@@ -33,16 +33,16 @@ struct CompressionRule {
   std::string keys = "*";  // '*' stands for any characters
   CodecId codec = CodecId::kFp32;
   RatioControllerKind controller = RatioControllerKind::kFixed;
-  std::vector<ControllerNumber> numbers;  // of the controller; those not named have their defaults
-  Selection selection = Selection::kExact;
+  std::vector<ControllerNumber> numbers = {};  // of the controller; those not named have their defaults
+  TopKSelection selection = TopKSelection::kExact;
   // Whether what a codec drops is kept and added to the next round; empty: for biased codecs.
-  std::optional<bool> error_feedback;
+  std::optional<bool> error_feedback = std::nullopt;
   friend bool operator==(const CompressionRule&, const CompressionRule&) = default;
 };
 
 struct CompressionConfig {
   // The first whose `keys` match counts; tensors that none matches travel as fp32.
-  std::vector<CompressionRule> rules;
+  std::vector<CompressionRule> rules = {};
   // Tensors with fewer elements travel as fp32 whatever the rules say.
   int64_t least_elements = 1024;
   friend bool operator==(const CompressionConfig&, const CompressionConfig&) = default;

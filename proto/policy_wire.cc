@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "proto/chunk_wire.h"
+#include "proto/compression_wire.h"
 
 namespace banyan {
 namespace {
@@ -179,6 +180,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_lost_after_ns(absl::ToInt64Nanoseconds(from.lost_after));
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
   to.set_lease_rounds(from.lease_rounds);
+  WriteCompression(from.compression, *to.mutable_compression());
 }
 
 JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
@@ -199,6 +201,7 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.lost_after = fields.Duration("lost_after", from.lost_after_ns(), shortest);
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
   config.lease_rounds = fields.Between("lease_rounds", from.lease_rounds(), 1u, kMaxLeaseRounds);
+  config.compression = ReadCompression(from.compression(), fields.Within("compression"));
   return config;
 }
 

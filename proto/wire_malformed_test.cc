@@ -330,6 +330,38 @@ TEST_F(WireMalformedTest, JobConfigs) {
   RefusesConfig("lease_rounds: 1 to 65536", [](auto& config) { config.set_lease_rounds(0); });
 }
 
+TEST_F(WireMalformedTest, Compression) {
+  using Rule = wire::CompressionRule;
+  const auto refuses_rule = [this](const std::string& error, const std::function<void(Rule&)>& spoil) {
+    RefusesConfig("compression.rules[1]." + error,
+                  [&](auto& config) { spoil(*config.mutable_compression()->mutable_rules(1)); });
+  };
+  refuses_rule("keys: a name", [](Rule& rule) { rule.clear_keys(); });
+  refuses_rule("keys: no control character", [](Rule& rule) { rule.set_keys("a\nb"); });
+  refuses_rule("keys: at most 1024 bytes expected, 1025 came", [](Rule& r) { r.set_keys(std::string(1025, '*')); });
+  refuses_rule("codec: 0 to 9 expected, 10 came", [](Rule& rule) { rule.set_codec(static_cast<wire::CodecId>(10)); });
+  refuses_rule("controller: 0 to 7 expected, 8 came",
+               [](Rule& rule) { rule.set_controller(static_cast<wire::RatioController>(8)); });
+  refuses_rule("selection: 0 to 1 expected, -1 came",
+               [](Rule& rule) { rule.set_selection(static_cast<wire::TopKSelection>(-1)); });
+  refuses_rule("numbers: 0 to 64 entries expected, 65 came", [](Rule& rule) {
+    while (rule.numbers_size() < 65) *rule.add_numbers() = rule.numbers(0);
+  });
+  refuses_rule("numbers[0].name: a name", [](Rule& rule) { rule.mutable_numbers(0)->clear_name(); });
+  refuses_rule("numbers[0].value: a finite number expected, inf came",
+               [](Rule& rule) { rule.mutable_numbers(0)->set_value(kInfinity); });
+  refuses_rule("seconds: a number from 0.001 to 3600 expected, -1 came",
+               [](Rule& rule) { rule.mutable_numbers(0)->set_value(-1); });
+  refuses_rule("seconds: each number once", [](Rule& rule) { *rule.add_numbers() = rule.numbers(0); });
+  refuses_rule("ratio: a number of budget", [](Rule& rule) { rule.mutable_numbers(0)->set_name("ratio"); });
+  refuses_rule("controller: none with codec int8", [](Rule& rule) { rule.set_codec(wire::CODEC_ID_INT8); });
+  refuses_rule("selection: none with codec randomk", [](Rule& rule) { rule.set_codec(wire::CODEC_ID_RANDOM_K); });
+  RefusesConfig("compression.rules: 0 to 256 entries expected, 257 came", [](auto& config) {
+    while (config.compression().rules_size() < 257) config.mutable_compression()->add_rules();
+  });
+  RefusesConfig("compression.least_elements: 0 to", [](auto& c) { c.mutable_compression()->set_least_elements(-1); });
+}
+
 TEST_F(WireMalformedTest, PolicySlices) {
   RefusesSlice("version: a", [](auto& slice) { slice.clear_version(); });
   RefusesSlice("chunk_max_elements: 1 to", [](auto& slice) { slice.clear_chunk_max_elements(); });

@@ -27,6 +27,19 @@ JobConfig SampleConfig() {
   config.lost_after = absl::Seconds(7);
   config.resend_after = absl::Nanoseconds(1500000001);
   config.lease_rounds = 8;
+  config.compression.least_elements = 2048;
+  config.compression.rules = {{.keys = "fc*.weight",
+                               .codec = CodecId::kTopK,
+                               .controller = RatioControllerKind::kNetSense,
+                               .numbers = {{"increase_step", 0.02}, {"bandwidth_rounds", 5}},
+                               .selection = TopKSelection::kSampled,
+                               .error_feedback = false},
+                              {.keys = "*",
+                               .codec = CodecId::kTopK,
+                               .controller = RatioControllerKind::kBudget,
+                               .numbers = {{"seconds", 2.5}},
+                               .selection = TopKSelection::kSampled,
+                               .error_feedback = true}};
   return config;
 }
 

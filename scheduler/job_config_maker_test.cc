@@ -21,6 +21,8 @@ TEST(JobConfigMakerTest, MapsEveryField) {
   overlay.transport.relay_bytes = 222;
   overlay.membership.heartbeat = absl::Milliseconds(300);
   overlay.membership.lost_after = absl::Seconds(2);
+  overlay.compression = {.rules = {{.keys = "fc*", .codec = CodecId::kTopK, .numbers = {{"ratio", 0.01}}}},
+                         .least_elements = 7};
 
   JobConfig expected;
   expected.job = "train";
@@ -35,6 +37,7 @@ TEST(JobConfigMakerTest, MapsEveryField) {
   expected.heartbeat = absl::Milliseconds(300);
   expected.lost_after = absl::Seconds(2);
   expected.lease_rounds = 7;
+  expected.compression = overlay.compression;
   EXPECT_EQ(MakeJobConfig(overlay, NodeId(2)), expected);
 }
 

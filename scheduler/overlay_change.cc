@@ -176,6 +176,9 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   if (running.aggregation != wanted.aggregation) {
     comparison.Refuse("aggregation", "its op or a parameter of it differs");
   }
+  if (running.compression != wanted.compression) {
+    comparison.Refuse("compression", "its rules or its least_elements differ");
+  }
   CompareTransport(running.transport, wanted.transport, comparison);
   CompareMembership(running.membership, wanted.membership, comparison);
   comparison.Fixed("policy.lease_rounds", running.policy.lease_rounds, wanted.policy.lease_rounds);

@@ -64,13 +64,20 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
       {"name: b", "name: c"},
       {"10.0.0.2", "10.0.0.3"},
       {"op: mean", "op: sum"},
+      {"chunks:", "compression: {codec: fp16}\nchunks:"},
       {"connections: 2", "connections: 3"},
       {"lease_rounds: 1", "lease_rounds: 2"},
       {"chunks:", "membership: {heartbeat_seconds: 2}\nchunks:"},
   };
-  const char* const fields[] = {
-      "job ",        "scheduler.address", "nodes[1] (b).name",    "nodes[1] (b).address",
-      "aggregation", "transport.conne",   "policy.lease_rounds ", "membership.heartbeat_seconds"};
+  const char* const fields[] = {"job ",
+                                "scheduler.address",
+                                "nodes[1] (b).name",
+                                "nodes[1] (b).address",
+                                "aggregation",
+                                "compression cannot",
+                                "transport.conne",
+                                "policy.lease_rounds ",
+                                "membership.heartbeat_seconds"};
   for (size_t i = 0; i < std::size(changes); ++i) {
     std::string yaml = absl::StrReplaceAll(kRunning, {{changes[i].first, changes[i].second}});
     if (i == 2) yaml = absl::StrReplaceAll(yaml, {{"[a, b]", "[a, c]"}});

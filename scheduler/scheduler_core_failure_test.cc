@@ -47,7 +47,7 @@ std::string RefusalOf(const Join& join) {
 TEST(SchedulerRefusalTest, SaysWhatIsWrongWithAJoin) {
   Join join = SchedulerHarness::JoinOf(1);
   join.protocol_version = 99;
-  EXPECT_THAT(RefusalOf(join), HasSubstr("protocol version 1 expected, 99 came"));
+  EXPECT_THAT(RefusalOf(join), HasSubstr("protocol version 2 expected, 99 came"));
   join = SchedulerHarness::JoinOf(1);
   join.job = "other";
   EXPECT_THAT(RefusalOf(join), HasSubstr("runs job 'test', and the node wants 'other'"));

@@ -13,6 +13,7 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
   overlay.chunks.max_elements = divide(overlay.chunks.max_elements);
   const int64_t least = std::min(kLeastCarriedElements, overlay.chunks.min_elements);
   overlay.chunks.min_elements = std::max(least, divide(overlay.chunks.min_elements));
+  overlay.compression.least_elements = divide(overlay.compression.least_elements);
   if (overlay.transport.window_bytes.has_value()) {
     overlay.transport.window_bytes = divide(*overlay.transport.window_bytes);
   }

@@ -21,6 +21,7 @@ TEST(OverlayScalingTest, EverythingInBytesIsDivided) {
   EXPECT_EQ(scaled.awareness.probe_chunk_bytes, 625);
   EXPECT_EQ(scaled.transport.early_bytes, 1000000);
   EXPECT_EQ(*scaled.nodes[0].up_cap_bps, 125000);
+  EXPECT_EQ(scaled.compression.least_elements, 16);
   ASSERT_EQ(scaled.links->size(), 3u);
   EXPECT_EQ((*scaled.links)[0].a_to_b_bps, kDefaultLinkBps / 64);
 }

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "topology/overlay_compression.h"
 
 namespace banyan {
 namespace {
@@ -90,7 +91,7 @@ std::string OverlayText(const OverlayConfig& overlay) {
       ", primary_busy_bound: ", overlay.multipath.primary_busy_bound,
       ", auxiliary_queue_length: ", overlay.multipath.auxiliary_queue_length, "}\n",
       "chunks: {max_elements: ", overlay.chunks.max_elements, ", min_elements: ", overlay.chunks.min_elements, "}\n",
-      "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n",
+      "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n", CompressionText(overlay.compression),
       "transport: {connections: ", Or(transport.connections, "auto"),
       ", window_bytes: ", Or(transport.window_bytes, "auto"), ", early_bytes: ", transport.early_bytes,
       ", relay_bytes: ", transport.relay_bytes, "}\n", "membership: {start_with: ", Or(membership.start_with, "all"),

@@ -16,5 +16,20 @@ TEST(OverlayTextTest, WhatIsReadBackIsTheSame) {
   }
 }
 
+TEST(OverlayTextTest, CompressionIsReadBack) {
+  OverlayConfig overlay = MakeScenario(1).cluster.overlay;
+  overlay.compression = {.rules = {{.keys = "a \"b\" \\*",
+                                    .codec = CodecId::kTopK,
+                                    .controller = RatioControllerKind::kNetSense,
+                                    .numbers = {{"increase_step", 0.1 / 3}, {"propagation_rounds", 1000}},
+                                    .selection = TopKSelection::kSampled,
+                                    .error_feedback = false},
+                                   {.codec = CodecId::kFp16}},
+                         .least_elements = 7};
+  const absl::StatusOr<OverlayConfig> read = ParseOverlay(OverlayText(overlay), "sim.yaml");
+  ASSERT_TRUE(read.ok()) << read.status() << "\n" << OverlayText(overlay);
+  EXPECT_EQ(read->compression, overlay.compression);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -121,6 +121,7 @@ struct OverlayConfig {
   MultipathConfig multipath;
   ChunksConfig chunks;
   AggregationConfig aggregation;
+  CompressionConfig compression;
   TransportConfig transport;
   MembershipConfig membership;
   PolicyConfig policy;

@@ -23,6 +23,11 @@ links:
   - {between: [n2, n3], mbps: *rate}
 topology: {planner: fapt, roots: all, update_seconds: 5, update_rate: 0}
 aggregation: {op: mean}
+compression:
+  least_elements: 100
+  rules:
+    - {keys: "*.weight", codec: topk, controller: netsense, bandwidth_rounds: 4, selection: sampled}
+    - {keys: "*", codec: int8, error_feedback: true}
 membership: {start_with: all, heartbeat_seconds: 1, lost_after_seconds: 5}
 )";
 

@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "topology/overlay_compression.h"
 #include "topology/overlay_nodes.h"
 #include "topology/overlay_sections.h"
 #include "topology/overlay_topology.h"
@@ -53,6 +54,7 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   read("multipath", [&](const YamlValue& value) { overlay.multipath = ReadMultipath(value, problems); });
   read("chunks", [&](const YamlValue& value) { overlay.chunks = ReadChunks(value, problems); });
   read("aggregation", [&](const YamlValue& value) { overlay.aggregation = ReadAggregation(value, problems); });
+  read("compression", [&](const YamlValue& value) { overlay.compression = ReadCompression(value, problems); });
   read("transport", [&](const YamlValue& value) { overlay.transport = ReadTransport(value, problems); });
   read("membership", [&](const YamlValue& value) {
     overlay.membership = ReadMembership(value, static_cast<int>(overlay.nodes.size()), problems);

@@ -2,28 +2,12 @@
 
 #include <algorithm>
 
-#include "compression/control/config_check.h"
 #include "core/check.h"
+#include "proto/ratio_numbers.h"
 
 namespace banyan {
-namespace {
-
-constexpr double kLeastBudgetSeconds = 1e-3;
-constexpr double kGreatestBudgetSeconds = 3600;
-
-}  // namespace
-
-absl::Status BudgetController::Check(const Config& config) {
-  const double budget_seconds = absl::ToDoubleSeconds(config.budget);
-  return CheckRanges("budget", {{"seconds", budget_seconds, kLeastBudgetSeconds, kGreatestBudgetSeconds},
-                                {"least_ratio", config.least_ratio, kLeastRatio, 1},
-                                {"greatest_ratio", config.greatest_ratio, config.least_ratio, 1},
-                                {"start_ratio", config.start_ratio, config.least_ratio, config.greatest_ratio},
-                                {"rise_weight", config.rise_weight, 0.01, 1}});
-}
-
 BudgetController::BudgetController(const Config& config) : config_(config), ratio_(config.start_ratio) {
-  BANYAN_CHECK(Check(config).ok());
+  BANYAN_CHECK(CheckRatioControllerConfig({.kind = RatioControllerKind::kBudget, .budget = config}).ok());
 }
 
 void BudgetController::Observe(const RoundObservation& round) {

@@ -9,26 +9,16 @@
 #ifndef BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
 #define BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
 
-#include "absl/status/status.h"
-#include "absl/time/time.h"
 #include "compression/control/ratio_controller.h"
+#include "proto/ratio_config.h"
 
 namespace banyan {
 
 class BudgetController : public RatioController {
  public:
-  struct Config {
-    absl::Duration budget = absl::Seconds(1);  // of a round on this uplink, from the first byte to the last link ack
-    double start_ratio = 0.01;                 // of the first round: small, since the rate is unknown
-    double least_ratio = 0.005;                // share of elements
-    double greatest_ratio = 1;                 // share of elements
-    double rise_weight = 0.5;                  // of the newest round where the uplink has become faster, in (0, 1]
-  };
+  using Config = BudgetConfig;
 
-  // INVALID_ARGUMENT naming the field, what was expected and what came.
-  static absl::Status Check(const Config& config);
-
-  // REQUIRES: Check(config) passes.
+  // REQUIRES: CheckRatioControllerConfig passes.
   explicit BudgetController(const Config& config);
 
   void Observe(const RoundObservation& round) override;

@@ -92,14 +92,5 @@ TEST(BudgetControllerTest, NothingIsCompressedThatFits) {
   EXPECT_EQ(controller.ratio(), 1);
 }
 
-TEST(BudgetControllerTest, TheConfigurationIsChecked) {
-  EXPECT_TRUE(BudgetController::Check({}).ok());
-  EXPECT_EQ(BudgetController::Check({.budget = absl::ZeroDuration()}).message(),
-            "budget.seconds: expected a number from 0.001 to 3600, got 0");
-  EXPECT_FALSE(BudgetController::Check({.budget = absl::InfiniteDuration()}).ok());
-  EXPECT_FALSE(BudgetController::Check({.start_ratio = 0.001}).ok());
-  EXPECT_FALSE(BudgetController::Check({.rise_weight = std::nan("")}).ok());
-}
-
 }  // namespace
 }  // namespace banyan

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compression/control/config_check.h"
 #include "core/check.h"
+#include "proto/ratio_numbers.h"
 
 namespace banyan {
 namespace {
@@ -11,23 +11,28 @@ namespace {
 // Of a delay: what rounding may put between a constant delay and its average.
 constexpr double kRounding = 1e-9;
 
-}  // namespace
-
-absl::Status DelayAdaptiveController::Check(const Config& config) {
-  return CheckRanges("delay_adaptive", {{"least_ratio", config.least_ratio, kLeastRatio, 1},
-                                        {"greatest_ratio", config.greatest_ratio, config.least_ratio, 1},
-                                        {"start_ratio", config.start_ratio, config.least_ratio, config.greatest_ratio},
-                                        {"delay_variation", config.delay_variation, 0, 1},
-                                        {"increase_step", config.increase_step, 0, 1},
-                                        {"decrease_step", config.decrease_step, 0, 1},
-                                        {"delay_slack", config.delay_slack, 1, 100},
-                                        {"decrease_factor", config.decrease_factor, 0, 1},
-                                        {"window_rounds", static_cast<double>(config.window_rounds), 1, 100'000}});
+RatioControllerKind KindOf(DelayLaw law) {
+  switch (law) {
+    case DelayLaw::kProportional:
+      return RatioControllerKind::kDa1;
+    case DelayLaw::kMultiplicative:
+      return RatioControllerKind::kDa2;
+    case DelayLaw::kAdditive:
+      return RatioControllerKind::kDa3;
+    case DelayLaw::kGradient:
+      return RatioControllerKind::kDa4;
+    case DelayLaw::kThresholdsGradient:
+      return RatioControllerKind::kDa5;
+  }
+  BANYAN_CHECK(false);
+  return RatioControllerKind::kDa2;
 }
+
+}  // namespace
 
 DelayAdaptiveController::DelayAdaptiveController(const Config& config)
     : config_(config), ratio_(config.start_ratio), monitor_(config.window_rounds) {
-  BANYAN_CHECK(Check(config).ok());
+  BANYAN_CHECK(CheckRatioControllerConfig({.kind = KindOf(config.law), .delay_adaptive = config}).ok());
 }
 
 void DelayAdaptiveController::Observe(const RoundObservation& round) {

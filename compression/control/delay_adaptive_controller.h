@@ -21,42 +21,18 @@
 #ifndef BANYAN_COMPRESSION_CONTROL_DELAY_ADAPTIVE_CONTROLLER_H_
 #define BANYAN_COMPRESSION_CONTROL_DELAY_ADAPTIVE_CONTROLLER_H_
 
-#include <cstdint>
-
-#include "absl/status/status.h"
 #include "compression/control/delay_monitor.h"
 #include "compression/control/ratio_controller.h"
+#include "proto/ratio_config.h"
 
 namespace banyan {
 
 class DelayAdaptiveController : public RatioController {
  public:
-  enum class Law : uint8_t {
-    kProportional,        // DA1
-    kMultiplicative,      // DA2: additive increase, multiplicative decrease
-    kAdditive,            // DA3: additive increase, additive decrease
-    kGradient,            // DA4: normalized gradient of the delay
-    kThresholdsGradient,  // DA5: the same between two thresholds
-  };
+  using Law = DelayLaw;
+  using Config = DelayAdaptiveConfig;
 
-  // The defaults are those of Table I; the window is that of the paper's experiments.
-  struct Config {
-    Law law = Law::kMultiplicative;
-    double delay_variation = 0.05;  // dvar: normalized distance from the average that changes nothing
-    double increase_step = 0.005;   // kinc, per round
-    double decrease_step = 0.005;   // kdec, per round
-    double least_ratio = 0.005;     // kmin, share of elements
-    double greatest_ratio = 0.3;    // kmax, share of elements
-    double delay_slack = 1.25;      // alpha: times minimum and average, the thresholds of DA5
-    double decrease_factor = 0.8;   // beta
-    double start_ratio = 0.3;       // of the first round
-    int64_t window_rounds = 50;     // w
-  };
-
-  // INVALID_ARGUMENT naming the field, what was expected and what came.
-  static absl::Status Check(const Config& config);
-
-  // REQUIRES: Check(config) passes.
+  // REQUIRES: CheckRatioControllerConfig passes for the kind of this law.
   explicit DelayAdaptiveController(const Config& config);
 
   // Looks at the round's delay alone; a delay of zero is no round.

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <initializer_list>
 #include <vector>
 
@@ -138,15 +137,6 @@ TEST(DelayAdaptiveControllerTest, ADropLowersTheRatio) {
     }
     EXPECT_LT(least, law == Law::kAdditive ? before : 0.75 * before) << static_cast<int>(law);
   }
-}
-
-TEST(DelayAdaptiveControllerTest, TheConfigurationIsChecked) {
-  EXPECT_TRUE(DelayAdaptiveController::Check({}).ok());
-  EXPECT_EQ(DelayAdaptiveController::Check({.start_ratio = 0.5}).message(),
-            "delay_adaptive.start_ratio: expected a number from 0.005 to 0.3, got 0.5");
-  EXPECT_FALSE(DelayAdaptiveController::Check({.delay_slack = 0.5}).ok());
-  EXPECT_FALSE(DelayAdaptiveController::Check({.decrease_factor = std::nan("")}).ok());
-  EXPECT_FALSE(DelayAdaptiveController::Check({.window_rounds = 0}).ok());
 }
 
 }  // namespace

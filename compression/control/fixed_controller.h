@@ -3,24 +3,20 @@
 #ifndef BANYAN_COMPRESSION_CONTROL_FIXED_CONTROLLER_H_
 #define BANYAN_COMPRESSION_CONTROL_FIXED_CONTROLLER_H_
 
-#include "absl/status/status.h"
-#include "compression/control/config_check.h"
 #include "compression/control/ratio_controller.h"
+#include "core/check.h"
+#include "proto/ratio_numbers.h"
 
 namespace banyan {
 
 class FixedController : public RatioController {
  public:
-  struct Config {
-    double ratio = 0.1;  // share of elements; the uniform ratio that both papers compare with
-  };
+  using Config = FixedConfig;
 
-  static absl::Status Check(const Config& config) {
-    return CheckRanges("fixed", {{"ratio", config.ratio, kLeastRatio, 1}});
+  // REQUIRES: CheckRatioControllerConfig passes.
+  explicit FixedController(const Config& config) : ratio_(config.ratio) {
+    BANYAN_CHECK(CheckRatioControllerConfig({.fixed = config}).ok());
   }
-
-  // REQUIRES: Check(config) passes.
-  explicit FixedController(const Config& config) : ratio_(config.ratio) {}
 
   void Observe(const RoundObservation&) override {}
   double ratio() const override { return ratio_; }

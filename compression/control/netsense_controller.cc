@@ -2,37 +2,16 @@
 
 #include <algorithm>
 
-#include "compression/control/config_check.h"
 #include "core/check.h"
+#include "proto/ratio_numbers.h"
 
 namespace banyan {
-namespace {
-
-constexpr int64_t kMostRounds = 100'000;
-
-}  // namespace
-
-absl::Status NetSenseController::Check(const Config& config) {
-  return CheckRanges("netsense",
-                     {{"least_ratio", config.least_ratio, kLeastRatio, 1},
-                      {"greatest_ratio", config.greatest_ratio, config.least_ratio, 1},
-                      {"start_ratio", config.start_ratio, config.least_ratio, config.greatest_ratio},
-                      {"start_step", config.start_step, kLeastRatio, 1},
-                      {"excessive_delay", config.excessive_delay, 1, 100},
-                      {"bdp_share", config.bdp_share, 0.01, 10},
-                      {"fill_share", config.fill_share, 0.01, config.bdp_share},
-                      {"decrease_factor", config.decrease_factor, 0.01, 0.99},
-                      {"increase_step", config.increase_step, kLeastRatio, 1},
-                      {"bandwidth_rounds", static_cast<double>(config.bandwidth_rounds), 1, kMostRounds},
-                      {"propagation_rounds", static_cast<double>(config.propagation_rounds), 2, kMostRounds}});
-}
-
 NetSenseController::NetSenseController(const Config& config)
     : config_(config),
       ratio_(config.start_ratio),
       effective_bandwidths_(config.bandwidth_rounds),
       round_trips_(config.propagation_rounds) {
-  BANYAN_CHECK(Check(config).ok());
+  BANYAN_CHECK(CheckRatioControllerConfig({.kind = RatioControllerKind::kNetSense, .netsense = config}).ok());
 }
 
 void NetSenseController::Observe(const RoundObservation& round) {

@@ -37,34 +37,17 @@
 #ifndef BANYAN_COMPRESSION_CONTROL_NETSENSE_CONTROLLER_H_
 #define BANYAN_COMPRESSION_CONTROL_NETSENSE_CONTROLLER_H_
 
-#include <cstdint>
-
-#include "absl/status/status.h"
 #include "compression/control/ratio_controller.h"
 #include "compression/control/round_window.h"
+#include "proto/ratio_config.h"
 
 namespace banyan {
 
 class NetSenseController : public RatioController {
  public:
-  struct Config {
-    double start_ratio = 0.01;         // of the first round
-    double start_step = 0.05;          // added per round of the start-up
-    double excessive_delay = 2;        // times RTprop: a longer RTT ends the start-up
-    double bdp_share = 0.9;            // data above this share of BDP lowers the ratio
-    double fill_share = 0.8;           // of BDP: how far one raise may go; at most bdp_share
-    double decrease_factor = 0.5;      // alpha
-    double increase_step = 0.01;       // beta, per round
-    double least_ratio = 0.005;        // share of elements
-    double greatest_ratio = 1;         // share of elements
-    int64_t bandwidth_rounds = 3;      // window of BtlBw
-    int64_t propagation_rounds = 300;  // window of RTprop
-  };
+  using Config = NetSenseConfig;
 
-  // INVALID_ARGUMENT naming the field, what was expected and what came.
-  static absl::Status Check(const Config& config);
-
-  // REQUIRES: Check(config) passes.
+  // REQUIRES: CheckRatioControllerConfig passes.
   explicit NetSenseController(const Config& config);
 
   void Observe(const RoundObservation& round) override;

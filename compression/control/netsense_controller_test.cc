@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 namespace banyan {
 namespace {
 
@@ -132,17 +130,6 @@ TEST_F(NetSenseControllerTest, RoundsWithoutBytesOrTimeTellNothing) {
   Round(-5, -5);
   EXPECT_DOUBLE_EQ(controller_.ratio(), 0.055);
   EXPECT_DOUBLE_EQ(controller_.propagation_seconds(), 0.1);
-}
-
-TEST_F(NetSenseControllerTest, TheConfigurationIsChecked) {
-  EXPECT_TRUE(NetSenseController::Check({}).ok());
-  EXPECT_EQ(NetSenseController::Check({.least_ratio = 0}).message(),
-            "netsense.least_ratio: expected a number from 1e-06 to 1, got 0");
-  EXPECT_FALSE(NetSenseController::Check({.start_ratio = 0.001}).ok());  // below the least
-  EXPECT_FALSE(NetSenseController::Check({.fill_share = 0.95}).ok());    // above bdp_share
-  EXPECT_FALSE(NetSenseController::Check({.decrease_factor = 1}).ok());
-  EXPECT_FALSE(NetSenseController::Check({.increase_step = std::nan("")}).ok());
-  EXPECT_FALSE(NetSenseController::Check({.bandwidth_rounds = 0}).ok());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "compression/control/ratio_controller_factory.h"
 #include "core/random.h"
+#include "proto/ratio_controller_kind.h"
 
 namespace banyan {
 namespace {
@@ -126,31 +127,6 @@ TEST_P(RatioControllerConformanceTest, SettlesOnConstantInput) {
 
 INSTANTIATE_TEST_SUITE_P(Controllers, RatioControllerConformanceTest, ::testing::ValuesIn(AllRatioControllerKinds()),
                          [](const auto& info) { return std::string(NameOf(info.param)); });
-
-TEST(RatioControllerFactoryTest, RefusesWhatTheConfigurationRefuses) {
-  RatioControllerConfig config;
-  config.kind = RatioControllerKind::kNetSense;
-  config.netsense.decrease_factor = 2;
-  EXPECT_EQ(MakeRatioController(config).status().message(),
-            "netsense.decrease_factor: expected a number from 0.01 to 0.99, got 2");
-}
-
-// The kind decides the law, whatever the numbers' own law says.
-TEST(RatioControllerFactoryTest, EachDelayAdaptiveKindHasItsLaw) {
-  RatioControllerConfig config;
-  config.delay_adaptive.start_ratio = 0.2;
-  const auto after = [&](RatioControllerKind kind) {
-    config.kind = kind;
-    const auto controller = *MakeRatioController(config);
-    for (int seconds : {1, 1, 2}) controller->Observe({.delay = absl::Seconds(seconds)});
-    return controller->ratio();
-  };
-  EXPECT_NEAR(after(RatioControllerKind::kDa1), 0.005, 1e-9);  // 0.2 - 2 / 3
-  EXPECT_NEAR(after(RatioControllerKind::kDa2), 0.1, 1e-9);
-  EXPECT_NEAR(after(RatioControllerKind::kDa3), 0.195, 1e-9);
-  EXPECT_NEAR(after(RatioControllerKind::kDa4), 0.12, 1e-9);
-  EXPECT_NEAR(after(RatioControllerKind::kDa5), 0.21 * (1 - 0.8 * 4 / 9), 1e-9);
-}
 
 }  // namespace
 }  // namespace banyan

@@ -1,6 +1,11 @@
 #include "compression/control/ratio_controller_factory.h"
 
+#include "compression/control/budget_controller.h"
+#include "compression/control/delay_adaptive_controller.h"
+#include "compression/control/fixed_controller.h"
+#include "compression/control/netsense_controller.h"
 #include "core/check.h"
+#include "proto/ratio_numbers.h"
 
 namespace banyan {
 namespace {
@@ -41,6 +46,12 @@ std::unique_ptr<RatioController> Make(const RatioControllerConfig& config) {
 absl::StatusOr<std::unique_ptr<RatioController>> MakeRatioController(const RatioControllerConfig& config) {
   if (absl::Status status = CheckRatioControllerConfig(config); !status.ok()) return status;
   return Make(config);
+}
+
+absl::StatusOr<std::unique_ptr<RatioController>> MakeRatioController(const CompressionRule& rule) {
+  const absl::StatusOr<RatioControllerConfig> config = MakeRatioControllerConfig(rule);
+  if (!config.ok()) return config.status();
+  return Make(*config);
 }
 
 }  // namespace banyan

@@ -1,10 +1,11 @@
-#include "compression/control/ratio_config.h"
+#include "proto/ratio_controller_kind.h"
 
 #include <array>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "core/check.h"
+#include "absl/strings/str_join.h"
 
 namespace banyan {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::array<std::pair<Kind, absl::string_view>, 8> kNames = {{{Kind::kF
                                                                        {Kind::kDa5, "da5"},
                                                                        {Kind::kBudget, "budget"}}};
 
-std::string AllNames() {
-  std::string names;
-  for (const auto& [kind, name] : kNames) absl::StrAppend(&names, names.empty() ? "" : ", ", name);
-  return names;
-}
-
 }  // namespace
 
 std::vector<RatioControllerKind> AllRatioControllerKinds() {
@@ -38,34 +33,21 @@ absl::string_view NameOf(RatioControllerKind kind) {
   for (const auto& [known, name] : kNames) {
     if (known == kind) return name;
   }
-  BANYAN_CHECK(false);
   return "";
+}
+
+std::vector<std::string> RatioControllerNames() {
+  std::vector<std::string> names;
+  for (const auto& [kind, name] : kNames) names.emplace_back(name);
+  return names;
 }
 
 absl::StatusOr<RatioControllerKind> ParseRatioControllerKind(absl::string_view name) {
   for (const auto& [kind, known] : kNames) {
     if (known == name) return kind;
   }
-  return absl::InvalidArgumentError(absl::StrCat("expected a ratio controller (", AllNames(), "), got '", name, "'"));
-}
-
-absl::Status CheckRatioControllerConfig(const RatioControllerConfig& config) {
-  switch (config.kind) {
-    case Kind::kFixed:
-      return FixedController::Check(config.fixed);
-    case Kind::kNetSense:
-      return NetSenseController::Check(config.netsense);
-    case Kind::kDa1:
-    case Kind::kDa2:
-    case Kind::kDa3:
-    case Kind::kDa4:
-    case Kind::kDa5:
-      return DelayAdaptiveController::Check(config.delay_adaptive);
-    case Kind::kBudget:
-      return BudgetController::Check(config.budget);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("expected a ratio controller (", AllNames(), "), got number ", static_cast<int>(config.kind)));
+  return absl::InvalidArgumentError(absl::StrCat("expected a ratio controller (",
+                                                 absl::StrJoin(RatioControllerNames(), ", "), "), got '", name, "'"));
 }
 
 }  // namespace banyan

@@ -1,0 +1,24 @@
+// Which rule of a job's `compression` section a tensor falls under. Pure functions.
+#ifndef BANYAN_COMPRESSION_COMPRESSION_RULES_H_
+#define BANYAN_COMPRESSION_COMPRESSION_RULES_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "proto/compression_config.h"
+
+namespace banyan {
+
+// The first rule whose `keys` match; null where the tensor travels as fp32, be it that none matches, that the rule says
+// so, or that the tensor is small. `elements` is of the whole tensor.
+const CompressionRule* RuleFor(const CompressionConfig& config, absl::string_view key_name, int64_t elements);
+
+// Whether what the codec drops is kept: what the rule says, else whether the codec is biased.
+bool UsesErrorFeedback(const CompressionRule& rule);
+
+// Whether '*' in the pattern, each for any characters or none, makes it the name. Takes time in proportion to both.
+bool MatchesPattern(absl::string_view pattern, absl::string_view name);
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_COMPRESSION_RULES_H_

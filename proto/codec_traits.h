@@ -1,0 +1,41 @@
+// What users and their configuration know of the codecs without having them: names, and what a setting may ask for. The
+// codecs themselves, which compression/codec_conformance_test.cc holds to this, are in compression/. Pure functions.
+#ifndef BANYAN_PROTO_CODEC_TRAITS_H_
+#define BANYAN_PROTO_CODEC_TRAITS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "proto/codec_id.h"
+
+namespace banyan {
+
+struct CodecTraits {
+  CodecId id = CodecId::kFp32;
+  absl::string_view name;  // `fp32`, `topk`, `onebit_rht` and so on
+  // Sends a share of the elements: has a ratio, and a controller for it.
+  bool is_sparse = false;
+  // What it drops is no noise that the mean over many rounds is free of, so that error feedback pays.
+  bool is_biased = false;
+};
+
+// Null for an id that has no codec.
+const CodecTraits* TraitsOf(CodecId id);
+
+// Every codec, in the order of their numbers.
+std::vector<CodecId> AllCodecIds();
+
+// Empty for an id that has no codec.
+absl::string_view CodecName(CodecId id);
+
+// Of every codec, in the order of their numbers.
+std::vector<std::string> CodecNames();
+
+// The codec of that name; INVALID_ARGUMENT lists the names.
+absl::StatusOr<CodecId> ParseCodecName(absl::string_view name);
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTO_CODEC_TRAITS_H_
