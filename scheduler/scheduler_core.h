@@ -122,6 +122,8 @@ class SchedulerCore : public Protocol {
   void ReplanIfWanted();
   // `current` is the policy in use as it is on the plan's view.
   void FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use);
+  // From when on rounds tell what the links that a plan is for can do.
+  Timestamp EvidenceSince() const;
   // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
   PlannerConfig KeepRoots(PlannerConfig config) const;
   bool KeepsStateAtRoots() const;

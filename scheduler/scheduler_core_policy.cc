@@ -125,7 +125,7 @@ void SchedulerCore::ReplanIfWanted() {
 }
 
 void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use) {
-  const Timestamp since = links_.last_change().value_or(Timestamp());
+  const Timestamp since = EvidenceSince();
   const absl::Duration predicted = in_use.as_published.round_time;
   in_use.as_published.round_time = round_times_.Credible(predicted, since);
   Verdict verdict = Judge(in_use.as_published, published_view_, policy, plan.view, plan.least_gain);
@@ -144,6 +144,13 @@ void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation::InUs
   }
   Adopt(std::move(policy), std::move(plan), std::nullopt);
   PublishNewest();
+}
+
+Timestamp SchedulerCore::EvidenceSince() const {
+  const Timestamp changed = links_.last_change().value_or(Timestamp());
+  if (round_times_.Last(changed).has_value()) return changed;
+  // Links that never settle leave no time for a round: then those count that ran while they did not.
+  return now_ + -kLongestPostponement * overlay_.topology.update_interval;
 }
 
 PlannerConfig SchedulerCore::KeepRoots(PlannerConfig config) const {
