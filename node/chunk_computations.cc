@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "compression/error_feedback.h"
 #include "compression/vector_math.h"
 #include "core/check.h"
 #include "xxhash.h"
@@ -10,6 +11,9 @@ namespace banyan {
 namespace {
 
 constexpr int64_t kBytesPerElement = sizeof(float);
+// How often error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded and
+// subtracted.
+constexpr int64_t kFeedbackPasses = 8;
 
 // Whether the frame's own memory can serve as the chunk's values.
 bool IsPlainArray(const EncodedChunk& chunk, int64_t elements) {
@@ -59,23 +63,49 @@ void AccumulateChunk::Add(size_t index) {
   is_fresh_ = false;
 }
 
-FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices)
-    : sum_(std::move(sum)), weight_(weight), config_(config), values_(std::move(values)), slices_(std::move(slices)) {}
+CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual)
+    : sum_(std::move(sum)), weight_(weight), encoding_(encoding), residual_(std::move(residual)) {
+  BANYAN_CHECK(residual_.empty() || residual_.elements() == sum_.elements());
+}
+
+void CompressChunk::Run() {
+  if (!residual_.empty()) AddResidual(residual_.floats(), sum_.mutable_floats());
+  encoded_ = EncodeChunk(encoding_, sum_, weight_);
+  if (!residual_.empty()) KeepDropped(encoded_, sum_.floats(), 1, residual_.mutable_floats());
+}
+
+int64_t CompressChunk::size_bytes() const { return sum_.size_bytes() * (residual_.empty() ? 1 : kFeedbackPasses); }
+
+FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
+                         Coding coding)
+    : sum_(std::move(sum)),
+      weight_(weight),
+      config_(config),
+      values_(std::move(values)),
+      slices_(std::move(slices)),
+      coding_(std::move(coding)) {}
 
 void FinishChunk::Run() {
-  if (weight_ > 0 && config_.op == AggregationOp::kMean)
-    Scale(sum_.mutable_floats(), 1.0f / static_cast<float>(weight_));
-  if (weight_ > 0 && IsOptimizer(config_.op)) {
+  const bool has_residual = !coding_.residual.empty() && weight_ > 0;
+  const bool is_optimizer = weight_ > 0 && IsOptimizer(config_.op);
+  const float mean_of = weight_ > 0 && config_.op == AggregationOp::kMean ? static_cast<float>(weight_) : 1.0f;
+  if (has_residual && !is_optimizer) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
+  if (mean_of != 1) Scale(sum_.mutable_floats(), 1.0f / mean_of);
+  if (is_optimizer) {
     ApplyOptimizer(config_, sum_.floats(), weight_, values_.floats(), slices_, sum_.mutable_floats());
+    if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
   }
-  result_ = EncodeChunk({.codec = CodecId::kFp32}, sum_, weight_);
+  result_ = EncodeChunk(coding_.encoding, sum_, weight_);
+  if (has_residual) KeepDropped(result_, sum_.floats(), mean_of, coding_.residual.mutable_floats());
 }
 
 int64_t FinishChunk::size_bytes() const {
-  if (weight_ == 0 || config_.op == AggregationOp::kSum) return 0;
+  const bool is_lossy = coding_.encoding.codec != CodecId::kFp32;
+  const int64_t coding_bytes = is_lossy ? sum_.size_bytes() * (coding_.residual.empty() ? 1 : kFeedbackPasses) : 0;
+  if (weight_ == 0 || config_.op == AggregationOp::kSum) return coding_bytes;
   const int64_t read_and_written =
       sum_.size_bytes() + slices_.first_moment.size_bytes() + slices_.second_moment.size_bytes();
-  return 2 * read_and_written + (config_.weight_decay != 0 ? values_.size_bytes() : 0);
+  return coding_bytes + 2 * read_and_written + (config_.weight_decay != 0 ? values_.size_bytes() : 0);
 }
 
 ReadResult::ReadResult(EncodedChunk result, int64_t elements, Buffer replica)

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "compression/encoded_chunk.h"
+#include "compression/encoding.h"
 #include "core/buffer.h"
 #include "core/computation.h"
 #include "node/optimizer.h"
@@ -49,14 +50,44 @@ class AccumulateChunk : public Computation {
   std::vector<size_t> bad_inputs_;
 };
 
+// On an inner node or a leaf: encodes the sum for the parent. With error feedback what earlier rounds dropped is added
+// first, and what this encoding drops is kept.
+class CompressChunk : public Computation {
+ public:
+  // `residual` is the node's of the chunk's range, empty without error feedback. REQUIRES: until it has finished
+  // nothing else touches the residual; afterwards nothing writes the sum.
+  CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run().
+  const EncodedChunk& encoded() const { return encoded_; }
+
+ private:
+  Buffer sum_;
+  uint32_t weight_;
+  Encoding encoding_;
+  Buffer residual_;
+  EncodedChunk encoded_;
+};
+
 // At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once.
 class FinishChunk : public Computation {
  public:
+  // What a lossy encoding of the result needs.
+  struct Coding {
+    Encoding encoding;
+    Buffer residual;  // the node's of the chunk's range, empty without error feedback
+  };
+
   // `values` are the root's replica and `slices` the optimizer's memory of the chunk's range; both empty for sum and
   // mean. An optimizer needs `values` with weight decay only. With weight 0 nobody contributed and the sum itself is
-  // the result. REQUIRES: until it has finished nothing else writes the values or touches the slices; afterwards
+  // the result. A residual is of the sum, or of the update where there is an optimizer: then roots stay where they are.
+  // REQUIRES: until it has finished nothing else writes the values or touches the slices and the residual; afterwards
   // nothing writes the sum.
-  FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices);
+  FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
+              Coding coding);
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -70,6 +101,7 @@ class FinishChunk : public Computation {
   AggregationConfig config_;
   Buffer values_;
   OptimizerSlices slices_;
+  Coding coding_;
   EncodedChunk result_;
 };
 

@@ -108,9 +108,65 @@ TEST(AccumulateChunkTest, SizeCountsReadsAndWrites) {
   EXPECT_EQ(AccumulateChunk(Buffer(), true, {}, 2).size_bytes(), 8);
 }
 
+constexpr Encoding kHalfOfIt = {.codec = CodecId::kTopK, .ratio = 0.5};
+
+std::vector<float> Decoded(const EncodedChunk& chunk, int64_t elements) {
+  std::vector<float> values(elements);
+  DecodeChunk(chunk, absl::MakeSpan(values));
+  return values;
+}
+
+TEST(CompressChunkTest, WhatIsDroppedComesWithTheNextRound) {
+  Buffer residual = Buffer::CopyOf({0, 0, 0, 0});
+  CompressChunk first(Buffer::CopyOf({4, 1, -3, 2}), 2, kHalfOfIt, residual);
+  first.Run();
+  EXPECT_THAT(Decoded(first.encoded(), 4), ElementsAre(4, 0, -3, 0));
+  EXPECT_EQ(first.encoded().weight, 2u);
+  EXPECT_THAT(residual.floats(), ElementsAre(0, 1, 0, 2));
+  CompressChunk second(Buffer::CopyOf({1, 4, 0, 1}), 2, kHalfOfIt, residual);
+  second.Run();
+  EXPECT_THAT(Decoded(second.encoded(), 4), ElementsAre(0, 5, 0, 3));
+  EXPECT_THAT(residual.floats(), ElementsAre(1, 0, 0, 0));
+}
+
+TEST(CompressChunkTest, WithoutErrorFeedbackItIsGone) {
+  CompressChunk compress(Buffer::CopyOf({4, 1, -3, 2}), 2, kHalfOfIt, Buffer());
+  compress.Run();
+  EXPECT_THAT(Decoded(compress.encoded(), 4), ElementsAre(4, 0, -3, 0));
+}
+
+// A residual is in units of the sum, so that it is worth the same wherever it is added later.
+TEST(FinishChunkTest, OfAMeanTheResidualIsOfTheSum) {
+  Buffer residual = Buffer::CopyOf({0, 8, 0, 0});
+  FinishChunk finish(Buffer::CopyOf({16, 0, -12, 4}), 4, ConfigOf(AggregationOp::kMean), Buffer(), {},
+                     {kHalfOfIt, residual});
+  finish.Run();
+  EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(4, 0, -3, 0));
+  EXPECT_THAT(residual.floats(), ElementsAre(0, 8, 0, 4));
+}
+
+TEST(FinishChunkTest, OfAnOptimizerTheResidualIsOfTheUpdate) {
+  AggregationConfig config = ConfigOf(AggregationOp::kSgd);
+  config.learning_rate = 1;
+  OptimizerState state(config.op);
+  Buffer residual = Buffer::CopyOf({0, 1, 0, 0});
+  FinishChunk finish(Buffer::CopyOf({-8, 0, 6, 2}), 2, config, Buffer(), state.BeginStep(0, 4), {kHalfOfIt, residual});
+  finish.Run();
+  EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(4, 0, -3, 0));
+  EXPECT_THAT(residual.floats(), ElementsAre(0, 1, 0, -1));
+}
+
+TEST(FinishChunkTest, WithoutWeightTheResidualStays) {
+  Buffer residual = Buffer::CopyOf({1, 2});
+  FinishChunk finish(Buffer::CopyOf({0, 0}), 0, ConfigOf(AggregationOp::kMean), Buffer(), {}, {Encoding{}, residual});
+  finish.Run();
+  EXPECT_THAT(Decoded(finish.result(), 2), ElementsAre(0, 0));
+  EXPECT_THAT(residual.floats(), ElementsAre(1, 2));
+}
+
 TEST(FinishChunkTest, SumIsPassedOnWithoutACopy) {
   const Buffer sum = Buffer::CopyOf({3, 6});
-  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kSum), Buffer(), {});
+  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kSum), Buffer(), {}, {});
   EXPECT_EQ(finish.size_bytes(), 0);
   finish.Run();
   EXPECT_EQ(finish.result().payload[0].data(), sum.data());
@@ -120,7 +176,7 @@ TEST(FinishChunkTest, SumIsPassedOnWithoutACopy) {
 
 TEST(FinishChunkTest, MeanDividesByTheWeightInPlace) {
   const Buffer sum = Buffer::CopyOf({3, 6});
-  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kMean), Buffer(), {});
+  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kMean), Buffer(), {}, {});
   EXPECT_EQ(finish.size_bytes(), 16);
   finish.Run();
   EXPECT_EQ(finish.result().payload[0].data(), sum.data());
@@ -130,7 +186,7 @@ TEST(FinishChunkTest, MeanDividesByTheWeightInPlace) {
 TEST(FinishChunkTest, WithoutWeightTheSumStays) {
   for (AggregationOp op : {AggregationOp::kMean, AggregationOp::kAdam}) {
     const Buffer sum = Buffer::CopyOf({0, 6});
-    FinishChunk finish(sum, 0, ConfigOf(op), Buffer(), {});
+    FinishChunk finish(sum, 0, ConfigOf(op), Buffer(), {}, {});
     finish.Run();
     EXPECT_THAT(finish.result().payload[0].AsFloats().floats(), ElementsAre(0, 6));
   }
@@ -142,12 +198,12 @@ TEST(FinishChunkTest, OptimizersGiveTheUpdate) {
   config.momentum = 0.5;
   OptimizerState state(config.op);
   Buffer sum = Buffer::CopyOf({2, 4});
-  FinishChunk first(sum, 2, config, Buffer(), state.BeginStep(0, 2));
+  FinishChunk first(sum, 2, config, Buffer(), state.BeginStep(0, 2), {});
   EXPECT_EQ(first.size_bytes(), 2 * (8 + 8));
   first.Run();
   EXPECT_THAT(sum.floats(), ElementsAre(-0.5, -1));
   sum = Buffer::CopyOf({2, 4});
-  FinishChunk second(sum, 2, config, Buffer(), state.BeginStep(0, 2));
+  FinishChunk second(sum, 2, config, Buffer(), state.BeginStep(0, 2), {});
   second.Run();
   EXPECT_THAT(sum.floats(), ElementsAre(-0.75, -1.5));
 }
@@ -157,7 +213,7 @@ TEST(FinishChunkTest, WeightDecayReadsTheValues) {
   config.learning_rate = 1;
   config.weight_decay = 0.5;
   const Buffer sum = Buffer::CopyOf({2, 4});
-  FinishChunk finish(sum, 2, config, Buffer::CopyOf({4, 8}), OptimizerState(config.op).BeginStep(0, 2));
+  FinishChunk finish(sum, 2, config, Buffer::CopyOf({4, 8}), OptimizerState(config.op).BeginStep(0, 2), {});
   EXPECT_EQ(finish.size_bytes(), 2 * 8 + 8);
   finish.Run();
   EXPECT_THAT(sum.floats(), ElementsAre(-3, -6));

@@ -284,7 +284,12 @@ void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   scheduler_.ReportClosed(key, round, hash);
   joined_->desk->OnRoundComplete(step, key, round);
-  joined_->network->OnRoundComplete(round, step.now);
+  std::vector<LinkRatios::Observation> links;
+  for (const PeerNetwork::LinkRound& link : joined_->network->OnRoundComplete(round, step.now)) {
+    links.push_back({link.neighbour,
+                     {.sent_bytes = link.sent_bytes, .duration = link.busy, .delay = link.busy, .lost = link.resent}});
+  }
+  joined_->engine->ObserveLinks(links);
 }
 
 void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {

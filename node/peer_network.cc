@@ -436,18 +436,24 @@ std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
   return links;
 }
 
-void PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
-  if (newest_complete_.has_value() && round <= *newest_complete_) return;
+std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
+  std::vector<LinkRound> links;
+  if (newest_complete_.has_value() && round <= *newest_complete_) return links;
   const double seconds = absl::ToDoubleSeconds(now - newest_complete_at_);
   for (auto& [node, neighbour] : neighbours_) {
     neighbour.link.CountBusy(now);
-    const absl::Duration busy = neighbour.link.counters().busy;
-    const double busy_seconds = absl::ToDoubleSeconds(busy - neighbour.busy_before_round);
-    neighbour.busy_share = newest_complete_.has_value() && seconds > 0 ? std::min(1.0, busy_seconds / seconds) : 0;
-    neighbour.busy_before_round = busy;
+    const PeerLink::Counters& counters = neighbour.link.counters();
+    const PeerLink::Counters before = std::exchange(neighbour.before_round, counters);
+    const absl::Duration busy = counters.busy - before.busy;
+    const uint64_t resent_bytes = counters.resent_bytes - before.resent_bytes;
+    const uint64_t new_bytes = counters.sent_bytes - before.sent_bytes - resent_bytes;
+    const bool is_known = newest_complete_.has_value() && seconds > 0;
+    neighbour.busy_share = is_known ? std::min(1.0, absl::ToDoubleSeconds(busy) / seconds) : 0;
+    if (is_known) links.push_back({node, static_cast<int64_t>(new_bytes), busy, resent_bytes > 0});
   }
   newest_complete_ = round;
   newest_complete_at_ = now;
+  return links;
 }
 
 int64_t PeerNetwork::relay_bytes() const {

@@ -88,8 +88,16 @@ class PeerNetwork {
   Timestamp NextDeadline() const { return next_tick_; }
 
   std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
-  // A round of some key is complete here; the first of each number ends the time that busy_share is of.
-  void OnRoundComplete(Round round, Timestamp now);
+  // How a round went on the link to a neighbour.
+  struct LinkRound {
+    NodeId neighbour;
+    int64_t sent_bytes = 0;  // with headers, without resends
+    absl::Duration busy;     // with a chunk on its way
+    bool resent = false;     // something had to be sent again
+  };
+  // A round of some key is complete here; the first of each number ends the time that busy_share is of, and tells how
+  // that went on each link (nothing for the others).
+  std::vector<LinkRound> OnRoundComplete(Round round, Timestamp now);
   int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
   int64_t relay_bytes() const;
   int64_t unknown_bytes() const { return unknown_bytes_; }
@@ -107,7 +115,7 @@ class PeerNetwork {
     std::optional<PeerHeartbeat::Echo> echo = std::nullopt;  // of its newest heartbeat, until the next one takes it
     bool lost = false;
     PolicyVersion newest_policy = PolicyVersion(0);  // that names it
-    absl::Duration busy_before_round = absl::ZeroDuration();
+    PeerLink::Counters before_round = {};
     double busy_share = 0;  // of the last round
     // What the link has done of late at best, for choosing detours; 0 when unknown.
     double fastest_bps = 0;

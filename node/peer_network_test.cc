@@ -328,7 +328,7 @@ TEST_F(PeerNetworkTest, TellsHowBusyLinksWereInTheLastRound) {
     const std::vector<NodeReport::Link> links = network_.LinkReport(now_);
     return std::vector<double>{links[0].busy_share, links[1].busy_share};
   };
-  network_.OnRoundComplete(Round(0), now_);
+  EXPECT_THAT(network_.OnRoundComplete(Round(0), now_), IsEmpty());
   EXPECT_THAT(busy_shares(), ElementsAre(0, 0));
   StepContext step = Now();
   network_.SendChunk(step, Chunk(1, {1, 2}), {Buffer::Allocate(10)});
@@ -336,9 +336,16 @@ TEST_F(PeerNetworkTest, TellsHowBusyLinksWereInTheLastRound) {
   now_ = now_ + absl::Milliseconds(300);
   Receive(LinkAck{{{sequence, {}, {}}}});
   now_ = now_ + absl::Milliseconds(700);
-  network_.OnRoundComplete(Round(1), now_);
+  const uint64_t sent_bytes = network_.LinkReport(now_)[0].sent_bytes;
+  const std::vector<PeerNetwork::LinkRound> links = network_.OnRoundComplete(Round(1), now_);
+  ASSERT_THAT(links, SizeIs(2));
+  EXPECT_EQ(links[0].neighbour, NodeId(2));
+  EXPECT_EQ(links[0].sent_bytes, static_cast<int64_t>(sent_bytes));
+  EXPECT_EQ(links[0].busy, absl::Milliseconds(300));
+  EXPECT_FALSE(links[0].resent);
+  EXPECT_EQ(links[1].sent_bytes, 0);
   // Another key's end of the same round.
-  network_.OnRoundComplete(Round(1), now_ + absl::Milliseconds(10));
+  EXPECT_THAT(network_.OnRoundComplete(Round(1), now_ + absl::Milliseconds(10)), IsEmpty());
   EXPECT_THAT(busy_shares(), ElementsAre(0.3, 0));
   network_.OnRoundComplete(Round(2), now_ + absl::Seconds(1));
   EXPECT_THAT(busy_shares(), ElementsAre(0, 0));

@@ -29,9 +29,10 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       network_(network),
       computations_(computations),
       listener_(listener),
+      encodings_(self, config.compression),
       early_(config.early_bytes) {
-  // An optimizer's step works on what the step before left.
-  if (HasOptimizer()) config_.rounds_in_flight = 1;
+  // An optimizer's step, or a residual, works on what the step before left.
+  if (HasOptimizer() || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
   GrowEarlyStore();
 }
 
@@ -275,9 +276,10 @@ void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundStat
 }
 
 std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
-  uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, optimizers = 0;
+  uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, residuals = 0, optimizers = 0;
   for (const auto& [key, of_key] : keys_) {
     replicas += of_key.replica.size_bytes();
+    residuals += of_key.residual.size_bytes();
     optimizers += of_key.optimizer.size_bytes();
     for (const auto& [round, state] : of_key.rounds) {
       if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
@@ -291,6 +293,7 @@ std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
           {"sums", sums},
           {"results", results},
           {"replicas", replicas},
+          {"residuals", residuals},
           {"optimizer", optimizers},
           {"early", static_cast<uint64_t>(early_.size_bytes())}};
 }

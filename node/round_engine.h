@@ -24,6 +24,7 @@
 #include "node/chunk_state.h"
 #include "node/computation_table.h"
 #include "node/early_store.h"
+#include "node/encoding_chooser.h"
 #include "node/optimizer_state.h"
 #include "node/peer_network.h"
 #include "node/policy_book.h"
@@ -67,6 +68,8 @@ class RoundEngine {
   // Gives every part of the result that is there to `sink`: all of it from its completion until the next round opens.
   void Replay(KeyId key, Round round,
               const std::function<void(int64_t first_element, const Buffer& values)>& sink) const;
+  // A round is over on these links: the ratios of the next follow.
+  void ObserveLinks(const std::vector<LinkRatios::Observation>& links) { encodings_.Observe(links); }
   // Forgets every round: the job has failed.
   void Clear();
   // Every round that this node took part in is closed everywhere.
@@ -90,6 +93,7 @@ class RoundEngine {
     Round next_complete;  // the first round whose result is not complete here
     Round next_closed;    // the first round that is not closed everywhere; later ones may be
     Buffer replica;       // with a server-side optimizer: the parameters
+    Buffer residual;      // with error feedback: what this node's encodings have dropped and not yet made up for
     OptimizerState optimizer;
     explicit KeyState(AggregationOp op) : optimizer(op) {}
   };
@@ -129,6 +133,10 @@ class RoundEngine {
   void StartAdding(StepContext& step, const ChunkRef& ref, ChunkState& chunk);
   void OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChunk& done);
   void PassUp(StepContext& step, const ChunkRef& ref, RoundState& state);
+  bool Compresses(const ChunkRef& ref, const RoundState& state);
+  void StartCompressing(StepContext& step, const ChunkRef& ref, RoundState& state);
+  // Empty for a tensor without error feedback.
+  Buffer ResidualSlice(KeyId key, const ElementRange& range);
   void FinishSum(StepContext& step, const ChunkRef& ref, RoundState& state);
 
   // round_engine_broadcast.cc: the way down.
@@ -152,6 +160,7 @@ class RoundEngine {
   ComputationTable* computations_;
   Listener* listener_;
   std::map<KeyId, KeyState> keys_;
+  EncodingChooser encodings_;
   EarlyStore early_;
   std::set<std::pair<KeyId, Round>> denied_;  // rounds of which chunks found no room in it
 };

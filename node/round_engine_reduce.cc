@@ -69,7 +69,8 @@ void RoundEngine::Advance(StepContext& step, const ChunkRef& ref, RoundState& st
   const TreeSlice& tree = TreeOf(state, chunk);
   const bool all_counted = chunk.own_counted && chunk.children_counted.size() == tree.reduce_children.size();
   const bool is_leaf = tree.reduce_children.empty() && tree.reduce_parent.has_value();
-  if (!chunk.to_add.empty() && !is_leaf) return StartAdding(step, ref, chunk);
+  const bool passes_as_is = is_leaf && !Compresses(ref, state);
+  if (!chunk.to_add.empty() && !passes_as_is) return StartAdding(step, ref, chunk);
   if (!all_counted) return;
   chunk.passed_up = true;
   if (tree.reduce_parent.has_value()) return PassUp(step, ref, state);
@@ -105,12 +106,41 @@ void RoundEngine::PassUp(StepContext& step, const ChunkRef& ref, RoundState& sta
     // A leaf sends its own contribution as it is.
     up = std::move(chunk.to_add.front());
     chunk.to_add.clear();
+  } else if (!chunk.sum.empty() && Compresses(ref, state)) {
+    return StartCompressing(step, ref, state);
   } else if (!chunk.sum.empty()) {
     up = EncodeChunk({.codec = CodecId::kFp32}, chunk.sum, chunk.weight);
     // From here on the delivery tracker keeps it.
     chunk.sum = Buffer();
   }
   SendTo(step, ref, state, Half::kReduce, *TreeOf(state, chunk).reduce_parent, up);
+}
+
+bool RoundEngine::Compresses(const ChunkRef& ref, const RoundState& state) {
+  return *state.kind == RoundKind::kAggregate && encodings_.Compresses(*book_->FindKey(ref.key));
+}
+
+Buffer RoundEngine::ResidualSlice(KeyId key, const ElementRange& range) {
+  const KeySlice& row = *book_->FindKey(key);
+  if (!encodings_.KeepsResidual(row)) return Buffer();
+  KeyState& of_key = KeyOf(key);
+  if (of_key.residual.empty()) of_key.residual = Buffer::Allocate(row.elements);
+  return of_key.residual.Slice(range.first_element, range.elements);
+}
+
+void RoundEngine::StartCompressing(StepContext& step, const ChunkRef& ref, RoundState& state) {
+  ChunkState& chunk = state.chunks[ref.chunk.value()];
+  const NodeId parent = *TreeOf(state, chunk).reduce_parent;
+  const Encoding encoding = encodings_.ForUplink(*book_->FindKey(ref.key), ref.round, ref.chunk, parent);
+  auto work = std::make_unique<CompressChunk>(std::move(chunk.sum), chunk.weight, encoding,
+                                              ResidualSlice(ref.key, chunk.range));
+  chunk.sum = Buffer();
+  computations_->Start<CompressChunk>(step, std::move(work), [this, ref](StepContext& later, CompressChunk& done) {
+    const RoundState* compressed = FindRound(ref.key, ref.round);
+    BANYAN_CHECK(compressed != nullptr);
+    const NodeId to = *TreeOf(*compressed, compressed->chunks[ref.chunk.value()]).reduce_parent;
+    SendTo(later, ref, *compressed, Half::kReduce, to, done.encoded());
+  });
 }
 
 void RoundEngine::FinishSum(StepContext& step, const ChunkRef& ref, RoundState& state) {
@@ -125,8 +155,14 @@ void RoundEngine::FinishSum(StepContext& step, const ChunkRef& ref, RoundState& 
     slices = KeyOf(ref.key).optimizer.BeginStep(chunk.range.first_element, chunk.range.elements);
     values = ReplicaSlice(ref.key, chunk.range);
   }
+  FinishChunk::Coding coding;
+  if (chunk.weight > 0) {
+    coding.encoding =
+        encodings_.ForResult(*book_->FindKey(ref.key), ref.round, ref.chunk, TreeOf(state, chunk).broadcast_children);
+    coding.residual = ResidualSlice(ref.key, chunk.range);
+  }
   auto work = std::make_unique<FinishChunk>(std::move(chunk.sum), chunk.weight, config_.aggregation, std::move(values),
-                                            std::move(slices));
+                                            std::move(slices), std::move(coding));
   chunk.sum = Buffer();
   computations_->Start<FinishChunk>(step, std::move(work), [this, ref](StepContext& later, FinishChunk& done) {
     RoundState* finished = FindRound(ref.key, ref.round);

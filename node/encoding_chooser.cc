@@ -1,0 +1,60 @@
+#include "node/encoding_chooser.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "compression/compression_rules.h"
+#include "xxhash.h"
+
+namespace banyan {
+
+EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config)
+    : self_(self), config_(std::move(config)), ratios_(&config_) {}
+
+bool EncodingChooser::KeepsResiduals() const {
+  return std::any_of(config_.rules.begin(), config_.rules.end(), UsesErrorFeedback);
+}
+
+bool EncodingChooser::KeepsResidual(const KeySlice& key) {
+  const CompressionRule* rule = RuleOf(key);
+  return rule != nullptr && UsesErrorFeedback(*rule);
+}
+
+const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
+  const auto [known, is_new] = rules_.try_emplace(key.key, nullptr);
+  if (is_new) {
+    const CompressionRule* rule = RuleFor(config_, key.name, key.elements);
+    known->second = rule != nullptr && rule->codec != CodecId::kFp32 ? rule : nullptr;
+  }
+  return known->second;
+}
+
+Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent) {
+  const CompressionRule* rule = RuleOf(key);
+  if (rule == nullptr) return Encoding{};
+  return Make(*rule, ratios_.RatioTo(parent, *rule), key, round, chunk, Half::kReduce);
+}
+
+Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk,
+                                    const std::vector<NodeId>& children) {
+  const CompressionRule* rule = RuleOf(key);
+  if (rule == nullptr || children.empty()) return Encoding{};
+  return Make(*rule, ratios_.LeastRatioTo(children, *rule), key, round, chunk, Half::kBroadcast);
+}
+
+// Random-k takes the same elements on every node where the ratios are equal: then a sum has no more elements than its
+// parts, and passes on whole. Roundings, on the contrary, must not agree, or their errors would add up.
+Encoding EncodingChooser::Make(const CompressionRule& rule, double ratio, const KeySlice& key, Round round,
+                               ChunkIndex chunk, Half half) const {
+  const bool is_shared = rule.codec == CodecId::kRandomK;
+  const std::array<uint64_t, 5> place = {key.key.value(), round.value(), chunk.value(),
+                                         is_shared ? 0 : uint64_t{self_.value()},
+                                         is_shared ? 0 : static_cast<uint64_t>(half)};
+  return {.codec = rule.codec,
+          .ratio = ratio,
+          .selection = rule.selection,
+          .seed = XXH3_64bits(place.data(), sizeof(place))};
+}
+
+}  // namespace banyan

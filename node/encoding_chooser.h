@@ -1,0 +1,53 @@
+// How each chunk that this node sends is to be encoded, from the job's compression rules and from what its links can
+// carry: an uplink by the ratio of that link, a result by the least of the ratios to those who get it from here, since
+// the same bytes go to all. Thread-compatible; owned by RoundEngine.
+#ifndef BANYAN_NODE_ENCODING_CHOOSER_H_
+#define BANYAN_NODE_ENCODING_CHOOSER_H_
+
+#include <map>
+#include <vector>
+
+#include "compression/encoding.h"
+#include "core/ids.h"
+#include "node/link_ratios.h"
+#include "proto/chunk_message.h"
+#include "proto/compression_config.h"
+#include "proto/policy_slice.h"
+
+namespace banyan {
+
+class EncodingChooser {
+ public:
+  // REQUIRES: MakeRatioController accepts each rule.
+  EncodingChooser(NodeId self, CompressionConfig config);
+  EncodingChooser(const EncodingChooser&) = delete;
+  EncodingChooser& operator=(const EncodingChooser&) = delete;
+
+  // Whether any tensor may leave a residual.
+  bool KeepsResiduals() const;
+  // Whether this one does. False for one that is not compressed.
+  bool KeepsResidual(const KeySlice& key);
+  bool Compresses(const KeySlice& key) { return RuleOf(key) != nullptr; }
+
+  // Of a contribution, for the parent.
+  Encoding ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent);
+  // Of the result at its root, for the children. fp32 for none: nobody else sees it.
+  Encoding ForResult(const KeySlice& key, Round round, ChunkIndex chunk, const std::vector<NodeId>& children);
+
+  // A round is over on these links.
+  void Observe(const std::vector<LinkRatios::Observation>& links) { ratios_.Observe(links); }
+
+ private:
+  const CompressionRule* RuleOf(const KeySlice& key);
+  Encoding Make(const CompressionRule& rule, double ratio, const KeySlice& key, Round round, ChunkIndex chunk,
+                Half half) const;
+
+  NodeId self_;
+  CompressionConfig config_;
+  LinkRatios ratios_;
+  std::map<KeyId, const CompressionRule*> rules_;  // null: fp32
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_ENCODING_CHOOSER_H_
