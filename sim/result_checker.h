@@ -18,9 +18,11 @@ namespace banyan {
 
 class ResultChecker : public WorkerListener {
  public:
-  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer makes of
-  // a sum only has to be the same everywhere. `plan` and `violations` outlive this.
-  ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op, Violations* violations);
+  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer, or a
+  // job whose tensors are compressed, makes of a sum only has to be the same everywhere. `plan` and `violations`
+  // outlive this.
+  ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op, bool is_compressed,
+                Violations* violations);
 
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
@@ -44,6 +46,7 @@ class ResultChecker : public WorkerListener {
   const TrainingPlan* const plan_;
   const std::vector<WorkerName> workers_;
   const AggregationOp op_;
+  const bool is_compressed_;
   Violations* const violations_;
   std::map<std::pair<size_t, Round>, RoundResult> rounds_;  // those that not all workers have yet
   int64_t results_ = 0;

@@ -28,14 +28,14 @@ class ResultCheckerTest : public testing::Test {
 };
 
 TEST_F(ResultCheckerTest, TheRightSumOnEveryMemberPasses) {
-  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, &violations_);
+  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, false, &violations_);
   for (size_t worker = 0; worker < 3; ++worker) Give(&checker, worker, 1, Sum(1));
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
   EXPECT_EQ(checker.results(), 3);
 }
 
 TEST_F(ResultCheckerTest, AChildCountedTwiceIsCaught) {
-  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, &violations_);
+  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, false, &violations_);
   std::vector<float> values = Sum(1);
   for (size_t i = 0; i < values.size(); ++i) values[i] += Part(1, 1)[i];
   for (size_t worker = 0; worker < 3; ++worker) Give(&checker, worker, 1, values);
@@ -44,7 +44,7 @@ TEST_F(ResultCheckerTest, AChildCountedTwiceIsCaught) {
 }
 
 TEST_F(ResultCheckerTest, AForgottenChildIsCaught) {
-  ResultChecker checker(&plan_, workers_, AggregationOp::kMean, &violations_);
+  ResultChecker checker(&plan_, workers_, AggregationOp::kMean, false, &violations_);
   std::vector<float> values = Sum(1);
   for (size_t i = 0; i < values.size(); ++i) values[i] = (values[i] - Part(2, 1)[i]) / 3;
   Give(&checker, 0, 1, values);
@@ -52,7 +52,7 @@ TEST_F(ResultCheckerTest, AForgottenChildIsCaught) {
 }
 
 TEST_F(ResultCheckerTest, ReplicasThatDifferAreCaughtEvenWhenTheValueIsUnknown) {
-  ResultChecker checker(&plan_, workers_, AggregationOp::kAdam, &violations_);
+  ResultChecker checker(&plan_, workers_, AggregationOp::kAdam, false, &violations_);
   std::vector<float> values(8, 0.5f);
   Give(&checker, 0, 1, values);
   EXPECT_TRUE(violations_.empty());
@@ -63,11 +63,24 @@ TEST_F(ResultCheckerTest, ReplicasThatDifferAreCaughtEvenWhenTheValueIsUnknown) 
 }
 
 TEST_F(ResultCheckerTest, InitialValuesAreTheLowestWorkers) {
-  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, &violations_);
+  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, false, &violations_);
   Give(&checker, 2, 0, Part(0, 0));
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
   Give(&checker, 1, 0, Part(1, 0));
   EXPECT_TRUE(violations_.Has("exactly once"));
+}
+
+TEST_F(ResultCheckerTest, WhatCompressionMakesOfASumOnlyHasToBeTheSame) {
+  ResultChecker checker(&plan_, workers_, AggregationOp::kSum, true, &violations_);
+  std::vector<float> values = Sum(1);
+  values[2] = 0;
+  for (size_t worker = 0; worker < 3; ++worker) Give(&checker, worker, 1, values);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  for (size_t worker = 0; worker < 2; ++worker) Give(&checker, worker, 2, values);
+  values[2] = 1;
+  Give(&checker, 2, 2, values);
+  EXPECT_FALSE(violations_.empty());
+  EXPECT_FALSE(checker.replicas_identical());
 }
 
 }  // namespace

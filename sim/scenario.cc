@@ -5,6 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "proto/codec_traits.h"
+#include "proto/ratio_controller_kind.h"
 #include "sim/detour_breaker.h"
 #include "sim/overlay_scaling.h"
 #include "sim/overlay_text.h"
@@ -62,6 +64,28 @@ void DrawSections(OverlayConfig* overlay, Random* random) {
   overlay->transport.relay_bytes = random->Chance(0.7) ? random->Between(1, 12 * chunk_bytes) : 1000000;
   overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 3));
   overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
+}
+
+// One seed of so many compresses.
+constexpr uint64_t kSeedsPerCompression = 4;
+
+// Any codec, under any controller where it has a ratio.
+void DrawCompression(OverlayConfig* overlay, Random* random) {
+  CompressionRule rule;
+  const std::vector<CodecId> codecs = AllCodecIds();
+  rule.codec = codecs[random->Below(codecs.size())];
+  if (TraitsOf(rule.codec)->is_sparse) {
+    const std::vector<RatioControllerKind> controllers = AllRatioControllerKinds();
+    rule.controller = controllers[random->Below(controllers.size())];
+    if (rule.controller == RatioControllerKind::kFixed) {
+      rule.numbers = {{"ratio", OneOf<double, 4>({0.01, 0.1, 0.5, 1}, random)}};
+    }
+  }
+  if (rule.codec == CodecId::kTopK && random->Chance(0.3)) rule.selection = TopKSelection::kSampled;
+  if (random->Chance(0.3)) rule.error_feedback = random->Chance(0.7);
+  if (random->Chance(0.3)) rule.keys = "t1*";
+  overlay->compression.rules = {rule};
+  overlay->compression.least_elements = random->Between(1, 50);
 }
 
 TrainingPlan DrawPlan(const OverlayConfig& overlay, Random* random) {
@@ -186,6 +210,10 @@ Scenario MakeScenario(uint64_t seed) {
   if (seed % kSeedsPerPacked == kSeedsPerPacked - 2) {
     cluster.overlay.topology.planner = "packed";
     cluster.overlay.chunks.min_elements = 1;
+  }
+  if (seed % kSeedsPerCompression == kSeedsPerCompression - 1) {
+    Random compression(seed);
+    DrawCompression(&cluster.overlay, &compression);
   }
   cluster.link_jitter = absl::Milliseconds(random.Chance(0.5) ? random.Between(0, 40) : 0);
   cluster.network.scheduler_delay = absl::Milliseconds(random.Between(0, 40));
