@@ -38,6 +38,7 @@ constexpr char kLoopback[] = "loopback";
 struct DemoFlags {
   std::string overlay;  // empty: the built-in one
   std::string network = kAuto;
+  std::string compression;
   double redraw_seconds = 30;
   int64_t rounds = 350;
   int64_t batch = 24;
@@ -62,6 +63,9 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
               absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RateRange().ToString(),
                            " Mbit/s (default 30; 0: never)"),
               0, kMaxSeconds, &flags.redraw_seconds);
+  line.Text("compression", "YAML",
+            "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
+            &flags.compression);
   line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
   line.Integer("batch", "N", "images per step and process (default 24)", 1, kMaxBatch, &flags.batch);
   line.Integer("hidden", "N", "neurons of the model's hidden layer, 3.2 KB each in every round (default 512)", 1,
@@ -88,6 +92,7 @@ absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
   absl::StatusOr<std::string> overlay = ReadOverlay(flags.overlay);
   if (!overlay.ok()) return overlay.status();
   options.overlay = *std::move(overlay);
+  if (!flags.compression.empty()) absl::StrAppend(&options.overlay, "\ncompression: ", flags.compression, "\n");
   absl::StatusOr<std::vector<DemoNode>> nodes = ReadDemoNodes(options.overlay, flags.overlay);
   if (!nodes.ok()) return nodes.status();
   options.nodes = *std::move(nodes);

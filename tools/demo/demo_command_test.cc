@@ -35,6 +35,8 @@ TEST_F(DemoCommandTest, RefusesWhatCannotBe) {
   EXPECT_EQ(Run({"--redraw-seconds", "-1"}), 2);
   EXPECT_EQ(Run({"--overlay", "/nonexistent/overlay.yaml"}), 1);
   EXPECT_THAT(err_.str(), HasSubstr("/nonexistent/overlay.yaml"));
+  EXPECT_EQ(Run({"--compression", "{codec: tokp}"}), 1);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'topk'?"));
 }
 
 }  // namespace

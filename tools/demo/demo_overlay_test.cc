@@ -67,5 +67,17 @@ TEST(DemoOverlayTest, RefusesWhatTheDemoCannotRun) {
       HasSubstr("op: mean"));
 }
 
+// Writing the file anew may not take the quotes from patterns.
+TEST(DemoOverlayTest, CompressionIsKept) {
+  const OverlayConfig overlay = Fill(
+      "nodes: [{name: a}, {name: b}]\n"
+      "compression: {rules: [{keys: '*.weight', codec: topk, ratio: 0.25}, {keys: \"*\", codec: fp16}]}\n",
+      2);
+  ASSERT_EQ(overlay.compression.rules.size(), 2u);
+  EXPECT_EQ(overlay.compression.rules[0].keys, "*.weight");
+  EXPECT_EQ(overlay.compression.rules[0].numbers[0].value, 0.25);
+  EXPECT_EQ(overlay.compression.rules[1].keys, "*");
+}
+
 }  // namespace
 }  // namespace banyan

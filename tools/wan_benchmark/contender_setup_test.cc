@@ -23,7 +23,8 @@ BenchPlace Place() {
   place.scheduler_node = "b";
   place.overlay =
       "nodes: [{name: a, workers: 3, listen: 'tcp://*:1'}, {name: b}]\nlinks: [{between: [a, b], mbps: 10}]\n"
-      "topology: {planner: bkt, k: 3, update_seconds: 7}\naggregation: {op: mean}\n";
+      "topology: {planner: bkt, k: 3, update_seconds: 7}\naggregation: {op: mean}\n"
+      "compression: {rules: [{keys: '*.weight', codec: topk, ratio: 0.25}]}\n";
   place.elements = 1000;
   return place;
 }
@@ -43,6 +44,8 @@ TEST(ContenderSetupTest, TheJobIsAnOverlayWithTheContendersSections) {
   EXPECT_FALSE(overlay->awareness.enabled);
   EXPECT_TRUE(overlay->multipath.enabled);
   EXPECT_EQ(overlay->aggregation.op, AggregationOp::kSum);
+  ASSERT_EQ(overlay->compression.rules.size(), 1u);
+  EXPECT_EQ(overlay->compression.rules[0].keys, "*.weight");
   EXPECT_EQ(overlay->scheduler.address, "tcp://10.99.0.2:7700");
   EXPECT_EQ(overlay->nodes[0].workers, 1);
   EXPECT_EQ(overlay->nodes[0].address, "tcp://10.99.0.1:7701");
