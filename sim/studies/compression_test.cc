@@ -73,7 +73,7 @@ TEST(CompressionTest, ASmallerRatioMakesRoundsShorter) {
   EXPECT_LT(compressed->synchronisation_p50, plain->synchronisation_p50 / 3);
 }
 
-// NetSenseML, as the issue of a link that drops to a tenth and comes back: within ten rounds rounds take at most half
+// NetSenseML on links that drop to a tenth of their rate and come back: ten rounds later rounds take at most half
 // longer than before, and afterwards as little.
 TEST(CompressionTest, NetSenseKeepsRoundTimesThroughADropToATenth) {
   constexpr absl::Duration kDrop = absl::Seconds(30);
