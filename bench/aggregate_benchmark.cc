@@ -1,13 +1,12 @@
 #include "bench/aggregate_benchmark.h"
 
-#include <algorithm>
-#include <chrono>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "bench/plain_add.h"
+#include "bench/timing.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
 #include "node/chunk_computations.h"
@@ -62,18 +61,6 @@ class Aggregation {
   std::vector<std::vector<EncodedChunk>> inputs_;  // per chunk
   bool all_good_ = true;
 };
-
-template <typename Work>
-double SecondsOf(Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
-}
 
 struct Medians {
   double aggregate_gb_per_s;

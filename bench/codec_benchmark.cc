@@ -1,7 +1,5 @@
 #include "bench/codec_benchmark.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "bench/timing.h"
 #include "compression/codec.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
@@ -63,18 +62,6 @@ Buffer MakeModel() {
   }
   for (int64_t i = kChunkElements; i < kElements; ++i) values[i] = values[i - kChunkElements];
   return model;
-}
-
-template <typename Work>
-double SecondsOf(Work work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
 }
 
 // The same over many turns.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "bench/timing.h"
 #include "core/check.h"
 #include "yaml-cpp/yaml.h"
 
@@ -15,13 +16,6 @@ namespace {
 std::string FormatList(const std::vector<double>& values) {
   return absl::StrCat(
       "[", absl::StrJoin(values, ",", [](std::string* out, double v) { absl::StrAppendFormat(out, "%.9f", v); }), "]");
-}
-
-double Median(std::vector<double> values) {
-  BANYAN_CHECK(!values.empty());
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
 void TakeSlower(const std::vector<double>& from, std::vector<double>& into) {

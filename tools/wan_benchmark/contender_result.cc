@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/timing.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -16,13 +17,6 @@ std::vector<double> SortedSeconds(const ContenderResult& result) {
 }
 
 }  // namespace
-
-double Median(std::vector<double> values) {
-  BANYAN_CHECK(!values.empty());
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 double MedianSeconds(const ContenderResult& result) { return Median(SortedSeconds(result)); }
 

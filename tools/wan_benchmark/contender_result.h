@@ -37,8 +37,6 @@ struct ContenderResult {
   bool ok() const { return status.ok() && !rounds.empty(); }
 };
 
-// REQUIRES: not empty.
-double Median(std::vector<double> values);
 // REQUIRES (all): result.ok().
 double MedianSeconds(const ContenderResult& result);
 double FastestSeconds(const ContenderResult& result);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "bench/timing.h"
 #include "sim/simulation.h"
 #include "tools/wan_benchmark/contender_result.h"
 #include "topology/overlay_yaml.h"
