@@ -5,23 +5,13 @@
 #include "compression/scale_check.h"
 
 namespace banyan {
-namespace {
-
-int64_t ScaleBytes(int64_t elements) { return QuantizeBlocks(elements) * static_cast<int64_t>(sizeof(float)); }
-
-QuantizedFrame Parts(const uint8_t* frame, absl::Span<float> values) {
-  return {.scales = frame, .levels = frame + ScaleBytes(static_cast<int64_t>(values.size()))};
-}
-
-}  // namespace
-
 int64_t Int4Codec::FrameBytes(int64_t elements) const {
   const int64_t rest = elements % kQuantizeBlock;
-  return ScaleBytes(elements) + (elements - rest) / 2 + (rest + 1) / 2;
+  return QuantizeScaleBytes(elements) + (elements - rest) / 2 + (rest + 1) / 2;
 }
 
 void Int4Codec::EncodeFrame(absl::Span<const float> values, uint64_t seed, uint8_t* frame) const {
-  QuantizeTo4Bits(values, seed, frame, frame + ScaleBytes(static_cast<int64_t>(values.size())));
+  QuantizeTo4Bits(values, seed, frame, frame + QuantizeScaleBytes(static_cast<int64_t>(values.size())));
 }
 
 absl::Status Int4Codec::CheckContent(const uint8_t* frame, int64_t elements) const {
@@ -35,11 +25,11 @@ absl::Status Int4Codec::CheckContent(const uint8_t* frame, int64_t elements) con
 }
 
 void Int4Codec::DecodeFrame(const uint8_t* frame, absl::Span<float> values) const {
-  Decode4Bits(Parts(frame, values), values);
+  Decode4Bits(QuantizedParts(frame, values.size()), values);
 }
 
 void Int4Codec::AddFrame(const uint8_t* frame, absl::Span<float> values) const {
-  Add4Bits(Parts(frame, values), values);
+  Add4Bits(QuantizedParts(frame, values.size()), values);
 }
 
 }  // namespace banyan

@@ -18,11 +18,20 @@ inline constexpr int64_t kQuantizeBlock = 256;
 
 inline int64_t QuantizeBlocks(int64_t elements) { return (elements + kQuantizeBlock - 1) / kQuantizeBlock; }
 
-// What a frame's numbers are: `elements` of them, the scales m/L of their blocks, and the levels.
+inline int64_t QuantizeScaleBytes(int64_t elements) {
+  return QuantizeBlocks(elements) * static_cast<int64_t>(sizeof(float));
+}
+
+// What a frame's numbers are: the scales m/L of their blocks, and the levels.
 struct QuantizedFrame {
   const uint8_t* scales;
   const uint8_t* levels;
 };
+
+// Of a frame that has the levels of so many elements behind their scales.
+inline QuantizedFrame QuantizedParts(const uint8_t* frame, size_t elements) {
+  return {.scales = frame, .levels = frame + QuantizeScaleBytes(static_cast<int64_t>(elements))};
+}
 
 // Writes QuantizeBlocks() scales and a byte per element, its level in two's complement.
 void QuantizeTo8Bits(absl::Span<const float> values, uint64_t seed, uint8_t* scales, uint8_t* levels,

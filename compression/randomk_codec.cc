@@ -94,11 +94,7 @@ absl::Status RandomKCodec::Check(const FrameHeader& header, const Buffer& frame,
 }
 
 void RandomKCodec::Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {
-  Apply(header, frame, chunk, ReadValues,
-        [](const uint8_t* values, CodecId value_codec, absl::Span<const uint32_t> indices, absl::Span<float> part) {
-          std::fill(part.begin(), part.end(), 0.0f);
-          ScatterValues(values, value_codec, indices, part);
-        });
+  Apply(header, frame, chunk, ReadValues, ScatterValues);
 }
 
 void RandomKCodec::DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const {

@@ -74,6 +74,7 @@ void WriteValues(absl::Span<const float> values, CodecId value_codec, uint8_t* b
 
 void ScatterValues(const uint8_t* bytes, CodecId value_codec, absl::Span<const uint32_t> indices,
                    absl::Span<float> chunk) {
+  std::fill(chunk.begin(), chunk.end(), 0.0f);
   ForEachValue(bytes, value_codec, indices, chunk, [](float& element, float value) { element = value; });
 }
 

@@ -27,8 +27,8 @@ std::vector<float> ValuesAt(absl::Span<const float> values, absl::Span<const uin
 // Writes all values.
 void WriteValues(absl::Span<const float> values, CodecId value_codec, uint8_t* bytes);
 
-// chunk[indices[i]] is replaced by, or gets added, the i-th value. REQUIRES: the indices lie in `chunk` and differ, as
-// many values are in `bytes`.
+// chunk[indices[i]] becomes the i-th value and all others zero; or it gets the value added and others stay. REQUIRES:
+// the indices lie in `chunk` and differ, as many values are in `bytes`.
 void ScatterValues(const uint8_t* bytes, CodecId value_codec, absl::Span<const uint32_t> indices,
                    absl::Span<float> chunk);
 void ScatterAddValues(const uint8_t* bytes, CodecId value_codec, absl::Span<const uint32_t> indices,

@@ -34,7 +34,7 @@ TEST_P(SparseValuesTest, GathersAndScatters) {
     ScatterValues(bytes.data(), GetParam(), indices, absl::MakeSpan(replaced));
     ScatterAddValues(bytes.data(), GetParam(), indices, absl::MakeSpan(added));
     for (size_t i = 0; i < values.size(); ++i) {
-      EXPECT_EQ(replaced[i], i % step == 0 ? values[i] : 1);
+      EXPECT_EQ(replaced[i], i % step == 0 ? values[i] : 0);
       EXPECT_EQ(added[i], i % step == 0 ? values[i] + 1 : 1);
     }
   }
