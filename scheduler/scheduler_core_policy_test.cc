@@ -93,6 +93,50 @@ TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBoundRoundsAlone) {
   EXPECT_EQ(harness.core().TableSizes().at("policies"), 1u);
 }
 
+constexpr int64_t kModelElements = 3000000;
+
+// Rounds of the whole model, of that length each, for as long; every node tells of each.
+void RunRounds(SchedulerHarness& harness, int rounds, absl::Duration duration, uint64_t* count) {
+  for (int round = 0; round < rounds; ++round) {
+    harness.Advance(duration, {1, 2, 3});
+    ++*count;
+    for (int node = 1; node <= 3; ++node) {
+      NodeReport report;
+      report.last_sync = {*count, kModelElements, duration};
+      harness.Receive(node, report);
+    }
+  }
+}
+
+// Three nodes whose rounds take a second, until the link from n1 to n2 is measured at a tenth of its rate.
+class SlowLinkPolicyTest : public testing::Test {
+ protected:
+  SlowLinkPolicyTest() : harness_(MeshOverlay(3, "topology: {planner: fapt}\n")) {
+    harness_.StartJob(3);
+    harness_.AddKey("w", kModelElements);
+    RunRounds(harness_, 4, absl::Seconds(1), &rounds_);
+    harness_.ForgetSent();
+    Measure(harness_, 1, 2, 10);
+  }
+
+  SchedulerHarness harness_;
+  uint64_t rounds_ = 0;
+};
+
+TEST_F(SlowLinkPolicyTest, ALinkThatOnlySeemsSlowChangesNothing) {
+  RunRounds(harness_, 20, absl::Seconds(1), &rounds_);
+  EXPECT_THAT(SlicesSentTo(harness_, 1), IsEmpty());
+  EXPECT_TRUE(harness_.HasLog("are too little for a change"));
+}
+
+TEST_F(SlowLinkPolicyTest, ALinkThatMakesRoundsSlowIsAvoided) {
+  RunRounds(harness_, 3, absl::Seconds(9), &rounds_);
+  ASSERT_THAT(SlicesSentTo(harness_, 1), SizeIs(1));
+  for (const TreeSlice& tree : SlicesSentTo(harness_, 1)[0].trees) {
+    EXPECT_NE(tree.reduce_parent.value_or(NodeId(1)), NodeId(2));
+  }
+}
+
 TEST(SchedulerPolicyTest, NoiseChangesNothing) {
   SchedulerHarness harness(MeshOverlay(4));
   harness.StartJob(4);
