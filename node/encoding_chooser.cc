@@ -23,10 +23,7 @@ bool EncodingChooser::KeepsResidual(const KeySlice& key) {
 
 const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
   const auto [known, is_new] = rules_.try_emplace(key.key, nullptr);
-  if (is_new) {
-    const CompressionRule* rule = RuleFor(config_, key.name, key.elements);
-    known->second = rule != nullptr && rule->codec != CodecId::kFp32 ? rule : nullptr;
-  }
+  if (is_new) known->second = RuleFor(config_, key.name, key.elements);
   return known->second;
 }
 
