@@ -131,8 +131,9 @@ TEST_F(SlowLinkPolicyTest, ALinkThatOnlySeemsSlowChangesNothing) {
 
 TEST_F(SlowLinkPolicyTest, ALinkThatMakesRoundsSlowIsAvoided) {
   RunRounds(harness_, 3, absl::Seconds(9), &rounds_);
-  ASSERT_THAT(SlicesSentTo(harness_, 1), SizeIs(1));
-  for (const TreeSlice& tree : SlicesSentTo(harness_, 1)[0].trees) {
+  const std::vector<PolicySlice> slices = SlicesSentTo(harness_, 1);
+  ASSERT_THAT(slices, SizeIs(1));
+  for (const TreeSlice& tree : slices[0].trees) {
     EXPECT_NE(tree.reduce_parent.value_or(NodeId(1)), NodeId(2));
   }
 }
