@@ -287,7 +287,11 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
   std::vector<LinkRatios::Observation> links;
   for (const PeerNetwork::LinkRound& link : joined_->network->OnRoundComplete(round, step.now)) {
     links.push_back({link.neighbour,
-                     {.sent_bytes = link.sent_bytes, .duration = link.busy, .delay = link.busy, .lost = link.resent}});
+                     {.sent_bytes = link.sent_bytes,
+                      .duration = link.busy,
+                      .delay = link.busy,
+                      .budget_share = book_.BudgetShareOf(link.neighbour),
+                      .lost = link.resent}});
   }
   joined_->engine->ObserveLinks(links);
 }

@@ -107,6 +107,15 @@ const PolicySlice* PolicyBook::newest_slice() const {
   return policies_.empty() ? nullptr : &policies_.rbegin()->second->slice;
 }
 
+double PolicyBook::BudgetShareOf(NodeId neighbour) const {
+  const PolicySlice* slice = newest_slice();
+  if (slice == nullptr) return 1;
+  for (const NeighbourSlice& known : slice->neighbours) {
+    if (known.node == neighbour) return known.budget_share;
+  }
+  return 1;
+}
+
 std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round round) const {
   auto ranges = bindings_.find(key);
   if (ranges == bindings_.end()) return std::nullopt;

@@ -47,6 +47,8 @@ class PolicyBook {
   const KeySlice* FindKey(absl::string_view name) const;
   // The newest slice; null before the first.
   const PolicySlice* newest_slice() const;
+  // What the newest slice says of the link to a neighbour; 1 where it says nothing.
+  double BudgetShareOf(NodeId neighbour) const;
   std::optional<Binding> FindBinding(KeyId key, Round round) const;
   // No round of the job runs under a policy below `oldest`: forgets those that govern no round here, and the others as
   // soon as their rounds are forgotten. The newest policy stays.

@@ -47,6 +47,8 @@ struct NeighbourSlice {
   Incarnation incarnation;
   double rate_bps = 0;  // of the link to it, 0 when unknown
   absl::Duration round_trip = absl::ZeroDuration();
+  // Of the time that a user gives a round, what the link to it may take, in (0, 1]: for the ratio controller `budget`.
+  double budget_share = 1;
 
   friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
 };

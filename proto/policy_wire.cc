@@ -25,6 +25,8 @@ constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;
 constexpr uint32_t kMaxLeaseRounds = 65536;
 // Of probes and queues.
 constexpr uint32_t kMaxChunkCount = 1u << 20;
+// Less is no time at all.
+constexpr double kLeastBudgetShare = 1e-12;
 
 void WriteAggregation(const AggregationConfig& from, wire::AggregationConfig& to) {
   to.set_op(static_cast<wire::AggregationOp>(from.op));
@@ -151,6 +153,7 @@ void WriteNeighbour(const NeighbourSlice& from, wire::NeighbourSlice& to) {
   to.set_incarnation(from.incarnation.value());
   to.set_rate_bps(from.rate_bps);
   to.set_round_trip_ns(absl::ToInt64Nanoseconds(from.round_trip));
+  if (from.budget_share < 1) to.set_budget_share(from.budget_share);
 }
 
 NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader fields) {
@@ -161,6 +164,9 @@ NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader field
   neighbour.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
   neighbour.rate_bps = ReadRate(from.rate_bps(), fields);
   neighbour.round_trip = fields.Duration("round_trip", from.round_trip_ns(), absl::ZeroDuration());
+  if (from.budget_share() != 0) {
+    neighbour.budget_share = fields.FiniteBetween("budget_share", from.budget_share(), kLeastBudgetShare, 1);
+  }
   return neighbour;
 }
 

@@ -58,7 +58,7 @@ struct DelayAdaptiveConfig {
 };
 
 struct BudgetConfig {
-  absl::Duration budget = absl::Seconds(1);  // of a round on this uplink, from the first byte to the last link ack
+  absl::Duration budget = absl::Seconds(1);  // of a whole round; an uplink has its part of it
   double start_ratio = 0.01;                 // of the first round: small, since the rate is unknown
   double least_ratio = 0.005;                // share of elements
   double greatest_ratio = 1;                 // share of elements

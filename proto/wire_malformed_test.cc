@@ -395,6 +395,8 @@ TEST_F(WireMalformedTest, PolicySlices) {
   RefusesSlice("neighbours[0].incarnation: a", [](auto& s) { s.mutable_neighbours(0)->clear_incarnation(); });
   RefusesSlice("neighbours[0].rate_bps: 0 to", [](auto& slice) { slice.mutable_neighbours(0)->set_rate_bps(-1); });
   RefusesSlice("neighbours[0].rate_bps: a", [](auto& s) { s.mutable_neighbours(0)->set_rate_bps(kInfinity); });
+  RefusesSlice("neighbours[0].budget_share: ", [](auto& s) { s.mutable_neighbours(0)->set_budget_share(1.5); });
+  RefusesSlice("neighbours[0].budget_share: ", [](auto& s) { s.mutable_neighbours(0)->set_budget_share(-0.5); });
   RefusesSlice("neighbours[0].round_trip: 0 to", [](auto& s) { s.mutable_neighbours(0)->set_round_trip_ns(-1); });
 }
 

@@ -8,9 +8,10 @@
 namespace banyan {
 
 void PublishedPolicies::Add(Policy policy, std::string reason, const NetworkView& view,
-                            const TransmissionSettings& transmission, const std::map<NodeId, NodeAddress>& addresses) {
+                            const TransmissionSettings& transmission, const std::map<NodeId, NodeAddress>& addresses,
+                            const LinkBudgets& budgets) {
   BANYAN_CHECK(policies_.empty() || policies_.rbegin()->first < policy.version);
-  std::map<NodeId, PolicySlice> slices = MakeSlices(policy, view, transmission, addresses);
+  std::map<NodeId, PolicySlice> slices = MakeSlices(policy, view, transmission, addresses, budgets);
   const PolicyVersion version = policy.version;
   policies_.emplace(version, Published{std::move(policy), std::move(reason), std::move(slices)});
 }

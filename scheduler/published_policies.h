@@ -11,6 +11,7 @@
 
 #include "core/ids.h"
 #include "proto/policy_slice.h"
+#include "scheduler/link_budgets.h"
 #include "scheduler/slice_maker.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
@@ -21,7 +22,7 @@ class PublishedPolicies {
  public:
   // REQUIRES: as MakeSlices; the version is above all before it. `reason` says why the policy was made.
   void Add(Policy policy, std::string reason, const NetworkView& view, const TransmissionSettings& transmission,
-           const std::map<NodeId, NodeAddress>& addresses);
+           const std::map<NodeId, NodeAddress>& addresses, const LinkBudgets& budgets = {});
   // Forgets the versions below `oldest`. True when there were any. REQUIRES: `oldest` is kept.
   bool Retire(PolicyVersion oldest);
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_format.h"
 #include "core/check.h"
 #include "scheduler/job_config_maker.h"
+#include "scheduler/link_budgets.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/scheduler_limits.h"
 
@@ -87,7 +88,8 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   const TransmissionSettings transmission = MakeTransmissionSettings(overlay_);
   Persist(PolicyRecord{policy, plan.why, transmission, MeasuredLinks(plan.view), std::move(overlay)});
   rounds_.UsePolicy(policy.version, policy.members.size());
-  policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses());
+  LinkBudgets budgets = MakeLinkBudgets(policy, plan.view, overlay_.compression, keys_.Elements());
+  policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses(), budgets);
   published_view_ = std::move(plan.view);
   formulation_.NoteAdopted(now_);
   round_times_.NoteAdopted(now_, policies_.Current()->members);

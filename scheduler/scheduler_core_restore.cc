@@ -3,6 +3,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/link_budgets.h"
 #include "scheduler/scheduler_core.h"
 #include "topology/overlay_yaml.h"
 #include "topology/policy_check.h"
@@ -97,8 +98,9 @@ absl::Status SchedulerCore::RestorePolicies(const RecoveredState& state) {
     for (const NodeId member : record.policy.members) {
       if (state.nodes.count(member) == 0) return absl::DataLossError("the records have a member that never joined");
     }
-    policies_.Add(record.policy, record.reason, WithMeasured(links_.believed(), record.measured), record.transmission,
-                  addresses);
+    const NetworkView view = WithMeasured(links_.believed(), record.measured);
+    policies_.Add(record.policy, record.reason, view, record.transmission, addresses,
+                  MakeLinkBudgets(record.policy, view, overlay_.compression, keys_.Elements()));
   }
   keys_.UseChunks(policies_.SmallestChunk());
   return absl::OkStatus();

@@ -106,7 +106,7 @@ PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& tra
 
 std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView& view,
                                          const TransmissionSettings& transmission,
-                                         const std::map<NodeId, NodeAddress>& addresses) {
+                                         const std::map<NodeId, NodeAddress>& addresses, const LinkBudgets& budgets) {
   std::map<NodeId, PolicySlice> slices;
   for (const NodeId member : policy.members) slices.emplace(member, MakeCommonPart(policy, transmission));
   RoutesByEnds routes;
@@ -118,7 +118,11 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
   if (!policy.auxiliary.empty()) AddDetours(policy, view, slices, neighbours);
   for (const auto& [node, others] : neighbours) {
     for (const NodeId other : others) {
-      slices.at(node).neighbours.push_back(MakeNeighbour(node, other, view, addresses.at(other)));
+      NeighbourSlice neighbour = MakeNeighbour(node, other, view, addresses.at(other));
+      if (const auto budget = budgets.find({node, other}); budget != budgets.end()) {
+        neighbour.budget_share = budget->second;
+      }
+      slices.at(node).neighbours.push_back(std::move(neighbour));
     }
   }
   return slices;

@@ -7,6 +7,7 @@
 
 #include "core/ids.h"
 #include "proto/policy_slice.h"
+#include "scheduler/link_budgets.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -24,7 +25,8 @@ struct NodeAddress {
 // directions of its links. REQUIRES: the policy is valid for the view, and `addresses` has all its members.
 std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView& view,
                                          const TransmissionSettings& transmission,
-                                         const std::map<NodeId, NodeAddress>& addresses);
+                                         const std::map<NodeId, NodeAddress>& addresses,
+                                         const LinkBudgets& budgets = {});
 
 }  // namespace banyan
 

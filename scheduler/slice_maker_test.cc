@@ -141,5 +141,16 @@ TEST(SliceMakerTest, LoneMember) {
   EXPECT_EQ(slices.at(kB).trees[0].root, kB);
 }
 
+TEST(SliceMakerTest, SaysWhatEachLinkMayTakeOfARoundsTime) {
+  const std::map<NodeId, PolicySlice> slices =
+      MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses(), {{{kB, kA}, 0.25}, {{kB, kC}, 0.5}});
+  for (const auto& [node, slice] : slices) {
+    for (const NeighbourSlice& neighbour : slice.neighbours) {
+      const double expected = node != kB ? 1 : neighbour.node == kA ? 0.25 : 0.5;
+      EXPECT_EQ(neighbour.budget_share, expected) << node.value() << " to " << neighbour.node.value();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace banyan

@@ -13,11 +13,12 @@ BudgetController::BudgetController(const Config& config) : config_(config), rati
 void BudgetController::Observe(const RoundObservation& round) {
   const double seconds = BoundedSeconds(round.duration);
   if (round.sent_bytes <= 0 || seconds <= 0 || !(round.ratio > 0)) return;
+  if (!(round.budget_share > 0 && round.budget_share <= 1)) return;
   const double newest = round.ratio / seconds;
   const bool averages = ratio_per_second_ > 0 && newest > ratio_per_second_;
   ratio_per_second_ += (newest - ratio_per_second_) * (averages ? config_.rise_weight : 1);
-  ratio_ = std::clamp(ratio_per_second_ * absl::ToDoubleSeconds(config_.budget), config_.least_ratio,
-                      config_.greatest_ratio);
+  ratio_ = std::clamp(ratio_per_second_ * absl::ToDoubleSeconds(config_.budget) * round.budget_share,
+                      config_.least_ratio, config_.greatest_ratio);
 }
 
 }  // namespace banyan

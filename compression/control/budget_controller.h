@@ -3,6 +3,9 @@
 // are not: a round takes R + bytes / rate. That makes each step too small, never too large (R is at least zero), so the
 // rounds' times approach the budget from one side, by the factor R / budget per round, and do not swing around it.
 //
+// The budget is the uplink's part of what the user gives a round (RoundObservation::budget_share, which the scheduler
+// works out for each policy).
+//
 // The rate counts at once where it has become lower, which keeps the promise, and through a moving average where it has
 // become higher, so that one lucky round does not break it. Where the budget is shorter than R the ratio is the least.
 // Thread-compatible; owned by whoever encodes for the uplink.

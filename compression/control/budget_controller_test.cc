@@ -31,6 +31,19 @@ TEST(BudgetControllerTest, ScalesWithTheTimeThatIsLeft) {
   EXPECT_DOUBLE_EQ(controller.ratio(), 0.021875);
 }
 
+TEST(BudgetControllerTest, ALinkTakesItsPartOfTheRound) {
+  BudgetController controller({.budget = absl::Milliseconds(500)});
+  RoundObservation round = {.ratio = 0.01, .sent_bytes = 100'000, .duration = absl::Milliseconds(100)};
+  round.budget_share = 0.25;
+  controller.Observe(round);
+  EXPECT_DOUBLE_EQ(controller.ratio(), 0.0125);
+  for (double senseless : {0.0, -1.0, 1.5}) {
+    round.budget_share = senseless;
+    controller.Observe(round);
+    EXPECT_DOUBLE_EQ(controller.ratio(), 0.0125);
+  }
+}
+
 TEST(BudgetControllerTest, MeetsTheBudgetFromOneSideWithoutSwinging) {
   for (double rate_bps : {20e6, 200e6, 800e6}) {
     for (int round_trip_ms : {1, 30, 150}) {

@@ -20,6 +20,8 @@ struct RoundObservation {
   absl::Duration duration = absl::ZeroDuration();
   // What DC2 calls the delay of an iteration: the length of the communication phase as far as this uplink can see it.
   absl::Duration delay = absl::ZeroDuration();
+  // Of the time that a user gives a round, what this uplink may take, in (0, 1].
+  double budget_share = 1;
   bool lost = false;  // whether anything was lost on the way and had to be sent again
 };
 
