@@ -213,6 +213,8 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
             request, worker, key, std::move(gradient), call.priority, call.kind == TensorCallKind::kPushPull};
       case TensorCallKind::kPull:
         return ClientPull{request, worker, key};
+      case TensorCallKind::kRegisterWeights:
+        return ClientRegisterWeights{request, worker, key, std::move(gradient)};
       case TensorCallKind::kBroadcast:
         break;
     }
