@@ -38,7 +38,7 @@ std::optional<FieldProblem> FindDenseProblem(const CompressionRule& rule, const 
 std::optional<FieldProblem> FindStepsProblem(const CompressionRule& rule, const CodecTraits& codec) {
   if (rule.controller != RatioControllerKind::kNetSense || rule.codec == CodecId::kTopK) return std::nullopt;
   for (const ControllerNumber& number : rule.numbers) {
-    if (number.name != "quantize_below" && number.name != "quantize_rms" && number.name != "prune_factor") continue;
+    if (!IsEncodingNumber(number.name)) continue;
     return FieldProblem{number.name,
                         absl::StrCat("none with codec ", codec.name, ", since only topk quantizes and prunes"),
                         absl::StrCat(number.value)};

@@ -190,6 +190,10 @@ bool IsRatioNumber(absl::string_view name) {
   return false;
 }
 
+bool IsEncodingNumber(absl::string_view name) {
+  return name == "quantize_below" || name == "quantize_rms" || name == "prune_factor";
+}
+
 std::optional<FieldProblem> SetRatioNumbers(RatioControllerKind kind, absl::Span<const ControllerNumber> numbers,
                                             RatioControllerConfig* config) {
   *config = {.kind = kind};

@@ -154,6 +154,13 @@ TEST(RatioNumbersTest, KnowsItsNames) {
   for (const char* name : {"", "law", "budget", "Ratio", "codec"}) EXPECT_FALSE(IsRatioNumber(name)) << name;
 }
 
+TEST(RatioNumbersTest, ThreeNumbersAreNotTheControllers) {
+  int found = 0;
+  for (const RatioNumber& number : NumbersOf(Kind::kNetSense)) found += IsEncodingNumber(number.name);
+  EXPECT_EQ(found, 3);
+  EXPECT_FALSE(IsEncodingNumber("least_ratio"));
+}
+
 TEST(RatioNumbersTest, AnUnknownNameIsAnsweredWithTheNames) {
   EXPECT_EQ(Refusal(Kind::kBudget, {{"ratio", 0.1}}),
             "budget.ratio: expected a number of budget (seconds, start_ratio, least_ratio, greatest_ratio, "
