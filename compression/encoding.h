@@ -5,11 +5,18 @@
 #define BANYAN_COMPRESSION_ENCODING_H_
 
 #include <cstdint>
+#include <limits>
 
 #include "proto/chunk_message.h"
 #include "proto/compression_config.h"
 
 namespace banyan {
+
+// The steps of NetSenseML's Algorithm 2 that come before top-k and depend on values: see netsense_encoding.h.
+struct NetSenseSteps {
+  double quantize_rms = std::numeric_limits<double>::infinity();
+  double prune_factor = 0;
+};
 
 struct Encoding {
   CodecId codec = CodecId::kFp32;
@@ -21,6 +28,8 @@ struct Encoding {
   // Of every random choice: stochastic rounding, the elements of random-k, the signs of a randomized transform. Equal
   // encodings of equal values give equal bytes. Whoever encodes takes another seed for each chunk and round.
   uint64_t seed = 0;
+  // Not the codec's business: whoever encodes takes them first.
+  NetSenseSteps netsense = {};
 };
 
 }  // namespace banyan

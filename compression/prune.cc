@@ -40,9 +40,9 @@ std::vector<float> Sample(absl::Span<const float> weights, uint64_t seed) {
 
 }  // namespace
 
-double PruningShare(double ratio) {
-  BANYAN_CHECK(ratio >= 0 && ratio <= 1);
-  return 0.5 * (1 - ratio);
+double PruningShare(double factor, double ratio) {
+  BANYAN_CHECK(ratio >= 0 && ratio <= 1 && factor >= 0 && factor <= 0.5);
+  return factor * (1 - ratio);
 }
 
 int64_t PruneSmallestWeights(absl::Span<const float> weights, double share, TopKSelection selection, uint64_t seed,

@@ -10,9 +10,9 @@
 
 namespace banyan {
 
-// The share of weights whose gradients are pruned when a link's compression ratio is that: 0.5 * (1 - ratio). REQUIRES:
-// 0 <= ratio <= 1.
-double PruningShare(double ratio);
+// The share of weights whose gradients are pruned when a link's compression ratio is that: factor * (1 - ratio), the
+// factor being 0.5 in the paper. REQUIRES: 0 <= ratio <= 1, 0 <= factor <= 0.5.
+double PruningShare(double factor, double ratio);
 
 // Zeroes the gradients of `share` of the weights, those of the smallest magnitude, and gives their number: never more
 // than floor(share * n), fewer when many weights are equal (none of a tensor that is all zeros). Not-a-number is the

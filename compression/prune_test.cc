@@ -14,9 +14,11 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 
 TEST(PruneTest, TheShareFollowsTheRatio) {
-  EXPECT_EQ(PruningShare(1), 0);
-  EXPECT_EQ(PruningShare(0), 0.5);
-  EXPECT_DOUBLE_EQ(PruningShare(0.2), 0.4);
+  EXPECT_EQ(PruningShare(0.5, 1), 0);
+  EXPECT_EQ(PruningShare(0.5, 0), 0.5);
+  EXPECT_DOUBLE_EQ(PruningShare(0.5, 0.2), 0.4);
+  EXPECT_DOUBLE_EQ(PruningShare(0.25, 0.2), 0.2);
+  EXPECT_EQ(PruningShare(0, 0.2), 0);
 }
 
 TEST(PruneTest, ZeroesTheGradientsOfTheSmallestWeights) {

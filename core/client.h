@@ -74,8 +74,16 @@ struct ClientReportLoss {
   double loss = 0;
 };
 
+// The key's weights as the worker has them now, by which gradients may be pruned. Completed at once.
+struct ClientRegisterWeights {
+  RequestId request;
+  WorkerId worker;
+  KeyId key;
+  Buffer weights;
+};
+
 using ClientCall = std::variant<ClientAttach, ClientDetach, ClientInit, ClientPush, ClientPull, ClientBroadcast,
-                                ClientBarrier, ClientReportLoss>;
+                                ClientBarrier, ClientReportLoss, ClientRegisterWeights>;
 
 }  // namespace banyan
 

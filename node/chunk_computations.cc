@@ -1,8 +1,12 @@
 #include "node/chunk_computations.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "compression/error_feedback.h"
+#include "compression/netsense_encoding.h"
+#include "compression/prune.h"
 #include "compression/vector_math.h"
 #include "core/check.h"
 #include "xxhash.h"
@@ -14,6 +18,9 @@ constexpr int64_t kBytesPerElement = sizeof(float);
 // How often error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded and
 // subtracted.
 constexpr int64_t kFeedbackPasses = 8;
+// How often pruning reads or writes as much: the sum copied, the weights searched for their threshold (a sample, or
+// once for each second bit from a cache), weights read and gradients written.
+constexpr int64_t kPruningPasses = 8;
 
 // Whether the frame's own memory can serve as the chunk's values.
 bool IsPlainArray(const EncodedChunk& chunk, int64_t elements) {
@@ -63,18 +70,41 @@ void AccumulateChunk::Add(size_t index) {
   is_fresh_ = false;
 }
 
-CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual)
-    : sum_(std::move(sum)), weight_(weight), encoding_(encoding), residual_(std::move(residual)) {
+CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)
+    : sum_(std::move(sum)),
+      weight_(weight),
+      encoding_(encoding),
+      residual_(std::move(residual)),
+      weights_(std::move(weights)) {
   BANYAN_CHECK(residual_.empty() || residual_.elements() == sum_.elements());
+  BANYAN_CHECK(weights_.empty() || (weights_.elements() == sum_.elements() && encoding_.codec == CodecId::kTopK));
 }
 
 void CompressChunk::Run() {
   if (!residual_.empty()) AddResidual(residual_.floats(), sum_.mutable_floats());
-  encoded_ = EncodeChunk(encoding_, sum_, weight_);
+  encoding_ = Quantized(encoding_, sum_.floats());
+  encoded_ = EncodeChunk(encoding_, Pruned(), weight_);
   if (!residual_.empty()) KeepDropped(encoded_, sum_.floats(), 1, residual_.mutable_floats());
 }
 
-int64_t CompressChunk::size_bytes() const { return sum_.size_bytes() * (residual_.empty() ? 1 : kFeedbackPasses); }
+Buffer CompressChunk::Pruned() {
+  const double share = weights_.empty() ? 0 : PrunedShare(encoding_);
+  if (share == 0) return sum_;
+  Buffer pruned = sum_;
+  if (!residual_.empty()) {
+    // The sum is still needed for what is dropped; the residual is in it, and its memory free until then. Top-k copies
+    // what it keeps.
+    pruned = residual_;
+    std::copy(sum_.floats().begin(), sum_.floats().end(), pruned.mutable_floats().begin());
+  }
+  PruneSmallestWeights(weights_.floats(), share, encoding_.selection, encoding_.seed, pruned.mutable_floats());
+  return pruned;
+}
+
+int64_t CompressChunk::size_bytes() const {
+  const int64_t passes = (residual_.empty() ? 1 : kFeedbackPasses) + (weights_.empty() ? 0 : kPruningPasses);
+  return sum_.size_bytes() * passes;
+}
 
 FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
                          Coding coding)
@@ -95,7 +125,7 @@ void FinishChunk::Run() {
     ApplyOptimizer(config_, sum_.floats(), weight_, values_.floats(), slices_, sum_.mutable_floats());
     if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
   }
-  result_ = EncodeChunk(coding_.encoding, sum_, weight_);
+  result_ = EncodeChunk(Quantized(coding_.encoding, sum_.floats()), sum_, weight_);
   if (has_residual) KeepDropped(result_, sum_.floats(), mean_of, coding_.residual.mutable_floats());
 }
 

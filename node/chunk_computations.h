@@ -50,13 +50,14 @@ class AccumulateChunk : public Computation {
   std::vector<size_t> bad_inputs_;
 };
 
-// On an inner node or a leaf: encodes the sum for the parent. With error feedback what earlier rounds dropped is added
-// first, and what this encoding drops is kept.
+// On an inner node or a leaf: encodes the sum for the parent, after the steps that netsense_encoding.h has. With error
+// feedback what earlier rounds dropped is added first, and what this encoding drops, or prunes, is kept.
 class CompressChunk : public Computation {
  public:
-  // `residual` is the node's of the chunk's range, empty without error feedback. REQUIRES: until it has finished
-  // nothing else touches the residual; afterwards nothing writes the sum.
-  CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual);
+  // `residual` is the node's of the chunk's range, empty without error feedback; `weights` are the model's, empty where
+  // nothing is pruned. REQUIRES: until it has finished nothing else touches the residual or writes the weights;
+  // afterwards nothing writes the sum.
+  CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights);
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -65,10 +66,14 @@ class CompressChunk : public Computation {
   const EncodedChunk& encoded() const { return encoded_; }
 
  private:
+  // The sum without the gradients of the smallest weights.
+  Buffer Pruned();
+
   Buffer sum_;
   uint32_t weight_;
   Encoding encoding_;
   Buffer residual_;
+  Buffer weights_;
   EncodedChunk encoded_;
 };
 

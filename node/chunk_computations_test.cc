@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "node/optimizer_state.h"
@@ -118,21 +119,83 @@ std::vector<float> Decoded(const EncodedChunk& chunk, int64_t elements) {
 
 TEST(CompressChunkTest, WhatIsDroppedComesWithTheNextRound) {
   Buffer residual = Buffer::CopyOf({0, 0, 0, 0});
-  CompressChunk first(Buffer::CopyOf({4, 1, -3, 2}), 2, kHalfOfIt, residual);
+  CompressChunk first(Buffer::CopyOf({4, 1, -3, 2}), 2, kHalfOfIt, residual, Buffer());
   first.Run();
   EXPECT_THAT(Decoded(first.encoded(), 4), ElementsAre(4, 0, -3, 0));
   EXPECT_EQ(first.encoded().weight, 2u);
   EXPECT_THAT(residual.floats(), ElementsAre(0, 1, 0, 2));
-  CompressChunk second(Buffer::CopyOf({1, 4, 0, 1}), 2, kHalfOfIt, residual);
+  CompressChunk second(Buffer::CopyOf({1, 4, 0, 1}), 2, kHalfOfIt, residual, Buffer());
   second.Run();
   EXPECT_THAT(Decoded(second.encoded(), 4), ElementsAre(0, 5, 0, 3));
   EXPECT_THAT(residual.floats(), ElementsAre(1, 0, 0, 0));
 }
 
 TEST(CompressChunkTest, WithoutErrorFeedbackItIsGone) {
-  CompressChunk compress(Buffer::CopyOf({4, 1, -3, 2}), 2, kHalfOfIt, Buffer());
+  CompressChunk compress(Buffer::CopyOf({4, 1, -3, 2}), 2, kHalfOfIt, Buffer(), Buffer());
   compress.Run();
   EXPECT_THAT(Decoded(compress.encoded(), 4), ElementsAre(4, 0, -3, 0));
+}
+
+// Halves twice as many, without the gradients of the smallest weights.
+constexpr Encoding kNetSense = {.codec = CodecId::kTopK, .ratio = 0.25, .netsense = {1e-6, 0.5}};
+
+TEST(CompressChunkTest, WhatIsPrunedOrRoundedStaysInTheResidual) {
+  Buffer residual = Buffer::CopyOf({0, 0, 1, 0, 0, 0, 0, 0});
+  const Buffer weights = Buffer::CopyOf({0.1f, -5, 6, 7, 0.2f, 8, 9, 1});
+  CompressChunk compress(Buffer::CopyOf({100, 2049, 3, -4, 90, 5, 6, 7}), 2, kNetSense, residual, weights);
+  compress.Run();
+  // A quarter becomes half of eight, then a quarter of them is pruned: the two smallest weights are 0.1 and 0.2.
+  EXPECT_THAT(Decoded(compress.encoded(), 8), ElementsAre(0, 2048, 0, 0, 0, 5, 6, 7));
+  EXPECT_THAT(residual.floats(), ElementsAre(100, 1, 4, -4, 90, 0, 0, 0));
+  EXPECT_THAT(weights.floats(), ElementsAre(0.1f, -5, 6, 7, 0.2f, 8, 9, 1));
+}
+
+TEST(CompressChunkTest, WithoutErrorFeedbackThePrunedIsGone) {
+  CompressChunk compress(Buffer::CopyOf({100, 2, 3, 4}), 2, kNetSense, Buffer(), Buffer::CopyOf({0.1f, 5, 6, 7}));
+  compress.Run();
+  EXPECT_THAT(Decoded(compress.encoded(), 4), ElementsAre(0, 0, 3, 4));
+}
+
+TEST(CompressChunkTest, WithoutWeightsNothingIsPruned) {
+  Buffer residual = Buffer::Allocate(4);
+  CompressChunk compress(Buffer::CopyOf({100, 2, 3, 4}), 2, kNetSense, residual, Buffer());
+  compress.Run();
+  EXPECT_THAT(Decoded(compress.encoded(), 4), ElementsAre(100, 0, 0, 4));
+  EXPECT_THAT(residual.floats(), ElementsAre(0, 2, 3, 0));
+}
+
+// Contribution = decoded bytes + new residual, to the last bit, whatever the magnitudes, the ratio and the selection.
+TEST(CompressChunkTest, NothingIsLostUnderNetSense) {
+  Random random(3);
+  for (int i = 0; i < 300; ++i) {
+    const int64_t elements = random.Between(1, i % 30 == 0 ? 40000 : 300);
+    const double scale = std::pow(10.0, random.Between(-9, 4));
+    std::vector<float> sum(elements), weights(elements), before(elements);
+    for (int64_t j = 0; j < elements; ++j) {
+      sum[j] = static_cast<float>(scale * (random.Unit() - 0.5));
+      before[j] = static_cast<float>(scale * (random.Unit() - 0.5));
+      weights[j] = static_cast<float>(random.Unit() - 0.5);
+    }
+    Encoding encoding = {.codec = CodecId::kTopK, .ratio = 0.001 + 0.9 * random.Unit(), .netsense = {1e-6, 0.5}};
+    if (random.Chance(0.5)) encoding.selection = TopKSelection::kSampled;
+    Buffer residual = Buffer::CopyOf(before);
+    CompressChunk compress(Buffer::CopyOf(sum), 1, encoding, residual,
+                           random.Chance(0.8) ? Buffer::CopyOf(weights) : Buffer());
+    compress.Run();
+    const std::vector<float> decoded = Decoded(compress.encoded(), elements);
+    for (int64_t j = 0; j < elements; ++j) {
+      ASSERT_EQ(double{decoded[j]} + residual.floats()[j], double{sum[j] + before[j]}) << i << " " << j;
+    }
+  }
+}
+
+TEST(FinishChunkTest, UnderNetSenseAResultIsOfHalvesAndKeepsTheRounding) {
+  Buffer residual = Buffer::Allocate(4);
+  FinishChunk finish(Buffer::CopyOf({8196, 0, -12, 4}), 4, ConfigOf(AggregationOp::kMean), Buffer(), {},
+                     {kNetSense, residual});
+  finish.Run();
+  EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(2048, 0, -3, 0));
+  EXPECT_THAT(residual.floats(), ElementsAre(4, 0, 0, 4));
 }
 
 // A residual is in units of the sum, so that it is worth the same wherever it is added later.

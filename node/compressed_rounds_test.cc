@@ -20,7 +20,8 @@ constexpr int kElements = 400;
 class CompressedRoundsTest : public ::testing::Test {
  protected:
   // Codec `codec` at that ratio on every link of a chain of three, in chunks of 100 elements.
-  void Start(CompressionRule rule, AggregationOp op = AggregationOp::kMean) {
+  void Start(CompressionRule rule, AggregationOp op = AggregationOp::kMean,
+             const std::vector<float>& initial = std::vector<float>(kElements)) {
     JobConfig config;
     config.job = "job";
     config.aggregation.op = op;
@@ -29,7 +30,7 @@ class CompressedRoundsTest : public ::testing::Test {
     config.compression.least_elements = 1;
     cluster_.emplace(config, TestPlan::Chain(kNodes));
     cluster_->Start();
-    cluster_->InitEverywhere(std::vector<float>(kElements));
+    cluster_->InitEverywhere(initial);
     cluster_->filter = [this](uint32_t, uint32_t, const Message& message) {
       if (const auto* chunk = std::get_if<ChunkMessage>(&message)) {
         for (const FrameHeader& frame : chunk->frames) {
@@ -183,6 +184,143 @@ TEST_F(CompressedRoundsTest, WhoFlushesWhileAnotherPushesIsTold) {
   const RequestId flush = cluster_->Flush(2, 0, kKey, std::vector<float>(kElements));
   cluster_->Push(3, 0, kKey, std::vector<float>(kElements));
   EXPECT_THAT(cluster_->StatusOf(flush).message(), testing::HasSubstr("members disagree"));
+}
+
+// NetSenseML's Algorithm 2 at a ratio that stays where it is.
+CompressionRule NetSense(double ratio) {
+  return {.codec = CodecId::kTopK,
+          .controller = RatioControllerKind::kNetSense,
+          .numbers = {{"start_ratio", ratio}, {"least_ratio", ratio}, {"greatest_ratio", ratio}}};
+}
+
+std::vector<float> Rising(int elements) {
+  std::vector<float> values(elements);
+  for (int i = 0; i < elements; ++i) values[i] = static_cast<float>(i + 1);
+  return values;
+}
+
+TEST_F(CompressedRoundsTest, UnderNetSenseHalvesTravelTwiceAsMany) {
+  Start(NetSense(0.1));
+  RunRounds(1, 0);
+  const int64_t quantized_bytes = frame_bytes_;
+  CompressionRule as_floats = NetSense(0.1);
+  as_floats.numbers.push_back({"quantize_below", 0});
+  frame_bytes_ = 0;
+  Start(as_floats);
+  RunRounds(1, 0);
+  // 20 halves of each 100 elements instead of 10 floats, with 10 bytes of header and about 5 bits for each index.
+  EXPECT_NEAR(quantized_bytes, frame_bytes_, 0.15 * frame_bytes_);
+  EXPECT_GT(quantized_bytes, frame_bytes_);
+}
+
+// At the ratio of 0.2, doubled, three tenths of the weights' gradients stay behind: the first thirty of each chunk of
+// a hundred, where weights rise, as long as the weights say so. The root's own gradients reach everybody.
+TEST_F(CompressedRoundsTest, GradientsOfTheSmallestWeightsStayBehind) {
+  Start(NetSense(0.2));
+  for (uint32_t node = 1; node <= kNodes; ++node) {
+    EXPECT_TRUE(cluster_->StatusOf(cluster_->RegisterWeights(node, 0, kKey, Rising(kElements))).ok());
+  }
+  std::vector<std::vector<float>> gradients(kNodes, std::vector<float>(kElements));
+  for (int i = 0; i < kElements; ++i) {
+    gradients[1][i] = gradients[2][i] = static_cast<float>(i % 100 < 30 ? 100 : 1 + i % 100);
+  }
+  for (int round = 0; round < 4; ++round) {
+    const std::vector<float> result = RunRound(gradients);
+    for (int i = 0; i < kElements; ++i) {
+      if (i % 100 < 30) {
+        EXPECT_EQ(result[i], 0) << i << " in round " << round;
+      }
+    }
+    for (std::vector<float>& gradient : gradients) std::fill(gradient.begin(), gradient.end(), 0.0f);
+  }
+  // Once other weights are the smallest, what was kept comes.
+  std::vector<float> falling = Rising(kElements);
+  std::reverse(falling.begin(), falling.end());
+  for (uint32_t node = 1; node <= kNodes; ++node) cluster_->RegisterWeights(node, 0, kKey, falling);
+  const std::vector<float> result = RunRound(gradients);
+  for (int i = 0; i < kElements; ++i) {
+    if (i % 100 < 30) {
+      EXPECT_GT(result[i], 0) << i;
+    }
+  }
+}
+
+// Pruned, rounded or not chosen: all of it comes as long as each weight is among the larger ones now and then.
+TEST_F(CompressedRoundsTest, UnderNetSenseNothingIsLost) {
+  for (AggregationOp op : {AggregationOp::kMean, AggregationOp::kSum}) {
+    Start(NetSense(0.1), op);
+    pushed_.assign(kElements, 0);
+    applied_.assign(kElements, 0);
+    for (int round = 0; round < 300; ++round) {
+      std::vector<float> weights(kElements);
+      for (float& weight : weights) weight = static_cast<float>(random_.Unit() - 0.5);
+      std::vector<std::vector<float>> gradients(kNodes, std::vector<float>(kElements));
+      for (uint32_t node = 1; node <= kNodes; ++node) {
+        cluster_->RegisterWeights(node, 0, kKey, weights);
+        if (round < 10) gradients[node - 1] = RandomGradient();
+      }
+      const double share = op == AggregationOp::kMean ? 1.0 / kNodes : 1;
+      for (int i = 0; i < kElements; ++i) {
+        for (const std::vector<float>& gradient : gradients) pushed_[i] += share * gradient[i];
+      }
+      const std::vector<float> result = RunRound(gradients);
+      for (int i = 0; i < kElements; ++i) applied_[i] += result[i];
+      if (round == 9) {
+        EXPECT_GT(LargestDifference(), 0.1);
+      }
+    }
+    EXPECT_LT(LargestDifference(), 1e-5);
+  }
+}
+
+TEST_F(CompressedRoundsTest, WithoutWeightsPruningIsSkippedAndSaidSoOnce) {
+  Start(NetSense(0.1));
+  RunRounds(3, 150);
+  EXPECT_LT(LargestDifference(), 1e-5);
+  int said = 0;
+  for (const LogLine& line : cluster_->logs()) {
+    if (line.text.find("key 'w': no worker has registered its weights") == std::string::npos) continue;
+    EXPECT_EQ(line.level, LogLevel::kInfo);
+    ++said;
+  }
+  // By the two nodes that have an uplink.
+  EXPECT_EQ(said, 2);
+  cluster_->Advance(absl::Seconds(2));
+  EXPECT_EQ(cluster_->Memory(2, "weights"), 0u);
+}
+
+// A server-side optimizer's replica is the weights, from the values of Init on.
+TEST_F(CompressedRoundsTest, AnOptimizersReplicaSaysWhatIsPruned) {
+  Start(NetSense(0.2), AggregationOp::kSgd, Rising(kElements));
+  std::vector<std::vector<float>> gradients(kNodes, std::vector<float>(kElements));
+  gradients[2].assign(kElements, 1.0f);
+  const std::vector<float> result = RunRound(gradients);
+  int moved = 0;
+  for (int i = 0; i < kElements; ++i) {
+    if (i % 100 < 30) {
+      EXPECT_EQ(result[i], i + 1) << i;
+    }
+    moved += result[i] != i + 1;
+  }
+  EXPECT_GT(moved, 0);
+  for (const LogLine& line : cluster_->logs()) EXPECT_EQ(line.text.find("registered"), std::string::npos) << line.text;
+  // Nobody needs a second copy.
+  cluster_->RegisterWeights(3, 0, kKey, Rising(kElements));
+  cluster_->Advance(absl::Seconds(2));
+  EXPECT_EQ(cluster_->Memory(3, "weights"), 0u);
+}
+
+TEST_F(CompressedRoundsTest, WeightsAreCountedWhereTheyAreNeeded) {
+  Start(NetSense(0.1));
+  cluster_->RegisterWeights(2, 0, kKey, Rising(kElements));
+  cluster_->RegisterWeights(2, 0, kKey, Rising(kElements));
+  cluster_->Advance(absl::Seconds(2));
+  EXPECT_EQ(cluster_->Memory(2, "weights"), kElements * sizeof(float));
+  EXPECT_EQ(cluster_->Memory(3, "weights"), 0u);
+  Start(TopK(0.1));
+  EXPECT_TRUE(cluster_->StatusOf(cluster_->RegisterWeights(2, 0, kKey, Rising(kElements))).ok());
+  cluster_->Advance(absl::Seconds(2));
+  EXPECT_EQ(cluster_->Memory(2, "weights"), 0u);
 }
 
 // The residual is in the memory that a node reports.

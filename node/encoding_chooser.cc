@@ -5,13 +5,16 @@
 #include <utility>
 
 #include "compression/compression_rules.h"
+#include "compression/netsense_encoding.h"
 #include "proto/codec_traits.h"
 #include "xxhash.h"
 
 namespace banyan {
 
 EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config)
-    : self_(self), config_(std::move(config)), ratios_(&config_) {}
+    : self_(self), config_(std::move(config)), ratios_(&config_) {
+  for (const CompressionRule& rule : config_.rules) netsense_.push_back(NetSenseNumbersOf(rule));
+}
 
 bool EncodingChooser::KeepsResiduals() const {
   return std::any_of(config_.rules.begin(), config_.rules.end(), UsesErrorFeedback);
@@ -20,6 +23,15 @@ bool EncodingChooser::KeepsResiduals() const {
 bool EncodingChooser::KeepsResidual(const KeySlice& key) {
   const CompressionRule* rule = RuleOf(key);
   return rule != nullptr && UsesErrorFeedback(*rule);
+}
+
+bool EncodingChooser::Prunes(const KeySlice& key) {
+  const CompressionRule* rule = RuleOf(key);
+  return rule != nullptr && NetSenseOf(*rule).has_value() && NetSenseOf(*rule)->prune_factor > 0;
+}
+
+const std::optional<NetSenseConfig>& EncodingChooser::NetSenseOf(const CompressionRule& rule) const {
+  return netsense_[&rule - config_.rules.data()];
 }
 
 const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
@@ -54,10 +66,12 @@ Encoding EncodingChooser::Make(const CompressionRule& rule, double ratio, const 
   const std::array<uint64_t, 5> place = {key.key.value(), round.value(), chunk.value(),
                                          is_shared ? 0 : uint64_t{self_.value()},
                                          is_shared ? 0 : static_cast<uint64_t>(half)};
+  const std::optional<NetSenseConfig>& netsense = NetSenseOf(rule);
   return {.codec = rule.codec,
           .ratio = ratio,
           .selection = rule.selection,
-          .seed = XXH3_64bits(place.data(), sizeof(place))};
+          .seed = XXH3_64bits(place.data(), sizeof(place)),
+          .netsense = netsense.has_value() ? NetSenseStepsFor(*netsense, ratio, half) : NetSenseSteps()};
 }
 
 }  // namespace banyan

@@ -6,6 +6,7 @@
 #define BANYAN_NODE_ENCODING_CHOOSER_H_
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "compression/encoding.h"
@@ -14,6 +15,7 @@
 #include "proto/chunk_message.h"
 #include "proto/compression_config.h"
 #include "proto/policy_slice.h"
+#include "proto/ratio_config.h"
 
 namespace banyan {
 
@@ -29,6 +31,8 @@ class EncodingChooser {
   // Whether this one does. False for one that is not compressed.
   bool KeepsResidual(const KeySlice& key);
   bool Compresses(const KeySlice& key) { return RuleOf(key) != nullptr; }
+  // Whether its weights say which of its gradients are sent.
+  bool Prunes(const KeySlice& key);
 
   // Of a contribution, for the parent.
   Encoding ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent);
@@ -42,13 +46,15 @@ class EncodingChooser {
 
  private:
   const CompressionRule* RuleOf(const KeySlice& key);
+  const std::optional<NetSenseConfig>& NetSenseOf(const CompressionRule& rule) const;
   Encoding Make(const CompressionRule& rule, double ratio, const KeySlice& key, Round round, ChunkIndex chunk,
                 Half half) const;
 
   NodeId self_;
   CompressionConfig config_;
   LinkRatios ratios_;
-  std::map<KeyId, const CompressionRule*> rules_;  // null: fp32
+  std::vector<std::optional<NetSenseConfig>> netsense_;  // by rule
+  std::map<KeyId, const CompressionRule*> rules_;        // null: fp32
 };
 
 }  // namespace banyan

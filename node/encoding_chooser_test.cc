@@ -66,6 +66,24 @@ TEST(EncodingChooserTest, BiasedCodecsKeepResiduals) {
   EXPECT_FALSE(without.KeepsResiduals());
 }
 
+TEST(EncodingChooserTest, NetSenseQuantizesBothWaysAndPrunesUplinks) {
+  CompressionConfig config = TopK();
+  config.rules[0].controller = RatioControllerKind::kNetSense;
+  config.rules[0].numbers = {{"quantize_rms", 1e-3}};
+  EncodingChooser chooser(kSelf, config);
+  EXPECT_TRUE(chooser.Prunes(kWeight));
+  EXPECT_FALSE(chooser.Prunes(kBias));
+  const Encoding uplink = chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther);
+  EXPECT_EQ(uplink.netsense.quantize_rms, 1e-3);
+  EXPECT_EQ(uplink.netsense.prune_factor, 0.5);
+  const Encoding result = chooser.ForResult(kWeight, Round(1), ChunkIndex(0), {kOther});
+  EXPECT_EQ(result.netsense.quantize_rms, 1e-3);
+  EXPECT_EQ(result.netsense.prune_factor, 0);
+  config.rules[0].numbers = {{"prune_factor", 0}};
+  EXPECT_FALSE(EncodingChooser(kSelf, config).Prunes(kWeight));
+  EXPECT_FALSE(EncodingChooser(kSelf, TopK()).Prunes(kWeight));
+}
+
 TEST(EncodingChooserTest, EachChunkRoundHalfAndNodeRollsItsOwnDice) {
   EncodingChooser chooser(kSelf, TopK());
   EncodingChooser other(kOther, TopK());

@@ -277,10 +277,11 @@ void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundStat
 }
 
 std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
-  uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, residuals = 0, optimizers = 0;
+  uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, residuals = 0, weights = 0, optimizers = 0;
   for (const auto& [key, of_key] : keys_) {
     replicas += of_key.replica.size_bytes();
     residuals += of_key.residual.size_bytes();
+    weights += of_key.weights.size_bytes();
     optimizers += of_key.optimizer.size_bytes();
     for (const auto& [round, state] : of_key.rounds) {
       if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
@@ -295,6 +296,7 @@ std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
           {"results", results},
           {"replicas", replicas},
           {"residuals", residuals},
+          {"weights", weights},
           {"optimizer", optimizers},
           {"early", static_cast<uint64_t>(early_.size_bytes())}};
 }

@@ -65,6 +65,9 @@ class RoundEngine {
   // New keys or bindings are in the book: opens what waited for them and takes early chunks up.
   void OnBookChanged(StepContext& step);
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
+  // The key's weights as they are now, for what is pruned by them from here on; forgotten where nothing is, or where
+  // the node has them itself. REQUIRES: the key is in the book, with as many elements.
+  void RegisterWeights(StepContext& step, KeyId key, Buffer weights);
   // Gives every part of the result that is there to `sink`: all of it from its completion until the next round opens.
   void Replay(KeyId key, Round round,
               const std::function<void(int64_t first_element, const Buffer& values)>& sink) const;
@@ -94,6 +97,8 @@ class RoundEngine {
     Round next_closed;    // the first round that is not closed everywhere; later ones may be
     Buffer replica;       // with a server-side optimizer: the parameters
     Buffer residual;      // with error feedback: what this node's encodings have dropped and not yet made up for
+    Buffer weights;       // as workers registered them, where they are needed
+    bool said_without_weights = false;
     OptimizerState optimizer;
     explicit KeyState(AggregationOp op) : optimizer(op) {}
   };
@@ -140,6 +145,9 @@ class RoundEngine {
   // Empty for a tensor without error feedback.
   Buffer ResidualSlice(KeyId key, const ElementRange& range);
   void FinishSum(StepContext& step, const ChunkRef& ref, RoundState& state);
+
+  // round_engine_weights.cc: what is pruned by. Empty where no worker has told, which is said once.
+  Buffer WeightsSlice(StepContext& step, KeyId key, const ElementRange& range);
 
   // round_engine_broadcast.cc: the way down.
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);

@@ -153,8 +153,9 @@ void RoundEngine::StartCompressing(StepContext& step, const ChunkRef& ref, Round
   if (*state.kind == RoundKind::kAggregate) {
     encoding = encodings_.ForUplink(*book_->FindKey(ref.key), ref.round, ref.chunk, parent);
   }
+  Buffer weights = encoding.netsense.prune_factor > 0 ? WeightsSlice(step, ref.key, chunk.range) : Buffer();
   auto work = std::make_unique<CompressChunk>(std::move(chunk.sum), chunk.weight, encoding,
-                                              ResidualSlice(ref.key, chunk.range));
+                                              ResidualSlice(ref.key, chunk.range), std::move(weights));
   chunk.sum = Buffer();
   computations_->Start<CompressChunk>(step, std::move(work), [this, ref](StepContext& later, CompressChunk& done) {
     const RoundState* compressed = FindRound(ref.key, ref.round);

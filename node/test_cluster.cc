@@ -218,6 +218,10 @@ RequestId TestCluster::Barrier(uint32_t node, uint32_t worker) {
   return Call(node, ClientBarrier{{}, WorkerId(worker)});
 }
 
+RequestId TestCluster::RegisterWeights(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& weights) {
+  return Call(node, ClientRegisterWeights{{}, WorkerId(worker), key, Buffer::CopyOf(weights)});
+}
+
 void TestCluster::Detach(uint32_t node, uint32_t worker, bool clean) {
   Call(node, ClientDetach{WorkerId(worker), clean});
 }

@@ -62,6 +62,9 @@ WorkerDesk::Subject WorkerDesk::SubjectOf(const Call& call) {
       return {absl::StrCat("key ", call.key.value()), call.key, {}};
     }
     const Round last = local->last_push[call.worker.value()];
+    if constexpr (std::is_same_v<Call, ClientRegisterWeights>) {
+      return {absl::StrCat("weights of key '", local->name, "'"), call.key, {}};
+    }
     const Round round = std::is_same_v<Call, ClientPull> ? last : last.Next();
     return {RoundText(local->name, round), call.key, round};
   }
@@ -142,13 +145,16 @@ std::string WorkerDesk::MissedBy(WorkerId gone) const {
   return "";
 }
 
+absl::Status WorkerDesk::CheckShape(const LocalKey& local, WorkerId worker, const Buffer& values) {
+  if (values.type() == DataType::kFloat32 && values.elements() == local.elements) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("key '", local.name, "' has ", local.elements,
+                                                 " float32 elements, but worker ", worker.value(), " gave ",
+                                                 values.elements()));
+}
+
 absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                                    const Buffer& values) const {
-  if (values.type() != DataType::kFloat32 || values.elements() != local.elements) {
-    return absl::InvalidArgumentError(absl::StrCat("key '", local.name, "' has ", local.elements,
-                                                   " float32 elements, but worker ", worker.value(), " gave ",
-                                                   values.elements()));
-  }
+  if (absl::Status status = CheckShape(local, worker, values); !status.ok()) return status;
   auto known = local.rounds.find(round);
   if (known != local.rounds.end() && known->second.kind != kind) {
     return absl::FailedPreconditionError(absl::StrCat(RoundText(local.name, round), ": workers disagree: a ",
@@ -279,6 +285,19 @@ void WorkerDesk::On(StepContext& step, ClientReportLoss& call) {
   progress_.step = call.step;
   progress_.loss = call.loss;
   Complete(step, call.request, absl::OkStatus());
+}
+
+void WorkerDesk::On(StepContext& step, ClientRegisterWeights& call) {
+  const LocalKey* local = FindLocal(call.key);
+  absl::Status status;
+  if (local == nullptr || !local->init_contributed) {
+    status = absl::FailedPreconditionError(
+        absl::StrCat("key ", call.key.value(), " was not initialised here: call Init first"));
+  } else {
+    status = CheckShape(*local, call.worker, call.weights);
+  }
+  if (status.ok()) engine_->RegisterWeights(step, call.key, std::move(call.weights));
+  Complete(step, call.request, std::move(status), call.key);
 }
 
 void WorkerDesk::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {

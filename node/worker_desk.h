@@ -99,6 +99,7 @@ class WorkerDesk {
   void On(StepContext& step, ClientBroadcast& call);
   void On(StepContext& step, ClientBarrier& call);
   void On(StepContext& step, ClientReportLoss& call);
+  void On(StepContext& step, ClientRegisterWeights& call);
 
   // What needs a worker that said good-bye can never be.
   static absl::Status HasLeft(const std::string& what, uint32_t worker);
@@ -108,6 +109,7 @@ class WorkerDesk {
   void ContributeInit(StepContext& step, LocalKey& local);
   // Takes one worker's part of its next round, and contributes when it was the last; the round, or why not.
   absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);
+  static absl::Status CheckShape(const LocalKey& local, WorkerId worker, const Buffer& values);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                          const Buffer& values) const;
   void ContributeRound(StepContext& step, LocalKey& local, Round round);

@@ -97,6 +97,28 @@ TEST_F(WorkerDeskTest, RefusesAWrongShape) {
   EXPECT_THAT(MessageOf(request), HasSubstr("key 'w' has 2 float32 elements, but worker 1 gave 3"));
 }
 
+TEST_F(WorkerDeskTest, WeightsAreOfAKnownKeyAndItsShape) {
+  const RequestId early = cluster_.RegisterWeights(1, 0, kKey, {1, 2});
+  EXPECT_EQ(CodeOf(early), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(MessageOf(early), HasSubstr("key 1 was not initialised here: call Init first"));
+  InitBoth();
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.RegisterWeights(1, 1, kKey, {1, 2})).ok());
+  const RequestId wrong = cluster_.RegisterWeights(1, 1, kKey, {1, 2, 3});
+  EXPECT_EQ(CodeOf(wrong), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(wrong), HasSubstr("key 'w' has 2 float32 elements, but worker 1 gave 3"));
+  EXPECT_EQ(CodeOf(cluster_.RegisterWeights(1, 1, KeyId(99), {1, 2})), absl::StatusCode::kFailedPrecondition);
+  // A round is not begun by them.
+  EXPECT_EQ(cluster_.Completion(cluster_.Pull(1, 1, kKey)).round, Round(0));
+}
+
+TEST_F(WorkerDeskTest, AfterTheEndOfTheJobWeightsAreRefused) {
+  InitBoth();
+  cluster_.Detach(1, 1, /*clean=*/false);
+  const RequestId late = cluster_.RegisterWeights(1, 0, kKey, {1, 2});
+  EXPECT_EQ(CodeOf(late), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(MessageOf(late), HasSubstr("weights of key 'w': "));
+}
+
 TEST_F(WorkerDeskTest, WorkersAreSummedFirst) {
   InitBoth();
   const RequestId first = cluster_.Push(1, 0, kKey, {1, 2});

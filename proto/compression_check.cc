@@ -34,6 +34,18 @@ std::optional<FieldProblem> FindDenseProblem(const CompressionRule& rule, const 
   return FieldProblem{rule.numbers[0].name, absl::StrCat("none", expected), absl::StrCat(rule.numbers[0].value)};
 }
 
+// NetSenseML's Algorithm 2 chooses between elements, and writes halves, where top-k does.
+std::optional<FieldProblem> FindStepsProblem(const CompressionRule& rule, const CodecTraits& codec) {
+  if (rule.controller != RatioControllerKind::kNetSense || rule.codec == CodecId::kTopK) return std::nullopt;
+  for (const ControllerNumber& number : rule.numbers) {
+    if (!IsEncodingNumber(number.name)) continue;
+    return FieldProblem{number.name,
+                        absl::StrCat("none with codec ", codec.name, ", since only topk quantizes and prunes"),
+                        absl::StrCat(number.value)};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<FieldProblem> FindRuleProblem(const CompressionRule& rule) {
@@ -48,6 +60,7 @@ std::optional<FieldProblem> FindRuleProblem(const CompressionRule& rule) {
   if (!codec->is_sparse) {
     if (auto problem = FindDenseProblem(rule, *codec); problem.has_value()) return problem;
   }
+  if (auto problem = FindStepsProblem(rule, *codec); problem.has_value()) return problem;
   if (rule.selection != TopKSelection::kExact && rule.codec != CodecId::kTopK) {
     return FieldProblem{"selection", absl::StrCat("none with codec ", codec->name, ", since only topk selects"),
                         "sampled"};

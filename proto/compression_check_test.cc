@@ -60,6 +60,19 @@ TEST(CompressionCheckTest, OnlyTopKSelects) {
   }
 }
 
+TEST(CompressionCheckTest, OnlyTopKQuantizesAndPrunes) {
+  for (const char* number : {"quantize_below", "quantize_rms", "prune_factor"}) {
+    CompressionRule rule = {
+        .codec = CodecId::kTopK, .controller = RatioControllerKind::kNetSense, .numbers = {{number, 0.25}}};
+    EXPECT_EQ(Problem(rule), "");
+    rule.codec = CodecId::kRandomK;
+    EXPECT_EQ(Problem(rule), absl::StrCat(number, ": none with codec randomk, since only topk quantizes and prunes"));
+    rule.codec = CodecId::kTopK;
+    rule.controller = RatioControllerKind::kDa2;
+    EXPECT_THAT(Problem(rule), StartsWith(absl::StrCat(number, ": a number of da2")));
+  }
+}
+
 TEST(CompressionCheckTest, EveryCodecHasErrorFeedback) {
   for (CodecId codec : AllCodecIds()) {
     EXPECT_EQ(Problem({.codec = codec, .error_feedback = false}), "");

@@ -16,7 +16,8 @@ struct FixedConfig {
   friend bool operator==(const FixedConfig&, const FixedConfig&) = default;
 };
 
-// compression/control/netsense_controller.h says what each does.
+// compression/control/netsense_controller.h says what each does, compression/netsense_encoding.h what the last three
+// do.
 struct NetSenseConfig {
   double start_ratio = 0.01;         // of the first round
   double start_step = 0.05;          // added per round of the start-up
@@ -29,6 +30,9 @@ struct NetSenseConfig {
   double greatest_ratio = 1;         // share of elements
   int64_t bandwidth_rounds = 3;      // window of BtlBw
   int64_t propagation_rounds = 300;  // window of RTprop
+  double quantize_below = 0.5;       // ratio from which on values stay float32; 0: always
+  double quantize_rms = 1e-6;        // root mean square of values up to which they stay float32
+  double prune_factor = 0.5;         // times 1 - ratio: the share of weights whose gradients are not sent
 
   friend bool operator==(const NetSenseConfig&, const NetSenseConfig&) = default;
 };

@@ -23,6 +23,7 @@ using Config = RatioControllerConfig;
 // Below this nothing would be sent of most tensors.
 constexpr double kLeastRatio = 1e-6;
 constexpr double kMostRounds = 100'000;
+constexpr double kLargestHalf = 65504;
 
 double ToNumber(double value) { return value; }
 double ToNumber(int64_t value) { return static_cast<double>(value); }
@@ -71,7 +72,10 @@ std::vector<RatioNumber> NetSenseNumbers() {
           NetSense<&Part::least_ratio>("least_ratio", kLeastRatio, 1),
           NetSense<&Part::greatest_ratio>("greatest_ratio", kLeastRatio, 1),
           NetSense<&Part::bandwidth_rounds>("bandwidth_rounds", 1, kMostRounds),
-          NetSense<&Part::propagation_rounds>("propagation_rounds", 2, kMostRounds)};
+          NetSense<&Part::propagation_rounds>("propagation_rounds", 2, kMostRounds),
+          NetSense<&Part::quantize_below>("quantize_below", 0, 1),
+          NetSense<&Part::quantize_rms>("quantize_rms", 0, kLargestHalf),
+          NetSense<&Part::prune_factor>("prune_factor", 0, 0.5)};
 }
 
 // Each law looks at some.
@@ -184,6 +188,10 @@ bool IsRatioNumber(absl::string_view name) {
     if (Find(NumbersOf(kind), name) != nullptr) return true;
   }
   return false;
+}
+
+bool IsEncodingNumber(absl::string_view name) {
+  return name == "quantize_below" || name == "quantize_rms" || name == "prune_factor";
 }
 
 std::optional<FieldProblem> SetRatioNumbers(RatioControllerKind kind, absl::Span<const ControllerNumber> numbers,

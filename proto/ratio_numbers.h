@@ -25,11 +25,15 @@ struct RatioNumber {
   void (*set)(RatioControllerConfig&, double value) = nullptr;
 };
 
-// Those that a controller of this kind looks at; none for a kind that does not exist.
+// Those that a controller of this kind looks at, or whoever encodes with its ratio; none for a kind that does not
+// exist.
 std::vector<RatioNumber> NumbersOf(RatioControllerKind kind);
 
 // Whether any kind has a number of that name.
 bool IsRatioNumber(absl::string_view name);
+
+// Whether the number of that name says nothing to the controller, but how top-k encodes with its ratio.
+bool IsEncodingNumber(absl::string_view name);
 
 // What is wrong with a setting: `field` should have been what was expected.
 struct FieldProblem {

@@ -49,19 +49,22 @@ TEST(RatioNumbersTest, EveryFieldOfFixedHasAName) {
 
 TEST(RatioNumbersTest, EveryFieldOfNetSenseHasAName) {
   const auto [start_ratio, start_step, excessive_delay, bdp_share, fill_share, decrease_factor, increase_step,
-              least_ratio, greatest_ratio, bandwidth_rounds, propagation_rounds] =
-      Made(Kind::kNetSense, {{"start_ratio", 0.02},
-                             {"start_step", 0.03},
-                             {"excessive_delay", 4},
-                             {"bdp_share", 0.75},
-                             {"fill_share", 0.6},
-                             {"decrease_factor", 0.7},
-                             {"increase_step", 0.008},
-                             {"least_ratio", 0.009},
-                             {"greatest_ratio", 0.5},
-                             {"bandwidth_rounds", 11},
-                             {"propagation_rounds", 12}})
-          .netsense;
+              least_ratio, greatest_ratio, bandwidth_rounds, propagation_rounds, quantize_below, quantize_rms,
+              prune_factor] = Made(Kind::kNetSense, {{"start_ratio", 0.02},
+                                                     {"start_step", 0.03},
+                                                     {"excessive_delay", 4},
+                                                     {"bdp_share", 0.75},
+                                                     {"fill_share", 0.6},
+                                                     {"decrease_factor", 0.7},
+                                                     {"increase_step", 0.008},
+                                                     {"least_ratio", 0.009},
+                                                     {"greatest_ratio", 0.5},
+                                                     {"bandwidth_rounds", 11},
+                                                     {"propagation_rounds", 12},
+                                                     {"quantize_below", 0.15},
+                                                     {"quantize_rms", 1e-3},
+                                                     {"prune_factor", 0.25}})
+                                  .netsense;
   EXPECT_EQ(start_ratio, 0.02);
   EXPECT_EQ(start_step, 0.03);
   EXPECT_EQ(excessive_delay, 4);
@@ -73,7 +76,10 @@ TEST(RatioNumbersTest, EveryFieldOfNetSenseHasAName) {
   EXPECT_EQ(greatest_ratio, 0.5);
   EXPECT_EQ(bandwidth_rounds, 11);
   EXPECT_EQ(propagation_rounds, 12);
-  EXPECT_EQ(NumbersOf(Kind::kNetSense).size(), 11u);
+  EXPECT_EQ(quantize_below, 0.15);
+  EXPECT_EQ(quantize_rms, 1e-3);
+  EXPECT_EQ(prune_factor, 0.25);
+  EXPECT_EQ(NumbersOf(Kind::kNetSense).size(), 14u);
 }
 
 TEST(RatioNumbersTest, EveryFieldOfDelayAdaptiveHasAName) {
@@ -146,6 +152,13 @@ TEST(RatioNumbersTest, EachLawHasItsOwnNumbers) {
 TEST(RatioNumbersTest, KnowsItsNames) {
   for (const char* name : {"ratio", "seconds", "delay_slack", "bdp_share"}) EXPECT_TRUE(IsRatioNumber(name)) << name;
   for (const char* name : {"", "law", "budget", "Ratio", "codec"}) EXPECT_FALSE(IsRatioNumber(name)) << name;
+}
+
+TEST(RatioNumbersTest, ThreeNumbersAreNotTheControllers) {
+  int found = 0;
+  for (const RatioNumber& number : NumbersOf(Kind::kNetSense)) found += IsEncodingNumber(number.name);
+  EXPECT_EQ(found, 3);
+  EXPECT_FALSE(IsEncodingNumber("least_ratio"));
 }
 
 TEST(RatioNumbersTest, AnUnknownNameIsAnsweredWithTheNames) {

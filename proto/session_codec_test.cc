@@ -16,6 +16,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       OpenTensor{CallId(1), "fc1.weight", 12345},
       TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5},
       TensorCall{CallId(3), TensorId(4), TensorCallKind::kInit, 0, 0, 0},
+      TensorCall{CallId(4), TensorId(4), TensorCallKind::kRegisterWeights, 1, 0, 0},
       TensorCall{CallId(3), TensorId(4), kLastTensorCallKind, 0, 1, 0},
       BarrierCall{CallId(9)},
       ReportLossCall{CallId(10), 77, 0.25},

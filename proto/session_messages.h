@@ -40,12 +40,12 @@ struct OpenTensor {
   friend bool operator==(const OpenTensor&, const OpenTensor&) = default;
 };
 
-enum class TensorCallKind : uint8_t { kInit, kPush, kPull, kPushPull, kBroadcast, kFlush };
+enum class TensorCallKind : uint8_t { kInit, kPush, kPull, kPushPull, kBroadcast, kFlush, kRegisterWeights };
 // The greatest of them.
-inline constexpr TensorCallKind kLastTensorCallKind = TensorCallKind::kFlush;
+inline constexpr TensorCallKind kLastTensorCallKind = TensorCallKind::kRegisterWeights;
 
-// An operation on an opened tensor. Pull has no gradient slot, Push no result slot; Init's values and Broadcast's are
-// in the gradient slot. A slot that the kind does not have is 0.
+// An operation on an opened tensor. Pull has no gradient slot, Push and RegisterWeights no result slot; Init's values,
+// Broadcast's and RegisterWeights' are in the gradient slot. A slot that the kind does not have is 0.
 struct TensorCall {
   CallId call;
   TensorId tensor;

@@ -1,8 +1,11 @@
 #include "runtime/local_node.h"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -40,7 +43,7 @@ class LocalNodeTest : public testing::Test {
     auto host = ProtocolHost::Create({.name = "scheduler"});
     ASSERT_TRUE(host.ok()) << host.status();
     scheduler_ = *std::move(host);
-    auto core = std::make_unique<SchedulerCore>(ParseOverlay(kOverlay, "test").value(), SchedulerOptions());
+    auto core = std::make_unique<SchedulerCore>(ParseOverlay(Overlay(), "test").value(), SchedulerOptions());
     thread_ = std::thread([this, core = std::move(core)]() mutable { (void)scheduler_->Run(std::move(core)); });
   }
   void TearDown() override {
@@ -48,8 +51,11 @@ class LocalNodeTest : public testing::Test {
     thread_.join();
   }
 
-  std::unique_ptr<LocalNode> Start(int number) {
-    auto node = LocalNode::Start({.name = absl::StrCat("n", number), .scheduler = scheduler_->bound_address()});
+  virtual std::string Overlay() const { return kOverlay; }
+
+  std::unique_ptr<LocalNode> Start(int number, std::function<void(absl::string_view)> log = {}) {
+    auto node = LocalNode::Start(
+        {.name = absl::StrCat("n", number), .scheduler = scheduler_->bound_address(), .log = std::move(log)});
     EXPECT_TRUE(node.ok()) << node.status();
     return *std::move(node);
   }
@@ -84,6 +90,63 @@ TEST_F(LocalNodeTest, NodesInOneProcessTrainTogether) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const auto& node : nodes) EXPECT_TRUE(node->Stop().ok());
+}
+
+class NetSenseLocalNodeTest : public LocalNodeTest {
+ protected:
+  std::string Overlay() const override {
+    return absl::StrCat(kOverlay, "compression: {codec: topk, controller: netsense, least_elements: 1}\n");
+  }
+
+  // The last result of a data centre whose worker registers its weights before each round, or never.
+  std::vector<float> Train(LocalNode& node, int number, bool registers) {
+    auto session = node.OpenSession(0, kLong);
+    EXPECT_TRUE(session.ok()) << session.status();
+    std::vector<float> weights(1000);
+    for (int i = 0; i < 1000; ++i) weights[i] = static_cast<float>(i % 37);
+    EXPECT_TRUE((*session)->Init("w", weights, absl::MakeSpan(weights)).Wait(kLong).ok());
+    std::vector<float> result(1000);
+    for (int round = 1; round <= 20; ++round) {
+      std::vector<Ticket> tickets;
+      if (registers) tickets.push_back((*session)->RegisterWeights("w", weights));
+      for (int i = 0; i < 1000; ++i) result[i] = static_cast<float>(number * (i % (round + 3)));
+      tickets.push_back((*session)->PushPull("w", result, absl::MakeSpan(result)));
+      for (Ticket& ticket : tickets) EXPECT_TRUE(ticket.Wait(kLong).ok());
+      for (int i = 0; i < 1000; ++i) weights[i] += result[i];
+    }
+    EXPECT_TRUE((*session)->Barrier().Wait(kLong).ok());
+    return result;
+  }
+
+  // Trains on all nodes at once and gives how many of them said that they know no weights.
+  int Run(bool registers) {
+    std::atomic<int> said = 0;
+    std::vector<std::unique_ptr<LocalNode>> nodes;
+    std::vector<std::thread> threads;
+    std::vector<std::vector<float>> results(kNodes);
+    for (int number = 1; number <= kNodes; ++number) {
+      nodes.push_back(Start(number, [&said](absl::string_view line) {
+        said += absl::StrContains(line, "key 'w': no worker has registered its weights");
+      }));
+    }
+    for (int i = 0; i < kNodes; ++i) {
+      threads.emplace_back([&, i] { results[i] = Train(*nodes[i], i + 1, registers); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& node : nodes) EXPECT_TRUE(node->Stop().ok());
+    EXPECT_EQ(results[1], results[0]);
+    EXPECT_EQ(results[2], results[0]);
+    return said;
+  }
+};
+
+TEST_F(NetSenseLocalNodeTest, PrunesByTheWeightsThatWorkersRegister) { EXPECT_EQ(Run(/*registers=*/true), 0); }
+
+TEST_F(NetSenseLocalNodeTest, WithoutWeightsNodesWithAnUplinkSaySo) {
+  const int said = Run(/*registers=*/false);
+  // Each says so once, and a node that is the root of every chunk not at all.
+  EXPECT_GE(said, kNodes - 1);
+  EXPECT_LE(said, kNodes);
 }
 
 TEST_F(LocalNodeTest, AWorkerThatLeavesInTheMiddleEndsTheOthersRound) {

@@ -70,6 +70,10 @@ Ticket Session::Broadcast(absl::string_view key, absl::Span<const float> values,
   return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, options.priority));
 }
 
+Ticket Session::RegisterWeights(absl::string_view key, absl::Span<const float> weights) {
+  return Ticket(core_->Start(TensorCallKind::kRegisterWeights, key, weights, {}, 0));
+}
+
 Ticket Session::Barrier() { return Ticket(core_->Barrier()); }
 
 Ticket Session::ReportLoss(uint64_t step, double loss) { return Ticket(core_->ReportLoss(step, loss)); }

@@ -58,7 +58,7 @@ class Ticket {
   // operation running: wait again as often as you like.
   absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
   bool done() const;
-  // The round that the operation belongs to; 0 for Init, Barrier and ReportLoss.
+  // The round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
   uint64_t round() const;
 
  private:
@@ -101,6 +101,15 @@ class Session {
   // A round whose result is the values of the lowest worker of the lowest node. `result` may be `values`' own memory.
   Ticket Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
                    PushOptions options = {});
+
+  // Tells the node the key's weights as they are now: a copy, so call it again, every few rounds, as they move on. With
+  // the `netsense` compression of the key the gradients of its smallest weights are then held back while the link is
+  // slow; without weights that step is skipped, which the node's log says. It counts for what is pushed from here on.
+  // One worker of a node is enough, since all replicas are the same, and of several the last one counts. The ticket is
+  // done when the node has them. Costs the node as much memory as the tensor where its job prunes, nothing elsewhere or
+  // with a server-side optimizer, whose node has the weights itself. Waits for Init and for room as Push does. Errors:
+  // FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size than Init's.
+  Ticket RegisterWeights(absl::string_view key, absl::Span<const float> weights);
 
   // Done when every worker of every node has called it equally often.
   Ticket Barrier();

@@ -144,7 +144,8 @@ absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name,
         absl::StrCat("expected a ", what, " of ", key->second.elements(), " elements, as Init had, got ", size));
   };
   absl::Status status;
-  if (HasGradient(kind)) status = check("gradient", gradient.size());
+  const absl::string_view what = kind == TensorCallKind::kRegisterWeights ? "weight tensor" : "gradient";
+  if (HasGradient(kind)) status = check(what, gradient.size());
   if (status.ok() && HasResult(kind)) status = check("result", result.size());
   return status;
 }
@@ -170,7 +171,7 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
     lock.unlock();
     return operation->Finish(slots.status());
   }
-  operation->SetRound(slots->round);
+  if (IsOfARound(kind)) operation->SetRound(slots->round);
   const SessionKey& key = keys_.at(name);
   const std::shared_ptr<TensorSegment> segment = key.segment();
   const TensorId tensor = key.tensor();
@@ -179,7 +180,7 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
                               .name = name,
                               .kind = kind,
                               .slots = *slots,
-                              .prompt = kind == TensorCallKind::kPush});
+                              .prompt = !HasResult(kind)});
   lock.unlock();
   if (!gradient.empty())
     std::memcpy(segment->gradient(slots->gradient).data(), gradient.data(), gradient.size() * sizeof(float));
@@ -306,7 +307,9 @@ void SessionCore::On(const CallCompleted& completed) {
   Answered(call, completed);
   lock.unlock();
   changed_.notify_all();
-  if (completed.status.ok() && call.type == CallType::kTensor) call.operation->SetRound(completed.round.value());
+  if (completed.status.ok() && call.type == CallType::kTensor && IsOfARound(call.kind)) {
+    call.operation->SetRound(completed.round.value());
+  }
   call.operation->Finish(completed.status);
 }
 

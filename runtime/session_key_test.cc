@@ -27,6 +27,21 @@ TEST(SessionKeyTest, NothingStartsBeforeInitIsDone) {
   EXPECT_TRUE(key.Take(TensorCallKind::kPushPull, 1));
 }
 
+TEST(SessionKeyTest, WeightsTakeAGradientSlotAndBeginNoRound) {
+  SessionKey key = ReadyKey(2, 1);
+  const auto push = key.Take(TensorCallKind::kPush, 1);
+  ASSERT_TRUE(push);
+  const auto weights = key.Take(TensorCallKind::kRegisterWeights, 1);
+  ASSERT_TRUE(weights);
+  EXPECT_NE(weights->gradient, push->gradient);
+  EXPECT_EQ(key.awaited(), 0);
+  EXPECT_FALSE(key.Take(TensorCallKind::kRegisterWeights, 1)) << "both gradient slots are the node's";
+  key.Answered(TensorCallKind::kRegisterWeights, *weights, true);
+  EXPECT_TRUE(key.has_open_rounds());
+  key.GradientFreed(weights->gradient);
+  EXPECT_TRUE(key.Take(TensorCallKind::kRegisterWeights, 1));
+}
+
 TEST(SessionKeyTest, ARoundWaitsForTheOneBefore) {
   SessionKey key = ReadyKey(2, 1);
   const auto first = key.Take(TensorCallKind::kPushPull, 1);

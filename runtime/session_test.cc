@@ -160,6 +160,50 @@ TEST_P(SessionTest, BroadcastBarrierAndLoss) {
   EXPECT_TRUE(host_->Stop().ok());
 }
 
+TEST_P(SessionTest, RegistersWeightsBetweenRounds) {
+  std::vector<std::vector<float>> registered;  // by the protocol thread, until the session has closed
+  TestingNodeOptions options;
+  options.on_weights = [&registered](absl::Span<const float> weights) {
+    registered.emplace_back(weights.begin(), weights.end());
+  };
+  StartNode(options);
+  auto session = Open();
+  std::vector<float> weights = {1, 2, 3};
+  Ticket init = session->Init("w", weights);
+  for (float round = 1; round <= 5; ++round) {
+    weights[0] = round;
+    Ticket told = session->RegisterWeights("w", weights);
+    weights[0] = -1;  // the call has taken its copy
+    std::vector<float> gradient = {round, round, round};
+    Ticket push = session->PushPull("w", gradient, absl::MakeSpan(gradient));
+    EXPECT_TRUE(told.Wait(kLong).ok());
+    EXPECT_EQ(told.round(), 0u);
+    EXPECT_TRUE(push.Wait(kLong).ok());
+    EXPECT_EQ(push.round(), static_cast<uint64_t>(round));
+  }
+  // Nobody waits for the last one, which is no reason to take the worker for dead.
+  session->RegisterWeights("w", weights);
+  session.reset();
+  EXPECT_EQ(Detached(1), std::vector<bool>{true});
+  ASSERT_EQ(registered.size(), 6u);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(registered[i], (std::vector<float>{i + 1.0f, 2, 3}));
+}
+
+TEST_P(SessionTest, WrongWeightsAreToldAtOnce) {
+  StartNode();
+  auto session = Open();
+  const std::vector<float> two = {1, 2};
+  const std::vector<float> three = {1, 2, 3};
+  EXPECT_EQ(session->RegisterWeights("w", three).Wait(kLong),
+            absl::FailedPreconditionError("node n1, key w: no Init of this key came before"));
+  EXPECT_TRUE(session->Init("w", three).Wait(kLong).ok());
+  EXPECT_EQ(session->RegisterWeights("w", two).Wait(kLong),
+            absl::InvalidArgumentError("node n1, key w: expected a weight tensor of 3 elements, as Init had, got 2"));
+  EXPECT_EQ(session->RegisterWeights("w", {}).Wait(kLong).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(host_->Stop().ok());
+  EXPECT_EQ(session->RegisterWeights("w", three).Wait(kLong).code(), absl::StatusCode::kUnavailable);
+}
+
 TEST_P(SessionTest, WrongUseIsToldAtOnce) {
   StartNode();
   auto session = Open();

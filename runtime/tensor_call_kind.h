@@ -7,9 +7,15 @@
 namespace banyan {
 
 inline bool HasGradient(TensorCallKind kind) { return kind != TensorCallKind::kPull; }
-inline bool HasResult(TensorCallKind kind) { return kind != TensorCallKind::kPush; }
+inline bool HasResult(TensorCallKind kind) {
+  return kind != TensorCallKind::kPush && kind != TensorCallKind::kRegisterWeights;
+}
+// Whether the call has to do with a round, be it with one that has begun.
+inline bool IsOfARound(TensorCallKind kind) { return kind != TensorCallKind::kRegisterWeights; }
 // Whether a call of this kind begins the key's next round.
-inline bool OpensRound(TensorCallKind kind) { return kind != TensorCallKind::kInit && kind != TensorCallKind::kPull; }
+inline bool OpensRound(TensorCallKind kind) {
+  return IsOfARound(kind) && kind != TensorCallKind::kInit && kind != TensorCallKind::kPull;
+}
 
 }  // namespace banyan
 

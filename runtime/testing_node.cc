@@ -72,6 +72,11 @@ void TestingNode::On(ClientBarrier& call) {
 
 void TestingNode::On(ClientReportLoss& call) { Complete(call.request, absl::OkStatus()); }
 
+void TestingNode::On(ClientRegisterWeights& call) {
+  if (options_.on_weights) options_.on_weights(call.weights.floats());
+  Complete(call.request, absl::OkStatus(), call.key);
+}
+
 void TestingNode::Take(Key& key, WorkerId worker, Part part, bool broadcast) {
   if (key.complete) {
     ++key.round;

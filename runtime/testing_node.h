@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/types/span.h"
 #include "core/action.h"
 #include "core/event.h"
 #include "core/protocol.h"
@@ -28,6 +29,8 @@ struct TestingNodeOptions {
   std::optional<uint64_t> fail_at = std::nullopt;
   // Told, for each worker that leaves, whether it did so cleanly; on the protocol thread.
   std::function<void(bool clean)> on_detach = {};
+  // Told the weights that a worker registers; on the protocol thread.
+  std::function<void(absl::Span<const float> weights)> on_weights = {};
 };
 
 class TestingNode : public Protocol {
@@ -62,6 +65,7 @@ class TestingNode : public Protocol {
   void On(ClientBroadcast& call);
   void On(ClientBarrier& call);
   void On(ClientReportLoss& call);
+  void On(ClientRegisterWeights& call);
 
   void Take(Key& key, WorkerId worker, Part part, bool broadcast);
   void Finish(Key& key);

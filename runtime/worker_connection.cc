@@ -219,6 +219,8 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
                           call.kind == TensorCallKind::kFlush};
       case TensorCallKind::kPull:
         return ClientPull{request, worker, key};
+      case TensorCallKind::kRegisterWeights:
+        return ClientRegisterWeights{request, worker, key, std::move(gradient)};
       case TensorCallKind::kBroadcast:
         break;
     }

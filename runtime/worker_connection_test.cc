@@ -119,6 +119,24 @@ TEST_F(WorkerConnectionTest, AGradientSlotIsTheNodesUntilItsLastBufferGoes) {
   EXPECT_TRUE(connection->Receive(TensorCall{CallId(5), opened.tensor, TensorCallKind::kPush, 1, 0, 0}).ok());
 }
 
+TEST_F(WorkerConnectionTest, WeightsComeInAGradientSlot) {
+  auto connection = Connect();
+  Attach(*connection);
+  const TensorOpened opened = OpenAndInit(*connection);
+  segment_->gradient(1)[2] = 4;
+  ASSERT_TRUE(
+      connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kRegisterWeights, 1, 0, 0}).ok());
+  ClientRegisterWeights call = TakeCall<ClientRegisterWeights>();
+  EXPECT_EQ(call.key, KeyId(7));
+  EXPECT_EQ(call.weights.floats()[2], 4);
+  gate_->Complete({call.request, absl::OkStatus(), KeyId(7), Round()});
+  EXPECT_EQ(TakeReply<CallCompleted>(), (CallCompleted{CallId(4), absl::OkStatus(), Round()}));
+  EXPECT_FALSE(connection->Receive(TensorCall{CallId(5), opened.tensor, TensorCallKind::kPush, 1, 0, 0}).ok())
+      << "the node still holds the slot";
+  call.weights = Buffer();
+  EXPECT_EQ(TakeReply<SlotFreed>(), (SlotFreed{opened.tensor, 1}));
+}
+
 TEST_F(WorkerConnectionTest, CallsThatMakeNoSenseAreRefused) {
   auto connection = Connect();
   Attach(*connection);
@@ -128,6 +146,7 @@ TEST_F(WorkerConnectionTest, CallsThatMakeNoSenseAreRefused) {
   EXPECT_TRUE(refused({CallId(9), opened.tensor, TensorCallKind::kPush, 2, 0, 0}));
   EXPECT_TRUE(refused({CallId(9), opened.tensor, TensorCallKind::kPull, 0, 1, 0}));
   EXPECT_TRUE(refused({CallId(9), opened.tensor, TensorCallKind::kInit, 0, 0, 0}));
+  EXPECT_TRUE(refused({CallId(9), opened.tensor, TensorCallKind::kRegisterWeights, 2, 0, 0}));
   EXPECT_TRUE(queue_->Take().empty());
 }
 

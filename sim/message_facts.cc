@@ -229,7 +229,7 @@ std::string Describe(ConnectionId connection) {
 }
 
 constexpr std::array<const char*, std::variant_size_v<ClientCall>> kCallNames = {
-    "attach", "detach", "init", "push", "pull", "broadcast", "barrier", "report-loss"};
+    "attach", "detach", "init", "push", "pull", "broadcast", "barrier", "report-loss", "register-weights"};
 
 struct EventTextVisitor {
   std::string operator()(const Started&) const { return "started"; }

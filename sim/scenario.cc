@@ -88,6 +88,18 @@ void DrawCompression(OverlayConfig* overlay, Random* random) {
   overlay->compression.least_elements = random->Between(1, 50);
 }
 
+// NetSenseML as a whole, at ratios with which each of its steps happens or not, for workers that tell their weights.
+void DrawNetSense(OverlayConfig* overlay, TrainingPlan* plan, Random* random) {
+  CompressionRule& rule = overlay->compression.rules.front();
+  rule.codec = CodecId::kTopK;
+  rule.controller = RatioControllerKind::kNetSense;
+  rule.numbers = {{"start_ratio", OneOf<double, 3>({0.01, 0.2, 0.6}, random)},
+                  {"quantize_below", OneOf<double, 4>({0, 0.1, 0.5, 1}, random)},
+                  {"quantize_rms", OneOf<double, 3>({0, 1e-6, 600}, random)},
+                  {"prune_factor", OneOf<double, 3>({0, 0.2, 0.5}, random)}};
+  plan->weights_every = random->Below(4);
+}
+
 TrainingPlan DrawPlan(const OverlayConfig& overlay, Random* random) {
   TrainingPlan plan;
   plan.seed = random->Next();
@@ -215,6 +227,7 @@ Scenario MakeScenario(uint64_t seed) {
     Random compression(seed);
     DrawCompression(&cluster.overlay, &compression);
     cluster.plan.flush_every = static_cast<uint64_t>(compression.Between(1, 4));
+    if (compression.Chance(0.4)) DrawNetSense(&cluster.overlay, &cluster.plan, &compression);
   }
   cluster.link_jitter = absl::Milliseconds(random.Chance(0.5) ? random.Between(0, 40) : 0);
   cluster.network.scheduler_delay = absl::Milliseconds(random.Between(0, 40));

@@ -83,6 +83,7 @@ void SimulatedWorker::Push(size_t tensor) {
   const RoundKind kind = plan_->KindOf(round);
   Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
   FillGradient(*plan_, name_, tensor, round, gradient.mutable_floats());
+  if (plan_->weights_every > 0 && round.value() % plan_->weights_every == 0) RegisterWeights(tensor);
   const int32_t priority = plan_->tensors[tensor].priority;
   listener_->OnPushed(agenda_->now(), name_, tensor, round);
   if (kind == RoundKind::kBroadcast) {
@@ -95,6 +96,14 @@ void SimulatedWorker::Push(size_t tensor) {
     if (plan_->pull_apart) Call(ClientPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
   }
   if (plan_->tensors_apart) ComputeTensor(tensor);
+}
+
+// Any numbers do, and different ones on each node: what they choose between is whatever this node sends.
+void SimulatedWorker::RegisterWeights(size_t tensor) {
+  Buffer weights = Buffer::Allocate(plan_->tensors[tensor].elements);
+  FillGradient(*plan_, name_, tensor, Round(tensors_[tensor].pushed + 1), weights.mutable_floats());
+  Call(ClientRegisterWeights{Ask(Kind::kRegisterWeights, tensor, Round(), false), name_.worker, tensors_[tensor].key,
+                             std::move(weights)});
 }
 
 void SimulatedWorker::OnWriteResult(const WriteResult& write) {
@@ -143,6 +152,8 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kPull:
     case Kind::kBroadcast:
       return OnTensorDone(waiting.tensor);
+    case Kind::kRegisterWeights:
+      return;
     case Kind::kBarrier:
       return initialised_ == 0 ? Initialise() : Compute();
   }
@@ -218,7 +229,8 @@ uint64_t SimulatedWorker::rounds_done() const {
 }
 
 std::string SimulatedWorker::WaitsFor() const {
-  static constexpr const char* kNames[] = {"attach", "init", "push", "pull", "broadcast", "barrier"};
+  static constexpr const char* kNames[] = {"attach",          "init", "push", "pull", "broadcast", "barrier",
+                                           "register-weights"};
   std::string text;
   for (const auto& [request, waiting] : waiting_) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", "node ", name_.node.value(), " worker ", name_.worker.value(),

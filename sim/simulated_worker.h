@@ -49,7 +49,7 @@ class SimulatedWorker {
   std::string WaitsFor() const;
 
  private:
-  enum class Kind : uint8_t { kAttach, kInit, kPush, kPull, kBroadcast, kBarrier };
+  enum class Kind : uint8_t { kAttach, kInit, kPush, kPull, kBroadcast, kBarrier, kRegisterWeights };
 
   struct Waiting {
     Kind kind = Kind::kAttach;
@@ -75,6 +75,7 @@ class SimulatedWorker {
   void ComputeTensor(size_t tensor);
   absl::Duration ComputeTime();
   void Push(size_t tensor);
+  void RegisterWeights(size_t tensor);
   void OnTensorDone(size_t tensor);
   void OnRoundDone();
   void CheckResult(RequestId request, const Waiting& waiting, const CompleteRequest& completion);

@@ -189,7 +189,7 @@ WorkerMessage HostileMessages::AnyWorkerMessage() {
     default:
       return TensorCall{CallId(Number()),
                         TensorId(Number()),
-                        static_cast<TensorCallKind>(random_.Below(5)),
+                        static_cast<TensorCallKind>(random_.Below(6)),
                         slot(),
                         slot(),
                         static_cast<int32_t>(Number())};

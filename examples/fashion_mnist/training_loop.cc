@@ -7,6 +7,9 @@
 namespace banyan {
 namespace {
 
+// Which weights are the smallest changes slowly.
+constexpr int64_t kRoundsPerWeights = 10;
+
 absl::Status WaitForAll(std::vector<Ticket>& tickets) {
   absl::Status first_error;
   for (Ticket& ticket : tickets) first_error.Update(ticket.Wait());
@@ -28,6 +31,7 @@ absl::StatusOr<RoundProgress> TrainingLoop::TrainRound(const Batch& batch) {
   result.rank = rank_;
   result.round = ++round_;
   std::vector<Ticket> tickets;
+  if (result.round % kRoundsPerWeights == 1) RegisterWeights(tickets);
   result.loss = classifier_.ComputeGradients(batch, [&](size_t index) { tickets.push_back(Exchange(index)); });
   result.pushed_at = SteadyNow();
   if (absl::Status status = WaitForAll(tickets); !status.ok()) return status;
@@ -35,6 +39,12 @@ absl::StatusOr<RoundProgress> TrainingLoop::TrainRound(const Batch& batch) {
   classifier_.ApplyGradients();
   session_.ReportLoss(static_cast<uint64_t>(round_), result.loss);
   return result;
+}
+
+void TrainingLoop::RegisterWeights(std::vector<Ticket>& tickets) {
+  for (const Classifier::Parameter& parameter : classifier_.parameters()) {
+    tickets.push_back(session_.RegisterWeights(parameter.name, parameter.values));
+  }
 }
 
 Ticket TrainingLoop::Exchange(size_t index) {

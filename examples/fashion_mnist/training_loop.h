@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -29,6 +30,8 @@ class TrainingLoop {
   absl::StatusOr<RoundProgress> TrainRound(const Batch& batch);
 
  private:
+  // For jobs whose compression prunes; nodes of others forget them at once.
+  void RegisterWeights(std::vector<Ticket>& tickets);
   Ticket Exchange(size_t index);
 
   Session& session_;
