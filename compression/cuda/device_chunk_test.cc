@@ -136,6 +136,23 @@ TEST(DeviceChunkErrorsTest, FramesAddToTheirOwnRange) {
   }
 }
 
+TEST(DeviceChunkErrorsTest, FramesNeedNoAlignment) {
+  EmulatedDevice device(1);
+  const int64_t count = 3001;
+  for (const Encoding& encoding : ConformanceEncodings()) {
+    EncodedChunk chunk = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(count, 3)), 1);
+    std::vector<float> expected(count);
+    DecodeChunk(chunk, absl::MakeSpan(expected));
+    Buffer memory = *device.Allocate(chunk.payload[0].size_bytes() + 1, DataType::kByte);
+    Buffer moved = memory.Slice(1, chunk.payload[0].size_bytes());
+    ASSERT_TRUE(device.CopyToDevice(chunk.payload[0].data(), moved.size_bytes(), moved.mutable_data()).ok());
+    chunk.payload[0] = moved;
+    Buffer values = Values(count, device);
+    ASSERT_TRUE(DecodeChunkOnDevice(chunk, values, device).ok());
+    EXPECT_EQ(OnHost(values, device), expected);
+  }
+}
+
 // What the host refuses the device refuses, and changes nothing; whatever else comes decodes to the same bits.
 TEST(DeviceChunkErrorsTest, CorruptFramesAreRefusedAsOnTheHost) {
   EmulatedDevice device(1);

@@ -31,7 +31,7 @@ SparseIndexForm SmallestIndexFormOnDevice(const DeviceIndices& indices, DeviceWo
 void WriteIndicesOnDevice(const DeviceIndices& indices, const SparseIndexForm& form, int64_t at, uint32_t* words,
                           DeviceWork& work) {
   const int64_t tiles = Tiles(indices.count, kIndexTile);
-  uint32_t* const zeros = work.New<uint32_t>(tiles + 1);
+  uint32_t* const zeros = work.New<uint32_t>(tiles);
   work.RunBlocks(
       tiles,
       CountZerosKernel{.indices = indices.data(), .count = indices.count, .low_bits = form.low_bits, .zeros = zeros});
@@ -50,14 +50,14 @@ const uint32_t* ReadIndicesOnDevice(const uint8_t* bytes, const SparseIndexForm&
   uint32_t* const indices = work.New<uint32_t>(count);
   const int64_t low_bytes = LowBytes(count, form.low_bits);
   const int64_t unary_tiles = Tiles(form.size_bytes - low_bytes, kUnaryTile);
-  uint32_t* const ones = work.New<uint32_t>(unary_tiles + 1);
+  uint32_t* const ones = work.New<uint32_t>(unary_tiles);
   RunTwice(ReadUnaryKernel{.bytes = bytes + low_bytes,
                            .size_bytes = form.size_bytes - low_bytes,
                            .low_bits = form.low_bits,
                            .ones = ones},
            unary_tiles, ones, indices, work);
   const int64_t tiles = Tiles(count, kIndexTile);
-  uint32_t* const lows = work.New<uint32_t>(tiles + 1);
+  uint32_t* const lows = work.New<uint32_t>(tiles);
   RunTwice(
       AddLowBitsKernel{
           .bytes = bytes, .size_bytes = low_bytes, .low_bits = form.low_bits, .count = count, .lows = lows},

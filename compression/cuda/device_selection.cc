@@ -1,6 +1,7 @@
 #include "compression/cuda/device_selection.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "compression/cuda/device_work.h"
 #include "compression/stratified_choice.h"
@@ -15,7 +16,9 @@ constexpr int kDigitBits = 8;
 RankedMagnitude FindMagnitude(const float* values, int64_t elements, int64_t rank, int bits, DeviceWork& work) {
   const RankedMagnitude start = {.rank = static_cast<uint32_t>(rank)};
   RankedMagnitude* const found = work.New<RankedMagnitude>(1);
-  work.Write(&start, sizeof(start), found);
+  WriteBytesKernel write{.count = sizeof(start), .to = reinterpret_cast<uint8_t*>(found)};
+  std::memcpy(write.bytes, &start, sizeof(start));
+  work.RunBlocks(1, write);
   const int lowest = kMagnitudeBits - bits;
   for (int shift = kMagnitudeBits; shift > lowest;) {
     const int digit_bits = std::min(kDigitBits, shift - lowest);
@@ -33,7 +36,12 @@ RankedMagnitude FindMagnitude(const float* values, int64_t elements, int64_t ran
   return work.Read(found);
 }
 
-// The sums before each tile, and of all, that listing needs.
+// How many values of all are above a rule's magnitude, and equal to it.
+struct KeptTotals {
+  uint32_t above_and_equal[2];
+};
+
+// The same before each tile, which listing needs, and how many are kept.
 struct KeptCounts {
   int64_t tiles = 0;
   uint32_t* above = nullptr;
@@ -44,18 +52,17 @@ struct KeptCounts {
 KeptCounts CountKept(const float* values, int64_t elements, const KeepRule& rule, DeviceWork& work) {
   KeptCounts counts;
   counts.tiles = (elements + kKeepTile - 1) / kKeepTile;
-  uint32_t* const numbers = work.New<uint32_t>(2 * (counts.tiles + 1));
+  counts.above = work.New<uint32_t>(2 * counts.tiles);
+  KeptTotals* const totals = work.New<KeptTotals>(1);
   if (!work.ok()) return counts;
-  counts.above = numbers;
-  counts.equal = numbers + counts.tiles + 1;
+  counts.equal = counts.above + counts.tiles;
   work.RunBlocks(
       counts.tiles,
       CountKeptKernel{
           .values = values, .elements = elements, .rule = rule, .above = counts.above, .equal = counts.equal});
-  work.RunBlocks(2, SumBeforeKernel{.numbers = numbers, .count = counts.tiles});
-  const uint32_t above = work.Read(counts.above + counts.tiles);
-  const uint32_t equal = work.Read(counts.equal + counts.tiles);
-  counts.kept = rule.Kept(above, equal);
+  work.RunBlocks(2, SumBeforeKernel{.numbers = counts.above, .count = counts.tiles, .totals = totals->above_and_equal});
+  const KeptTotals read = work.Read(totals);
+  counts.kept = rule.Kept(read.above_and_equal[0], read.above_and_equal[1]);
   return counts;
 }
 

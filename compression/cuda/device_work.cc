@@ -17,10 +17,6 @@ void DeviceWork::Clear(void* memory, int64_t size_bytes) {
   if (ok()) status_ = device_.Clear(memory, size_bytes);
 }
 
-void DeviceWork::Write(const void* host, int64_t size_bytes, void* device) {
-  if (ok()) status_ = device_.CopyToDevice(host, size_bytes, device);
-}
-
 void DeviceWork::RunOver(int64_t elements, int64_t elements_per_block, const Kernel& kernel) {
   RunBlocks((elements + elements_per_block - 1) / elements_per_block, kernel);
 }

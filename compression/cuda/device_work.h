@@ -38,7 +38,6 @@ class DeviceWork {
   Buffer NewBuffer(int64_t elements, DataType type);
 
   void Clear(void* memory, int64_t size_bytes);
-  void Write(const void* host, int64_t size_bytes, void* device);
 
   // One block for each `elements_per_block` of `elements`.
   void RunOver(int64_t elements, int64_t elements_per_block, const Kernel& kernel);

@@ -208,8 +208,8 @@ struct ListKeptKernel {
   }
 };
 
-// Turns numbers into the sums of those before each, and writes the sum of all behind them; modulo 2^32. Block b has the
-// `count` + 1 numbers from numbers[b * (count + 1)] on.
+// Turns numbers into the sums of those before each, and writes the sum of all where `totals` is not null; modulo 2^32.
+// Block b has the `count` numbers from numbers[b * count] on, and totals[b].
 struct SumBeforeKernel {
   static constexpr int kThreads = kScanThreads;
   static constexpr int kSteps = kScanSteps + 2;
@@ -219,9 +219,10 @@ struct SumBeforeKernel {
 
   uint32_t* numbers = nullptr;
   int64_t count = 0;
+  uint32_t* totals = nullptr;
 
   BANYAN_KERNEL_BODY void Step(int step, int64_t block, int thread, Shared& shared) const {
-    uint32_t* const own = numbers + block * (count + 1);
+    uint32_t* const own = numbers + block * count;
     const int64_t run = (count + kThreads - 1) / kThreads;
     const int64_t first = thread * run < count ? thread * run : count;
     const int64_t end = first + run < count ? first + run : count;
@@ -233,7 +234,7 @@ struct SumBeforeKernel {
       shared.sums.Step(step - 1, thread);
     } else {
       WriteSums(own, first, end, shared.sums.Before(thread));
-      if (thread == 0) own[count] = shared.sums.Total();
+      if (thread == 0 && totals != nullptr) totals[block] = shared.sums.Total();
     }
   }
 
