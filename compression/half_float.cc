@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstddef>
 
+#include "compression/half_bits.h"
+
 #if BANYAN_HAS_X86_PATHS
 #include <immintrin.h>
 #endif
@@ -14,46 +16,16 @@ static_assert(std::endian::native == std::endian::little, "halves are written as
 
 typedef uint16_t UnalignedHalf __attribute__((aligned(1), may_alias));
 
-constexpr uint32_t kSign = 0x80000000;
-constexpr uint32_t kInfinity = 0x7f800000;
-
-// Every case is computed and the right one chosen, so that the compiler can vectorise. Same results as the
-// instruction VCVTPS2PH.
-inline uint16_t HalfOf(float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  const uint32_t magnitude = bits & ~kSign;
-  // Adding one half leaves a subnormal half's bits, rounded by the adder, at the end of the mantissa.
-  const uint32_t subnormal = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + 0.5f) - 0x3f000000;
-  const uint32_t normal = (magnitude - (112u << 23) + 0xfff + ((magnitude >> 13) & 1)) >> 13;
-  const uint32_t not_a_number = 0x7e00 | ((magnitude >> 13) & 0x3ff);
-  uint32_t half = magnitude < (113u << 23) ? subnormal : normal;
-  half = magnitude >= (143u << 23) ? 0x7c00 : half;
-  half = magnitude > kInfinity ? not_a_number : half;
-  return static_cast<uint16_t>(half | (bits & kSign) >> 16);
-}
-
-// Same results as the instruction VCVTPH2PS.
-inline float FloatOf(uint16_t half) {
-  const uint32_t shifted = static_cast<uint32_t>(half & 0x7fff) << 13;
-  const uint32_t normal = shifted + (112u << 23);
-  const uint32_t subnormal =
-      std::bit_cast<uint32_t>(std::bit_cast<float>(shifted + (113u << 23)) - std::bit_cast<float>(113u << 23));
-  const uint32_t quiet = shifted > (0x7c00u << 13) ? 0x00400000 : 0;
-  uint32_t bits = shifted < (1u << 23) ? subnormal : normal;
-  bits = shifted >= (0x7c00u << 13) ? (shifted | kInfinity | quiet) : bits;
-  return std::bit_cast<float>(bits | static_cast<uint32_t>(half & 0x8000) << 16);
-}
-
 void EncodePortable(const float* __restrict values, UnalignedHalf* __restrict halves, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; ++i) halves[i] = HalfOf(values[i]);
+  for (size_t i = begin; i < end; ++i) halves[i] = HalfBitsOf(values[i]);
 }
 
 void DecodePortable(const UnalignedHalf* __restrict halves, float* __restrict values, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; ++i) values[i] = FloatOf(halves[i]);
+  for (size_t i = begin; i < end; ++i) values[i] = FloatOfHalf(halves[i]);
 }
 
 void AddPortable(const UnalignedHalf* __restrict halves, float* __restrict sums, size_t begin, size_t end) {
-  for (size_t i = begin; i < end; ++i) sums[i] += FloatOf(halves[i]);
+  for (size_t i = begin; i < end; ++i) sums[i] += FloatOfHalf(halves[i]);
 }
 
 #if BANYAN_HAS_X86_PATHS

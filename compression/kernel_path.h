@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "compression/kernel_body.h"
+
 // Before a function that may use these instructions; it is called only where the path says so.
 #if defined(__x86_64__)
 #define BANYAN_HAS_X86_PATHS 1
@@ -16,9 +18,6 @@
 #define BANYAN_AVX2
 #define BANYAN_AVX512
 #endif
-
-// Before the body of a kernel: it becomes part of each version and thereby takes that version's instructions.
-#define BANYAN_KERNEL_BODY inline __attribute__((always_inline))
 
 namespace banyan {
 

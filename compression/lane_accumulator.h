@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "compression/lanes.h"
 #include "compression/vectors.h"
 
 namespace banyan {
@@ -52,10 +53,7 @@ class LaneAccumulator {
   BANYAN_KERNEL_BODY double Total() const {
     double lanes[kLanes];
     std::memcpy(lanes, lanes_, sizeof(lanes));
-    for (int64_t width = kLanes / 2; width > 0; width /= 2) {
-      for (int64_t i = 0; i < width; ++i) lanes[i] += lanes[i + width];
-    }
-    return lanes[0];
+    return TotalOfLanes(lanes);
   }
 
  private:

@@ -1,14 +1,13 @@
 #include "compression/onebit_rht_codec.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "absl/strings/str_format.h"
 #include "compression/hadamard.h"
 #include "compression/lane_sums.h"
+#include "compression/rht_layout.h"
 #include "compression/scale_check.h"
 #include "compression/sign_bits.h"
 #include "core/buffer.h"
@@ -16,36 +15,8 @@
 namespace banyan {
 namespace {
 
-// A row of this length stays in the second-level cache (and in a GPU's shared memory); longer ones gain nothing.
-constexpr int64_t kLongestRow = 32768;
-constexpr int64_t kShortestCutRow = 1024;
 constexpr int64_t kSeedBytes = sizeof(uint64_t);
 constexpr int64_t kScaleBytes = sizeof(float);
-
-// The transformed length of the next row when that many elements are left.
-int64_t NextRowSize(int64_t left) {
-  if (left >= kLongestRow) return kLongestRow;
-  const uint64_t elements = static_cast<uint64_t>(left);
-  return static_cast<int64_t>(left >= kShortestCutRow ? std::bit_floor(elements) : std::bit_ceil(elements));
-}
-
-struct Layout {
-  int64_t rows = 0;
-  int64_t sign_bytes = 0;
-  int64_t last_row_size = 0;
-};
-
-Layout LayoutOf(int64_t elements) {
-  Layout layout{.rows = elements / kLongestRow,
-                .sign_bytes = elements / kLongestRow * SignBytes(kLongestRow),
-                .last_row_size = kLongestRow};
-  for (int64_t left = elements % kLongestRow; left > 0; left -= layout.last_row_size) {
-    layout.last_row_size = NextRowSize(left);
-    layout.sign_bytes += SignBytes(layout.last_row_size);
-    ++layout.rows;
-  }
-  return layout;
-}
 
 struct Row {
   RandomKey key;
@@ -56,11 +27,11 @@ struct Row {
 template <typename Float, typename Byte, typename Use>
 void ForEachRow(absl::Span<Float> values, uint64_t seed, Byte* frame, Use use) {
   const int64_t elements = static_cast<int64_t>(values.size());
-  Buffer scratch = Buffer::AllocateForOverwrite(NextRowSize(elements));
-  Byte* signs = frame + LayoutOf(elements).rows * kScaleBytes;
+  Buffer scratch = Buffer::AllocateForOverwrite(NextRhtRowSize(elements));
+  Byte* signs = frame + RhtLayoutOf(elements).rows * kScaleBytes;
   uint64_t index = 0;
   for (int64_t first = 0; first < elements; ++index) {
-    const int64_t size = NextRowSize(elements - first);
+    const int64_t size = NextRhtRowSize(elements - first);
     const Row row{.key = KeyOfBlock(seed, index), .transformed = scratch.mutable_floats().subspan(0, size)};
     use(row, values.subspan(first, std::min(size, elements - first)), frame, signs);
     frame += kScaleBytes;
@@ -69,17 +40,10 @@ void ForEachRow(absl::Span<Float> values, uint64_t seed, Byte* frame, Use use) {
   }
 }
 
-// `magnitudes` of the transformed row; infinite also when the butterflies left float32.
-float ScaleOf(double squares, double magnitudes) {
-  if (squares == 0) return 0;
-  if (!std::isfinite(magnitudes)) return std::numeric_limits<float>::quiet_NaN();
-  return static_cast<float>(squares / magnitudes);
-}
-
 void EncodeRow(const Row& row, absl::Span<const float> values, uint8_t* scale_bytes, uint8_t* signs) {
   const double squares = SumOfSquares(values);
   FlipAndTransform(values, row.key, row.transformed);
-  const float scale = ScaleOf(squares, PackSigns(row.transformed, signs));
+  const float scale = RhtScale(squares, PackSigns(row.transformed, signs));
   std::memcpy(scale_bytes, &scale, sizeof(scale));
   // The signs of not-a-numbers depend on the order of operands.
   if (std::isnan(scale)) std::memset(signs, 0, SignBytes(static_cast<int64_t>(row.transformed.size())));
@@ -103,7 +67,7 @@ float DecodeRow(const Row& row, const uint8_t* scale_bytes, const uint8_t* signs
 }  // namespace
 
 int64_t OneBitRhtCodec::FrameBytes(int64_t elements) const {
-  const Layout layout = LayoutOf(elements);
+  const RhtLayout layout = RhtLayoutOf(elements);
   return kSeedBytes + layout.rows * kScaleBytes + layout.sign_bytes;
 }
 
@@ -113,7 +77,7 @@ void OneBitRhtCodec::EncodeFrame(absl::Span<const float> values, uint64_t seed, 
 }
 
 absl::Status OneBitRhtCodec::CheckContent(const uint8_t* frame, int64_t elements) const {
-  const Layout layout = LayoutOf(elements);
+  const RhtLayout layout = RhtLayoutOf(elements);
   const uint8_t* last_row = frame + FrameBytes(elements) - SignBytes(layout.last_row_size);
   if (!IsPaddingZero(last_row, layout.last_row_size)) {
     return absl::InvalidArgumentError(

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "compression/kernel_path.h"
+#include "compression/kernel_body.h"
 
 namespace banyan {
 

@@ -12,12 +12,9 @@
 
 #include "absl/types/span.h"
 #include "compression/kernel_path.h"
+#include "compression/sign_layout.h"
 
 namespace banyan {
-
-inline constexpr int64_t kSignGroup = 512;
-
-inline int64_t SignBytes(int64_t elements) { return (elements + 7) / 8; }
 
 // Writes SignBytes(values.size()) bytes and returns the sum of the magnitudes, which has the order of lane_sums.h.
 // Zeros and not-a-numbers have signs like any other.

@@ -1,38 +1,27 @@
 #include "compression/sign_codec.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <cstring>
-#include <limits>
 
 #include "absl/strings/str_format.h"
 #include "compression/scale_check.h"
 #include "compression/sign_bits.h"
+#include "compression/sign_layout.h"
 
 namespace banyan {
 namespace {
 
-// The scale adds 3% to the bits; a whole number of groups of signs, so that each block's bits are apart.
-constexpr int64_t kBlock = 2 * kSignGroup;
 constexpr int64_t kScaleBytes = sizeof(float);
-
-int64_t Blocks(int64_t elements) { return (elements + kBlock - 1) / kBlock; }
-
-float MeanMagnitude(double sum, size_t count) {
-  const float mean = static_cast<float>(sum / static_cast<double>(count));
-  return std::isfinite(mean) ? mean : std::numeric_limits<float>::quiet_NaN();
-}
 
 // Calls use(values of the block, its scale, its bits) for each block.
 template <typename Float, typename Byte, typename Use>
 void ForEachBlock(absl::Span<Float> values, Byte* frame, Use use) {
   const int64_t elements = static_cast<int64_t>(values.size());
-  Byte* bits = frame + Blocks(elements) * kScaleBytes;
-  for (int64_t first = 0; first < elements; first += kBlock) {
-    use(values.subspan(first, std::min(kBlock, elements - first)), frame, bits);
+  Byte* bits = frame + SignBlocks(elements) * kScaleBytes;
+  for (int64_t first = 0; first < elements; first += kSignBlock) {
+    use(values.subspan(first, std::min(kSignBlock, elements - first)), frame, bits);
     frame += kScaleBytes;
-    bits += SignBytes(kBlock);
+    bits += SignBytes(kSignBlock);
   }
 }
 
@@ -44,21 +33,23 @@ float ScaleAt(const uint8_t* bytes) {
 
 }  // namespace
 
-int64_t SignCodec::FrameBytes(int64_t elements) const { return Blocks(elements) * kScaleBytes + SignBytes(elements); }
+int64_t SignCodec::FrameBytes(int64_t elements) const {
+  return SignBlocks(elements) * kScaleBytes + SignBytes(elements);
+}
 
 void SignCodec::EncodeFrame(absl::Span<const float> values, uint64_t, uint8_t* frame) const {
   ForEachBlock(values, frame, [](absl::Span<const float> block, uint8_t* scale_bytes, uint8_t* bits) {
-    const float scale = MeanMagnitude(PackSigns(block, bits), block.size());
+    const float scale = MeanMagnitude(PackSigns(block, bits), static_cast<int64_t>(block.size()));
     std::memcpy(scale_bytes, &scale, sizeof(scale));
   });
 }
 
 absl::Status SignCodec::CheckContent(const uint8_t* frame, int64_t elements) const {
-  if (!IsPaddingZero(frame + Blocks(elements) * kScaleBytes, elements)) {
+  if (!IsPaddingZero(frame + SignBlocks(elements) * kScaleBytes, elements)) {
     return absl::InvalidArgumentError(
         absl::StrFormat("expected zero bits after the signs of %d elements in sign, got others", elements));
   }
-  return CheckScales(name(), frame, Blocks(elements));
+  return CheckScales(name(), frame, SignBlocks(elements));
 }
 
 void SignCodec::DecodeFrame(const uint8_t* frame, absl::Span<float> values) const {

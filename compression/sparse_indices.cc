@@ -12,7 +12,6 @@
 namespace banyan {
 namespace {
 
-constexpr int kMaxLowBits = 30;
 constexpr int kWordBytes = sizeof(uint64_t);
 
 int64_t BytesOfBits(int64_t bits) { return (bits + 7) / 8; }
@@ -28,11 +27,6 @@ BANYAN_VECTOR_CLONES uint32_t UnaryZeros(const uint32_t* indices, int64_t count,
 int64_t UnaryBits(absl::Span<const uint32_t> indices, int low_bits) {
   const int64_t count = indices.size();
   return count + (indices[0] >> low_bits) + UnaryZeros(indices.data(), count, low_bits);
-}
-
-SparseIndexForm FormWith(absl::Span<const uint32_t> indices, int low_bits) {
-  const int64_t low_part_bits = static_cast<int64_t>(indices.size()) * low_bits;
-  return {.low_bits = low_bits, .size_bytes = BytesOfBits(low_part_bits) + BytesOfBits(UnaryBits(indices, low_bits))};
 }
 
 // The eight bytes from `offset` on, zero behind the end. REQUIRES: offset <= bytes.size().
@@ -87,22 +81,29 @@ absl::Status CheckParts(absl::Span<const uint8_t> low, absl::Span<const uint8_t>
 
 SparseIndexForm SmallestIndexForm(absl::Span<const uint32_t> indices) {
   if (indices.empty()) return {};
-  const int64_t count = indices.size();
+  return SmallestIndexForm(indices.size(), indices.back(), [&](int low_bits) { return UnaryBits(indices, low_bits); });
+}
+
+SparseIndexForm SmallestIndexForm(int64_t count, uint32_t last, absl::FunctionRef<int64_t(int)> unary_bits) {
   // All bits together are convex in low_bits, and fewest near the logarithm of the mean gap.
-  const uint64_t mean_gap = (uint64_t{indices.back()} + 1) / count;
-  int best = std::min<int>(std::bit_width(mean_gap) - 1, kMaxLowBits);
-  int64_t best_bits = count * best + UnaryBits(indices, best);
+  const uint64_t mean_gap = (uint64_t{last} + 1) / count;
+  int best = std::min<int>(std::bit_width(mean_gap) - 1, kMaxSparseLowBits);
+  int64_t best_bits = count * best + unary_bits(best);
   for (int step : {-1, 1}) {
-    for (int low_bits = best + step; low_bits >= 0 && low_bits <= kMaxLowBits; low_bits += step) {
-      const int64_t bits = count * low_bits + UnaryBits(indices, low_bits);
+    for (int low_bits = best + step; low_bits >= 0 && low_bits <= kMaxSparseLowBits; low_bits += step) {
+      const int64_t bits = count * low_bits + unary_bits(low_bits);
       if (bits >= best_bits) break;
       best = low_bits;
       best_bits = bits;
     }
   }
+  const auto form_with = [&](int low_bits) -> SparseIndexForm {
+    const int64_t size_bytes = BytesOfBits(count * low_bits) + BytesOfBits(unary_bits(low_bits));
+    return {.low_bits = low_bits, .size_bytes = size_bytes};
+  };
   // Two parts may need a byte more than the bitmap, which is one.
-  const SparseIndexForm form = FormWith(indices, best);
-  const SparseIndexForm bitmap = FormWith(indices, 0);
+  const SparseIndexForm form = form_with(best);
+  const SparseIndexForm bitmap = form_with(0);
   return bitmap.size_bytes <= form.size_bytes ? bitmap : form;
 }
 
@@ -130,7 +131,7 @@ void WriteSparseIndices(absl::Span<const uint32_t> indices, const SparseIndexFor
 
 absl::Status CheckSparseIndices(absl::Span<const uint8_t> bytes, int low_bits, int64_t count, int64_t range) {
   BANYAN_CHECK(range >= 0 && range <= kMaxSparseRange);
-  if (low_bits < 0 || low_bits > kMaxLowBits) return Refused("0 to 30 low bits", count, low_bits);
+  if (low_bits < 0 || low_bits > kMaxSparseLowBits) return Refused("0 to 30 low bits", count, low_bits);
   if (count < 0 || count > range) return Refused("their number inside the range", count, range);
   if (BytesOfBits(count * low_bits) > static_cast<int64_t>(bytes.size())) {
     return Refused("all their low bits", count, bytes.size());

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 
@@ -27,6 +28,8 @@ namespace banyan {
 
 // Elements of the longest range that has sparse indices.
 inline constexpr int64_t kMaxSparseRange = INT32_MAX;
+
+inline constexpr int kMaxSparseLowBits = 30;
 
 struct SparseIndexForm {
   int low_bits = 0;
@@ -37,6 +40,10 @@ struct SparseIndexForm {
 
 // The form with the fewest bits, never larger than the bitmap. REQUIRES: `indices` rise and lie below kMaxSparseRange.
 SparseIndexForm SmallestIndexForm(absl::Span<const uint32_t> indices);
+
+// The same for `count` indices of which only the last and the length of the unary part for given low bits are known.
+// REQUIRES: count > 0.
+SparseIndexForm SmallestIndexForm(int64_t count, uint32_t last, absl::FunctionRef<int64_t(int)> unary_bits);
 
 // Writes `indices` to all of `bytes`. REQUIRES: the form is SmallestIndexForm(indices), `bytes` is as long as it says.
 void WriteSparseIndices(absl::Span<const uint32_t> indices, const SparseIndexForm& form, absl::Span<uint8_t> bytes);

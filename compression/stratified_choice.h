@@ -13,8 +13,12 @@
 
 #include "absl/types/span.h"
 #include "compression/kernel_path.h"
+#include "compression/strata.h"
 
 namespace banyan {
+
+// The strata that a seed gives for `count` of the elements. REQUIRES: 1 <= count <= range <= INT32_MAX.
+Strata StrataOf(int64_t range, int64_t count, uint64_t seed);
 
 // Fills `indices` with different indices below `range`. A draw is uniform to 2^-32 of its stratum. REQUIRES:
 // 1 <= indices.size() <= range <= INT32_MAX.

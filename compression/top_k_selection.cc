@@ -11,10 +11,6 @@
 namespace banyan {
 namespace {
 
-// Zero, which is never kept, lies below.
-constexpr Magnitude kLeastMagnitude = 1;
-// Exponent and seven bits of the fraction: a sample says no more.
-constexpr int kSampledBits = 15;
 // Of these a sample shall hold so many that are kept.
 constexpr double kKeptInSample = 16;
 constexpr int64_t kSampleAtLeast = 4096;
@@ -28,16 +24,10 @@ int64_t SampleSize(int64_t elements, double share) {
 // What k of the values reach, by the elements of a sample. `spare_deviations` standard deviations of their number are
 // added to it before.
 Magnitude SampledThreshold(absl::Span<const float> values, int64_t k, double spare_deviations, uint64_t seed) {
-  const int64_t elements = values.size();
-  const double share = static_cast<double>(k) / elements;
-  std::vector<uint32_t> places(SampleSize(elements, share));
-  ChooseStratified(elements, seed, absl::MakeSpan(places));
-  const double kept = share * places.size();
-  const int64_t rank = std::llround(kept + spare_deviations * std::sqrt(kept));
-  const int64_t samples = places.size();
-  const Magnitude threshold =
-      KthLargestMagnitude(ValuesAt(values, places), std::clamp<int64_t>(rank, 1, samples), kSampledBits);
-  return std::max(threshold, kLeastMagnitude);
+  const TopKSample sample = TopKSampleOf(values.size(), k, spare_deviations);
+  std::vector<uint32_t> places(sample.size);
+  ChooseStratified(values.size(), seed, absl::MakeSpan(places));
+  return std::max(KthLargestMagnitude(ValuesAt(values, places), sample.rank, kSampledBits), kLeastKeptMagnitude);
 }
 
 // The k largest of the candidates, which rise and are not zero; all when there are fewer.
@@ -68,6 +58,16 @@ int64_t KeptElements(int64_t elements, double ratio) {
   return kept >= elements ? elements : kept >= 1 ? static_cast<int64_t>(kept) : 1;
 }
 
+TopKSample TopKSampleOf(int64_t elements, int64_t k, double spare_deviations) {
+  const double share = static_cast<double>(k) / elements;
+  const int64_t size = SampleSize(elements, share);
+  const double kept = share * size;
+  const int64_t rank = std::llround(kept + spare_deviations * std::sqrt(kept));
+  return {.size = size, .rank = std::clamp<int64_t>(rank, 1, size)};
+}
+
+bool IsSampledNumberGood(int64_t found, int64_t k) { return found <= 2 * k && 2 * found >= k; }
+
 std::vector<uint32_t> SelectLargest(absl::Span<const float> values, int64_t k) {
   constexpr uint64_t kAnySeed = 0;
   constexpr double kSpareDeviations = 2.5;
@@ -75,9 +75,9 @@ std::vector<uint32_t> SelectLargest(absl::Span<const float> values, int64_t k) {
   const Magnitude guess = SampledThreshold(values, k, kSpareDeviations, kAnySeed);
   std::vector<uint32_t> candidates = CollectFrom(values, guess, limit);
   const int64_t found = candidates.size();
-  const bool has_all = found <= limit && (found >= k || guess == kLeastMagnitude);
+  const bool has_all = found <= limit && (found >= k || guess == kLeastKeptMagnitude);
   if (!has_all) {
-    const Magnitude threshold = std::max(KthLargestMagnitude(values, k), kLeastMagnitude);
+    const Magnitude threshold = std::max(KthLargestMagnitude(values, k), kLeastKeptMagnitude);
     candidates = CollectFrom(values, threshold, values.size());
   }
   return LargestOf(values, std::move(candidates), k);
@@ -85,8 +85,7 @@ std::vector<uint32_t> SelectLargest(absl::Span<const float> values, int64_t k) {
 
 std::vector<uint32_t> SelectLargestSampled(absl::Span<const float> values, int64_t k, uint64_t seed) {
   std::vector<uint32_t> indices = CollectFrom(values, SampledThreshold(values, k, 0, seed), 2 * k);
-  const int64_t found = indices.size();
-  if (found > 2 * k || 2 * found < k) return SelectLargest(values, k);
+  if (!IsSampledNumberGood(indices.size(), k)) return SelectLargest(values, k);
   return indices;
 }
 

@@ -7,11 +7,30 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "compression/magnitudes.h"
 
 namespace banyan {
 
 // How many of `elements` the ratio says: at least one, at most all. REQUIRES: elements > 0.
 int64_t KeptElements(int64_t elements, double ratio);
+
+// Zero, which is never kept, lies below.
+inline constexpr Magnitude kLeastKeptMagnitude = 1;
+
+// Exponent and seven bits of the fraction of a threshold: a sample says no more.
+inline constexpr int kSampledBits = 15;
+
+// How many values are sampled for a threshold, and the rank of it among them, from 1.
+struct TopKSample {
+  int64_t size = 0;
+  int64_t rank = 0;
+};
+
+// For k of `elements`; `spare_deviations` standard deviations of the number that is kept are added to it before.
+TopKSample TopKSampleOf(int64_t elements, int64_t k, double spare_deviations);
+
+// Whether so many are about k.
+bool IsSampledNumberGood(int64_t found, int64_t k);
 
 // The k largest, of equal ones those of lower index; fewer than k only when no others differ from zero. A sample gives
 // a threshold that is probably too low by a little, and what reaches it is looked through exactly; if it misses, all

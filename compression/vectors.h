@@ -7,13 +7,9 @@
 #include <cstdint>
 
 #include "compression/kernel_path.h"
+#include "compression/lanes.h"
 
 namespace banyan {
-
-// The formats of frames and the order of sums speak of sixteen lanes, at every width.
-inline constexpr int64_t kLanes = 16;
-
-inline constexpr uint32_t kSignBit = 0x80000000;
 
 template <int kWidth>
 struct Vectors {

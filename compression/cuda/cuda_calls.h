@@ -1,0 +1,46 @@
+// What the CUDA runtime does for cuda_device.h, as plain functions: sources that nvcc compiles know nothing of Abseil,
+// and others nothing of CUDA. Each works on a device by its number and leaves the calling thread's own choice of a
+// device as it was. Thread-safe on distinct streams.
+#ifndef BANYAN_COMPRESSION_CUDA_CUDA_CALLS_H_
+#define BANYAN_COMPRESSION_CUDA_CUDA_CALLS_H_
+
+#include <cstdint>
+
+// What cudaStream_t points to.
+struct CUstream_st;
+
+namespace banyan {
+
+enum class CudaOutcome : uint8_t { kDone, kNoDevice, kNoMemory, kFailed };
+
+struct CudaResult {
+  CudaOutcome outcome = CudaOutcome::kDone;
+  const char* text = "";  // CUDA's own, for ever
+};
+
+// A device's stream: what is put into it happens in that order. A null stream is the device's default one.
+struct CudaQueue {
+  int device = 0;
+  CUstream_st* stream = nullptr;
+};
+
+// kNoDevice, and zero, where there is none or no driver.
+CudaResult CountCudaDevices(int* count);
+
+// Whether the device has memory in the order of a stream, which this library takes.
+CudaResult HasCudaStreamMemory(int device, bool* has);
+
+CudaResult AllocateCuda(const CudaQueue& queue, int64_t size_bytes, void** memory);
+CudaResult FreeCuda(const CudaQueue& queue, void* memory);
+CudaResult ClearCuda(const CudaQueue& queue, void* memory, int64_t size_bytes);
+
+// In either direction; waits until it is done.
+CudaResult CopyCuda(const CudaQueue& queue, const void* from, int64_t size_bytes, void* to);
+
+// A kernel of kernel.h, on blocks 0 to blocks - 1. REQUIRES: there are some, below 2^31.
+template <typename K>
+CudaResult LaunchCuda(const CudaQueue& queue, const K& kernel, int64_t blocks);
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CUDA_CUDA_CALLS_H_

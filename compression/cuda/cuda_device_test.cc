@@ -1,0 +1,78 @@
+// The kernels on a GPU against the host's codecs. Skipped where there is none.
+#include "compression/cuda/cuda_device.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compression/cuda/device_chunk.h"
+#include "compression/cuda/testing_conformance.h"
+#include "compression/testing_samples.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(CudaDeviceErrorsTest, OpensNoGpuThatIsNotThere) {
+  for (int number : {-1, 1000}) {
+    const absl::Status status = CudaDevice::Open(number, nullptr).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+    if (!CudaDevice::Count().ok()) {
+      EXPECT_THAT(std::string(status.message()), HasSubstr("no CUDA device was found"));
+    }
+  }
+}
+
+class CudaDeviceTest : public testing::TestWithParam<int64_t> {
+ protected:
+  void SetUp() override {
+    const absl::StatusOr<int> count = CudaDevice::Count();
+    if (!count.ok()) GTEST_SKIP() << count.status().message();
+    absl::StatusOr<std::unique_ptr<CudaDevice>> device = CudaDevice::Open(0, nullptr);
+    ASSERT_TRUE(device.ok()) << device.status();
+    device_ = *std::move(device);
+  }
+
+  std::unique_ptr<CudaDevice> device_;
+};
+
+TEST_P(CudaDeviceTest, EveryCodecDoesWhatItDoesOnTheHost) {
+  const int64_t count = GetParam();
+  const std::vector<NamedValues> all = ConformanceValues(count, static_cast<uint64_t>(count));
+  for (const Encoding& encoding : ConformanceEncodings()) {
+    for (const NamedValues& values : all) ExpectAsOnHost(encoding, values, *device_);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CudaDeviceTest,
+                         testing::Values(1, 31, 32, 33, 511, 1000, 1023, 1024, 3000, 4097, 32768, 65536, 65537, 100003,
+                                         1000001));
+
+using CudaDeviceLimitsTest = CudaDeviceTest;
+
+TEST_P(CudaDeviceLimitsTest, MemoryThatDoesNotSufficeIsAnError) {
+  const absl::Status status = device_->Allocate(GetParam(), DataType::kByte).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_TRUE(device_->Allocate(1000, DataType::kByte).ok());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CudaDeviceLimitsTest, testing::Values(int64_t{1} << 46));
+
+using CudaDeviceFramesTest = CudaDeviceTest;
+
+TEST_P(CudaDeviceFramesTest, CorruptFramesAreRefused) {
+  EncodedChunk chunk = EncodeChunk({.codec = CodecId::kTopK, .ratio = 0.1}, Buffer::CopyOf(GaussianSamples(500, 1)), 1);
+  chunk.payload[0] = chunk.payload[0].Slice(0, GetParam());
+  chunk.frames[0].size_bytes = GetParam();
+  absl::StatusOr<Buffer> values = device_->Allocate(500, DataType::kFloat32);
+  ASSERT_TRUE(values.ok());
+  EXPECT_EQ(DecodeAddChunkOnDevice(chunk, *values, *device_).code(), absl::StatusCode::kInvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CudaDeviceFramesTest, testing::Values(5, 50));
+
+}  // namespace
+}  // namespace banyan

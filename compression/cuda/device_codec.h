@@ -1,0 +1,50 @@
+// The work of a codec on a device: the same frames, to the bit, as Codec makes and reads on a host. Stateless, hence
+// thread-safe on distinct devices. device_chunk.h is what callers take.
+#ifndef BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
+#define BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compression/cuda/device.h"
+#include "compression/encoding.h"
+#include "core/buffer.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+// A frame that Codec::Check() passed, in both memories: what decides which kernels run is read on the host.
+struct CheckedFrame {
+  Buffer host;
+  Buffer device;
+  int64_t elements = 0;
+};
+
+enum class Into : uint8_t { kReplace, kAdd };
+
+class DeviceCodec {
+ public:
+  virtual ~DeviceCodec() = default;
+
+  virtual CodecId id() const = 0;
+
+  // The one frame, in the device's memory, of the values at `values`. REQUIRES: elements > 0, EncodeChunkOnDevice()
+  // found nothing wrong with the encoding.
+  virtual absl::StatusOr<Buffer> Encode(const float* values, int64_t elements, const Encoding& encoding,
+                                        Device& device) const = 0;
+
+  // Replaces what lies at `out`, or adds to it, all of the frame's elements. REQUIRES: it has some.
+  virtual absl::Status Decode(const CheckedFrame& frame, Into into, float* out, Device& device) const = 0;
+};
+
+// The device's codec of that id; null where there are no kernels for it.
+const DeviceCodec* DeviceCodecFor(CodecId id);
+
+// All that DeviceCodecFor() knows.
+std::vector<CodecId> DeviceCodecIds();
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_

@@ -1,0 +1,24 @@
+// One bit after a randomized Hadamard transform on a device: the frames of onebit_rht_codec.h. The order of a row's
+// sums lets sixteen threads at a time work on each of them. Stateless, hence thread-safe on distinct devices.
+#ifndef BANYAN_COMPRESSION_CUDA_DEVICE_ONEBIT_RHT_CODEC_H_
+#define BANYAN_COMPRESSION_CUDA_DEVICE_ONEBIT_RHT_CODEC_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "compression/cuda/device_codec.h"
+
+namespace banyan {
+
+class DeviceOneBitRhtCodec : public DeviceCodec {
+ public:
+  CodecId id() const override { return CodecId::kOneBitRht; }
+  absl::StatusOr<Buffer> Encode(const float* values, int64_t elements, const Encoding& encoding,
+                                Device& device) const override;
+  absl::Status Decode(const CheckedFrame& frame, Into into, float* out, Device& device) const override;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CUDA_DEVICE_ONEBIT_RHT_CODEC_H_

@@ -1,0 +1,32 @@
+// Which elements top-k keeps, found on a device: those that top_k_selection.h chooses on a host, where a definition
+// beside the algorithm there makes them unique. Pure functions but for the device's work.
+#ifndef BANYAN_COMPRESSION_CUDA_DEVICE_SELECTION_H_
+#define BANYAN_COMPRESSION_CUDA_DEVICE_SELECTION_H_
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "compression/cuda/device.h"
+#include "core/buffer.h"
+
+namespace banyan {
+
+// Rising indices in a device's memory.
+struct DeviceIndices {
+  Buffer memory;  // uint32_t each
+  int64_t count = 0;
+
+  const uint32_t* data() const { return static_cast<const uint32_t*>(memory.data()); }
+};
+
+// SelectLargest() of the values: a radix selection of the k-th largest magnitude, two passes that list what reaches it.
+// REQUIRES, here and below: 1 <= k <= elements <= INT32_MAX, `values` is the device's memory.
+absl::StatusOr<DeviceIndices> SelectLargestOnDevice(const float* values, int64_t elements, int64_t k, Device& device);
+
+// SelectLargestSampled() of the values.
+absl::StatusOr<DeviceIndices> SelectLargestSampledOnDevice(const float* values, int64_t elements, int64_t k,
+                                                           uint64_t seed, Device& device);
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CUDA_DEVICE_SELECTION_H_

@@ -1,0 +1,58 @@
+// How onebit_rht_codec.h cuts elements into rows, and a row's scale, for any device. Pure functions.
+#ifndef BANYAN_COMPRESSION_RHT_LAYOUT_H_
+#define BANYAN_COMPRESSION_RHT_LAYOUT_H_
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "compression/kernel_body.h"
+#include "compression/sign_layout.h"
+
+namespace banyan {
+
+// A row of this length stays in the second-level cache; longer ones gain nothing.
+inline constexpr int64_t kLongestRhtRow = 32768;
+inline constexpr int64_t kShortestCutRhtRow = 1024;
+
+// The transformed length of the next row when that many elements are left. REQUIRES: at least one.
+BANYAN_KERNEL_BODY int64_t NextRhtRowSize(int64_t left) {
+  if (left >= kLongestRhtRow) return kLongestRhtRow;
+  const uint64_t elements = static_cast<uint64_t>(left);
+  return static_cast<int64_t>(left >= kShortestCutRhtRow ? std::bit_floor(elements) : std::bit_ceil(elements));
+}
+
+struct RhtLayout {
+  int64_t rows = 0;
+  int64_t row_elements = 0;  // of all rows, with the zeros that fill the last one
+  int64_t sign_bytes = 0;
+  int64_t last_row_size = 0;
+};
+
+BANYAN_KERNEL_BODY RhtLayout RhtLayoutOf(int64_t elements) {
+  const int64_t long_rows = elements / kLongestRhtRow;
+  RhtLayout layout{.rows = long_rows,
+                   .row_elements = long_rows * kLongestRhtRow,
+                   .sign_bytes = long_rows * SignBytes(kLongestRhtRow),
+                   .last_row_size = kLongestRhtRow};
+  for (int64_t left = elements % kLongestRhtRow; left > 0; left -= layout.last_row_size) {
+    layout.last_row_size = NextRhtRowSize(left);
+    layout.row_elements += layout.last_row_size;
+    layout.sign_bytes += SignBytes(layout.last_row_size);
+    ++layout.rows;
+  }
+  return layout;
+}
+
+// From the sum of squares of a row and the sum of magnitudes after its transform, which is infinite also when the
+// butterflies left float32.
+BANYAN_KERNEL_BODY float RhtScale(double squares, double magnitudes) {
+  constexpr uint32_t kNotANumber = 0x7fc00000;
+  if (squares == 0) return 0;
+  const bool is_finite = magnitudes <= std::numeric_limits<double>::max();
+  return is_finite ? static_cast<float>(squares / magnitudes) : std::bit_cast<float>(kNotANumber);
+}
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_RHT_LAYOUT_H_
