@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "proto/job_config.h"
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 #include "sim/violations.h"
 #include "sim/worker_listener.h"
 
@@ -19,8 +19,8 @@ namespace banyan {
 class ResultChecker : public WorkerListener {
  public:
   // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer, or a
-  // job whose tensors are compressed, makes of a sum only has to be the same everywhere. `plan` and `violations`
-  // outlive this.
+  // job whose tensors are compressed, makes of a sum, and all of a plan with a source of its own, only has to be the
+  // same everywhere. `plan` and `violations` outlive this.
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op, bool is_compressed,
                 Violations* violations);
 

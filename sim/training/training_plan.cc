@@ -1,4 +1,4 @@
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 
 #include "sim/digest.h"
 
@@ -13,6 +13,11 @@ constexpr uint64_t kMixer = 0xD6E8FEB86659FD93;
 RoundKind TrainingPlan::KindOf(Round round) const {
   const bool broadcast = round == Round(0) || (broadcast_every > 0 && round.value() % broadcast_every == 0);
   return broadcast ? RoundKind::kBroadcast : RoundKind::kAggregate;
+}
+
+void TrainingPlan::Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const {
+  if (source != nullptr) return source->Fill(worker, tensor, round, values);
+  FillGradient(*this, worker, tensor, round, values);
 }
 
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
