@@ -77,6 +77,7 @@ class TrainingRun : private WorkerListener {
   }
 
   void SetRates(uint64_t step) {
+    step_ = step;
     for (const auto& [ends, rate_bps] : first_rates_) {
       network().FindLink(ends.first, ends.second)->set_rate_bps(rate_bps * options_.rates.part(step, ends.first));
     }
@@ -94,6 +95,7 @@ class TrainingRun : private WorkerListener {
       const bool is_step =
           options_.rates.part && options_.rates.rounds > 0 && (round.value() - 1) % options_.rates.rounds == 0;
       if (is_step) SetRates((round.value() - 1) / options_.rates.rounds);
+      round_steps_.push_back(step_);
     }
     if (options_.listener != nullptr) options_.listener->OnPushed(now, worker, tensor, round);
   }
@@ -106,6 +108,7 @@ class TrainingRun : private WorkerListener {
   TrainingReport MakeReport() {
     TrainingReport report;
     for (const auto& [round, times] : cluster_.clock().rounds()) report.round_ends.push_back(times.last_pull - start_);
+    report.round_steps = round_steps_;
     report.sent_bytes = CarriedBytes() - bytes_before_;
     report.volume = volume_.volume();
     report.replicas_identical = cluster_.results().replicas_identical();
@@ -119,6 +122,8 @@ class TrainingRun : private WorkerListener {
   Timestamp start_;
   Round last_pushed_ = Round(0);
   int64_t bytes_before_ = 0;
+  uint64_t step_ = 0;
+  std::vector<uint64_t> round_steps_;
 };
 
 }  // namespace

@@ -32,6 +32,8 @@ struct TrainingSimulationOptions {
 struct TrainingReport {
   // When the last worker had the result of each round, from the first on; since all had the initial values.
   std::vector<absl::Duration> round_ends;
+  // The rates' step when each round's first gradient was pushed; zeros without a profile.
+  std::vector<uint64_t> round_steps;
   int64_t sent_bytes = 0;  // on all links, from the first push on, with headers and control messages
   // Bytes of encoded values over those of the same elements as float32.
   double volume = 1;
