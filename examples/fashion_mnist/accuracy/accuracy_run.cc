@@ -1,5 +1,6 @@
 #include "examples/fashion_mnist/accuracy/accuracy_run.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,8 @@ namespace {
 constexpr double kLearningRate = 0.04;
 constexpr double kMomentum = 0.9;
 constexpr uint64_t kMeasurementsPerEpoch = 4;
-// Rounds from which an uncompressed synchronisation is measured: by then the plan has settled.
-constexpr uint64_t kCalibrationRounds = 12;
-constexpr uint64_t kSettlingRounds = 6;
+// Of an uncompressed job, for the time of a synchronisation: by half of them the plan has settled.
+constexpr uint64_t kCalibrationRounds = 60;
 
 ClassifierOptions ModelOptions(uint64_t seed) {
   return {.seed = seed, .learning_rate = kLearningRate, .momentum = kMomentum};
@@ -94,8 +94,12 @@ absl::StatusOr<absl::Duration> CalibrateComputeTime(const OverlayConfig& overlay
   options.rounds = kCalibrationRounds;
   const absl::StatusOr<TrainingReport> report = SimulateTraining(options);
   if (!report.ok()) return report.status();
-  const absl::Duration measured = report->round_ends.back() - report->round_ends[kSettlingRounds - 1];
-  return measured / static_cast<double>(kCalibrationRounds - kSettlingRounds) / kReferenceSynchronisation;
+  std::vector<absl::Duration> durations;
+  for (size_t i = kCalibrationRounds / 2; i < kCalibrationRounds; ++i) {
+    durations.push_back(report->round_ends[i] - report->round_ends[i - 1]);
+  }
+  std::sort(durations.begin(), durations.end());
+  return durations[durations.size() / 2] / kReferenceSynchronisation;
 }
 
 absl::StatusOr<AccuracyResult> RunAccuracy(const AccuracySetup& setup, const CompressionConfig& compression,
