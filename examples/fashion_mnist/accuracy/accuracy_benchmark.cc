@@ -14,6 +14,7 @@
 #include "examples/fashion_mnist/accuracy/accuracy_scenario.h"
 #include "examples/fashion_mnist/accuracy/accuracy_table.h"
 #include "examples/fashion_mnist/classifier.h"
+#include "runtime/chunk_heap.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "topology/overlay_yaml.h"
 
@@ -89,6 +90,7 @@ int Main(absl::Span<const std::string> arguments) {
   if (std::optional<int> code = ParseAccuracyOptions(arguments, options, std::cout, std::cerr); code.has_value()) {
     return *code;
   }
+  KeepChunksInHeap();
   UseOneThread();
   const absl::Status status = Measure(options);
   if (status.ok()) return 0;

@@ -10,6 +10,8 @@ ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<
                                const ImageSet* training_images, const ImageSet* test_images)
     : options_(options),
       test_images_(test_images),
+      sample_images_(
+          TakeShard(*test_images, 0, static_cast<int>(1 + (test_images->size() - 1) / options.sampled_images))),
       classifier_(options.model),
       results_(classifier_.parameters().size()),
       losses_(options.rounds, 0.0) {
@@ -65,7 +67,8 @@ void ReplicaTrainer::TakeStep() {
   taken_ = taken_.Next();
   const uint64_t done = taken_.value() * options_.measurements / options_.rounds;
   if (done > measurements_.size()) {
-    measurements_.push_back({taken_.value(), classifier_.MeasureAccuracy(*test_images_)});
+    const bool is_last = taken_.value() == options_.rounds;
+    measurements_.push_back({taken_.value(), classifier_.MeasureAccuracy(is_last ? *test_images_ : sample_images_)});
   }
 }
 

@@ -24,6 +24,8 @@ struct ReplicaTrainerOptions {
   int64_t batch = 16;       // images of each worker in each round
   uint64_t rounds = 1;
   uint64_t measurements = 1;  // of the accuracy, evenly spread, the last after the last round
+  // Of the test images, for all measurements but the last: what only shows how training goes on need not take long.
+  int64_t sampled_images = 2000;
 };
 
 class ReplicaTrainer : public GradientSource, public WorkerListener {
@@ -60,6 +62,7 @@ class ReplicaTrainer : public GradientSource, public WorkerListener {
 
   const ReplicaTrainerOptions options_;
   const ImageSet* const test_images_;
+  const ImageSet sample_images_;
   Classifier classifier_;
   std::map<WorkerName, Shard> shards_;
   // Whose gradients the classifier holds.
