@@ -41,6 +41,7 @@ struct ClientPush {
   Buffer gradient;
   int32_t priority = 0;  // higher goes first
   bool wants_result = false;
+  bool flush = false;  // the round is a kFlush; all workers of all nodes say the same
 };
 
 // The result of the last round that this worker pushed.

@@ -48,10 +48,11 @@ class CompressedRoundsTest : public ::testing::Test {
   }
 
   // Every node pushes one of these; what node 1 gets, after checking that all get the same.
-  std::vector<float> RunRound(const std::vector<std::vector<float>>& gradients) {
+  std::vector<float> RunRound(const std::vector<std::vector<float>>& gradients, bool flush = false) {
     std::vector<RequestId> requests;
     for (uint32_t node = 1; node <= kNodes; ++node) {
-      requests.push_back(cluster_->Push(node, 0, kKey, gradients[node - 1]));
+      const std::vector<float>& gradient = gradients[node - 1];
+      requests.push_back(flush ? cluster_->Flush(node, 0, kKey, gradient) : cluster_->Push(node, 0, kKey, gradient));
     }
     for (RequestId request : requests) {
       EXPECT_TRUE(cluster_->StatusOf(request).ok()) << cluster_->StatusOf(request);
@@ -74,6 +75,14 @@ class CompressedRoundsTest : public ::testing::Test {
       const std::vector<float> result = RunRound(gradients);
       for (int i = 0; i < kElements; ++i) applied_[i] += result[i];
     }
+  }
+
+  // One round of zeros, into the sum of all that came back.
+  std::vector<float> Flush() {
+    codecs_.clear();
+    const std::vector<float> result = RunRound(std::vector(kNodes, std::vector<float>(kElements)), /*flush=*/true);
+    for (int i = 0; i < kElements; ++i) applied_[i] += result[i];
+    return result;
   }
 
   double LargestDifference() const {
@@ -137,6 +146,43 @@ TEST_F(CompressedRoundsTest, WithoutErrorFeedbackItIs) {
   Start(rule);
   RunRounds(10, 120);
   EXPECT_GT(LargestDifference(), 0.1);
+}
+
+TEST_F(CompressedRoundsTest, AFlushBringsAtOnceWhatWasKeptBack) {
+  for (CompressionRule rule : {TopK(0.01), CompressionRule{.codec = CodecId::kSign}}) {
+    Start(rule);
+    RunRounds(10, 0);
+    EXPECT_GT(LargestDifference(), 0.1);
+    Flush();
+    EXPECT_LT(LargestDifference(), 1e-5);
+    EXPECT_EQ(codecs_, std::set<CodecId>{CodecId::kFp32});
+  }
+}
+
+TEST_F(CompressedRoundsTest, AfterAFlushNothingIsLeftForTheNext) {
+  Start(TopK(0.01));
+  RunRounds(3, 0);
+  Flush();
+  EXPECT_EQ(RunRound(std::vector(kNodes, std::vector<float>(kElements)), /*flush=*/true),
+            std::vector<float>(kElements));
+}
+
+// Plain descent from zero: where all updates have been applied, the parameters are the sum of all that was pushed.
+TEST_F(CompressedRoundsTest, AnOptimizerTakesAFlushForAnUpdate) {
+  Start(TopK(0.01), AggregationOp::kSgd);
+  RunRounds(3, 0);
+  const std::vector<float> parameters = Flush();
+  const double learning_rate = AggregationConfig().learning_rate;
+  for (int i = 0; i < kElements; ++i) ASSERT_NEAR(parameters[i], -learning_rate * pushed_[i], 1e-6);
+  EXPECT_EQ(codecs_, std::set<CodecId>{CodecId::kFp32});
+}
+
+TEST_F(CompressedRoundsTest, WhoFlushesWhileAnotherPushesIsTold) {
+  Start(TopK(0.1));
+  cluster_->Push(1, 0, kKey, std::vector<float>(kElements));
+  const RequestId flush = cluster_->Flush(2, 0, kKey, std::vector<float>(kElements));
+  cluster_->Push(3, 0, kKey, std::vector<float>(kElements));
+  EXPECT_THAT(cluster_->StatusOf(flush).message(), testing::HasSubstr("members disagree"));
 }
 
 // The residual is in the memory that a node reports.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compression/compression_rules.h"
+#include "proto/codec_traits.h"
 #include "xxhash.h"
 
 namespace banyan {
@@ -33,11 +34,16 @@ Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex
   return Make(*rule, ratios_.RatioTo(parent, *rule), key, round, chunk, Half::kReduce);
 }
 
-Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk,
-                                    const std::vector<NodeId>& children) {
+Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio) {
   const CompressionRule* rule = RuleOf(key);
-  if (rule == nullptr || children.empty()) return Encoding{};
-  return Make(*rule, ratios_.LeastRatioTo(children, *rule), key, round, chunk, Half::kBroadcast);
+  if (rule == nullptr) return Encoding{};
+  return Make(*rule, ratio, key, round, chunk, Half::kBroadcast);
+}
+
+double EncodingChooser::ResultRatio(const KeySlice& key, const std::vector<NodeId>& children) {
+  const CompressionRule* rule = RuleOf(key);
+  if (rule == nullptr || !TraitsOf(rule->codec)->is_sparse) return 1;
+  return ratios_.LeastRatioTo(children, *rule);
 }
 
 // Random-k takes the same elements on every node where the ratios are equal: then a sum has no more elements than its

@@ -1,6 +1,7 @@
-// How each chunk that this node sends is to be encoded, from the job's compression rules and from what its links can
-// carry: an uplink by the ratio of that link, a result by the least of the ratios to those who get it from here, since
-// the same bytes go to all. Thread-compatible; owned by RoundEngine.
+// How each chunk that this node sends is to be encoded, from the job's compression rules and from what links can carry:
+// an uplink by the ratio of that link, a result by that of the slowest link of its whole tree on the way down, since
+// the same bytes go to all. The root knows it from the contributions, which carry it up. Thread-compatible; owned by
+// RoundEngine.
 #ifndef BANYAN_NODE_ENCODING_CHOOSER_H_
 #define BANYAN_NODE_ENCODING_CHOOSER_H_
 
@@ -31,8 +32,10 @@ class EncodingChooser {
 
   // Of a contribution, for the parent.
   Encoding ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent);
-  // Of the result at its root, for the children. fp32 for none: nobody else sees it.
-  Encoding ForResult(const KeySlice& key, Round round, ChunkIndex chunk, const std::vector<NodeId>& children);
+  // Of the result at its root. REQUIRES: `ratio` in (0, 1], the least of the tree's.
+  Encoding ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio);
+  // The share of a result's elements that the slowest link to these children can carry. 1 where codecs have no ratio.
+  double ResultRatio(const KeySlice& key, const std::vector<NodeId>& children);
 
   // A round is over on these links.
   void Observe(const std::vector<LinkRatios::Observation>& links) { ratios_.Observe(links); }

@@ -31,7 +31,7 @@ TEST(EncodingChooserTest, RulesSayHow) {
   const Encoding uplink = chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther);
   EXPECT_EQ(uplink.codec, CodecId::kTopK);
   EXPECT_EQ(uplink.ratio, 0.01);
-  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), {kOther}).codec, CodecId::kTopK);
+  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.5).codec, CodecId::kTopK);
 }
 
 TEST(EncodingChooserTest, WhatNoRuleNamesIsNotCompressed) {
@@ -41,9 +41,18 @@ TEST(EncodingChooserTest, WhatNoRuleNamesIsNotCompressed) {
   EXPECT_FALSE(chooser.KeepsResidual(kBias));
 }
 
-TEST(EncodingChooserTest, AResultThatNobodyElseGetsIsNotCompressed) {
+TEST(EncodingChooserTest, AResultIsAsSparseAsItsTreeAsks) {
   EncodingChooser chooser(kSelf, TopK());
-  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), {}).codec, CodecId::kFp32);
+  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.5).ratio, 0.5);
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther}), 0.01);
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {}), 1);
+  EXPECT_EQ(chooser.ResultRatio(kBias, {kOther}), 1);
+}
+
+TEST(EncodingChooserTest, CodecsWithoutARatioAskForNone) {
+  CompressionConfig config = TopK();
+  config.rules[0].codec = CodecId::kFp16;
+  EXPECT_EQ(EncodingChooser(kSelf, config).ResultRatio(kWeight, {kOther}), 1);
 }
 
 TEST(EncodingChooserTest, BiasedCodecsKeepResiduals) {
@@ -64,7 +73,7 @@ TEST(EncodingChooserTest, EachChunkRoundHalfAndNodeRollsItsOwnDice) {
   EXPECT_EQ(chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther).seed, seed);
   EXPECT_NE(chooser.ForUplink(kWeight, Round(2), ChunkIndex(0), kOther).seed, seed);
   EXPECT_NE(chooser.ForUplink(kWeight, Round(1), ChunkIndex(1), kOther).seed, seed);
-  EXPECT_NE(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), {kOther}).seed, seed);
+  EXPECT_NE(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.5).seed, seed);
   EXPECT_NE(other.ForUplink(kWeight, Round(1), ChunkIndex(0), kSelf).seed, seed);
 }
 
@@ -75,7 +84,7 @@ TEST(EncodingChooserTest, RandomKTakesTheSameElementsEverywhere) {
   EncodingChooser other(kOther, config);
   const uint64_t seed = chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther).seed;
   EXPECT_EQ(other.ForUplink(kWeight, Round(1), ChunkIndex(0), kSelf).seed, seed);
-  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), {kOther}).seed, seed);
+  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.5).seed, seed);
   EXPECT_NE(chooser.ForUplink(kWeight, Round(2), ChunkIndex(0), kOther).seed, seed);
 }
 

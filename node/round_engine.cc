@@ -272,6 +272,7 @@ void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundStat
   message.priority = state.contribution->priority;
   message.elements = chunk.range.elements;
   message.frames = encoded.frames;
+  if (half == Half::kReduce) message.result_ratio = ResultRatio(ref, state);
   network_->SendChunk(step, std::move(message), encoded.payload);
 }
 

@@ -134,6 +134,8 @@ class RoundEngine {
   void OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChunk& done);
   void PassUp(StepContext& step, const ChunkRef& ref, RoundState& state);
   bool Compresses(const ChunkRef& ref, const RoundState& state);
+  // Of all the links on which this node and those below it in the reduce half pass the chunk's result on.
+  double ResultRatio(const ChunkRef& ref, const RoundState& state);
   void StartCompressing(StepContext& step, const ChunkRef& ref, RoundState& state);
   // Empty for a tensor without error feedback.
   Buffer ResidualSlice(KeyId key, const ElementRange& range);

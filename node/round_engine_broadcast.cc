@@ -47,7 +47,7 @@ void RoundEngine::TakeResult(StepContext& step, const ChunkRef& ref, RoundState&
     SendTo(step, ref, state, Half::kBroadcast, child, result);
   }
   Buffer replica;
-  if (HasOptimizer() && *state.kind == RoundKind::kAggregate) replica = ReplicaSlice(ref.key, chunk.range);
+  if (HasOptimizer() && *state.kind != RoundKind::kBroadcast) replica = ReplicaSlice(ref.key, chunk.range);
   auto work = std::make_unique<ReadResult>(std::move(result), chunk.range.elements, std::move(replica));
   computations_->Start<ReadResult>(step, std::move(work),
                                    [this, ref](StepContext& later, ReadResult& done) { OnRead(later, ref, done); });

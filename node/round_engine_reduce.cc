@@ -1,4 +1,5 @@
 // The way up: contributions of children and of this node become one sum, for the parent or for the root's result.
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -15,8 +16,8 @@ bool RoundEngine::AgreesOnKind(StepContext& step, const ChunkRef& ref, RoundStat
   if (!state.kind.has_value()) state.kind = kind;
   if (*state.kind == kind) return true;
   listener_->OnRoundBroken(step, ref.key, ref.round,
-                           absl::StrCat("one member pushes while another broadcasts; ", network_->NameOf(said_by), " ",
-                                        kind == RoundKind::kBroadcast ? "broadcasts" : "pushes"));
+                           absl::StrCat("members disagree: a ", NameOf(*state.kind), " for one, a ", NameOf(kind),
+                                        " for ", network_->NameOf(said_by)));
   return false;
 }
 
@@ -31,6 +32,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   if (!sound.ok()) return Refuse(step, message, std::string(sound.message()));
   if (!AgreesOnKind(step, ref, state, message.kind, source)) return Verdict::kRefused;
   chunk.children_counted.insert(source);
+  chunk.result_ratio = std::min(chunk.result_ratio, message.result_ratio);
   Count(step, ref, state, std::move(input));
   return Verdict::kTaken;
 }
@@ -52,7 +54,7 @@ void RoundEngine::Count(StepContext& step, const ChunkRef& ref, RoundState& stat
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   chunk.weight += input.weight;
   if (!input.empty()) {
-    if (*state.kind == RoundKind::kAggregate) {
+    if (*state.kind != RoundKind::kBroadcast) {
       chunk.to_add.push_back(std::move(input));
     } else if (chunk.sole.empty()) {
       chunk.sole = std::move(input);
@@ -116,8 +118,24 @@ void RoundEngine::PassUp(StepContext& step, const ChunkRef& ref, RoundState& sta
   SendTo(step, ref, state, Half::kReduce, *TreeOf(state, chunk).reduce_parent, up);
 }
 
+double RoundEngine::ResultRatio(const ChunkRef& ref, const RoundState& state) {
+  if (*state.kind != RoundKind::kAggregate) return 1;
+  const ChunkState& chunk = state.chunks[ref.chunk.value()];
+  const double own = encodings_.ResultRatio(*book_->FindKey(ref.key), TreeOf(state, chunk).broadcast_children);
+  return std::min(own, chunk.result_ratio);
+}
+
 bool RoundEngine::Compresses(const ChunkRef& ref, const RoundState& state) {
-  return *state.kind == RoundKind::kAggregate && encodings_.Compresses(*book_->FindKey(ref.key));
+  const KeySlice& key = *book_->FindKey(ref.key);
+  switch (*state.kind) {
+    case RoundKind::kAggregate:
+      return encodings_.Compresses(key);
+    case RoundKind::kBroadcast:
+      return false;
+    case RoundKind::kFlush:
+      break;
+  }
+  return encodings_.KeepsResidual(key);
 }
 
 Buffer RoundEngine::ResidualSlice(KeyId key, const ElementRange& range) {
@@ -131,7 +149,10 @@ Buffer RoundEngine::ResidualSlice(KeyId key, const ElementRange& range) {
 void RoundEngine::StartCompressing(StepContext& step, const ChunkRef& ref, RoundState& state) {
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   const NodeId parent = *TreeOf(state, chunk).reduce_parent;
-  const Encoding encoding = encodings_.ForUplink(*book_->FindKey(ref.key), ref.round, ref.chunk, parent);
+  Encoding encoding;
+  if (*state.kind == RoundKind::kAggregate) {
+    encoding = encodings_.ForUplink(*book_->FindKey(ref.key), ref.round, ref.chunk, parent);
+  }
   auto work = std::make_unique<CompressChunk>(std::move(chunk.sum), chunk.weight, encoding,
                                               ResidualSlice(ref.key, chunk.range));
   chunk.sum = Buffer();
@@ -156,10 +177,12 @@ void RoundEngine::FinishSum(StepContext& step, const ChunkRef& ref, RoundState& 
     values = ReplicaSlice(ref.key, chunk.range);
   }
   FinishChunk::Coding coding;
+  // A result that nobody else gets stays as it is.
   if (chunk.weight > 0) {
-    coding.encoding =
-        encodings_.ForResult(*book_->FindKey(ref.key), ref.round, ref.chunk, TreeOf(state, chunk).broadcast_children);
     coding.residual = ResidualSlice(ref.key, chunk.range);
+    if (*state.kind == RoundKind::kAggregate && !TreeOf(state, chunk).broadcast_children.empty()) {
+      coding.encoding = encodings_.ForResult(*book_->FindKey(ref.key), ref.round, ref.chunk, ResultRatio(ref, state));
+    }
   }
   auto work = std::make_unique<FinishChunk>(std::move(chunk.sum), chunk.weight, config_.aggregation, std::move(values),
                                             std::move(slices), std::move(coding));

@@ -202,6 +202,10 @@ RequestId TestCluster::PushOnly(uint32_t node, uint32_t worker, KeyId key, const
   return Call(node, ClientPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, false});
 }
 
+RequestId TestCluster::Flush(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient) {
+  return Call(node, ClientPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, true, true});
+}
+
 RequestId TestCluster::Pull(uint32_t node, uint32_t worker, KeyId key) {
   return Call(node, ClientPull{{}, WorkerId(worker), key});
 }

@@ -39,6 +39,7 @@ class TestCluster {
   RequestId Init(uint32_t node, uint32_t worker, const std::string& name, const std::vector<float>& values);
   RequestId Push(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient, int32_t priority = 0);
   RequestId PushOnly(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient);
+  RequestId Flush(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient);
   RequestId Pull(uint32_t node, uint32_t worker, KeyId key);
   RequestId Broadcast(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& values);
   RequestId Barrier(uint32_t node, uint32_t worker);

@@ -151,8 +151,9 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
   }
   auto known = local.rounds.find(round);
   if (known != local.rounds.end() && known->second.kind != kind) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(RoundText(local.name, round), ": one worker pushes while another broadcasts"));
+    return absl::FailedPreconditionError(absl::StrCat(RoundText(local.name, round), ": workers disagree: a ",
+                                                      NameOf(known->second.kind), " for one, a ", NameOf(kind),
+                                                      " for worker ", worker.value()));
   }
   uint64_t open = 0;
   for (const auto& [number, state] : local.rounds) open += !state.complete;
@@ -232,8 +233,8 @@ void WorkerDesk::WaitFor(StepContext& step, RequestId request, LocalKey& local, 
 }
 
 void WorkerDesk::On(StepContext& step, ClientPush& call) {
-  absl::StatusOr<Round> round =
-      TakePart(call.worker, call.key, RoundKind::kAggregate, std::move(call.gradient), call.priority);
+  const RoundKind kind = call.flush ? RoundKind::kFlush : RoundKind::kAggregate;
+  absl::StatusOr<Round> round = TakePart(call.worker, call.key, kind, std::move(call.gradient), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
   LocalKey& local = *FindLocal(call.key);
   if (call.wants_result) {

@@ -19,7 +19,15 @@ enum class Half : uint8_t { kReduce, kBroadcast };
 enum class RoundKind : uint8_t {
   kAggregate,  // the job's aggregation: sum, mean or a server-side optimizer
   kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
+  kFlush,      // as kAggregate, but lossless, and with all that compression has kept back in earlier rounds
 };
+// The greatest of them.
+inline constexpr RoundKind kLastRoundKind = RoundKind::kFlush;
+
+// For messages: "aggregation", "broadcast", "flush".
+inline constexpr const char* NameOf(RoundKind kind) {
+  return kind == RoundKind::kAggregate ? "aggregation" : kind == RoundKind::kBroadcast ? "broadcast" : "flush";
+}
 
 // One piece of one tensor in one round. Round and attempt tell apart everything that may be on its way at the same
 // time.
@@ -71,6 +79,9 @@ struct ChunkMessage {
   int32_t priority = 0;
   int64_t elements = 0;  // of the whole chunk
   std::vector<FrameHeader> frames;
+  // Of a contribution whose result is to be sparse: the share of its elements that the slowest link can carry on which
+  // those whose contributions are in this one pass the result on. In (0, 1].
+  double result_ratio = 1;
   // Written anew by the sender of each hop.
   uint64_t link_sequence = 0;  // rises per directed link; names the chunk in the link ack
   Timestamp sent_at;           // sender's clock, when it left its queue

@@ -14,6 +14,7 @@ static_assert(static_cast<int>(Half::kReduce) == wire::HALF_REDUCE);
 static_assert(static_cast<int>(Half::kBroadcast) == wire::HALF_BROADCAST);
 static_assert(static_cast<int>(RoundKind::kAggregate) == wire::ROUND_KIND_AGGREGATE);
 static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
+static_assert(static_cast<int>(RoundKind::kFlush) == wire::ROUND_KIND_FLUSH);
 static_assert(static_cast<int>(CodecId::kFp32) == wire::CODEC_ID_FP32);
 static_assert(static_cast<int>(CodecId::kFp16) == wire::CODEC_ID_FP16);
 static_assert(static_cast<int>(CodecId::kBf16) == wire::CODEC_ID_BF16);
@@ -24,6 +25,9 @@ static_assert(static_cast<int>(CodecId::kInt4) == wire::CODEC_ID_INT4);
 static_assert(static_cast<int>(CodecId::kSign) == wire::CODEC_ID_SIGN);
 static_assert(static_cast<int>(CodecId::kTernary) == wire::CODEC_ID_TERNARY);
 static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RHT);
+
+// A peer that asks for less asks for nothing.
+constexpr double kLeastResultRatio = 1e-9;
 
 bool HasRepetition(const std::vector<NodeId>& path) {
   absl::InlinedVector<NodeId, 16> sorted(path.begin(), path.end());
@@ -141,6 +145,7 @@ void Write(const ChunkMessage& from, wire::Envelope& to) {
   for (const FrameHeader& frame : from.frames) WriteFrame(frame, *chunk.add_frames());
   chunk.set_link_sequence(from.link_sequence);
   chunk.set_sent_at_ns(from.sent_at.nanoseconds());
+  if (from.result_ratio < 1) chunk.set_result_ratio(from.result_ratio);
 }
 
 ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, FieldReader fields) {
@@ -148,7 +153,7 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   chunk.id = ReadChunkId(from.id(), fields.Within("id"));
   chunk.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
   chunk.tree = TreeIndex(from.tree());
-  chunk.kind = fields.OneOf("kind", from.kind(), RoundKind::kBroadcast);
+  chunk.kind = fields.OneOf("kind", from.kind(), kLastRoundKind);
   chunk.source_incarnation = fields.NonZero<Incarnation>("source_incarnation", from.source_incarnation());
   chunk.route = ReadSourceRoute(from.route(), fields.Within("route"));
   chunk.is_auxiliary = from.is_auxiliary();
@@ -158,6 +163,9 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   chunk.frames = ReadFrames(from, chunk.elements, payload, fields);
   chunk.link_sequence = from.link_sequence();
   chunk.sent_at = fields.Time("sent_at", from.sent_at_ns());
+  if (from.result_ratio() != 0) {
+    chunk.result_ratio = fields.FiniteBetween("result_ratio", from.result_ratio(), kLeastResultRatio, 1);
+  }
   CheckEmptiness(chunk, fields);
   return chunk;
 }

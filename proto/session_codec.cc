@@ -121,7 +121,7 @@ absl::StatusOr<WorkerMessage> Read(const session::OpenTensor& from) {
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
-  if (from.kind() > static_cast<uint32_t>(TensorCallKind::kBroadcast)) {
+  if (from.kind() > static_cast<uint32_t>(kLastTensorCallKind)) {
     return Malformed(absl::StrCat("unknown kind of call ", from.kind()));
   }
   if (absl::Status status = CheckSlot(from.gradient_slot()); !status.ok()) return status;

@@ -16,6 +16,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       OpenTensor{CallId(1), "fc1.weight", 12345},
       TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5},
       TensorCall{CallId(3), TensorId(4), TensorCallKind::kInit, 0, 0, 0},
+      TensorCall{CallId(3), TensorId(4), kLastTensorCallKind, 0, 1, 0},
       BarrierCall{CallId(9)},
       ReportLossCall{CallId(10), 77, 0.25},
       WorkerGoodBye{},
@@ -86,7 +87,9 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
                   }),
                   "elements");
   }
-  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_kind(5); }), "kind");
+  ExpectRefused(
+      Worker([](auto& m) { m.mutable_tensor_call()->set_kind(static_cast<uint32_t>(kLastTensorCallKind) + 1); }),
+      "kind");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_gradient_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_result_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(std::string(kMaxSessionMessageBytes + 1, '\0'), "at most");

@@ -40,7 +40,9 @@ struct OpenTensor {
   friend bool operator==(const OpenTensor&, const OpenTensor&) = default;
 };
 
-enum class TensorCallKind : uint8_t { kInit, kPush, kPull, kPushPull, kBroadcast };
+enum class TensorCallKind : uint8_t { kInit, kPush, kPull, kPushPull, kBroadcast, kFlush };
+// The greatest of them.
+inline constexpr TensorCallKind kLastTensorCallKind = TensorCallKind::kFlush;
 
 // An operation on an opened tensor. Pull has no gradient slot, Push no result slot; Init's values and Broadcast's are
 // in the gradient slot. A slot that the kind does not have is 0.

@@ -185,7 +185,7 @@ PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
     const wire::PolicyRequest::Entry& entry = from.entries(i);
     FieldReader within = fields.Within("entries", i);
     request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round()),
-                               within.OneOf("kind", entry.kind(), RoundKind::kBroadcast)});
+                               within.OneOf("kind", entry.kind(), kLastRoundKind)});
   }
   return request;
 }

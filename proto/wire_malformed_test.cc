@@ -70,7 +70,7 @@ TEST_F(WireMalformedTest, ChunkIds) {
   RefusesChunk("id.half: 0 to 1 expected, -1 came",
                [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(-1)); });
   RefusesChunk("policy: a number above 0", [](auto& chunk) { chunk.set_policy(0); });
-  RefusesChunk("kind: 0 to 1 expected, 7 came", [](auto& chunk) { chunk.set_kind(static_cast<wire::RoundKind>(7)); });
+  RefusesChunk("kind: 0 to 2 expected, 7 came", [](auto& chunk) { chunk.set_kind(static_cast<wire::RoundKind>(7)); });
   RefusesChunk("source_incarnation: a number above 0", [](auto& chunk) { chunk.set_source_incarnation(0); });
   RefusesChunk("sent_at: 0 to 4611686018427387904 expected, -1 came", [](auto& chunk) { chunk.set_sent_at_ns(-1); });
   RefusesChunk("sent_at: 0 to", [](auto& chunk) { chunk.set_sent_at_ns(std::numeric_limits<int64_t>::max()); });
@@ -92,6 +92,12 @@ TEST_F(WireMalformedTest, Routes) {
   RefusesChunk("route.hop: 0 to 1 expected, 2 came", [](auto& chunk) { chunk.mutable_route()->set_hop(2); });
   RefusesChunk("route.hop: 0 to 1 expected, 4294967295 came",
                [](auto& chunk) { chunk.mutable_route()->set_hop(0xffffffff); });
+}
+
+TEST_F(WireMalformedTest, ResultRatios) {
+  for (double ratio : {-0.5, 1e-12, 1.5, std::numeric_limits<double>::quiet_NaN()}) {
+    RefusesChunk("result_ratio: ", [ratio](auto& chunk) { chunk.set_result_ratio(ratio); });
+  }
 }
 
 TEST_F(WireMalformedTest, Frames) {
@@ -184,8 +190,8 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
   Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].key: a number above 0",
           [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_key(0); });
-  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[1].kind: 0 to 1 expected, 2 came",
-          [](auto& e) { e.mutable_policy_request()->mutable_entries(1)->set_kind(static_cast<wire::RoundKind>(2)); });
+  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[1].kind: 0 to 2 expected, 3 came",
+          [](auto& e) { e.mutable_policy_request()->mutable_entries(1)->set_kind(static_cast<wire::RoundKind>(3)); });
   Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
           [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
   Refuses(wire::Envelope::kPeerLost, "PeerLost: peer: a", [](auto& e) { e.mutable_peer_lost()->clear_peer(); });

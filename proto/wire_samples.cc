@@ -154,6 +154,7 @@ WireSample SampleChunk() {
   chunk.priority = -3;
   chunk.elements = 100;
   chunk.frames = {{CodecId::kFp32, 40, 60, 240}, {CodecId::kFp32, 1, 39, 156}};
+  chunk.result_ratio = 0.25;
   chunk.link_sequence = 70000;
   chunk.sent_at = Timestamp::FromNanoseconds(1234567890123);
   return {Message(std::move(chunk)), {Buffer::Allocate(60), Buffer::Allocate(156, DataType::kByte)}};

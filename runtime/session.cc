@@ -60,6 +60,11 @@ Ticket Session::PushPull(absl::string_view key, absl::Span<const float> gradient
   return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, options.priority));
 }
 
+Ticket Session::Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+                      PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kFlush, key, gradient, result, options.priority));
+}
+
 Ticket Session::Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
                           PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, options.priority));

@@ -11,7 +11,7 @@
 // empty span) come with the ticket at once. When the node dies or the job fails, every waiting and every later
 // operation ends with UNAVAILABLE (or the code that the job failed with) and names the node, the key and the round.
 //
-// Workers of one node must call Init, Push and Broadcast of a key equally often.
+// Workers of one node must call Init, Push, Flush and Broadcast of a key equally often.
 #ifndef BANYAN_RUNTIME_SESSION_H_
 #define BANYAN_RUNTIME_SESSION_H_
 
@@ -93,6 +93,11 @@ class Session {
   // Both. `result` may be `gradient`'s own memory.
   Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                   PushOptions options = {});
+  // A PushPull that loses nothing, where tensors are compressed with error feedback: the round travels as float32 and
+  // brings along what the encodings of earlier rounds have kept back on all nodes. For the last gradients of a training
+  // (zeros do). All workers of all nodes call it for the same round.
+  Ticket Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+               PushOptions options = {});
   // A round whose result is the values of the lowest worker of the lowest node. `result` may be `values`' own memory.
   Ticket Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
                    PushOptions options = {});

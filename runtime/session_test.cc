@@ -122,6 +122,19 @@ TEST_P(SessionTest, PushesThatNobodyPullsGoOn) {
   EXPECT_EQ(pull.round(), 20u);
 }
 
+TEST_P(SessionTest, AFlushIsARoundLikeAnother) {
+  StartNode();
+  auto session = Open();
+  std::vector<float> values = {1, 2, 3};
+  EXPECT_TRUE(session->Init("w", values).Wait(kLong).ok());
+  EXPECT_TRUE(session->PushPull("w", values, absl::MakeSpan(values)).Wait(kLong).ok());
+  std::vector<float> result(3);
+  Ticket flush = session->Flush("w", values, absl::MakeSpan(result));
+  EXPECT_TRUE(flush.Wait(kLong).ok());
+  EXPECT_EQ(flush.round(), 2u);
+  EXPECT_EQ(result, values);
+}
+
 TEST_P(SessionTest, BroadcastBarrierAndLoss) {
   StartNode({.workers = 2});
   auto first = Open(0);

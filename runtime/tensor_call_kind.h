@@ -9,9 +9,7 @@ namespace banyan {
 inline bool HasGradient(TensorCallKind kind) { return kind != TensorCallKind::kPull; }
 inline bool HasResult(TensorCallKind kind) { return kind != TensorCallKind::kPush; }
 // Whether a call of this kind begins the key's next round.
-inline bool OpensRound(TensorCallKind kind) {
-  return kind == TensorCallKind::kPush || kind == TensorCallKind::kPushPull || kind == TensorCallKind::kBroadcast;
-}
+inline bool OpensRound(TensorCallKind kind) { return kind != TensorCallKind::kInit && kind != TensorCallKind::kPull; }
 
 }  // namespace banyan
 

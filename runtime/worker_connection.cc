@@ -209,8 +209,14 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
         return ClientInit{request, worker, name, std::move(gradient)};
       case TensorCallKind::kPush:
       case TensorCallKind::kPushPull:
-        return ClientPush{
-            request, worker, key, std::move(gradient), call.priority, call.kind == TensorCallKind::kPushPull};
+      case TensorCallKind::kFlush:
+        return ClientPush{request,
+                          worker,
+                          key,
+                          std::move(gradient),
+                          call.priority,
+                          HasResult(call.kind),
+                          call.kind == TensorCallKind::kFlush};
       case TensorCallKind::kPull:
         return ClientPull{request, worker, key};
       case TensorCallKind::kBroadcast:

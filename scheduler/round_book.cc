@@ -11,8 +11,6 @@
 namespace banyan {
 namespace {
 
-const char* KindName(RoundKind kind) { return kind == RoundKind::kBroadcast ? "broadcast" : "aggregation"; }
-
 std::vector<PolicyAnswer::Binding>& BindingsFor(NodeId node, RoundOutcome& outcome) {
   for (RoundOutcome::Answer& answer : outcome.answers) {
     if (answer.node == node) return answer.bindings;
@@ -97,7 +95,7 @@ void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundO
   if (const auto clash = bindings_.NoteKind(entry.key, entry.round, entry.kind, node); clash.has_value()) {
     outcome.failure = absl::InvalidArgumentError(
         absl::StrCat(Describe(entry.key, entry.round), ": ", NameOf(clash->earlier_node), " asks for ",
-                     KindName(clash->earlier_kind), " and ", NameOf(node), " for ", KindName(entry.kind),
+                     banyan::NameOf(clash->earlier_kind), " and ", NameOf(node), " for ", banyan::NameOf(entry.kind),
                      "; all workers must call the same operations of a key in the same order"));
     return;
   }

@@ -149,7 +149,7 @@ void Cluster::AddCheckers(const OverlayConfig& scaled) {
   std::vector<WorkerName> names;
   for (const auto& [name, worker] : workers_) names.push_back(name);
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled.aggregation.op,
-                                             !scaled.compression.rules.empty(), violations());
+                                             scaled.compression, violations());
   if (options_.check_encoding) {
     encoding_ = std::make_unique<EncodingChecker>(violations());
     simulator_.network()->AddObserver(encoding_.get());

@@ -1,5 +1,6 @@
 // Checks what workers get: each contribution is in the sum exactly once, and all replicas are identical bit by bit
-// (rules 1 and 2 of the design, section 4). Thread-compatible; owned by the cluster.
+// (rules 1 and 2 of the design, section 4). Of a tensor that is compressed with error feedback: after a Flush all that
+// was ever pushed has come back. Thread-compatible; owned by the cluster.
 #ifndef BANYAN_SIM_RESULT_CHECKER_H_
 #define BANYAN_SIM_RESULT_CHECKER_H_
 
@@ -9,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/compression_config.h"
 #include "proto/job_config.h"
 #include "sim/training/training_plan.h"
 #include "sim/violations.h"
@@ -18,11 +20,11 @@ namespace banyan {
 
 class ResultChecker : public WorkerListener {
  public:
-  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer, or a
-  // job whose tensors are compressed, makes of a sum, and all of a plan with a source of its own, only has to be the
-  // same everywhere. `plan` and `violations` outlive this.
-  ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op, bool is_compressed,
-                Violations* violations);
+  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer makes of
+  // a sum, or a lossy encoding of one round, and all of a plan with a source of its own, only has to be the same
+  // everywhere. `plan` and `violations` outlive this.
+  ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
+                const CompressionConfig& compression, Violations* violations);
 
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
@@ -39,16 +41,27 @@ class ResultChecker : public WorkerListener {
     size_t seen = 0;
   };
 
+  // Whether each round's values can be known, only their sum over all rounds up to a Flush, or neither.
+  enum class Knowledge : uint8_t { kEachRound, kUpToFlush, kNothing };
+  // Of a tensor that error feedback works on, element by element: what has been pushed, less what has come back.
+  struct Debt {
+    std::vector<double> owed;
+    double magnitude = 0;  // of all that went in; float32 is exact to a part of this
+  };
+
+  Knowledge KnowledgeOf(const TrainingPlan::Tensor& tensor, const CompressionConfig& compression) const;
   std::vector<float> Expected(size_t tensor, Round round) const;
+  void Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values);
   void CheckValues(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> expected,
                    absl::Span<const float> values);
 
   const TrainingPlan* const plan_;
   const std::vector<WorkerName> workers_;
   const AggregationOp op_;
-  const bool is_compressed_;
   Violations* const violations_;
   std::map<std::pair<size_t, Round>, RoundResult> rounds_;  // those that not all workers have yet
+  std::vector<Knowledge> knowledge_;                        // of each tensor
+  std::vector<Debt> debts_;                                 // of each tensor
   int64_t results_ = 0;
   bool replicas_identical_ = true;
 };

@@ -214,6 +214,7 @@ Scenario MakeScenario(uint64_t seed) {
   if (seed % kSeedsPerCompression == kSeedsPerCompression - 1) {
     Random compression(seed);
     DrawCompression(&cluster.overlay, &compression);
+    cluster.plan.flush_every = static_cast<uint64_t>(compression.Between(1, 4));
   }
   cluster.link_jitter = absl::Milliseconds(random.Chance(0.5) ? random.Between(0, 40) : 0);
   cluster.network.scheduler_delay = absl::Milliseconds(random.Between(0, 40));

@@ -80,17 +80,18 @@ void SimulatedWorker::Push(size_t tensor) {
   if (dead_ || failure_.has_value()) return;
   TensorState& state = tensors_[tensor];
   const Round round(++state.pushed);
-  const bool broadcast = plan_->KindOf(round) == RoundKind::kBroadcast;
+  const RoundKind kind = plan_->KindOf(round);
   Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
   plan_->Fill(name_, tensor, round, gradient.mutable_floats());
   const int32_t priority = plan_->tensors[tensor].priority;
   listener_->OnPushed(agenda_->now(), name_, tensor, round);
-  if (broadcast) {
+  if (kind == RoundKind::kBroadcast) {
     const RequestId request = Ask(Kind::kBroadcast, tensor, round, true);
     Call(ClientBroadcast{request, name_.worker, state.key, std::move(gradient), priority});
   } else {
     const RequestId request = Ask(Kind::kPush, tensor, round, !plan_->pull_apart);
-    Call(ClientPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart});
+    Call(ClientPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart,
+                    kind == RoundKind::kFlush});
     if (plan_->pull_apart) Call(ClientPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
   }
   if (plan_->tensors_apart) ComputeTensor(tensor);

@@ -73,6 +73,26 @@ TEST(CompressionTest, ASmallerRatioMakesRoundsShorter) {
   EXPECT_LT(compressed->synchronisation_p50, plain->synchronisation_p50 / 3);
 }
 
+// A chain whose last link is slow. Its first node is the root, which has a fast link only: the result must fit the slow
+// one that it takes later.
+TEST(CompressionTest, AResultIsAsSparseAsTheSlowestLinkOfItsTreeNeeds) {
+  SimulationOptions options =
+      ThreeNodes({.codec = CodecId::kTopK, .controller = RatioControllerKind::kBudget, .numbers = {{"seconds", 0.5}}});
+  std::vector<LinkConfig>& links = *options.overlay.links;
+  links.erase(links.begin() + 1);  // n1 to n3
+  links.back().a_to_b_bps = kRateBps / 20;
+  options.overlay.topology.planner = "mst";
+  options.overlay.topology.root = "n1";
+  options.overlay.awareness.enabled = false;
+  options.rounds = 60;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  std::vector<double> seconds = RoundsBetween(*report, absl::ZeroDuration(), absl::Hours(1));
+  seconds.erase(seconds.begin(), seconds.begin() + 30);
+  // Half a second up and half a second down. With what the fast link can carry it would be four times that.
+  EXPECT_LT(Median(seconds), 1.5);
+}
+
 // NetSenseML on links that drop to a tenth of their rate and come back: ten rounds later rounds take at most half
 // longer than before, and afterwards as little.
 TEST(CompressionTest, NetSenseKeepsRoundTimesThroughADropToATenth) {

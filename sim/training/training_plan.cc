@@ -11,6 +11,7 @@ constexpr uint64_t kMixer = 0xD6E8FEB86659FD93;
 }  // namespace
 
 RoundKind TrainingPlan::KindOf(Round round) const {
+  if (round != Round(0) && flush_every > 0 && round.value() % flush_every == 0) return RoundKind::kFlush;
   const bool broadcast = round == Round(0) || (broadcast_every > 0 && round.value() % broadcast_every == 0);
   return broadcast ? RoundKind::kBroadcast : RoundKind::kAggregate;
 }

@@ -39,6 +39,7 @@ struct TrainingPlan {
   uint32_t rounds_in_flight = 1;
   bool pull_apart = false;       // Push, then Pull, instead of PushPull
   uint64_t broadcast_every = 0;  // this often a round is a Broadcast; 0: never
+  uint64_t flush_every = 0;      // this often a round is a Flush, and not a Broadcast; 0: never
   bool barrier_first = false;    // before the initial values
   uint64_t barrier_every = 0;    // before round 1 and after so many; 0: never; not with tensors_apart
 
