@@ -25,7 +25,7 @@
 #include "sim/simulated_operator.h"
 #include "sim/simulated_worker.h"
 #include "sim/simulator.h"
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 #include "sim/worker_listener.h"
 #include "topology/overlay_config.h"
 

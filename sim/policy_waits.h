@@ -13,7 +13,7 @@
 
 #include "core/ids.h"
 #include "sim/traffic_observer.h"
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 #include "sim/worker_listener.h"
 
 namespace banyan {

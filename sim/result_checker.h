@@ -12,7 +12,7 @@
 
 #include "proto/compression_config.h"
 #include "proto/job_config.h"
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 #include "sim/violations.h"
 #include "sim/worker_listener.h"
 
@@ -21,7 +21,8 @@ namespace banyan {
 class ResultChecker : public WorkerListener {
  public:
   // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer makes of
-  // a sum, or a lossy encoding of one round, only has to be the same everywhere. `plan` and `violations` outlive this.
+  // a sum, or a lossy encoding of one round, and all of a plan with a source of its own, only has to be the same
+  // everywhere. `plan` and `violations` outlive this.
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
                 const CompressionConfig& compression, Violations* violations);
 

@@ -50,7 +50,7 @@ void SimulatedWorker::Initialise() {
   if (tensors_.empty()) return Finish();
   for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     Buffer values = Buffer::Allocate(plan_->tensors[tensor].elements);
-    FillGradient(*plan_, name_, tensor, Round(0), values.mutable_floats());
+    plan_->Fill(name_, tensor, Round(0), values.mutable_floats());
     Call(ClientInit{Ask(Kind::kInit, tensor, Round(0), true), name_.worker, plan_->tensors[tensor].name,
                     std::move(values)});
   }
@@ -82,7 +82,7 @@ void SimulatedWorker::Push(size_t tensor) {
   const Round round(++state.pushed);
   const RoundKind kind = plan_->KindOf(round);
   Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
-  FillGradient(*plan_, name_, tensor, round, gradient.mutable_floats());
+  plan_->Fill(name_, tensor, round, gradient.mutable_floats());
   if (plan_->weights_every > 0 && round.value() % plan_->weights_every == 0) RegisterWeights(tensor);
   const int32_t priority = plan_->tensors[tensor].priority;
   listener_->OnPushed(agenda_->now(), name_, tensor, round);

@@ -15,7 +15,7 @@
 #include "core/random.h"
 #include "sim/agenda.h"
 #include "sim/simulated_process.h"
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 #include "sim/worker_listener.h"
 
 namespace banyan {

@@ -10,7 +10,7 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 
 namespace banyan {
 

@@ -18,6 +18,7 @@
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
 #include "scheduler/json_writer.h"
+#include "tools/accuracy_benchmark/bench_accuracy_command.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/loopback_benchmark.h"
@@ -161,7 +162,8 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
 
 int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   const CommandTable table("banyan bench", "Measures Banyan on this machine.",
-                           {{"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
+                           {{"accuracy", "training with compressed gradients, in simulated time", BenchAccuracyCommand},
+                            {"aggregate", "adding chunks into accumulators, beside plain memory add", BenchAggregate},
                             {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},

@@ -31,6 +31,10 @@ void CommandLine::Positional(const std::string& name, const std::string& help, s
   arguments_.push_back({name, help, target});
 }
 
+void CommandLine::OptionalPositional(const std::string& name, const std::string& help, std::string* target) {
+  arguments_.push_back({name, help, target, /*required=*/false});
+}
+
 void CommandLine::Switch(const std::string& name, const std::string& help, bool* target) {
   Custom(name, "", help, [target](absl::string_view) {
     *target = true;
@@ -91,6 +95,10 @@ void CommandLine::Custom(const std::string& name, const std::string& value, cons
   flags_.push_back({name, value, help, std::move(reader)});
 }
 
+void CommandLine::Repeated(const std::string& name, const std::string& value, const std::string& help, Reader reader) {
+  flags_.push_back({name, value, help, std::move(reader), /*repeats=*/true});
+}
+
 std::optional<int> CommandLine::Parse(absl::Span<const std::string> arguments, std::ostream& out,
                                       std::ostream& err) const {
   for (const std::string& argument : arguments) {
@@ -126,7 +134,7 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
     for (const Flag& candidate : flags_) known.push_back(absl::StrCat("--", candidate.name));
     return absl::InvalidArgumentError(absl::StrCat("unknown flag ", shown, DidYouMean(shown, known)));
   }
-  if (std::find(seen.begin(), seen.end(), flag->name) != seen.end()) {
+  if (!flag->repeats && std::find(seen.begin(), seen.end(), flag->name) != seen.end()) {
     return absl::InvalidArgumentError(absl::StrCat(shown, " is there twice"));
   }
   seen.push_back(flag->name);
@@ -164,7 +172,7 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
   if (positionals.size() > arguments_.size()) {
     return absl::InvalidArgumentError(absl::StrCat("unexpected argument '", positionals[arguments_.size()], "'"));
   }
-  if (positionals.size() < arguments_.size()) {
+  if (positionals.size() < arguments_.size() && arguments_[positionals.size()].required) {
     return absl::InvalidArgumentError(absl::StrCat("missing argument ", arguments_[positionals.size()].name));
   }
   for (size_t i = 0; i < positionals.size(); ++i) *arguments_[i].target = positionals[i];
@@ -175,12 +183,12 @@ std::string CommandLine::Help() const {
   std::string usage = command_;
   std::vector<std::pair<std::string, std::string>> rows;
   for (const Argument& argument : arguments_) {
-    absl::StrAppend(&usage, " ", argument.name);
+    absl::StrAppend(&usage, argument.required ? " " : " [", argument.name, argument.required ? "" : "]");
     rows.emplace_back(argument.name, argument.help);
   }
   for (const Flag& flag : flags_) {
     const std::string shown = absl::StrCat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
-    absl::StrAppend(&usage, " [", shown, "]");
+    absl::StrAppend(&usage, " [", shown, "]", flag.repeats ? "..." : "");
     rows.emplace_back(shown, flag.help);
   }
   rows.emplace_back("--help", "this text");

@@ -30,8 +30,10 @@ class CommandLine {
 
   // Arguments without dashes, required, in order of declaration.
   void Positional(const std::string& name, const std::string& help, std::string* target);
+  // The last of them, if there is one; `target` stays as it is without it.
+  void OptionalPositional(const std::string& name, const std::string& help, std::string* target);
 
-  // Flags may come in any order, each at most once. `value` names the value in the help: "N", "FILE".
+  // Flags may come in any order, each at most once but for Repeated. `value` names the value in the help: "N", "FILE".
   void Switch(const std::string& name, const std::string& help, bool* target);
   void Text(const std::string& name, const std::string& value, const std::string& help, std::string* target);
   void Text(const std::string& name, const std::string& value, const std::string& help,
@@ -44,6 +46,8 @@ class CommandLine {
   void Number(const std::string& name, const std::string& value, const std::string& help, double low, double high,
               double* target);
   void Custom(const std::string& name, const std::string& value, const std::string& help, Reader reader);
+  // May be there again and again; `reader` gets each value in turn.
+  void Repeated(const std::string& name, const std::string& value, const std::string& help, Reader reader);
 
   // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help, printed to `out`,
   // or kExitUsage after an error, printed to `err`.
@@ -60,11 +64,13 @@ class CommandLine {
     std::string value;  // empty for a switch
     std::string help;
     Reader reader;
+    bool repeats = false;
   };
   struct Argument {
     std::string name;
     std::string help;
     std::string* target = nullptr;
+    bool required = true;
   };
 
   const Flag* FindFlag(absl::string_view name) const;

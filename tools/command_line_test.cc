@@ -69,6 +69,23 @@ TEST_F(CommandLineTest, HelpGoesToTheOutput) {
   EXPECT_EQ(err_.str(), "");
 }
 
+TEST_F(CommandLineTest, ArgumentsMayBeOptionalAndFlagsRepeated) {
+  std::string file = "default.yaml";
+  std::vector<std::string> words;
+  CommandLine line("banyan try", "Tries.", "banyan try");
+  line.OptionalPositional("FILE", "a file", &file);
+  line.Repeated("word", "W", "a word", [&words](absl::string_view word) {
+    words.emplace_back(word);
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(line.Parse({"--word", "a", "--word=b"}, out_, err_), std::nullopt);
+  EXPECT_EQ(file, "default.yaml");
+  EXPECT_EQ(words, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(line.Parse({"mine.yaml"}, out_, err_), std::nullopt);
+  EXPECT_EQ(file, "mine.yaml");
+  EXPECT_THAT(line.Help(), HasSubstr("usage: banyan try [FILE] [--word W]..."));
+}
+
 TEST_F(CommandLineTest, UsageErrors) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "missing argument FILE"},

@@ -1,4 +1,4 @@
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 
 #include "sim/digest.h"
 
@@ -14,6 +14,11 @@ RoundKind TrainingPlan::KindOf(Round round) const {
   if (round != Round(0) && flush_every > 0 && round.value() % flush_every == 0) return RoundKind::kFlush;
   const bool broadcast = round == Round(0) || (broadcast_every > 0 && round.value() % broadcast_every == 0);
   return broadcast ? RoundKind::kBroadcast : RoundKind::kAggregate;
+}
+
+void TrainingPlan::Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const {
+  if (source != nullptr) return source->Fill(worker, tensor, round, values);
+  FillGradient(*this, worker, tensor, round, values);
 }
 
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {

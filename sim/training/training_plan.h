@@ -1,7 +1,8 @@
 // What the simulated workers do, the same for all of them, and the values they do it with: small integers, whose sums
-// are exact in float32 in whatever order they are added. Values and pure functions; thread-compatible.
-#ifndef BANYAN_SIM_TRAINING_PLAN_H_
-#define BANYAN_SIM_TRAINING_PLAN_H_
+// are exact in float32 in whatever order they are added, unless the plan names another source. Values and pure
+// functions; thread-compatible.
+#ifndef BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
+#define BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
 
 #include <cstdint>
 #include <map>
@@ -12,6 +13,8 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "proto/chunk_message.h"
+#include "sim/training/gradient_source.h"
+#include "sim/training/worker_name.h"
 
 namespace banyan {
 
@@ -23,6 +26,8 @@ struct TrainingPlan {
   };
 
   std::vector<Tensor> tensors;
+  // Of all values; outlives the plan's use. nullptr: FillGradient, and so results that are known beforehand.
+  GradientSource* source = nullptr;
   uint64_t rounds = 1;  // after round 0, which carries the initial values
   uint64_t seed = 1;
   absl::Duration compute_time;  // of a worker, before each round
@@ -44,20 +49,14 @@ struct TrainingPlan {
   std::map<NodeId, absl::Duration> idle_time;
 
   RoundKind KindOf(Round round) const;
-};
-
-// Names a worker among all.
-struct WorkerName {
-  NodeId node;
-  WorkerId worker;
-
-  friend auto operator<=>(const WorkerName&, const WorkerName&) = default;
+  // What `worker` pushes, from the plan's source.
+  void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
 };
 
 // Whole numbers of at most kLargestGradient in size, so that the sum of thousands of workers is exact.
 inline constexpr int kLargestGradient = 1023;
 
-// What `worker` contributes to the tensor in this round, element by element.
+// What `worker` contributes to the tensor in this round, element by element, where the plan has no source.
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values);
 
 // The sum over all these workers.
@@ -66,4 +65,4 @@ std::vector<float> SumOfGradients(const TrainingPlan& plan, absl::Span<const Wor
 
 }  // namespace banyan
 
-#endif  // BANYAN_SIM_TRAINING_PLAN_H_
+#endif  // BANYAN_SIM_TRAINING_TRAINING_PLAN_H_

@@ -1,4 +1,4 @@
-#include "sim/training_plan.h"
+#include "sim/training/training_plan.h"
 
 #include <algorithm>
 #include <cmath>

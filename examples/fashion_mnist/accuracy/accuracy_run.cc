@@ -1,0 +1,142 @@
+#include "examples/fashion_mnist/accuracy/accuracy_run.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "examples/fashion_mnist/accuracy/accuracy_scenario.h"
+#include "examples/fashion_mnist/accuracy/replica_trainer.h"
+#include "examples/fashion_mnist/classifier.h"
+#include "sim/training/training_simulation.h"
+
+namespace banyan {
+namespace {
+
+// As the papers train: DC2 with momentum (section V-A), NetSenseML with the same model family. The same for all
+// combinations.
+constexpr double kLearningRate = 0.08;
+constexpr double kMomentum = 0.9;
+constexpr uint64_t kMeasurementsPerEpoch = 4;
+// Of an uncompressed job, for the time of a synchronisation: by half of them the plan has settled.
+constexpr uint64_t kCalibrationRounds = 60;
+
+ClassifierOptions ModelOptions(uint64_t seed) {
+  return {.seed = seed, .learning_rate = kLearningRate, .momentum = kMomentum};
+}
+
+std::vector<WorkerName> WorkersOf(const OverlayConfig& overlay) {
+  std::vector<WorkerName> workers;
+  for (uint32_t node = 0; node < overlay.nodes.size(); ++node) {
+    for (int worker = 0; worker < overlay.nodes[node].workers; ++worker) {
+      workers.push_back({NodeId(node + 1), WorkerId(static_cast<uint32_t>(worker))});
+    }
+  }
+  return workers;
+}
+
+std::vector<TrainingPlan::Tensor> ModelTensors() {
+  const Classifier classifier(ModelOptions(1));
+  std::vector<TrainingPlan::Tensor> tensors;
+  for (const Classifier::Parameter& parameter : classifier.parameters()) {
+    tensors.push_back({parameter.name, static_cast<int64_t>(parameter.values.size()), 0});
+  }
+  return tensors;
+}
+
+// Images per second while the profile had each of its values.
+std::map<double, double> PaceAtMbps(const TrainingReport& report, const RateProfile& rates, double mbps,
+                                    double samples_per_round) {
+  std::map<double, std::pair<double, double>> totals;  // samples and seconds
+  absl::Duration begin;
+  for (size_t i = 0; i < report.round_ends.size(); ++i) {
+    auto& [samples, seconds] = totals[mbps * rates.part(report.round_steps[i], NodeId(1))];
+    samples += samples_per_round;
+    seconds += absl::ToDoubleSeconds(report.round_ends[i] - begin);
+    begin = report.round_ends[i];
+  }
+  std::map<double, double> pace;
+  for (const auto& [rate, total] : totals) pace[rate] = total.first / total.second;
+  return pace;
+}
+
+AccuracyResult MakeResult(const AccuracySetup& setup, const TrainingReport& report, const ReplicaTrainer& trainer) {
+  AccuracyResult result;
+  const std::vector<ReplicaTrainer::Measurement>& measurements = trainer.measurements();
+  result.accuracy = measurements.back().accuracy;
+  for (const ReplicaTrainer::Measurement& measurement : measurements) {
+    if (measurement.accuracy < setup.target) continue;
+    result.seconds_to_target = absl::ToDoubleSeconds(report.round_ends[measurement.round - 1]);
+    break;
+  }
+  result.sent_bytes = static_cast<double>(report.sent_bytes);
+  result.seconds = absl::ToDoubleSeconds(report.simulated());
+  result.volume = report.volume;
+  result.replicas_identical = report.replicas_identical;
+  return result;
+}
+
+}  // namespace
+
+int64_t WorkerCount(const OverlayConfig& overlay) { return static_cast<int64_t>(WorkersOf(overlay).size()); }
+
+int64_t ModelElements() {
+  int64_t elements = 0;
+  for (const TrainingPlan::Tensor& tensor : ModelTensors()) elements += tensor.elements;
+  return elements;
+}
+
+absl::StatusOr<absl::Duration> CalibrateComputeTime(const OverlayConfig& overlay) {
+  TrainingSimulationOptions options;
+  options.overlay = overlay;
+  options.overlay.compression = {};
+  options.tensors = ModelTensors();
+  options.rounds = kCalibrationRounds;
+  const absl::StatusOr<TrainingReport> report = SimulateTraining(options);
+  if (!report.ok()) return report.status();
+  std::vector<absl::Duration> durations;
+  for (size_t i = kCalibrationRounds / 2; i < kCalibrationRounds; ++i) {
+    durations.push_back(report->round_ends[i] - report->round_ends[i - 1]);
+  }
+  std::sort(durations.begin(), durations.end());
+  return durations[durations.size() / 2] / kReferenceSynchronisation;
+}
+
+absl::StatusOr<AccuracyResult> RunAccuracy(const AccuracySetup& setup, const CompressionConfig& compression,
+                                           double mbps, uint64_t seed) {
+  const std::vector<WorkerName> workers = WorkersOf(setup.overlay);
+  const int64_t samples_per_round = setup.batch * static_cast<int64_t>(workers.size());
+  const int64_t rounds_per_epoch = setup.training_images.size() / samples_per_round;
+  if (rounds_per_epoch == 0) {
+    return absl::InvalidArgumentError(absl::StrCat("expected at least ", samples_per_round, " images for a round of ",
+                                                   workers.size(), " workers, got ", setup.training_images.size()));
+  }
+  const auto rounds = static_cast<uint64_t>(setup.epochs * rounds_per_epoch);
+  ReplicaTrainer trainer({.model = ModelOptions(seed),
+                          .batch = setup.batch,
+                          .rounds = rounds,
+                          .measurements = kMeasurementsPerEpoch * static_cast<uint64_t>(setup.epochs)},
+                         workers, &setup.training_images, &setup.test_images);
+  TrainingSimulationOptions options;
+  options.overlay = setup.overlay;
+  ScaleRates(mbps, options.overlay);
+  options.overlay.compression = compression;
+  options.tensors = trainer.tensors();
+  options.rounds = rounds;
+  options.seed = seed;
+  options.compute_time = setup.compute_time;
+  options.rates = MakeRateProfile(setup.scenario, rounds, seed);
+  options.source = &trainer;
+  options.listener = &trainer;
+  const absl::StatusOr<TrainingReport> report = SimulateTraining(options);
+  if (!report.ok()) return report.status();
+  AccuracyResult result = MakeResult(setup, *report, trainer);
+  result.samples_per_second = static_cast<double>(samples_per_round) * static_cast<double>(rounds) / result.seconds;
+  const bool alike = setup.scenario == AccuracyScenario::kDegrading || setup.scenario == AccuracyScenario::kFluctuating;
+  if (alike) {
+    result.pace_at_mbps = PaceAtMbps(*report, options.rates, mbps, static_cast<double>(samples_per_round));
+  }
+  return result;
+}
+
+}  // namespace banyan

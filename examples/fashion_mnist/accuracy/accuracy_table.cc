@@ -1,0 +1,122 @@
+#include "examples/fashion_mnist/accuracy/accuracy_table.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "scheduler/json_writer.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kMegabyte = 1e6;
+
+std::string OptionalNumber(const char* format, const std::optional<double>& value) {
+  return value.has_value() ? absl::StrFormat(absl::ParsedFormat<'f'>(format), *value) : "-";
+}
+
+// A line for each row that has them: how fast it was while links had each rate.
+std::string PaceText(absl::Span<const AccuracyRow> rows) {
+  if (rows.empty() || Summarize(rows[0]).mean.pace_at_mbps.empty()) return "";
+  std::string text = "\n| images/s while links stand for |";
+  const std::map<double, double> rates = Summarize(rows[0]).mean.pace_at_mbps;
+  for (auto rate = rates.rbegin(); rate != rates.rend(); ++rate) absl::StrAppendFormat(&text, " %.0f |", rate->first);
+  absl::StrAppend(&text, "\n|---|");
+  for (size_t i = 0; i < rates.size(); ++i) absl::StrAppend(&text, "---:|");
+  for (const AccuracyRow& row : rows) {
+    absl::StrAppend(&text, "\n| ", row.name, " |");
+    const std::map<double, double> paces = Summarize(row).mean.pace_at_mbps;
+    for (auto pace = paces.rbegin(); pace != paces.rend(); ++pace) {
+      absl::StrAppendFormat(&text, " %.0f |", pace->second);
+    }
+  }
+  return text + "\n";
+}
+
+void WriteRow(absl::Span<const AccuracyRow> rows, const AccuracyRow& row, JsonWriter& json) {
+  const AccuracySummary summary = Summarize(row);
+  const AccuracyResult& mean = summary.mean;
+  json.BeginObject().Name("compression").String(row.name).Name("mbps").Number(row.mbps);
+  json.Name("accuracy").Number(mean.accuracy);
+  json.Name("accuracies").BeginArray();
+  for (const AccuracyResult& result : row.results) json.Number(result.accuracy);
+  json.EndArray();
+  json.Name("sent_bytes").Number(mean.sent_bytes).Name("volume").Number(mean.volume);
+  json.Name("seconds").Number(mean.seconds).Name("seconds_to_target");
+  mean.seconds_to_target.has_value() ? json.Number(*mean.seconds_to_target) : json.Null();
+  json.Name("samples_per_second").Number(mean.samples_per_second).Name("speed_up");
+  const std::optional<double> speed_up = SpeedUp(rows, row);
+  speed_up.has_value() ? json.Number(*speed_up) : json.Null();
+  json.Name("replicas_identical").Boolean(mean.replicas_identical);
+  json.Name("pace").BeginArray();
+  for (const auto& [mbps, pace] : mean.pace_at_mbps) {
+    json.BeginObject().Name("mbps").Number(mbps).Name("samples_per_second").Number(pace).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+}  // namespace
+
+AccuracySummary Summarize(const AccuracyRow& row) {
+  AccuracySummary summary;
+  AccuracyResult& mean = summary.mean;
+  mean.volume = 0;
+  mean.replicas_identical = true;
+  mean.seconds_to_target = 0;
+  summary.least_accuracy = summary.greatest_accuracy = row.results.front().accuracy;
+  std::map<double, size_t> seen;
+  const double part = 1.0 / static_cast<double>(row.results.size());
+  for (const AccuracyResult& result : row.results) {
+    summary.least_accuracy = std::min(summary.least_accuracy, result.accuracy);
+    summary.greatest_accuracy = std::max(summary.greatest_accuracy, result.accuracy);
+    mean.accuracy += part * result.accuracy;
+    mean.sent_bytes += part * result.sent_bytes;
+    mean.seconds += part * result.seconds;
+    mean.samples_per_second += part * result.samples_per_second;
+    mean.volume += part * result.volume;
+    mean.replicas_identical = mean.replicas_identical && result.replicas_identical;
+    if (!result.seconds_to_target.has_value()) mean.seconds_to_target.reset();
+    if (mean.seconds_to_target.has_value()) *mean.seconds_to_target += part * *result.seconds_to_target;
+    for (const auto& [mbps, pace] : result.pace_at_mbps) {
+      mean.pace_at_mbps[mbps] += pace;
+      ++seen[mbps];
+    }
+  }
+  for (auto& [mbps, pace] : mean.pace_at_mbps) pace /= static_cast<double>(seen[mbps]);
+  return summary;
+}
+
+std::optional<double> SpeedUp(absl::Span<const AccuracyRow> rows, const AccuracyRow& row) {
+  for (const AccuracyRow& other : rows) {
+    if (!other.is_plain || other.mbps != row.mbps) continue;
+    return Summarize(row).mean.samples_per_second / Summarize(other).mean.samples_per_second;
+  }
+  return std::nullopt;
+}
+
+std::string AccuracyText(absl::Span<const AccuracyRow> rows, double target) {
+  std::string text = absl::StrFormat(
+      "| Mbit/s | compression | test accuracy %% (seeds) | MB sent | volume | simulated s | s to %g %% | images/s | "
+      "speed-up |\n|---:|---|---|---:|---:|---:|---:|---:|---:|\n",
+      target);
+  for (const AccuracyRow& row : rows) {
+    const AccuracySummary summary = Summarize(row);
+    const AccuracyResult& mean = summary.mean;
+    absl::StrAppendFormat(&text, "| %g | %s | %.2f (%.2f to %.2f) | %.0f | %.4f | %.0f | %s | %.0f | %s |\n", row.mbps,
+                          row.name, 100 * mean.accuracy, 100 * summary.least_accuracy, 100 * summary.greatest_accuracy,
+                          mean.sent_bytes / kMegabyte, mean.volume, mean.seconds,
+                          OptionalNumber("%.0f", mean.seconds_to_target), mean.samples_per_second,
+                          OptionalNumber("%.2f", SpeedUp(rows, row)));
+  }
+  return absl::StrCat(text, PaceText(rows));
+}
+
+std::string AccuracyJson(absl::Span<const AccuracyRow> rows, double target) {
+  JsonWriter json;
+  json.BeginObject().Name("target").Number(target / 100).Name("rows").BeginArray();
+  for (const AccuracyRow& row : rows) WriteRow(rows, row, json);
+  json.EndArray().EndObject();
+  return json.text() + "\n";
+}
+
+}  // namespace banyan

@@ -1,0 +1,25 @@
+// Where the values come from that simulated workers push, when they are not the integers of TrainingPlan: a real model,
+// for example, which learns as a WorkerListener what the workers got. Called on the simulation's thread.
+#ifndef BANYAN_SIM_TRAINING_GRADIENT_SOURCE_H_
+#define BANYAN_SIM_TRAINING_GRADIENT_SOURCE_H_
+
+#include <cstddef>
+
+#include "absl/types/span.h"
+#include "core/ids.h"
+#include "sim/training/worker_name.h"
+
+namespace banyan {
+
+class GradientSource {
+ public:
+  virtual ~GradientSource() = default;
+
+  // What `worker` contributes to the tensor in this round, element by element: in round 0 the initial values, later its
+  // gradient, for which it has the results of all rounds before. Once for each worker, tensor and round.
+  virtual void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_TRAINING_GRADIENT_SOURCE_H_

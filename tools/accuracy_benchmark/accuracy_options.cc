@@ -1,0 +1,137 @@
+#include "tools/accuracy_benchmark/accuracy_options.h"
+
+#include <map>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "core/check.h"
+#include "tools/command_line.h"
+#include "topology/overlay_compression.h"
+#include "topology/yaml_reader.h"
+
+namespace banyan {
+namespace {
+
+constexpr char kNone[] = "none";
+constexpr int64_t kMostEpochs = 1000;
+constexpr int64_t kMostSeeds = 100;
+constexpr int64_t kMostBatch = 6000;
+constexpr double kMostMbps = 1e6;
+
+const std::map<std::string, AccuracyScenario>& Scenarios() {
+  static const std::map<std::string, AccuracyScenario> kScenarios = {{"static", AccuracyScenario::kStatic},
+                                                                     {"degrading", AccuracyScenario::kDegrading},
+                                                                     {"fluctuating", AccuracyScenario::kFluctuating},
+                                                                     {"dc2", AccuracyScenario::kDc2}};
+  return kScenarios;
+}
+
+// What the papers compare in the scenario.
+std::vector<std::string> DefaultCombinations(AccuracyScenario scenario) {
+  const std::string uniform = "{codec: topk, ratio: 0.1}";
+  const std::string netsense = "{codec: topk, controller: netsense}";
+  const std::string da2 = "{codec: topk, controller: da2}";
+  const std::string da4 = "{codec: topk, controller: da4}";
+  const std::string da5 = "{codec: topk, controller: da5}";
+  switch (scenario) {
+    case AccuracyScenario::kStatic:
+      return {kNone, uniform, netsense, da2, da4, da5};
+    case AccuracyScenario::kDegrading:
+    case AccuracyScenario::kFluctuating:
+      return {kNone, uniform, netsense};
+    case AccuracyScenario::kDc2:
+      return {kNone, uniform, "{codec: topk, ratio: 0.001}", da2, da4, da5};
+  }
+  return {};
+}
+
+double DefaultMbps(AccuracyScenario scenario) {
+  switch (scenario) {
+    case AccuracyScenario::kStatic:
+      break;
+    case AccuracyScenario::kDegrading:
+      return 2000;
+    case AccuracyScenario::kFluctuating:
+    case AccuracyScenario::kDc2:
+      return 1000;
+  }
+  return 200;
+}
+
+absl::Status ReadRates(absl::string_view text, std::vector<double>* rates) {
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    double mbps = 0;
+    if (!absl::SimpleAtod(part, &mbps) || !(mbps > 0 && mbps <= kMostMbps)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected numbers above 0 up to ", kMostMbps, " with commas between, got '", text, "'"));
+    }
+    rates->push_back(mbps);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AddCombination(absl::string_view text, AccuracyOptions& options) {
+  absl::StatusOr<AccuracyOptions::Combination> combination = ParseCombination(text);
+  if (combination.ok()) options.combinations.push_back(*std::move(combination));
+  return combination.status();
+}
+
+CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
+  CommandLine line(
+      "banyan bench accuracy",
+      "Trains the example's network on Fashion-MNIST in simulated time, with what nodes really encode on the links:\n"
+      "what each way to compress costs in accuracy and saves in bytes and time. Links are scaled to the model: at\n"
+      "--mbps 200 an uncompressed synchronisation takes ten times the computation.",
+      "banyan bench accuracy --compression none --compression '{codec: topk, controller: netsense}' --seeds 1");
+  line.OptionalPositional("OVERLAY.yaml",
+                          "nodes and links, with the rates of --mbps 200 (default: built in, eight nodes in a mesh)",
+                          &options.overlay);
+  line.Repeated("compression", "YAML",
+                "none, or what overlay.yaml has under `compression` (default: those that the papers compare)",
+                [&options](absl::string_view text) { return AddCombination(text, options); });
+  line.Choice("scenario", {"static", "degrading", "fluctuating", "dc2"},
+              "how links change: not (default), to a tenth in ten steps, by competing traffic, at random per node",
+              &scenario);
+  line.Custom("mbps", "R,R,..",
+              "what the links stand for at first (default 200; degrading: 2000; fluctuating and dc2: 1000)",
+              [&options](absl::string_view text) { return ReadRates(text, &options.mbps); });
+  line.Integer("epochs", "N", "over all training images (default 4)", 1, kMostEpochs, &options.epochs);
+  line.Integer("seeds", "N", "trainings of each combination (default 3)", 1, kMostSeeds, &options.seeds);
+  line.Integer("batch", "N", "images per worker and round (default 16)", 1, kMostBatch, &options.batch);
+  line.Number("target", "PERCENT", "the accuracy to which time is taken (default 85)", 0, 100, &options.target);
+  line.Text("data", "DIRECTORY", "the dataset's files (default: where Debian has them)", &options.data);
+  line.Switch("json", "print JSON", &options.json);
+  return line;
+}
+
+}  // namespace
+
+absl::StatusOr<AccuracyOptions::Combination> ParseCombination(absl::string_view text) {
+  AccuracyOptions::Combination combination{std::string(text), {}};
+  if (text == kNone) return combination;
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "--compression");
+  if (!document.ok()) return document.status();
+  YamlProblems problems("--compression");
+  combination.config = ReadCompression(document->root(), problems);
+  if (!problems.status().ok()) return problems.status();
+  return combination;
+}
+
+std::optional<int> ParseAccuracyOptions(absl::Span<const std::string> arguments, AccuracyOptions& options,
+                                        std::ostream& out, std::ostream& err) {
+  std::string scenario = "static";
+  const CommandLine line = MakeCommandLine(options, scenario);
+  if (std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return code;
+  options.scenario = Scenarios().at(scenario);
+  if (options.mbps.empty()) options.mbps = {DefaultMbps(options.scenario)};
+  if (!options.combinations.empty()) return std::nullopt;
+  for (const std::string& text : DefaultCombinations(options.scenario)) {
+    BANYAN_CHECK(AddCombination(text, options).ok());
+  }
+  return std::nullopt;
+}
+
+}  // namespace banyan

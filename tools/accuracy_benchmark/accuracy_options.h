@@ -1,0 +1,54 @@
+// The arguments of `banyan bench accuracy`.
+#ifndef BANYAN_TOOLS_ACCURACY_BENCHMARK_ACCURACY_OPTIONS_H_
+#define BANYAN_TOOLS_ACCURACY_BENCHMARK_ACCURACY_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "proto/compression_config.h"
+
+namespace banyan {
+
+// How the links change while the job trains.
+enum class AccuracyScenario {
+  kStatic,       // not at all
+  kDegrading,    // to a tenth of `mbps` in ten steps of equally many rounds (NetSenseML, scenario 2)
+  kFluctuating,  // other traffic takes a part of them (NetSenseML, scenario 3)
+  kDc2,          // each node's rate is drawn anew again and again (DC2's dynamic network)
+};
+
+struct AccuracyOptions {
+  struct Combination {
+    std::string name;  // as it was given
+    CompressionConfig config;
+  };
+
+  std::string overlay;                    // a file; empty: the built-in one
+  std::vector<Combination> combinations;  // never empty after parsing
+  AccuracyScenario scenario = AccuracyScenario::kStatic;
+  // What the links stand for: at 200 an uncompressed synchronisation takes ten times the computation.
+  std::vector<double> mbps;
+  int64_t epochs = 4;
+  int64_t seeds = 3;
+  int64_t batch = 16;
+  double target = 85;  // percent of the test images
+  std::string data;    // the dataset's directory
+  bool json = false;
+};
+
+// Fills `options`. Returns the exit code when the command ends here: after --help or a usage error.
+std::optional<int> ParseAccuracyOptions(absl::Span<const std::string> arguments, AccuracyOptions& options,
+                                        std::ostream& out, std::ostream& err);
+
+// What a flag says: as overlay.yaml has it under `compression`, or `none`.
+absl::StatusOr<AccuracyOptions::Combination> ParseCombination(absl::string_view text);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_ACCURACY_BENCHMARK_ACCURACY_OPTIONS_H_

@@ -1,0 +1,68 @@
+#include "tools/accuracy_benchmark/accuracy_options.h"
+
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class AccuracyOptionsTest : public ::testing::Test {
+ protected:
+  std::optional<int> Parse(std::vector<std::string> arguments) {
+    return ParseAccuracyOptions(arguments, options_, out_, err_);
+  }
+
+  AccuracyOptions options_;
+  std::ostringstream out_, err_;
+};
+
+TEST_F(AccuracyOptionsTest, TheDefaultsAreTheSixCombinationsOfTheTable) {
+  EXPECT_EQ(Parse({}), std::nullopt);
+  EXPECT_EQ(options_.combinations.size(), 6u);
+  EXPECT_TRUE(options_.combinations[0].config.rules.empty());
+  EXPECT_EQ(options_.combinations[5].config.rules.at(0).controller, RatioControllerKind::kDa5);
+  EXPECT_THAT(options_.mbps, ElementsAre(200));
+  EXPECT_EQ(options_.scenario, AccuracyScenario::kStatic);
+}
+
+TEST_F(AccuracyOptionsTest, ScenariosHaveDefaultsOfTheirOwn) {
+  EXPECT_EQ(Parse({"--scenario", "degrading"}), std::nullopt);
+  EXPECT_EQ(options_.combinations.size(), 3u);
+  EXPECT_THAT(options_.mbps, ElementsAre(2000));
+}
+
+TEST_F(AccuracyOptionsTest, FlagsAreRead) {
+  EXPECT_EQ(Parse({"mine.yaml", "--compression", "none", "--compression={codec: fp16}", "--mbps", "200,500,800",
+                   "--epochs", "2", "--json"}),
+            std::nullopt);
+  EXPECT_EQ(options_.overlay, "mine.yaml");
+  ASSERT_EQ(options_.combinations.size(), 2u);
+  EXPECT_EQ(options_.combinations[1].name, "{codec: fp16}");
+  EXPECT_EQ(options_.combinations[1].config.rules.at(0).codec, CodecId::kFp16);
+  EXPECT_THAT(options_.mbps, ElementsAre(200, 500, 800));
+  EXPECT_EQ(options_.epochs, 2);
+  EXPECT_TRUE(options_.json);
+}
+
+TEST_F(AccuracyOptionsTest, HelpShowsAnExample) {
+  EXPECT_EQ(Parse({"--help"}), 0);
+  EXPECT_THAT(out_.str(), HasSubstr("example: banyan bench accuracy"));
+  EXPECT_THAT(out_.str(), HasSubstr("[--compression YAML]..."));
+}
+
+TEST_F(AccuracyOptionsTest, UsageErrorsSayWhatWasExpected) {
+  EXPECT_EQ(Parse({"--compression", "{codec: tokp}"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'topk'"));
+  EXPECT_EQ(Parse({"--mbps", "200,fast"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("with commas between, got '200,fast'"));
+  EXPECT_EQ(Parse({"--scenario", "statc"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'static'"));
+}
+
+}  // namespace
+}  // namespace banyan
