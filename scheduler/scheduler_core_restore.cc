@@ -100,6 +100,7 @@ absl::Status SchedulerCore::RestorePolicies(const RecoveredState& state) {
     policies_.Add(record.policy, record.reason, WithMeasured(links_.believed(), record.measured), record.transmission,
                   addresses);
   }
+  round_times_.NoteAdopted(now_, policies_.Current()->members, policies_.Current()->round_time);
   keys_.UseChunks(policies_.SmallestChunk());
   return absl::OkStatus();
 }
