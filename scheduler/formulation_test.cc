@@ -84,7 +84,7 @@ TEST(FormulationTest, WaitsForARoundThatBeganAfterTheChange) {
   Formulation formulation(Every(absl::Seconds(5)), {});
   const LinkTable links = ChangedTable(2);  // changed at kStart
   RoundTimes rounds;
-  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)});
+  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)}, absl::ZeroDuration());
   formulation.NotePlanned(kStart);
   TellRound(kStart + absl::Seconds(3), 1, absl::Seconds(4), &rounds);
   EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(5), links, rounds).has_value());
@@ -97,7 +97,7 @@ TEST(FormulationTest, WaitsForNoRoundThatIsTooLong) {
   Formulation formulation(Every(absl::Seconds(5)), {});
   const LinkTable links = ChangedTable(2);
   RoundTimes rounds;
-  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)});
+  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)}, absl::ZeroDuration());
   formulation.NotePlanned(kStart);
   TellRound(kStart + absl::Seconds(3), 1, absl::Seconds(11), &rounds);
   EXPECT_TRUE(formulation.LookForReason(kStart + absl::Seconds(5), links, rounds).has_value());
@@ -107,7 +107,7 @@ TEST(FormulationTest, DoesNotWaitForARoundForEver) {
   Formulation formulation(Every(absl::Seconds(5)), {});
   const LinkTable links = ChangedTable(2);
   RoundTimes rounds;
-  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)});
+  rounds.NoteAdopted(kStart + -absl::Minutes(1), {NodeId(1)}, absl::ZeroDuration());
   formulation.NotePlanned(kStart);
   TellRound(kStart + absl::Seconds(3), 1, absl::Seconds(4), &rounds);
   EXPECT_FALSE(formulation.LookForReason(kStart + absl::Seconds(14), links, rounds).has_value());

@@ -26,8 +26,8 @@ bool IsClose(const Policy& refreshed, const Policy& planned) {
 }  // namespace
 
 PlanComputation::PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
-                                 std::optional<Policy> in_use)
-    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)) {
+                                 std::optional<Policy> in_use, std::optional<Policy> former)
+    : view_(std::move(view)), members_(std::move(members)), config_(std::move(config)), former_(std::move(former)) {
   if (in_use.has_value()) in_use_ = InUse{*in_use, *in_use};
 }
 
@@ -43,6 +43,7 @@ void PlanComputation::Run() {
     policy_->bound_bps = std::min(policy_->bound_bps, RateBoundBps(*restricted));
   }
   if (in_use_.has_value()) ValueInUse(*restricted);
+  if (former_.has_value()) ValueAsPublished(*restricted, config_.tensor_elements, *former_);
 }
 
 void PlanComputation::ValueInUse(const NetworkView& view) {

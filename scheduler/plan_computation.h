@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "core/computation.h"
 #include "core/ids.h"
 #include "topology/network_view.h"
@@ -25,9 +26,10 @@ class PlanComputation : public Computation {
     Policy refreshed;     // with the shares of trees and detours that suit the view
   };
 
-  // Plans for these nodes of the view, and values there the policy of these nodes that is in use, if any.
+  // Plans for these nodes of the view, and values there the policy of these nodes that is in use, if any, and one that
+  // was in use before it, if any.
   PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
-                  std::optional<Policy> in_use = std::nullopt);
+                  std::optional<Policy> in_use = std::nullopt, std::optional<Policy> former = std::nullopt);
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -37,6 +39,9 @@ class PlanComputation : public Computation {
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
   // After Run that gave a policy. REQUIRES: there is one in use.
   InUse TakeInUse() { return *std::move(in_use_); }
+  // After Run that gave a policy: what a round of the former one takes on the view, as nodes knew it. REQUIRES: there
+  // is a former one.
+  absl::Duration former_round_time() const { return former_->round_time; }
 
  private:
   void ValueInUse(const NetworkView& view);
@@ -45,6 +50,7 @@ class PlanComputation : public Computation {
   std::vector<NodeId> members_;
   PlannerConfig config_;
   std::optional<InUse> in_use_;
+  std::optional<Policy> former_;
   absl::StatusOr<Policy> policy_;
 };
 

@@ -62,6 +62,17 @@ TEST(PlanComputationTest, ValuesThePolicyInUseOnTheMembersLinks) {
   EXPECT_EQ(in_use.refreshed, policy);
 }
 
+TEST(PlanComputationTest, ValuesTheFormerPolicyToo) {
+  const NetworkView view = Internet2Network();
+  PlannerConfig config;
+  config.tensor_elements = {1000000};
+  const Policy policy = *MakePolicy(view, config);
+  PlanComputation plan(Wavering(view, 0.5), AllNodes(view), config, policy, policy);
+  plan.Run();
+  EXPECT_GT(plan.former_round_time(), policy.round_time);
+  EXPECT_EQ(plan.former_round_time(), plan.TakeInUse().as_published.round_time);
+}
+
 TEST(PlanComputationTest, BetweenClosePlansTheNearestToTheOneInUseWins) {
   const NetworkView view = Internet2Network();
   PlannerConfig config;

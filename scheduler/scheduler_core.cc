@@ -271,7 +271,8 @@ std::string SchedulerCore::MakeStatus() const {
   const char* const states[] = {"waiting", "planning", "running", "failed", "ended", "stopped"};
   return MakeStatusJson(StatusSources{overlay_.job, states[static_cast<size_t>(phase_)],
                                       std::string(failure_.message()), term_, epoch_, rejections_.count(), now_,
-                                      predicted_round_, membership_, reports_, links_, keys_, rounds_, policies_});
+                                      predicted_round_, membership_, reports_, links_, keys_, rounds_, policies_,
+                                      trial_.taken_back()});
 }
 
 }  // namespace banyan

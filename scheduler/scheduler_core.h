@@ -29,6 +29,7 @@
 #include "scheduler/node_reports.h"
 #include "scheduler/outbox.h"
 #include "scheduler/plan_computation.h"
+#include "scheduler/policy_trial.h"
 #include "scheduler/published_policies.h"
 #include "scheduler/recovered_state.h"
 #include "scheduler/rejection_counter.h"
@@ -120,8 +121,14 @@ class SchedulerCore : public Protocol {
   void Publish(const Member& member);
   bool MayReplan() const { return phase_ == Phase::kRunning && !plan_.has_value() && !reconfiguration_.has_value(); }
   void ReplanIfWanted();
-  // `current` is the policy in use as it is on the plan's view.
-  void FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use);
+  void FinishReplan(Plan plan, Policy policy, PlanComputation& computation);
+  // The policy in use gives way to another one, `predicted` being what a round of it takes on the plan's view.
+  void BeginTrial(const Plan& plan, absl::Duration predicted);
+  // Whether the policy in use is on trial, and slower than the one before.
+  bool TrialLooksBad();
+  // Goes back to the policy before, whose rounds are predicted to take that on the plan's view; false when they would
+  // be slower too. REQUIRES: the trial looks bad.
+  bool TakeBack(Plan plan, absl::Duration predicted);
   // From when on rounds tell what the links that a plan is for can do.
   Timestamp EvidenceSince() const;
   // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
@@ -216,6 +223,7 @@ class SchedulerCore : public Protocol {
   Barrier barrier_;
   NodeReports reports_;
   RoundTimes round_times_;
+  PolicyTrial trial_;
 };
 
 }  // namespace banyan

@@ -65,6 +65,7 @@ void SchedulerCore::RegisterAll(NodeId node, const std::vector<RegisterKeys::Key
   const KeyId last_new(static_cast<uint32_t>(keys_.version().value()));
   Persist(added);
   formulation_.NoteModel(now_);
+  trial_.Forget();
   Broadcast(KeysAssigned{term_, keys_.version(), keys_.Rows(first_new, last_new, source)});
 }
 

@@ -28,8 +28,8 @@ void SchedulerCore::StartPlan(std::vector<NodeId> members, NetworkView view, Pla
   // What the operator wants is not weighed against what there is.
   if (policies_.Current() != nullptr && !reconfiguration_.has_value()) in_use = *policies_.Current();
   if (in_use.has_value()) config.current_trees = in_use->trees;
-  outbox_.StartComputation(last_computation_,
-                           std::make_unique<PlanComputation>(view, members, std::move(config), std::move(in_use)));
+  outbox_.StartComputation(last_computation_, std::make_unique<PlanComputation>(view, members, std::move(config),
+                                                                                std::move(in_use), trial_.former()));
   plan_ = Plan{last_computation_, std::move(members), std::move(view), std::move(why)};
   links_.MarkPlanned();
   formulation_.NotePlanned(now_);
@@ -52,7 +52,8 @@ void SchedulerCore::On(ComputationFinished& event) {
     if (!reconfiguration_->is_planning) return PlanReconfiguration();
     return FinishReconfiguration(std::move(plan), std::move(policy));
   }
-  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), computation->TakeInUse());
+  if (!policy.ok()) trial_.Forget();
+  if (policy.ok()) return FinishReplan(std::move(plan), *std::move(policy), *computation);
   outbox_.Log(LogLevel::kWarning, absl::StrCat("planning failed, and the policy stays: ", policy.status().message()));
 }
 
@@ -92,7 +93,7 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses(), budgets);
   published_view_ = std::move(plan.view);
   formulation_.NoteAdopted(now_);
-  round_times_.NoteAdopted(now_, policies_.Current()->members);
+  round_times_.NoteAdopted(now_, policies_.Current()->members, policies_.Current()->round_time);
 }
 
 void SchedulerCore::PublishNewest() {
@@ -118,6 +119,7 @@ void SchedulerCore::Publish(const Member& member) {
 void SchedulerCore::ReplanIfWanted() {
   if (!MayReplan()) return;
   std::optional<Formulation::Reason> reason = formulation_.LookForReason(now_, links_, round_times_);
+  if (!reason.has_value() && TrialLooksBad()) reason = {"rounds that are slower than they were", kMostGain};
   if (!reason.has_value()) return;
   if (policies_.size() >= kMostLivePolicies) {
     return LogInfo(absl::StrCat(policies_.size(), " policies govern open rounds: no other is made before some close"));
@@ -126,26 +128,57 @@ void SchedulerCore::ReplanIfWanted() {
   plan_->least_gain = reason->least_gain;
 }
 
-void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation::InUse in_use) {
+void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation& computation) {
+  if (TrialLooksBad() && TakeBack(plan, computation.former_round_time())) return;
+  PlanComputation::InUse in_use = computation.TakeInUse();
   const Timestamp since = EvidenceSince();
   const absl::Duration predicted = in_use.as_published.round_time;
   in_use.as_published.round_time = round_times_.Credible(predicted, since);
   Verdict verdict = Judge(in_use.as_published, published_view_, policy, plan.view, plan.least_gain);
+  if (verdict.kind != Verdict::Kind::kKeep && trial_.Holds(now_, round_times_.Governed(), plan.view)) {
+    verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", as a policy did that was taken back")};
+  }
   predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : in_use.as_published).round_time;
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);
-  switch (verdict.kind) {
-    case Verdict::Kind::kKeep:
-      round_times_.Learn(predicted, since);
-      return outbox_.Log(LogLevel::kDebug,
-                         absl::StrCat("policy ", in_use.as_published.version.value(), " stays: ", plan.why));
-    case Verdict::Kind::kRefresh:
-      policy = std::move(in_use.refreshed);
-      break;
-    case Verdict::Kind::kAdopt:
-      break;
+  if (verdict.kind == Verdict::Kind::kKeep) {
+    round_times_.Learn(predicted, since);
+    return outbox_.Log(LogLevel::kDebug,
+                       absl::StrCat("policy ", in_use.as_published.version.value(), " stays: ", plan.why));
   }
+  if (verdict.kind == Verdict::Kind::kRefresh) policy = std::move(in_use.refreshed);
+  BeginTrial(plan, predicted);
   Adopt(std::move(policy), std::move(plan), std::nullopt);
   PublishNewest();
+}
+
+void SchedulerCore::BeginTrial(const Plan& plan, absl::Duration predicted) {
+  const std::optional<absl::Duration> last = round_times_.Last(EvidenceSince());
+  const bool is_known = predicted > absl::ZeroDuration() && predicted < absl::InfiniteDuration();
+  if (!last.has_value() || round_times_.Governed().empty() || !is_known) return;
+  trial_.Begin(*policies_.Current(), plan.view, predicted,
+               std::max(*last, PolicyTrial::Median(round_times_.Governed())));
+}
+
+bool SchedulerCore::TrialLooksBad() {
+  return trial_.LooksSlower(round_times_.Governed(), round_times_.GovernedFor(now_));
+}
+
+bool SchedulerCore::TakeBack(Plan plan, absl::Duration predicted) {
+  const absl::Duration takes = PolicyTrial::Median(round_times_.Governed());
+  Policy former = *trial_.former();
+  const std::string why =
+      absl::StrFormat("rounds of %.3g s under policy %d, where policy %d took %.3g", absl::ToDoubleSeconds(takes),
+                      last_policy_.value(), former.version.value(), absl::ToDoubleSeconds(trial_.took()));
+  if (!trial_.End(now_, round_times_.Governed(), predicted, plan.view)) {
+    LogInfo(absl::StrCat("policy ", last_policy_.value(), " stays in spite of ", why,
+                         ": by the links as they are now that would be slower too"));
+    return false;
+  }
+  predicted_round_ = predicted;
+  plan.why = absl::StrCat(why, ", which comes back");
+  Adopt(std::move(former), std::move(plan), std::nullopt);
+  PublishNewest();
+  return true;
 }
 
 Timestamp SchedulerCore::EvidenceSince() const {
@@ -180,6 +213,7 @@ bool SchedulerCore::KeepsStateAtRoots() const {
 void SchedulerCore::RetirePolicies() {
   const PolicyVersion oldest = rounds_.OldestPolicy();
   if (policies_.Retire(oldest)) Broadcast(PoliciesRetired{term_, oldest});
+  if (policies_.size() == 1) round_times_.NoteGoverning(now_);
   keys_.UseChunks(policies_.SmallestChunk());
 }
 

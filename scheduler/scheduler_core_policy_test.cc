@@ -112,14 +112,22 @@ void RunRounds(SchedulerHarness& harness, int rounds, absl::Duration duration, u
 class SlowLinkPolicyTest : public testing::Test {
  protected:
   SlowLinkPolicyTest() : harness_(MeshOverlay(3, "topology: {planner: fapt}\n")) {
-    harness_.StartJob(3);
+    harness_.JoinAll(3);
     harness_.AddKey("w", kModelElements);
     RunRounds(harness_, 4, absl::Seconds(1), &rounds_);
+    first_ = SlicesSentTo(harness_, 1);
     harness_.ForgetSent();
     Measure(harness_, 1, 2, 10);
   }
 
+  // Rounds become slow, and another policy is made.
+  void BeginTrial() {
+    RunRounds(harness_, 3, absl::Seconds(9), &rounds_);
+    ASSERT_THAT(SlicesSentTo(harness_, 1), SizeIs(1));
+  }
+
   SchedulerHarness harness_;
+  std::vector<PolicySlice> first_;
   uint64_t rounds_ = 0;
 };
 
@@ -136,6 +144,39 @@ TEST_F(SlowLinkPolicyTest, ALinkThatMakesRoundsSlowIsAvoided) {
   for (const TreeSlice& tree : slices[0].trees) {
     EXPECT_NE(tree.reduce_parent.value_or(NodeId(1)), NodeId(2));
   }
+}
+
+TEST_F(SlowLinkPolicyTest, APolicyThatMakesRoundsSlowerIsTakenBackAndNotMadeAgain) {
+  BeginTrial();
+  RunRounds(harness_, 6, absl::Seconds(12), &rounds_);
+  const std::vector<PolicySlice> slices = SlicesSentTo(harness_, 1);
+  ASSERT_THAT(slices, SizeIs(2));
+  EXPECT_EQ(slices[1].trees, first_.back().trees);
+  EXPECT_TRUE(harness_.HasLog("because of rounds of 12 s under policy 2, where policy 1 took 9, which comes back"));
+  EXPECT_THAT(Status(harness_), HasSubstr(R"("policies_taken_back":1)"));
+  for (int i = 0; i < 20; ++i) {
+    Measure(harness_, 1, 2, i % 2 == 0 ? 9 : 11);
+    RunRounds(harness_, 2, absl::Seconds(9), &rounds_);
+  }
+  EXPECT_THAT(SlicesSentTo(harness_, 1), SizeIs(2));
+  EXPECT_TRUE(harness_.HasLog("as a policy did that was taken back"));
+}
+
+TEST_F(SlowLinkPolicyTest, APolicyThatIsNotSlowerStays) {
+  BeginTrial();
+  RunRounds(harness_, 10, absl::Seconds(9), &rounds_);
+  EXPECT_THAT(SlicesSentTo(harness_, 1), SizeIs(1));
+}
+
+TEST_F(SlowLinkPolicyTest, APolicyStaysWhenTheLinksWouldMakeTheOneBeforeSlowToo) {
+  BeginTrial();
+  for (const auto& [from, to] : {std::pair(1, 3), {2, 1}, {2, 3}, {3, 1}, {3, 2}}) {
+    Measure(harness_, from, static_cast<uint32_t>(to), 40);
+  }
+  Measure(harness_, 1, 2, 4);
+  RunRounds(harness_, 10, absl::Seconds(20), &rounds_);
+  EXPECT_THAT(SlicesSentTo(harness_, 1), SizeIs(1));
+  EXPECT_TRUE(harness_.HasLog("policy 2 stays in spite of rounds of 20 s under policy 2"));
 }
 
 TEST(SchedulerPolicyTest, NoiseChangesNothing) {

@@ -82,6 +82,7 @@ void SchedulerCore::FinishReconfiguration(Plan plan, absl::StatusOr<Policy> poli
   planner_config_ = std::move(done.planner_config);
   formulation_ = Formulation(overlay_.topology, overlay_.awareness);
   formulation_.NotePlanned(now_);
+  trial_.Forget();
   Adopt(*std::move(policy), std::move(plan), std::move(done.text));
   PublishNewest();
   outbox_.Send(done.connection,

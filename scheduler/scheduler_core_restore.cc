@@ -102,6 +102,7 @@ absl::Status SchedulerCore::RestorePolicies(const RecoveredState& state) {
     policies_.Add(record.policy, record.reason, view, record.transmission, addresses,
                   MakeLinkBudgets(record.policy, view, overlay_.compression, keys_.Elements()));
   }
+  round_times_.NoteAdopted(now_, policies_.Current()->members, policies_.Current()->round_time);
   keys_.UseChunks(policies_.SmallestChunk());
   return absl::OkStatus();
 }

@@ -34,6 +34,7 @@ struct StatusSources {
   const KeyTable& keys;
   const RoundBook& rounds;
   const PublishedPolicies& policies;
+  uint64_t policies_taken_back = 0;
 };
 
 // Design section 6, `status --json`, and beyond it `job`, `state`, `error`, `term`, `waiting_for`, `planner`,
@@ -47,7 +48,8 @@ struct StatusSources {
 // Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `bound_ratio` (that rate over
 // `bound_mbps`; null for a single node), `policy_reason` (why it was made),
 // `predicted_round_seconds` (what a round takes by the last planning; null while the model's size is unknown),
-// `roots_fixed`, `live_policies` (versions that still govern rounds), `auxiliary_share` (of all bytes that nodes have
+// `roots_fixed`, `live_policies` (versions that still govern rounds), `policies_taken_back`
+// (since the start, because rounds were slower under them), `auxiliary_share` (of all bytes that nodes have
 // sent, the part on detours; 0 before the first) and `slowest_link`
 // {`from`, `to`, `mbps`, `busy_share`}: the link that was busy for the largest part of the last round, as its sender
 // saw it; null before nodes have finished two rounds.

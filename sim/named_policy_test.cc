@@ -1,6 +1,8 @@
 // Changes of policy that the design or NETSTORM name, one at a time.
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
@@ -190,6 +192,73 @@ TEST(NamedPolicyTest, APauseOfTheSchedulerCostsNoRound) {
   const PauseOutcome outcome = PauseScheduler(1);
   EXPECT_GE(outcome.rounds_during, 1u);
   EXPECT_LT(outcome.longest, absl::Seconds(5) + 1.5 * outcome.median);
+}
+
+// What a node reports of one link from some time on is this often what it measures.
+class Overstatement : public Protocol {
+ public:
+  Overstatement(std::unique_ptr<Protocol> core, NodeId to, absl::Duration after, double factor)
+      : core_(std::move(core)), to_(to), after_(after), factor_(factor) {}
+
+  Actions Step(Timestamp now, Event event) override {
+    if (!begins_at_.has_value()) begins_at_ = now + after_;
+    Actions actions = core_->Step(now, std::move(event));
+    if (now < *begins_at_) return actions;
+    for (Action& action : actions) {
+      auto* const send = std::get_if<Send>(&action);
+      auto* const report = send == nullptr ? nullptr : std::get_if<NodeReport>(&send->message);
+      if (report != nullptr) Exaggerate(*report);
+    }
+    return actions;
+  }
+  Timestamp NextDeadline() const override { return core_->NextDeadline(); }
+
+ private:
+  void Exaggerate(NodeReport& report) const {
+    for (NodeReport::Link& link : report.links) {
+      if (link.to == to_ && link.measurement.has_value()) link.measurement->rate_bps *= factor_;
+    }
+  }
+
+  std::unique_ptr<Protocol> core_;
+  NodeId to_;
+  absl::Duration after_;
+  double factor_;
+  std::optional<Timestamp> begins_at_;
+};
+
+// A link is measured at ten times its rate and stays so. Trees that count on it are slow: the ones before come back,
+// and what they promise is not believed again although the measurement is the same.
+TEST(NamedPolicyTest, APolicyThatRoundsDoNotBearOutIsTakenBackAndNotMadeAgain) {
+  ClusterOptions options = LinkedCluster(4, 1e6, 3e6);
+  options.overlay.topology.planner = "packed";
+  options.overlay.chunks.max_elements = 4000;
+  options.plan.tensors = {{"w", 100000, 0}};
+  options.plan.rounds = 250;
+  for (LinkConfig& link : *options.overlay.links) {
+    if (link.a == "n2" && link.b == "n3") link.a_to_b_bps = 5e5;
+  }
+  options.wrap_core = [](NodeId id, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
+    if (id != NodeId(2)) return core;
+    return std::make_unique<Overstatement>(std::move(core), NodeId(3), absl::Minutes(1), 10);
+  };
+  Cluster cluster(std::move(options));
+  PolicyLag lag;
+  cluster.simulator()->network()->AddObserver(&lag);
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  std::vector<absl::Duration> before;
+  std::vector<absl::Duration> after;
+  size_t slow = 0;
+  for (const auto& [round, clock] : cluster.clock().rounds()) {
+    if (clock.last_pull < Seconds(60)) before.push_back(clock.Synchronisation());
+    if (round > Round(200)) after.push_back(clock.Synchronisation());
+    if (clock.Synchronisation() > 2 * before.front()) ++slow;
+  }
+  EXPECT_EQ(lag.policies.size(), 3u);
+  EXPECT_GT(slow, 0u);
+  EXPECT_LT(slow, 10u);
+  EXPECT_LT(Median(after), 1.05 * Median(before));
 }
 
 }  // namespace

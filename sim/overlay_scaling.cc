@@ -6,6 +6,12 @@
 #include "core/check.h"
 
 namespace banyan {
+namespace {
+
+// A byte stands for so many, and each may be lost.
+constexpr double kMostLoss = 0.999;
+
+}  // namespace
 
 OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
   BANYAN_CHECK(scale >= 1);
@@ -33,6 +39,7 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
   for (LinkConfig& link : *overlay.links) {
     link.a_to_b_bps /= static_cast<double>(scale);
     link.b_to_a_bps /= static_cast<double>(scale);
+    link.loss_fraction = std::min(kMostLoss, link.loss_fraction * static_cast<double>(scale));
   }
   if (overlay.scheduler.address.empty()) overlay.scheduler.address = "tcp://scheduler:7700";
   for (NodeConfig& node : overlay.nodes) {

@@ -26,6 +26,14 @@ TEST(OverlayScalingTest, EverythingInBytesIsDivided) {
   EXPECT_EQ((*scaled.links)[0].a_to_b_bps, kDefaultLinkBps / 64);
 }
 
+// The bytes of a packet are the scale's part of one, and still as many are lost of a job's.
+TEST(OverlayScalingTest, EachByteIsLostAsOftenAsThoseThatItStandsFor) {
+  OverlayConfig overlay = ScaleOverlay(ThreeNodes(), 1);
+  (*overlay.links)[0].loss_fraction = 1e-4;
+  EXPECT_DOUBLE_EQ((*ScaleOverlay(overlay, 64).links)[0].loss_fraction, 64e-4);
+  EXPECT_LT((*ScaleOverlay(overlay, 1 << 20).links)[0].loss_fraction, 1);
+}
+
 TEST(OverlayScalingTest, WhatIsSmallerThanTheScaleStaysAboveZero) {
   const OverlayConfig scaled = ScaleOverlay(ThreeNodes(), 1 << 20);
   EXPECT_EQ(scaled.chunks.max_elements, 1);

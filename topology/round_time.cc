@@ -10,6 +10,7 @@
 #include "core/check.h"
 #include "topology/chunk_assignment.h"
 #include "topology/path_links.h"
+#include "topology/travel_time.h"
 
 namespace banyan {
 namespace {
@@ -77,7 +78,7 @@ class Shop {
   // What one chunk needs for these links.
   double TimeOf(const std::vector<size_t>& path) const;
   double HopTime(size_t link) const {
-    return absl::ToDoubleSeconds(view_.links()[link].delay) + chunk_bits_ / view_.links()[link].throughput_bps;
+    return TravelSeconds(view_.links()[link]) + chunk_bits_ / view_.links()[link].throughput_bps;
   }
   // Adds an edge's traffic: its first chunk can start at `head`, and the last has `tail` before it at its end.
   void Use(const std::vector<size_t>& path, double bits, double head, double tail);
@@ -109,7 +110,7 @@ void Shop::Use(const std::vector<size_t>& path, double bits, double head, double
   for (const size_t at : path) {
     const NetworkLink& link = view_.links()[at];
     left -= HopTime(at);
-    const double after = left + absl::ToDoubleSeconds(link.delay);
+    const double after = left + TravelSeconds(link);
     links_[at].Use(bits, head, after);
     up_[*view_.IndexOf(link.from)].Use(bits, head, after);
     down_[*view_.IndexOf(link.to)].Use(bits, head, after);
