@@ -15,11 +15,18 @@ namespace banyan {
 inline constexpr int64_t kLongestRhtRow = 32768;
 inline constexpr int64_t kShortestCutRhtRow = 1024;
 
+// The largest power of two that is not above. REQUIRES: 0 < number < 2^16.
+BANYAN_KERNEL_BODY uint32_t PowerOfTwoUpTo(uint32_t number) {
+  for (int shift = 1; shift < 16; shift *= 2) number |= number >> shift;
+  return number - number / 2;
+}
+
 // The transformed length of the next row when that many elements are left. REQUIRES: at least one.
 BANYAN_KERNEL_BODY int64_t NextRhtRowSize(int64_t left) {
   if (left >= kLongestRhtRow) return kLongestRhtRow;
-  const uint64_t elements = static_cast<uint64_t>(left);
-  return static_cast<int64_t>(left >= kShortestCutRhtRow ? std::bit_floor(elements) : std::bit_ceil(elements));
+  const uint32_t elements = static_cast<uint32_t>(left);
+  if (left >= kShortestCutRhtRow) return PowerOfTwoUpTo(elements);
+  return left == 1 ? 1 : int64_t{2} * PowerOfTwoUpTo(elements - 1);
 }
 
 struct RhtLayout {

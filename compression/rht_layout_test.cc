@@ -1,5 +1,6 @@
 #include "compression/rht_layout.h"
 
+#include <bit>
 #include <cmath>
 
 #include "gtest/gtest.h"
@@ -15,6 +16,12 @@ TEST(RhtLayoutTest, RowsAreLongThenCutThenFilledUp) {
   EXPECT_EQ(NextRhtRowSize(513), 1024);
   EXPECT_EQ(NextRhtRowSize(3), 4);
   EXPECT_EQ(NextRhtRowSize(1), 1);
+}
+
+TEST(RhtLayoutTest, SizesArePowersOfTwo) {
+  for (uint32_t left = 1; left <= 32768; ++left) {
+    EXPECT_EQ(NextRhtRowSize(left), left >= 1024 ? std::bit_floor(left) : std::bit_ceil(left)) << left;
+  }
 }
 
 TEST(RhtLayoutTest, CountsWhatItsRowsHave) {

@@ -76,7 +76,7 @@ TEST(EncodingChooserTest, NetSenseQuantizesBothWaysAndPrunesUplinks) {
   const Encoding uplink = chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther);
   EXPECT_EQ(uplink.netsense.quantize_rms, 1e-3);
   EXPECT_EQ(uplink.netsense.prune_factor, 0.5);
-  const Encoding result = chooser.ForResult(kWeight, Round(1), ChunkIndex(0), {kOther});
+  const Encoding result = chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.01);
   EXPECT_EQ(result.netsense.quantize_rms, 1e-3);
   EXPECT_EQ(result.netsense.prune_factor, 0);
   config.rules[0].numbers = {{"prune_factor", 0}};

@@ -157,10 +157,13 @@ void RoundEngine::StartCompressing(StepContext& step, const ChunkRef& ref, Round
   auto work = std::make_unique<CompressChunk>(std::move(chunk.sum), chunk.weight, encoding,
                                               ResidualSlice(ref.key, chunk.range), std::move(weights));
   chunk.sum = Buffer();
+  chunk.encoding = true;
   computations_->Start<CompressChunk>(step, std::move(work), [this, ref](StepContext& later, CompressChunk& done) {
-    const RoundState* compressed = FindRound(ref.key, ref.round);
+    RoundState* compressed = FindRound(ref.key, ref.round);
     BANYAN_CHECK(compressed != nullptr);
-    const NodeId to = *TreeOf(*compressed, compressed->chunks[ref.chunk.value()]).reduce_parent;
+    ChunkState& encoded = compressed->chunks[ref.chunk.value()];
+    encoded.encoding = false;
+    const NodeId to = *TreeOf(*compressed, encoded).reduce_parent;
     SendTo(later, ref, *compressed, Half::kReduce, to, done.encoded());
   });
 }

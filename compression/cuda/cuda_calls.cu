@@ -20,16 +20,31 @@ CudaResult CountCudaDevices(int* count) {
   return result;
 }
 
-CudaResult HasCudaStreamMemory(int device, bool* has) {
+CudaResult HasCudaPools(int device, bool* has) {
   int value = 0;
   const CudaResult result = ResultOf(cudaDeviceGetAttribute(&value, cudaDevAttrMemoryPoolsSupported, device));
   *has = value != 0;
   return result;
 }
 
+CudaResult OpenCudaPool(int device, CUmemPoolHandle_st** pool) {
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  properties.location.id = device;
+  *pool = nullptr;
+  const cudaError_t error = cudaMemPoolCreate(pool, &properties);
+  if (error != cudaSuccess) return ResultOf(error);
+  uint64_t keep_bytes = UINT64_MAX;
+  return ResultOf(cudaMemPoolSetAttribute(*pool, cudaMemPoolAttrReleaseThreshold, &keep_bytes));
+}
+
+CudaResult CloseCudaPool(CUmemPoolHandle_st* pool) { return ResultOf(cudaMemPoolDestroy(pool)); }
+
 CudaResult AllocateCuda(const CudaQueue& queue, int64_t size_bytes, void** memory) {
   *memory = nullptr;
-  return On(queue, [&] { return cudaMallocAsync(memory, static_cast<size_t>(size_bytes), queue.stream); });
+  return On(queue,
+            [&] { return cudaMallocFromPoolAsync(memory, static_cast<size_t>(size_bytes), queue.pool, queue.stream); });
 }
 
 CudaResult FreeCuda(const CudaQueue& queue, void* memory) {

@@ -6,8 +6,9 @@
 
 #include <cstdint>
 
-// What cudaStream_t points to.
+// What cudaStream_t and cudaMemPool_t point to.
 struct CUstream_st;
+struct CUmemPoolHandle_st;
 
 namespace banyan {
 
@@ -18,17 +19,24 @@ struct CudaResult {
   const char* text = "";  // CUDA's own, for ever
 };
 
-// A device's stream: what is put into it happens in that order. A null stream is the device's default one.
+// A device's stream: what is put into it happens in that order. A null stream is the device's default one. Its memory
+// comes from the pool, in the same order.
 struct CudaQueue {
   int device = 0;
   CUstream_st* stream = nullptr;
+  CUmemPoolHandle_st* pool = nullptr;
 };
 
 // kNoDevice, and zero, where there is none or no driver.
 CudaResult CountCudaDevices(int* count);
 
-// Whether the device has memory in the order of a stream, which this library takes.
-CudaResult HasCudaStreamMemory(int device, bool* has);
+// Whether the device has pools, that is, memory in the order of a stream.
+CudaResult HasCudaPools(int device, bool* has);
+
+// A pool of the device's memory, which keeps what it once had until it is closed: else each wait for the stream would
+// give all of it back to the driver.
+CudaResult OpenCudaPool(int device, CUmemPoolHandle_st** pool);
+CudaResult CloseCudaPool(CUmemPoolHandle_st* pool);
 
 CudaResult AllocateCuda(const CudaQueue& queue, int64_t size_bytes, void** memory);
 CudaResult FreeCuda(const CudaQueue& queue, void* memory);

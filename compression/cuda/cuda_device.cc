@@ -40,16 +40,21 @@ absl::StatusOr<std::unique_ptr<CudaDevice>> CudaDevice::Open(int number, CUstrea
   if (number < 0 || number >= *count) {
     return absl::NotFoundError(absl::StrFormat("expected a GPU from 0 to %d, got %d", *count - 1, number));
   }
-  const CudaQueue queue = {.device = number, .stream = stream};
-  bool has_stream_memory = false;
-  absl::Status status = StatusOf(HasCudaStreamMemory(number, &has_stream_memory), queue, "asking for its memory");
+  CudaQueue queue = {.device = number, .stream = stream};
+  bool has_pools = false;
+  absl::Status status = StatusOf(HasCudaPools(number, &has_pools), queue, "asking for pools of memory");
   if (!status.ok()) return status;
-  if (!has_stream_memory) {
+  if (!has_pools) {
     return absl::FailedPreconditionError(
         absl::StrFormat("expected memory in the order of streams (cudaMallocAsync) on GPU %d, which has none", number));
   }
+  status = StatusOf(OpenCudaPool(number, &queue.pool), queue, "opening a pool of memory");
+  if (!status.ok()) return status;
   return std::unique_ptr<CudaDevice>(new CudaDevice(queue));
 }
+
+// Nobody is left to be told when giving back fails, here and in Allocate().
+CudaDevice::~CudaDevice() { static_cast<void>(CloseCudaPool(queue_.pool)); }
 
 absl::StatusOr<Buffer> CudaDevice::Allocate(int64_t elements, DataType type) {
   if (elements == 0) return Buffer();
@@ -59,7 +64,6 @@ absl::StatusOr<Buffer> CudaDevice::Allocate(int64_t elements, DataType type) {
   if (result.outcome != CudaOutcome::kDone) {
     return StatusOf(result, queue_, absl::StrFormat("allocating %d bytes", size_bytes).c_str());
   }
-  // Nobody is left to be told when giving back fails.
   return Buffer::Wrap(memory, elements, type, MemoryKind::kDevice,
                       [queue = queue_, memory] { static_cast<void>(FreeCuda(queue, memory)); });
 }

@@ -1,6 +1,7 @@
 // A CUDA GPU, for device_chunk.h: kernels and memory in the order of one stream, which may be the one that a training
 // loop computes its gradients in. Its calls wait only where they bring something to the host or take something from it.
-// Thread-compatible; owned by whoever opened it, and outlives its memory. The stream outlives both.
+// Memory that was used once stays its own until it closes. Thread-compatible; owned by whoever opened it, outlives its
+// memory. The stream outlives both.
 #ifndef BANYAN_COMPRESSION_CUDA_CUDA_DEVICE_H_
 #define BANYAN_COMPRESSION_CUDA_CUDA_DEVICE_H_
 
@@ -22,6 +23,10 @@ class CudaDevice : public Device {
   // The GPU of that number, from 0, with a stream (a cudaStream_t) of that GPU; null is its default stream. NotFound
   // when there is none of that number, FailedPrecondition when it has no memory in the order of streams.
   static absl::StatusOr<std::unique_ptr<CudaDevice>> Open(int number, CUstream_st* stream);
+
+  ~CudaDevice() override;
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
 
   absl::StatusOr<Buffer> Allocate(int64_t elements, DataType type) override;
   absl::Status Clear(void* memory, int64_t size_bytes) override;

@@ -24,6 +24,7 @@ SparseIndexForm SmallestIndexFormOnDevice(const DeviceIndices& indices, DeviceWo
   work.RunOver(indices.count, kIndexTile,
                SumGapsKernel{.indices = indices.data(), .count = indices.count, .sums = device_sums});
   const GapSums sums = work.Read(device_sums);
+  if (!work.ok()) return {};
   return SmallestIndexForm(indices.count, static_cast<uint32_t>(sums.zeros[GapSums::kLast]),
                            [&](int low_bits) { return indices.count + static_cast<int64_t>(sums.zeros[low_bits]); });
 }

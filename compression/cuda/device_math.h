@@ -43,6 +43,15 @@ BANYAN_KERNEL_BODY float ScaleAsHost(float value, float scale) {
   return IsNotANumber(scale) ? Quiet(scale) : value * scale;
 }
 
+BANYAN_KERNEL_BODY int CountOnes(uint32_t word) {
+  word -= (word >> 1) & 0x55555555;
+  word = (word & 0x33333333) + ((word >> 2) & 0x33333333);
+  return static_cast<int>(((word + (word >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24);
+}
+
+// The place of the lowest one. REQUIRES: there is one.
+BANYAN_KERNEL_BODY int LowestOne(uint32_t word) { return CountOnes((word & (~word + 1)) - 1); }
+
 // Little-endian numbers at any address; at once where it is a multiple of their size.
 template <typename Number>
 BANYAN_KERNEL_BODY void StoreNumber(Number number, uint8_t* to) {

@@ -1,5 +1,6 @@
 #include "compression/cuda/device_math.h"
 
+#include <bit>
 #include <limits>
 #include <vector>
 
@@ -39,6 +40,15 @@ TEST(DeviceMathTest, SumsAreTheHosts) {
 TEST(DeviceMathTest, ScalingPassesNotANumbersOn) {
   EXPECT_EQ(ScaleAsHost(3, 0.5f), 1.5f);
   EXPECT_EQ(BitsOf(ScaleAsHost(3, FloatOfBits(0xff800007))), 0xffc00007);
+}
+
+TEST(DeviceMathTest, CountsBits) {
+  EXPECT_EQ(CountOnes(0), 0);
+  EXPECT_EQ(CountOnes(0xffffffff), 32);
+  for (uint32_t word = 1; word != 0; word *= 2) {
+    EXPECT_EQ(CountOnes(word | 0x00010010), std::popcount(word | 0x00010010));
+    EXPECT_EQ(LowestOne(word | 0x80000000), std::countr_zero(word));
+  }
 }
 
 TEST(DeviceMathTest, NumbersLieAtAnyAddress) {

@@ -3,7 +3,6 @@
 #ifndef BANYAN_COMPRESSION_CUDA_INDEX_KERNELS_H_
 #define BANYAN_COMPRESSION_CUDA_INDEX_KERNELS_H_
 
-#include <bit>
 #include <cstdint>
 
 #include "compression/cuda/block_scan.h"
@@ -156,7 +155,7 @@ struct ReadUnaryKernel {
   BANYAN_KERNEL_BODY void Step(int step, int64_t block, int thread, Shared& shared) const {
     const int64_t first = block * kUnaryTile + thread * kUnaryRun;
     if (step == 0) {
-      shared.ones.Start(thread, static_cast<uint32_t>(std::popcount(WordAt(first))));
+      shared.ones.Start(thread, static_cast<uint32_t>(CountOnes(WordAt(first))));
     } else if (step <= kScanSteps) {
       shared.ones.Step(step - 1, thread);
     } else if (indices != nullptr) {
@@ -175,7 +174,7 @@ struct ReadUnaryKernel {
 
   BANYAN_KERNEL_BODY void Read(int64_t first, uint32_t ones_before) const {
     for (uint32_t word = WordAt(first); word != 0; word &= word - 1, ++ones_before) {
-      const uint32_t zeros = static_cast<uint32_t>(8 * first + std::countr_zero(word)) - ones_before;
+      const uint32_t zeros = static_cast<uint32_t>(8 * first + LowestOne(word)) - ones_before;
       indices[ones_before] = zeros << low_bits;
     }
   }
