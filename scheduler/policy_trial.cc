@@ -41,11 +41,14 @@ bool PolicyTrial::End(Timestamp now, absl::Span<const absl::Duration> rounds, ab
   return true;
 }
 
-bool PolicyTrial::Holds(Timestamp now, absl::Span<const absl::Duration> rounds, const NetworkView& view) {
-  if (now >= held_until_) return false;
+absl::string_view PolicyTrial::WhyHeld(Timestamp now, absl::Span<const absl::Duration> rounds,
+                                       absl::Duration governed_for, const NetworkView& view) {
+  if (former_.has_value() && governed_for < std::max(kLeastTime, kPatience * took_)) {
+    return "the policy in use is on trial";
+  }
   const bool is_slower = rounds.size() >= kRounds && AreSlower(rounds.last(kRounds), took_);
-  if (is_slower || HasMuchFasterLink(view)) held_until_ = Timestamp();
-  return now < held_until_;
+  if (now < held_until_ && (is_slower || HasMuchFasterLink(view))) held_until_ = Timestamp();
+  return now < held_until_ ? "a policy that promised as much was taken back" : "";
 }
 
 bool PolicyTrial::AreSlower(absl::Span<const absl::Duration> rounds, absl::Duration than) {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/time.h"
@@ -25,6 +26,8 @@ class PolicyTrial {
   // A trial ends after so many rounds, and not before a link that has changed meanwhile is known to have.
   static constexpr size_t kRounds = 4;
   static constexpr absl::Duration kLeastTime = absl::Seconds(10);
+  // No other policy is made before, unless this many times what a round took are over, or kLeastTime if longer.
+  static constexpr double kPatience = 12;
   // Measurements are not believed for the first of these, and for twice as long each time, up to the second.
   static constexpr absl::Duration kFirstHold = absl::Minutes(10);
   static constexpr absl::Duration kLongestHold = absl::Hours(2);
@@ -50,9 +53,11 @@ class PolicyTrial {
   // is a trial, and a round.
   bool End(Timestamp now, absl::Span<const absl::Duration> rounds, absl::Duration predicted, NetworkView view);
 
-  // Whether plans made for `view` are not to be believed, `rounds` being those of the policy that came back: until
-  // these are slower than they were, a link has become much faster, or the time is over.
-  bool Holds(Timestamp now, absl::Span<const absl::Duration> rounds, const NetworkView& view);
+  // Why plans made for `view` are not to be believed now; empty when they are. During a trial, `rounds` and
+  // `governed_for` as above; and after a policy came back, until its rounds are slower than they were, a link has
+  // become much faster, or the time is over.
+  absl::string_view WhyHeld(Timestamp now, absl::Span<const absl::Duration> rounds, absl::Duration governed_for,
+                            const NetworkView& view);
 
   // How many policies have been taken back.
   uint64_t taken_back() const { return taken_back_; }

@@ -32,6 +32,10 @@ NetworkView Times(double factor) {
   return *NetworkView::Create({view.nodes().begin(), view.nodes().end()}, links);
 }
 
+bool Holds(PolicyTrial& trial, Timestamp now, absl::Span<const absl::Duration> rounds, const NetworkView& view) {
+  return !trial.WhyHeld(now, rounds, kLongEnough, view).empty();
+}
+
 class PolicyTrialTest : public testing::Test {
  protected:
   PolicyTrialTest() { trial_.Begin(PolicyOf(1), Times(1), kPredicted, kTook); }
@@ -50,7 +54,7 @@ class PolicyTrialTest : public testing::Test {
 TEST_F(PolicyTrialTest, WithoutAFormerPolicyThereIsNone) {
   PolicyTrial none;
   EXPECT_FALSE(none.LooksSlower(slow_, kLongEnough));
-  EXPECT_FALSE(none.Holds(At(kLongEnough), slow_, Times(1)));
+  EXPECT_FALSE(Holds(none, At(kLongEnough), slow_, Times(1)));
 }
 
 TEST_F(PolicyTrialTest, ItTakesRoundsAndTime) {
@@ -85,7 +89,7 @@ TEST_F(PolicyTrialTest, LinksThatWouldSlowTheFormerPolicyTooExplainIt) {
   ASSERT_TRUE(trial_.LooksSlower(slow_, kLongEnough));
   EXPECT_FALSE(trial_.End(At(kLongEnough), slow_, 1.3 * kPredicted, Times(0.7)));
   EXPECT_EQ(trial_.taken_back(), 0u);
-  EXPECT_FALSE(trial_.Holds(At(kLongEnough), fast_, Times(1)));
+  EXPECT_FALSE(Holds(trial_, At(kLongEnough), fast_, Times(1)));
 }
 
 TEST_F(PolicyTrialTest, LinksThatExplainAPartOfItDoNot) {
@@ -102,32 +106,40 @@ TEST_F(PolicyTrialTest, OfSeveralOnTrialTheOneBeforeThemComesBack) {
   EXPECT_EQ(trial_.took(), kTook);
 }
 
+// Or policies would follow each other so soon that no trial ends.
+TEST_F(PolicyTrialTest, DuringATrialPlansAreHeldButNotForEver) {
+  const absl::Duration patience = PolicyTrial::kPatience * kTook;
+  EXPECT_FALSE(trial_.WhyHeld(At(patience), {}, absl::ZeroDuration(), Times(1)).empty());
+  EXPECT_FALSE(trial_.WhyHeld(At(patience), slow_, 0.9 * patience, Times(3)).empty());
+  EXPECT_TRUE(trial_.WhyHeld(At(patience), slow_, patience, Times(1)).empty());
+}
+
 TEST_F(PolicyTrialTest, PlansAreHeldForAWhile) {
   TakeBack(absl::ZeroDuration());
-  EXPECT_TRUE(trial_.Holds(At(0.9 * PolicyTrial::kFirstHold), fast_, Times(1.5)));
-  EXPECT_FALSE(trial_.Holds(At(PolicyTrial::kFirstHold), fast_, Times(1)));
+  EXPECT_TRUE(Holds(trial_, At(0.9 * PolicyTrial::kFirstHold), fast_, Times(1.5)));
+  EXPECT_FALSE(Holds(trial_, At(PolicyTrial::kFirstHold), fast_, Times(1)));
 }
 
 TEST_F(PolicyTrialTest, EachTimeForTwiceAsLong) {
   TakeBack(absl::ZeroDuration());
   TakeBack(absl::Hours(1));
-  EXPECT_TRUE(trial_.Holds(At(absl::Hours(1) + 1.9 * PolicyTrial::kFirstHold), fast_, Times(1)));
+  EXPECT_TRUE(Holds(trial_, At(absl::Hours(1) + 1.9 * PolicyTrial::kFirstHold), fast_, Times(1)));
   for (int i = 2; i < 10; ++i) TakeBack(absl::Hours(i));
-  EXPECT_TRUE(trial_.Holds(At(absl::Hours(9) + 0.9 * PolicyTrial::kLongestHold), fast_, Times(1)));
-  EXPECT_FALSE(trial_.Holds(At(absl::Hours(9) + PolicyTrial::kLongestHold), fast_, Times(1)));
+  EXPECT_TRUE(Holds(trial_, At(absl::Hours(9) + 0.9 * PolicyTrial::kLongestHold), fast_, Times(1)));
+  EXPECT_FALSE(Holds(trial_, At(absl::Hours(9) + PolicyTrial::kLongestHold), fast_, Times(1)));
 }
 
 TEST_F(PolicyTrialTest, RoundsThatBecomeSlowEndTheHold) {
   TakeBack(absl::ZeroDuration());
-  EXPECT_TRUE(trial_.Holds(At(kLongEnough), Rounds({2, 2, 2, 2, 2.5}), Times(1)));
-  EXPECT_FALSE(trial_.Holds(At(kLongEnough), Rounds({2, 2, 2.5, 2.5, 2.5, 2.5}), Times(1)));
-  EXPECT_FALSE(trial_.Holds(At(kLongEnough), fast_, Times(1))) << "it is over";
+  EXPECT_TRUE(Holds(trial_, At(kLongEnough), Rounds({2, 2, 2, 2, 2.5}), Times(1)));
+  EXPECT_FALSE(Holds(trial_, At(kLongEnough), Rounds({2, 2, 2.5, 2.5, 2.5, 2.5}), Times(1)));
+  EXPECT_FALSE(Holds(trial_, At(kLongEnough), fast_, Times(1))) << "it is over";
 }
 
 TEST_F(PolicyTrialTest, ALinkThatBecomesMuchFasterEndsTheHold) {
   TakeBack(absl::ZeroDuration());
-  EXPECT_TRUE(trial_.Holds(At(kLongEnough), fast_, Times(1.9)));
-  EXPECT_FALSE(trial_.Holds(At(kLongEnough), fast_, Times(2.1)));
+  EXPECT_TRUE(Holds(trial_, At(kLongEnough), fast_, Times(1.9)));
+  EXPECT_FALSE(Holds(trial_, At(kLongEnough), fast_, Times(2.1)));
 }
 
 TEST_F(PolicyTrialTest, AnotherModelForgetsAll) {
@@ -135,7 +147,7 @@ TEST_F(PolicyTrialTest, AnotherModelForgetsAll) {
   trial_.Begin(PolicyOf(2), Times(1), kPredicted, kTook);
   trial_.Forget();
   EXPECT_FALSE(trial_.LooksSlower(slow_, kLongEnough));
-  EXPECT_FALSE(trial_.Holds(At(kLongEnough), fast_, Times(1)));
+  EXPECT_FALSE(Holds(trial_, At(kLongEnough), fast_, Times(1)));
 }
 
 }  // namespace

@@ -135,8 +135,10 @@ void SchedulerCore::FinishReplan(Plan plan, Policy policy, PlanComputation& comp
   const absl::Duration predicted = in_use.as_published.round_time;
   in_use.as_published.round_time = round_times_.Credible(predicted, since);
   Verdict verdict = Judge(in_use.as_published, published_view_, policy, plan.view, plan.least_gain);
-  if (verdict.kind != Verdict::Kind::kKeep && trial_.Holds(now_, round_times_.Governed(), plan.view)) {
-    verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", as a policy did that was taken back")};
+  const absl::string_view held =
+      trial_.WhyHeld(now_, round_times_.Governed(), round_times_.GovernedFor(now_), plan.view);
+  if (verdict.kind != Verdict::Kind::kKeep && !held.empty()) {
+    verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", but ", held)};
   }
   predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : in_use.as_published).round_time;
   plan.why = absl::StrCat(plan.why, ", and ", verdict.why);

@@ -159,7 +159,7 @@ TEST_F(SlowLinkPolicyTest, APolicyThatMakesRoundsSlowerIsTakenBackAndNotMadeAgai
     RunRounds(harness_, 2, absl::Seconds(9), &rounds_);
   }
   EXPECT_THAT(SlicesSentTo(harness_, 1), SizeIs(2));
-  EXPECT_TRUE(harness_.HasLog("as a policy did that was taken back"));
+  EXPECT_TRUE(harness_.HasLog("but a policy that promised as much was taken back"));
 }
 
 TEST_F(SlowLinkPolicyTest, APolicyThatIsNotSlowerStays) {
