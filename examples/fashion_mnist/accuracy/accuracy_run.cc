@@ -15,7 +15,7 @@ namespace {
 
 // As the papers train: DC2 with momentum (section V-A), NetSenseML with the same model family. The same for all
 // combinations.
-constexpr double kLearningRate = 0.08;
+constexpr double kLearningRate = 0.06;
 constexpr double kMomentum = 0.9;
 constexpr uint64_t kMeasurementsPerEpoch = 4;
 // Of an uncompressed job, for the time of a synchronisation: by half of them the plan has settled.

@@ -5,6 +5,19 @@
 #include "core/check.h"
 
 namespace banyan {
+namespace {
+
+// Of the rounds, while the learning rate rises: the first gradients are the largest, and what an encoding holds back of
+// them comes later in lumps (Deep Gradient Compression, section 3.3, warms up too).
+constexpr double kWarmUp = 0.1;
+
+// Of the full rate, in the round that follows `done` of `rounds`.
+double RatePart(uint64_t done, uint64_t rounds) {
+  const double now = static_cast<double>(done + 1) / static_cast<double>(rounds);
+  return std::min(now / kWarmUp, (1 - static_cast<double>(done) / static_cast<double>(rounds)) / (1 - kWarmUp));
+}
+
+}  // namespace
 
 ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<const WorkerName> workers,
                                const ImageSet* training_images, const ImageSet* test_images)
@@ -61,8 +74,7 @@ void ReplicaTrainer::TakeStep() {
     results_[i].clear();
   }
   heard_ = 0;
-  const double left = static_cast<double>(options_.rounds - taken_.value()) / static_cast<double>(options_.rounds);
-  classifier_.SetLearningRate(options_.model.learning_rate * left);
+  classifier_.SetLearningRate(options_.model.learning_rate * RatePart(taken_.value(), options_.rounds));
   classifier_.ApplyGradients();
   taken_ = taken_.Next();
   const uint64_t done = taken_.value() * options_.measurements / options_.rounds;

@@ -20,7 +20,7 @@
 namespace banyan {
 
 struct ReplicaTrainerOptions {
-  ClassifierOptions model;  // its learning rate falls in a line to 0
+  ClassifierOptions model;  // its learning rate is the highest: it rises to that in a line, and falls to 0 in another
   int64_t batch = 16;       // images of each worker in each round
   uint64_t rounds = 1;
   uint64_t measurements = 1;  // of the accuracy, evenly spread, the last after the last round
