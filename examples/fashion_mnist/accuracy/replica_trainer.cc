@@ -31,7 +31,10 @@ ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<
   for (size_t rank = 0; rank < workers.size(); ++rank) {
     ImageSet images = TakeShard(*training_images, static_cast<int>(rank), static_cast<int>(workers.size()));
     BatchOrder order(images.size(), options.batch, options.model.seed * workers.size() + rank);
-    shards_.emplace(workers[rank], Shard{std::move(images), std::move(order)});
+    Shard& shard = shards_.emplace(workers[rank], Shard{std::move(images), std::move(order), {}}).first->second;
+    for (const Classifier::Parameter& parameter : classifier_.parameters()) {
+      shard.momentum.emplace_back(parameter.values.size(), 0.0f);
+    }
   }
 }
 
@@ -57,7 +60,19 @@ void ReplicaTrainer::ComputeGradients(WorkerName worker, Round round) {
   Shard& shard = shards_.at(worker);
   const double loss = classifier_.ComputeGradients(MakeBatch(shard.images, shard.order.Next()), [](size_t) {});
   losses_[round.value() - 1] += loss / static_cast<double>(shards_.size());
+  AddMomentum(shard);
   computed_ = {worker, round};
+}
+
+void ReplicaTrainer::AddMomentum(Shard& shard) {
+  const auto factor = static_cast<float>(options_.momentum);
+  for (size_t i = 0; i < shard.momentum.size(); ++i) {
+    const absl::Span<float> gradient = classifier_.parameters()[i].gradient;
+    for (size_t j = 0; j < gradient.size(); ++j) {
+      shard.momentum[i][j] = factor * shard.momentum[i][j] + gradient[j];
+      gradient[j] = shard.momentum[i][j];
+    }
+  }
 }
 
 void ReplicaTrainer::OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t tensor, Round round,
