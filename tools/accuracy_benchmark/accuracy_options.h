@@ -34,7 +34,7 @@ struct AccuracyOptions {
   AccuracyScenario scenario = AccuracyScenario::kStatic;
   // What the links stand for: at 200 an uncompressed synchronisation takes ten times the computation.
   std::vector<double> mbps;
-  int64_t epochs = 4;
+  int64_t epochs = 2;
   int64_t seeds = 3;
   int64_t batch = 16;
   double target = 85;  // percent of the test images

@@ -5,6 +5,19 @@
 #include "core/check.h"
 
 namespace banyan {
+namespace {
+
+// Of the rounds, while the learning rate rises: the first gradients are the largest, and what an encoding holds back of
+// them comes later in lumps (Deep Gradient Compression, section 3.3, warms up too).
+constexpr double kWarmUp = 0.1;
+
+// Of the full rate, in the round that follows `done` of `rounds`.
+double RatePart(uint64_t done, uint64_t rounds) {
+  const double now = static_cast<double>(done + 1) / static_cast<double>(rounds);
+  return std::min(now / kWarmUp, (1 - static_cast<double>(done) / static_cast<double>(rounds)) / (1 - kWarmUp));
+}
+
+}  // namespace
 
 ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<const WorkerName> workers,
                                const ImageSet* training_images, const ImageSet* test_images)
@@ -18,7 +31,10 @@ ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<
   for (size_t rank = 0; rank < workers.size(); ++rank) {
     ImageSet images = TakeShard(*training_images, static_cast<int>(rank), static_cast<int>(workers.size()));
     BatchOrder order(images.size(), options.batch, options.model.seed * workers.size() + rank);
-    shards_.emplace(workers[rank], Shard{std::move(images), std::move(order)});
+    Shard& shard = shards_.emplace(workers[rank], Shard{std::move(images), std::move(order), {}}).first->second;
+    for (const Classifier::Parameter& parameter : classifier_.parameters()) {
+      shard.momentum.emplace_back(parameter.values.size(), 0.0f);
+    }
   }
 }
 
@@ -44,7 +60,19 @@ void ReplicaTrainer::ComputeGradients(WorkerName worker, Round round) {
   Shard& shard = shards_.at(worker);
   const double loss = classifier_.ComputeGradients(MakeBatch(shard.images, shard.order.Next()), [](size_t) {});
   losses_[round.value() - 1] += loss / static_cast<double>(shards_.size());
+  AddMomentum(shard);
   computed_ = {worker, round};
+}
+
+void ReplicaTrainer::AddMomentum(Shard& shard) {
+  const auto factor = static_cast<float>(options_.momentum);
+  for (size_t i = 0; i < shard.momentum.size(); ++i) {
+    const absl::Span<float> gradient = classifier_.parameters()[i].gradient;
+    for (size_t j = 0; j < gradient.size(); ++j) {
+      shard.momentum[i][j] = factor * shard.momentum[i][j] + gradient[j];
+      gradient[j] = shard.momentum[i][j];
+    }
+  }
 }
 
 void ReplicaTrainer::OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t tensor, Round round,
@@ -61,8 +89,7 @@ void ReplicaTrainer::TakeStep() {
     results_[i].clear();
   }
   heard_ = 0;
-  const double left = static_cast<double>(options_.rounds - taken_.value()) / static_cast<double>(options_.rounds);
-  classifier_.SetLearningRate(options_.model.learning_rate * left);
+  classifier_.SetLearningRate(options_.model.learning_rate * RatePart(taken_.value(), options_.rounds));
   classifier_.ApplyGradients();
   taken_ = taken_.Next();
   const uint64_t done = taken_.value() * options_.measurements / options_.rounds;

@@ -19,8 +19,12 @@
 
 namespace banyan {
 
+// Workers push momentum instead of gradients, and replicas take plain steps with the sums ("momentum correction" of
+// Deep Gradient Compression, section 3.2). Uncompressed that is training with momentum, whoever adds it up. What an
+// encoding holds back, though, comes in lumps, which momentum after them would draw out for ten more rounds.
 struct ReplicaTrainerOptions {
-  ClassifierOptions model;  // its learning rate falls in a line to 0
+  ClassifierOptions model;  // its learning rate is the highest: it rises to that in a line, and falls to 0 in another
+  double momentum = 0.9;    // of each worker's gradients
   int64_t batch = 16;       // images of each worker in each round
   uint64_t rounds = 1;
   uint64_t measurements = 1;  // of the accuracy, evenly spread, the last after the last round
@@ -55,9 +59,11 @@ class ReplicaTrainer : public GradientSource, public WorkerListener {
   struct Shard {
     ImageSet images;
     BatchOrder order;
+    std::vector<std::vector<float>> momentum;  // by tensor
   };
 
   void ComputeGradients(WorkerName worker, Round round);
+  void AddMomentum(Shard& shard);
   void TakeStep();
 
   const ReplicaTrainerOptions options_;
@@ -65,7 +71,7 @@ class ReplicaTrainer : public GradientSource, public WorkerListener {
   const ImageSet sample_images_;
   Classifier classifier_;
   std::map<WorkerName, Shard> shards_;
-  // Whose gradients the classifier holds.
+  // Whose momentum the classifier's gradients are.
   std::pair<WorkerName, Round> computed_;
   // Of the round that is being heard of: the results by tensor, empty for those not heard of.
   std::vector<std::vector<float>> results_;
