@@ -27,7 +27,7 @@ struct ChunkState {
   bool sum_is_fresh = true;
   EncodedChunk sole;  // of a kBroadcast round: the one contribution that is not empty
   bool passed_up = false;
-  bool encoding = false;  // a computation works on what is to be passed up
+  bool encoding = false;    // a computation works on what is to be passed up
   double result_ratio = 1;  // least of what the children counted have said
 
   // The way down: the one result.

@@ -22,7 +22,8 @@ Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage
   const ChunkRef ref{message.id.key, message.id.round, message.id.chunk};
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   if (chunk.has_result) return Verdict::kTaken;
-  if (!chunk.passed_up || chunk.encoding) return Refuse(step, message, "a result came before this node's contribution had left");
+  if (!chunk.passed_up || chunk.encoding)
+    return Refuse(step, message, "a result came before this node's contribution had left");
   if (message.kind != state.kind || message.frames.empty()) {
     return Refuse(step, message, "a result of another kind of round, or none at all");
   }

@@ -58,6 +58,7 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
   status.policy_reason = Get<std::string>(object, "policy_reason");
   status.roots_fixed = Get<bool>(object, "roots_fixed");
   status.live_policies = Get<int64_t>(object, "live_policies");
+  status.policies_taken_back = Get<int64_t>(object, "policies_taken_back");
   status.planner = Get<std::string>(object, "planner");
   status.rate_mbps = Get<double>(object, "rate_mbps");
   status.detour_rate_mbps = Get<double>(object, "detour_rate_mbps");
@@ -129,6 +130,7 @@ void AppendPolicy(const StatusView& status, std::string& text) {
     absl::StrAppendFormat(&text, "policy %d: because of %s%s", status.policy, status.policy_reason,
                           status.roots_fixed ? "; roots fixed" : "");
     if (status.live_policies > 1) absl::StrAppend(&text, "; ", status.live_policies, " versions still govern rounds");
+    if (status.policies_taken_back > 0) absl::StrAppend(&text, "; ", status.policies_taken_back, " taken back so far");
     absl::StrAppend(&text, "\n");
   }
   if (!status.planner.empty()) {

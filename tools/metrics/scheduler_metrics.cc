@@ -111,6 +111,8 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
       Make("policy_version", "Version of the newest policy; 0 before the first.", static_cast<double>(status.policy)));
   families.push_back(Make("policy_changes_total", "Policies that took the place of another.",
                           static_cast<double>(std::max<int64_t>(status.policy - 1, 0)), Kind::kCounter));
+  families.push_back(Make("policies_taken_back_total", "Policies taken back because rounds were slower under them.",
+                          static_cast<double>(status.policies_taken_back), Kind::kCounter));
   families.push_back(
       Make("live_policies", "Versions that still govern rounds.", static_cast<double>(status.live_policies)));
   families.push_back(
