@@ -98,10 +98,10 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
   line.Custom("mbps", "R,R,..",
               "what the links stand for at first (default 200; degrading: 2000; fluctuating and dc2: 1000)",
               [&options](absl::string_view text) { return ReadRates(text, &options.mbps); });
-  line.Integer("epochs", "N", "over all training images (default 2)", 1, kMostEpochs, &options.epochs);
+  line.Integer("epochs", "N", "over all training images (default 1)", 1, kMostEpochs, &options.epochs);
   line.Integer("seeds", "N", "trainings of each combination (default 3)", 1, kMostSeeds, &options.seeds);
   line.Integer("batch", "N", "images per worker and round (default 16)", 1, kMostBatch, &options.batch);
-  line.Number("target", "PERCENT", "the accuracy to which time is taken (default 85)", 0, 100, &options.target);
+  line.Number("target", "PERCENT", "the accuracy to which time is taken (default 80)", 0, 100, &options.target);
   line.Text("data", "DIRECTORY", "the dataset's files (default: where Debian has them)", &options.data);
   line.Switch("json", "print JSON", &options.json);
   return line;
