@@ -101,7 +101,7 @@ void SimulatedWorker::Push(size_t tensor) {
 // Any numbers do, and different ones on each node: what they choose between is whatever this node sends.
 void SimulatedWorker::RegisterWeights(size_t tensor) {
   Buffer weights = Buffer::Allocate(plan_->tensors[tensor].elements);
-  FillGradient(*plan_, name_, tensor, Round(tensors_[tensor].pushed + 1), weights.mutable_floats());
+  plan_->FillWeights(name_, tensor, Round(tensors_[tensor].pushed), weights.mutable_floats());
   Call(ClientRegisterWeights{Ask(Kind::kRegisterWeights, tensor, Round(), false), name_.worker, tensors_[tensor].key,
                              std::move(weights)});
 }

@@ -56,8 +56,7 @@ std::unique_ptr<torch::optim::Optimizer> MakeOptimizer(Layers& layers, const Cla
   if (options.adam) {
     return std::make_unique<torch::optim::Adam>(layers.parameters(), torch::optim::AdamOptions(options.learning_rate));
   }
-  return std::make_unique<torch::optim::SGD>(
-      layers.parameters(), torch::optim::SGDOptions(options.learning_rate).momentum(options.momentum));
+  return std::make_unique<torch::optim::SGD>(layers.parameters(), torch::optim::SGDOptions(options.learning_rate));
 }
 
 }  // namespace

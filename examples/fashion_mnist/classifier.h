@@ -19,8 +19,7 @@ namespace banyan {
 struct ClassifierOptions {
   uint64_t seed = 1;
   double learning_rate = 0.08;
-  double momentum = 0;   // 0: plain gradient descent
-  bool adam = false;     // instead of momentum
+  bool adam = false;     // instead of plain gradient descent
   int64_t hidden = 128;  // neurons between the full layers, by which the model grows: 811 parameters for each
 };
 

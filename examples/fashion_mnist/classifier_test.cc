@@ -123,7 +123,7 @@ TEST(ClassifierTest, LearnsAndIsRepeatable) {
   const ImageSet images = MakeImages(200);
   uint64_t hashes[2];
   for (uint64_t& hash : hashes) {
-    Classifier classifier({.learning_rate = 0.05, .momentum = 0.9});
+    Classifier classifier({.learning_rate = 0.006, .adam = true});
     for (int64_t round = 0; round < 40; ++round) {
       std::vector<int64_t> indices;
       for (int64_t i = 0; i < 20; ++i) indices.push_back((round * 20 + i) % images.size());

@@ -15,6 +15,7 @@
 #include "examples/fashion_mnist/batch_order.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
+#include "examples/fashion_mnist/learning_rate.h"
 #include "examples/fashion_mnist/trainer_options.h"
 #include "examples/fashion_mnist/training_loop.h"
 #include "runtime/session.h"
@@ -28,11 +29,6 @@ constexpr int64_t kRoundsPerLine = 50;
 constexpr double kMomentum = 0.9;
 // The node itself may be waiting for the scheduler.
 constexpr absl::Duration kPatience = absl::Hours(1);
-
-// Of the `index`-th of all rounds, from 0: in plain arithmetic, which gives the same bits on every machine.
-double LearningRate(const TrainerOptions& options, int64_t index, int64_t rounds) {
-  return options.learning_rate * static_cast<double>(rounds - index) / static_cast<double>(rounds);
-}
 
 absl::StatusOr<ImageSet> LoadShard(const TrainerOptions& options) {
   absl::StatusOr<ImageSet> images = LoadFashionMnist(options.data, Split::kTraining);
@@ -90,15 +86,15 @@ absl::Status Train(const TrainerOptions& options) {
   const auto seed = static_cast<uint64_t>(options.seed * options.world + options.rank);
   Classifier classifier({.seed = seed,
                          .learning_rate = options.learning_rate,
-                         .momentum = options.optimizer == "momentum" ? kMomentum : 0,
                          .adam = options.optimizer == "adam",
                          .hidden = options.hidden});
-  TrainingLoop loop(**session, classifier, static_cast<int>(options.rank));
+  const double momentum = options.optimizer == "momentum" ? kMomentum : 0;
+  TrainingLoop loop(**session, classifier, static_cast<int>(options.rank), momentum);
   if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
   BatchOrder order(shard->size(), options.batch, seed);
   const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() : options.rounds;
   for (int64_t i = 0; i < rounds; ++i) {
-    classifier.SetLearningRate(LearningRate(options, i, rounds));
+    classifier.SetLearningRate(options.learning_rate * LearningRatePart(i, rounds));
     const absl::StatusOr<RoundProgress> round = loop.TrainRound(MakeBatch(*shard, order.Next()));
     if (!round.ok()) return round.status();
     ShowRound(options, *round);

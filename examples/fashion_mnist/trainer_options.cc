@@ -11,8 +11,10 @@ constexpr int64_t kMaxWorld = 10000;
 constexpr int64_t kMaxRounds = 1000000;
 constexpr int64_t kMaxBatch = 6000;
 constexpr int64_t kMaxHidden = 100000;
-constexpr double kDescentRate = 0.08;
-constexpr double kAdamRate = 0.006;
+
+double DefaultRate(const std::string& optimizer) {
+  return optimizer == "adam" ? 0.006 : optimizer == "sgd" ? 0.08 : 0.05;
+}
 
 CommandLine MakeCommandLine(TrainerOptions& options) {
   CommandLine line(
@@ -30,8 +32,10 @@ CommandLine MakeCommandLine(TrainerOptions& options) {
   line.Integer("epochs", "N", "instead of --rounds: how often to go over the images", 1, kMaxRounds, &options.epochs);
   line.Integer("batch", "N", "images per step (default 32)", 1, kMaxBatch, &options.batch);
   line.Integer("seed", "N", "of first values and order of images (default 1)", 0, kMaxRounds, &options.seed);
-  line.Choice("optimizer", {"sgd", "momentum", "adam"}, "of each replica (default adam)", &options.optimizer);
-  line.Number("learning-rate", "RATE", "at first, from where it falls to 0 (default 0.08, with adam 0.006)", 0, 1000,
+  line.Choice("optimizer", {"sgd", "momentum", "adam"},
+              "adam of each replica (default), momentum of each process, or neither", &options.optimizer);
+  line.Number("learning-rate", "RATE",
+              "the highest: it rises to it and falls to 0 (default: sgd 0.08, momentum 0.05, adam 0.006)", 0, 1000,
               &options.learning_rate);
   line.Integer("hidden", "N", "neurons of the hidden full layer, 811 parameters each (default 128)", 1, kMaxHidden,
                &options.hidden);
@@ -54,7 +58,7 @@ std::optional<int> ParseTrainerOptions(absl::Span<const std::string> arguments, 
     return line.UsageError(absl::StrCat("expected --rank below --world, got ", options.rank, " of ", options.world),
                            err);
   }
-  if (options.learning_rate == 0) options.learning_rate = options.optimizer == "adam" ? kAdamRate : kDescentRate;
+  if (options.learning_rate == 0) options.learning_rate = DefaultRate(options.optimizer);
   return std::nullopt;
 }
 

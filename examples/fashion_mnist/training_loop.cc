@@ -52,6 +52,7 @@ Ticket TrainingLoop::Exchange(size_t index) {
   // The next forward pass needs the first layers first, which the backward pass gives last.
   const auto priority = static_cast<int32_t>(parameters.size() - index);
   const Classifier::Parameter& parameter = parameters[index];
+  momentum_.AddTo(index, parameter.gradient);
   return session_.PushPull(parameter.name, parameter.gradient, parameter.gradient, {.priority = priority});
 }
 

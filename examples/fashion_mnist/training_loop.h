@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
+#include "examples/fashion_mnist/local_momentum.h"
 #include "runtime/session.h"
 #include "tools/training_progress.h"
 
@@ -18,9 +19,10 @@ namespace banyan {
 
 class TrainingLoop {
  public:
-  // Both outlive it. `rank` is this worker's among all of the job.
-  TrainingLoop(Session& session, Classifier& classifier, int rank)
-      : session_(session), classifier_(classifier), rank_(rank) {}
+  // Both outlive it. `rank` is this worker's among all of the job. `momentum` is of its own gradients, 0 for none; the
+  // classifier's steps are to be plain ones then.
+  TrainingLoop(Session& session, Classifier& classifier, int rank, double momentum = 0)
+      : session_(session), classifier_(classifier), rank_(rank), momentum_(momentum) {}
 
   // Gives every replica the same parameters: those of the job's first worker. Waits for all nodes to join.
   absl::Status ShareParameters();
@@ -37,6 +39,7 @@ class TrainingLoop {
   Session& session_;
   Classifier& classifier_;
   const int rank_;
+  LocalMomentum momentum_;
   int64_t round_ = 0;
 };
 

@@ -18,6 +18,8 @@ class GradientSource {
   // What `worker` contributes to the tensor in this round, element by element: in round 0 the initial values, later its
   // gradient, for which it has the results of all rounds before. Once for each worker, tensor and round.
   virtual void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) = 0;
+  // The tensor's parameters as they are after the results so far, for workers that register weights.
+  virtual void FillWeights(size_t tensor, absl::Span<float> values) = 0;
 };
 
 }  // namespace banyan

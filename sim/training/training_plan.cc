@@ -21,6 +21,11 @@ void TrainingPlan::Fill(WorkerName worker, size_t tensor, Round round, absl::Spa
   FillGradient(*this, worker, tensor, round, values);
 }
 
+void TrainingPlan::FillWeights(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const {
+  if (source != nullptr) return source->FillWeights(tensor, values);
+  FillGradient(*this, worker, tensor, round.Next(), values);
+}
+
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values) {
   uint64_t state = Digest({plan.seed, worker.node.value(), worker.worker.value(), tensor, round.value()});
   for (float& value : values) {

@@ -51,6 +51,8 @@ struct TrainingPlan {
   RoundKind KindOf(Round round) const;
   // What `worker` pushes, from the plan's source.
   void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
+  // What it registers as weights before it pushes in this round: the source's, or other integers.
+  void FillWeights(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
 };
 
 // Whole numbers of at most kLargestGradient in size, so that the sum of thousands of workers is exact.

@@ -63,6 +63,7 @@ class TrainingRun : private WorkerListener {
     cluster.plan.rounds = options.rounds;
     cluster.plan.seed = options.seed;
     cluster.plan.compute_time = options.compute_time;
+    cluster.plan.weights_every = options.weights_every;
     cluster.check_messages = false;
     cluster.listener = listener;
     return cluster;

@@ -23,6 +23,7 @@ struct TrainingSimulationOptions {
   uint64_t rounds = 1;  // at least 1
   uint64_t seed = 1;
   absl::Duration compute_time;  // of a worker, before each round
+  uint64_t weights_every = 0;   // this often workers register weights; 0: never
   RateProfile rates;
   // Both outlive the call; nullptr: integers, and nobody who hears of the results.
   GradientSource* source = nullptr;

@@ -1,5 +1,6 @@
 #include "sim/training/training_simulation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <vector>
@@ -32,6 +33,11 @@ class Bowl : public GradientSource, public WorkerListener {
     ++fills_;
   }
 
+  void FillWeights(size_t /*tensor*/, absl::Span<float> values) override {
+    std::copy(values_.begin(), values_.end(), values.begin());
+    ++weight_fills_;
+  }
+
   void OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round round,
                 absl::Span<const float> values) override {
     if (round <= applied_) return;
@@ -46,11 +52,13 @@ class Bowl : public GradientSource, public WorkerListener {
     return std::sqrt(sum / kElements);
   }
   int fills() const { return fills_; }
+  int weight_fills() const { return weight_fills_; }
 
  private:
   std::vector<float> values_;
   Round applied_ = Round(0);
   int fills_ = 0;
+  int weight_fills_ = 0;
 };
 
 TrainingSimulationOptions Options(Bowl* bowl) {
@@ -105,6 +113,17 @@ TEST(TrainingSimulationTest, CompressedTrainingSendsLessAndStillArrives) {
   EXPECT_NEAR(report->volume, 0.29, 0.03);
   EXPECT_LT(report->sent_bytes / 90, plain->sent_bytes / 30 / 2);
   EXPECT_LT(report->simulated() / 90, plain->simulated() / 30);
+}
+
+TEST(TrainingSimulationTest, WorkersRegisterTheModelsWeights) {
+  Bowl bowl;
+  TrainingSimulationOptions options = Options(&bowl);
+  options.overlay.compression.rules = {{.codec = CodecId::kTopK, .controller = RatioControllerKind::kNetSense}};
+  options.weights_every = 10;
+  const absl::StatusOr<TrainingReport> report = SimulateTraining(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_TRUE(report->replicas_identical);
+  EXPECT_EQ(bowl.weight_fills(), kNodes * 3);
 }
 
 TEST(TrainingSimulationTest, LinksChangeByRoundsOrByTime) {

@@ -32,6 +32,7 @@ constexpr int64_t kMaxBatch = 1000;
 constexpr int64_t kMaxHidden = 100000;
 constexpr double kMaxSeconds = 1e6;
 constexpr char kAuto[] = "auto";
+constexpr char kAdam[] = "adam";
 constexpr char kWan[] = "wan";
 constexpr char kLoopback[] = "loopback";
 
@@ -39,6 +40,7 @@ struct DemoFlags {
   std::string overlay;  // empty: the built-in one
   std::string network = kAuto;
   std::string compression;
+  std::string optimizer = kAdam;
   double redraw_seconds = 30;
   int64_t rounds = 350;
   int64_t batch = 24;
@@ -66,6 +68,8 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
             &flags.compression);
+  line.Choice("optimizer", {kAdam, "momentum", "sgd"}, "adam (default) suits plain rounds, momentum compressed ones",
+              &flags.optimizer);
   line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
   line.Integer("batch", "N", "images per step and process (default 24)", 1, kMaxBatch, &flags.batch);
   line.Integer("hidden", "N", "neurons of the model's hidden layer, 3.2 KB each in every round (default 512)", 1,
@@ -103,7 +107,8 @@ absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
   if (!trainer.ok()) return trainer.status();
   options.trainer_program = *std::move(trainer);
   options.trainer_arguments = {absl::StrCat("--rounds=", flags.rounds), absl::StrCat("--batch=", flags.batch),
-                               absl::StrCat("--hidden=", flags.hidden), absl::StrCat("--seed=", flags.seed)};
+                               absl::StrCat("--hidden=", flags.hidden), absl::StrCat("--seed=", flags.seed),
+                               absl::StrCat("--optimizer=", flags.optimizer)};
   return options;
 }
 

@@ -55,6 +55,13 @@ void WriteRow(absl::Span<const AccuracyRow> rows, const AccuracyRow& row, JsonWr
   json.EndArray().EndObject();
 }
 
+// "84.86 (84.53 to 85.17)" in percent; of one seed there is no range.
+std::string Accuracies(const AccuracyRow& row, const AccuracySummary& summary) {
+  const std::string mean = absl::StrFormat("%.2f", 100 * summary.mean.accuracy);
+  if (row.results.size() < 2) return mean;
+  return absl::StrFormat("%s (%.2f to %.2f)", mean, 100 * summary.least_accuracy, 100 * summary.greatest_accuracy);
+}
+
 }  // namespace
 
 AccuracySummary Summarize(const AccuracyRow& row) {
@@ -102,9 +109,8 @@ std::string AccuracyText(absl::Span<const AccuracyRow> rows, double target) {
   for (const AccuracyRow& row : rows) {
     const AccuracySummary summary = Summarize(row);
     const AccuracyResult& mean = summary.mean;
-    absl::StrAppendFormat(&text, "| %g | %s | %.2f (%.2f to %.2f) | %.0f | %.4f | %.0f | %s | %.0f | %s |\n", row.mbps,
-                          row.name, 100 * mean.accuracy, 100 * summary.least_accuracy, 100 * summary.greatest_accuracy,
-                          mean.sent_bytes / kMegabyte, mean.volume, mean.seconds,
+    absl::StrAppendFormat(&text, "| %g | %s | %s | %.0f | %.4f | %.0f | %s | %.0f | %s |\n", row.mbps, row.name,
+                          Accuracies(row, summary), mean.sent_bytes / kMegabyte, mean.volume, mean.seconds,
                           OptionalNumber("%.0f", mean.seconds_to_target), mean.samples_per_second,
                           OptionalNumber("%.2f", SpeedUp(rows, row)));
   }

@@ -3,21 +3,9 @@
 #include <algorithm>
 
 #include "core/check.h"
+#include "examples/fashion_mnist/learning_rate.h"
 
 namespace banyan {
-namespace {
-
-// Of the rounds, while the learning rate rises: the first gradients are the largest, and what an encoding holds back of
-// them comes later in lumps (Deep Gradient Compression, section 3.3, warms up too).
-constexpr double kWarmUp = 0.1;
-
-// Of the full rate, in the round that follows `done` of `rounds`.
-double RatePart(uint64_t done, uint64_t rounds) {
-  const double now = static_cast<double>(done + 1) / static_cast<double>(rounds);
-  return std::min(now / kWarmUp, (1 - static_cast<double>(done) / static_cast<double>(rounds)) / (1 - kWarmUp));
-}
-
-}  // namespace
 
 ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<const WorkerName> workers,
                                const ImageSet* training_images, const ImageSet* test_images)
@@ -31,10 +19,7 @@ ReplicaTrainer::ReplicaTrainer(const ReplicaTrainerOptions& options, absl::Span<
   for (size_t rank = 0; rank < workers.size(); ++rank) {
     ImageSet images = TakeShard(*training_images, static_cast<int>(rank), static_cast<int>(workers.size()));
     BatchOrder order(images.size(), options.batch, options.model.seed * workers.size() + rank);
-    Shard& shard = shards_.emplace(workers[rank], Shard{std::move(images), std::move(order), {}}).first->second;
-    for (const Classifier::Parameter& parameter : classifier_.parameters()) {
-      shard.momentum.emplace_back(parameter.values.size(), 0.0f);
-    }
+    shards_.emplace(workers[rank], Shard{std::move(images), std::move(order), LocalMomentum(options.momentum)});
   }
 }
 
@@ -55,24 +40,20 @@ void ReplicaTrainer::Fill(WorkerName worker, size_t tensor, Round round, absl::S
   std::copy(source.begin(), source.end(), values.begin());
 }
 
+void ReplicaTrainer::FillWeights(size_t tensor, absl::Span<float> values) {
+  const absl::Span<float> source = classifier_.parameters()[tensor].values;
+  std::copy(source.begin(), source.end(), values.begin());
+}
+
 void ReplicaTrainer::ComputeGradients(WorkerName worker, Round round) {
   BANYAN_CHECK(round == taken_.Next());
   Shard& shard = shards_.at(worker);
   const double loss = classifier_.ComputeGradients(MakeBatch(shard.images, shard.order.Next()), [](size_t) {});
   losses_[round.value() - 1] += loss / static_cast<double>(shards_.size());
-  AddMomentum(shard);
-  computed_ = {worker, round};
-}
-
-void ReplicaTrainer::AddMomentum(Shard& shard) {
-  const auto factor = static_cast<float>(options_.momentum);
-  for (size_t i = 0; i < shard.momentum.size(); ++i) {
-    const absl::Span<float> gradient = classifier_.parameters()[i].gradient;
-    for (size_t j = 0; j < gradient.size(); ++j) {
-      shard.momentum[i][j] = factor * shard.momentum[i][j] + gradient[j];
-      gradient[j] = shard.momentum[i][j];
-    }
+  for (size_t i = 0; i < classifier_.parameters().size(); ++i) {
+    shard.momentum.AddTo(i, classifier_.parameters()[i].gradient);
   }
+  computed_ = {worker, round};
 }
 
 void ReplicaTrainer::OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t tensor, Round round,
@@ -89,7 +70,8 @@ void ReplicaTrainer::TakeStep() {
     results_[i].clear();
   }
   heard_ = 0;
-  classifier_.SetLearningRate(options_.model.learning_rate * RatePart(taken_.value(), options_.rounds));
+  const double part = LearningRatePart(static_cast<int64_t>(taken_.value()), static_cast<int64_t>(options_.rounds));
+  classifier_.SetLearningRate(options_.model.learning_rate * part);
   classifier_.ApplyGradients();
   taken_ = taken_.Next();
   const uint64_t done = taken_.value() * options_.measurements / options_.rounds;

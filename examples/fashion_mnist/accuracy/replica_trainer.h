@@ -13,18 +13,16 @@
 #include "examples/fashion_mnist/batch_order.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
+#include "examples/fashion_mnist/local_momentum.h"
 #include "sim/training/gradient_source.h"
 #include "sim/training/training_plan.h"
 #include "sim/worker_listener.h"
 
 namespace banyan {
 
-// Workers push momentum instead of gradients, and replicas take plain steps with the sums ("momentum correction" of
-// Deep Gradient Compression, section 3.2). Uncompressed that is training with momentum, whoever adds it up. What an
-// encoding holds back, though, comes in lumps, which momentum after them would draw out for ten more rounds.
 struct ReplicaTrainerOptions {
-  ClassifierOptions model;  // its learning rate is the highest: it rises to that in a line, and falls to 0 in another
-  double momentum = 0.9;    // of each worker's gradients
+  ClassifierOptions model;  // its learning rate is the highest, see LearningRatePart
+  double momentum = 0.9;    // of each worker's gradients, see LocalMomentum
   int64_t batch = 16;       // images of each worker in each round
   uint64_t rounds = 1;
   uint64_t measurements = 1;  // of the accuracy, evenly spread, the last after the last round
@@ -48,6 +46,7 @@ class ReplicaTrainer : public GradientSource, public WorkerListener {
   std::vector<TrainingPlan::Tensor> tensors() const;
 
   void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) override;
+  void FillWeights(size_t tensor, absl::Span<float> values) override;
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
 
   const std::vector<Measurement>& measurements() const { return measurements_; }
@@ -59,11 +58,10 @@ class ReplicaTrainer : public GradientSource, public WorkerListener {
   struct Shard {
     ImageSet images;
     BatchOrder order;
-    std::vector<std::vector<float>> momentum;  // by tensor
+    LocalMomentum momentum;
   };
 
   void ComputeGradients(WorkerName worker, Round round);
-  void AddMomentum(Shard& shard);
   void TakeStep();
 
   const ReplicaTrainerOptions options_;
