@@ -19,6 +19,7 @@ constexpr char kNone[] = "none";
 constexpr int64_t kMostEpochs = 1000;
 constexpr int64_t kMostSeeds = 100;
 constexpr int64_t kMostBatch = 6000;
+constexpr int64_t kMostRounds = 1000000;
 constexpr double kMostMbps = 1e6;
 
 const std::map<std::string, AccuracyScenario>& Scenarios() {
@@ -101,6 +102,9 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
   line.Integer("epochs", "N", "over all training images (default 1)", 1, kMostEpochs, &options.epochs);
   line.Integer("seeds", "N", "trainings of each combination (default 3)", 1, kMostSeeds, &options.seeds);
   line.Integer("batch", "N", "images per worker and round (default 16)", 1, kMostBatch, &options.batch);
+  line.Integer("weights-every", "N",
+               "workers register the model's weights every N rounds, so that netsense prunes (default 0: never)", 0,
+               kMostRounds, &options.weights_every);
   line.Number("target", "PERCENT", "the accuracy to which time is taken (default 80)", 0, 100, &options.target);
   line.Text("data", "DIRECTORY", "the dataset's files (default: where Debian has them)", &options.data);
   line.Switch("json", "print JSON", &options.json);

@@ -37,8 +37,9 @@ struct AccuracyOptions {
   int64_t epochs = 1;
   int64_t seeds = 3;
   int64_t batch = 16;
-  double target = 80;  // percent of the test images
-  std::string data;    // the dataset's directory
+  int64_t weights_every = 0;  // rounds after which workers register the model's weights; 0: never
+  double target = 80;         // percent of the test images
+  std::string data;           // the dataset's directory
   bool json = false;
 };
 

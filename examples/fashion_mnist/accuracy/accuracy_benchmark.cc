@@ -47,6 +47,7 @@ absl::StatusOr<AccuracySetup> MakeSetup(const AccuracyOptions& options) {
   setup.scenario = options.scenario;
   setup.epochs = options.epochs;
   setup.batch = options.batch;
+  setup.weights_every = options.weights_every;
   setup.target = options.target / 100;
   return setup;
 }

@@ -20,9 +20,6 @@ constexpr uint64_t kMeasurementsPerEpoch = 4;
 // Of an uncompressed job, for the time of a synchronisation: by half of them the plan has settled.
 constexpr uint64_t kCalibrationRounds = 60;
 
-// NetSenseML prunes by the weights, as the example's training loop registers them.
-constexpr uint64_t kRoundsPerWeights = 10;
-
 ClassifierOptions ModelOptions(uint64_t seed) { return {.seed = seed, .learning_rate = kLearningRate}; }
 
 std::vector<WorkerName> WorkersOf(const OverlayConfig& overlay) {
@@ -126,7 +123,7 @@ absl::StatusOr<AccuracyResult> RunAccuracy(const AccuracySetup& setup, const Com
   options.rounds = rounds;
   options.seed = seed;
   options.compute_time = setup.compute_time;
-  options.weights_every = kRoundsPerWeights;
+  options.weights_every = static_cast<uint64_t>(setup.weights_every);
   options.rates = MakeRateProfile(setup.scenario, rounds, seed);
   options.source = &trainer;
   options.listener = &trainer;

@@ -23,6 +23,7 @@ struct AccuracySetup {
   AccuracyScenario scenario = AccuracyScenario::kStatic;
   int64_t epochs = 1;
   int64_t batch = 16;
+  int64_t weights_every = 0;  // rounds after which workers register the model's weights; 0: never
   double target = 0.85;
 };
 
