@@ -68,8 +68,8 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
             &flags.compression);
-  line.Choice("optimizer", {kAdam, "momentum", "sgd"}, "adam (default) suits plain rounds, momentum compressed ones",
-              &flags.optimizer);
+  line.Choice("optimizer", {kAdam, "momentum", "sgd"},
+              "adam of each replica (default), momentum of each process, or neither", &flags.optimizer);
   line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
   line.Integer("batch", "N", "images per step and process (default 24)", 1, kMaxBatch, &flags.batch);
   line.Integer("hidden", "N", "neurons of the model's hidden layer, 3.2 KB each in every round (default 512)", 1,
