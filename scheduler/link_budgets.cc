@@ -77,6 +77,7 @@ class Sharing {
     std::vector<BudgetedLink> links;
     std::vector<const NetworkLink*> network_links;
     std::map<NodeId, int64_t> first_hop;  // of each node's way to the root
+    std::map<NodeId, size_t> last_hop;    // of its way to its parent
     for (const auto& [node, parent] : parents) {
       first_hop[node] = static_cast<int64_t>(links.size());
       for (const NetworkLink* hop : Hops(node, parent, is_upward)) {
@@ -84,12 +85,11 @@ class Sharing {
         links.back().next = static_cast<int64_t>(links.size());
         network_links.push_back(hop);
       }
-      links.back().next = std::nullopt;
+      last_hop[node] = links.size() - 1;
     }
     for (const auto& [node, parent] : parents) {
-      const auto last_hop = first_hop.at(node) + static_cast<int64_t>(Hops(node, parent, is_upward).size()) - 1;
       const auto next = first_hop.find(parent);
-      if (next != first_hop.end()) links[static_cast<size_t>(last_hop)].next = next->second;
+      links[last_hop.at(node)].next = next == first_hop.end() ? std::nullopt : std::optional(next->second);
     }
     const auto shares = ShareBudget(links, goal_.budget / kHalves, goal_.least_ratio);
     BANYAN_CHECK(shares.ok());

@@ -17,6 +17,7 @@
 #include "core/random.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
+#include "examples/fashion_mnist/local_momentum.h"
 #include "examples/fashion_mnist/training_loop.h"
 #include "gtest/gtest.h"
 #include "runtime/local_node.h"
@@ -139,8 +140,9 @@ Batch BatchOf(const ImageSet& images, int round, int rank, int world) {
 
 class EquivalenceTest : public ::testing::Test {
  protected:
+  static void SetUpTestSuite() { UseOneThread(); }
+
   void SetUp() override {
-    UseOneThread();
     for (int rank = 0; rank < kNodes; ++rank) {
       classifiers_.push_back(std::make_unique<Classifier>(
           ClassifierOptions{.seed = 100 + static_cast<uint64_t>(rank), .learning_rate = kLearningRate}));
@@ -148,7 +150,7 @@ class EquivalenceTest : public ::testing::Test {
   }
 
   // Parameters of all replicas after each round, and before the first.
-  std::vector<std::vector<float>> TrainTogether() {
+  std::vector<std::vector<float>> TrainTogether(double momentum) {
     Scheduler scheduler;
     scheduler.Start();
     if (HasFatalFailure()) return {};
@@ -156,7 +158,7 @@ class EquivalenceTest : public ::testing::Test {
     std::vector<std::thread> workers;
     for (int rank = 0; rank < kNodes; ++rank) {
       workers.emplace_back([&, rank] {
-        const absl::Status status = TrainOne(scheduler.address(), rank, history);
+        const absl::Status status = TrainOne(scheduler.address(), rank, momentum, history);
         EXPECT_TRUE(status.ok()) << "worker " << rank << ": " << status;
       });
     }
@@ -164,7 +166,8 @@ class EquivalenceTest : public ::testing::Test {
     return history;
   }
 
-  absl::Status TrainOne(const std::string& scheduler, int rank, std::vector<std::vector<float>>& history) {
+  absl::Status TrainOne(const std::string& scheduler, int rank, double momentum,
+                        std::vector<std::vector<float>>& history) {
     LocalNodeOptions options;
     options.name = absl::StrCat("n", rank + 1);
     options.scheduler = scheduler;
@@ -172,7 +175,7 @@ class EquivalenceTest : public ::testing::Test {
     if (!node.ok()) return node.status();
     absl::StatusOr<std::unique_ptr<Session>> session = (*node)->OpenSession();
     if (!session.ok()) return session.status();
-    TrainingLoop loop(**session, *classifiers_[rank], rank);
+    TrainingLoop loop(**session, *classifiers_[rank], rank, momentum);
     if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
     if (rank == 0) history[0] = ValuesOf(*classifiers_[rank]);
     for (int round = 0; round < kRounds; ++round) {
@@ -188,7 +191,7 @@ class EquivalenceTest : public ::testing::Test {
 };
 
 TEST_F(EquivalenceTest, NineNodesAreOneProcess) {
-  const std::vector<std::vector<float>> together = TrainTogether();
+  const std::vector<std::vector<float>> together = TrainTogether(/*momentum=*/0);
   ASSERT_FALSE(HasFailure());
   for (const std::unique_ptr<Classifier>& classifier : classifiers_) {
     EXPECT_EQ(classifier->HashValues(), classifiers_[0]->HashValues());
@@ -215,6 +218,22 @@ TEST_F(EquivalenceTest, NineNodesAreOneProcess) {
   EXPECT_GT(RelativeL2(together[kRounds], together[0]), 1e-3) << "the parameters have hardly moved";
   RecordProperty("worst_round", absl::StrCat(worst_round));
   RecordProperty("after_50_rounds", absl::StrCat(error));
+}
+
+// Added up by nine workers before they push, or by one process before its step.
+TEST_F(EquivalenceTest, MomentumOfNineNodesIsThatOfOneProcess) {
+  constexpr double kMomentum = 0.9;
+  const std::vector<std::vector<float>> together = TrainTogether(kMomentum);
+  ASSERT_FALSE(HasFailure());
+  Classifier alone({.learning_rate = kLearningRate});
+  LocalMomentum momentum(kMomentum);
+  for (int round = 0; round < kRounds; ++round) {
+    SetValues(together[round], alone);
+    alone.ComputeGradients(BatchOf(images_, round, 0, 1), [](size_t) {});
+    for (size_t i = 0; i < alone.parameters().size(); ++i) momentum.AddTo(i, alone.parameters()[i].gradient);
+    alone.ApplyGradients();
+    EXPECT_LE(RelativeL2(together[round + 1], ValuesOf(alone)), 1e-6) << "round " << round + 1;
+  }
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ TEST_F(TrainerOptionsTest, EachOptimizerHasItsRate) {
   EXPECT_EQ(Parse({"--node", "unix:/run/n3", "--optimizer", "sgd", "--hidden", "512"}), std::nullopt);
   EXPECT_EQ(options_.learning_rate, 0.08);
   EXPECT_EQ(options_.hidden, 512);
+  options_ = TrainerOptions();
+  EXPECT_EQ(Parse({"--node", "unix:/run/n3", "--optimizer", "momentum"}), std::nullopt);
+  EXPECT_EQ(options_.learning_rate, 0.05);
 }
 
 TEST_F(TrainerOptionsTest, HelpEndsWithSuccess) {
