@@ -77,7 +77,8 @@ void LinkTable::Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement&
       is_new && (measurement.is_backlogged ? entry.rate.Add(measurement.rate_bps, since)
                                            : entry.rate.AddLowerBound(measurement.rate_bps, since));
   if (has_changed) last_change_ = now;
-  if (!measurement.is_backlogged && measurement.rate_bps < entry.rate.rate_bps()) return;
+  const bool confirms = measurement.is_backlogged || measurement.rate_bps >= entry.rate.rate_bps();
+  if (!has_changed && !confirms) return;
   link.throughput_bps = entry.rate.rate_bps();
   link.source = measurement.source == LinkMeasurement::Source::kPrimary ? LinkSource::kPrimary : LinkSource::kAuxiliary;
   entry.sampled_at = sampled_at;

@@ -75,6 +75,18 @@ TEST_F(LinkTableTest, IdleSamplesRaiseAndNeverLower) {
   EXPECT_EQ(Entry().link.source, LinkSource::kAuxiliary);
 }
 
+TEST_F(LinkTableTest, AnyBoundFarAboveTheBeliefIsTakenAtOnce) {
+  // The filter's mean of one sample may differ from it in the last bit.
+  for (int step = 0; step < 1000; ++step) {
+    table_ = LinkTable(TriangleNetwork());
+    const double mbps = 100 + 17.3 * step;
+    ASSERT_TRUE(Report(Sample(mbps, false)).ok());
+    ASSERT_NEAR(Mbps(), mbps, 1e-9 * mbps);
+    ASSERT_EQ(Entry().link.source, LinkSource::kPrimary) << mbps;
+    ASSERT_TRUE(table_.AgeOf(Entry(), now_).has_value()) << mbps;
+  }
+}
+
 TEST_F(LinkTableTest, NoiseIsAveragedAndChangesAreTaken) {
   for (int i = 0; i < 40; ++i) {
     now_ = now_ + absl::Seconds(1);
