@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "core/bandwidth_delay.h"
 #include "core/buffer.h"
@@ -37,6 +38,7 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
     return Way{.path = from.path,
                .limit_bytes = LimitBytes(from, chunks, chunk_bytes),
                .rate_bps = from.rate_bps,
+               .planned_bps = from.rate_bps,
                .delay = from.round_trip / 2,
                .is_planned = is_planned,
                .is_spare = from.spare >= kLeastSpare,
@@ -44,10 +46,16 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
   };
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const RouteSlice link = {{self_, neighbour.node}, neighbour.rate_bps, neighbour.round_trip};
-    policy.ways[neighbour.node].primary = make_way(link, settings.primary_busy_bound, true);
+    Way& primary = policy.ways[neighbour.node].primary;
+    primary = make_way(link, settings.primary_busy_bound, true);
+    if (neighbour.capped_bps.has_value()) primary.planned_bps = kLeastOfCap * *neighbour.capped_bps;
   }
   for (const RouteSlice& route : slice.routes) {
-    policy.ways[route.path.back()].primary = make_way(route, settings.primary_busy_bound, true);
+    Way primary = make_way(route, settings.primary_busy_bound, true);
+    // The meter that tells whether it is slow is that of its first link.
+    const auto first = policy.ways.find(route.path[1]);
+    if (first != policy.ways.end()) primary.planned_bps = std::min(route.rate_bps, first->second.primary.planned_bps);
+    policy.ways[route.path.back()].primary = std::move(primary);
   }
   if (!settings.uses_detours) return;
   has_detours_ = has_detours_ || !slice.auxiliary.empty();
@@ -117,8 +125,8 @@ const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, Nod
   const Ways* ways = Find(policy, destination);
   if (ways == nullptr) return nullptr;
   const Way& primary = ways->primary;
-  const bool is_slow = fastest_bps > 0 && fastest_bps < kAsPlanned * primary.rate_bps;
-  const bool is_very_slow = is_slow && fastest_bps < kHardlyAsPlanned * primary.rate_bps;
+  const bool is_slow = fastest_bps > 0 && fastest_bps < kAsPlanned * primary.planned_bps;
+  const bool is_very_slow = is_slow && fastest_bps < kHardlyAsPlanned * primary.planned_bps;
   const absl::Duration on_primary = primary.delay + TimeFor(load_bytes, primary.rate_bps);
   for (const Way& detour : ways->detours) {
     const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;

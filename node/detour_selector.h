@@ -42,7 +42,9 @@ class DetourSelector {
   static constexpr absl::Duration kProbeInterval = absl::Seconds(10);
   static constexpr uint32_t kProbeChunks = 4;
   static constexpr int64_t kStuck = int64_t{1} << 50;
-  // Below this part of the rate that the plan rests on, a primary path is slower than planned.
+  // A link that shares a host's cap reaches at least this part of what the plan gives it: others are faster at times.
+  static constexpr double kLeastOfCap = 0.5;
+  // Below this part of what it reaches under the plan, a primary path is slower than planned.
   static constexpr double kAsPlanned = 0.95;
   // And below this part much slower.
   static constexpr double kHardlyAsPlanned = 0.8;
@@ -86,6 +88,7 @@ class DetourSelector {
     Path path;
     int64_t limit_bytes = 0;
     double rate_bps = 0;
+    double planned_bps = 0;  // what it reaches, at least, when all goes as planned
     absl::Duration delay;
     bool is_planned = true;
     bool is_spare = false;

@@ -124,6 +124,25 @@ TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsSlowOrStuckSharesWithUnplannedD
   EXPECT_EQ(*pick(1 << 20, 35e3), kFast);
 }
 
+TEST_F(DetourSelectorTest, ALinkThatSharesACapIsSlowBelowItsPartOnly) {
+  PolicySlice slice = Slice();
+  slice.version = PolicyVersion(8);
+  slice.neighbours[0].capped_bps = 40e3;
+  slice.routes = {{{NodeId(1), NodeId(2), NodeId(6)}, 30e3, absl::Seconds(1)}};
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0},
+                     {{NodeId(1), NodeId(3), NodeId(6)}, 24e3, absl::Seconds(1), 0}};
+  selector_.AddPolicy(slice);
+  const auto has_detour = [&](NodeId destination, double fastest_bps) {
+    return selector_.PickDetour(
+               slice.version, destination, kChunkBytes, 1 << 20, fastest_bps, [](NodeId) { return true; }, At(1)) !=
+           nullptr;
+  };
+  EXPECT_FALSE(has_detour(NodeId(2), 17e3));
+  EXPECT_TRUE(has_detour(NodeId(2), 15e3));
+  EXPECT_FALSE(has_detour(NodeId(6), 17e3));
+  EXPECT_TRUE(has_detour(NodeId(6), 15e3));
+}
+
 TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
   EXPECT_EQ(Probe(At(0)), nullptr);
   Sent(1, kFast, At(8));

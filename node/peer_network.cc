@@ -5,16 +5,11 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "core/bandwidth_delay.h"
 #include "node/early_store.h"
 #include "node/rejection_log.h"
 
 namespace banyan {
 namespace {
-
-// A window below this many chunks would leave a link idle while the next chunk is being summed.
-constexpr int64_t kLeastWindowChunks = 8;
-constexpr int64_t kBdpsInWindow = 2;
 
 // `time` plus the pause of this process during which nobody listened.
 Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
@@ -38,6 +33,7 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
       listener_(listener),
       next_connection_(kFirstPeerConnection.value()),
       tracker_(config.resend_after),
+      windows_(config.window_bytes),
       detours_(identity_.node),
       tick_(std::min(config.heartbeat, config.resend_after)) {}
 
@@ -45,30 +41,22 @@ PeerHello PeerNetwork::Hello() const {
   return {kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation};
 }
 
-PeerLink::Options PeerNetwork::LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy) const {
-  PeerLink::Options options;
-  options.resend_after = config_.resend_after;
-  options.window_bytes = config_.window_bytes;
-  if (options.window_bytes == 0) {
-    options.window_bytes = std::max(kLeastWindowChunks * LargestChunkBytes(),
-                                    kBdpsInWindow * BandwidthDelayBytes(neighbour.rate_bps, neighbour.round_trip));
-    // What is beyond this waits where a detour can still take it.
-    const std::optional<int64_t> limit = detours_.PrimaryLimit(policy, neighbour.node);
-    if (limit.has_value()) options.window_bytes = std::min(options.window_bytes, *limit);
-  }
-  return options;
+PeerLink::Options PeerNetwork::LinkOptions(NodeId neighbour) const {
+  return {.window_bytes = windows_.BytesFor(neighbour).value_or(0), .resend_after = config_.resend_after};
 }
 
-int64_t PeerNetwork::LargestChunkBytes() const {
-  int64_t largest = 0;
-  for (const auto& [version, chunk_bytes] : chunk_bytes_) largest = std::max(largest, chunk_bytes);
-  return largest;
+void PeerNetwork::ResizeWindows() {
+  for (auto& [node, neighbour] : neighbours_) {
+    const std::optional<int64_t> size_bytes = windows_.BytesFor(node);
+    if (size_bytes.has_value()) neighbour.link.set_window_bytes(*size_bytes);
+  }
 }
 
 void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   detours_.AddPolicy(slice);
   UseSettings(slice);
-  chunk_bytes_[slice.version] = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
+  windows_.AddPolicy(slice, detours_);
+  ResizeWindows();
   for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, slice.version);
   // Only now: it may be for another of them.
   for (const NeighbourSlice& neighbour : slice.neighbours) HandleEarly(step, neighbour.node);
@@ -86,7 +74,7 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
     if (policy < known->second.newest_policy) return;
     known->second.newest_policy = policy;
     known->second.slice = neighbour;
-    return known->second.link.set_window_bytes(LinkOptions(neighbour, policy).window_bytes);
+    return;
   }
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
@@ -95,7 +83,7 @@ void PeerNetwork::AddNeighbour(StepContext& step, const NeighbourSlice& neighbou
                   control,
                   false,
                   {},
-                  PeerLink(LinkOptions(neighbour, policy), data),
+                  PeerLink(LinkOptions(neighbour.node), data),
                   step.now,
                   step.now,
                   LinkMeter(MeterSettings(transmission_))};
@@ -391,11 +379,8 @@ void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
 void PeerNetwork::RetirePolicies(PolicyVersion oldest) {
   oldest_policy_ = std::max(oldest_policy_, oldest);
   detours_.RetirePolicies(oldest);
-  chunk_bytes_.erase(chunk_bytes_.begin(), chunk_bytes_.lower_bound(oldest));
-  if (chunk_bytes_.empty()) return;
-  for (auto& [node, neighbour] : neighbours_) {
-    neighbour.link.set_window_bytes(LinkOptions(neighbour.slice, neighbour.newest_policy).window_bytes);
-  }
+  windows_.RetirePolicies(oldest);
+  ResizeWindows();
 }
 
 void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour) {

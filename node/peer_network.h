@@ -18,6 +18,7 @@
 #include "core/time.h"
 #include "node/delivery_tracker.h"
 #include "node/detour_selector.h"
+#include "node/link_windows.h"
 #include "node/peer_link.h"
 #include "node/step_context.h"
 #include "proto/job_config.h"
@@ -166,8 +167,8 @@ class PeerNetwork {
   void ReturnDetoured(StepContext& step, Neighbour& neighbour);
 
   void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
-  PeerLink::Options LinkOptions(const NeighbourSlice& neighbour, PolicyVersion policy) const;
-  int64_t LargestChunkBytes() const;
+  PeerLink::Options LinkOptions(NodeId neighbour) const;
+  void ResizeWindows();
   void CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour);
   void GrantRelayRoom(StepContext& step);
   PeerHello Hello() const;
@@ -182,10 +183,9 @@ class PeerNetwork {
   std::map<ConnectionId, PeerHello> inbound_;
   uint64_t next_connection_;
   DeliveryTracker tracker_;
+  LinkWindows windows_;
   DetourSelector detours_;
   PolicyVersion newest_policy_;
-  // Of those that live. Chunks of all sizes share the windows, which must not get too small for the largest.
-  std::map<PolicyVersion, int64_t> chunk_bytes_;
   PolicyVersion oldest_policy_;        // that is not retired
   TransmissionSettings transmission_;  // of the newest policy
   // What came from nodes before this node's slice of the policy named them.

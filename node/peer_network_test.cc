@@ -278,6 +278,7 @@ TEST_F(PeerNetworkTest, MeasuresWhileThePolicySaysSo) {
   AddNeighbours();
   StepContext first = Now();
   PolicySlice large = Policy({2, 3});
+  large.version = large.version.Next();
   large.chunk_max_elements = 12500;
   network_.AddPolicy(first, large);
   const auto clock_of_2 = [](Timestamp time) { return time + absl::Hours(1); };

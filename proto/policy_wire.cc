@@ -154,6 +154,7 @@ void WriteNeighbour(const NeighbourSlice& from, wire::NeighbourSlice& to) {
   to.set_rate_bps(from.rate_bps);
   to.set_round_trip_ns(absl::ToInt64Nanoseconds(from.round_trip));
   if (from.budget_share < 1) to.set_budget_share(from.budget_share);
+  if (from.capped_bps.has_value()) to.set_capped_bps(*from.capped_bps);
 }
 
 NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader fields) {
@@ -166,6 +167,10 @@ NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader field
   neighbour.round_trip = fields.Duration("round_trip", from.round_trip_ns(), absl::ZeroDuration());
   if (from.budget_share() != 0) {
     neighbour.budget_share = fields.FiniteBetween("budget_share", from.budget_share(), kLeastBudgetShare, 1);
+  }
+  if (from.has_capped_bps()) {
+    neighbour.capped_bps =
+        fields.FiniteBetween("capped_bps", from.capped_bps(), 0.0, std::numeric_limits<double>::max());
   }
   return neighbour;
 }

@@ -397,6 +397,8 @@ TEST_F(WireMalformedTest, PolicySlices) {
   RefusesSlice("neighbours[0].rate_bps: a", [](auto& s) { s.mutable_neighbours(0)->set_rate_bps(kInfinity); });
   RefusesSlice("neighbours[0].budget_share: ", [](auto& s) { s.mutable_neighbours(0)->set_budget_share(1.5); });
   RefusesSlice("neighbours[0].budget_share: ", [](auto& s) { s.mutable_neighbours(0)->set_budget_share(-0.5); });
+  RefusesSlice("neighbours[0].capped_bps: ", [](auto& s) { s.mutable_neighbours(0)->set_capped_bps(-1); });
+  RefusesSlice("neighbours[0].capped_bps: ", [](auto& s) { s.mutable_neighbours(0)->set_capped_bps(kInfinity); });
   RefusesSlice("neighbours[0].round_trip: 0 to", [](auto& s) { s.mutable_neighbours(0)->set_round_trip_ns(-1); });
 }
 

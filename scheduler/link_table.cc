@@ -65,6 +65,11 @@ absl::Status LinkTable::Check(const LinkMeasurement& measurement) {
   return absl::OkStatus();
 }
 
+bool LinkTable::IsHeldByCap(const NetworkLink& link, double rate_bps) const {
+  const auto capped = capped_rates_.find({link.from, link.to});
+  return capped != capped_rates_.end() && rate_bps >= kHeldByCap * capped->second;
+}
+
 void LinkTable::Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry) {
   entry.reported = measurement;
   NetworkLink& link = entry.link;
@@ -73,11 +78,11 @@ void LinkTable::Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement&
   if (entry.sampled_at.has_value() && sampled_at < *entry.sampled_at) return;
   const bool is_new = !entry.sampled_at.has_value() || sampled_at - *entry.sampled_at > kSameSample;
   const absl::Duration since = entry.sampled_at.has_value() ? sampled_at - *entry.sampled_at : absl::ZeroDuration();
-  const bool has_changed =
-      is_new && (measurement.is_backlogged ? entry.rate.Add(measurement.rate_bps, since)
-                                           : entry.rate.AddLowerBound(measurement.rate_bps, since));
+  const bool is_its_rate = measurement.is_backlogged && !IsHeldByCap(link, measurement.rate_bps);
+  const bool has_changed = is_new && (is_its_rate ? entry.rate.Add(measurement.rate_bps, since)
+                                                  : entry.rate.AddLowerBound(measurement.rate_bps, since));
   if (has_changed) last_change_ = now;
-  const bool confirms = measurement.is_backlogged || measurement.rate_bps >= entry.rate.rate_bps();
+  const bool confirms = is_its_rate || measurement.rate_bps >= entry.rate.rate_bps();
   if (!has_changed && !confirms) return;
   link.throughput_bps = entry.rate.rate_bps();
   link.source = measurement.source == LinkMeasurement::Source::kPrimary ? LinkSource::kPrimary : LinkSource::kAuxiliary;

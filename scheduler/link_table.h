@@ -18,6 +18,7 @@
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/rate_filter.h"
+#include "topology/capped_rates.h"
 #include "topology/network_view.h"
 
 namespace banyan {
@@ -29,6 +30,8 @@ inline constexpr double kHighestLinkBps = 1e12;
 inline constexpr absl::Duration kLongestLinkDelay = absl::Seconds(10);
 // From this age on status calls a value old: links that carry nothing are measured by a real chunk far more often.
 inline constexpr absl::Duration kOldAfter = absl::Minutes(2);
+// A link that reaches this part of what a host's cap leaves it is held back by the cap and may well be faster.
+inline constexpr double kHeldByCap = 0.5;
 
 class LinkTable {
  public:
@@ -45,8 +48,9 @@ class LinkTable {
   explicit LinkTable(NetworkView believed);
 
   // Takes the measurements of links that leave `from`. A sample of a sender that was not always busy may raise the rate
-  // that is known, never lower it (design section 7); the delay counts in any case. INVALID_ARGUMENT names a link that
-  // does not exist or a measurement out of bounds; what else the report says is taken.
+  // that is known, never lower it (design section 7), nor may one of a link that a host's cap held back; the delay
+  // counts in any case. INVALID_ARGUMENT names a link that does not exist or a measurement out of bounds; what else the
+  // report says is taken.
   absl::Status Accept(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
 
   // What is known now.
@@ -58,6 +62,9 @@ class LinkTable {
   std::optional<absl::Duration> AgeOf(const Entry& entry, Timestamp now) const;
   // Measured, but longer than kOldAfter ago, or before a restart.
   bool IsOld(const Entry& entry, Timestamp now) const;
+
+  // What the caps of hosts leave of links under the policy in use (topology/capped_rates.h).
+  void SetCappedRates(CappedRates rates) { capped_rates_ = std::move(rates); }
 
   // From now on changes count against what is known now: it is what the plan is made from.
   void MarkPlanned();
@@ -76,11 +83,13 @@ class LinkTable {
  private:
   Entry* Find(NodeId from, NodeId to);
   static absl::Status Check(const LinkMeasurement& measurement);
+  bool IsHeldByCap(const NetworkLink& link, double rate_bps) const;
   void Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry);
 
   NetworkView believed_;
   std::vector<Entry> entries_;       // by position in believed_.links()
   std::vector<double> planned_bps_;  // by position in entries_
+  CappedRates capped_rates_;
   std::optional<Timestamp> last_change_;
 };
 

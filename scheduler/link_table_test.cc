@@ -87,6 +87,24 @@ TEST_F(LinkTableTest, AnyBoundFarAboveTheBeliefIsTakenAtOnce) {
   }
 }
 
+TEST_F(LinkTableTest, WhatACapHoldsBackMayBeFaster) {
+  table_.SetCappedRates({{{kA, kB}, 8e6}});
+  ASSERT_TRUE(Report(Sample(4.5)).ok());
+  EXPECT_EQ(Mbps(), 10);
+  // Slower than the cap leaves it: that is the link itself.
+  now_ = now_ + absl::Seconds(1);
+  ASSERT_TRUE(Report(Sample(2)).ok());
+  EXPECT_EQ(Mbps(), 2);
+  // It gets faster again, and the cap hides by how much.
+  now_ = now_ + absl::Seconds(1);
+  ASSERT_TRUE(Report(Sample(5)).ok());
+  EXPECT_EQ(Mbps(), 5);
+  table_.SetCappedRates({});
+  now_ = now_ + absl::Seconds(1);
+  ASSERT_TRUE(Report(Sample(3)).ok());
+  EXPECT_LT(Mbps(), 5);
+}
+
 TEST_F(LinkTableTest, NoiseIsAveragedAndChangesAreTaken) {
   for (int i = 0; i < 40; ++i) {
     now_ = now_ + absl::Seconds(1);

@@ -8,6 +8,7 @@
 #include "scheduler/link_budgets.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/scheduler_limits.h"
+#include "topology/capped_rates.h"
 
 namespace banyan {
 
@@ -90,6 +91,7 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   Persist(PolicyRecord{policy, plan.why, transmission, MeasuredLinks(plan.view), std::move(overlay)});
   rounds_.UsePolicy(policy.version, policy.members.size());
   LinkBudgets budgets = MakeLinkBudgets(policy, plan.view, overlay_.compression, keys_.Elements());
+  links_.SetCappedRates(MakeCappedRates(policy, plan.view));
   policies_.Add(std::move(policy), std::move(plan.why), plan.view, transmission, Addresses(), budgets);
   published_view_ = std::move(plan.view);
   formulation_.NoteAdopted(now_);

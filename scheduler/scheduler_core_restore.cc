@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/link_budgets.h"
 #include "scheduler/scheduler_core.h"
+#include "topology/capped_rates.h"
 #include "topology/overlay_yaml.h"
 #include "topology/policy_check.h"
 
@@ -99,6 +100,7 @@ absl::Status SchedulerCore::RestorePolicies(const RecoveredState& state) {
       if (state.nodes.count(member) == 0) return absl::DataLossError("the records have a member that never joined");
     }
     const NetworkView view = WithMeasured(links_.believed(), record.measured);
+    links_.SetCappedRates(MakeCappedRates(record.policy, view));
     policies_.Add(record.policy, record.reason, view, record.transmission, addresses,
                   MakeLinkBudgets(record.policy, view, overlay_.compression, keys_.Elements()));
   }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "topology/capped_rates.h"
 #include "topology/spare_rates.h"
 
 namespace banyan {
@@ -116,11 +117,15 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
   for (const Tree& tree : policy.trees) AddTree(tree, routes, slices, neighbours);
   for (const Route& route : policy.routes) slices.at(route.from).routes.push_back(MakeRoute(route.path, view));
   if (!policy.auxiliary.empty()) AddDetours(policy, view, slices, neighbours);
+  const CappedRates capped_rates = MakeCappedRates(policy, view);
   for (const auto& [node, others] : neighbours) {
     for (const NodeId other : others) {
       NeighbourSlice neighbour = MakeNeighbour(node, other, view, addresses.at(other));
       if (const auto budget = budgets.find({node, other}); budget != budgets.end()) {
         neighbour.budget_share = budget->second;
+      }
+      if (const auto capped = capped_rates.find({node, other}); capped != capped_rates.end()) {
+        neighbour.capped_bps = capped->second;
       }
       slices.at(node).neighbours.push_back(std::move(neighbour));
     }

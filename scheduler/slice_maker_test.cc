@@ -3,6 +3,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "topology/plan_rate.h"
+#include "topology/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -130,6 +131,20 @@ TEST(SliceMakerTest, DescribesTheLinkToANeighbour) {
   EXPECT_EQ(neighbour.incarnation, Incarnation(30));
   EXPECT_EQ(neighbour.rate_bps, 2e6);
   EXPECT_EQ(neighbour.round_trip, absl::Milliseconds(5));
+}
+
+TEST(SliceMakerTest, SaysWhatACapLeavesOfALink) {
+  for (const NeighbourSlice& neighbour : MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses()).at(kB).neighbours) {
+    EXPECT_EQ(neighbour.capped_bps, std::nullopt);
+  }
+  const NetworkView capped = WithCaps(ChainView(), 1, 100);
+  const auto slices = MakeSlices(RoutedPolicy(), capped, {}, Addresses());
+  // b sends to a for itself and for c, and half as much to c.
+  ASSERT_EQ(slices.at(kB).neighbours.size(), 2u);
+  for (const NeighbourSlice& neighbour : slices.at(kB).neighbours) {
+    const double part = neighbour.node == kA ? 2.0 / 3 : 1.0 / 3;
+    EXPECT_NEAR(neighbour.capped_bps.value_or(0), part * 1e6, 1) << neighbour.name;
+  }
 }
 
 TEST(SliceMakerTest, LoneMember) {

@@ -1,0 +1,99 @@
+#include "node/link_windows.h"
+
+#include <optional>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kChunkBytes = 1000;
+constexpr NodeId kNear(2), kFar(3);
+
+// 8 Mbit/s and a tenth of a second there and back; one second to the other.
+PolicySlice Slice(uint64_t version) {
+  PolicySlice slice;
+  slice.version = PolicyVersion(version);
+  slice.chunk_max_elements = kChunkBytes / 4;
+  slice.neighbours.resize(2);
+  slice.neighbours[0].node = kNear;
+  slice.neighbours[0].round_trip = absl::Milliseconds(100);
+  slice.neighbours[1].node = kFar;
+  slice.neighbours[1].round_trip = absl::Seconds(1);
+  for (NeighbourSlice& neighbour : slice.neighbours) neighbour.rate_bps = 8e6;
+  return slice;
+}
+
+class LinkWindowsTest : public ::testing::Test {
+ protected:
+  void Add(const PolicySlice& slice) {
+    detours_.AddPolicy(slice);
+    windows_.AddPolicy(slice, detours_);
+  }
+
+  DetourSelector detours_{NodeId(1)};
+  LinkWindows windows_{0};
+};
+
+TEST_F(LinkWindowsTest, HoldTwiceTheBandwidthDelayProduct) {
+  Add(Slice(1));
+  EXPECT_EQ(windows_.BytesFor(kNear), 200'000);
+  EXPECT_EQ(windows_.BytesFor(kFar), 2'000'000);
+  EXPECT_EQ(windows_.BytesFor(NodeId(4)), std::nullopt);
+}
+
+TEST_F(LinkWindowsTest, HoldEightOfTheLargestChunksAtLeast) {
+  PolicySlice slice = Slice(1);
+  slice.chunk_max_elements = 100 * kChunkBytes / 4;
+  Add(slice);
+  Add(Slice(2));
+  EXPECT_EQ(windows_.BytesFor(kNear), 800'000);
+  windows_.RetirePolicies(PolicyVersion(2));
+  EXPECT_EQ(windows_.BytesFor(kNear), 200'000);
+}
+
+TEST_F(LinkWindowsTest, AreAsLargeAsALivePolicyNeeds) {
+  PolicySlice slice = Slice(1);
+  slice.neighbours.pop_back();
+  Add(slice);
+  slice = Slice(2);
+  slice.neighbours[0].rate_bps /= 2;
+  Add(slice);
+  EXPECT_EQ(windows_.BytesFor(kNear), 200'000);
+  EXPECT_EQ(windows_.BytesFor(kFar), 2'000'000);
+  windows_.RetirePolicies(PolicyVersion(2));
+  EXPECT_EQ(windows_.BytesFor(kNear), 100'000);
+  windows_.RetirePolicies(PolicyVersion(3));
+  EXPECT_EQ(windows_.BytesFor(kNear), std::nullopt);
+}
+
+TEST_F(LinkWindowsTest, LeaveToADetourWhatItCanTake) {
+  PolicySlice slice = Slice(1);
+  slice.auxiliary = {{{NodeId(1), NodeId(4), kNear}, 8e6, absl::Seconds(1), 0.5}};
+  slice.transmission.primary_busy_bound = 2;
+  Add(slice);
+  EXPECT_EQ(windows_.BytesFor(kNear), detours_.PrimaryLimit(PolicyVersion(1), kNear));
+  EXPECT_LT(*windows_.BytesFor(kNear), 200'000);
+  EXPECT_EQ(windows_.BytesFor(kFar), 2'000'000);
+}
+
+TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
+  PolicySlice slice = Slice(1);
+  slice.neighbours[0].capped_bps = 3e6;
+  slice.neighbours[1].capped_bps = 1e6;
+  Add(slice);
+  // The mean round trip is (3 * 0.1 + 1 * 1) / 4 seconds.
+  EXPECT_EQ(windows_.BytesFor(kNear), 2 * 3'000'000 / 8 * 0.325);
+  EXPECT_EQ(windows_.BytesFor(kFar), 2 * 1'000'000 / 8);
+}
+
+TEST_F(LinkWindowsTest, HaveTheSizeThatTheJobSays) {
+  LinkWindows fixed(4321);
+  detours_.AddPolicy(Slice(1));
+  fixed.AddPolicy(Slice(1), detours_);
+  EXPECT_EQ(fixed.BytesFor(kNear), 4321);
+  EXPECT_EQ(fixed.BytesFor(NodeId(4)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace banyan
