@@ -120,8 +120,8 @@ TEST_F(DetourSelectorTest, OnlyAPrimaryPathThatIsSlowOrStuckSharesWithUnplannedD
   slice.version = version = PolicyVersion(9);
   slice.auxiliary[0].spare = 0.2;
   selector_.AddPolicy(slice);
-  EXPECT_EQ(pick(1 << 20, 39e3), nullptr);
-  EXPECT_EQ(*pick(1 << 20, 35e3), kFast);
+  EXPECT_EQ(pick(1 << 20, 35e3), nullptr);
+  EXPECT_EQ(*pick(1 << 20, 33e3), kFast);
 }
 
 TEST_F(DetourSelectorTest, ALinkThatSharesACapIsSlowBelowItsPartOnly) {
