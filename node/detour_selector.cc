@@ -119,6 +119,12 @@ absl::Duration DetourSelector::ExpectedTime(const Way& detour, int64_t size_byte
   return std::max(unloaded, seen->second.smoothed);
 }
 
+bool DetourSelector::IsSooner(const Ways& ways, const Way& detour, int64_t size_bytes, int64_t load_bytes,
+                              Timestamp now) const {
+  if (load_bytes >= kStuck) return true;
+  return ExpectedTime(detour, size_bytes, now) < ways.primary.delay + TimeFor(load_bytes, ways.primary.rate_bps);
+}
+
 const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes,
                                                        int64_t load_bytes, double fastest_bps, const HasRoom& has_room,
                                                        Timestamp now) const {
@@ -127,12 +133,11 @@ const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, Nod
   const Way& primary = ways->primary;
   const bool is_slow = fastest_bps > 0 && fastest_bps < kAsPlanned * primary.planned_bps;
   const bool is_very_slow = is_slow && fastest_bps < kHardlyAsPlanned * primary.planned_bps;
-  const absl::Duration on_primary = primary.delay + TimeFor(load_bytes, primary.rate_bps);
   for (const Way& detour : ways->detours) {
     const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;
-    const bool is_sooner = load_bytes >= kStuck || ExpectedTime(detour, size_bytes, now) < on_primary;
     const bool is_wanted = detour.is_planned || (is_slow && detour.is_spare) || is_very_slow || load_bytes >= kStuck;
-    if (fits && is_sooner && is_wanted && has_room(detour.path[1])) return &detour.path;
+    if (!fits || !is_wanted || !has_room(detour.path[1])) continue;
+    if (IsSooner(*ways, detour, size_bytes, load_bytes, now)) return &detour.path;
   }
   return nullptr;
 }
@@ -147,8 +152,8 @@ void DetourSelector::OnDelivered(NodeId destination, const ChunkId& chunk, Times
   OnDone(destination, chunk);
 }
 
-const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room,
-                                                      Timestamp now) {
+const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, NodeId destination, int64_t size_bytes,
+                                                      int64_t load_bytes, const HasRoom& has_room, Timestamp now) {
   // The chunks of one probe follow each other, so that their distance at the receiver tells the rate.
   const bool goes_on = probe_chunks_left_ > 0 && probed_ != nullptr && probed_policy_ == policy;
   if (goes_on && probed_->back() == destination && has_room((*probed_)[1])) {
@@ -163,7 +168,9 @@ const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, Node
   for (const Way& detour : ways->detours) {
     if (!detour.crosses_idle_link) continue;
     auto used = last_used_.try_emplace(detour.path, now).first;
-    if (now - used->second < kProbeInterval || used->second >= idle_since || !has_room(detour.path[1])) continue;
+    const absl::Duration idle = now - used->second;
+    if (idle < kProbeInterval || used->second >= idle_since || !has_room(detour.path[1])) continue;
+    if (idle < 2 * kProbeInterval && !IsSooner(*ways, detour, size_bytes, load_bytes, now)) continue;
     longest_idle = &detour;
     idle_since = used->second;
   }

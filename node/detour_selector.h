@@ -11,8 +11,9 @@
 //
 // Detours over a link that no tree uses get kProbeChunks chunks when they have carried nothing for kProbeInterval,
 // although the primary path has room, one detour per interval, so that such links still get measured and one that was
-// once found slow is not slow for ever. It costs each node at most kProbeChunks chunks per interval, and those chunks
-// the detour's longer way.
+// once found slow is not slow for ever. It costs each node at most kProbeChunks chunks per interval, and nothing where
+// these would have waited for the primary path for as long as the detour takes: only when no such chunk has come for as
+// long again do others have to go the longer way.
 //
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
@@ -71,8 +72,10 @@ class DetourSelector {
   // there is none. Valid until the next RetirePolicies.
   const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
                          double fastest_bps, const HasRoom& has_room, Timestamp now) const;
-  // The detour that this chunk should measure; nullptr, nearly always, for none.
-  const Path* PickProbe(PolicyVersion policy, NodeId destination, const HasRoom& has_room, Timestamp now);
+  // The detour that this chunk should measure, with `load_bytes` before it on the primary path; nullptr, nearly always,
+  // for none.
+  const Path* PickProbe(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
+                        const HasRoom& has_room, Timestamp now);
 
   // The chunk is on its way along its route; one that was on another before has left that.
   void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
@@ -115,6 +118,8 @@ class DetourSelector {
   };
 
   absl::Duration ExpectedTime(const Way& detour, int64_t size_bytes, Timestamp now) const;
+  // Whether it is sooner there than with `load_bytes` before it on the primary path.
+  bool IsSooner(const Ways& ways, const Way& detour, int64_t size_bytes, int64_t load_bytes, Timestamp now) const;
   const Ways* Find(PolicyVersion policy, NodeId destination) const;
 
   NodeId self_;

@@ -41,9 +41,9 @@ class DetourSelectorTest : public ::testing::Test {
         PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, 0,
         [this](NodeId neighbour) { return neighbour != full_; }, now);
   }
-  const Path* Probe(Timestamp now) {
+  const Path* Probe(Timestamp now, int64_t load_bytes = 1 << 20) {
     return selector_.PickProbe(
-        PolicyVersion(7), NodeId(2), [](NodeId) { return true; }, now);
+        PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, [](NodeId) { return true; }, now);
   }
   ChunkMessage Sent(uint32_t index, const Path& path, Timestamp now = At(1)) {
     ChunkMessage chunk;
@@ -159,6 +159,19 @@ TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
   EXPECT_EQ(*Probe(At(20)), kFast);
 }
 
+TEST_F(DetourSelectorTest, ProbesWithChunksThatWouldHaveWaitedAsLongWhileItCan) {
+  EXPECT_EQ(Probe(At(0)), nullptr);
+  EXPECT_EQ(Probe(At(10), 3000), nullptr);
+  EXPECT_EQ(Probe(At(19), 3000), nullptr);
+  EXPECT_NE(Probe(At(19), 4000), nullptr);
+}
+
+TEST_F(DetourSelectorTest, ProbesWithAnyChunkWhenNoneHasWaited) {
+  EXPECT_EQ(Probe(At(0), 0), nullptr);
+  EXPECT_EQ(Probe(At(19), 0), nullptr);
+  EXPECT_NE(Probe(At(20), 0), nullptr);
+}
+
 // The trees' own chunks measure all its links.
 TEST_F(DetourSelectorTest, ADetourOverBusyLinksNeedsNoProbe) {
   PolicySlice slice = Slice();
@@ -167,7 +180,7 @@ TEST_F(DetourSelectorTest, ADetourOverBusyLinksNeedsNoProbe) {
   selector_.AddPolicy(slice);
   const auto probe = [this](int64_t seconds) {
     return selector_.PickProbe(
-        PolicyVersion(9), NodeId(2), [](NodeId) { return true; }, At(seconds));
+        PolicyVersion(9), NodeId(2), kChunkBytes, 1 << 20, [](NodeId) { return true; }, At(seconds));
   };
   EXPECT_EQ(probe(0), nullptr);
   for (uint32_t i = 0; i < DetourSelector::kProbeChunks; ++i) EXPECT_EQ(*probe(10), kSlow);

@@ -159,7 +159,7 @@ class PeerNetwork {
   const DetourSelector::Path* DetourFor(const Neighbour& first, const ChunkMessage& message, int64_t size_bytes,
                                         Timestamp now) const;
   // Puts the chunk on a detour that is to be measured, if one is.
-  void MaybeProbe(StepContext& step, ChunkMessage& message);
+  void MaybeProbe(StepContext& step, ChunkMessage& message, int64_t size_bytes);
   // Gives chunks that wait for a busy primary path to detours that have room again.
   void FillDetours(StepContext& step);
   void SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload);

@@ -17,7 +17,7 @@ void PutOn(ChunkMessage& message, const DetourSelector::Path& path, bool is_auxi
 }  // namespace
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  MaybeProbe(step, message);
+  MaybeProbe(step, message, WireBytes(message, payload));
   tracker_.Add(message, payload);
   HandToLink(step, std::move(message), std::move(payload), false);
   FillDetours(step);
@@ -68,10 +68,12 @@ const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const
       [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
-void PeerNetwork::MaybeProbe(StepContext& step, ChunkMessage& message) {
-  if (FrameBytes(message) == 0) return;
+void PeerNetwork::MaybeProbe(StepContext& step, ChunkMessage& message, int64_t size_bytes) {
+  if (!detours_.has_detours() || FrameBytes(message) == 0) return;
+  const int64_t load_bytes = PrimaryLoad(neighbours_.at(message.route.receiver()), message);
   const DetourSelector::Path* detour = detours_.PickProbe(
-      message.policy, message.route.destination(), [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
+      message.policy, message.route.destination(), size_bytes, load_bytes,
+      [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
   if (detour != nullptr) PutOn(message, *detour, true);
 }
 
