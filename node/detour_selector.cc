@@ -170,7 +170,7 @@ const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, Node
     auto used = last_used_.try_emplace(detour.path, now).first;
     const absl::Duration idle = now - used->second;
     if (idle < kProbeInterval || used->second >= idle_since || !has_room(detour.path[1])) continue;
-    if (idle < 2 * kProbeInterval && !IsSooner(*ways, detour, size_bytes, load_bytes, now)) continue;
+    if (idle < kProbePatience && !IsSooner(*ways, detour, size_bytes, load_bytes, now)) continue;
     longest_idle = &detour;
     idle_since = used->second;
   }

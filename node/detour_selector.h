@@ -12,8 +12,8 @@
 // Detours over a link that no tree uses get kProbeChunks chunks when they have carried nothing for kProbeInterval,
 // although the primary path has room, one detour per interval, so that such links still get measured and one that was
 // once found slow is not slow for ever. It costs each node at most kProbeChunks chunks per interval, and nothing where
-// these would have waited for the primary path for as long as the detour takes: only when no such chunk has come for as
-// long again do others have to go the longer way.
+// these would have waited for the primary path for as long as the detour takes: only when no such chunk has come until
+// kProbePatience do others have to go the longer way.
 //
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
@@ -41,6 +41,8 @@ class DetourSelector {
   using HasRoom = std::function<bool(NodeId neighbour)>;
 
   static constexpr absl::Duration kProbeInterval = absl::Seconds(10);
+  // After so long without a chunk that would have waited, any chunk probes.
+  static constexpr absl::Duration kProbePatience = absl::Seconds(15);
   static constexpr uint32_t kProbeChunks = 4;
   static constexpr int64_t kStuck = int64_t{1} << 50;
   // A link that shares a host's cap reaches at least this part of what the plan gives it: others are faster at times.

@@ -162,14 +162,14 @@ TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
 TEST_F(DetourSelectorTest, ProbesWithChunksThatWouldHaveWaitedAsLongWhileItCan) {
   EXPECT_EQ(Probe(At(0)), nullptr);
   EXPECT_EQ(Probe(At(10), 3000), nullptr);
-  EXPECT_EQ(Probe(At(19), 3000), nullptr);
-  EXPECT_NE(Probe(At(19), 4000), nullptr);
+  EXPECT_EQ(Probe(At(14), 3000), nullptr);
+  EXPECT_NE(Probe(At(14), 4000), nullptr);
 }
 
 TEST_F(DetourSelectorTest, ProbesWithAnyChunkWhenNoneHasWaited) {
   EXPECT_EQ(Probe(At(0), 0), nullptr);
-  EXPECT_EQ(Probe(At(19), 0), nullptr);
-  EXPECT_NE(Probe(At(20), 0), nullptr);
+  EXPECT_EQ(Probe(At(14), 0), nullptr);
+  EXPECT_NE(Probe(At(15), 0), nullptr);
 }
 
 // The trees' own chunks measure all its links.
