@@ -15,7 +15,8 @@ namespace banyan {
 using CappedRates = std::map<std::pair<NodeId, NodeId>, double>;
 
 // What a link reaches while both its ends use all links as the trees do, for those links where a cap makes that less
-// than the link's rate: of its ends' caps the part that the trees give it. REQUIRES: the policy is valid for the view.
+// than the link's rate: of its ends' caps the part that the trees give it, nothing where no tree uses it. REQUIRES: the
+// policy is valid for the view.
 CappedRates MakeCappedRates(const Policy& policy, const NetworkView& view);
 
 }  // namespace banyan
