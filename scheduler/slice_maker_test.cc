@@ -134,14 +134,13 @@ TEST(SliceMakerTest, DescribesTheLinkToANeighbour) {
 }
 
 TEST(SliceMakerTest, SaysWhatACapLeavesOfALink) {
-  for (const NeighbourSlice& neighbour : MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses()).at(kB).neighbours) {
-    EXPECT_EQ(neighbour.capped_bps, std::nullopt);
-  }
-  const NetworkView capped = WithCaps(ChainView(), 1, 100);
-  const auto slices = MakeSlices(RoutedPolicy(), capped, {}, Addresses());
+  const std::map<NodeId, PolicySlice> free = MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses());
+  for (const NeighbourSlice& neighbour : free.at(kB).neighbours) EXPECT_EQ(neighbour.capped_bps, std::nullopt);
+  const NetworkView capped_view = WithCaps(ChainView(), 1, 100);
+  const std::map<NodeId, PolicySlice> capped = MakeSlices(RoutedPolicy(), capped_view, {}, Addresses());
   // b sends to a for itself and for c, and half as much to c.
-  ASSERT_EQ(slices.at(kB).neighbours.size(), 2u);
-  for (const NeighbourSlice& neighbour : slices.at(kB).neighbours) {
+  ASSERT_EQ(capped.at(kB).neighbours.size(), 2u);
+  for (const NeighbourSlice& neighbour : capped.at(kB).neighbours) {
     const double part = neighbour.node == kA ? 2.0 / 3 : 1.0 / 3;
     EXPECT_NEAR(neighbour.capped_bps.value_or(0), part * 1e6, 1) << neighbour.name;
   }
