@@ -33,7 +33,7 @@ struct JobConfig {
   uint32_t workers = 1;           // of the joining node
   uint32_t rounds_in_flight = 1;  // per key
   uint32_t connections_per_link = 2;
-  int64_t window_bytes = 0;  // in flight per directed link; 0: twice the bandwidth-delay product, at least 8 chunks
+  int64_t window_bytes = 0;  // in flight per directed link; 0: what suits the link (node/link_windows.h)
   int64_t early_bytes = 0;   // room for data whose policy is not yet known; 0: as much as the model
   int64_t relay_bytes = 0;   // room for chunks to be forwarded; 0: 64 chunks
   absl::Duration heartbeat = absl::Seconds(1);

@@ -50,7 +50,7 @@ struct NeighbourSlice {
   // Of the time that a user gives a round, what the link to it may take, in (0, 1]: for the ratio controller `budget`.
   double budget_share = 1;
   // What the link to it reaches while both ends use their links as planned, where a host's cap makes that less than its
-  // rate.
+  // rate; 0 where no tree uses the link.
   std::optional<double> capped_bps;
 
   friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
