@@ -43,9 +43,10 @@ void DeliveryTracker::Add(const ChunkMessage& message, const Payload& payload) {
   kept_bytes_ += PayloadBytes(payload);
 }
 
-void DeliveryTracker::OnLinkAck(NodeId destination, const ChunkId& chunk, Timestamp now) {
-  auto entry = kept_.find({destination, chunk});
+void DeliveryTracker::OnLinkAck(const ChunkMessage& copy, Timestamp now) {
+  auto entry = kept_.find({copy.route.destination(), copy.id});
   if (entry == kept_.end() || busy_.count(entry->first) > 0) return;
+  if (entry->second.chunk.message.route.path != copy.route.path) return;
   entry->second.at_link = false;
   entry->second.link_acked_at = now;
   SetDeadline(entry->first, entry->second, now + Wait(entry->second));

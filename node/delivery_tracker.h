@@ -34,8 +34,9 @@ class DeliveryTracker {
 
   // Keeps the chunk, which is handed to its first link at the same time.
   void Add(const ChunkMessage& message, const Payload& payload);
-  // The first hop has the chunk: from now on its delivery ack is awaited.
-  void OnLinkAck(NodeId destination, const ChunkId& chunk, Timestamp now);
+  // The first hop of its route has the chunk: from now on its delivery ack is awaited. Says nothing of a chunk that is
+  // on another path than this copy of it.
+  void OnLinkAck(const ChunkMessage& copy, Timestamp now);
   // False when the chunk is not kept: acknowledged before, or never sent there.
   bool OnDeliveryAck(NodeId destination, const ChunkId& chunk, Timestamp now);
   // `refuser`, the destination or a relay on the way, had no room. Means nothing before the link ack: the link sends

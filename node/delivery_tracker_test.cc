@@ -35,15 +35,21 @@ class DeliveryTrackerTest : public ::testing::Test {
 TEST_F(DeliveryTrackerTest, TheClockStartsAtTheLinkAck) {
   Add(Chunk(1));
   EXPECT_EQ(tracker_.NextDeadline(), kNever);
-  tracker_.OnLinkAck(kParent, Id(1), At(10));
+  tracker_.OnLinkAck(Chunk(1), At(10));
   EXPECT_EQ(tracker_.NextDeadline(), At(12));
+}
+
+TEST_F(DeliveryTrackerTest, TheLinkAckOfACopyOnAnotherPathStartsNoClock) {
+  Add(Chunk(1));
+  tracker_.OnLinkAck(Chunk(1, {NodeId(1), kFar, kParent}), At(10));
+  EXPECT_EQ(tracker_.NextDeadline(), kNever);
 }
 
 TEST_F(DeliveryTrackerTest, ADeliveryAckEndsIt) {
   Add(Chunk(1));
   Add(Chunk(1));
   EXPECT_EQ(tracker_.kept_bytes(), 40);
-  tracker_.OnLinkAck(kParent, Id(1), At(10));
+  tracker_.OnLinkAck(Chunk(1), At(10));
   EXPECT_FALSE(tracker_.OnDeliveryAck(kFar, Id(1), At(10)));
   EXPECT_TRUE(tracker_.OnDeliveryAck(kParent, Id(1), At(10)));
   EXPECT_FALSE(tracker_.OnDeliveryAck(kParent, Id(1), At(10)));
@@ -56,7 +62,7 @@ TEST_F(DeliveryTrackerTest, EachWaitIsTwiceTheLast) {
   Add(Chunk(1));
   int64_t now = 0;
   for (int64_t wait : {2, 4, 8, 16, 20, 20, 20}) {
-    tracker_.OnLinkAck(kParent, Id(1), At(now));
+    tracker_.OnLinkAck(Chunk(1), At(now));
     EXPECT_TRUE(tracker_.TakeOverdue(At(now + wait - 1)).empty());
     now += wait;
     EXPECT_EQ(tracker_.TakeOverdue(At(now)).size(), 1u);
@@ -68,9 +74,9 @@ TEST_F(DeliveryTrackerTest, EachWaitIsTwiceTheLast) {
 TEST_F(DeliveryTrackerTest, SlowAcksLengthenTheWaitOfAll) {
   Add(Chunk(1));
   Add(Chunk(2));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
   tracker_.OnDeliveryAck(kParent, Id(1), At(5));
-  tracker_.OnLinkAck(kParent, Id(2), At(10));
+  tracker_.OnLinkAck(Chunk(2), At(10));
   EXPECT_EQ(tracker_.NextDeadline(), At(30));
 }
 
@@ -78,51 +84,51 @@ TEST_F(DeliveryTrackerTest, AcksOfResentChunksTellNoTime) {
   int64_t now = 0;
   for (uint32_t chunk = 1; chunk <= 50; ++chunk) {
     Add(Chunk(chunk));
-    tracker_.OnLinkAck(kParent, Id(chunk), At(now));
+    tracker_.OnLinkAck(Chunk(chunk), At(now));
     now += 2;
     ASSERT_EQ(tracker_.TakeOverdue(At(now)).size(), 1u) << chunk;
-    tracker_.OnLinkAck(kParent, Id(chunk), At(now));
+    tracker_.OnLinkAck(Chunk(chunk), At(now));
     EXPECT_TRUE(tracker_.OnDeliveryAck(kParent, Id(chunk), At(now + 1)));
     // One that arrives at its first sending brings the first wait back.
     Add(Chunk(1000));
-    tracker_.OnLinkAck(kParent, Id(1000), At(now));
+    tracker_.OnLinkAck(Chunk(1000), At(now));
     EXPECT_TRUE(tracker_.OnDeliveryAck(kParent, Id(1000), At(now)));
   }
 }
 
 TEST_F(DeliveryTrackerTest, ALossMakesTheNextChunksWaitLongerUntilOneArrivesAtOnce) {
   Add(Chunk(1));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
   EXPECT_EQ(tracker_.TakeOverdue(At(2)).size(), 1u);
   Add(Chunk(2));
-  tracker_.OnLinkAck(kParent, Id(2), At(2));
+  tracker_.OnLinkAck(Chunk(2), At(2));
   EXPECT_EQ(tracker_.NextDeadline(), At(6));
   tracker_.OnDeliveryAck(kParent, Id(1), At(2));
   tracker_.OnDeliveryAck(kParent, Id(2), At(2));
   Add(Chunk(3));
-  tracker_.OnLinkAck(kParent, Id(3), At(10));
+  tracker_.OnLinkAck(Chunk(3), At(10));
   EXPECT_EQ(tracker_.NextDeadline(), At(12));
 }
 
 TEST_F(DeliveryTrackerTest, TheSlowestAcksDoNotMakeAnyChunkWaitForMinutes) {
   Add(Chunk(1));
   Add(Chunk(2));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
   tracker_.OnDeliveryAck(kParent, Id(1), At(1000));
-  tracker_.OnLinkAck(kParent, Id(2), At(1000));
+  tracker_.OnLinkAck(Chunk(2), At(1000));
   EXPECT_EQ(tracker_.NextDeadline(), At(1000) + DeliveryTracker::kLongestWait);
 }
 
 TEST_F(DeliveryTrackerTest, ARelayedChunkMayTakeLonger) {
   AddFar(1);
-  tracker_.OnLinkAck(kFar, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1, {NodeId(1), kParent, kFar}), At(0));
   EXPECT_EQ(tracker_.NextDeadline(), At(16));
 }
 
 TEST_F(DeliveryTrackerTest, ARefusedChunkWaitsForItsGrant) {
   Add(Chunk(1));
   Add(Chunk(2));
-  for (uint32_t chunk : {1, 2}) tracker_.OnLinkAck(kParent, Id(chunk), At(0));
+  for (uint32_t chunk : {1, 2}) tracker_.OnLinkAck(Chunk(chunk), At(0));
   tracker_.OnBusy(kParent, Id(1), At(1));
   EXPECT_TRUE(tracker_.OnGrant(kFar).empty());
   const std::vector<DeliveryTracker::Undelivered> granted = tracker_.OnGrant(kParent);
@@ -134,7 +140,7 @@ TEST_F(DeliveryTrackerTest, ARefusedChunkWaitsForItsGrant) {
 
 TEST_F(DeliveryTrackerTest, ARefusedChunkIsTriedAgainWithoutAGrant) {
   Add(Chunk(1));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
   tracker_.OnBusy(kParent, Id(1), At(1));
   EXPECT_TRUE(tracker_.TakeOverdue(At(8)).empty());
   EXPECT_EQ(tracker_.TakeOverdue(At(9)).size(), 1u);
@@ -143,7 +149,8 @@ TEST_F(DeliveryTrackerTest, ARefusedChunkIsTriedAgainWithoutAGrant) {
 TEST_F(DeliveryTrackerTest, ABusyRelayHoldsBackOnlyWhatGoesThroughIt) {
   AddFar(1);
   Add(Chunk(1, {NodeId(1), NodeId(4), NodeId(5)}));
-  for (NodeId destination : {kFar, NodeId(5)}) tracker_.OnLinkAck(destination, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1, {NodeId(1), kParent, kFar}), At(0));
+  tracker_.OnLinkAck(Chunk(1, {NodeId(1), NodeId(4), NodeId(5)}), At(0));
   tracker_.OnBusy(kParent, Id(1), At(1));
   EXPECT_TRUE(tracker_.OnGrant(NodeId(4)).empty());
   const std::vector<DeliveryTracker::Undelivered> granted = tracker_.OnGrant(kParent);
@@ -162,7 +169,7 @@ TEST_F(DeliveryTrackerTest, AStrangeOrUnknownRefusalMeansNothing) {
 
 TEST_F(DeliveryTrackerTest, RefusalsAndGrantsInTurnQueueNothingTwice) {
   Add(Chunk(1));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
   size_t resent = 0;
   for (int i = 0; i < 100; ++i) {
     tracker_.OnBusy(kParent, Id(1), At(1));
@@ -174,8 +181,8 @@ TEST_F(DeliveryTrackerTest, RefusalsAndGrantsInTurnQueueNothingTwice) {
 TEST_F(DeliveryTrackerTest, ARoundThatIsClosedEverywhereIsDropped) {
   Add(Chunk(1));
   Add(Chunk(2));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
-  tracker_.OnLinkAck(kParent, Id(2), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
+  tracker_.OnLinkAck(Chunk(2), At(0));
   tracker_.OnBusy(kParent, Id(2), At(0));
   EXPECT_TRUE(tracker_.DropRound(Id(1).key, Id(1).round.Next()).empty());
   EXPECT_EQ(tracker_.DropRound(Id(1).key, Id(1).round).size(), 2u);
@@ -187,7 +194,7 @@ TEST_F(DeliveryTrackerTest, ARoundThatIsClosedEverywhereIsDropped) {
 
 TEST_F(DeliveryTrackerTest, ClearDropsAll) {
   Add(Chunk(1));
-  tracker_.OnLinkAck(kParent, Id(1), At(0));
+  tracker_.OnLinkAck(Chunk(1), At(0));
   tracker_.OnBusy(kParent, Id(1), At(0));
   tracker_.Clear();
   EXPECT_EQ(tracker_.kept_bytes(), 0);

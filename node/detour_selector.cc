@@ -1,7 +1,6 @@
 #include "node/detour_selector.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/bandwidth_delay.h"
@@ -32,8 +31,7 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
   if (!added) return;
   const TransmissionSettings& settings = slice.transmission;
   const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
-  Policy& policy = entry->second;
-  policy.measures = settings.measures;
+  std::map<NodeId, Ways>& ways = entry->second;
   const auto make_way = [chunk_bytes](const RouteSlice& from, uint32_t chunks, bool is_planned) {
     return Way{.path = from.path,
                .limit_bytes = LimitBytes(from, chunks, chunk_bytes),
@@ -41,54 +39,39 @@ void DetourSelector::AddPolicy(const PolicySlice& slice) {
                .planned_bps = from.rate_bps,
                .delay = from.round_trip / 2,
                .is_planned = is_planned,
-               .is_spare = from.spare >= kLeastSpare,
-               .crosses_idle_link = from.crosses_idle_link};
+               .is_spare = from.spare >= kLeastSpare};
   };
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const RouteSlice link = {{self_, neighbour.node}, neighbour.rate_bps, neighbour.round_trip};
-    Way& primary = policy.ways[neighbour.node].primary;
+    Way& primary = ways[neighbour.node].primary;
     primary = make_way(link, settings.primary_busy_bound, true);
     if (neighbour.capped_bps.has_value()) primary.planned_bps = kLeastOfCap * *neighbour.capped_bps;
   }
   for (const RouteSlice& route : slice.routes) {
     Way primary = make_way(route, settings.primary_busy_bound, true);
     // The meter that tells whether it is slow is that of its first link.
-    const auto first = policy.ways.find(route.path[1]);
-    if (first != policy.ways.end()) primary.planned_bps = std::min(route.rate_bps, first->second.primary.planned_bps);
-    policy.ways[route.path.back()].primary = std::move(primary);
+    const auto first = ways.find(route.path[1]);
+    if (first != ways.end()) primary.planned_bps = std::min(route.rate_bps, first->second.primary.planned_bps);
+    ways[route.path.back()].primary = std::move(primary);
   }
   if (!settings.uses_detours) return;
   has_detours_ = has_detours_ || !slice.auxiliary.empty();
   for (const RouteSlice& detour : slice.auxiliary) {
-    policy.ways[detour.path.back()].detours.push_back(
-        make_way(detour, settings.auxiliary_queue_length, detour.share > 0));
+    ways[detour.path.back()].detours.push_back(make_way(detour, settings.auxiliary_queue_length, detour.share > 0));
   }
 }
 
 void DetourSelector::RetirePolicies(PolicyVersion oldest) {
   policies_.erase(policies_.begin(), policies_.lower_bound(oldest));
-  probed_ = nullptr;
-  // What no live policy names is never used again.
-  std::map<Path, Timestamp> still_used;
-  for (const auto& [version, policy] : policies_) {
-    for (const auto& [destination, ways] : policy.ways) {
-      for (const Way& detour : ways.detours) {
-        auto used = last_used_.find(detour.path);
-        if (used != last_used_.end()) still_used.insert(*used);
-      }
-    }
-  }
-  last_used_ = std::move(still_used);
-  for (auto latency = latencies_.begin(); latency != latencies_.end();) {
-    latency = last_used_.count(latency->first) > 0 ? std::next(latency) : latencies_.erase(latency);
-  }
+  // What they were under other trees says little.
+  latencies_.clear();
 }
 
 const DetourSelector::Ways* DetourSelector::Find(PolicyVersion policy, NodeId destination) const {
   auto found = policies_.find(policy);
   if (found == policies_.end()) return nullptr;
-  auto ways = found->second.ways.find(destination);
-  return ways == found->second.ways.end() ? nullptr : &ways->second;
+  auto ways = found->second.find(destination);
+  return ways == found->second.end() ? nullptr : &ways->second;
 }
 
 DetourSelector::Path DetourSelector::PrimaryPath(PolicyVersion policy, NodeId destination) const {
@@ -152,40 +135,9 @@ void DetourSelector::OnDelivered(NodeId destination, const ChunkId& chunk, Times
   OnDone(destination, chunk);
 }
 
-const DetourSelector::Path* DetourSelector::PickProbe(PolicyVersion policy, NodeId destination, int64_t size_bytes,
-                                                      int64_t load_bytes, const HasRoom& has_room, Timestamp now) {
-  // The chunks of one probe follow each other, so that their distance at the receiver tells the rate.
-  const bool goes_on = probe_chunks_left_ > 0 && probed_ != nullptr && probed_policy_ == policy;
-  if (goes_on && probed_->back() == destination && has_room((*probed_)[1])) {
-    --probe_chunks_left_;
-    return probed_;
-  }
-  if (now < next_probe_) return nullptr;
-  const Ways* ways = Find(policy, destination);
-  if (ways == nullptr || !policies_.at(policy).measures) return nullptr;
-  const Way* longest_idle = nullptr;
-  Timestamp idle_since = now;
-  for (const Way& detour : ways->detours) {
-    if (!detour.crosses_idle_link) continue;
-    auto used = last_used_.try_emplace(detour.path, now).first;
-    const absl::Duration idle = now - used->second;
-    if (idle < kProbeInterval || used->second >= idle_since || !has_room(detour.path[1])) continue;
-    if (idle < kProbePatience && !IsSooner(*ways, detour, size_bytes, load_bytes, now)) continue;
-    longest_idle = &detour;
-    idle_since = used->second;
-  }
-  if (longest_idle == nullptr) return nullptr;
-  next_probe_ = now + kProbeInterval;
-  probed_policy_ = policy;
-  probed_ = &longest_idle->path;
-  probe_chunks_left_ = kProbeChunks - 1;
-  return probed_;
-}
-
 void DetourSelector::OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now) {
   const NodeId destination = chunk.route.destination();
   OnDone(destination, chunk.id);
-  if (chunk.is_auxiliary) last_used_[chunk.route.path] = now;
   if (chunk.route.path.size() == 2) return;
   on_their_way_.emplace(std::make_pair(destination, chunk.id), OnItsWay{chunk.route.path, size_bytes, now});
   bytes_on_[chunk.route.path] += size_bytes;

@@ -9,12 +9,6 @@
 // foresee, shares with those too whose links the trees do not need; one that is much slower shares with all, and one
 // that is cut or stands still shares with all whatever they take.
 //
-// Detours over a link that no tree uses get kProbeChunks chunks when they have carried nothing for kProbeInterval,
-// although the primary path has room, one detour per interval, so that such links still get measured and one that was
-// once found slow is not slow for ever. It costs each node at most kProbeChunks chunks per interval, and nothing where
-// these would have waited for the primary path for as long as the detour takes: only when no such chunk has come until
-// kProbePatience do others have to go the longer way.
-//
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
 #define BANYAN_NODE_DETOUR_SELECTOR_H_
@@ -40,10 +34,6 @@ class DetourSelector {
   // Whether the link from here to a neighbour is up and could send a chunk at once.
   using HasRoom = std::function<bool(NodeId neighbour)>;
 
-  static constexpr absl::Duration kProbeInterval = absl::Seconds(10);
-  // After so long without a chunk that would have waited, any chunk probes.
-  static constexpr absl::Duration kProbePatience = absl::Seconds(15);
-  static constexpr uint32_t kProbeChunks = 4;
   static constexpr int64_t kStuck = int64_t{1} << 50;
   // A link that shares a host's cap reaches at least this part of what the plan gives it: others are faster at times.
   static constexpr double kLeastOfCap = 0.5;
@@ -74,11 +64,6 @@ class DetourSelector {
   // there is none. Valid until the next RetirePolicies.
   const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
                          double fastest_bps, const HasRoom& has_room, Timestamp now) const;
-  // The detour that this chunk should measure, with `load_bytes` before it on the primary path; nullptr, nearly always,
-  // for none.
-  const Path* PickProbe(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
-                        const HasRoom& has_room, Timestamp now);
-
   // The chunk is on its way along its route; one that was on another before has left that.
   void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
   // It has arrived, or is given up.
@@ -98,15 +83,10 @@ class DetourSelector {
     absl::Duration delay;
     bool is_planned = true;
     bool is_spare = false;
-    bool crosses_idle_link = false;
   };
   struct Ways {
     Way primary;
     std::vector<Way> detours;
-  };
-  struct Policy {
-    std::map<NodeId, Ways> ways;
-    bool measures = false;
   };
   struct OnItsWay {
     Path path;
@@ -125,16 +105,11 @@ class DetourSelector {
   const Ways* Find(PolicyVersion policy, NodeId destination) const;
 
   NodeId self_;
-  bool has_detours_ = false;  // in any policy ever
-  std::map<PolicyVersion, Policy> policies_;
+  bool has_detours_ = false;                                     // in any policy ever
+  std::map<PolicyVersion, std::map<NodeId, Ways>> policies_;     // by destination
   std::map<std::pair<NodeId, ChunkId>, OnItsWay> on_their_way_;  // over other nodes only
   std::map<Path, int64_t> bytes_on_;
-  std::map<Path, Timestamp> last_used_;  // of detours
-  std::map<Path, Latency> latencies_;    // likewise
-  Timestamp next_probe_;
-  PolicyVersion probed_policy_;
-  const Path* probed_ = nullptr;  // of that policy
-  uint32_t probe_chunks_left_ = 0;
+  std::map<Path, Latency> latencies_;
 };
 
 }  // namespace banyan

@@ -25,7 +25,7 @@ PolicySlice Slice() {
   neighbour.rate_bps = 40e3;
   neighbour.round_trip = absl::Seconds(1);
   slice.neighbours = {neighbour};
-  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2, 1, true}, {kSlow, 16e3, absl::Seconds(1), 0.1, 1, true}};
+  slice.auxiliary = {{kFast, 24e3, absl::Seconds(1), 0.2}, {kSlow, 16e3, absl::Seconds(1), 0.1}};
   slice.transmission.primary_busy_bound = 2;
   slice.transmission.auxiliary_queue_length = 1;
   return slice;
@@ -40,10 +40,6 @@ class DetourSelectorTest : public ::testing::Test {
     return selector_.PickDetour(
         PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, 0,
         [this](NodeId neighbour) { return neighbour != full_; }, now);
-  }
-  const Path* Probe(Timestamp now, int64_t load_bytes = 1 << 20) {
-    return selector_.PickProbe(
-        PolicyVersion(7), NodeId(2), kChunkBytes, load_bytes, [](NodeId) { return true; }, now);
   }
   ChunkMessage Sent(uint32_t index, const Path& path, Timestamp now = At(1)) {
     ChunkMessage chunk;
@@ -141,52 +137,6 @@ TEST_F(DetourSelectorTest, ALinkThatSharesACapIsSlowBelowItsPartOnly) {
   EXPECT_TRUE(has_detour(NodeId(2), 15e3));
   EXPECT_FALSE(has_detour(NodeId(6), 17e3));
   EXPECT_TRUE(has_detour(NodeId(6), 15e3));
-}
-
-TEST_F(DetourSelectorTest, ProbesTheDetourThatWasIdleLongest) {
-  EXPECT_EQ(Probe(At(0)), nullptr);
-  Sent(1, kFast, At(8));
-  EXPECT_EQ(Probe(At(9)), nullptr);
-  ASSERT_NE(Probe(At(10)), nullptr);
-  // Its other chunks follow at once, and then nothing for an interval.
-  for (uint32_t i = 1; i < DetourSelector::kProbeChunks; ++i) {
-    const Path* next = Probe(At(10));
-    ASSERT_NE(next, nullptr);
-    EXPECT_EQ(*next, kSlow);
-  }
-  Sent(2, kSlow, At(10));
-  EXPECT_EQ(Probe(At(19)), nullptr);
-  EXPECT_EQ(*Probe(At(20)), kFast);
-}
-
-TEST_F(DetourSelectorTest, ProbesWithChunksThatWouldHaveWaitedAsLongWhileItCan) {
-  EXPECT_EQ(Probe(At(0)), nullptr);
-  EXPECT_EQ(Probe(At(10), 3000), nullptr);
-  EXPECT_EQ(Probe(At(14), 3000), nullptr);
-  EXPECT_NE(Probe(At(14), 4000), nullptr);
-}
-
-TEST_F(DetourSelectorTest, ProbesWithAnyChunkWhenNoneHasWaited) {
-  EXPECT_EQ(Probe(At(0), 0), nullptr);
-  EXPECT_EQ(Probe(At(14), 0), nullptr);
-  EXPECT_NE(Probe(At(15), 0), nullptr);
-}
-
-// The trees' own chunks measure all its links.
-TEST_F(DetourSelectorTest, ADetourOverBusyLinksNeedsNoProbe) {
-  PolicySlice slice = Slice();
-  slice.version = PolicyVersion(9);
-  slice.auxiliary[0].crosses_idle_link = false;
-  selector_.AddPolicy(slice);
-  const auto probe = [this](int64_t seconds) {
-    return selector_.PickProbe(
-        PolicyVersion(9), NodeId(2), kChunkBytes, 1 << 20, [](NodeId) { return true; }, At(seconds));
-  };
-  EXPECT_EQ(probe(0), nullptr);
-  for (uint32_t i = 0; i < DetourSelector::kProbeChunks; ++i) EXPECT_EQ(*probe(10), kSlow);
-  Sent(1, kSlow, At(10));
-  for (int64_t seconds = 11; seconds < 20; ++seconds) EXPECT_EQ(probe(seconds), nullptr);
-  EXPECT_EQ(*probe(20), kSlow);
 }
 
 TEST_F(DetourSelectorTest, AWithdrawnPolicyHasNoDetours) {

@@ -54,6 +54,7 @@ void PeerNetwork::ResizeWindows() {
 
 void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   detours_.AddPolicy(slice);
+  prober_.AddPolicy(slice);
   UseSettings(slice);
   windows_.AddPolicy(slice, detours_);
   ResizeWindows();
@@ -284,7 +285,7 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
       neighbour.meter.OnAck({FrameBytes(*chunk), chunk->sent_at, entry.received_at, chunk->is_auxiliary}, step.now);
     }
     if (chunk->route.hop == 0) {
-      tracker_.OnLinkAck(chunk->route.destination(), chunk->id, step.now);
+      tracker_.OnLinkAck(*chunk, step.now);
     } else {
       --relayed_chunks_.at(chunk->route.path[chunk->route.hop - 1]);
     }
@@ -379,6 +380,7 @@ void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
 void PeerNetwork::RetirePolicies(PolicyVersion oldest) {
   oldest_policy_ = std::max(oldest_policy_, oldest);
   detours_.RetirePolicies(oldest);
+  prober_.RetirePolicies(oldest);
   windows_.RetirePolicies(oldest);
   ResizeWindows();
 }

@@ -18,6 +18,7 @@
 #include "core/time.h"
 #include "node/delivery_tracker.h"
 #include "node/detour_selector.h"
+#include "node/link_prober.h"
 #include "node/link_windows.h"
 #include "node/peer_link.h"
 #include "node/step_context.h"
@@ -158,8 +159,8 @@ class PeerNetwork {
   void LookAtMeter(Neighbour& neighbour, Timestamp now) const;
   const DetourSelector::Path* DetourFor(const Neighbour& first, const ChunkMessage& message, int64_t size_bytes,
                                         Timestamp now) const;
-  // Puts the chunk on a detour that is to be measured, if one is.
-  void MaybeProbe(StepContext& step, ChunkMessage& message, int64_t size_bytes);
+  // Sends a copy of the chunk over a detour that is to be measured, if one is.
+  void MaybeProbe(StepContext& step, const ChunkMessage& message, const Payload& payload);
   // Gives chunks that wait for a busy primary path to detours that have room again.
   void FillDetours(StepContext& step);
   void SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload);
@@ -185,6 +186,7 @@ class PeerNetwork {
   DeliveryTracker tracker_;
   LinkWindows windows_;
   DetourSelector detours_;
+  LinkProber prober_;
   PolicyVersion newest_policy_;
   PolicyVersion oldest_policy_;        // that is not retired
   TransmissionSettings transmission_;  // of the newest policy

@@ -17,14 +17,15 @@ void PutOn(ChunkMessage& message, const DetourSelector::Path& path, bool is_auxi
 }  // namespace
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  MaybeProbe(step, message, WireBytes(message, payload));
   tracker_.Add(message, payload);
+  MaybeProbe(step, message, payload);
   HandToLink(step, std::move(message), std::move(payload), false);
   FillDetours(step);
 }
 
 void PeerNetwork::HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend) {
   detours_.OnSent(message, WireBytes(message, payload), step.now);
+  if (message.is_auxiliary) prober_.OnDetour(message.route.path, step.now);
   Neighbour& neighbour = neighbours_.at(message.route.receiver());
   neighbour.link.Enqueue(std::move(message), std::move(payload), resend);
   Pump(step, neighbour);
@@ -68,13 +69,18 @@ const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const
       [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
-void PeerNetwork::MaybeProbe(StepContext& step, ChunkMessage& message, int64_t size_bytes) {
+void PeerNetwork::MaybeProbe(StepContext& step, const ChunkMessage& message, const Payload& payload) {
   if (!detours_.has_detours() || FrameBytes(message) == 0) return;
-  const int64_t load_bytes = PrimaryLoad(neighbours_.at(message.route.receiver()), message);
-  const DetourSelector::Path* detour = detours_.PickProbe(
-      message.policy, message.route.destination(), size_bytes, load_bytes,
+  const DetourSelector::Path* detour = prober_.Pick(
+      message.policy, message.route.destination(), WireBytes(message, payload),
       [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
-  if (detour != nullptr) PutOn(message, *detour, true);
+  if (detour == nullptr) return;
+  ChunkMessage copy = message;
+  PutOn(copy, *detour, true);
+  prober_.OnDetour(copy.route.path, step.now);
+  Neighbour& first = neighbours_.at(copy.route.receiver());
+  first.link.Enqueue(std::move(copy), payload);
+  Pump(step, first);
 }
 
 void PeerNetwork::FillDetours(StepContext& step) {

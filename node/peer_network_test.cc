@@ -72,7 +72,7 @@ class PeerNetworkTest : public ::testing::Test, private PeerNetwork::Listener {
   void AddDetour() {
     PolicySlice slice = Policy({2, 3});
     slice.neighbours[0].rate_bps = 8e6;
-    slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 80e6, absl::ZeroDuration(), 0.5}};
+    slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 80e6, absl::ZeroDuration(), 0.5, 0, true}};
     slice.transmission.primary_busy_bound = 1;
     slice.transmission.auxiliary_queue_length = 2;
     StepContext step = Now();
@@ -411,6 +411,22 @@ TEST_F(PeerNetworkTest, ABusyPrimaryPathSharesWithADetour) {
   // One fits on the primary path before it counts as busy, two on the detour, and the rest waits for the primary.
   EXPECT_THAT(SendTo2(1, 7), ElementsAre(2, 3));
   EXPECT_EQ(Sent<ChunkMessage>()[1].second.route.path, (std::vector<NodeId>{NodeId(1), NodeId(3), NodeId(2)}));
+}
+
+TEST_F(PeerNetworkTest, AProbeIsACopyThatNothingWaitsFor) {
+  AddDetour();
+  SendTo2(1, 1);
+  Receive(LinkAck{{{1, now_, now_}}});
+  now_ = now_ + LinkProber::kShortestInterval;
+  EXPECT_THAT(SendTo2(2, 2), ElementsAre(2));
+  EXPECT_THAT(Sent<ChunkMessage>(), SizeIs(2));
+  EXPECT_EQ(network_.undelivered_bytes(), 2000);
+  // The copy's link ack does not say that the chunk itself is on its way, and its relay may drop it.
+  Receive(LinkAck{{{1, now_, now_}}}, kInboundOf3);
+  Receive(Busy{{{NodeId(3), NodeId(1)}, 0}, {Chunk(2, {1, 2}).id}}, kInboundOf3);
+  EXPECT_THAT(Sent<ChunkMessage>(), IsEmpty());
+  Receive(DeliveryAck{{{NodeId(2), NodeId(1)}, 0}, {Chunk(2, {1, 2}).id}});
+  EXPECT_EQ(network_.undelivered_bytes(), 1000);
 }
 
 TEST_F(PeerNetworkTest, ADetourThatHasRoomAgainTakesWhatWaits) {
