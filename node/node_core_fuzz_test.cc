@@ -69,7 +69,8 @@ class Mutator {
   Message Control() {
     switch (random_.Below(6)) {
       case 0:
-        return LinkAck{{{random_.Below(50), Timestamp(), Timestamp()}, {random_.Next(), Timestamp(), Timestamp()}}};
+        return LinkAck{{{random_.Below(50), Timestamp(), Timestamp(), random_.Below(2) == 0},
+                        {random_.Next(), Timestamp(), Timestamp()}}};
       case 1:
         return DeliveryAck{Route(), {Id(), Id()}};
       case 2:

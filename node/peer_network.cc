@@ -211,10 +211,11 @@ void PeerNetwork::OnChunk(StepContext& step, NodeId from, ChunkMessage message, 
   if (route.sender() != from || route.receiver() != identity_.node) {
     return step.rejections.Reject("chunk on a wrong link", absl::StrCat("from ", NameOf(from)), step.actions);
   }
-  LinkAck ack;
-  ack.entries.push_back({message.link_sequence, message.sent_at, step.now});
-  SendControl(step, from, std::move(ack));
-  if (route.destination() == identity_.node) return OnChunkForHere(step, std::move(message), std::move(payload));
+  const LinkAck::Entry receipt{message.link_sequence, message.sent_at, step.now};
+  if (route.destination() == identity_.node) {
+    return OnChunkForHere(step, from, receipt, std::move(message), std::move(payload));
+  }
+  SendControl(step, from, LinkAck{{receipt}});
   Relay(step, from, std::move(message), std::move(payload));
 }
 
@@ -229,19 +230,20 @@ void PeerNetwork::AnswerChunk(StepContext& step, const ChunkMessage& chunk) {
 
 void PeerNetwork::AnswerBusy(StepContext& step, const ChunkMessage& chunk) { AnswerChunk<Busy>(step, chunk); }
 
-void PeerNetwork::OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload) {
+void PeerNetwork::OnChunkForHere(StepContext& step, NodeId from, LinkAck::Entry receipt, ChunkMessage message,
+                                 Payload payload) {
   ChunkMessage header;
   header.id = message.id;
   header.route = message.route;
-  switch (listener_->OnChunk(step, std::move(message), std::move(payload))) {
-    case Verdict::kTaken:
-      return AnswerChunk<DeliveryAck>(step, header);
-    case Verdict::kNoRoom:
-      Deny(denied_, header);
-      return AnswerBusy(step, header);
-    case Verdict::kRefused:
-      return;
-  }
+  const bool is_direct = header.route.path.size() == 2;
+  const Verdict verdict = listener_->OnChunk(step, std::move(message), std::move(payload));
+  receipt.is_delivered = is_direct && verdict == Verdict::kTaken;
+  // Before a refusal, which would mean nothing to the sender without it.
+  SendControl(step, from, LinkAck{{receipt}});
+  if (verdict == Verdict::kTaken && !is_direct) AnswerChunk<DeliveryAck>(step, header);
+  if (verdict != Verdict::kNoRoom) return;
+  Deny(denied_, header);
+  AnswerBusy(step, header);
 }
 
 void PeerNetwork::Deny(std::map<NodeId, SourceRoute>& denied, const ChunkMessage& chunk) {
@@ -284,11 +286,12 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
     if (transmission_.measures) {
       neighbour.meter.OnAck({FrameBytes(*chunk), chunk->sent_at, entry.received_at, chunk->is_auxiliary}, step.now);
     }
-    if (chunk->route.hop == 0) {
-      tracker_.OnLinkAck(*chunk, step.now);
-    } else {
+    if (chunk->route.hop > 0) {
       --relayed_chunks_.at(chunk->route.path[chunk->route.hop - 1]);
+      continue;
     }
+    tracker_.OnLinkAck(*chunk, step.now);
+    if (entry.is_delivered && chunk->route.destination() == from) OnDelivered(step, from, chunk->id);
   }
   if (transmission_.measures) LookAtMeter(neighbour, step.now);
   Pump(step, neighbour);
@@ -337,11 +340,13 @@ void PeerNetwork::DropRound(KeyId key, Round round) {
 }
 
 void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
-  for (const ChunkId& chunk : ack.chunks) {
-    tracker_.OnDeliveryAck(ack.route.source(), chunk, step.now);
-    detours_.OnDelivered(ack.route.source(), chunk, step.now);
-  }
+  for (const ChunkId& chunk : ack.chunks) OnDelivered(step, ack.route.source(), chunk);
   FillDetours(step);
+}
+
+void PeerNetwork::OnDelivered(StepContext& step, NodeId destination, const ChunkId& chunk) {
+  tracker_.OnDeliveryAck(destination, chunk, step.now);
+  detours_.OnDelivered(destination, chunk, step.now);
 }
 
 void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {

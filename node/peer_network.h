@@ -33,8 +33,8 @@ inline constexpr ConnectionId kFirstPeerConnection = ConnectionId(16);
 
 class PeerNetwork {
  public:
-  // What the listener did with a chunk: every chunk is answered by a delivery ack or by BUSY, except those that break a
-  // rule.
+  // What the listener did with a chunk: every chunk is answered by a delivery ack (of a chunk that came straight from
+  // its source within the link ack) or by BUSY, except those that break a rule.
   enum class Verdict : uint8_t { kTaken, kNoRoom, kRefused };
 
   class Listener {
@@ -129,13 +129,14 @@ class PeerNetwork {
   void HandleEarly(StepContext& step, NodeId node);
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
   void OnChunk(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
-  void OnChunkForHere(StepContext& step, ChunkMessage message, Payload payload);
+  void OnChunkForHere(StepContext& step, NodeId from, LinkAck::Entry receipt, ChunkMessage message, Payload payload);
   void Relay(StepContext& step, NodeId from, ChunkMessage message, Payload payload);
   void OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack);
   void OnHeartbeat(StepContext& step, NodeId from, const PeerHeartbeat& heartbeat);
   // Forwards a routed control message, or gives it to this node's tracker when it has arrived.
   template <typename Routed>
   void OnRouted(StepContext& step, NodeId from, Routed message);
+  void OnDelivered(StepContext& step, NodeId destination, const ChunkId& chunk);
   void Arrived(StepContext& step, const DeliveryAck& ack);
   void Arrived(StepContext& step, const Busy& busy);
   void Arrived(StepContext& step, const Grant& grant);

@@ -233,6 +233,31 @@ TEST_F(PeerNetworkTest, AnswersGoBackOverTheRelay) {
   EXPECT_EQ(rejections_.total(), 1u);
 }
 
+TEST_F(PeerNetworkTest, TheLinkAckOfAChunkFromItsSourceSaysThatItIsDelivered) {
+  AddNeighbours();
+  Receive(Chunk(1, {2, 1}));
+  EXPECT_THAT(Sent<DeliveryAck>(), IsEmpty());
+  ASSERT_THAT(Sent<LinkAck>(), SizeIs(1));
+  EXPECT_TRUE(Sent<LinkAck>()[0].second.entries[0].is_delivered);
+  for (PeerNetwork::Verdict verdict : {PeerNetwork::Verdict::kNoRoom, PeerNetwork::Verdict::kRefused}) {
+    verdict_ = verdict;
+    Receive(Chunk(2, {2, 1}));
+    // Before the refusal, which would mean nothing to the sender without it.
+    const Action& first = actions_.front();
+    EXPECT_FALSE(std::get<LinkAck>(std::get<Send>(first).message).entries[0].is_delivered);
+  }
+  EXPECT_THAT(Sent<Busy>(), IsEmpty());
+}
+
+TEST_F(PeerNetworkTest, OnlyTheDestinationCanSayThatAChunkIsDelivered) {
+  AddDetour();
+  SendTo2(1, 2);
+  Receive(LinkAck{{{1, now_, now_, true}}}, kInboundOf3);
+  EXPECT_EQ(network_.undelivered_bytes(), 2000);
+  Receive(LinkAck{{{1, now_, now_, true}}});
+  EXPECT_EQ(network_.undelivered_bytes(), 1000);
+}
+
 TEST_F(PeerNetworkTest, WhoFindsNoRoomIsGrantedLaterWithinABound) {
   AddNeighbours();
   verdict_ = PeerNetwork::Verdict::kNoRoom;
@@ -378,14 +403,13 @@ TEST_F(PeerNetworkTest, AnswersWaitForTheConnectionWithinABound) {
   AddNeighbours();
   StepContext down = Now();
   network_.OnConnectionDown(down, kControlTo2);
-  for (uint32_t chunk = 0; chunk < 4; ++chunk) Receive(Chunk(chunk, {2, 1}));  // two answers each
+  for (uint32_t chunk = 0; chunk < 8; ++chunk) Receive(Chunk(chunk, {2, 1}));
   EXPECT_THAT(Sent<LinkAck>(), IsEmpty());
   EXPECT_EQ(rejections_.total(), 5u);
   StepContext up = Now();
   network_.OnConnectionUp(up, kControlTo2);
   EXPECT_THAT(Sent<PeerHello>(), SizeIs(1));
-  EXPECT_THAT(Sent<LinkAck>(), SizeIs(2));
-  EXPECT_THAT(Sent<DeliveryAck>(), SizeIs(1));
+  EXPECT_THAT(Sent<LinkAck>(), SizeIs(3));
 }
 
 TEST_F(PeerNetworkTest, AnOverdueDeliveryIsSentAgain) {

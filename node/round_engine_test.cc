@@ -26,7 +26,8 @@ class RoundEngineTest : public ::testing::Test {
     child_ = cluster_.ConnectAs(2, 3);
     parent_ = cluster_.ConnectAs(2, 1);
     cluster_.filter = [this](uint32_t from, uint32_t, const Message& message) {
-      if (from == 2) delivery_acks_ += std::holds_alternative<DeliveryAck>(message);
+      const auto* ack = std::get_if<LinkAck>(&message);
+      if (from == 2 && ack != nullptr) delivery_acks_ += ack->entries[0].is_delivered;
       if (from == 2) chunks_ += std::holds_alternative<ChunkMessage>(message);
       return TestCluster::Fate::kDeliver;
     };

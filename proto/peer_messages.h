@@ -14,7 +14,7 @@
 namespace banyan {
 
 // Raised with every change that an older process would misread.
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 
 // The first message on every connection between nodes, control and data, in the direction in which it was opened. The
 // acceptor sends nothing on it: it answers on the connection that it opens itself.
@@ -34,6 +34,8 @@ struct LinkAck {
     uint64_t link_sequence = 0;
     Timestamp sent_at;      // as in the chunk, the sender's clock
     Timestamp received_at;  // the receiver's clock
+    // The chunk was for the receiver, which has taken it: its delivery ack travels here, since no relay has to know.
+    bool is_delivered = false;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::vector<Entry> entries;
@@ -41,7 +43,8 @@ struct LinkAck {
   friend bool operator==(const LinkAck&, const LinkAck&) = default;
 };
 
-// End to end from the node that aggregates (or takes the result) back to the source: ends resending.
+// End to end from the node that aggregates (or takes the result) back over the relays to the source: ends resending. Of
+// chunks that came straight from their source the link ack says it.
 struct DeliveryAck {
   SourceRoute route;
   std::vector<ChunkId> chunks;

@@ -51,6 +51,7 @@ void Write(const LinkAck& from, wire::Envelope& to) {
     written.set_link_sequence(entry.link_sequence);
     written.set_sent_at_ns(entry.sent_at.nanoseconds());
     written.set_received_at_ns(entry.received_at.nanoseconds());
+    written.set_is_delivered(entry.is_delivered);
   }
 }
 
@@ -62,7 +63,7 @@ LinkAck Read(const wire::LinkAck& from, FieldReader fields) {
     const wire::LinkAck::Entry& entry = from.entries(i);
     FieldReader within = fields.Within("entries", i);
     ack.entries.push_back({entry.link_sequence(), within.Time("sent_at", entry.sent_at_ns()),
-                           within.Time("received_at", entry.received_at_ns())});
+                           within.Time("received_at", entry.received_at_ns()), entry.is_delivered()});
   }
   return ack;
 }

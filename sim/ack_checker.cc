@@ -74,8 +74,10 @@ void AckChecker::CheckLinkAck(const Traffic& traffic, const LinkAck& ack) {
     const auto delivered = link.delivered.find(entry.link_sequence);
     if (delivered == link.delivered.end()) {
       Complain(traffic, "acks", absl::StrCat("sequence ", entry.link_sequence, " has not arrived"));
-    } else if (delivered->second != entry.sent_at) {
+    } else if (delivered->second.sent_at != entry.sent_at) {
       Complain(traffic, "timestamps", absl::StrCat("sequence ", entry.link_sequence, " was not sent then"));
+    } else if (entry.is_delivered && !delivered->second.is_direct) {
+      Complain(traffic, "acks", absl::StrCat("sequence ", entry.link_sequence, " was not sent straight to it"));
     }
     if (entry.received_at > clock_(traffic.from)) Complain(traffic, "timestamps", "received in the future");
   }
@@ -98,7 +100,8 @@ void AckChecker::CheckAnswer(const Traffic& traffic, const Answer& answer, bool 
 
 void AckChecker::OnDelivered(const Traffic& traffic) {
   if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
-    links_[{traffic.from, traffic.to}].delivered.emplace(chunk->link_sequence, chunk->sent_at);
+    const Arrival arrival{chunk->sent_at, chunk->route.path.size() == 2};
+    links_[{traffic.from, traffic.to}].delivered.emplace(chunk->link_sequence, arrival);
     arrived_[traffic.to].emplace(chunk->id, chunk->route.source(), chunk->route.destination());
   } else if (const auto* ack = std::get_if<LinkAck>(&traffic.message)) {
     Link& link = links_[{traffic.to, traffic.from}];

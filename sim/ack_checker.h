@@ -47,9 +47,13 @@ class AckChecker : public TrafficObserver {
     uint32_t connection = 0;
     Timestamp sent_at;
   };
+  struct Arrival {
+    Timestamp sent_at;       // by the sender's clock
+    bool is_direct = false;  // straight from its source to its destination
+  };
   struct Link {
     uint64_t last_sequence = 0;
-    std::map<uint64_t, Timestamp> delivered;  // sequence -> when it was sent, by the sender's clock
+    std::map<uint64_t, Arrival> delivered;  // by sequence
     std::map<ChunkOnWay, InFlight> in_flight;
     std::map<uint64_t, ChunkOnWay> by_sequence;
     int64_t in_flight_bytes = 0;

@@ -31,7 +31,9 @@ class AckCheckerTest : public testing::Test {
     chunk.sent_at = kNow;
     return chunk;
   }
-  static LinkAck Ack(uint64_t sequence) { return LinkAck{{{sequence, kNow, kNow}}}; }
+  static LinkAck Ack(uint64_t sequence, bool is_delivered = true) {
+    return LinkAck{{{sequence, kNow, kNow, is_delivered}}};
+  }
 
   static constexpr Timestamp kNow = Timestamp::FromNanoseconds(1000);
   Violations violations_;
@@ -60,6 +62,17 @@ TEST_F(AckCheckerTest, AcksOfWhatHasNotArrivedAreCaught) {
   EXPECT_EQ(violations_.count(), 2);
   Send(kB, kA, Busy{{{kB, kA}, 0}, {Chunk(1).id}});
   EXPECT_EQ(violations_.count(), 3);
+}
+
+TEST_F(AckCheckerTest, ARelayThatSaysWhatOnlyTheDestinationMaySayIsCaught) {
+  ChunkMessage chunk = Chunk(1);
+  chunk.route.path.push_back(NodeId(3));
+  Send(kA, kB, chunk, 40);
+  Deliver(kA, kB, chunk);
+  Send(kB, kA, Ack(1, false));
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Send(kB, kA, Ack(1, true));
+  EXPECT_EQ(violations_.count(), 1);
 }
 
 TEST_F(AckCheckerTest, WrongTimesAreCaught) {

@@ -82,7 +82,8 @@ struct DigestVisitor {
   uint64_t operator()(const LinkAck& m) const {
     uint64_t digest = m.entries.size();
     for (const LinkAck::Entry& entry : m.entries) {
-      digest = Digest({digest, entry.link_sequence, static_cast<uint64_t>(entry.received_at.nanoseconds())});
+      digest = Digest({digest, entry.link_sequence, static_cast<uint64_t>(entry.received_at.nanoseconds()),
+                       entry.is_delivered ? 1u : 0u});
     }
     return digest;
   }
@@ -162,7 +163,7 @@ struct DetailVisitor {
   }
   std::string operator()(const LinkAck& m) const {
     return " " + absl::StrJoin(m.entries, " ", [](std::string* out, const LinkAck::Entry& entry) {
-             absl::StrAppend(out, entry.link_sequence);
+             absl::StrAppend(out, entry.link_sequence, entry.is_delivered ? " delivered" : "");
            });
   }
   std::string operator()(const DeliveryAck& m) const {

@@ -90,7 +90,7 @@ Message HostileMessages::PeerMessage() {
       return PeerHello{random_.Chance(0.9) ? kProtocolVersion : 7, random_.Chance(0.9) ? job_ : Noise(20),
                        Term(Number()), Node(), Incarnation(random_.Next())};
     case 1:
-      return LinkAck{{{Number(), time(), time()}, {Number(), time(), time()}}};
+      return LinkAck{{{Number(), time(), time(), true}, {Number(), time(), time()}}};
     case 2:
       return DeliveryAck{Route(), {Chunk(), Chunk()}};
     case 3:
