@@ -1,4 +1,5 @@
 // The part of PeerNetwork that chooses between the primary path and detours.
+#include <optional>
 #include <utility>
 
 #include "node/peer_network.h"
@@ -87,8 +88,13 @@ void PeerNetwork::FillDetours(StepContext& step) {
   if (!detours_.has_detours()) return;
   for (auto& [node, neighbour] : neighbours_) {
     const DetourSelector::Path* detour = nullptr;
+    // What has found none: most chunks in a queue go to the same node, and none of them would.
+    std::optional<std::pair<PolicyVersion, NodeId>> without;
     const auto wants = [&](const ChunkMessage& message, int64_t size_bytes) {
+      const std::pair<PolicyVersion, NodeId> way(message.policy, message.route.destination());
+      if (way == without) return false;
       detour = DetourFor(neighbour, message, size_bytes, step.now);
+      if (detour == nullptr) without = way;
       return detour != nullptr;
     };
     while (neighbour.link.queued_bytes() > 0) {
