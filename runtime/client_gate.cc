@@ -7,6 +7,12 @@
 #include "core/event.h"
 
 namespace banyan {
+namespace {
+
+// Copied at once: another thread would take longer to wake up.
+constexpr int64_t kBriefCopyBytes = int64_t{128} << 10;
+
+}  // namespace
 
 ClientGate::ClientGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
 
@@ -43,7 +49,7 @@ void ClientGate::Detach(WorkerId worker, bool clean) {
 }
 
 void ClientGate::Write(WriteResult write) {
-  std::lock_guard<std::mutex> lock(mutex_);
+  std::unique_lock<std::mutex> lock(mutex_);
   const auto found = requests_.find(write.request);
   if (found == requests_.end() || write.values.empty()) return;
   Request& request = found->second;
@@ -56,8 +62,13 @@ void ClientGate::Write(WriteResult write) {
                                          write.first_element, " does not fit into ", request.result.elements())));
     return;
   }
-  ++request.copies;
   Buffer target = request.result.Slice(write.first_element, write.values.elements());
+  if (target.size_bytes() <= kBriefCopyBytes) {
+    lock.unlock();
+    std::memcpy(target.mutable_data(), write.values.data(), write.values.size_bytes());
+    return;
+  }
+  ++request.copies;
   pool_.Submit([self = shared_from_this(), id = write.request, target, values = std::move(write.values)]() mutable {
     std::memcpy(target.mutable_data(), values.data(), values.size_bytes());
     values = Buffer();

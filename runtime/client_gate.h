@@ -1,5 +1,5 @@
 // Between workers' connections and the protocol thread: gives requests their ids, posts them as events, copies results
-// into the workers' memory on the compute pool, and ends each request only when all its copies are done.
+// into the workers' memory (large ones on the compute pool), and ends each request only when all its copies are done.
 //
 // Thread-safe. Shared by the host and by workers' connections, which may outlive it: after Close every request ends at
 // once.

@@ -52,11 +52,24 @@ TEST_F(ClientGateTest, WritesToNobodyAreDropped) {
   EXPECT_TRUE(ends_[0].status.ok());
 }
 
+TEST_F(ClientGateTest, ASmallResultWaitsForNoOtherThread) {
+  std::promise<void> go_on;
+  pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
+  const Buffer result = Buffer::Allocate(4);
+  const RequestId request = Call(result);
+  gate_->Write({request, 1, Buffer::CopyOf({7, 8})});
+  gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  ASSERT_EQ(ends_.size(), 1u);
+  EXPECT_TRUE(ends_[0].status.ok());
+  EXPECT_EQ(result.floats(), (std::vector<float>{0, 7, 8, 0}));
+  go_on.set_value();
+}
+
 TEST_F(ClientGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
   std::promise<void> go_on;
   pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
-  const RequestId request = Call(Buffer::Allocate(4));
-  gate_->Write({request, 0, Buffer::Allocate(4)});
+  const RequestId request = Call(Buffer::Allocate(1 << 20));
+  gate_->Write({request, 0, Buffer::Allocate(1 << 20)});
   gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
   EXPECT_TRUE(ends_.empty());
   gate_->Close(absl::UnavailableError("stopped"));

@@ -8,6 +8,12 @@
 #include "runtime/steady_clock.h"
 
 namespace banyan {
+namespace {
+
+// Brief computations before the sockets are looked at again: together well below a millisecond.
+constexpr int kBriefInARow = 16;
+
+}  // namespace
 
 Driver::Driver(Protocol& protocol, Surroundings surroundings)
     : protocol_(protocol), surroundings_(std::move(surroundings)), now_(SteadyNow()) {}
@@ -16,8 +22,8 @@ absl::Status Driver::Run() {
   Step(Started{});
   std::vector<Event> events;
   while (!stopped_) {
-    surroundings_.transport->Wait(surroundings_.queue->fd(), std::min(protocol_.NextDeadline(), stop_deadline_));
-    surroundings_.queue->ClearWakeup();
+    const Timestamp deadline = brief_.empty() ? std::min(protocol_.NextDeadline(), stop_deadline_) : now_;
+    if (surroundings_.transport->Wait(surroundings_.queue->fd(), deadline)) surroundings_.queue->ClearWakeup();
     const Timestamp now = SteadyNow();
     if (absl::Status failure = surroundings_.queue->failure(); !failure.ok()) return failure;
     // What was posted before the stop was requested comes before it.
@@ -27,6 +33,7 @@ absl::Status Driver::Run() {
     if (stop_requested) RequestStop(now);
     surroundings_.transport->Collect(SteadyNow(), events);
     StepAll(events);
+    RunBriefComputations();
     if (!stopped_ && SteadyNow() >= protocol_.NextDeadline()) Step(DeadlineReached{});
     if (!stopped_ && now >= stop_deadline_) {
       return absl::DeadlineExceededError(
@@ -48,6 +55,15 @@ void Driver::StepAll(std::vector<Event>& events) {
     if (!IsStale(event)) Step(std::move(event));
   }
   events.clear();
+}
+
+void Driver::RunBriefComputations() {
+  for (int i = 0; i < kBriefInARow && !brief_.empty() && !stopped_; ++i) {
+    StartComputation next = std::move(brief_.front());
+    brief_.pop_front();
+    next.computation->Run();
+    Step(ComputationFinished{next.id, std::move(next.computation)});
+  }
 }
 
 // The core may have closed a connection by an earlier event of the same batch.
@@ -78,6 +94,7 @@ void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(acti
 void Driver::Carry(Send action) { surroundings_.transport->Send(action, now_); }
 
 void Driver::Carry(StartComputation action) {
+  if (action.computation->size_bytes() <= surroundings_.brief_bytes) return brief_.push_back(std::move(action));
   surroundings_.pool->Compute(action.id, std::move(action.computation), surroundings_.queue);
 }
 

@@ -3,6 +3,7 @@
 #ifndef BANYAN_RUNTIME_DRIVER_H_
 #define BANYAN_RUNTIME_DRIVER_H_
 
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -33,6 +34,8 @@ class Driver {
     ClientGate* gate = nullptr;
     RecordLog* record_log = nullptr;
     std::function<void(LogLevel, absl::string_view)> log;
+    // Computations on at most so many bytes run on this thread, some of them between any two looks at the sockets.
+    int64_t brief_bytes = 0;
     absl::Duration stop_timeout = absl::Seconds(10);
   };
 
@@ -45,6 +48,7 @@ class Driver {
  private:
   void Step(Event event);
   void StepAll(std::vector<Event>& events);
+  void RunBriefComputations();
   bool IsStale(const Event& event) const;
   void RequestStop(Timestamp now);
 
@@ -61,6 +65,7 @@ class Driver {
   Protocol& protocol_;
   const Surroundings surroundings_;
   Timestamp now_;  // of the last Step
+  std::deque<StartComputation> brief_;
   Timestamp stop_deadline_ = kNever;
   bool told_to_stop_ = false;
   std::optional<absl::Status> stopped_;

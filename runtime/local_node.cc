@@ -33,6 +33,7 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
   host_options.bind_address = options.listen;
   host_options.worker_socket = options.worker_socket;
   host_options.compute_threads = options.compute_threads;
+  host_options.brief_bytes = kNodeBriefBytes;
   if (options.log) {
     host_options.log = [log = options.log](LogLevel, absl::string_view text) { log(text); };
   }

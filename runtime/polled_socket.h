@@ -2,12 +2,14 @@
 // and a node has several sockets for each neighbour; so the socket's descriptor is polled, together with all others.
 //
 // ZeroMQ signals on the descriptor once when something happens, and whatever uses the socket may take the signal. So
-// after a signal, and after every other use, the socket may have messages until it was asked and had none.
+// after a signal the socket may have messages until it was asked and had none. After a Send it seldom has: who sends
+// much calls AskAfterSend from time to time.
 // Thread-compatible; used by the protocol thread only.
 #ifndef BANYAN_RUNTIME_POLLED_SOCKET_H_
 #define BANYAN_RUNTIME_POLLED_SOCKET_H_
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "runtime/socket_frames.h"
@@ -28,9 +30,12 @@ class PolledSocket {
   }
 
   SendResult Send(std::vector<zmq::message_t>& frames) {
-    may_receive_ = true;
+    has_sent_ = true;
     return SendFrames(socket_, frames);
   }
+  // Whether a Send may have taken a signal since AskAfterSend, which makes the next Receive ask.
+  bool has_sent() const { return has_sent_; }
+  void AskAfterSend() { may_receive_ |= std::exchange(has_sent_, false); }
 
   // As ReceiveFrames.
   bool Receive(size_t max_frames, ReceivedFrames& received) {
@@ -48,6 +53,7 @@ class PolledSocket {
   zmq::socket_t socket_;
   const int fd_;
   bool may_receive_ = true;
+  bool has_sent_ = false;
 };
 
 }  // namespace banyan

@@ -52,6 +52,8 @@ TEST_F(PolledSocketTest, EveryMessageIsSignalledWhateverElseUsesTheSocket) {
     Send(far_, 1 + round % 3);
     // Sending may take the signal.
     if (round % 2 == 0) Send(near_);
+    EXPECT_EQ(near_.has_sent(), round % 2 == 0);
+    near_.AskAfterSend();
     int got = 0;
     while (got < 1 + round % 3) {
       if (!near_.may_receive()) {

@@ -121,6 +121,7 @@ absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
                             .gate = parts_->gate.get(),
                             .record_log = parts_->record_log.get(),
                             .log = parts_->options.log,
+                            .brief_bytes = parts_->options.brief_bytes,
                             .stop_timeout = parts_->options.stop_timeout});
   const absl::Status status = driver.Run();
   parts_->gate->Close(absl::UnavailableError(status.ok() ? "the node has stopped"

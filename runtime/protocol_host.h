@@ -27,12 +27,18 @@ namespace banyan {
 
 class SessionPort;
 
+// What suits nodes: a chunk of 32 KiB is added in microseconds.
+inline constexpr int64_t kNodeBriefBytes = int64_t{128} << 10;
+
 struct ProtocolHostOptions {
   std::string name = {};                           // of this process, in workers' errors: the node's name
   std::string bind_address = "tcp://127.0.0.1:0";  // tcp://address:port; port 0: a free one
   std::string worker_socket = {};                  // unix:/path; empty: no workers from outside
   std::string record_directory = {};               // empty: records do not survive the process
   int compute_threads = 1;
+  // Computations on so many bytes at most run on the protocol thread: another would take longer to wake up. 0 where
+  // bytes say little of the time, as for plans.
+  int64_t brief_bytes = 0;
   int64_t max_frame_bytes = int64_t{64} << 20;  // of any one frame of a peer; larger ones end its connection
   int64_t max_worker_bytes = int64_t{1} << 40;  // of all workers' shared memory together
   // How long a core may take from StopRequested to Stop.

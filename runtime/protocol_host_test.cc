@@ -74,6 +74,43 @@ TEST(ProtocolHostTest, CarriesActionsOutInOrder) {
   EXPECT_EQ(log, (std::vector<std::string>{"one", "two", "computed 8", "persisted 9"}));
 }
 
+// Says on which thread it ran.
+class Whereabouts : public Computation {
+ public:
+  explicit Whereabouts(int64_t size_bytes) : size_bytes_(size_bytes) {}
+  void Run() override { ran_on = std::this_thread::get_id(); }
+  int64_t size_bytes() const override { return size_bytes_; }
+
+  std::thread::id ran_on;
+
+ private:
+  int64_t size_bytes_;
+};
+
+TEST(ProtocolHostTest, BriefComputationsWakeNoOtherThread) {
+  auto host = Host({.brief_bytes = 1000});
+  auto core = std::make_unique<Testing>();
+  constexpr size_t kComputations = 100;
+  core->on_started = [](Timestamp, Actions& actions) {
+    for (uint64_t i = 0; i < kComputations; ++i) {
+      Testing::Add(actions, StartComputation{ComputationId(i), std::make_unique<Whereabouts>(1000 + (i % 2))});
+    }
+  };
+  std::vector<uint64_t> here;
+  std::vector<uint64_t> elsewhere;
+  core->on_computed = [&](ComputationFinished& finished, Actions& actions) {
+    const bool is_here = static_cast<Whereabouts&>(*finished.result).ran_on == std::this_thread::get_id();
+    (is_here ? here : elsewhere).push_back(finished.computation.value());
+    if (here.size() + elsewhere.size() == kComputations) Testing::Add(actions, Stop{absl::OkStatus()});
+  };
+  EXPECT_TRUE(host->Run(std::move(core)).ok());
+  ASSERT_EQ(here.size(), kComputations / 2);
+  for (size_t i = 0; i < here.size(); ++i) {
+    EXPECT_EQ(here[i], 2 * i);
+    EXPECT_EQ(elsewhere[i], (2 * i) + 1);
+  }
+}
+
 TEST(ProtocolHostTest, DeadlinesFireWhenTheyAreDueAndNotBefore) {
   auto host = Host();
   auto core = std::make_unique<Testing>();

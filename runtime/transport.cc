@@ -20,6 +20,9 @@ namespace {
 
 constexpr int kOutboundBatch = 64;
 constexpr int kInboundBatch = 256;
+// How late a message may be seen whose signal a Send has taken. Asking after each would cost a system call for nearly
+// every chunk, and have the loop turn once more.
+constexpr absl::Duration kAskInterval = absl::Milliseconds(5);
 // A connection has two, one of them its monitor.
 constexpr int kMaxSockets = 16384;
 
@@ -114,26 +117,36 @@ std::vector<PolledSocket*> Transport::Sockets() {
   return sockets;
 }
 
-void Transport::Wait(int wakeup_fd, Timestamp deadline) {
+bool Transport::Wait(int wakeup_fd, Timestamp deadline) {
   const std::vector<PolledSocket*> sockets = Sockets();
   bool busy = !pending_.empty();
+  deadline = std::min(deadline, NextRetry());
   std::vector<pollfd> polled = {{wakeup_fd, POLLIN, 0}};
   for (const PolledSocket* socket : sockets) {
     busy |= socket->may_receive();
+    if (socket->has_sent()) deadline = std::min(deadline, ask_at_);
     polled.push_back({socket->fd(), POLLIN, 0});
   }
-  const int timeout_ms = busy ? 0 : TimeoutMs(SteadyNow(), std::min(deadline, NextRetry()));
+  const int timeout_ms = busy ? 0 : TimeoutMs(SteadyNow(), deadline);
   // An interrupted wait only ends early.
   const int ready = poll(polled.data(), polled.size(), timeout_ms);
   BANYAN_CHECK(ready >= 0 || errno == EINTR);
   for (size_t i = 0; ready > 0 && i < sockets.size(); ++i) {
     if (polled[i + 1].revents != 0) sockets[i]->OnReadable();
   }
+  return ready > 0 && polled[0].revents != 0;
+}
+
+void Transport::AskAfterSends(Timestamp now) {
+  if (now < ask_at_) return;
+  for (PolledSocket* socket : Sockets()) socket->AskAfterSend();
+  ask_at_ = now + kAskInterval;
 }
 
 void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   std::move(pending_.begin(), pending_.end(), std::back_inserter(events));
   pending_.clear();
+  AskAfterSends(now);
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
   CollectInbound(events);
 }

@@ -43,14 +43,15 @@ class Transport {
   // False once a connection has been closed or lost for good.
   bool Exists(ConnectionId connection) const;
 
-  // Waits until a socket or `wakeup_fd` has something, or until `deadline`.
-  void Wait(int wakeup_fd, Timestamp deadline);
+  // Waits until a socket or `wakeup_fd` has something, or until `deadline`. Whether `wakeup_fd` has.
+  bool Wait(int wakeup_fd, Timestamp deadline);
   // Appends what has happened since the last call: a bounded number of messages of each socket, so that none starves
   // the others.
   void Collect(Timestamp now, std::vector<Event>& events);
 
  private:
   std::vector<PolledSocket*> Sockets();
+  void AskAfterSends(Timestamp now);
   Timestamp NextRetry() const;
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   void CollectInbound(std::vector<Event>& events);
@@ -65,6 +66,7 @@ class Transport {
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
   std::string bound_address_;
   std::vector<Event> pending_;  // found while sending
+  Timestamp ask_at_;            // sockets that have sent
   TrafficCounters counters_;
 };
 

@@ -47,8 +47,8 @@ class WorkerConnectionTest : public testing::Test {
     EXPECT_EQ(TakeReply<WorkerAttached>().rounds_in_flight, rounds_in_flight);
   }
   // A tensor of three elements with Init done.
-  TensorOpened OpenAndInit(WorkerConnection& connection) {
-    EXPECT_TRUE(connection.Receive(OpenTensor{CallId(2), "w", 3}).ok());
+  TensorOpened OpenAndInit(WorkerConnection& connection, int64_t elements = 3) {
+    EXPECT_TRUE(connection.Receive(OpenTensor{CallId(2), "w", elements}).ok());
     const TensorOpened opened = TakeReply<TensorOpened>();
     segment_ = memory_;
     EXPECT_TRUE(connection.Receive(TensorCall{CallId(3), opened.tensor, TensorCallKind::kInit, 0, 0, 0}).ok());
@@ -178,24 +178,27 @@ TEST_F(WorkerConnectionTest, TheBudgetBoundsMemory) {
 }
 
 TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
+  constexpr int64_t kLarge = 40000;  // more than is copied at once
   auto connection = Connect();
   Attach(*connection);
-  const TensorOpened opened = OpenAndInit(*connection);
+  const TensorOpened opened = OpenAndInit(*connection, kLarge + 1);
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPull, 0, 0, 0}).ok());
   const RequestId request = TakeCall<ClientPull>().request;
-  // The pool's one thread is busy, so the copies wait.
+  // The pool's one thread is busy, so the large copy waits.
   std::promise<void> go_on;
   std::promise<void> copied;
   pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
-  gate_->Write({request, 0, Buffer::CopyOf({1, 2})});
-  gate_->Write({request, 2, Buffer::CopyOf({3})});
+  gate_->Write({request, 0, Buffer::CopyOf(std::vector<float>(kLarge, 2))});
+  gate_->Write({request, kLarge, Buffer::CopyOf({3})});
   gate_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
   pool_.Submit([&copied] { copied.set_value(); });
   EXPECT_TRUE(replies_.empty());
   go_on.set_value();
   copied.get_future().wait();
   EXPECT_EQ(TakeReply<CallCompleted>(), (CallCompleted{CallId(4), absl::OkStatus(), Round(4)}));
-  EXPECT_EQ(segment_->result(0), (std::vector<float>{1, 2, 3}));
+  std::vector<float> expected(kLarge, 2);
+  expected.push_back(3);
+  EXPECT_EQ(segment_->result(0), expected);
 }
 
 TEST_F(WorkerConnectionTest, AResultThatDoesNotFitIsAnError) {

@@ -103,6 +103,7 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   options.bind_address = flags.listen;
   options.worker_socket = flags.attach;
   options.compute_threads = static_cast<int>(flags.threads);
+  options.brief_bytes = kNodeBriefBytes;
   options.log = log;
   absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
   if (!host.ok()) return host.status();
