@@ -56,7 +56,7 @@ struct Figure {
   bool shows_rates = false;           // as `table: rates` asks
   double minutes = 15;                // simulated, about
   uint64_t rounds = 0;                // simulated; 0: by `minutes`
-  std::vector<uint64_t> seeds = {1};  // results are means over these, and over as many draws of a family
+  std::vector<uint64_t> seeds = {1};  // results are means over these: losses, and draws of a family
   std::vector<Point> points;          // by series, then in order of the sweep
 };
 

@@ -79,7 +79,9 @@ absl::Status Measure(const Figure& figure, const FigureCase& figure_case, uint64
   options.overlay = figure_case.overlay;
   if (figure_case.nodes > 0) DrawOverlay(figure_case.nodes, seed, options.overlay);
   if (!figure_case.network.empty()) {
-    SetNetwork(FamilyOf(OverlayFamilies(), figure_case.network).draw(seed), options.overlay);
+    // Of a family that has fewer draws, the first again, with other losses.
+    const OverlayFamily family = FamilyOf(OverlayFamilies(), figure_case.network);
+    SetNetwork(family.draw(1 + ((seed - 1) % family.draws)), options.overlay);
   }
   if (options.overlay.topology.roots.value_or(0) > static_cast<int>(options.overlay.nodes.size())) {
     options.overlay.topology.roots.reset();
@@ -114,22 +116,12 @@ std::string TextOf(FigureCase figure_case) {
                       figure_case.redraw, " ", figure_case.nodes, " ", figure_case.network);
 }
 
-// Of a family that has fewer draws, each one.
-std::vector<uint64_t> SeedsFor(const Figure& figure, const FigureCase& figure_case) {
-  std::vector<uint64_t> seeds = figure.seeds;
-  if (!figure_case.network.empty()) {
-    seeds.resize(std::min<size_t>(seeds.size(), FamilyOf(OverlayFamilies(), figure_case.network).draws));
-  }
-  return seeds;
-}
-
 absl::StatusOr<FigureRow> MeasureAll(const Figure& figure, const FigureCase& figure_case, Measured& measured) {
   const auto [known, is_new] = measured.try_emplace(TextOf(figure_case));
   FigureRow& row = known->second;
   if (!is_new) return row;
-  const std::vector<uint64_t> seeds = SeedsFor(figure, figure_case);
-  for (const uint64_t seed : seeds) {
-    const absl::Status status = Measure(figure, figure_case, seed, static_cast<double>(seeds.size()), row);
+  for (const uint64_t seed : figure.seeds) {
+    const absl::Status status = Measure(figure, figure_case, seed, static_cast<double>(figure.seeds.size()), row);
     if (!status.ok()) return status;
   }
   return row;
