@@ -1,6 +1,7 @@
 // Exchanges that end a job, and messages that are refused.
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_core.h"
@@ -47,7 +48,7 @@ std::string RefusalOf(const Join& join) {
 TEST(SchedulerRefusalTest, SaysWhatIsWrongWithAJoin) {
   Join join = SchedulerHarness::JoinOf(1);
   join.protocol_version = 99;
-  EXPECT_THAT(RefusalOf(join), HasSubstr("protocol version 2 expected, 99 came"));
+  EXPECT_THAT(RefusalOf(join), HasSubstr(absl::StrCat("protocol version ", kProtocolVersion, " expected, 99 came")));
   join = SchedulerHarness::JoinOf(1);
   join.job = "other";
   EXPECT_THAT(RefusalOf(join), HasSubstr("runs job 'test', and the node wants 'other'"));
