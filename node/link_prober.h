@@ -1,8 +1,8 @@
 // Decides which chunks also go, as copies, over a detour across a link that no tree uses, so that such links still get
 // measured and one that was once found slow is not slow for ever. The chunk itself takes its own way, so nothing waits
 // for a probe. What it costs are the copies' bytes on the detour's other links: kChunks chunks when the detour has
-// carried nothing for kShortestInterval, one detour of a node per interval, and less often where that would be more
-// than kLargestShare of what the detour can carry.
+// carried nothing for kShortestInterval, one detour of a node per interval, and less often, though once in
+// kLongestInterval, where that would be more than kLargestShare of what the detour can carry.
 //
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_LINK_PROBER_H_

@@ -58,15 +58,15 @@ TEST(SafetyCoverageTest, PoliciesChangeDetoursAreTakenAndOperatorsAreHeard) {
   size_t policies = 0;
   size_t reconfigured = 0;
   int64_t detours = 0;
-  for (uint64_t seed = 0; seed < 40; ++seed) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
     const ScenarioOutcome outcome = RunScenario(MakeScenario(seed), {});
     policies += outcome.policies;
     reconfigured += outcome.reconfigured;
     detours += outcome.detours;
   }
-  EXPECT_GT(policies, 100u) << reconfigured << " orders, " << detours << " detours";
-  EXPECT_GT(reconfigured, 20u);
-  EXPECT_GT(detours, 100);
+  EXPECT_GT(policies, 150u) << reconfigured << " orders, " << detours << " detours";
+  EXPECT_GT(reconfigured, 30u);
+  EXPECT_GT(detours, 200);
 }
 
 TEST(SafetyTraceTest, OneSeed) {

@@ -34,7 +34,6 @@ constexpr char kSendBuffer[] = "4096 65536 33554432";
 // A kernel that paces sends what a connection may send in 1 ms at once, so that slow connections cost a timer and a
 // wake-up for every few segments. So it takes up to 64 KB more with short round trips, 32 KB with 16 to 33 ms, half of
 // that with every 16 ms more (its gso_max_size >> (round trip >> this)); the links cut it into pieces of 1 ms again.
-// wiser.
 constexpr char kTrainRttLog[] = "14";
 
 absl::Status SystemError(absl::string_view what) { return absl::ErrnoToStatus(errno, absl::StrCat(what)); }
