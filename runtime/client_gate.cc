@@ -7,12 +7,6 @@
 #include "core/event.h"
 
 namespace banyan {
-namespace {
-
-// Copied at once: another thread would take longer to wake up.
-constexpr int64_t kBriefCopyBytes = int64_t{128} << 10;
-
-}  // namespace
 
 ClientGate::ClientGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
 
@@ -63,7 +57,7 @@ void ClientGate::Write(WriteResult write) {
     return;
   }
   Buffer target = request.result.Slice(write.first_element, write.values.elements());
-  if (target.size_bytes() <= kBriefCopyBytes) {
+  if (target.size_bytes() <= ComputePool::kBriefBytes) {
     lock.unlock();
     std::memcpy(target.mutable_data(), write.values.data(), write.values.size_bytes());
     return;

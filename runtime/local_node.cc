@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "node/node_core.h"
+#include "runtime/compute_pool.h"
 #include "runtime/node_host.h"
 #include "runtime/steady_clock.h"
 
@@ -33,7 +34,7 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
   host_options.bind_address = options.listen;
   host_options.worker_socket = options.worker_socket;
   host_options.compute_threads = options.compute_threads;
-  host_options.brief_bytes = kNodeBriefBytes;
+  host_options.brief_bytes = ComputePool::kBriefBytes;
   if (options.log) {
     host_options.log = [log = options.log](LogLevel, absl::string_view text) { log(text); };
   }

@@ -27,9 +27,6 @@ namespace banyan {
 
 class SessionPort;
 
-// What suits nodes: a chunk of 32 KiB is added in microseconds.
-inline constexpr int64_t kNodeBriefBytes = int64_t{128} << 10;
-
 struct ProtocolHostOptions {
   std::string name = {};                           // of this process, in workers' errors: the node's name
   std::string bind_address = "tcp://127.0.0.1:0";  // tcp://address:port; port 0: a free one

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "node/node_core.h"
+#include "runtime/compute_pool.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
@@ -103,7 +104,7 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   options.bind_address = flags.listen;
   options.worker_socket = flags.attach;
   options.compute_threads = static_cast<int>(flags.threads);
-  options.brief_bytes = kNodeBriefBytes;
+  options.brief_bytes = ComputePool::kBriefBytes;
   options.log = log;
   absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
   if (!host.ok()) return host.status();
