@@ -1,4 +1,5 @@
 // How the packed planner follows changing links on noisy measurements, against an oracle that knows every rate at once.
+#include <iostream>
 #include <map>
 #include <string>
 
@@ -53,6 +54,8 @@ TEST_P(StabilityTest, RoundsTakeLittleLongerThanAnOraclesAndPoliciesAreFew) {
     cluster.simulator()->RunUntil([] { return false; }, Timestamp() + (period * kPeriod - absl::Nanoseconds(1)));
     oracle_rounds += absl::ToDoubleSeconds(kPeriod) / OracleRoundSeconds(&cluster);
   }
+  std::cout << "rounds take " << oracle_rounds / static_cast<double>(cluster.rounds_done()) << " of the oracle's time, "
+            << policies.count() << " policies\n";
   EXPECT_LE(oracle_rounds, 1.15 * static_cast<double>(cluster.rounds_done()));
   // The first policy, one when the model becomes known, one for each change of the rates, and two.
   EXPECT_LE(policies.count(), 1 + 1 + (kPeriods - 1) + 2);
