@@ -1,13 +1,17 @@
 #include "node/link_windows.h"
 
 #include <algorithm>
+#include <cstddef>
 
 #include "absl/time/time.h"
 #include "core/bandwidth_delay.h"
 #include "core/buffer.h"
+#include "node/peer_link.h"
 
 namespace banyan {
 namespace {
+
+constexpr size_t kNodesOfALink = 2;
 
 // Of the links that share this host's cap, weighted by their parts of it.
 absl::Duration MeanRoundTrip(const PolicySlice& slice) {
@@ -21,44 +25,46 @@ absl::Duration MeanRoundTrip(const PolicySlice& slice) {
   return parts_bps > 0 ? sum / parts_bps : absl::ZeroDuration();
 }
 
+// What keeps the link busy while an end pauses, and a chunk more, since a part of a chunk is never on its way.
+int64_t PauseBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes) {
+  const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kPause);
+  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + 1;
+  return (rate_bps > 0 ? std::min(LinkWindows::kEnoughChunks, chunks) : LinkWindows::kEnoughChunks) * chunk_bytes;
+}
+
 }  // namespace
 
 void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& detours) {
-  auto [entry, added] = policies_.try_emplace(slice.version);
+  auto [entry, added] = windows_.try_emplace(slice.version);
   if (!added) return;
-  Policy& policy = entry->second;
-  policy.chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
+  const int64_t chunk_bytes = WireBytes(slice.chunk_max_elements * SizeOf(DataType::kFloat32), kNodesOfALink);
   const absl::Duration mean = MeanRoundTrip(slice);
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const bool is_capped = neighbour.capped_bps.has_value();
+    const double rate_bps = neighbour.capped_bps.value_or(neighbour.rate_bps);
     const absl::Duration round_trip = is_capped ? std::max(neighbour.round_trip, mean) : neighbour.round_trip;
-    policy.windows[neighbour.node] =
-        kBandwidthDelayProducts * BandwidthDelayBytes(neighbour.capped_bps.value_or(neighbour.rate_bps), round_trip);
+    const int64_t product_bytes = BandwidthDelayBytes(rate_bps, round_trip);
+    const int64_t needed =
+        std::max(kBandwidthDelayProducts * product_bytes, PauseBytes(rate_bps, round_trip, chunk_bytes));
     const std::optional<int64_t> limit = detours.PrimaryLimit(slice.version, neighbour.node);
-    if (limit.has_value()) policy.limits[neighbour.node] = *limit;
+    Window& window = entry->second[neighbour.node];
+    window.size_bytes = fixed_bytes_ > 0 ? fixed_bytes_ : std::min(needed, limit.value_or(needed));
+    window.connections = std::clamp<int64_t>(product_bytes / kBytesPerConnection, 1, connections_);
   }
 }
 
 void LinkWindows::RetirePolicies(PolicyVersion oldest) {
-  policies_.erase(policies_.begin(), policies_.lower_bound(oldest));
+  windows_.erase(windows_.begin(), windows_.lower_bound(oldest));
 }
 
-std::optional<int64_t> LinkWindows::BytesFor(NodeId neighbour) const {
-  // Chunks of all sizes share the window, which must not get too small for the largest.
-  int64_t least_bytes = 0;
-  for (const auto& [version, policy] : policies_) {
-    least_bytes = std::max(least_bytes, kLeastChunks * policy.chunk_bytes);
-  }
-  std::optional<int64_t> largest;
-  for (const auto& [version, policy] : policies_) {
-    const auto window = policy.windows.find(neighbour);
-    if (window == policy.windows.end()) continue;
-    if (fixed_bytes_ > 0) return fixed_bytes_;
-    int64_t size_bytes = std::max(least_bytes, window->second);
-    if (const auto limit = policy.limits.find(neighbour); limit != policy.limits.end()) {
-      size_bytes = std::min(size_bytes, limit->second);
-    }
-    largest = std::max(largest.value_or(0), size_bytes);
+std::optional<LinkWindows::Window> LinkWindows::For(NodeId neighbour) const {
+  std::optional<Window> largest;
+  for (const auto& [version, windows] : windows_) {
+    const auto found = windows.find(neighbour);
+    if (found == windows.end()) continue;
+    if (!largest.has_value()) largest.emplace();
+    largest->size_bytes = std::max(largest->size_bytes, found->second.size_bytes);
+    largest->connections = std::max(largest->connections, found->second.connections);
   }
   return largest;
 }

@@ -1,13 +1,19 @@
 // How many bytes may be on their way to each neighbour without a link ack. A window holds twice the bandwidth-delay
 // product of its link, so that pauses of either end do not empty it, and less where what it does not hold could take a
-// detour.
+// detour. Where that product is small a window holds what the link carries while an end pauses for kPause, in whole
+// chunks, and one more. Larger ones help nothing: what is in a window cannot be overtaken by what is more urgent, and
+// on a slow link a few chunks are a good part of a round.
+//
+// Connections share their link: each chunk takes the longer to arrive, and a congestion control that has but a few
+// packets on its way cannot tell its part of the rate, so that two fill the queue between them. So a link uses no more
+// connections than have kBytesPerConnection each of its bandwidth-delay product; else one, and others when it is lost.
 //
 // Where a host's cap is shared by its links, a window rests on the part of the cap that the plan gives the link: what
 // the cap does not let through would only wait there, before chunks that are more urgent. Windows of links with a short
 // round trip then hold their part for the mean round trip of the links that share the cap, since what waits at the cap
 // delays all of them alike, and a window that is as short as its link would leave it behind the others.
 //
-// Rounds of several policies share a link: its window is the largest that a live one needs.
+// Rounds of several policies share a link: its window is the largest, with the most connections, that a live one needs.
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_LINK_WINDOWS_H_
 #define BANYAN_NODE_LINK_WINDOWS_H_
@@ -16,6 +22,7 @@
 #include <map>
 #include <optional>
 
+#include "absl/time/time.h"
 #include "core/ids.h"
 #include "node/detour_selector.h"
 #include "proto/policy_slice.h"
@@ -24,12 +31,23 @@ namespace banyan {
 
 class LinkWindows {
  public:
-  // Fewer would leave a link idle while the next chunk is being summed.
-  static constexpr int64_t kLeastChunks = 8;
   static constexpr int64_t kBandwidthDelayProducts = 2;
+  // An end may be late by this: chunks wait for a processor, to be summed, for those before them to be read.
+  static constexpr absl::Duration kPause = absl::Milliseconds(20);
+  // No pause needs more, however fast the link; a window of a link of unknown rate holds so many.
+  static constexpr int64_t kEnoughChunks = 8;
+  static constexpr int64_t kBytesPerConnection = 32768;
 
-  // `fixed_bytes`, of the job's configuration: the size of every window; 0 for windows that suit their links.
-  explicit LinkWindows(int64_t fixed_bytes) : fixed_bytes_(fixed_bytes) {}
+  struct Window {
+    int64_t size_bytes = 0;
+    int64_t connections = 1;  // at most
+
+    friend bool operator==(const Window&, const Window&) = default;
+  };
+
+  // Of the job's configuration: the size of every window, 0 for windows that suit their links; how many connections a
+  // link has.
+  LinkWindows(int64_t fixed_bytes, int64_t connections) : fixed_bytes_(fixed_bytes), connections_(connections) {}
 
   // REQUIRES: `detours` knows the policy.
   void AddPolicy(const PolicySlice& slice, const DetourSelector& detours);
@@ -37,17 +55,12 @@ class LinkWindows {
   void RetirePolicies(PolicyVersion oldest);
 
   // Empty when no live policy names the neighbour.
-  std::optional<int64_t> BytesFor(NodeId neighbour) const;
+  std::optional<Window> For(NodeId neighbour) const;
 
  private:
-  struct Policy {
-    int64_t chunk_bytes = 0;
-    std::map<NodeId, int64_t> windows;
-    std::map<NodeId, int64_t> limits;  // above which chunks would better take a detour
-  };
-
   const int64_t fixed_bytes_;
-  std::map<PolicyVersion, Policy> policies_;  // that live
+  const int64_t connections_;
+  std::map<PolicyVersion, std::map<NodeId, Window>> windows_;  // of policies that live
 };
 
 }  // namespace banyan

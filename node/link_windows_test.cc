@@ -3,11 +3,13 @@
 #include <optional>
 
 #include "gtest/gtest.h"
+#include "node/peer_link.h"
 
 namespace banyan {
 namespace {
 
 constexpr int64_t kChunkBytes = 1000;
+constexpr int64_t kConnections = 4;
 constexpr NodeId kNear(2), kFar(3);
 
 // 8 Mbit/s and a tenth of a second there and back; one second to the other.
@@ -31,25 +33,55 @@ class LinkWindowsTest : public ::testing::Test {
     windows_.AddPolicy(slice, detours_);
   }
 
+  int64_t BytesFor(NodeId neighbour) const {
+    return windows_.For(neighbour).value_or(LinkWindows::Window()).size_bytes;
+  }
+
   DetourSelector detours_{NodeId(1)};
-  LinkWindows windows_{0};
+  LinkWindows windows_{0, kConnections};
 };
 
 TEST_F(LinkWindowsTest, HoldTwiceTheBandwidthDelayProduct) {
   Add(Slice(1));
-  EXPECT_EQ(windows_.BytesFor(kNear), 200'000);
-  EXPECT_EQ(windows_.BytesFor(kFar), 2'000'000);
-  EXPECT_EQ(windows_.BytesFor(NodeId(4)), std::nullopt);
+  EXPECT_EQ(BytesFor(kNear), 200'000);
+  EXPECT_EQ(BytesFor(kFar), 2'000'000);
+  EXPECT_EQ(windows_.For(NodeId(4)), std::nullopt);
 }
 
-TEST_F(LinkWindowsTest, HoldEightOfTheLargestChunksAtLeast) {
+TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMore) {
   PolicySlice slice = Slice(1);
   slice.chunk_max_elements = 100 * kChunkBytes / 4;
   Add(slice);
   Add(Slice(2));
-  EXPECT_EQ(windows_.BytesFor(kNear), 800'000);
+  // 120 kB in 100 ms and the pause: two chunks, and one more.
+  EXPECT_EQ(BytesFor(kNear), 3 * WireBytes(100 * kChunkBytes, 2));
   windows_.RetirePolicies(PolicyVersion(2));
-  EXPECT_EQ(windows_.BytesFor(kNear), 200'000);
+  EXPECT_EQ(BytesFor(kNear), 200'000);
+}
+
+TEST_F(LinkWindowsTest, HoldEightChunksOfShortOrUnknownLinks) {
+  PolicySlice slice = Slice(1);
+  slice.neighbours[0].round_trip = absl::ZeroDuration();
+  slice.neighbours[1].rate_bps = 0;
+  Add(slice);
+  EXPECT_EQ(BytesFor(kNear), 8 * WireBytes(kChunkBytes, 2));
+  EXPECT_EQ(BytesFor(kFar), 8 * WireBytes(kChunkBytes, 2));
+}
+
+TEST_F(LinkWindowsTest, UseTheMoreConnectionsTheMoreIsOnItsWay) {
+  PolicySlice slice = Slice(1);
+  slice.neighbours[1].rate_bps = 4e6;
+  Add(slice);
+  EXPECT_EQ(windows_.For(kNear)->connections, 3);
+  EXPECT_EQ(windows_.For(kFar)->connections, kConnections);
+  slice.version = PolicyVersion(2);
+  slice.neighbours[0].rate_bps = 4e6;
+  slice.neighbours[1].rate_bps = 0;
+  Add(slice);
+  EXPECT_EQ(windows_.For(kNear)->connections, 3);
+  windows_.RetirePolicies(PolicyVersion(2));
+  EXPECT_EQ(windows_.For(kNear)->connections, 1);
+  EXPECT_EQ(windows_.For(kFar)->connections, 1);
 }
 
 TEST_F(LinkWindowsTest, AreAsLargeAsALivePolicyNeeds) {
@@ -59,12 +91,12 @@ TEST_F(LinkWindowsTest, AreAsLargeAsALivePolicyNeeds) {
   slice = Slice(2);
   slice.neighbours[0].rate_bps /= 2;
   Add(slice);
-  EXPECT_EQ(windows_.BytesFor(kNear), 200'000);
-  EXPECT_EQ(windows_.BytesFor(kFar), 2'000'000);
+  EXPECT_EQ(BytesFor(kNear), 200'000);
+  EXPECT_EQ(BytesFor(kFar), 2'000'000);
   windows_.RetirePolicies(PolicyVersion(2));
-  EXPECT_EQ(windows_.BytesFor(kNear), 100'000);
+  EXPECT_EQ(BytesFor(kNear), 100'000);
   windows_.RetirePolicies(PolicyVersion(3));
-  EXPECT_EQ(windows_.BytesFor(kNear), std::nullopt);
+  EXPECT_EQ(windows_.For(kNear), std::nullopt);
 }
 
 TEST_F(LinkWindowsTest, LeaveToADetourWhatItCanTake) {
@@ -72,9 +104,9 @@ TEST_F(LinkWindowsTest, LeaveToADetourWhatItCanTake) {
   slice.auxiliary = {{{NodeId(1), NodeId(4), kNear}, 8e6, absl::Seconds(1), 0.5}};
   slice.transmission.primary_busy_bound = 2;
   Add(slice);
-  EXPECT_EQ(windows_.BytesFor(kNear), detours_.PrimaryLimit(PolicyVersion(1), kNear));
-  EXPECT_LT(*windows_.BytesFor(kNear), 200'000);
-  EXPECT_EQ(windows_.BytesFor(kFar), 2'000'000);
+  EXPECT_EQ(BytesFor(kNear), detours_.PrimaryLimit(PolicyVersion(1), kNear));
+  EXPECT_LT(BytesFor(kNear), 200'000);
+  EXPECT_EQ(BytesFor(kFar), 2'000'000);
 }
 
 TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
@@ -83,16 +115,16 @@ TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
   slice.neighbours[1].capped_bps = 1e6;
   Add(slice);
   // The mean round trip is (3 * 0.1 + 1 * 1) / 4 seconds.
-  EXPECT_EQ(windows_.BytesFor(kNear), 2 * 3'000'000 / 8 * 0.325);
-  EXPECT_EQ(windows_.BytesFor(kFar), 2 * 1'000'000 / 8);
+  EXPECT_EQ(BytesFor(kNear), 2 * 3'000'000 / 8 * 0.325);
+  EXPECT_EQ(BytesFor(kFar), 2 * 1'000'000 / 8);
 }
 
 TEST_F(LinkWindowsTest, HaveTheSizeThatTheJobSays) {
-  LinkWindows fixed(4321);
+  LinkWindows fixed(4321, kConnections);
   detours_.AddPolicy(Slice(1));
   fixed.AddPolicy(Slice(1), detours_);
-  EXPECT_EQ(fixed.BytesFor(kNear), 4321);
-  EXPECT_EQ(fixed.BytesFor(NodeId(4)), std::nullopt);
+  EXPECT_EQ(fixed.For(kNear)->size_bytes, 4321);
+  EXPECT_EQ(fixed.For(NodeId(4)), std::nullopt);
 }
 
 }  // namespace

@@ -112,8 +112,10 @@ void PeerLink::Clear() {
 
 std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::BestConnection() {
   std::pair<const ConnectionId, DataConnection>* best = nullptr;
+  int64_t seen = 0;
   for (auto& entry : connections_) {
     if (!entry.second.up) continue;
+    if (++seen > options_.most_connections) break;
     if (best == nullptr || entry.second.in_flight_bytes < best->second.in_flight_bytes) best = &entry;
   }
   return best;

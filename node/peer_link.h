@@ -34,6 +34,8 @@ class PeerLink {
 
   struct Options {
     int64_t window_bytes = 0;  // always lets at least one chunk go
+    // Chunks go over so many of the connections that are up; the others are there for when these are lost.
+    int64_t most_connections = 1;
     absl::Duration resend_after = absl::Seconds(2);
     // A chunk of at most this size goes before larger ones whatever their priority.
     int64_t tiny_bytes = 4096;
@@ -77,7 +79,10 @@ class PeerLink {
   // Brings counters().busy up to now.
   void CountBusy(Timestamp now);
 
-  void set_window_bytes(int64_t window_bytes) { options_.window_bytes = window_bytes; }
+  void Resize(int64_t window_bytes, int64_t most_connections) {
+    options_.window_bytes = window_bytes;
+    options_.most_connections = most_connections;
+  }
   bool is_up() const;
   // Nothing gets through: its connections are lost, or not yet there kStuckAfter after the first chunk was to go, or no
   // ack came for kStuckAfter.
@@ -124,7 +129,7 @@ class PeerLink {
   std::map<QueueRank, Waiting>::iterator FirstAuxiliary();
   std::map<QueueRank, Waiting>::iterator NextToSend();
   Queued TakeQueued(std::map<QueueRank, Waiting>::iterator entry);
-  // The connection with the least on its way; null when all are down.
+  // Of the first `most_connections` that are up, the one with the least on its way; null when all are down.
   std::pair<const ConnectionId, DataConnection>* BestConnection();
   void SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator next, ConnectionId connection, Actions& actions);
   void Requeue(std::map<uint64_t, InFlight>::iterator entry);

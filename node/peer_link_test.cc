@@ -44,7 +44,8 @@ class PeerLinkTest : public ::testing::Test {
   }
   uint64_t SequenceOf(size_t index) const { return std::get<ChunkMessage>(sent_[index].message).link_sequence; }
 
-  PeerLink link_{{.window_bytes = 20000, .resend_after = absl::Seconds(2), .tiny_bytes = 4096}, {kFirst, kSecond}};
+  PeerLink link_{{.window_bytes = 20000, .most_connections = 2, .resend_after = absl::Seconds(2), .tiny_bytes = 4096},
+                 {kFirst, kSecond}};
   std::vector<Send> sent_;
 };
 
@@ -163,6 +164,21 @@ TEST_F(PeerLinkTest, ChunksGoToTheConnectionWithTheLeastOnItsWay) {
   EXPECT_EQ(sent_[0].connection, kFirst);
   EXPECT_EQ(sent_[1].connection, kSecond);
   EXPECT_EQ(sent_[2].connection, kSecond);
+}
+
+TEST_F(PeerLinkTest, OthersThanTheFirstConnectionsAreForWhenTheseAreLost) {
+  link_.Resize(20000, 1);
+  link_.OnConnectionUp(kSecond);
+  for (uint32_t i = 0; i < 2; ++i) link_.Enqueue(Chunk(i), Bytes(5000));
+  Pump();
+  link_.OnConnectionDown(kFirst);
+  EXPECT_THAT(Pump(), ElementsAre(0, 1));
+  link_.OnConnectionUp(kFirst);
+  link_.Enqueue(Chunk(2), Bytes(5000));
+  Pump();
+  ASSERT_EQ(sent_.size(), 5u);
+  for (const size_t i : {0, 1, 4}) EXPECT_EQ(sent_[i].connection, kFirst);
+  for (const size_t i : {2, 3}) EXPECT_EQ(sent_[i].connection, kSecond);
 }
 
 TEST_F(PeerLinkTest, ALostConnectionRequeuesExactlyWhatWasOnIt) {

@@ -33,7 +33,7 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
       listener_(listener),
       next_connection_(kFirstPeerConnection.value()),
       tracker_(config.resend_after),
-      windows_(config.window_bytes),
+      windows_(config.window_bytes, config.connections_per_link),
       detours_(identity_.node),
       tick_(std::min(config.heartbeat, config.resend_after)) {}
 
@@ -42,13 +42,15 @@ PeerHello PeerNetwork::Hello() const {
 }
 
 PeerLink::Options PeerNetwork::LinkOptions(NodeId neighbour) const {
-  return {.window_bytes = windows_.BytesFor(neighbour).value_or(0), .resend_after = config_.resend_after};
+  const LinkWindows::Window window = windows_.For(neighbour).value_or(LinkWindows::Window());
+  return {
+      .window_bytes = window.size_bytes, .most_connections = window.connections, .resend_after = config_.resend_after};
 }
 
 void PeerNetwork::ResizeWindows() {
   for (auto& [node, neighbour] : neighbours_) {
-    const std::optional<int64_t> size_bytes = windows_.BytesFor(node);
-    if (size_bytes.has_value()) neighbour.link.set_window_bytes(*size_bytes);
+    const std::optional<LinkWindows::Window> window = windows_.For(node);
+    if (window.has_value()) neighbour.link.Resize(window->size_bytes, window->connections);
   }
 }
 

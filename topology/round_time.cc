@@ -21,15 +21,16 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 struct Station {
   double rate_bps = 0;
   double bits = 0;
-  double head = kNever;  // until the first chunk can be there
-  double tail = kNever;  // from leaving it to the end, at the least
+  // Each times the bits that it belongs to.
+  double head = 0;  // until a tree's first chunk can be there
+  double tail = 0;  // from its last one's leaving to the end
 
   void Use(double volume, double until, double after) {
     bits += volume;
-    head = std::min(head, until);
-    tail = std::min(tail, after);
+    head += volume * until;
+    tail += volume * after;
   }
-  double Finish() const { return bits > 0 ? head + bits / rate_bps + tail : 0; }
+  double Finish() const { return bits > 0 ? (head + tail) / bits + bits / rate_bps : 0; }
 };
 
 // How the chunks of the tensors are divided over the trees.

@@ -34,7 +34,9 @@ constexpr char kSendBuffer[] = "4096 65536 33554432";
 // A kernel that paces sends what a connection may send in 1 ms at once, so that slow connections cost a timer and a
 // wake-up for every few segments. So it takes up to 64 KB more with short round trips, 32 KB with 16 to 33 ms, half of
 // that with every 16 ms more (its gso_max_size >> (round trip >> this)); the links cut it into pieces of 1 ms again.
+// Where a link is slow such trains would fill its queue, and the processor has less to do anyway.
 constexpr char kTrainRttLog[] = "14";
+constexpr double kLeastBpsForTrains = 20e6;
 
 absl::Status SystemError(absl::string_view what) { return absl::ErrnoToStatus(errno, absl::StrCat(what)); }
 
@@ -136,11 +138,12 @@ absl::Status WriteSetting(absl::string_view name, absl::string_view value) {
 }
 
 // What a kernel may lack is left as it is: IPv6, and one day these settings.
-absl::Status Tune(const std::string& congestion) {
+absl::Status Tune(const NodeNamespaceOptions& options) {
+  const std::string& congestion = options.congestion;
   WriteSetting("ipv6/conf/default/disable_ipv6", "1").IgnoreError();
   WriteSetting("ipv4/tcp_rmem", kReceiveBuffer).IgnoreError();
   WriteSetting("ipv4/tcp_wmem", kSendBuffer).IgnoreError();
-  WriteSetting("ipv4/tcp_tso_rtt_log", kTrainRttLog).IgnoreError();
+  if (options.slowest_bps >= kLeastBpsForTrains) WriteSetting("ipv4/tcp_tso_rtt_log", kTrainRttLog).IgnoreError();
   // What one connection has learned must not change how the next one begins.
   WriteSetting("ipv4/tcp_no_metrics_save", "1").IgnoreError();
   if (congestion.empty()) return absl::OkStatus();
@@ -162,7 +165,7 @@ absl::StatusOr<NodeNamespace> MakeHere(const NodeNamespaceOptions& options) {
   NodeNamespace made;
   made.namespace_fd = FileDescriptor(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
   if (!made.namespace_fd.valid()) return SystemError("cannot open /proc/thread-self/ns/net");
-  absl::Status status = Tune(options.congestion);
+  absl::Status status = Tune(options);
   if (!status.ok()) return status;
   absl::StatusOr<FileDescriptor> tun = OpenTun(options.tun_path);
   if (!tun.ok()) return tun.status();

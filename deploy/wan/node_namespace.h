@@ -19,6 +19,7 @@ struct NodeNamespaceOptions {
   std::string node;        // in messages
   uint32_t address = 0;    // IPv4, in host byte order; the others are in the same /16
   std::string congestion;  // of TCP; empty for the machine's
+  double slowest_bps = 0;  // of the links that begin here
   std::string tun_path = "/dev/net/tun";
 };
 
