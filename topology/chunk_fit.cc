@@ -10,6 +10,8 @@ namespace banyan {
 namespace {
 
 constexpr double kEqual = 1.01;
+// Where chunks have become too small, smaller ones are worse.
+constexpr double kWorse = 1.05;
 
 struct Size {
   int64_t chunk_max_elements = 0;
@@ -22,16 +24,16 @@ void FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_eleme
                Policy& policy) {
   const int64_t elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), int64_t{0});
   std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensor_elements)}};
+  absl::Duration shortest = sizes.front().round_time;
   for (int64_t size = policy.chunk_max_elements / 2; size >= least_elements; size /= 2) {
-    if (elements / size > kMostFittedChunks) break;
+    if (elements / size > kMostFittedChunks || sizes.back().round_time > kWorse * shortest) break;
     Policy smaller = policy;
     smaller.chunk_max_elements = size;
     sizes.push_back({size, PredictRoundTime(smaller, view, tensor_elements)});
+    shortest = std::min(shortest, sizes.back().round_time);
   }
-  const auto shortest = std::min_element(sizes.begin(), sizes.end(),
-                                         [](const Size& a, const Size& b) { return a.round_time < b.round_time; });
-  const auto largest = std::find_if(sizes.begin(), sizes.end(),
-                                    [&](const Size& size) { return size.round_time <= kEqual * shortest->round_time; });
+  const auto largest =
+      std::find_if(sizes.begin(), sizes.end(), [&](const Size& size) { return size.round_time <= kEqual * shortest; });
   policy.chunk_max_elements = largest->chunk_max_elements;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -61,18 +62,23 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
 // Of FAPT with so many roots; small models are sooner done over few shallow trees than over all that a packing has.
 constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
 
-// FAPT's trees must promise rounds that are shorter by this: the prediction knows little of how chunks meet on a link,
-// which happens more to trees that do not share the links well.
-constexpr double kLeastAdvantage = 1.1;
+// For plans that are valued only when their chunks suit the model.
+PlannerConfig WithoutModel(PlannerConfig config) {
+  config.tensor_elements.clear();
+  return config;
+}
 
 // `packed`, the same planned for chunks that suit the model, and FAPT's with several numbers of roots, each with its
 // best chunks.
 std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing,
                                        Policy packed) {
   std::vector<Policy> candidates;
+  const double bits =
+      kBitsPerElement * std::accumulate(config.tensor_elements.begin(), config.tensor_elements.end(), 0.0);
+  const PlannerConfig rates_only = WithoutModel(config);
   FitChunks(view, config.tensor_elements, config.chunk_min_elements, packed);
   if (packed.chunk_max_elements != config.chunk_max_elements) {
-    PlannerConfig fitted = config;
+    PlannerConfig fitted = rates_only;
     fitted.chunk_max_elements = packed.chunk_max_elements;
     fitted.current_trees = packed.trees;
     absl::StatusOr<Policy> again = packing.Plan(view, fitted);
@@ -80,12 +86,13 @@ std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerCon
   }
   const double bound_bps = packed.bound_bps;
   candidates.push_back(std::move(packed));
+  const absl::Duration to_beat = PredictRoundTime(candidates.back(), view, config.tensor_elements);
   for (const int roots : kRootsToTry) {
     if (roots > config.roots.value_or(kMaxRootsOfAll)) break;
-    PlannerConfig few = config;
+    PlannerConfig few = rates_only;
     few.roots = std::min(roots, static_cast<int>(view.nodes().size()));
     absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, few);
-    if (!fapt.ok()) continue;
+    if (!fapt.ok() || absl::Seconds(bits / fapt->rate_bps) > to_beat) continue;
     FitChunks(view, config.tensor_elements, config.chunk_min_elements, *fapt);
     fapt->bound_bps = bound_bps;
     candidates.push_back(*std::move(fapt));
@@ -93,14 +100,10 @@ std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerCon
   return candidates;
 }
 
-// The plan of the least round time for the model: a packed one, or FAPT's where it has the advantage.
+// The plan of the least round time for the model.
 Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing, Policy packed) {
-  const std::string packed_name = packed.planner;
   std::vector<Policy> candidates = CandidatesForModel(view, config, packing, std::move(packed));
-  const auto time = [&](const Policy& candidate) {
-    const absl::Duration predicted = PredictRoundTime(candidate, view, config.tensor_elements);
-    return candidate.planner == packed_name ? predicted : kLeastAdvantage * predicted;
-  };
+  const auto time = [&](const Policy& candidate) { return PredictRoundTime(candidate, view, config.tensor_elements); };
   std::vector<absl::Duration> times;
   for (const Policy& candidate : candidates) times.push_back(time(candidate));
   const auto least = std::min_element(times.begin(), times.end());
@@ -150,11 +153,12 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
-  absl::StatusOr<Policy> policy =
-      config.fixed_roots.empty() ? (*planner)->Plan(view, config) : PlanWithFixedRoots(**planner, view, config);
+  const bool is_free = config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
+  absl::StatusOr<Policy> policy = config.fixed_roots.empty()
+                                      ? (*planner)->Plan(view, is_free ? WithoutModel(config) : config)
+                                      : PlanWithFixedRoots(**planner, view, config);
   if (!policy.ok()) return policy;
-  const bool is_free = config.planner == "packed" && config.fixed_roots.empty();
-  if (is_free && !config.tensor_elements.empty()) *policy = FitToModel(view, config, **planner, *std::move(policy));
+  if (is_free) *policy = FitToModel(view, config, **planner, *std::move(policy));
   RefinePolicy(config, view, *policy);
   return policy;
 }

@@ -9,145 +9,94 @@
 
 #include "core/check.h"
 #include "topology/chunk_assignment.h"
+#include "topology/flow_shop.h"
 #include "topology/path_links.h"
 #include "topology/travel_time.h"
 
 namespace banyan {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
-
-// What one link or cap carries in a round, in bits and seconds.
-struct Station {
-  double rate_bps = 0;
-  double bits = 0;
-  // Each times the bits that it belongs to.
-  double head = 0;  // until a tree's first chunk can be there
-  double tail = 0;  // from its last one's leaving to the end
-
-  void Use(double volume, double until, double after) {
-    bits += volume;
-    head += volume * until;
-    tail += volume * after;
-  }
-  double Finish() const { return bits > 0 ? (head + tail) / bits + bits / rate_bps : 0; }
-};
-
-// How the chunks of the tensors are divided over the trees.
-struct Division {
-  std::vector<double> bits;  // by TreeIndex
-  double chunk_bits = 0;     // of the largest chunk
-};
-
-Division Divide(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
-  std::vector<double> shares;
-  for (const Tree& tree : policy.trees) shares.push_back(tree.share);
-  absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, policy.chunk_max_elements);
-  BANYAN_CHECK(chunks.ok());
-  Division division;
-  division.bits.assign(policy.trees.size(), 0);
-  for (size_t i = 0; i < tensor_elements.size(); ++i) {
-    const KeyId key(static_cast<uint32_t>(i + 1));
-    BANYAN_CHECK(chunks->AddKey(key, tensor_elements[i]).ok());
-    for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
-      const double bits = kBitsPerElement * static_cast<double>(chunks->RangeOf(key, chunk).elements);
-      division.bits[chunks->TreeOf(key, chunk).value()] += bits;
-      division.chunk_bits = std::max(division.chunk_bits, bits);
-    }
-  }
-  return division;
+// About what nodes allow to be on its way (node/link_windows.h): twice the bandwidth-delay product, and two chunks.
+double WindowBits(const NetworkLink& link, double chunk_bits) {
+  return 2 * link.throughput_bps * absl::ToDoubleSeconds(2 * link.delay) + 2 * chunk_bits;
 }
 
-class Shop {
+// Links, and caps of hosts, as stations; the chunks of a tree as a kind of job.
+class RoundShop {
  public:
-  Shop(const Policy& policy, const NetworkView& view, double chunk_bits) : view_(view), chunk_bits_(chunk_bits) {
-    for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
-    for (const NetworkLink& link : view.links()) links_.push_back({.rate_bps = link.throughput_bps});
-    for (const NetworkNode& node : view.nodes()) {
-      up_.push_back({.rate_bps = node.up_cap_bps.value_or(kNever)});
-      down_.push_back({.rate_bps = node.down_cap_bps.value_or(kNever)});
-    }
-  }
+  RoundShop(const Policy& policy, const NetworkView& view);
 
-  // Takes the tree's chunks through both halves; false when a link has vanished.
-  bool Add(const Tree& tree, double bits);
-  double Finish() const;
+  // Adds the kind of the tree's chunks; false when a link has vanished.
+  bool Add(const Tree& tree);
+  FlowShop& shop() { return shop_; }
 
  private:
-  // The path of a tree edge, as positions of links; empty when one has vanished.
+  // The steps so far of one tree.
+  struct Itinerary {
+    std::vector<FlowShop::Step> steps;
+    std::map<NodeId, std::vector<size_t>> reduced_at;  // the last steps of the edges into a node
+  };
+
   std::optional<std::vector<size_t>> PathOf(NodeId from, NodeId to) const;
-  // What one chunk needs for these links.
-  double TimeOf(const std::vector<size_t>& path) const;
-  double HopTime(size_t link) const {
-    return TravelSeconds(view_.links()[link]) + chunk_bits_ / view_.links()[link].throughput_bps;
-  }
-  // Adds an edge's traffic: its first chunk can start at `head`, and the last has `tail` before it at its end.
-  void Use(const std::vector<size_t>& path, double bits, double head, double tail);
+  // Adds an edge's steps behind those in `after`, and returns the last; nullopt when a link has vanished.
+  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary) const;
+  void Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after, Itinerary& itinerary) const;
 
   const NetworkView& view_;
-  const double chunk_bits_;
   std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
-  std::vector<Station> links_;
-  std::vector<Station> up_;
-  std::vector<Station> down_;
-  double longest_tree_ = 0;  // of one chunk
+  FlowShop shop_;
+  std::vector<std::optional<size_t>> links_;  // stations, by positions in the view
+  std::vector<std::optional<size_t>> up_;     // by positions of nodes; without a cap there is none
+  std::vector<std::optional<size_t>> down_;
 };
 
-std::optional<std::vector<size_t>> Shop::PathOf(NodeId from, NodeId to) const {
+RoundShop::RoundShop(const Policy& policy, const NetworkView& view) : view_(view) {
+  for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
+  const double chunk_bits = kBitsPerElement * static_cast<double>(policy.chunk_max_elements);
+  for (const NetworkLink& link : view.links()) {
+    links_.emplace_back(shop_.AddStation(link.throughput_bps, WindowBits(link, chunk_bits)));
+  }
+  const auto add_cap = [&](const std::optional<double>& cap_bps) {
+    return cap_bps.has_value() ? std::optional(shop_.AddStation(*cap_bps, std::numeric_limits<double>::infinity()))
+                               : std::nullopt;
+  };
+  for (const NetworkNode& node : view.nodes()) {
+    up_.push_back(add_cap(node.up_cap_bps));
+    down_.push_back(add_cap(node.down_cap_bps));
+  }
+}
+
+std::optional<std::vector<size_t>> RoundShop::PathOf(NodeId from, NodeId to) const {
   const auto routed = routes_.find({from, to});
   const std::vector<NodeId> direct = {from, to};
   const std::vector<NodeId>& nodes = routed == routes_.end() ? direct : *routed->second;
   return LinksOfPath(nodes, view_);
 }
 
-double Shop::TimeOf(const std::vector<size_t>& path) const {
-  double seconds = 0;
-  for (const size_t link : path) seconds += HopTime(link);
-  return seconds;
+void RoundShop::Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after,
+                      Itinerary& itinerary) const {
+  if (!station.has_value()) return;
+  const size_t step = itinerary.steps.size();
+  itinerary.steps.push_back({*station, travel_s, {}});
+  for (const size_t before : after) itinerary.steps[before].next.push_back(step);
+  after = {step};
 }
 
-void Shop::Use(const std::vector<size_t>& path, double bits, double head, double tail) {
-  double left = TimeOf(path) + tail;
-  for (const size_t at : path) {
+std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after,
+                                      Itinerary& itinerary) const {
+  const std::optional<std::vector<size_t>> path = PathOf(from, to);
+  if (!path.has_value()) return std::nullopt;
+  std::vector<size_t> last = after;
+  for (const size_t at : *path) {
     const NetworkLink& link = view_.links()[at];
-    left -= HopTime(at);
-    const double after = left + TravelSeconds(link);
-    links_[at].Use(bits, head, after);
-    up_[*view_.IndexOf(link.from)].Use(bits, head, after);
-    down_[*view_.IndexOf(link.to)].Use(bits, head, after);
-    head += HopTime(at);
+    Visit(up_[*view_.IndexOf(link.from)], 0, last, itinerary);
+    Visit(links_[at], TravelSeconds(link), last, itinerary);
+    Visit(down_[*view_.IndexOf(link.to)], 0, last, itinerary);
   }
+  return last.front();
 }
 
-// One half as a list of edges from the root outwards, with the time of each.
-struct HalfEdges {
-  struct Edge {
-    NodeId node;
-    NodeId parent;
-    std::vector<size_t> path;
-    double seconds = 0;
-  };
-  std::vector<Edge> edges;  // an edge comes after that of its parent
-
-  // For each node the time to or from the root.
-  std::map<NodeId, double> Distances(NodeId root) const {
-    std::map<NodeId, double> distances = {{root, 0.0}};
-    for (const Edge& edge : edges) distances[edge.node] = distances.at(edge.parent) + edge.seconds;
-    return distances;
-  }
-  // For each node the time to or from the farthest one below it.
-  std::map<NodeId, double> Heights(NodeId root) const {
-    std::map<NodeId, double> heights = {{root, 0.0}};
-    for (const Edge& edge : edges) heights[edge.node] = 0;
-    for (auto edge = edges.rbegin(); edge != edges.rend(); ++edge) {
-      double& height = heights.at(edge->parent);
-      height = std::max(height, heights.at(edge->node) + edge->seconds);
-    }
-    return heights;
-  }
-};
-
-// The nodes so that each comes after its parent.
+// The nodes but the root, so that each comes after its parent.
 std::vector<NodeId> FromTheRoot(NodeId root, const std::map<NodeId, NodeId>& parent_of) {
   std::map<NodeId, std::vector<NodeId>> children;
   for (const auto& [node, parent] : parent_of) children[parent].push_back(node);
@@ -160,51 +109,58 @@ std::vector<NodeId> FromTheRoot(NodeId root, const std::map<NodeId, NodeId>& par
   return nodes;
 }
 
-bool Shop::Add(const Tree& tree, double bits) {
-  HalfEdges reduce;
-  HalfEdges broadcast;
-  for (const bool up : {true, false}) {
-    const std::map<NodeId, NodeId>& parent_of = up ? tree.reduce_parent : tree.broadcast_parent;
-    for (const NodeId node : FromTheRoot(tree.root, parent_of)) {
-      const NodeId parent = parent_of.at(node);
-      std::optional<std::vector<size_t>> path = up ? PathOf(node, parent) : PathOf(parent, node);
-      if (!path.has_value()) return false;
-      const double seconds = TimeOf(*path);
-      (up ? reduce : broadcast).edges.push_back({node, parent, *std::move(path), seconds});
-    }
+bool RoundShop::Add(const Tree& tree) {
+  Itinerary itinerary;
+  std::vector<NodeId> upwards = FromTheRoot(tree.root, tree.reduce_parent);
+  std::reverse(upwards.begin(), upwards.end());
+  for (const NodeId node : upwards) {
+    const NodeId parent = tree.reduce_parent.at(node);
+    const std::optional<size_t> last = Pass(node, parent, itinerary.reduced_at[node], itinerary);
+    if (!last.has_value()) return false;
+    itinerary.reduced_at[parent].push_back(*last);
   }
-  const std::map<NodeId, double> to_root = reduce.Distances(tree.root);
-  const std::map<NodeId, double> summed = reduce.Heights(tree.root);
-  const std::map<NodeId, double> from_root = broadcast.Distances(tree.root);
-  const std::map<NodeId, double> below = broadcast.Heights(tree.root);
-  for (const HalfEdges::Edge& edge : reduce.edges) {
-    Use(edge.path, bits, summed.at(edge.node), to_root.at(edge.parent) + below.at(tree.root));
+  std::map<NodeId, std::vector<size_t>> result_at = {{tree.root, itinerary.reduced_at[tree.root]}};
+  for (const NodeId node : FromTheRoot(tree.root, tree.broadcast_parent)) {
+    const NodeId parent = tree.broadcast_parent.at(node);
+    const std::optional<size_t> last = Pass(parent, node, result_at.at(parent), itinerary);
+    if (!last.has_value()) return false;
+    result_at[node] = {*last};
   }
-  for (const HalfEdges::Edge& edge : broadcast.edges) {
-    Use(edge.path, bits, summed.at(tree.root) + from_root.at(edge.parent), below.at(edge.node));
-  }
-  if (bits > 0) longest_tree_ = std::max(longest_tree_, summed.at(tree.root) + below.at(tree.root));
+  shop_.AddKind(std::move(itinerary.steps));
   return true;
 }
 
-double Shop::Finish() const {
-  double finish = longest_tree_;
-  for (const std::vector<Station>* stations : {&links_, &up_, &down_}) {
-    for (const Station& station : *stations) finish = std::max(finish, station.Finish());
+// The chunks of the tensors in the order in which they are sent.
+std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
+  std::vector<double> shares;
+  for (const Tree& tree : policy.trees) shares.push_back(tree.share);
+  absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, policy.chunk_max_elements);
+  BANYAN_CHECK(chunks.ok());
+  std::vector<FlowShop::Job> jobs;
+  for (size_t i = 0; i < tensor_elements.size(); ++i) {
+    const KeyId key(static_cast<uint32_t>(i + 1));
+    BANYAN_CHECK(chunks->AddKey(key, tensor_elements[i]).ok());
+    for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
+      const double bits = kBitsPerElement * static_cast<double>(chunks->RangeOf(key, chunk).elements);
+      jobs.push_back({chunks->TreeOf(key, chunk).value(), bits});
+    }
   }
-  return finish;
+  return jobs;
 }
 
 }  // namespace
 
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<int64_t>& tensor_elements) {
-  const Division division = Divide(policy, tensor_elements);
-  Shop shop(policy, view, division.chunk_bits);
-  for (size_t i = 0; i < policy.trees.size(); ++i) {
-    if (!shop.Add(policy.trees[i], division.bits[i])) return absl::InfiniteDuration();
+  RoundShop round(policy, view);
+  for (const Tree& tree : policy.trees) {
+    if (!round.Add(tree)) return absl::InfiniteDuration();
   }
-  return absl::Seconds(shop.Finish());
+  std::vector<FlowShop::Job> scheduled = Chunks(policy, tensor_elements);
+  const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
+  const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
+  scheduled.resize(kept);
+  return absl::Seconds(round.shop().Makespan(scheduled) + round.shop().LongestWork(others));
 }
 
 }  // namespace banyan

@@ -15,15 +15,16 @@ namespace banyan {
 // Of float32 values as they are, when nothing is compressed.
 inline constexpr double kBitsPerElement = 32;
 
+// Long enough for links of trees that meet to fall behind, short enough to be asked for many policies.
+inline constexpr int64_t kScheduledChunks = 1024;
+
 // From the push of all tensors at once, in KeyId order, until every node has the whole result. `tensor_elements` are
 // their sizes; each element takes kBitsPerElement.
 //
-// Chunks pass every link in the same order, so a round is a permutation flow shop, whose length some link decides: the
-// time until the first chunk can be there, the time that all of its chunks take, and the time that the last one still
-// needs from there up to its root and down to the farthest node. The trees' chunks alternate, so the first and the last
-// may be of any tree that uses the link: the means over its bits count. Computing, acknowledgements and detours count
-// nothing. Infinite when a link of the policy is not in the view. REQUIRES: sizes are at least 1, and the policy
-// was valid for some view with the same nodes.
+// Every link passes on one chunk after the other (topology/flow_shop.h); the first kScheduledChunks are scheduled one
+// by one, the others take as long as the busiest link needs for them. Computing, acknowledgements and detours count
+// nothing, lost packets count as their mean. Infinite when a link of the policy is not in the view. REQUIRES: sizes are
+// at least 1, and the policy was valid for some view with the same nodes.
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<int64_t>& tensor_elements);
 

@@ -6,10 +6,9 @@
 
 namespace banyan {
 
-// In seconds, from the last bit's leaving to its being there for who reads the connection in order: the propagation
-// delay, and what lost packets add on a link that is kept busy. A lost packet comes a round trip later, and what was
-// sent in the meantime waits for it; so everything does when a packet is lost in every round trip. The rate is taken to
-// be what it is with the losses.
+// In seconds, from the last bit's leaving to its being there for who reads the connection in order, on average: the
+// propagation delay, and what lost packets add on a link that is kept busy. A lost packet comes a round trip later, and
+// what the same connection sent in the meantime waits for it. The rate is taken to be what it is with the losses.
 double TravelSeconds(const NetworkLink& link);
 
 }  // namespace banyan

@@ -31,9 +31,9 @@ TEST_P(RoundTimeTest, TheSimulatedRoundTakesAboutAsLong) {
   const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   ASSERT_TRUE(policy.ok()) << policy.status();
   const absl::Duration predicted = PredictRoundTime(*policy, view, options.tensor_elements);
-  // What it leaves out only adds: acknowledgements, lost packets, the order of what meets on a link.
-  EXPECT_GT(report->synchronisation_p50, 0.99 * predicted);
-  EXPECT_LT(report->synchronisation_p50, 1.25 * predicted);
+  // It leaves out acknowledgements and takes lost packets as their mean.
+  EXPECT_GT(report->synchronisation_p50, 0.92 * predicted);
+  EXPECT_LT(report->synchronisation_p50, 1.1 * predicted);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, RoundTimeTest,
@@ -42,7 +42,8 @@ INSTANTIATE_TEST_SUITE_P(Cases, RoundTimeTest,
                                          Case{"fapt", 244000000, 65536}, Case{"star", 1000000, 16384},
                                          Case{"star", 46000000, 65536}, Case{"mst", 1000000, 65536},
                                          Case{"mst", 46000000, 16384}, Case{"bkt", 1000000, 16384},
-                                         Case{"bkt", 10000000, 262144}));
+                                         Case{"bkt", 10000000, 262144}, Case{"packed", 1000000, 4096},
+                                         Case{"packed", 10000000, 8192}, Case{"packed", 46000000, 8192}));
 
 }  // namespace
 }  // namespace banyan
