@@ -25,10 +25,11 @@ absl::Duration MeanRoundTrip(const PolicySlice& slice) {
   return parts_bps > 0 ? sum / parts_bps : absl::ZeroDuration();
 }
 
-// What keeps the link busy while an end pauses, and a chunk more, since a part of a chunk is never on its way.
-int64_t PauseBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes) {
+// What keeps the link busy while an end pauses, and a chunk more for each connection: those that share a link are done
+// with theirs at about the same time.
+int64_t PauseBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes, int64_t connections) {
   const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kPause);
-  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + 1;
+  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + connections;
   return (rate_bps > 0 ? std::min(LinkWindows::kEnoughChunks, chunks) : LinkWindows::kEnoughChunks) * chunk_bytes;
 }
 
@@ -44,12 +45,13 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     const double rate_bps = neighbour.capped_bps.value_or(neighbour.rate_bps);
     const absl::Duration round_trip = is_capped ? std::max(neighbour.round_trip, mean) : neighbour.round_trip;
     const int64_t product_bytes = BandwidthDelayBytes(rate_bps, round_trip);
+    const int64_t connections = std::clamp<int64_t>(product_bytes / kBytesPerConnection, 1, connections_);
     const int64_t needed =
-        std::max(kBandwidthDelayProducts * product_bytes, PauseBytes(rate_bps, round_trip, chunk_bytes));
+        std::max(kBandwidthDelayProducts * product_bytes, PauseBytes(rate_bps, round_trip, chunk_bytes, connections));
     const std::optional<int64_t> limit = detours.PrimaryLimit(slice.version, neighbour.node);
     Window& window = entry->second[neighbour.node];
     window.size_bytes = fixed_bytes_ > 0 ? fixed_bytes_ : std::min(needed, limit.value_or(needed));
-    window.connections = std::clamp<int64_t>(product_bytes / kBytesPerConnection, 1, connections_);
+    window.connections = connections;
   }
 }
 

@@ -48,13 +48,14 @@ TEST_F(LinkWindowsTest, HoldTwiceTheBandwidthDelayProduct) {
   EXPECT_EQ(windows_.For(NodeId(4)), std::nullopt);
 }
 
-TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMore) {
+TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMoreForEachConnection) {
   PolicySlice slice = Slice(1);
   slice.chunk_max_elements = 100 * kChunkBytes / 4;
   Add(slice);
   Add(Slice(2));
-  // 120 kB in 100 ms and the pause: two chunks, and one more.
-  EXPECT_EQ(BytesFor(kNear), 3 * WireBytes(100 * kChunkBytes, 2));
+  // 120 kB in 100 ms and the pause: two chunks, and three more.
+  EXPECT_EQ(windows_.For(kNear)->connections, 3);
+  EXPECT_EQ(BytesFor(kNear), 5 * WireBytes(100 * kChunkBytes, 2));
   windows_.RetirePolicies(PolicyVersion(2));
   EXPECT_EQ(BytesFor(kNear), 200'000);
 }
