@@ -25,11 +25,11 @@ absl::Duration MeanRoundTrip(const PolicySlice& slice) {
   return parts_bps > 0 ? sum / parts_bps : absl::ZeroDuration();
 }
 
-// What keeps the link busy while an end pauses, a chunk that is still on its way until all of it is acknowledged, and
-// one for each connection to go on with: those that share a link are done with theirs at about the same time.
+// What keeps the link busy while an end pauses, and a chunk more for each connection: those that share a link are done
+// with theirs at about the same time.
 int64_t PauseBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes, int64_t connections) {
   const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kPause);
-  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + connections + 1;
+  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + connections;
   return (rate_bps > 0 ? std::min(LinkWindows::kEnoughChunks, chunks) : LinkWindows::kEnoughChunks) * chunk_bytes;
 }
 

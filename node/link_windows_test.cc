@@ -53,9 +53,9 @@ TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMoreForEachConn
   slice.chunk_max_elements = 100 * kChunkBytes / 4;
   Add(slice);
   Add(Slice(2));
-  // 120 kB in 100 ms and the pause: two chunks, and four more.
+  // 120 kB in 100 ms and the pause: two chunks, and three more.
   EXPECT_EQ(windows_.For(kNear)->connections, 3);
-  EXPECT_EQ(BytesFor(kNear), 6 * WireBytes(100 * kChunkBytes, 2));
+  EXPECT_EQ(BytesFor(kNear), 5 * WireBytes(100 * kChunkBytes, 2));
   windows_.RetirePolicies(PolicyVersion(2));
   EXPECT_EQ(BytesFor(kNear), 200'000);
 }
