@@ -1,8 +1,8 @@
 // How many bytes may be on their way to each neighbour without a link ack. A window holds twice the bandwidth-delay
 // product of its link, so that pauses of either end do not empty it, and less where what it does not hold could take a
 // detour. Where that product is small a window holds what the link carries while an end pauses for kPause, in whole
-// chunks, and one more for each connection. Larger ones help nothing: what is in a window cannot be overtaken by what is
-// more urgent, and on a slow link a few chunks are a good part of a round.
+// chunks, and one more for each connection. Larger ones help nothing: what is in a window cannot be overtaken by what
+// is more urgent, and on a slow link a few chunks are a good part of a round.
 //
 // Connections share their link: each chunk takes the longer to arrive, and a congestion control that has but a few
 // packets on its way cannot tell its part of the rate, so that two fill the queue between them. So a link uses no more
