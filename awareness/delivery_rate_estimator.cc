@@ -21,8 +21,12 @@ constexpr size_t kLeastSamples = 3;
 constexpr int kRoundTripsOfBusyChunk = 10;
 // The error of the round trip may change a lone chunk's estimate by at most this factor.
 constexpr int kMostCorrection = 8;
-// A chunk that found the link idle and still took so much longer than the least was held back.
+// A chunk that found the link idle and took more than so many round trips, and times what it takes to go, was held
+// back: a packet that is lost costs a round trip.
+constexpr double kLateRoundTrips = 1.5;
 constexpr double kLate = 1.25;
+// Chunks that come within this part of what the link takes for one, or of the mean, have come in a bunch.
+constexpr double kBunched = 0.5;
 // A lone chunk that reaches this part of the estimate confirms it.
 constexpr double kConfirms = 0.95;
 
@@ -33,19 +37,39 @@ double RateBps(int64_t size_bytes, absl::Duration time) {
 }  // namespace
 
 void DeliveryRateEstimator::Add(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
-  const absl::Duration took = delivery.acked_at - delivery.sent_at;
-  chunk_round_trip_.Add(delivery.acked_at, took);
+  chunk_round_trip_.Add(delivery.acked_at, delivery.acked_at - delivery.sent_at);
   if (PartialIsOver(delivery.acked_at)) TakePartial();
   const auto overtaker = std::find_if(recent_.begin(), recent_.end(), [&](const Arrival& arrival) {
     return arrival.delivery.sent_at > delivery.sent_at;
   });
   if (overtaker != recent_.end()) return AddOvertaken(delivery, overtaker->counted_in);
-  const int64_t sample = partial_.number;
-  const bool follows_late_one = !recent_.empty() && recent_.back().is_late;
-  const bool has_counted = AddInOrder(delivery, round_trip);
-  const bool is_late = !has_counted && !follows_late_one && took > kLate * *chunk_round_trip_.least();
-  recent_.push_back({delivery, has_counted ? sample : kNoSample, is_late});
+  if (round_trip.has_value()) round_trip = std::min(*round_trip, *chunk_round_trip_.least());
+  const int64_t sample = AddInOrder(delivery, round_trip);
+  const absl::Duration empty = round_trip.value_or(absl::ZeroDuration());
+  recent_.push_back({delivery, sample, sample == kNoSample ? LateSince(delivery, empty) : std::nullopt});
   if (recent_.size() > kMostRecent) recent_.pop_front();
+}
+
+absl::Duration DeliveryRateEstimator::Serialisation(int64_t size_bytes, absl::Duration empty) const {
+  const double bits = static_cast<double>(size_bytes) * 8;
+  if (!busy_.empty()) return absl::Seconds(bits / EstimateOf(busy_, true).fastest_bps);
+  double most_bps = 0;
+  for (const Arrival& arrival : recent_) {
+    const Delivery& one = arrival.delivery;
+    const absl::Duration going = one.acked_at - one.sent_at - empty;
+    if (going > absl::ZeroDuration()) most_bps = std::max(most_bps, RateBps(one.size_bytes, going));
+  }
+  return most_bps > 0 ? absl::Seconds(bits / most_bps) : absl::InfiniteDuration();
+}
+
+std::optional<Timestamp> DeliveryRateEstimator::LateSince(const Delivery& delivery, absl::Duration empty) const {
+  const absl::Duration serialisation = Serialisation(delivery.size_bytes, empty);
+  if (!recent_.empty() && recent_.back().late_since.has_value()) {
+    const Timestamp since = *recent_.back().late_since;
+    return delivery.received_at - since < kBunched * serialisation ? std::optional(since) : std::nullopt;
+  }
+  const bool is_late = delivery.acked_at - delivery.sent_at > kLateRoundTrips * empty + kLate * serialisation;
+  return is_late ? std::optional(delivery.received_at) : std::nullopt;
 }
 
 void DeliveryRateEstimator::AddOvertaken(const Delivery& delivery, int64_t sample) {
@@ -57,32 +81,44 @@ void DeliveryRateEstimator::AddOvertaken(const Delivery& delivery, int64_t sampl
   }
 }
 
-bool DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
+int64_t DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optional<absl::Duration> empty) {
   if (recent_.empty() || recent_.back().delivery.acked_at <= delivery.sent_at) {
-    AddAlone(delivery, std::min(delivery.acked_at - delivery.sent_at, round_trip.value_or(absl::ZeroDuration())));
-    return false;
+    AddAlone(delivery, empty.value_or(absl::ZeroDuration()));
+    return kNoSample;
   }
   const Arrival& before = recent_.back();
   const absl::Duration gap = delivery.received_at - before.delivery.received_at;
   if (gap < absl::ZeroDuration()) {
     BeginPartial();
-    return false;
+    return kNoSample;
   }
-  const absl::Duration least = *chunk_round_trip_.least();
-  const absl::Duration empty = std::min(least, round_trip.value_or(least));
-  if (delivery.sent_at + empty > before.delivery.acked_at + kIdleTolerance * gap) return false;
-  if (before.is_late) return false;
-  AddGap(delivery, gap);
-  return true;
+  if (!empty.has_value()) return kNoSample;
+  if (delivery.sent_at + *empty > before.delivery.acked_at + kIdleTolerance * gap) return kNoSample;
+  const bool is_held_back = before.late_since && gap < kConfirms * Serialisation(delivery.size_bytes, *empty);
+  return is_held_back ? kNoSample : AddGap(delivery, gap);
 }
 
-void DeliveryRateEstimator::AddGap(const Delivery& delivery, absl::Duration gap) {
+int64_t DeliveryRateEstimator::AddGap(const Delivery& delivery, absl::Duration gap) {
+  if (BelongsToLast(delivery.size_bytes, gap)) {
+    busy_.back().size_bytes += delivery.size_bytes;
+    busy_.back().span += gap;
+    return busy_.back().number;
+  }
+  const int64_t sample = partial_.number;
   ++partial_.chunks;
   partial_.size_bytes += delivery.size_bytes;
   partial_.span += gap;
   partial_.at = delivery.acked_at;
-  if (partial_.size_bytes < probe_chunk_bytes_ || partial_.span < kLeastSpan) return;
-  if (partial_.chunks >= probe_chunks_ || partial_.span >= kSpanOfAnyCount) TakePartial();
+  const bool is_enough = partial_.size_bytes >= probe_chunk_bytes_ && partial_.span >= kLeastSpan;
+  if (is_enough && (partial_.chunks >= probe_chunks_ || partial_.span >= kSpanOfAnyCount)) TakePartial();
+  return sample;
+}
+
+bool DeliveryRateEstimator::BelongsToLast(int64_t size_bytes, absl::Duration gap) const {
+  const int64_t before = recent_.back().counted_in;
+  if (before == kNoSample || busy_.empty() || before != busy_.back().number) return false;
+  const Sample& last = busy_.back();
+  return kBunched * RateBps(size_bytes, gap) > RateBps(last.size_bytes, last.span);
 }
 
 bool DeliveryRateEstimator::PartialIsOver(Timestamp now) const {

@@ -13,6 +13,11 @@
 // Over several connections a chunk may be overtaken by later ones. Its bytes then belong to the gap before the first
 // that overtook it, in which they passed the link, and count in the sample in which that gap does.
 //
+// A lost packet holds its chunk back by a round trip, and with it those behind on its connection, which then come in a
+// bunch. What of a bunch comes after the chunk that made a sample full counts in that sample too. And when a chunk that
+// had found the link idle was held back, gaps behind it that are shorter than the link takes for a chunk do not count,
+// neither its own to those of its bunch nor the bunch's to the next chunk, which came in time.
+//
 // A chunk that travelled alone, and took many round trips to go, kept the link busy by itself and makes a sample too. A
 // shorter lone chunk only tells that the link is at least so fast (a transport that has been idle starts slowly): it
 // may raise the estimate and confirms one that it reaches, but never lowers it.
@@ -67,7 +72,7 @@ class DeliveryRateEstimator {
       : probe_chunk_bytes_(probe_chunk_bytes), probe_chunks_(probe_chunks) {}
 
   // In order of acknowledgement. `round_trip` is the least that a message without size takes there and back, empty when
-  // unknown.
+  // unknown; no gap counts until it is known.
   void Add(const Delivery& delivery, std::optional<absl::Duration> round_trip);
   // REQUIRES: `now` is not before any `acked_at`.
   std::optional<Estimate> At(Timestamp now) const;
@@ -84,7 +89,9 @@ class DeliveryRateEstimator {
   struct Arrival {
     Delivery delivery;
     int64_t counted_in = kNoSample;  // the gap before it
-    bool is_late = false;            // so that the gap behind it is too short
+    // By the receiver's clock: when a chunk that had been held back came, this one or others with this one behind, so
+    // that the next gap is too short.
+    std::optional<Timestamp> late_since;
   };
   // The bytes and times of gaps that count and have not yet become a sample.
   struct Partial {
@@ -95,9 +102,16 @@ class DeliveryRateEstimator {
     Timestamp at;  // of the last
   };
 
-  // Whether the gap before this chunk counts. REQUIRES: it was sent no earlier than all before.
-  bool AddInOrder(const Delivery& delivery, std::optional<absl::Duration> round_trip);
-  void AddGap(const Delivery& delivery, absl::Duration gap);
+  // `empty` is the round trip of a message without size, when known. Returns the sample in which the gap before this
+  // chunk counts. REQUIRES: it was sent no earlier than all before.
+  int64_t AddInOrder(const Delivery& delivery, std::optional<absl::Duration> empty);
+  int64_t AddGap(const Delivery& delivery, absl::Duration gap);
+  // Whether it came in a bunch with what the newest sample ends with, which without it would read low.
+  bool BelongsToLast(int64_t size_bytes, absl::Duration gap) const;
+  // By the estimate; while there is none, by the fastest chunk of late.
+  absl::Duration Serialisation(int64_t size_bytes, absl::Duration empty) const;
+  // Arrival::late_since of a chunk whose gap does not count.
+  std::optional<Timestamp> LateSince(const Delivery& delivery, absl::Duration empty) const;
   void AddAlone(const Delivery& delivery, absl::Duration round_trip);
   // The first chunk that overtook it ended a gap of this sample.
   void AddOvertaken(const Delivery& delivery, int64_t sample);

@@ -193,6 +193,37 @@ TEST_F(DeliveryRateEstimatorTest, AChunkThatIsLateOnAnIdleLinkMakesNoHighRate) {
   ExpectAlwaysWithinTenth(262144 * 80);
 }
 
+// Chunks need 12.5 ms. Small ones and short bursts pass a link that is idle in between; before each burst a chunk loses
+// a packet and comes 30 ms late, together with the one behind it, just before a third that comes in time.
+TEST_F(DeliveryRateEstimatorTest, ChunksBehindALateOneMakeNoHighRate) {
+  for (int group = 0; group < 20; ++group) {
+    const Timestamp start = kSyntheticStart + absl::Seconds(group);
+    const auto add = [&](double sent_ms, double received_ms, int64_t size_bytes) {
+      const Timestamp received = start + absl::Milliseconds(received_ms);
+      Add({size_bytes, start + absl::Milliseconds(sent_ms), received, received + absl::Milliseconds(15)});
+    };
+    add(0, 15.1, 100);
+    add(100, group == 0 ? 127.5 : 157.5, 32768);
+    add(114, group == 0 ? 141.5 : 157.5, 32768);
+    add(134, 161.5, 32768);
+    for (int i = 0; i < 8; ++i) add(180, 195 + 12.5 * (i + 1), 32768);
+  }
+  EXPECT_TRUE(Estimate().is_backlogged);
+  ExpectAlwaysWithinTenth(32768 * 8 / 0.0125);
+}
+
+// Chunks need 20 ms; each tenth, with which a sample of 200 ms is full, comes 40 ms late with two others behind it.
+TEST_F(DeliveryRateEstimatorTest, ChunksOfABunchCountInOneSample) {
+  for (int i = 1; i < 200; ++i) {
+    const int behind = (i + 1) % 10;  // the one that is held back
+    const Timestamp received = kSyntheticStart + absl::Milliseconds(20 * (i + std::max(0, 2 - behind)));
+    Add({50000, kSyntheticStart + absl::Milliseconds(20 * i - 200), received, received + absl::Milliseconds(15)});
+    if (i < 20 || behind != 3) continue;
+    EXPECT_NEAR(RateBps(), 20e6, 0.5e6) << i;
+    EXPECT_NEAR(Estimate().fastest_bps, 20e6, 1e6) << i;
+  }
+}
+
 TEST_F(DeliveryRateEstimatorTest, AReceiverWhoseClockGoesBackIsNoRate) {
   SyntheticLink link({.receiver_offset = absl::Hours(5)});
   Run(link, {}, absl::Seconds(5));
