@@ -35,6 +35,12 @@ int64_t PauseBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_byt
 
 }  // namespace
 
+int64_t LinkWindows::Connections(const NeighbourSlice& neighbour) const {
+  if (options_.bytes_per_connection == 0) return options_.connections;
+  const int64_t product_bytes = BandwidthDelayBytes(neighbour.rate_bps, neighbour.round_trip);
+  return std::clamp<int64_t>(product_bytes / options_.bytes_per_connection, 1, options_.connections);
+}
+
 void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& detours) {
   auto [entry, added] = windows_.try_emplace(slice.version);
   if (!added) return;
@@ -45,12 +51,12 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     const double rate_bps = neighbour.capped_bps.value_or(neighbour.rate_bps);
     const absl::Duration round_trip = is_capped ? std::max(neighbour.round_trip, mean) : neighbour.round_trip;
     const int64_t product_bytes = BandwidthDelayBytes(rate_bps, round_trip);
-    const int64_t connections = std::clamp<int64_t>(product_bytes / kBytesPerConnection, 1, connections_);
+    const int64_t connections = Connections(neighbour);
     const int64_t needed =
         std::max(kBandwidthDelayProducts * product_bytes, PauseBytes(rate_bps, round_trip, chunk_bytes, connections));
     const std::optional<int64_t> limit = detours.PrimaryLimit(slice.version, neighbour.node);
     Window& window = entry->second[neighbour.node];
-    window.size_bytes = fixed_bytes_ > 0 ? fixed_bytes_ : std::min(needed, limit.value_or(needed));
+    window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
     window.connections = connections;
   }
 }

@@ -6,7 +6,8 @@
 //
 // Connections share their link: each chunk takes the longer to arrive, and a congestion control that has but a few
 // packets on its way cannot tell its part of the rate, so that two fill the queue between them. So a link uses no more
-// connections than have kBytesPerConnection each of its bandwidth-delay product; else one, and others when it is lost.
+// connections than have `bytes_per_connection` each of its bandwidth-delay product; else one, and others when it is
+// lost.
 //
 // Where a host's cap is shared by its links, a window rests on the part of the cap that the plan gives the link: what
 // the cap does not let through would only wait there, before chunks that are more urgent. Windows of links with a short
@@ -36,7 +37,6 @@ class LinkWindows {
   static constexpr absl::Duration kPause = absl::Milliseconds(20);
   // No pause needs more, however fast the link; a window of a link of unknown rate holds so many.
   static constexpr int64_t kEnoughChunks = 8;
-  static constexpr int64_t kBytesPerConnection = 32768;
 
   struct Window {
     int64_t size_bytes = 0;
@@ -45,9 +45,13 @@ class LinkWindows {
     friend bool operator==(const Window&, const Window&) = default;
   };
 
-  // Of the job's configuration: the size of every window, 0 for windows that suit their links; how many connections a
-  // link has.
-  LinkWindows(int64_t fixed_bytes, int64_t connections) : fixed_bytes_(fixed_bytes), connections_(connections) {}
+  struct Options {
+    int64_t fixed_bytes = 0;           // the size of every window; 0 for windows that suit their links
+    int64_t connections = 1;           // that a link has
+    int64_t bytes_per_connection = 0;  // of a bandwidth-delay product; 0: all connections are used
+  };
+
+  explicit LinkWindows(Options options) : options_(options) {}
 
   // REQUIRES: `detours` knows the policy.
   void AddPolicy(const PolicySlice& slice, const DetourSelector& detours);
@@ -58,8 +62,10 @@ class LinkWindows {
   std::optional<Window> For(NodeId neighbour) const;
 
  private:
-  const int64_t fixed_bytes_;
-  const int64_t connections_;
+  // A host's cap is not in the way of its link's own queue.
+  int64_t Connections(const NeighbourSlice& neighbour) const;
+
+  const Options options_;
   std::map<PolicyVersion, std::map<NodeId, Window>> windows_;  // of policies that live
 };
 

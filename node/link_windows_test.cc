@@ -38,7 +38,7 @@ class LinkWindowsTest : public ::testing::Test {
   }
 
   DetourSelector detours_{NodeId(1)};
-  LinkWindows windows_{0, kConnections};
+  LinkWindows windows_{{.connections = kConnections, .bytes_per_connection = 32768}};
 };
 
 TEST_F(LinkWindowsTest, HoldTwiceTheBandwidthDelayProduct) {
@@ -58,6 +58,16 @@ TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMoreForEachConn
   EXPECT_EQ(BytesFor(kNear), 5 * WireBytes(100 * kChunkBytes, 2));
   windows_.RetirePolicies(PolicyVersion(2));
   EXPECT_EQ(BytesFor(kNear), 200'000);
+}
+
+TEST_F(LinkWindowsTest, HoldOneChunkMoreThanALinkOfOneConnectionCarriesDuringAPause) {
+  PolicySlice slice = Slice(1);
+  slice.chunk_max_elements = 10 * kChunkBytes / 4;
+  slice.neighbours[0].rate_bps = 0.8e6;
+  Add(slice);
+  // 12 kB in 100 ms and the pause.
+  EXPECT_EQ(windows_.For(kNear)->connections, 1);
+  EXPECT_EQ(BytesFor(kNear), 3 * WireBytes(10 * kChunkBytes, 2));
 }
 
 TEST_F(LinkWindowsTest, HoldEightChunksOfShortOrUnknownLinks) {
@@ -118,13 +128,17 @@ TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
   // The mean round trip is (3 * 0.1 + 1 * 1) / 4 seconds.
   EXPECT_EQ(BytesFor(kNear), 2 * 3'000'000 / 8 * 0.325);
   EXPECT_EQ(BytesFor(kFar), 2 * 1'000'000 / 8);
+  // But on its way to the cap each has its own rate.
+  EXPECT_EQ(windows_.For(kNear)->connections, 3);
+  EXPECT_EQ(windows_.For(kFar)->connections, kConnections);
 }
 
 TEST_F(LinkWindowsTest, HaveTheSizeThatTheJobSays) {
-  LinkWindows fixed(4321, kConnections);
+  LinkWindows fixed({.fixed_bytes = 4321, .connections = kConnections});
   detours_.AddPolicy(Slice(1));
   fixed.AddPolicy(Slice(1), detours_);
   EXPECT_EQ(fixed.For(kNear)->size_bytes, 4321);
+  EXPECT_EQ(fixed.For(kNear)->connections, kConnections);
   EXPECT_EQ(fixed.For(NodeId(4)), std::nullopt);
 }
 

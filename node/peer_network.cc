@@ -33,7 +33,7 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
       listener_(listener),
       next_connection_(kFirstPeerConnection.value()),
       tracker_(config.resend_after),
-      windows_(config.window_bytes, config.connections_per_link),
+      windows_({config.window_bytes, config.connections_per_link, config.bytes_per_connection}),
       detours_(identity_.node),
       tick_(std::min(config.heartbeat, config.resend_after)) {}
 

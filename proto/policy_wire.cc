@@ -184,6 +184,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_workers(from.workers);
   to.set_rounds_in_flight(from.rounds_in_flight);
   to.set_connections_per_link(from.connections_per_link);
+  to.set_bytes_per_connection(from.bytes_per_connection);
   to.set_window_bytes(from.window_bytes);
   to.set_early_bytes(from.early_bytes);
   to.set_relay_bytes(from.relay_bytes);
@@ -205,6 +206,8 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.rounds_in_flight = fields.Between("rounds_in_flight", from.rounds_in_flight(), 1u, kMaxRoundsInFlight);
   config.connections_per_link =
       fields.Between("connections_per_link", from.connections_per_link(), 1u, kMaxConnectionsPerLink);
+  config.bytes_per_connection =
+      fields.Between("bytes_per_connection", from.bytes_per_connection(), int64_t{0}, kMaxMemoryBytes);
   config.window_bytes = fields.Between("window_bytes", from.window_bytes(), int64_t{0}, kMaxMemoryBytes);
   config.early_bytes = fields.Between("early_bytes", from.early_bytes(), int64_t{0}, kMaxMemoryBytes);
   config.relay_bytes = fields.Between("relay_bytes", from.relay_bytes(), int64_t{0}, kMaxMemoryBytes);

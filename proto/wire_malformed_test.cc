@@ -326,6 +326,7 @@ TEST_F(WireMalformedTest, JobConfigs) {
   RefusesConfig("workers: 1 to 65536", [](auto& config) { config.set_workers(0); });
   RefusesConfig("rounds_in_flight: 1 to 1024", [](auto& config) { config.set_rounds_in_flight(1025); });
   RefusesConfig("connections_per_link: 1 to 1024", [](auto& config) { config.set_connections_per_link(0); });
+  RefusesConfig("bytes_per_connection: 0 to", [](auto& config) { config.set_bytes_per_connection(-1); });
   RefusesConfig("window_bytes: 0 to", [](auto& config) { config.set_window_bytes(-1); });
   RefusesConfig("early_bytes: 0 to", [](auto& config) { config.set_early_bytes(-1); });
   RefusesConfig("relay_bytes: 0 to", [](auto& config) { config.set_relay_bytes(std::numeric_limits<int64_t>::max()); });

@@ -20,6 +20,7 @@ JobConfig SampleConfig() {
   config.workers = 3;
   config.rounds_in_flight = 2;
   config.connections_per_link = 4;
+  config.bytes_per_connection = 9999;
   config.window_bytes = int64_t{1} << 33;
   config.early_bytes = 1 << 20;
   config.relay_bytes = 1 << 21;

@@ -15,6 +15,8 @@ JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
   if (overlay.transport.connections.has_value()) {
     config.connections_per_link = static_cast<uint32_t>(*overlay.transport.connections);
   }
+  // What the operator has counted is used.
+  config.bytes_per_connection = overlay.transport.connections.has_value() ? 0 : overlay.transport.bytes_per_connection;
   config.window_bytes = overlay.transport.window_bytes.value_or(0);
   config.early_bytes = overlay.transport.early_bytes;
   config.relay_bytes = overlay.transport.relay_bytes;

@@ -31,6 +31,7 @@ TEST(JobConfigMakerTest, MapsEveryField) {
   expected.workers = 3;
   expected.rounds_in_flight = 2;
   expected.connections_per_link = 5;
+  expected.bytes_per_connection = 0;
   expected.window_bytes = 12345;
   expected.early_bytes = 111;
   expected.relay_bytes = 222;

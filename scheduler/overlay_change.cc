@@ -140,6 +140,7 @@ void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, bool roots
 
 void CompareTransport(const TransportConfig& was, const TransportConfig& is, Comparison& comparison) {
   comparison.Fixed("transport.connections", was.connections, is.connections);
+  comparison.Fixed("transport.bytes_per_connection", was.bytes_per_connection, is.bytes_per_connection);
   comparison.Fixed("transport.window_bytes", was.window_bytes, is.window_bytes);
   comparison.Fixed("transport.early_bytes", was.early_bytes, is.early_bytes);
   comparison.Fixed("transport.relay_bytes", was.relay_bytes, is.relay_bytes);

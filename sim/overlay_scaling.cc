@@ -23,6 +23,7 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
   if (overlay.transport.window_bytes.has_value()) {
     overlay.transport.window_bytes = divide(*overlay.transport.window_bytes);
   }
+  overlay.transport.bytes_per_connection = divide(overlay.transport.bytes_per_connection);
   overlay.awareness.probe_chunk_bytes = divide(overlay.awareness.probe_chunk_bytes);
   overlay.transport.early_bytes = divide(overlay.transport.early_bytes);
   overlay.transport.relay_bytes = divide(overlay.transport.relay_bytes);

@@ -93,6 +93,7 @@ std::string OverlayText(const OverlayConfig& overlay) {
       "chunks: {max_elements: ", overlay.chunks.max_elements, ", min_elements: ", overlay.chunks.min_elements, "}\n",
       "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n", CompressionText(overlay.compression),
       "transport: {connections: ", Or(transport.connections, "auto"),
+      ", bytes_per_connection: ", transport.bytes_per_connection,
       ", window_bytes: ", Or(transport.window_bytes, "auto"), ", early_bytes: ", transport.early_bytes,
       ", relay_bytes: ", transport.relay_bytes, "}\n", "membership: {start_with: ", Or(membership.start_with, "all"),
       ", heartbeat_seconds: ", Number(absl::ToDoubleSeconds(membership.heartbeat)),

@@ -122,6 +122,7 @@ TransportConfig ReadTransport(const YamlValue& value, YamlProblems& problems) {
   TransportConfig config;
   YamlMapReader map(value, "transport", problems);
   map.IntegerOr("connections", "auto", 1, kMaxConnections, config.connections);
+  map.Integer("bytes_per_connection", 0, kMaxBufferBytes, config.bytes_per_connection);
   map.IntegerOr("window_bytes", "auto", 1, kMaxBufferBytes, config.window_bytes);
   map.Integer("early_bytes", 0, kMaxBufferBytes, config.early_bytes);
   map.Integer("relay_bytes", 0, kMaxBufferBytes, config.relay_bytes);

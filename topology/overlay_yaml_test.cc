@@ -46,7 +46,7 @@ awareness: {enabled: false, probe_chunk_bytes: 1000, probe_chunks: 8}
 multipath: {enabled: false, primary_busy_bound: 3, auxiliary_queue_length: 6}
 chunks: {max_elements: 1000000}
 aggregation: {op: adam, learning_rate: 0.1, beta1: 0.8, beta2: 0.9, epsilon: 1e-6, weight_decay: 0.01}
-transport: {connections: 4, window_bytes: 1000000, early_bytes: 5, relay_bytes: 6}
+transport: {connections: 4, bytes_per_connection: 7, window_bytes: 1000000, early_bytes: 5, relay_bytes: 6}
 membership: {start_with: 2, heartbeat_seconds: 0.5, lost_after_seconds: 2.5}
 policy: {lease_rounds: 10, rounds_in_flight: 2}
 )";
@@ -109,6 +109,7 @@ TEST(OverlayYamlTest, ReadsTheOtherSections) {
   EXPECT_DOUBLE_EQ(overlay.aggregation.epsilon, 1e-6);
   EXPECT_DOUBLE_EQ(overlay.aggregation.weight_decay, 0.01);
   EXPECT_EQ(overlay.transport.connections, 4);
+  EXPECT_EQ(overlay.transport.bytes_per_connection, 7);
   EXPECT_EQ(overlay.transport.window_bytes, 1000000);
   EXPECT_EQ(overlay.transport.early_bytes, 5);
   EXPECT_EQ(overlay.transport.relay_bytes, 6);

@@ -45,8 +45,8 @@ class RoundShop {
   const NetworkView& view_;
   std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
   FlowShop shop_;
-  std::vector<std::optional<size_t>> links_;  // stations, by positions in the view
-  std::vector<std::optional<size_t>> up_;     // by positions of nodes; without a cap there is none
+  std::vector<size_t> links_;              // stations, by positions in the view
+  std::vector<std::optional<size_t>> up_;  // by positions of nodes; without a cap there is none
   std::vector<std::optional<size_t>> down_;
 };
 
@@ -54,7 +54,7 @@ RoundShop::RoundShop(const Policy& policy, const NetworkView& view) : view_(view
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
   const double chunk_bits = kBitsPerElement * static_cast<double>(policy.chunk_max_elements);
   for (const NetworkLink& link : view.links()) {
-    links_.emplace_back(shop_.AddStation(link.throughput_bps, WindowBits(link, chunk_bits)));
+    links_.push_back(shop_.AddStation(link.throughput_bps, WindowBits(link, chunk_bits)));
   }
   const auto add_cap = [&](const std::optional<double>& cap_bps) {
     return cap_bps.has_value() ? std::optional(shop_.AddStation(*cap_bps, std::numeric_limits<double>::infinity()))
