@@ -74,7 +74,7 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
   if (!is_enabled_) return std::nullopt;
   const absl::Duration pause = std::min(kLeastReplanPause, interval_);
   if (update_rate_ > 0 && now >= last_plan_ + pause && links.ChangedBeyond(update_rate_)) {
-    return Reason{absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100), LeastGain(now)};
+    return Reason{absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100), LeastGain(now, links)};
   }
   if (now < next_look_) return std::nullopt;
   if (!links.ChangedBeyond(0)) {
@@ -88,7 +88,8 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
     return std::nullopt;
   }
   StartInterval(now);
-  return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_)), LeastGain(now)};
+  return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_)),
+                LeastGain(now, links)};
 }
 
 absl::Duration Formulation::PauseForChange(Timestamp now, const LinkTable& links, const RoundTimes& rounds) const {
@@ -101,8 +102,10 @@ absl::Duration Formulation::PauseForChange(Timestamp now, const LinkTable& links
   return waits_for_round ? kLeastReplanPause : absl::ZeroDuration();
 }
 
-double Formulation::LeastGain(Timestamp now) const {
+double Formulation::LeastGain(Timestamp now, const LinkTable& links) const {
   if (!adopted_at_.has_value()) return kLeastGain;
+  const bool has_changed_since = links.last_change().has_value() && *links.last_change() > *adopted_at_;
+  if (has_changed_since && now - *adopted_at_ <= kFoundLate) return kLeastGainOfLate;
   const double part = absl::FDivDuration(now - *adopted_at_, kSecondThoughts);
   return part <= 0 ? kMostGain : std::min(kMostGain, kLeastGain * (1 + 1 / part));
 }

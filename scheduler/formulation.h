@@ -25,6 +25,10 @@ inline constexpr double kLeastGain = 0.1;
 // measured since may be noise, and a plan that loads all links fully suffers from all of it.
 inline constexpr absl::Duration kSecondThoughts = absl::Minutes(3);
 inline constexpr double kMostGain = 0.5;
+// But links that changed together with those that a policy was made for are no noise when they are found within this
+// time of it: so much is enough then.
+inline constexpr absl::Duration kFoundLate = absl::Seconds(30);
+inline constexpr double kLeastGainOfLate = 0.15;
 // Detours alone change when those of the new policy carry this much more together: they are ranked by every sender for
 // itself, so little is lost while the order is not the best one.
 inline constexpr double kLeastDetourGain = 0.25;
@@ -72,7 +76,7 @@ class Formulation {
 
  private:
   void StartInterval(Timestamp now);
-  double LeastGain(Timestamp now) const;
+  double LeastGain(Timestamp now, const LinkTable& links) const;
   // How long to wait at least before a plan follows the last change of a link; 0 when it may.
   absl::Duration PauseForChange(Timestamp now, const LinkTable& links, const RoundTimes& rounds) const;
 

@@ -127,6 +127,18 @@ TEST(FormulationTest, AsksForMoreSoonAfterAChangeOfPolicy) {
   EXPECT_EQ(first.LookForReason(kStart, ChangedTable(9), RoundTimes())->least_gain, kLeastGain);
 }
 
+TEST(FormulationTest, AsksForLittleMoreWhereALinkIsFoundLateToHaveChanged) {
+  const auto least_gain = [](Timestamp adopted_at, Timestamp now) {
+    Formulation formulation(Every(absl::Seconds(5)), {});
+    formulation.NoteAdopted(adopted_at);
+    return formulation.LookForReason(now, ChangedTable(2), RoundTimes())->least_gain;  // changed at kStart
+  };
+  const Timestamp before = kStart + -absl::Seconds(10);
+  EXPECT_EQ(least_gain(before, before + kFoundLate), kLeastGainOfLate);
+  EXPECT_EQ(least_gain(before, before + kFoundLate + absl::Seconds(1)), kMostGain);
+  EXPECT_EQ(least_gain(kStart + absl::Seconds(1), before + kFoundLate), kMostGain);
+}
+
 TEST(FormulationTest, DoesNotPlanForNothingNew) {
   Formulation formulation(Every(absl::Seconds(5)), {});
   const LinkTable links(TriangleNetwork());
