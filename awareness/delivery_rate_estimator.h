@@ -108,7 +108,7 @@ class DeliveryRateEstimator {
   int64_t AddGap(const Delivery& delivery, absl::Duration gap);
   // Whether it came in a bunch with what the newest sample ends with, which without it would read low.
   bool BelongsToLast(int64_t size_bytes, absl::Duration gap) const;
-  // By the estimate; while there is none, by the fastest chunk of late.
+  // By the fastest sample; while there is none, by the fastest chunk of late.
   absl::Duration Serialisation(int64_t size_bytes, absl::Duration empty) const;
   // Arrival::late_since of a chunk whose gap does not count.
   std::optional<Timestamp> LateSince(const Delivery& delivery, absl::Duration empty) const;

@@ -47,6 +47,9 @@ TEST(JobConfigMakerTest, AutoLeavesTheDefaults) {
   overlay.nodes.resize(1);
   EXPECT_EQ(MakeJobConfig(overlay, NodeId(1)).window_bytes, 0);
   EXPECT_EQ(MakeJobConfig(overlay, NodeId(1)).connections_per_link, JobConfig().connections_per_link);
+  EXPECT_EQ(MakeJobConfig(overlay, NodeId(1)).bytes_per_connection, JobConfig().bytes_per_connection);
+  overlay.transport.bytes_per_connection = 99;
+  EXPECT_EQ(MakeJobConfig(overlay, NodeId(1)).bytes_per_connection, 99);
 }
 
 TEST(JobConfigMakerTest, MapsWhatMayChange) {
