@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "deploy/wan/testing_awake_processors.h"
 #include "runtime/steady_clock.h"
 
 namespace banyan {
@@ -170,6 +171,7 @@ absl::Duration MedianRoundTrip(const WanClient& client, const std::string& from,
   const FileDescriptor near = SocketIn(client, from, SOCK_DGRAM);
   const FileDescriptor far = SocketIn(client, to, SOCK_DGRAM);
   ConnectDatagrams(client, near.get(), far.get(), to);
+  const AwakeProcessors awake;
   std::vector<absl::Duration> trips;
   for (int i = 0; i < count; ++i) {
     const Timestamp start = SteadyNow();

@@ -54,7 +54,7 @@ class TcpFlows {
   FileDescriptor epoll_;
 };
 
-// Median of `count` round trips of a small datagram between two nodes.
+// Median of `count` round trips of a small datagram between two nodes, on processors that do not rest meanwhile.
 absl::Duration MedianRoundTrip(const WanClient& client, const std::string& from, const std::string& to, int count);
 
 }  // namespace banyan
