@@ -12,9 +12,9 @@ namespace {
 // A folder depends on its own level and on lower ones.
 const std::map<std::string, int>& Levels() {
   static const std::map<std::string, int> kLevels = {
-      {"core", 0},     {"proto", 0},     {"topology", 1}, {"awareness", 1}, {"compression", 1},
-      {"node", 2},     {"scheduler", 2}, {"runtime", 3},  {"sim", 3},       {"tools", 4},
-      {"examples", 4}, {"bench", 4},     {"tests", 4},    {"deploy/wan", 4}};
+      {"third_party", -1}, {"core", 0},     {"proto", 0},     {"topology", 1}, {"awareness", 1},
+      {"compression", 1},  {"node", 2},     {"scheduler", 2}, {"runtime", 3},  {"sim", 3},
+      {"tools", 4},        {"examples", 4}, {"bench", 4},     {"tests", 4},    {"deploy/wan", 4}};
   return kLevels;
 }
 
