@@ -3,7 +3,10 @@
 Reading Abseil's, GoogleTest's and the standard library's headers is more than half of what compiling takes here. GCC looks
 for a precompiled HEADER.gch wherever it looks for HEADER, and takes it only if it was made with flags that mean the
 same; else it reads the header itself. .bazelrc names the one header that every file is to begin with (-include), and who
-depends on this rule has its precompiled form on the path. It stands for all headers of the `source` that it was made of.
+depends on this rule has its precompiled form on the path. That has all headers which `of_libraries` and `of_tests` include.
+
+GCC does not name it among a file's dependencies. So Bazel compiles nothing again when only these two files change, and what
+was compiled before is as good.
 """
 
 load("@bazel_tools//tools/cpp:toolchain_utils.bzl", "find_cpp_toolchain")
