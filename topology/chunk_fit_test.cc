@@ -66,5 +66,21 @@ TEST(ChunkFitTest, PackedPlansForTheModel) {
   }
 }
 
+// Fewer hops are worth a part of the rate when a model is small.
+TEST(ChunkFitTest, PackedGivesUpRateOnAMesh) {
+  const NetworkView view = RandomNetwork(9, 8, 1);
+  PlannerConfig config;
+  config.planner = "packed";
+  const Policy fastest = *MakePolicy(view, config);
+  for (const int64_t elements : {1'250'000, 11'500'000}) {
+    Policy large = fastest;
+    FitChunks(view, {elements}, config.chunk_min_elements, large);
+    config.tensor_elements = {elements};
+    const Policy fitted = *MakePolicy(view, config);
+    EXPECT_LT(fitted.rate_bps, 0.95 * fastest.rate_bps);
+    EXPECT_LT(fitted.round_time, 0.95 * PredictRoundTime(large, view, {elements})) << elements;
+  }
+}
+
 }  // namespace
 }  // namespace banyan

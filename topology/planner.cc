@@ -1,6 +1,7 @@
 #include "topology/planner.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -68,21 +69,27 @@ PlannerConfig WithoutModel(PlannerConfig config) {
   return config;
 }
 
-// `packed`, the same planned for chunks that suit the model, and FAPT's with several numbers of roots, each with its
-// best chunks.
-std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing,
-                                       Policy packed) {
+// Of the packing's rate: what trees may cost that fill and drain sooner.
+constexpr double kSpareParts[] = {0, 0.1, 0.2};
+
+// `packed`, the same planned for chunks that suit the model, with shallower trees too, and FAPT's with several numbers
+// of roots, each with its best chunks.
+std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerConfig& config, Policy packed) {
   std::vector<Policy> candidates;
+  const auto fit = [&](Policy& policy) { FitChunks(view, config.tensor_elements, config.chunk_min_elements, policy); };
   const double bits =
       kBitsPerElement * std::accumulate(config.tensor_elements.begin(), config.tensor_elements.end(), 0.0);
   const PlannerConfig rates_only = WithoutModel(config);
-  FitChunks(view, config.tensor_elements, config.chunk_min_elements, packed);
-  if (packed.chunk_max_elements != config.chunk_max_elements) {
-    PlannerConfig fitted = rates_only;
-    fitted.chunk_max_elements = packed.chunk_max_elements;
-    fitted.current_trees = packed.trees;
-    absl::StatusOr<Policy> again = packing.Plan(view, fitted);
-    if (again.ok()) candidates.push_back(*std::move(again));
+  fit(packed);
+  PlannerConfig fitted = rates_only;
+  fitted.chunk_max_elements = packed.chunk_max_elements;
+  fitted.current_trees = packed.trees;
+  absl::StatusOr<std::vector<Policy>> again = PackedPlanner().PlanEach(view, fitted, kSpareParts);
+  for (size_t i = 0; again.ok() && i < again->size(); ++i) {
+    Policy& policy = (*again)[i];
+    policy.chunk_max_elements = config.chunk_max_elements;
+    fit(policy);
+    candidates.push_back(std::move(policy));
   }
   const double bound_bps = packed.bound_bps;
   candidates.push_back(std::move(packed));
@@ -93,7 +100,7 @@ std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerCon
     few.roots = std::min(roots, static_cast<int>(view.nodes().size()));
     absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, few);
     if (!fapt.ok() || absl::Seconds(bits / fapt->rate_bps) > to_beat) continue;
-    FitChunks(view, config.tensor_elements, config.chunk_min_elements, *fapt);
+    fit(*fapt);
     fapt->bound_bps = bound_bps;
     candidates.push_back(*std::move(fapt));
   }
@@ -101,8 +108,8 @@ std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerCon
 }
 
 // The plan of the least round time for the model.
-Policy FitToModel(const NetworkView& view, const PlannerConfig& config, const Planner& packing, Policy packed) {
-  std::vector<Policy> candidates = CandidatesForModel(view, config, packing, std::move(packed));
+Policy FitToModel(const NetworkView& view, const PlannerConfig& config, Policy packed) {
+  std::vector<Policy> candidates = CandidatesForModel(view, config, std::move(packed));
   const auto time = [&](const Policy& candidate) { return PredictRoundTime(candidate, view, config.tensor_elements); };
   std::vector<absl::Duration> times;
   for (const Policy& candidate : candidates) times.push_back(time(candidate));
@@ -158,7 +165,7 @@ absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& 
                                       ? (*planner)->Plan(view, is_free ? WithoutModel(config) : config)
                                       : PlanWithFixedRoots(**planner, view, config);
   if (!policy.ok()) return policy;
-  if (is_free) *policy = FitToModel(view, config, **planner, *std::move(policy));
+  if (is_free) *policy = FitToModel(view, config, *std::move(policy));
   RefinePolicy(config, view, *policy);
   return policy;
 }

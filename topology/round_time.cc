@@ -29,6 +29,8 @@ class RoundShop {
   // Adds the kind of the tree's chunks; false when a link has vanished.
   bool Add(const Tree& tree);
   FlowShop& shop() { return shop_; }
+  // How often the busiest node sends or takes one of these chunks.
+  double MostChunkEnds(const std::vector<FlowShop::Job>& jobs) const;
 
  private:
   // The steps so far of one tree.
@@ -39,7 +41,7 @@ class RoundShop {
 
   std::optional<std::vector<size_t>> PathOf(NodeId from, NodeId to) const;
   // Adds an edge's steps behind those in `after`, and returns the last; nullopt when a link has vanished.
-  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary) const;
+  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary);
   void Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after, Itinerary& itinerary) const;
 
   const NetworkView& view_;
@@ -48,6 +50,7 @@ class RoundShop {
   std::vector<size_t> links_;              // stations, by positions in the view
   std::vector<std::optional<size_t>> up_;  // by positions of nodes; without a cap there is none
   std::vector<std::optional<size_t>> down_;
+  std::vector<std::vector<double>> ends_;  // of a chunk, by its kind and the node's position
 };
 
 RoundShop::RoundShop(const Policy& policy, const NetworkView& view) : view_(view) {
@@ -82,16 +85,19 @@ void RoundShop::Visit(std::optional<size_t> station, double travel_s, std::vecto
   after = {step};
 }
 
-std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after,
-                                      Itinerary& itinerary) const {
+std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary) {
   const std::optional<std::vector<size_t>> path = PathOf(from, to);
   if (!path.has_value()) return std::nullopt;
   std::vector<size_t> last = after;
   for (const size_t at : *path) {
     const NetworkLink& link = view_.links()[at];
-    Visit(up_[*view_.IndexOf(link.from)], 0, last, itinerary);
+    const size_t sender = *view_.IndexOf(link.from);
+    const size_t taker = *view_.IndexOf(link.to);
+    Visit(up_[sender], 0, last, itinerary);
     Visit(links_[at], TravelSeconds(link), last, itinerary);
-    Visit(down_[*view_.IndexOf(link.to)], 0, last, itinerary);
+    Visit(down_[taker], 0, last, itinerary);
+    ++ends_.back()[sender];
+    ++ends_.back()[taker];
   }
   return last.front();
 }
@@ -111,6 +117,7 @@ std::vector<NodeId> FromTheRoot(NodeId root, const std::map<NodeId, NodeId>& par
 
 bool RoundShop::Add(const Tree& tree) {
   Itinerary itinerary;
+  ends_.emplace_back(view_.nodes().size(), 0.0);
   std::vector<NodeId> upwards = FromTheRoot(tree.root, tree.reduce_parent);
   std::reverse(upwards.begin(), upwards.end());
   for (const NodeId node : upwards) {
@@ -128,6 +135,18 @@ bool RoundShop::Add(const Tree& tree) {
   }
   shop_.AddKind(std::move(itinerary.steps));
   return true;
+}
+
+double RoundShop::MostChunkEnds(const std::vector<FlowShop::Job>& jobs) const {
+  std::vector<double> chunks(ends_.size(), 0);
+  for (const FlowShop::Job& job : jobs) ++chunks[job.kind];
+  double most = 0;
+  for (size_t node = 0; node < view_.nodes().size(); ++node) {
+    double ends = 0;
+    for (size_t kind = 0; kind < ends_.size(); ++kind) ends += chunks[kind] * ends_[kind][node];
+    most = std::max(most, ends);
+  }
+  return most;
 }
 
 // The chunks of the tensors in the order in which they are sent.
@@ -157,10 +176,11 @@ absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
     if (!round.Add(tree)) return absl::InfiniteDuration();
   }
   std::vector<FlowShop::Job> scheduled = Chunks(policy, tensor_elements);
+  const double handling_s = kSecondsPerChunkEnd * round.MostChunkEnds(scheduled);
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);
-  return absl::Seconds(round.shop().Makespan(scheduled) + round.shop().LongestWork(others));
+  return absl::Seconds(round.shop().Makespan(scheduled) + round.shop().LongestWork(others) + handling_s);
 }
 
 }  // namespace banyan

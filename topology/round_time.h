@@ -15,6 +15,9 @@ namespace banyan {
 // Of float32 values as they are, when nothing is compressed.
 inline constexpr double kBitsPerElement = 32;
 
+// What sending or taking a chunk costs one thread of a node, whatever its size (docs/performance.md).
+inline constexpr double kSecondsPerChunkEnd = 35e-6;
+
 // Long enough for links of trees that meet to fall behind, short enough to be asked for many policies.
 inline constexpr int64_t kScheduledChunks = 1024;
 
@@ -22,9 +25,11 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // their sizes; each element takes kBitsPerElement.
 //
 // Every link passes on one chunk after the other (topology/flow_shop.h); the first kScheduledChunks are scheduled one
-// by one, the others take as long as the busiest link needs for them. Computing, acknowledgements and detours count
-// nothing, lost packets count as their mean. Infinite when a link of the policy is not in the view. REQUIRES: sizes are
-// at least 1, and the policy was valid for some view with the same nodes.
+// by one, the others take as long as the busiest link needs for them. What the busiest node needs for its chunks is
+// added as if it did nothing else meanwhile, since nodes share processors with training. Headers,
+// acknowledgements, sums and detours count nothing, lost packets count as their mean. Infinite when a link of the
+// policy is not in the view. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same
+// nodes.
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<int64_t>& tensor_elements);
 

@@ -28,7 +28,7 @@ NetworkView Line(std::optional<double> cap_of_b_mbps = std::nullopt) {
                                Link(kB, kC, 4, absl::Milliseconds(20)), Link(kC, kB, 4, absl::Milliseconds(20))});
 }
 
-// Rooted on A; a chunk of 1000 elements takes 4 ms on the link of A and 8 ms on that of C.
+// Rooted on A.
 Policy OnA(const NetworkView& view) {
   PlannerConfig config;
   config.planner = "mst";
@@ -37,17 +37,35 @@ Policy OnA(const NetworkView& view) {
   return *MakePolicy(view, config);
 }
 
+// What a chunk takes on a link.
+double ChunkMs(double elements, double mbps) { return elements * kBitsPerElement / mbps / 1000; }
+
+// B takes and sends every chunk twice.
+double HandlingMs(int chunks) { return chunks * 4 * kSecondsPerChunkEnd * 1000; }
+
+double PredictedMs(const std::vector<int64_t>& tensor_elements) {
+  return absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), tensor_elements));
+}
+
 TEST(RoundTimeTest, OneChunkTakesItsWayUpAndDown) {
-  EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {1000}), absl::Milliseconds(2 * (8 + 20 + 4 + 10)));
+  EXPECT_NEAR(PredictedMs({1000}), 2 * (ChunkMs(1000, 4) + 20 + ChunkMs(1000, 8) + 10) + HandlingMs(1), 1e-3);
 }
 
 TEST(RoundTimeTest, ManyChunksWaitForTheSlowestLink) {
   // Ten chunks leave C, the last still goes over both links and back; the way down is as slow and not slower.
-  EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {10000}), absl::Milliseconds(10 * 8 + 20 + 4 + 10 + 4 + 10 + 8 + 20));
+  EXPECT_NEAR(PredictedMs({10000}), 11 * ChunkMs(1000, 4) + 2 * ChunkMs(1000, 8) + 60 + HandlingMs(10), 1e-3);
   // In whole chunks: eleven of a smaller size.
-  const double chunk_ms = 8 * 10001.0 / 11 / 1000;
-  EXPECT_NEAR(absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), {10001})),
-              11 * chunk_ms + 20 + chunk_ms + 10 + 10 + chunk_ms + 20, 0.1);
+  const double size = 10001.0 / 11;
+  EXPECT_NEAR(PredictedMs({10001}), 12 * ChunkMs(size, 4) + 2 * ChunkMs(size, 8) + 60 + HandlingMs(11), 0.1);
+}
+
+TEST(RoundTimeTest, ChunksCostMoreThanTheirElements) {
+  Policy policy = OnA(Line());
+  const auto predicted_s = [&] { return absl::ToDoubleSeconds(PredictRoundTime(policy, Line(), {1'000'000})); };
+  const double large_s = predicted_s();
+  policy.chunk_max_elements = 100;
+  // Nine thousand chunks more, less what the last of them takes on its way.
+  EXPECT_NEAR(predicted_s() - large_s, 9000 * 4 * kSecondsPerChunkEnd, 0.05);
 }
 
 TEST(RoundTimeTest, TensorsCountTogether) {

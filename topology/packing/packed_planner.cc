@@ -113,37 +113,59 @@ std::vector<Tree> TreesOf(const Selection& selection, const NetworkView& view) {
   return trees;
 }
 
-}  // namespace
-
-absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
-  const absl::StatusOr<Policy> fapt = PlanFapt(view, config);
-  if (!fapt.ok()) return fapt.status();
-  RouteTable routes(&view);
-  if (!config.fixed_roots.empty()) {
-    return AssemblePolicy("packed", config, RerouteTrees(view, fapt->trees), routes);
-  }
-  if (view.nodes().size() < 2) return AssemblePolicy("packed", config, fapt->trees, routes);
-  const CapacityGraph graph(view);
-  const Precision& precision = PrecisionFor(view.nodes().size());
+// FAPT's trees to begin with, and those of the policy in use to look at.
+PackingOptions OptionsFor(const NetworkView& view, const PlannerConfig& config, const std::vector<Tree>& fapt_trees) {
   PackingOptions options{.roots = {},
                          .seeds = {},
                          .candidates = {},
-                         .accuracy = precision.accuracy,
+                         .accuracy = PrecisionFor(view.nodes().size()).accuracy,
                          .work = PackingWork(view.nodes().size())};
-  const std::set<NodeId> roots = RootsFor(view, config, fapt->trees);
+  const std::set<NodeId> roots = RootsFor(view, config, fapt_trees);
   for (const NodeId root : roots) options.roots.push_back(*view.IndexOf(root));
-  AddHalves(fapt->trees, view, options.seeds);
+  AddHalves(fapt_trees, view, options.seeds);
   AddHalves(UsableTrees(config.current_trees, roots, view), view, options.candidates);
+  return options;
+}
+
+}  // namespace
+
+absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+  if (!config.fixed_roots.empty()) {
+    const absl::StatusOr<Policy> fapt = PlanFapt(view, config);
+    if (!fapt.ok()) return fapt.status();
+    RouteTable routes(&view);
+    return AssemblePolicy("packed", config, RerouteTrees(view, fapt->trees), routes);
+  }
+  absl::StatusOr<std::vector<Policy>> policies = PlanEach(view, config, {0.0});
+  if (!policies.ok()) return policies.status();
+  return std::move(policies->front());
+}
+
+absl::StatusOr<std::vector<Policy>> PackedPlanner::PlanEach(const NetworkView& view, const PlannerConfig& config,
+                                                            absl::Span<const double> spare_parts) const {
+  const absl::StatusOr<Policy> fapt = PlanFapt(view, config);
+  if (!fapt.ok()) return fapt.status();
+  RouteTable routes(&view);
+  const auto assemble = [&](std::vector<Tree> trees) {
+    return AssemblePolicy("packed", config, std::move(trees), routes);
+  };
+  if (view.nodes().size() < 2) return std::vector<Policy>(spare_parts.size(), assemble(fapt->trees));
+  const CapacityGraph graph(view);
+  const PackingOptions options = OptionsFor(view, config, fapt->trees);
   const TreePacking packing = PackTrees(graph, options);
-  const double floor_bps = std::max(packing.seeds_rate_bps, (1 - precision.for_few_trees) * packing.rate_bps);
-  const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
-                                   .delays = ChunkSeconds(view, config.chunk_max_elements),
-                                   .work = options.work / kSelectionWorkDivisor};
-  std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
-  if (packing.rate_bps > 0) trees = TreesOf(SelectHalves(graph, packing, selection), view);
-  Policy policy = AssemblePolicy("packed", config, std::move(trees), routes);
-  policy.bound_bps = std::min(policy.bound_bps, packing.bound_bps);
-  return policy;
+  const double for_few_trees = PrecisionFor(view.nodes().size()).for_few_trees;
+  std::vector<Policy> policies;
+  for (const double spare : spare_parts) {
+    const double floor_bps = std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
+    const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
+                                     .delays = ChunkSeconds(view, config.chunk_max_elements),
+                                     .work = options.work / kSelectionWorkDivisor};
+    std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
+    if (packing.rate_bps > 0) trees = TreesOf(SelectHalves(graph, packing, selection), view);
+    policies.push_back(assemble(std::move(trees)));
+    policies.back().bound_bps = std::min(policies.back().bound_bps, packing.bound_bps);
+  }
+  return policies;
 }
 
 }  // namespace banyan

@@ -4,7 +4,10 @@
 #ifndef BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_
 #define BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_
 
+#include <vector>
+
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "topology/planner.h"
 
 namespace banyan {
@@ -15,6 +18,11 @@ class PackedPlanner : public Planner {
   // reach with the best shares; a root may have several trees. With config.fixed_roots there is one tree for each of
   // them.
   absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const override;
+
+  // Several plans of one packing. Each may miss so much of the packing's rate, as a part of it, where that leaves
+  // shallower trees, or as much as Plan where that is more. REQUIRES: parts are below 1; there are no fixed roots.
+  absl::StatusOr<std::vector<Policy>> PlanEach(const NetworkView& view, const PlannerConfig& config,
+                                               absl::Span<const double> spare_parts) const;
 };
 
 }  // namespace banyan

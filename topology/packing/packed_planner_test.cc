@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "topology/overlay_yaml.h"
@@ -63,6 +65,43 @@ TEST(PackedPlannerTest, KeepsToAsManyRootsAsItMayUse) {
   config.roots = 1;
   config.root = NodeId(4);
   for (const Tree& tree : Planned(Internet2Network(), config).trees) EXPECT_EQ(tree.root, NodeId(4));
+}
+
+// The longest way of the tree's chunks, in edges.
+size_t Depth(const Tree& tree) {
+  size_t depth = 0;
+  for (const std::map<NodeId, NodeId>* parents : {&tree.reduce_parent, &tree.broadcast_parent}) {
+    size_t most = 0;
+    for (const auto& [node, parent] : *parents) {
+      size_t edges = 1;
+      for (NodeId at = parent; at != tree.root; at = parents->at(at)) ++edges;
+      most = std::max(most, edges);
+    }
+    depth += most;
+  }
+  return depth;
+}
+
+double MeanDepth(const Policy& policy) {
+  double depth = 0;
+  for (const Tree& tree : policy.trees) depth += tree.share * static_cast<double>(Depth(tree));
+  return depth;
+}
+
+TEST(PackedPlannerTest, TradesRateForShallowTrees) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    const NetworkView view = RandomNetwork(9, 8, seed);
+    const absl::StatusOr<std::vector<Policy>> policies = PackedPlanner().PlanEach(view, {}, {0.0, 0.1, 0.2});
+    ASSERT_TRUE(policies.ok()) << policies.status();
+    ASSERT_EQ(policies->size(), 3u);
+    EXPECT_EQ((*policies)[0].trees, Planned(view).trees);
+    for (size_t i = 1; i < 3; ++i) {
+      const Policy& policy = (*policies)[i];
+      EXPECT_TRUE(ValidatePolicy(policy, view).ok()) << ValidatePolicy(policy, view);
+      EXPECT_GE(policy.rate_bps, (1 - 0.1 * static_cast<double>(i) - 1e-3) * (*policies)[0].rate_bps);
+      EXPECT_LT(MeanDepth(policy), 0.8 * MeanDepth(policies->front())) << seed;
+    }
+  }
 }
 
 TEST(PackedPlannerTest, RoutesFixedRootsAroundEachOther) {

@@ -1,6 +1,8 @@
 #include "topology/packing/packed_trees.h"
 
 #include <algorithm>
+#include <compare>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -15,8 +17,8 @@ namespace {
 constexpr double kLeastPart = 1e-7;
 
 // How much a path's whole delay counts beside what its links cost, in the half trees that are grown: 1 is right for a
-// path that alone decides, less where other paths are as slow.
-constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1};
+// path that alone decides, less where other paths are as slow, more where prices are low.
+constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
 
 // How often half trees are grown at the prices of a selection, and what that costs for each half tree and link.
 constexpr int kGrowths = 3;
@@ -35,6 +37,9 @@ class Selector {
     Improve();
     Thin();
     Level();
+    for (const HalfTree& half : selection_.halves) {
+      selection_.delays_s.push_back(DelayOfHalf(graph_, half, options_.delays));
+    }
     return std::move(selection_);
   }
 
@@ -158,24 +163,30 @@ class Selector {
   int64_t work_ = 0;
 };
 
-// Both lists hold positions and volumes that sum to the same. Takes the largest of each until nothing is left.
-void PairOnRoot(std::vector<std::pair<double, size_t>> reduced, std::vector<std::pair<double, size_t>> broadcast,
-                double least_bps, std::vector<HalfPair>& pairs) {
-  const auto largest = [](std::vector<std::pair<double, size_t>>& halves) {
-    return std::max_element(halves.begin(), halves.end(), [](const auto& a, const auto& b) {
-      return a.first < b.first || (a.first == b.first && b.second < a.second);
-    });
-  };
+// A half tree of a root, and how much of it is in no pair yet.
+struct Unpaired {
+  double delay_s = 0;
+  size_t half = 0;
+  double volume_bps = 0;
+
+  friend auto operator<=>(const Unpaired&, const Unpaired&) = default;
+};
+
+// Both lists sum to the same volume.
+void PairOnRoot(std::vector<Unpaired> reduced, std::vector<Unpaired> broadcast, double least_bps,
+                std::vector<HalfPair>& pairs) {
+  // The next of each is the last.
+  std::sort(reduced.begin(), reduced.end());
+  std::sort(broadcast.begin(), broadcast.end(), std::greater<>());
   while (!reduced.empty() && !broadcast.empty()) {
-    const auto from = largest(reduced);
-    const auto to = largest(broadcast);
-    const double volume_bps = std::min(from->first, to->first);
-    if (volume_bps <= least_bps) return;
-    pairs.push_back({from->second, to->second, volume_bps});
-    from->first -= volume_bps;
-    to->first -= volume_bps;
-    if (from->first <= least_bps) reduced.erase(from);
-    if (to->first <= least_bps) broadcast.erase(to);
+    Unpaired& from = reduced.back();
+    Unpaired& to = broadcast.back();
+    const double volume_bps = std::min(from.volume_bps, to.volume_bps);
+    if (volume_bps > least_bps) pairs.push_back({from.half, to.half, volume_bps});
+    from.volume_bps -= volume_bps;
+    to.volume_bps -= volume_bps;
+    if (from.volume_bps <= least_bps) reduced.pop_back();
+    if (to.volume_bps <= least_bps) broadcast.pop_back();
   }
 }
 
@@ -187,15 +198,15 @@ Selection SelectHalves(const CapacityGraph& graph, const TreePacking& packing, c
 
 std::vector<HalfPair> PairHalves(const Selection& selection) {
   struct Halves {
-    std::vector<std::pair<double, size_t>> reduced;
-    std::vector<std::pair<double, size_t>> broadcast;
+    std::vector<Unpaired> reduced;
+    std::vector<Unpaired> broadcast;
   };
   std::map<size_t, Halves> by_root;
   double sum_bps = 0;
   for (size_t i = 0; i < selection.halves.size(); ++i) {
     Halves& halves = by_root[selection.halves[i].root];
     const bool is_reduce = selection.halves[i].half == Half::kReduce;
-    (is_reduce ? halves.reduced : halves.broadcast).emplace_back(selection.volumes_bps[i], i);
+    (is_reduce ? halves.reduced : halves.broadcast).push_back({selection.delays_s[i], i, selection.volumes_bps[i]});
     if (is_reduce) sum_bps += selection.volumes_bps[i];
   }
   std::vector<HalfPair> pairs;

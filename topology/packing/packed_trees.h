@@ -21,6 +21,7 @@ struct SelectionOptions {
 struct Selection {
   std::vector<HalfTree> halves;
   std::vector<double> volumes_bps;
+  std::vector<double> delays_s;  // their slowest paths
 };
 
 // Of the packing's half trees, and of shallow ones that are looked for, those that reach the rate with the least delay
@@ -35,8 +36,8 @@ struct HalfPair {
   double volume_bps = 0;
 };
 
-// Pairs what is reduced on a root with what is broadcast from it: on each root at most one pair less than it has half
-// trees.
+// Pairs what is reduced on a root with what is broadcast from it, the slowest with the fastest, so that no tree has two
+// slow halves where that can be helped: on each root at most one pair less than it has half trees.
 std::vector<HalfPair> PairHalves(const Selection& selection);
 
 }  // namespace banyan

@@ -92,7 +92,8 @@ TEST(PairHalvesTest, PairsSumToTheirHalves) {
                              {Half::kBroadcast, 0, {}},
                              {Half::kReduce, 3, {}},
                              {Half::kBroadcast, 3, {}}},
-                            {7e6, 4e6, 3e6, 6e6, 5e6, 5e6}};
+                            {7e6, 4e6, 3e6, 6e6, 5e6, 5e6},
+                            {0.2, 0.1, 0.3, 0.2, 0.1, 0.1}};
   const std::vector<HalfPair> pairs = PairHalves(selection);
   EXPECT_EQ(pairs.size(), 4u);
   std::map<size_t, double> sums;
@@ -104,6 +105,25 @@ TEST(PairHalvesTest, PairsSumToTheirHalves) {
     sums[pair.broadcast] += pair.volume_bps;
   }
   for (size_t i = 0; i < selection.halves.size(); ++i) EXPECT_NEAR(sums[i], selection.volumes_bps[i], 1);
+}
+
+TEST(PairHalvesTest, TheSlowestWithTheFastest) {
+  const Selection selection{
+      {{Half::kReduce, 0, {}}, {Half::kReduce, 0, {}}, {Half::kBroadcast, 0, {}}, {Half::kBroadcast, 0, {}}},
+      {5e6, 5e6, 5e6, 5e6},
+      {0.1, 0.4, 0.1, 0.4}};
+  for (const HalfPair& pair : PairHalves(selection)) {
+    EXPECT_NEAR(selection.delays_s[pair.reduce] + selection.delays_s[pair.broadcast], 0.5, 1e-9);
+  }
+}
+
+TEST(SelectHalvesTest, KnowsTheirSlowestPaths) {
+  const Packed packed = Pack(Internet2Network());
+  const Selection selection = SelectHalves(packed.graph, packed.packing, packed.options);
+  ASSERT_EQ(selection.delays_s.size(), selection.halves.size());
+  for (size_t i = 0; i < selection.halves.size(); ++i) {
+    EXPECT_EQ(selection.delays_s[i], DelayOfHalf(packed.graph, selection.halves[i], packed.options.delays));
+  }
 }
 
 }  // namespace
