@@ -1,7 +1,6 @@
 #include "topology/planner.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -85,11 +84,10 @@ std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerCon
   fitted.chunk_max_elements = packed.chunk_max_elements;
   fitted.current_trees = packed.trees;
   absl::StatusOr<std::vector<Policy>> again = PackedPlanner().PlanEach(view, fitted, kSpareParts);
-  for (size_t i = 0; again.ok() && i < again->size(); ++i) {
-    Policy& policy = (*again)[i];
-    policy.chunk_max_elements = config.chunk_max_elements;
-    fit(policy);
-    candidates.push_back(std::move(policy));
+  if (again.ok()) candidates = *std::move(again);
+  for (Policy& shallow : candidates) {
+    shallow.chunk_max_elements = config.chunk_max_elements;
+    fit(shallow);
   }
   const double bound_bps = packed.bound_bps;
   candidates.push_back(std::move(packed));

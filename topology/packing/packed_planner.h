@@ -19,8 +19,8 @@ class PackedPlanner : public Planner {
   // them.
   absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const override;
 
-  // Several plans of one packing. Each may miss so much of the packing's rate, as a part of it, where that leaves
-  // shallower trees, or as much as Plan where that is more. REQUIRES: parts are below 1; there are no fixed roots.
+  // Plans of one packing, one for each part: so much of the packing's rate it may give up for shallower trees, and what
+  // Plan gives up in any case. REQUIRES: parts are below 1; there are no fixed roots.
   absl::StatusOr<std::vector<Policy>> PlanEach(const NetworkView& view, const PlannerConfig& config,
                                                absl::Span<const double> spare_parts) const;
 };

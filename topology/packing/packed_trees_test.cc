@@ -112,7 +112,9 @@ TEST(PairHalvesTest, TheSlowestWithTheFastest) {
       {{Half::kReduce, 0, {}}, {Half::kReduce, 0, {}}, {Half::kBroadcast, 0, {}}, {Half::kBroadcast, 0, {}}},
       {5e6, 5e6, 5e6, 5e6},
       {0.1, 0.4, 0.1, 0.4}};
-  for (const HalfPair& pair : PairHalves(selection)) {
+  const std::vector<HalfPair> pairs = PairHalves(selection);
+  ASSERT_EQ(pairs.size(), 2u);
+  for (const HalfPair& pair : pairs) {
     EXPECT_NEAR(selection.delays_s[pair.reduce] + selection.delays_s[pair.broadcast], 0.5, 1e-9);
   }
 }
