@@ -37,6 +37,7 @@ double RateBps(int64_t size_bytes, absl::Duration time) {
 }  // namespace
 
 void DeliveryRateEstimator::Add(const Delivery& delivery, std::optional<absl::Duration> round_trip) {
+  way_back_.Add(delivery.acked_at, delivery.acked_at - delivery.received_at);
   chunk_round_trip_.Add(delivery.acked_at, delivery.acked_at - delivery.sent_at);
   if (PartialIsOver(delivery.acked_at)) TakePartial();
   const auto overtaker = std::find_if(recent_.begin(), recent_.end(), [&](const Arrival& arrival) {
@@ -93,7 +94,8 @@ int64_t DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optiona
     return kNoSample;
   }
   if (!empty.has_value()) return kNoSample;
-  if (delivery.sent_at + *empty > before.delivery.acked_at + kIdleTolerance * gap) return kNoSample;
+  const Timestamp acked_at = before.delivery.received_at + *way_back_.least();
+  if (delivery.sent_at + *empty > acked_at + kIdleTolerance * gap) return kNoSample;
   const bool is_held_back = before.late_since && gap < kConfirms * Serialisation(delivery.size_bytes, *empty);
   return is_held_back ? kNoSample : AddGap(delivery, gap);
 }

@@ -10,6 +10,11 @@
 // sample or two and no estimate; a true change is seen after half of them. There is no maximum filter, so a drop is not
 // hidden.
 //
+// Acks wait behind the traffic of the way back, for far longer than a round trip where that is slow. Nothing moves on
+// the link meanwhile when the window is on its way, so a gap in which the sender only waited for them must not count.
+// An acknowledgement therefore counts as having come when it would have without that wait: the least time from arrival
+// to acknowledgement of late after the arrival. The clocks' offset is in both.
+//
 // Over several connections a chunk may be overtaken by later ones. Its bytes then belong to the gap before the first
 // that overtook it, in which they passed the link, and count in the sample in which that gap does.
 //
@@ -126,7 +131,8 @@ class DeliveryRateEstimator {
   int64_t probe_chunk_bytes_;
   uint32_t probe_chunks_;
   WindowedMinimum chunk_round_trip_{kRoundTripWindow};
-  std::deque<Arrival> recent_;  // that were not overtaken; the newest last
+  WindowedMinimum way_back_{kRoundTripWindow};  // from arrival, by the receiver's clock, to acknowledgement
+  std::deque<Arrival> recent_;                  // that were not overtaken; the newest last
   Partial partial_;
   std::deque<Sample> busy_;
   std::deque<Sample> alone_;  // since the newest of those

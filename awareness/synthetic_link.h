@@ -22,12 +22,17 @@ inline constexpr Timestamp kSyntheticStart = Timestamp::FromNanoseconds(int64_t{
 
 class SyntheticLink {
  public:
+  static constexpr absl::Duration kAcksPass = absl::Seconds(1);
+  static constexpr absl::Duration kAcksCycle = absl::Seconds(5);
+
   struct Options {
     double rate_bps = 20e6;
     absl::Duration delay = absl::Milliseconds(15);
     absl::Duration jitter = absl::ZeroDuration();           // uniform, 0 to this, both ways; order is kept
     absl::Duration receiver_offset = absl::ZeroDuration();  // of its clock at the start
     double receiver_drift = 0;
+    // Acks wait so long behind other traffic, except in the first kAcksPass of each kAcksCycle.
+    absl::Duration acks_wait = absl::ZeroDuration();
   };
   struct Traffic {
     int in_flight = 8;  // at most
@@ -91,13 +96,18 @@ class SyntheticLink {
     return std::max(time, next->first + next->second);
   }
 
+  absl::Duration AcksWait(Timestamp time) const {
+    const absl::Duration in_cycle = (time - kSyntheticStart) % kAcksCycle;
+    return in_cycle < kAcksPass ? absl::ZeroDuration() : options_.acks_wait;
+  }
+
   void Send(int64_t size_bytes) {
     const Timestamp begin = std::max(now_, wire_free_);
     const double rate_bps = std::prev(rates_.upper_bound(begin))->second;
     wire_free_ = begin + absl::Seconds(static_cast<double>(size_bytes) * 8 / rate_bps);
     arrived_ = std::max(arrived_, wire_free_ + OneWay());
     const Timestamp read = Awake(receiver_pauses_, arrived_);
-    last_ack_ = std::max(last_ack_, read + OneWay());
+    last_ack_ = std::max(last_ack_, read + OneWay() + AcksWait(read));
     acks_.push_back({size_bytes, now_, ReceiverClock(read), Awake(sender_pauses_, last_ack_)});
   }
 
