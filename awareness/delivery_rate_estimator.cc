@@ -69,7 +69,8 @@ std::optional<Timestamp> DeliveryRateEstimator::LateSince(const Delivery& delive
     const Timestamp since = *recent_.back().late_since;
     return delivery.received_at - since < kBunched * serialisation ? std::optional(since) : std::nullopt;
   }
-  const bool is_late = delivery.acked_at - delivery.sent_at > kLateRoundTrips * empty + kLate * serialisation;
+  const Timestamp acked_at = delivery.received_at + *way_back_.least();
+  const bool is_late = acked_at - delivery.sent_at > kLateRoundTrips * empty + kLate * serialisation;
   return is_late ? std::optional(delivery.received_at) : std::nullopt;
 }
 
