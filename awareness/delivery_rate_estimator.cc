@@ -63,14 +63,17 @@ absl::Duration DeliveryRateEstimator::Serialisation(int64_t size_bytes, absl::Du
   return most_bps > 0 ? absl::Seconds(bits / most_bps) : absl::InfiniteDuration();
 }
 
+Timestamp DeliveryRateEstimator::AckedWithoutWait(const Delivery& delivery) const {
+  return delivery.received_at + *way_back_.least();
+}
+
 std::optional<Timestamp> DeliveryRateEstimator::LateSince(const Delivery& delivery, absl::Duration empty) const {
   const absl::Duration serialisation = Serialisation(delivery.size_bytes, empty);
   if (!recent_.empty() && recent_.back().late_since.has_value()) {
     const Timestamp since = *recent_.back().late_since;
     return delivery.received_at - since < kBunched * serialisation ? std::optional(since) : std::nullopt;
   }
-  const Timestamp acked_at = delivery.received_at + *way_back_.least();
-  const bool is_late = acked_at - delivery.sent_at > kLateRoundTrips * empty + kLate * serialisation;
+  const bool is_late = AckedWithoutWait(delivery) - delivery.sent_at > kLateRoundTrips * empty + kLate * serialisation;
   return is_late ? std::optional(delivery.received_at) : std::nullopt;
 }
 
@@ -95,8 +98,7 @@ int64_t DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optiona
     return kNoSample;
   }
   if (!empty.has_value()) return kNoSample;
-  const Timestamp acked_at = before.delivery.received_at + *way_back_.least();
-  if (delivery.sent_at + *empty > acked_at + kIdleTolerance * gap) return kNoSample;
+  if (delivery.sent_at + *empty > AckedWithoutWait(before.delivery) + kIdleTolerance * gap) return kNoSample;
   const bool is_held_back = before.late_since && gap < kConfirms * Serialisation(delivery.size_bytes, *empty);
   return is_held_back ? kNoSample : AddGap(delivery, gap);
 }

@@ -115,6 +115,8 @@ class DeliveryRateEstimator {
   bool BelongsToLast(int64_t size_bytes, absl::Duration gap) const;
   // By the fastest sample; while there is none, by the fastest chunk of late.
   absl::Duration Serialisation(int64_t size_bytes, absl::Duration empty) const;
+  // When its ack would have come if it had not waited on the way back. REQUIRES: some delivery was added.
+  Timestamp AckedWithoutWait(const Delivery& delivery) const;
   // Arrival::late_since of a chunk whose gap does not count.
   std::optional<Timestamp> LateSince(const Delivery& delivery, absl::Duration empty) const;
   void AddAlone(const Delivery& delivery, absl::Duration round_trip);
