@@ -87,7 +87,7 @@ void DeliveryRateEstimator::AddOvertaken(const Delivery& delivery, int64_t sampl
 }
 
 int64_t DeliveryRateEstimator::AddInOrder(const Delivery& delivery, std::optional<absl::Duration> empty) {
-  if (recent_.empty() || recent_.back().delivery.acked_at <= delivery.sent_at) {
+  if (recent_.empty() || AckedWithoutWait(recent_.back().delivery) <= delivery.sent_at) {
     AddAlone(delivery, empty.value_or(absl::ZeroDuration()));
     return kNoSample;
   }
@@ -147,11 +147,14 @@ void DeliveryRateEstimator::TakePartial() {
 void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration round_trip) {
   const absl::Duration took = delivery.acked_at - delivery.sent_at;
   if (delivery.size_bytes < std::max<int64_t>(1, probe_chunk_bytes_) || took <= absl::ZeroDuration()) return;
-  const absl::Duration going = std::max(took - round_trip, took / kMostCorrection);
-  const bool is_busy = round_trip > absl::ZeroDuration() && going >= kRoundTripsOfBusyChunk * round_trip;
-  const Sample sample{kNoSample, delivery.size_bytes, going, delivery.acked_at};
-  if (!is_busy) return Push(alone_, sample);
-  Push(busy_, sample);
+  // An ack that waited must not make a link slow. Nor may one that did not make it fast: its own ack bounds the rate.
+  const absl::Duration on_link = AckedWithoutWait(delivery) - delivery.sent_at - round_trip;
+  const bool is_busy = round_trip > absl::ZeroDuration() && on_link >= kRoundTripsOfBusyChunk * round_trip;
+  if (!is_busy) {
+    const absl::Duration going = std::max(took - round_trip, took / kMostCorrection);
+    return Push(alone_, {kNoSample, delivery.size_bytes, going, delivery.acked_at});
+  }
+  Push(busy_, {kNoSample, delivery.size_bytes, on_link, delivery.acked_at});
   alone_.clear();
 }
 

@@ -13,7 +13,8 @@
 // Acks wait behind the traffic of the way back, for far longer than a round trip where that is slow. Nothing moves on
 // the link meanwhile when the window is on its way, so a gap in which the sender only waited for them must not count.
 // An acknowledgement therefore counts as having come when it would have without that wait: the least time from arrival
-// to acknowledgement of late after the arrival. The clocks' offset is in both.
+// to acknowledgement of late after the arrival. The clocks' offset is in both. Only a lower bound (below) rests on when
+// it came: the round trip of a message without size may be longer than the least ways there and back together.
 //
 // Over several connections a chunk may be overtaken by later ones. Its bytes then belong to the gap before the first
 // that overtook it, in which they passed the link, and count in the sample in which that gap does.

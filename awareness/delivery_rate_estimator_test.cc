@@ -104,6 +104,35 @@ TEST_F(DeliveryRateEstimatorTest, AWindowThatWaitsForAcksIsNoSlowLink) {
   }
 }
 
+// One chunk at a time, and an ack that waits for many round trips: the link has been idle meanwhile.
+TEST_F(DeliveryRateEstimatorTest, ALoneChunkThatWaitsForItsAckIsNoSlowLink) {
+  for (double rate_bps : {2e6, 20e6}) {
+    Restart();
+    SyntheticLink link({.rate_bps = rate_bps, .acks_wait = absl::Milliseconds(400)});
+    Run(link, {.chunk_bytes = 65536}, absl::Seconds(20));
+    Run(link, {.in_flight = 1}, absl::Seconds(60));
+    EXPECT_TRUE(Estimate().is_backlogged);
+    EXPECT_NEAR(RateBps(), rate_bps, 0.1 * rate_bps);
+    ExpectAlwaysWithinTenth(rate_bps);
+  }
+}
+
+// Chunks need 100 ms, and jitter changes that by a fifth. Every other one finds the link idle, and its ack waits.
+TEST_F(DeliveryRateEstimatorTest, AChunkWhoseAckWaitsIsNotLate) {
+  for (int group = 0; group < 20; ++group) {
+    const Timestamp start = kSyntheticStart + absl::Seconds(group);
+    const auto add = [&](int sent_ms, int received_ms) {
+      const Timestamp received = start + absl::Milliseconds(received_ms);
+      const absl::Duration back = absl::Milliseconds(group == 0 ? 15 : 115);
+      Add({262144, start + absl::Milliseconds(sent_ms), received, received + back});
+    };
+    add(0, 115);
+    add(20, group % 2 == 0 ? 195 : 235);
+  }
+  EXPECT_TRUE(Estimate().is_backlogged);
+  EXPECT_NEAR(RateBps(), 262144 * 80, 0.05 * 262144 * 80);
+}
+
 TEST_F(DeliveryRateEstimatorTest, PausesOfEitherProcessDoNotShow) {
   for (absl::Duration pause : {absl::Milliseconds(50), absl::Milliseconds(500), absl::Seconds(3)}) {
     Restart();

@@ -26,7 +26,16 @@ void LinkMeter::Configure(Settings settings) {
   delivery_rate_ = DeliveryRateEstimator(settings.probe_chunk_bytes, settings.probe_chunks);
 }
 
+void LinkMeter::NoteStart(const AckedChunk& chunk, Timestamp now) {
+  if (!is_starting_) return;
+  if (!started_at_.has_value() && chunk.size_bytes > 0) started_at_ = now;
+  if (!started_at_.has_value() || now - *started_at_ < kStart) return;
+  is_starting_ = false;
+  delivery_rate_ = DeliveryRateEstimator(settings_.probe_chunk_bytes, settings_.probe_chunks);
+}
+
 void LinkMeter::OnAck(const AckedChunk& chunk, Timestamp now) {
+  NoteStart(chunk, now);
   source_ = chunk.is_auxiliary ? LinkMeasurement::Source::kAuxiliary : LinkMeasurement::Source::kPrimary;
   delivery_rate_.Add({chunk.size_bytes, chunk.sent_at, now, chunk.received_at}, round_trip_.least());
   AddOneWay(chunk.size_bytes, chunk.sent_at, chunk.received_at, now);
@@ -58,7 +67,7 @@ std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
   measurement.source = source_;
   measurement.rate_bps = std::clamp(rate->rate_bps, kLeastRateBps, kMostRateBps);
   measurement.one_way_delay_rate_bps = std::min(one_way_rate_.rate_bps(), kMostRateBps);
-  measurement.is_backlogged = rate->is_backlogged;
+  measurement.is_backlogged = rate->is_backlogged && !is_starting_;
   measurement.delay = std::min(*delay_.least(), *round_trip_.least());
   measurement.age = now - rate->at;
   measurement.clock_offset = clock->offset;
@@ -67,6 +76,7 @@ std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
 }
 
 std::optional<double> LinkMeter::FastestBps(Timestamp now) const {
+  if (is_starting_) return std::nullopt;
   const std::optional<DeliveryRateEstimator::Estimate> rate = delivery_rate_.At(now);
   if (!rate.has_value() || !rate->is_backlogged || rate->samples < kLeastSamples) return std::nullopt;
   return rate->fastest_bps;

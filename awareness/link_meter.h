@@ -6,6 +6,10 @@
 // a time on a short link. The delivery rate (DeliveryRateEstimator) stays within a few percent under pipelining and is
 // the one reported as the rate; the other is reported beside it for comparison. See their headers for both errors.
 //
+// For kStart after its first chunk the rate is a lower bound only, whatever the link: congestion control is looking for
+// it, and where all links of a job start together, the queues that it fills on the way hold back each other's acks.
+// Nodes then read half of the rate for many seconds. What was learned until then is forgotten.
+//
 // The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken, so a standing queue
 // of other traffic adds to it; which part of a round trip belongs to which direction nobody can tell, so where the two
 // differ the delay errs by half the difference (it is within clock_uncertainty).
@@ -30,6 +34,8 @@ namespace banyan {
 class LinkMeter {
  public:
   static constexpr int64_t kSmallBytes = 4096;
+  // The time in which BBR looks again for the round trip of an empty path.
+  static constexpr absl::Duration kStart = absl::Seconds(10);
 
   struct Settings {
     int64_t probe_chunk_bytes = 40000;
@@ -52,13 +58,15 @@ class LinkMeter {
   // A heartbeat of the neighbour has come. Echoes of what was never sent have no effect on more than this link's
   // values.
   void OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now);
-  // Empty until both a rate and the clock offset are known.
+  // Empty until both a rate and the clock offset are known. Not backlogged within kStart.
   std::optional<LinkMeasurement> Measure(Timestamp now) const;
   // The fastest that the link has been of late while it was kept busy; empty when it was not, or too shortly. Noise and
   // losses make single samples low: a link that has really become slow is slow in all of them.
   std::optional<double> FastestBps(Timestamp now) const;
 
  private:
+  // Ends the start when it is over.
+  void NoteStart(const AckedChunk& chunk, Timestamp now);
   void AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp received_at, Timestamp now);
 
   Settings settings_;
@@ -67,6 +75,8 @@ class LinkMeter {
   ClockOffset clock_;
   WindowedMinimum round_trip_{DeliveryRateEstimator::kRoundTripWindow};  // of heartbeats
   WindowedMinimum delay_{DeliveryRateEstimator::kRoundTripWindow};
+  std::optional<Timestamp> started_at_;  // the first ack of a chunk that has a size
+  bool is_starting_ = true;
   LinkMeasurement::Source source_ = LinkMeasurement::Source::kPrimary;
 };
 

@@ -71,6 +71,22 @@ TEST(LinkMeterTest, TheFastestFallsOnlyWithTheLinkItself) {
   EXPECT_EQ(slow.meter.FastestBps(slow.link.now()), std::nullopt);
 }
 
+TEST(LinkMeterTest, ASlowStartIsNoSlowLink) {
+  Bench bench({});
+  // Messages without size do not make a transport look for the rate.
+  bench.Run({.in_flight = 1, .chunk_bytes = 0, .burst_chunks = 1, .rest = absl::Seconds(1)}, absl::Seconds(20));
+  bench.link.SetRate(absl::Seconds(20), 8e6);
+  bench.link.SetRate(absl::Seconds(29), 20e6);
+  bench.Run({}, absl::Seconds(9));
+  EXPECT_NEAR(bench.Measured().rate_bps, 8e6, 0.8e6);
+  EXPECT_FALSE(bench.Measured().is_backlogged);
+  EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), std::nullopt);
+  bench.Run({}, absl::Seconds(3));
+  EXPECT_NEAR(bench.Measured().rate_bps, 20e6, 2e6);
+  EXPECT_TRUE(bench.Measured().is_backlogged);
+  EXPECT_NE(bench.meter.FastestBps(bench.link.now()), std::nullopt);
+}
+
 TEST(LinkMeterTest, Eq14IsRightForOneChunkAtATimeOnAShortLink) {
   Bench bench({.delay = absl::Milliseconds(1), .receiver_offset = absl::Milliseconds(50)});
   bench.Run({.in_flight = 1}, absl::Seconds(20));
