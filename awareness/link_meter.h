@@ -34,8 +34,8 @@ namespace banyan {
 class LinkMeter {
  public:
   static constexpr int64_t kSmallBytes = 4096;
-  // The time in which BBR looks again for the round trip of an empty path.
-  static constexpr absl::Duration kStart = absl::Seconds(10);
+  // After 10 s BBR looks again for the round trip of an empty path, and sends little meanwhile. Then it has settled.
+  static constexpr absl::Duration kStart = absl::Seconds(15);
 
   struct Settings {
     int64_t probe_chunk_bytes = 40000;

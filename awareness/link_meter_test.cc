@@ -76,8 +76,8 @@ TEST(LinkMeterTest, ASlowStartIsNoSlowLink) {
   // Messages without size do not make a transport look for the rate.
   bench.Run({.in_flight = 1, .chunk_bytes = 0, .burst_chunks = 1, .rest = absl::Seconds(1)}, absl::Seconds(20));
   bench.link.SetRate(absl::Seconds(20), 8e6);
-  bench.link.SetRate(absl::Seconds(29), 20e6);
-  bench.Run({}, absl::Seconds(9));
+  bench.link.SetRate(absl::Seconds(34), 20e6);
+  bench.Run({}, absl::Seconds(14));
   EXPECT_NEAR(bench.Measured().rate_bps, 8e6, 0.8e6);
   EXPECT_FALSE(bench.Measured().is_backlogged);
   EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), std::nullopt);

@@ -307,7 +307,7 @@ TEST_F(PeerNetworkTest, MeasuresWhileThePolicySaysSo) {
   large.chunk_max_elements = 12500;
   network_.AddPolicy(first, large);
   const auto clock_of_2 = [](Timestamp time) { return time + absl::Hours(1); };
-  for (uint32_t second = 1; second <= 13; ++second) {  // past LinkMeter::kStart
+  for (uint32_t second = 1; second <= 18; ++second) {  // past LinkMeter::kStart
     Deadline(1);
     const Timestamp beat = Sent<PeerHeartbeat>()[0].second.sent_at;
     StepContext step = Now();
