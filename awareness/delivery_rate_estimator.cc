@@ -51,6 +51,12 @@ void DeliveryRateEstimator::Add(const Delivery& delivery, std::optional<absl::Du
   if (recent_.size() > kMostRecent) recent_.pop_front();
 }
 
+void DeliveryRateEstimator::ForgetRate() {
+  BeginPartial();
+  busy_.clear();
+  alone_.clear();
+}
+
 absl::Duration DeliveryRateEstimator::Serialisation(int64_t size_bytes, absl::Duration empty) const {
   const double bits = static_cast<double>(size_bytes) * 8;
   if (!busy_.empty()) return absl::Seconds(bits / EstimateOf(busy_, true).fastest_bps);
@@ -147,7 +153,6 @@ void DeliveryRateEstimator::TakePartial() {
 void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration round_trip) {
   const absl::Duration took = delivery.acked_at - delivery.sent_at;
   if (delivery.size_bytes < std::max<int64_t>(1, probe_chunk_bytes_) || took <= absl::ZeroDuration()) return;
-  // An ack that waited must not make a link slow. Nor may one that did not make it fast: its own ack bounds the rate.
   const absl::Duration on_link = AckedWithoutWait(delivery) - delivery.sent_at - round_trip;
   const bool is_busy = round_trip > absl::ZeroDuration() && on_link >= kRoundTripsOfBusyChunk * round_trip;
   if (!is_busy) {

@@ -80,6 +80,8 @@ class DeliveryRateEstimator {
   // In order of acknowledgement. `round_trip` is the least that a message without size takes there and back, empty when
   // unknown; no gap counts until it is known.
   void Add(const Delivery& delivery, std::optional<absl::Duration> round_trip);
+  // Forgets the rate, and keeps what tells whether the next chunks find the link busy.
+  void ForgetRate();
   // REQUIRES: `now` is not before any `acked_at`.
   std::optional<Estimate> At(Timestamp now) const;
 

@@ -31,7 +31,7 @@ void LinkMeter::NoteStart(const AckedChunk& chunk, Timestamp now) {
   if (!started_at_.has_value() && chunk.size_bytes > 0) started_at_ = now;
   if (!started_at_.has_value() || now - *started_at_ < kStart) return;
   is_starting_ = false;
-  delivery_rate_ = DeliveryRateEstimator(settings_.probe_chunk_bytes, settings_.probe_chunks);
+  delivery_rate_.ForgetRate();
 }
 
 void LinkMeter::OnAck(const AckedChunk& chunk, Timestamp now) {

@@ -76,14 +76,16 @@ TEST(LinkMeterTest, ASlowStartIsNoSlowLink) {
   // Messages without size do not make a transport look for the rate.
   bench.Run({.in_flight = 1, .chunk_bytes = 0, .burst_chunks = 1, .rest = absl::Seconds(1)}, absl::Seconds(20));
   bench.link.SetRate(absl::Seconds(20), 8e6);
-  bench.link.SetRate(absl::Seconds(34), 20e6);
+  bench.link.SetRate(absl::Seconds(35), 20e6);
   bench.Run({}, absl::Seconds(14));
   EXPECT_NEAR(bench.Measured().rate_bps, 8e6, 0.8e6);
   EXPECT_FALSE(bench.Measured().is_backlogged);
   EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), std::nullopt);
-  bench.Run({}, absl::Seconds(3));
+  // One sample after the start: neither those before nor the chunks in front of it count.
+  bench.Run({}, absl::Seconds(1.9));
   EXPECT_NEAR(bench.Measured().rate_bps, 20e6, 2e6);
   EXPECT_TRUE(bench.Measured().is_backlogged);
+  bench.Run({}, absl::Seconds(2));
   EXPECT_NE(bench.meter.FastestBps(bench.link.now()), std::nullopt);
 }
 
