@@ -41,14 +41,16 @@ absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values)
 
 absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, absl::Span<float> values,
                                 const std::function<absl::Status(absl::Span<float>)>& all_reduce) {
-  RoundTimes times;
   for (int64_t round = 1;; ++round) {
     FillValues(member.rank, round, values);
-    gate.Arrive(member.rank, round, times);
+    gate.Arrive(member.rank, round);
     if (!gate.AwaitOpening(round, kPatience)) return absl::OkStatus();
+    RoundTimes times;
     times.start_ns = SteadyNow().nanoseconds();
     if (absl::Status status = all_reduce(values); !status.ok()) return status;
     times.end_ns = SteadyNow().nanoseconds();
+    gate.End(member.rank, round, times);
+    if (!gate.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
     if (absl::Status status = CheckSums(member.world, round, values); !status.ok()) return status;
   }
 }

@@ -25,7 +25,9 @@ namespace {
 constexpr uint64_t kMagic = 0x62616e79616e6767;
 constexpr int64_t kClosed = std::numeric_limits<int64_t>::max();
 // Short beside a round, long beside what a look costs.
-constexpr std::chrono::microseconds kLookInterval(300);
+constexpr absl::Duration kOpeningLookInterval = absl::Microseconds(300);
+// Longer, as those who look take processors from those who have not ended the round.
+constexpr absl::Duration kEndLookInterval = absl::Milliseconds(5);
 
 absl::StatusOr<void*> Map(int fd, size_t size, const std::string& path) {
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -38,7 +40,8 @@ absl::StatusOr<void*> Map(int fd, size_t size, const std::string& path) {
 struct RoundGate::Shared {
   struct Member {
     std::atomic<int64_t> arrived{0};
-    RoundTimes last;  // written before `arrived`
+    std::atomic<int64_t> ended{0};
+    RoundTimes last;  // written before `ended`
   };
   uint64_t magic = kMagic;
   int64_t members = 0;
@@ -77,22 +80,43 @@ absl::StatusOr<std::unique_ptr<RoundGate>> RoundGate::Open(const std::string& pa
 
 RoundGate::~RoundGate() { munmap(shared_, sizeof(Shared)); }
 
-void RoundGate::Arrive(int member, int64_t round, RoundTimes last) {
+void RoundGate::Arrive(int member, int64_t round) {
+  BANYAN_CHECK(member >= 0 && member < members_);
+  shared_->slots[static_cast<size_t>(member)].arrived.store(round, std::memory_order_release);
+}
+
+void RoundGate::End(int member, int64_t round, RoundTimes times) {
   BANYAN_CHECK(member >= 0 && member < members_);
   Shared::Member& slot = shared_->slots[static_cast<size_t>(member)];
-  slot.last = last;
-  slot.arrived.store(round, std::memory_order_release);
+  slot.last = times;
+  slot.ended.store(round, std::memory_order_release);
 }
 
 bool RoundGate::AwaitOpening(int64_t round, absl::Duration patience) const {
-  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(patience);
-  for (;;) {
-    const int64_t open = shared_->open.load(std::memory_order_acquire);
-    if (open >= round) return open != kClosed;
-    if (std::chrono::steady_clock::now() >= deadline) return false;
-    std::this_thread::sleep_for(kLookInterval);
-  }
+  const auto is_open = [this, round] { return shared_->open.load(std::memory_order_acquire) >= round; };
+  return Await(is_open, patience, kOpeningLookInterval) && !IsClosed();
 }
+
+bool RoundGate::AwaitAllEnded(int64_t round, absl::Duration patience) const {
+  const auto has_ended = [round](const Shared::Member& slot) {
+    return slot.ended.load(std::memory_order_acquire) >= round;
+  };
+  const auto is_over = [this, has_ended] {
+    return IsClosed() || std::all_of(shared_->slots.begin(), shared_->slots.begin() + members_, has_ended);
+  };
+  return Await(is_over, patience, kEndLookInterval) && !IsClosed();
+}
+
+bool RoundGate::Await(const std::function<bool()>& is_over, absl::Duration patience, absl::Duration look_interval) {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoMilliseconds(patience);
+  while (!is_over()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(absl::ToChronoMicroseconds(look_interval));
+  }
+  return true;
+}
+
+bool RoundGate::IsClosed() const { return shared_->open.load(std::memory_order_acquire) == kClosed; }
 
 bool RoundGate::AllArrived(int64_t round) const {
   return std::all_of(shared_->slots.begin(), shared_->slots.begin() + members_, [round](const Shared::Member& slot) {

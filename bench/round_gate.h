@@ -1,12 +1,13 @@
 // Where the processes of a benchmark wait for each other, outside of the network that is measured: a file that all of
 // one machine map. The benchmark makes it and opens one round after the other; members arrive when they are ready for
-// the next one, and leave the times of the last one there. Thread-compatible; members are processes, and share nothing
-// else.
+// the next one. Those that have ended it leave its times there, and wait for the rest before they do anything else, as
+// they all share the machine's processors. Thread-compatible; members are processes, and share nothing else.
 #ifndef BANYAN_BENCH_ROUND_GATE_H_
 #define BANYAN_BENCH_ROUND_GATE_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -33,23 +34,28 @@ class RoundGate {
   RoundGate& operator=(const RoundGate&) = delete;
   ~RoundGate();
 
-  // For members. Rounds count from 1; the times are those of the round before, and mean nothing before the first one.
-  void Arrive(int member, int64_t round, RoundTimes last);
-  // Until the round is open; false when there will be none, or after `patience`.
+  // For members. Rounds count from 1. Each arrives at a round, awaits its opening, ends it, and awaits the others' end.
+  void Arrive(int member, int64_t round);
+  void End(int member, int64_t round, RoundTimes times);
+  // Both are false when the gate is closed, or after `patience`.
   bool AwaitOpening(int64_t round, absl::Duration patience) const;
+  bool AwaitAllEnded(int64_t round, absl::Duration patience) const;
 
   // For the benchmark.
   bool AllArrived(int64_t round) const;
   void OpenRound(int64_t round);
   // Every member may end.
   void Close();
-  // Of the last round before all arrived: from the first member's start, which the opening makes the same for all, to
+  // Of the last round that all have ended: from the first member's start, which the opening makes the same for all, to
   // the last member's end.
   RoundTimes LastTimes() const;
 
  private:
   struct Shared;
   RoundGate(Shared* shared, int members) : shared_(shared), members_(members) {}
+
+  bool IsClosed() const;
+  static bool Await(const std::function<bool()>& is_over, absl::Duration patience, absl::Duration look_interval);
 
   Shared* const shared_;
   const int members_;

@@ -23,9 +23,9 @@ TEST_F(RoundGateTest, LetsMembersThroughTogether) {
   ASSERT_TRUE(gate.ok()) << gate.status();
   absl::StatusOr<std::unique_ptr<RoundGate>> mine = RoundGate::Open(path_, 2);
   ASSERT_TRUE(mine.ok()) << mine.status();
-  (*mine)->Arrive(0, 1, {});
+  (*mine)->Arrive(0, 1);
   EXPECT_FALSE((*gate)->AllArrived(1));
-  (*mine)->Arrive(1, 1, {});
+  (*mine)->Arrive(1, 1);
   EXPECT_TRUE((*gate)->AllArrived(1));
   EXPECT_FALSE((*mine)->AwaitOpening(1, absl::ZeroDuration()));
   std::thread opener([&] { (*gate)->OpenRound(1); });
@@ -38,11 +38,23 @@ TEST_F(RoundGateTest, LetsMembersThroughTogether) {
 TEST_F(RoundGateTest, ARoundLastsUntilTheLastMemberHasItsResult) {
   absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Create(path_, 3);
   ASSERT_TRUE(gate.ok()) << gate.status();
-  (*gate)->Arrive(0, 2, {100, 250});
-  (*gate)->Arrive(1, 2, {90, 220});
-  (*gate)->Arrive(2, 2, {110, 300});
+  (*gate)->End(0, 2, {100, 250});
+  (*gate)->End(1, 2, {90, 220});
+  EXPECT_FALSE((*gate)->AwaitAllEnded(2, absl::ZeroDuration()));
+  std::thread last([&] { (*gate)->End(2, 2, {110, 300}); });
+  EXPECT_TRUE((*gate)->AwaitAllEnded(2, kPatience));
+  last.join();
   EXPECT_EQ((*gate)->LastTimes().start_ns, 90);
   EXPECT_EQ((*gate)->LastTimes().end_ns, 300);
+}
+
+TEST_F(RoundGateTest, NobodyWaitsForAnEndThatDoesNotCome) {
+  absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Create(path_, 2);
+  ASSERT_TRUE(gate.ok()) << gate.status();
+  (*gate)->End(0, 1, {});
+  std::thread closer([&] { (*gate)->Close(); });
+  EXPECT_FALSE((*gate)->AwaitAllEnded(1, kPatience));
+  closer.join();
 }
 
 TEST_F(RoundGateTest, RefusesOtherFiles) {
