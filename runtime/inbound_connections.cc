@@ -18,7 +18,7 @@ int DescriptorOf(zmq::message_t& frame) { return zmq_msg_get(frame.handle(), ZMQ
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(zmq::context_t& context,
+absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(SocketPoller& poller,
                                                                              const std::string& address,
                                                                              const SocketLimits& limits) {
   const absl::Status refusal = absl::InvalidArgumentError(absl::StrCat(
@@ -27,11 +27,11 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(zmq
   int port = 0;
   if (!absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) || port < 0 || port > 65535) return refusal;
   try {
-    auto socket = std::make_unique<PolledSocket>(context, zmq::socket_type::router);
+    auto socket = std::make_unique<PolledSocket>(poller, zmq::socket_type::router);
     ApplyLimits(limits, socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
     socket->socket().bind(address);
-    return std::make_unique<InboundConnections>(context, std::move(socket), limits);
+    return std::make_unique<InboundConnections>(poller, std::move(socket), limits);
   } catch (const zmq::error_t& error) {
     return error.num() == EADDRINUSE
                ? absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"))
@@ -39,10 +39,10 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(zmq
   }
 }
 
-InboundConnections::InboundConnections(zmq::context_t& context, std::unique_ptr<PolledSocket> socket,
+InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,
                                        const SocketLimits& limits)
     : socket_(std::move(socket)),
-      monitor_(context, socket_->socket(), ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED),
+      monitor_(poller, socket_->socket(), ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED),
       limits_(limits) {}
 
 std::string InboundConnections::bound_address() const { return socket_->socket().get(zmq::sockopt::last_endpoint); }

@@ -17,6 +17,7 @@
 #include "runtime/socket_frames.h"
 #include "runtime/socket_limits.h"
 #include "runtime/socket_monitor.h"
+#include "runtime/socket_poller.h"
 #include "zmq.hpp"
 
 namespace banyan {
@@ -29,10 +30,10 @@ class InboundConnections {
     ReceivedFrames message;  // without the routing id
   };
 
-  // Errors name the address and what is wrong with it. `context` outlives this.
-  static absl::StatusOr<std::unique_ptr<InboundConnections>> Bind(zmq::context_t& context, const std::string& address,
+  // Errors name the address and what is wrong with it. `poller` outlives this.
+  static absl::StatusOr<std::unique_ptr<InboundConnections>> Bind(SocketPoller& poller, const std::string& address,
                                                                   const SocketLimits& limits);
-  InboundConnections(zmq::context_t& context, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits);
+  InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits);
 
   // With the real port.
   std::string bound_address() const;
@@ -50,10 +51,6 @@ class InboundConnections {
   SendResult Send(ConnectionId connection, std::vector<zmq::message_t>& frames);
   // What comes on it from now on is dropped.
   void Close(ConnectionId connection);
-
-  // For polling.
-  PolledSocket& socket() { return *socket_; }
-  PolledSocket& monitor() { return monitor_.receiver(); }
 
  private:
   struct Peer {

@@ -15,9 +15,9 @@ constexpr int kReconnectMs = 3'600'000;
 
 }  // namespace
 
-OutboundConnection::OutboundConnection(zmq::context_t& context, std::string address, const SocketLimits& limits,
+OutboundConnection::OutboundConnection(SocketPoller& poller, std::string address, const SocketLimits& limits,
                                        Timestamp now)
-    : context_(context), address_(std::move(address)), limits_(limits), pause_(limits.shortest_pause) {
+    : poller_(poller), address_(std::move(address)), limits_(limits), pause_(limits.shortest_pause) {
   Open(now);
 }
 
@@ -25,10 +25,10 @@ void OutboundConnection::Open(Timestamp now) {
   opened_at_ = now;
   retry_at_ = now + limits_.connect_timeout;
   try {
-    zmq::socket_t& socket = socket_.emplace(context_, zmq::socket_type::dealer).socket();
+    zmq::socket_t& socket = socket_.emplace(poller_, zmq::socket_type::dealer).socket();
     ApplyLimits(limits_, socket);
     socket.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
-    monitor_.emplace(context_, socket, kWatched);
+    monitor_.emplace(poller_, socket, kWatched);
     socket.connect(address_);
   } catch (const zmq::error_t&) {
     // An address without sense, or more connections than this process can have: others decided both. It stays down, and

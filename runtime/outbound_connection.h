@@ -14,6 +14,7 @@
 #include "runtime/socket_frames.h"
 #include "runtime/socket_limits.h"
 #include "runtime/socket_monitor.h"
+#include "runtime/socket_poller.h"
 #include "zmq.hpp"
 
 namespace banyan {
@@ -22,8 +23,8 @@ class OutboundConnection {
  public:
   enum class Change { kNone, kUp, kLost };
 
-  // Starts to connect. `context` outlives this.
-  OutboundConnection(zmq::context_t& context, std::string address, const SocketLimits& limits, Timestamp now);
+  // Starts to connect. `poller` outlives this.
+  OutboundConnection(SocketPoller& poller, std::string address, const SocketLimits& limits, Timestamp now);
 
   // Reads what the monitor has seen. With kUp the connection can carry messages; with kLost it can no more: Receive
   // gives what had still arrived, then call Reset.
@@ -39,15 +40,11 @@ class OutboundConnection {
   SendResult Send(std::vector<zmq::message_t>& frames) { return socket_->Send(frames); }
   bool Receive(ReceivedFrames& received);
 
-  // For polling; null while there is no socket.
-  PolledSocket* socket() { return socket_ ? &*socket_ : nullptr; }
-  PolledSocket* monitor() { return monitor_ ? &monitor_->receiver() : nullptr; }
-
  private:
   void Open(Timestamp now);
   void Drop();
 
-  zmq::context_t& context_;
+  SocketPoller& poller_;
   const std::string address_;
   const SocketLimits limits_;
   std::optional<PolledSocket> socket_;

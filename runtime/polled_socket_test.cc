@@ -1,20 +1,24 @@
 #include "runtime/polled_socket.h"
 
-#include <poll.h>
-
 #include "gtest/gtest.h"
+#include "runtime/event_queue.h"
+#include "runtime/steady_clock.h"
 
 namespace banyan {
 namespace {
 
-constexpr int kPatienceMs = 60'000;
+constexpr absl::Duration kPatience = absl::Seconds(60);
 
 class PolledSocketTest : public testing::Test {
  protected:
-  PolledSocketTest() : near_(context_, zmq::socket_type::pair), far_(context_, zmq::socket_type::pair) {
-    near_.socket().bind("inproc://pair");
-    far_.socket().connect("inproc://pair");
-    EXPECT_FALSE(near_.Receive(1, received_));
+  // A connected pair, of which the near one has seen all that connecting signals.
+  PolledSocketTest() : near_(near_poller_, zmq::socket_type::pair), far_(far_poller_, zmq::socket_type::pair) {
+    near_.socket().set(zmq::sockopt::sndhwm, 0);
+    near_.socket().bind("tcp://127.0.0.1:*");
+    far_.socket().connect(near_.socket().get(zmq::sockopt::last_endpoint));
+    Send(far_);
+    EXPECT_TRUE(AwaitMessage());
+    while (near_poller_.Wait(wakeup_.fd(), SteadyNow()), near_.Receive(1, received_)) continue;
   }
 
   static void Send(PolledSocket& socket, int messages = 1) {
@@ -24,46 +28,58 @@ class PolledSocketTest : public testing::Test {
       ASSERT_EQ(socket.Send(frames), SendResult::kSent);
     }
   }
-  static bool IsReadable(const PolledSocket& socket, int timeout_ms) {
-    pollfd polled = {socket.fd(), POLLIN, 0};
-    return poll(&polled, 1, timeout_ms) == 1;
+  // Until the near socket has a message.
+  bool AwaitMessage() {
+    const Timestamp deadline = SteadyNow() + kPatience;
+    while (!near_.Receive(1, received_)) {
+      if (SteadyNow() >= deadline) return false;
+      EXPECT_FALSE(near_poller_.Wait(wakeup_.fd(), deadline));
+      near_poller_.AskAfterSends(SteadyNow());
+    }
+    return true;
   }
 
-  zmq::context_t context_;
+  EventQueue wakeup_;
+  SocketPoller near_poller_{16};
+  SocketPoller far_poller_{16};
   PolledSocket near_;
   PolledSocket far_;
   ReceivedFrames received_;
 };
 
 TEST_F(PolledSocketTest, AsksOnlyAfterASignal) {
-  EXPECT_FALSE(near_.may_receive());
-  Send(far_);
-  ASSERT_TRUE(IsReadable(near_, kPatienceMs));
+  Send(far_, 2);
   EXPECT_FALSE(near_.Receive(1, received_));
-  near_.OnReadable();
-  EXPECT_TRUE(near_.Receive(1, received_));
-  EXPECT_TRUE(near_.may_receive());
+  ASSERT_TRUE(AwaitMessage());
+  ASSERT_TRUE(AwaitMessage());
   EXPECT_FALSE(near_.Receive(1, received_));
-  EXPECT_FALSE(near_.may_receive());
 }
 
-TEST_F(PolledSocketTest, EveryMessageIsSignalledWhateverElseUsesTheSocket) {
+TEST_F(PolledSocketTest, EveryMessageIsSeenWhateverElseUsesTheSocket) {
   for (int round = 0; round < 2000; ++round) {
     Send(far_, 1 + round % 3);
     // Sending may take the signal.
     if (round % 2 == 0) Send(near_);
-    EXPECT_EQ(near_.has_sent(), round % 2 == 0);
-    near_.AskAfterSend();
-    int got = 0;
-    while (got < 1 + round % 3) {
-      if (!near_.may_receive()) {
-        ASSERT_TRUE(IsReadable(near_, kPatienceMs)) << round;
-        near_.OnReadable();
-      }
-      got += near_.Receive(1, received_) ? 1 : 0;
-    }
+    for (int i = 0; i < 1 + round % 3; ++i) ASSERT_TRUE(AwaitMessage()) << round;
     EXPECT_FALSE(near_.Receive(1, received_));
   }
+}
+
+TEST_F(PolledSocketTest, AWaitEndsWithTheWakeUpOrTheDeadline) {
+  EXPECT_FALSE(near_poller_.Wait(wakeup_.fd(), SteadyNow()));
+  wakeup_.RequestStop();
+  EXPECT_TRUE(near_poller_.Wait(wakeup_.fd(), kNever));
+  wakeup_.ClearWakeup();
+  EXPECT_FALSE(near_poller_.Wait(wakeup_.fd(), SteadyNow()));
+}
+
+TEST_F(PolledSocketTest, AClosedSocketIsWatchedNoMore) {
+  {
+    PolledSocket other(near_poller_, zmq::socket_type::pair);
+    other.socket().bind("inproc://other");
+  }
+  Send(far_);
+  EXPECT_TRUE(AwaitMessage());
 }
 
 }  // namespace

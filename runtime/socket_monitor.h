@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "runtime/polled_socket.h"
+#include "runtime/socket_poller.h"
 #include "zmq.hpp"
 
 namespace banyan {
@@ -18,17 +19,15 @@ class SocketMonitor {
     int value = 0;       // a file descriptor or an errno, as the event defines
   };
 
-  // Reports the events in the mask `events`. `watched` outlives this. Throws zmq::error_t when the process has no
-  // socket left.
-  SocketMonitor(zmq::context_t& context, zmq::socket_t& watched, int events);
+  // Reports the events in the mask `events`. `watched` and `poller` outlive this. Throws zmq::error_t when the process
+  // has no socket left.
+  SocketMonitor(SocketPoller& poller, zmq::socket_t& watched, int events);
   SocketMonitor(const SocketMonitor&) = delete;
   SocketMonitor& operator=(const SocketMonitor&) = delete;
   ~SocketMonitor();
 
   // The next event that waits, if any. Never blocks.
   std::optional<Happening> Next();
-  // For polling.
-  PolledSocket& receiver() { return receiver_; }
 
  private:
   zmq::socket_t& watched_;

@@ -1,11 +1,7 @@
 #include "runtime/transport.h"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <iterator>
-#include <limits>
 #include <utility>
 #include <variant>
 
@@ -13,16 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "proto/wire.h"
-#include "runtime/steady_clock.h"
 
 namespace banyan {
 namespace {
 
 constexpr int kOutboundBatch = 64;
 constexpr int kInboundBatch = 256;
-// How late a message may be seen whose signal a Send has taken. Asking after each would cost a system call for nearly
-// every chunk, and have the loop turn once more.
-constexpr absl::Duration kAskInterval = absl::Milliseconds(5);
 // A connection has two, one of them its monitor.
 constexpr int kMaxSockets = 16384;
 
@@ -35,27 +27,18 @@ std::vector<zmq::message_t> FramesOf(const Message& message, const Payload& payl
   return frames;
 }
 
-// Milliseconds to wait, rounded up, -1 for ever.
-int TimeoutMs(Timestamp now, Timestamp deadline) {
-  if (deadline == kNever) return -1;
-  const int64_t wait_ns = std::max<int64_t>(0, deadline.nanoseconds() - now.nanoseconds());
-  return static_cast<int>(std::min<int64_t>((wait_ns + 999999) / 1000000, std::numeric_limits<int>::max()));
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& address, const SocketLimits& limits) {
   auto transport = std::make_unique<Transport>(limits);
-  auto inbound = InboundConnections::Bind(transport->context_, address, limits);
+  auto inbound = InboundConnections::Bind(transport->poller_, address, limits);
   if (!inbound.ok()) return inbound.status();
   transport->inbound_ = *std::move(inbound);
   transport->bound_address_ = transport->inbound_->bound_address();
   return transport;
 }
 
-Transport::Transport(const SocketLimits& limits) : limits_(limits) {
-  context_.set(zmq::ctxopt::max_sockets, kMaxSockets);
-}
+Transport::Transport(const SocketLimits& limits) : limits_(limits), poller_(kMaxSockets) {}
 
 Transport::~Transport() {
   outbound_.clear();
@@ -64,7 +47,7 @@ Transport::~Transport() {
 
 void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
-  outbound_[connect.connection] = std::make_unique<OutboundConnection>(context_, connect.address, limits_, now);
+  outbound_[connect.connection] = std::make_unique<OutboundConnection>(poller_, connect.address, limits_, now);
 }
 
 void Transport::Disconnect(ConnectionId connection) {
@@ -107,46 +90,14 @@ Timestamp Transport::NextRetry() const {
   return next;
 }
 
-std::vector<PolledSocket*> Transport::Sockets() {
-  std::vector<PolledSocket*> sockets = {&inbound_->socket(), &inbound_->monitor()};
-  for (const auto& [id, connection] : outbound_) {
-    for (PolledSocket* socket : {connection->socket(), connection->monitor()}) {
-      if (socket != nullptr) sockets.push_back(socket);
-    }
-  }
-  return sockets;
-}
-
 bool Transport::Wait(int wakeup_fd, Timestamp deadline) {
-  const std::vector<PolledSocket*> sockets = Sockets();
-  bool busy = !pending_.empty();
-  deadline = std::min(deadline, NextRetry());
-  std::vector<pollfd> polled = {{wakeup_fd, POLLIN, 0}};
-  for (const PolledSocket* socket : sockets) {
-    busy |= socket->may_receive();
-    if (socket->has_sent()) deadline = std::min(deadline, ask_at_);
-    polled.push_back({socket->fd(), POLLIN, 0});
-  }
-  const int timeout_ms = busy ? 0 : TimeoutMs(SteadyNow(), deadline);
-  // An interrupted wait only ends early.
-  const int ready = poll(polled.data(), polled.size(), timeout_ms);
-  BANYAN_CHECK(ready >= 0 || errno == EINTR);
-  for (size_t i = 0; ready > 0 && i < sockets.size(); ++i) {
-    if (polled[i + 1].revents != 0) sockets[i]->OnReadable();
-  }
-  return ready > 0 && polled[0].revents != 0;
-}
-
-void Transport::AskAfterSends(Timestamp now) {
-  if (now < ask_at_) return;
-  for (PolledSocket* socket : Sockets()) socket->AskAfterSend();
-  ask_at_ = now + kAskInterval;
+  return poller_.Wait(wakeup_fd, pending_.empty() ? std::min(deadline, NextRetry()) : Timestamp());
 }
 
 void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   std::move(pending_.begin(), pending_.end(), std::back_inserter(events));
   pending_.clear();
-  AskAfterSends(now);
+  poller_.AskAfterSends(now);
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
   CollectInbound(events);
 }

@@ -15,8 +15,8 @@
 #include "core/time.h"
 #include "runtime/inbound_connections.h"
 #include "runtime/outbound_connection.h"
-#include "runtime/polled_socket.h"
 #include "runtime/socket_limits.h"
+#include "runtime/socket_poller.h"
 #include "runtime/traffic_counters.h"
 #include "zmq.hpp"
 
@@ -44,14 +44,13 @@ class Transport {
   bool Exists(ConnectionId connection) const;
 
   // Waits until a socket or `wakeup_fd` has something, or until `deadline`. Whether `wakeup_fd` has.
+  // REQUIRES: it is the same in every call.
   bool Wait(int wakeup_fd, Timestamp deadline);
   // Appends what has happened since the last call: a bounded number of messages of each socket, so that none starves
   // the others.
   void Collect(Timestamp now, std::vector<Event>& events);
 
  private:
-  std::vector<PolledSocket*> Sockets();
-  void AskAfterSends(Timestamp now);
   Timestamp NextRetry() const;
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   void CollectInbound(std::vector<Event>& events);
@@ -61,12 +60,11 @@ class Transport {
   SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames);
 
   const SocketLimits limits_;
-  zmq::context_t context_;
+  SocketPoller poller_;
   std::unique_ptr<InboundConnections> inbound_;
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
   std::string bound_address_;
   std::vector<Event> pending_;  // found while sending
-  Timestamp ask_at_;            // sockets that have sent
   TrafficCounters counters_;
 };
 
