@@ -24,8 +24,11 @@ constexpr size_t kPoolBytes = 1u << 30;
 // Of one device before the others get their turn.
 constexpr int kMostReadAtOnce = 4096;
 constexpr int kMostEvents = 64;
-// What a train may occupy its slowest link for: long enough to save work, short beside any delay that matters.
-constexpr double kTrainSeconds = 1e-3;
+// What a train may occupy the slowest link of its route for: long enough to save work, and short beside any delay that
+// matters, which is the propagation.
+constexpr double kTrainPartOfDelay = 0.25;
+constexpr absl::Duration kLeastTrainTime = absl::Milliseconds(1);
+constexpr absl::Duration kMostTrainTime = absl::Milliseconds(4);
 // From this many packets per wake-up on more are worth waiting for.
 constexpr int kBusyPackets = 4;
 constexpr int64_t kGatherNs = 100 * 1000;
@@ -180,7 +183,9 @@ void Forwarder::SendTrains(size_t from, size_t to, const OffloadPacket& packet, 
 
 int Forwarder::SegmentsAtOnce(size_t from, size_t to, const OffloadPacket& packet) const {
   if (packet.segments() == 1) return 1;
-  const double bytes = core_.RouteRate(from, to) / 8 * kTrainSeconds;
+  const absl::Duration time =
+      std::clamp(core_.ShortestDelay(from, to) * kTrainPartOfDelay, kLeastTrainTime, kMostTrainTime);
+  const double bytes = core_.RouteRate(from, to) / 8 * absl::ToDoubleSeconds(time);
   return static_cast<int>(std::clamp(bytes / packet.segment_bytes(), 1.0, double{kMaxTrainSegments}));
 }
 

@@ -23,11 +23,11 @@ using Bytes = std::vector<uint8_t>;
 constexpr int kPatienceMs = 20000;
 constexpr uint32_t kHeaders = kTestingPayload - kTestingIp;
 
-NetworkView TwoNodes(double rate_bps, double loss_fraction) {
+NetworkView TwoNodes(double rate_bps, double loss_fraction, absl::Duration delay = absl::Milliseconds(1)) {
   std::vector<NetworkNode> nodes = {{NodeId(1), "n1", {}, {}}, {NodeId(2), "n2", {}, {}}};
   std::vector<NetworkLink> links;
   for (const auto& [from, to] : {std::pair(NodeId(1), NodeId(2)), std::pair(NodeId(2), NodeId(1))}) {
-    links.push_back({from, to, rate_bps, absl::Milliseconds(1), loss_fraction, LinkSource::kBelieved});
+    links.push_back({from, to, rate_bps, delay, loss_fraction, LinkSource::kBelieved});
   }
   return *NetworkView::Create(std::move(nodes), std::move(links));
 }
@@ -104,6 +104,18 @@ TEST(ForwarderTest, SlowLinksCarrySegmentsOneByOne) {
     EXPECT_EQ(SequenceOf(segment), kTestingSequence + 1000 * i);
     EXPECT_EQ(segment[kTestingPayload], i * 1000 % 251);
   }
+}
+
+TEST(ForwarderTest, LongLinksCarryAsManySegmentsAtOnceAsTheirDelayHides) {
+  // A quarter of the delay at 10 Mbit/s: 3.75 KB, of segments of 1 KB and their headers.
+  RunningForwarder forwarder(TwoNodes(10e6, 0, absl::Milliseconds(12)));
+  forwarder.Send(0, TestingTcpPacket(5 * 1000, 1000));
+  const Bytes first = forwarder.Receive(1);
+  EXPECT_EQ(first.size(), kTestingPayload + 3 * 1000);
+  EXPECT_EQ(SequenceOf(first), kTestingSequence);
+  const Bytes second = forwarder.Receive(1);
+  EXPECT_EQ(second.size(), kTestingPayload + 2 * 1000);
+  EXPECT_EQ(SequenceOf(second), kTestingSequence + 3000);
 }
 
 TEST(ForwarderTest, OnlyTheLostSegmentsOfALargePacketAreMissing) {

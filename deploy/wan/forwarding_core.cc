@@ -41,6 +41,15 @@ double ForwardingCore::RouteRate(size_t from, size_t to) const {
   return least_bps;
 }
 
+absl::Duration ForwardingCore::ShortestDelay(size_t from, size_t to) const {
+  absl::Duration shortest = absl::InfiniteDuration();
+  for (const uint32_t channel : routes_[RouteIndex(from, to)]) {
+    const bool is_link = channel < view_.links().size();
+    if (is_link) shortest = std::min(shortest, view_.links()[channel].delay);
+  }
+  return shortest;
+}
+
 void ForwardingCore::Send(int64_t now_ns, size_t from, size_t to, SegmentTrain train) {
   train.route = static_cast<uint32_t>(RouteIndex(from, to));
   train.hop = 0;

@@ -50,6 +50,8 @@ class ForwardingCore {
   bool HasRoute(size_t from, size_t to) const { return !routes_[RouteIndex(from, to)].empty(); }
   // The least rate on the route at present. REQUIRES: HasRoute.
   double RouteRate(size_t from, size_t to) const;
+  // The propagation delay of the shortest link on the route. REQUIRES: HasRoute.
+  absl::Duration ShortestDelay(size_t from, size_t to) const;
 
   // REQUIRES: HasRoute, and Advance(now) before.
   void Send(int64_t now_ns, size_t from, size_t to, SegmentTrain train);

@@ -55,6 +55,19 @@ TEST(ForwardingCoreTest, RoutesExistBetweenDifferentNodesOnly) {
   EXPECT_EQ(core.RouteRate(1, 0), 12e6);
 }
 
+TEST(ForwardingCoreTest, TheShortestDelayIsThatOfALinkOnTheRoute) {
+  std::vector<NetworkNode> nodes = {Node(1), Node(2), Node(3)};
+  for (NetworkNode& node : nodes) node.up_cap_bps = 1e6;
+  const ForwardingCore core(
+      *NetworkView::Create(std::move(nodes),
+                           {{NodeId(1), NodeId(2), 12e6, absl::Milliseconds(10), 0, LinkSource::kBelieved},
+                            {NodeId(2), NodeId(3), 6e6, absl::Milliseconds(7), 0, LinkSource::kBelieved},
+                            {NodeId(2), NodeId(1), 6e6, absl::Milliseconds(3), 0, LinkSource::kBelieved}}),
+      {});
+  EXPECT_EQ(core.ShortestDelay(0, 2), absl::Milliseconds(7));
+  EXPECT_EQ(core.ShortestDelay(0, 1), absl::Milliseconds(10));
+}
+
 TEST(ForwardingCoreTest, RoutedTrafficSharesTheLinksItCrosses) {
   ForwardingCore core(Row(), {});
   core.Send(0, 1, 2, SingleSegment(1, 10 * kPacketBytes));
