@@ -45,6 +45,7 @@ void Cluster::AddLinks() {
     there.delay = link.delay;
     there.jitter = options_.link_jitter;
     there.loss_fraction = options_.links_lose_packets ? link.loss_fraction : 0;
+    there.has_headers = options_.links_have_headers;
     LinkOptions back = there;
     back.rate_bps = link.b_to_a_bps;
     simulator_.network()->AddLink(ids.at(link.a), ids.at(link.b), there);

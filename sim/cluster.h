@@ -50,6 +50,8 @@ struct ClusterOptions {
   double measurement_noise = 0;
   // Of each link's loss; a simulation of rates may leave it out.
   bool links_lose_packets = true;
+  // Packets' headers and the transport's acknowledgements take their part of the links' rates.
+  bool links_have_headers = false;
   // Processes start at random times within this.
   absl::Duration start_within;
   // What an operator asks of the scheduler, in order of time; at full size.

@@ -6,7 +6,8 @@
 // take their own serialisation, delay and jitter at once, and what they take of the rate is taken from the data that
 // follows. Lost packets are sent again by the transport: a message with a lost packet, and all behind it on its
 // connection, comes one round trip later; the rate is not lowered, as with a congestion control that does not read loss
-// as congestion.
+// as congestion. With `has_headers` bytes take the wire for the headers of the packets that carry them too, and for the
+// transport's acknowledgements on the way back.
 #ifndef BANYAN_SIM_SIMULATED_LINK_H_
 #define BANYAN_SIM_SIMULATED_LINK_H_
 
@@ -24,6 +25,7 @@ struct LinkOptions {
   absl::Duration delay;
   absl::Duration jitter;     // uniform, 0 to this
   double loss_fraction = 0;  // of packets
+  bool has_headers = false;  // of TCP and IP
 };
 
 class SimulatedLink {
@@ -35,22 +37,28 @@ class SimulatedLink {
   int64_t SendData(int64_t now_ns, int64_t size_bytes, Serializer* host, Random* random);
   int64_t SendControl(int64_t now_ns, int64_t size_bytes, Random* random);
 
+  // What the other direction has carried is acknowledged on this one.
+  void SendAcknowledgements(int64_t now_ns, int64_t acknowledged_bytes);
+
   // Holds everything that has not left yet until then.
   void Stall(Timestamp until) { wire_.Stall(until.nanoseconds()); }
   void set_rate_bps(double rate_bps) { wire_.set_rate_bps(rate_bps); }
 
   double rate_bps() const { return wire_.rate_bps(); }
   int64_t delay_ns() const { return delay_ns_; }
+  // Of the messages, without packets' headers.
   int64_t data_bytes() const { return data_bytes_; }
   int64_t control_bytes() const { return control_bytes_; }
 
  private:
+  int64_t OnWire(int64_t size_bytes) const;
   int64_t TravelNs(int64_t size_bytes, Random* random) const;
 
   Serializer wire_;
   int64_t delay_ns_;
   int64_t jitter_ns_;
   double loss_fraction_;
+  bool has_headers_;
   int64_t data_bytes_ = 0;
   int64_t control_bytes_ = 0;
 };

@@ -42,6 +42,31 @@ TEST(SimulatedLinkTest, TheHostsCapIsSharedByItsLinks) {
   EXPECT_EQ(second.SendData(0, 12500, &host, &random), 35 * kMillisecond);
 }
 
+TEST(SimulatedLinkTest, HeadersAndAcknowledgementsTakeTheirPartOfTheRate) {
+  Random random(1);
+  LinkOptions options;
+  options.rate_bps = 12e6;
+  options.has_headers = true;
+  SimulatedLink link(options);
+  // Packets of 1500 bytes, each 1 ms, and one of 52 bytes and what is in it.
+  EXPECT_EQ(link.SendData(0, 10 * 1448, nullptr, &random), 10 * kMillisecond);
+  EXPECT_EQ(link.SendData(0, 10 * 1448 + 98, nullptr, &random), (20 * 1500 + 150) * kMillisecond / 1500);
+  EXPECT_EQ(link.data_bytes(), 20 * 1448 + 98);
+  EXPECT_EQ(link.SendControl(0, 98, &random), kMillisecond / 10);
+  // Of 4 and of 3 packets: two acknowledgements each.
+  link.SendAcknowledgements(100 * kMillisecond, 4 * 1448);
+  link.SendAcknowledgements(100 * kMillisecond, 3 * 1448);
+  EXPECT_NEAR(link.SendData(100 * kMillisecond, 1448, nullptr, &random),
+              100 * kMillisecond + (4 * 52 + 1500) * kMillisecond / 1500, 3);
+}
+
+TEST(SimulatedLinkTest, WithoutHeadersAcknowledgementsTakeNothing) {
+  Random random(1);
+  SimulatedLink link = TenMegabits();
+  link.SendAcknowledgements(0, 1'000'000);
+  EXPECT_EQ(link.SendData(0, 12500, nullptr, &random), 25 * kMillisecond);
+}
+
 TEST(SimulatedLinkTest, AStallHoldsTheData) {
   Random random(1);
   SimulatedLink link = TenMegabits();

@@ -253,6 +253,7 @@ int64_t SimulatedNetwork::WireBytes(const Message& message, const Payload& paylo
 void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload) {
   Connection& connection = connections_[index];
   Direction& direction = to_opener ? connection.backward : connection.forward;
+  Direction& way_back = to_opener ? connection.forward : connection.backward;
   const NodeId from = to_opener ? connection.acceptor : connection.opener;
   const int64_t size_bytes = WireBytes(message, payload);
   if (connection.state != State::kUp) return;
@@ -264,6 +265,7 @@ void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message m
   } else {
     arrival_ns = direction.link->SendControl(now_ns, size_bytes, &random_);
   }
+  way_back.link->SendAcknowledgements(now_ns, size_bytes);
   direction.last_arrival_ns = std::max(direction.last_arrival_ns, arrival_ns);
   agenda_->At(Timestamp::FromNanoseconds(direction.last_arrival_ns),
               MessageArrival{index, connection.generation, to_opener, connection.channel == Channel::kControl,

@@ -199,6 +199,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   cluster.link_redraw = options.link_redraw;
   cluster.most_drift_ppm = options.most_drift_ppm;
   cluster.measurement_noise = options.measurement_noise;
+  cluster.links_have_headers = options.headers;
   cluster.check_messages = false;
   return cluster;
 }

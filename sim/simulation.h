@@ -31,6 +31,8 @@ struct SimulationOptions {
   std::optional<LinkRedraw> link_redraw;
   double most_drift_ppm = 0;     // of each process's clock
   double measurement_noise = 0;  // of the rates that nodes report, a standard deviation; 0.1 is 10%
+  // Headers of TCP and IP, and TCP's acknowledgements, take their part of the links' rates.
+  bool headers = false;
   // Connections are lost, processes pause, links stall or change.
   bool faults = false;
   // Told the part of the work that is done, 0 to 1, again and again; empty for none.

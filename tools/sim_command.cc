@@ -43,6 +43,7 @@ struct SimFlags {
   std::string planner;  // empty: the file's
   bool has_roots = false;
   std::optional<int> roots;  // empty with has_roots: all
+  bool headers = false;
   bool faults = false;
   LinkChangeFlags link_changes;
   double compute_ms = 0;
@@ -110,6 +111,8 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Number("noise-percent", "P", "standard deviation of the rates that nodes measure (default 0)", 0,
               kMostNoisePercent, &flags.noise_percent);
   line.Number("drift-ppm", "P", "clocks drift by up to this (default 0)", 0, kMostDriftPpm, &flags.drift_ppm);
+  line.Switch("headers", "let headers of TCP and IP, and TCP's acknowledgements, take their part of the rates",
+              &flags.headers);
   line.Switch("faults", "lose connections, pause processes, stall links", &flags.faults);
   line.Switch("json", "print JSON", &flags.json);
   return line;
@@ -152,6 +155,7 @@ SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std:
   options.compute_time = absl::Milliseconds(flags.compute_ms);
   options.most_drift_ppm = flags.drift_ppm;
   options.measurement_noise = flags.noise_percent / 100;
+  options.headers = flags.headers;
   options.faults = flags.faults;
   options.link_redraw = flags.link_changes.Redraw(options.seed);
   return options;

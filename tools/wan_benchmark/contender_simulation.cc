@@ -28,6 +28,7 @@ absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchP
   simulation.tensor_elements = {place.elements};
   simulation.rounds = options.warm_up_rounds + options.rounds;
   simulation.link_redraw = options.redraw;
+  simulation.headers = true;
   const absl::StatusOr<SimulationReport> report = Simulate(simulation);
   if (!report.ok()) return report.status();
   std::vector<double> seconds;

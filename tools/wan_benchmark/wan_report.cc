@@ -121,7 +121,7 @@ std::string WanReportText(const WanReport& report) {
   absl::StrAppend(&text, "\nbound: part of that rate. slower: times the seconds of ",
                   favourite == nullptr ? "Banyan, which has none" : favourite->contender.name,
                   ". MB/round: over all links, with headers. cores: of the processes in all nodes.",
-                  is_simulated ? " simulated: the seconds that `banyan sim` takes." : "", "\n");
+                  is_simulated ? " simulated: the seconds that `banyan sim --headers` takes." : "", "\n");
   return text + Failures(report);
 }
 
