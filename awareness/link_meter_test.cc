@@ -89,6 +89,16 @@ TEST(LinkMeterTest, ASlowStartIsNoSlowLink) {
   EXPECT_NE(bench.meter.FastestBps(bench.link.now()), std::nullopt);
 }
 
+TEST(LinkMeterTest, WhatTheStartShowedIsForgotten) {
+  Bench bench({});
+  bench.link.SetRate(absl::Seconds(15), 8e6);
+  bench.Run({}, absl::Seconds(14));
+  EXPECT_NEAR(bench.Measured().rate_bps, 20e6, 2e6);
+  // Beside many samples of the start, those of two seconds would not count.
+  bench.Run({}, absl::Seconds(1 + 2));
+  EXPECT_NEAR(bench.Measured().rate_bps, 8e6, 0.8e6);
+}
+
 TEST(LinkMeterTest, Eq14IsRightForOneChunkAtATimeOnAShortLink) {
   Bench bench({.delay = absl::Milliseconds(1), .receiver_offset = absl::Milliseconds(50)});
   bench.Run({.in_flight = 1}, absl::Seconds(20));
