@@ -86,10 +86,11 @@ void PeerNetwork::MaybeProbe(StepContext& step, const ChunkMessage& message, con
 }
 
 void PeerNetwork::FillDetours(StepContext& step) {
+  if (!detours_.has_detours()) return;
   // In the middle of a round no link could send at once; then queues need not be searched.
   const bool has_room = std::any_of(neighbours_.begin(), neighbours_.end(),
                                     [](const auto& entry) { return entry.second.link.HasRoom(); });
-  if (!detours_.has_detours() || !has_room) return;
+  if (!has_room) return;
   for (auto& [node, neighbour] : neighbours_) {
     const DetourSelector::Path* detour = nullptr;
     // What has found none: most chunks in a queue go to the same node, and none of them would.

@@ -52,6 +52,19 @@ TEST(SimulationTest, LinksCarryWhatTheTreesPutOnThem) {
   }
 }
 
+TEST(SimulationTest, HeadersAndAcknowledgementsMakeRoundsLonger) {
+  SimulationOptions options = Internet2Simulation(46000000, 2);
+  const absl::StatusOr<SimulationReport> without = Simulate(options);
+  options.headers = true;
+  const absl::StatusOr<SimulationReport> with = Simulate(options);
+  ASSERT_TRUE(without.ok()) << without.status();
+  ASSERT_TRUE(with.ok()) << with.status();
+  const double longer = absl::FDivDuration(with->synchronisation_p50, without->synchronisation_p50);
+  // Headers alone take 52 of 1500 bytes; acknowledgements 52 more for two packets of the other direction.
+  EXPECT_GT(longer, 1500.0 / 1448);
+  EXPECT_LT(longer, 1.12);
+}
+
 TEST(SimulationTest, FaultsCostTimeAndNothingElse) {
   SimulationOptions options = Internet2Simulation(20000000, 3);
   const absl::StatusOr<SimulationReport> smooth = Simulate(options);
