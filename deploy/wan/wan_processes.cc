@@ -21,9 +21,28 @@
 namespace banyan {
 namespace {
 
-bool HasVariable(pid_t pid, const std::string& variable) {
+// A process that is about to become another program shows an empty environment for a moment, without an event at its
+// end: it is looked at so often, so long apart.
+constexpr int kMostLooks = 20;
+constexpr absl::Duration kBetweenLooks = absl::Milliseconds(1);
+
+std::string EnvironmentOf(pid_t pid) {
   std::ifstream file(absl::StrCat("/proc/", pid, "/environ"), std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Not a thread of the kernel, nor one that has ended, nor another user's.
+bool IsReadableProgram(pid_t pid) {
+  std::error_code error;
+  return !std::filesystem::read_symlink(absl::StrCat("/proc/", pid, "/exe"), error).empty();
+}
+
+bool HasVariable(pid_t pid, const std::string& variable) {
+  std::string text = EnvironmentOf(pid);
+  for (int look = 1; text.empty() && look < kMostLooks && IsReadableProgram(pid); ++look) {
+    absl::SleepFor(kBetweenLooks);
+    text = EnvironmentOf(pid);
+  }
   const std::vector<absl::string_view> variables = absl::StrSplit(text, '\0');
   return std::find(variables.begin(), variables.end(), variable) != variables.end();
 }
