@@ -46,9 +46,11 @@ std::vector<Case> Cases() {
   const NetworkView fast = WithDelayAndLoss(CompleteNetwork(2, 10000), absl::Milliseconds(1), 0);
   const NetworkView mesh = WithDelayAndLoss(CompleteNetwork(4, 250), absl::Milliseconds(5), 0);
   const NetworkView internet2 = WithDelayAndLoss(Internet2Network(), absl::Milliseconds(15), 2e-4);
+  const NetworkView mesh9 = WithDelayAndLoss(RandomNetwork(9, 8, 1), absl::Milliseconds(15), 2e-4);
   return {{"2 nodes, 10 Gbit/s, 1 ms, one flow", fast, {{"n1", "n2", "cubic"}}},
           {"4 nodes, 12 links of 250 Mbit/s, 5 ms", mesh, FlowPerLink(mesh)},
-          {"internet2, 26 links, 15 ms, loss 0.02 %", internet2, FlowPerLink(internet2)}};
+          {"internet2, 26 links, 15 ms, loss 0.02 %", internet2, FlowPerLink(internet2)},
+          {"mesh9, 72 links, 15 ms, loss 0.02 %", mesh9, FlowPerLink(mesh9)}};
 }
 
 int64_t LinkBytes(const WanStatus& status) {
