@@ -1,6 +1,6 @@
 // How many bytes may be on their way to each neighbour without a link ack. A window holds twice the bandwidth-delay
 // product of its link, so that pauses of either end do not empty it, and less where what it does not hold could take a
-// detour. Where that product is small a window holds what the link carries while an end pauses for kPause, in whole
+// detour. Where that product is small a window holds what the link carries while an ack is late by kPause, in whole
 // chunks, and one more for each connection. Larger ones help nothing: what is in a window cannot be overtaken by what
 // is more urgent, and on a slow link a few chunks are a good part of a round.
 //
@@ -33,10 +33,11 @@ namespace banyan {
 class LinkWindows {
  public:
   static constexpr int64_t kBandwidthDelayProducts = 2;
-  // An end may be late by this: chunks wait for a processor, to be summed, for those before them to be read.
-  static constexpr absl::Duration kPause = absl::Milliseconds(20);
+  // An ack may be late by this: chunks wait for a processor, to be summed, for those before them to be read, and the
+  // ack waits behind chunks of the way back, 20 to 30 ms where both directions are full (docs/performance.md).
+  static constexpr absl::Duration kPause = absl::Milliseconds(40);
   // No pause needs more, however fast the link; a window of a link of unknown rate holds so many.
-  static constexpr int64_t kEnoughChunks = 8;
+  static constexpr int64_t kEnoughChunks = 16;
 
   struct Window {
     int64_t size_bytes = 0;

@@ -53,7 +53,7 @@ TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMoreForEachConn
   slice.chunk_max_elements = 100 * kChunkBytes / 4;
   Add(slice);
   Add(Slice(2));
-  // 120 kB in 100 ms and the pause: two chunks, and three more.
+  // 140 kB in 100 ms and the pause: two chunks, and three more.
   EXPECT_EQ(windows_.For(kNear)->connections, 3);
   EXPECT_EQ(BytesFor(kNear), 5 * WireBytes(100 * kChunkBytes, 2));
   windows_.RetirePolicies(PolicyVersion(2));
@@ -65,18 +65,18 @@ TEST_F(LinkWindowsTest, HoldOneChunkMoreThanALinkOfOneConnectionCarriesDuringAPa
   slice.chunk_max_elements = 10 * kChunkBytes / 4;
   slice.neighbours[0].rate_bps = 0.8e6;
   Add(slice);
-  // 12 kB in 100 ms and the pause.
+  // 14 kB in 100 ms and the pause.
   EXPECT_EQ(windows_.For(kNear)->connections, 1);
   EXPECT_EQ(BytesFor(kNear), 3 * WireBytes(10 * kChunkBytes, 2));
 }
 
-TEST_F(LinkWindowsTest, HoldEightChunksOfShortOrUnknownLinks) {
+TEST_F(LinkWindowsTest, HoldSixteenChunksOfShortOrUnknownLinks) {
   PolicySlice slice = Slice(1);
   slice.neighbours[0].round_trip = absl::ZeroDuration();
   slice.neighbours[1].rate_bps = 0;
   Add(slice);
-  EXPECT_EQ(BytesFor(kNear), 8 * WireBytes(kChunkBytes, 2));
-  EXPECT_EQ(BytesFor(kFar), 8 * WireBytes(kChunkBytes, 2));
+  EXPECT_EQ(BytesFor(kNear), 16 * WireBytes(kChunkBytes, 2));
+  EXPECT_EQ(BytesFor(kFar), 16 * WireBytes(kChunkBytes, 2));
 }
 
 TEST_F(LinkWindowsTest, UseTheMoreConnectionsTheMoreIsOnItsWay) {

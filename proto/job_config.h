@@ -32,7 +32,7 @@ struct JobConfig {
   int64_t chunk_max_elements = 65536;
   uint32_t workers = 1;           // of the joining node
   uint32_t rounds_in_flight = 1;  // per key
-  uint32_t connections_per_link = 2;
+  uint32_t connections_per_link = 4;
   // A link uses no more of them than have so much each of its bandwidth-delay product (node/link_windows.h); 0: all.
   int64_t bytes_per_connection = 32768;
   int64_t window_bytes = 0;  // in flight per directed link; 0: what suits the link (node/link_windows.h)
