@@ -25,10 +25,10 @@ absl::Duration MeanRoundTrip(const PolicySlice& slice) {
   return parts_bps > 0 ? sum / parts_bps : absl::ZeroDuration();
 }
 
-// What keeps the link busy while an end pauses, and a chunk more for each connection: those that share a link are done
+// What keeps the link busy while an ack is late, and a chunk more for each connection: those that share a link are done
 // with theirs at about the same time.
-int64_t PauseBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes, int64_t connections) {
-  const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kPause);
+int64_t LateAckBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes, int64_t connections) {
+  const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kAckLateness);
   const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + connections;
   return (rate_bps > 0 ? std::min(LinkWindows::kEnoughChunks, chunks) : LinkWindows::kEnoughChunks) * chunk_bytes;
 }
@@ -53,7 +53,7 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     const int64_t product_bytes = BandwidthDelayBytes(rate_bps, round_trip);
     const int64_t connections = Connections(neighbour);
     const int64_t needed =
-        std::max(kBandwidthDelayProducts * product_bytes, PauseBytes(rate_bps, round_trip, chunk_bytes, connections));
+        std::max(kBandwidthDelayProducts * product_bytes, LateAckBytes(rate_bps, round_trip, chunk_bytes, connections));
     const std::optional<int64_t> limit = detours.PrimaryLimit(slice.version, neighbour.node);
     Window& window = entry->second[neighbour.node];
     window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));

@@ -1,8 +1,8 @@
 // How many bytes may be on their way to each neighbour without a link ack. A window holds twice the bandwidth-delay
-// product of its link, so that pauses of either end do not empty it, and less where what it does not hold could take a
-// detour. Where that product is small a window holds what the link carries while an ack is late by kPause, in whole
-// chunks, and one more for each connection. Larger ones help nothing: what is in a window cannot be overtaken by what
-// is more urgent, and on a slow link a few chunks are a good part of a round.
+// product of its link, so that late acks do not let it run dry, and less where what it does not hold could take a
+// detour. Where that product is small a window holds what the link carries while an ack is late by kAckLateness, in
+// whole chunks, and one more for each connection. Larger ones help nothing: what is in a window cannot be overtaken by
+// what is more urgent, and on a slow link a few chunks are a good part of a round.
 //
 // Connections share their link: each chunk takes the longer to arrive, and a congestion control that has but a few
 // packets on its way cannot tell its part of the rate, so that two fill the queue between them. So a link uses no more
@@ -35,8 +35,8 @@ class LinkWindows {
   static constexpr int64_t kBandwidthDelayProducts = 2;
   // An ack may be late by this: chunks wait for a processor, to be summed, for those before them to be read, and the
   // ack waits behind chunks of the way back, 20 to 30 ms where both directions are full (docs/performance.md).
-  static constexpr absl::Duration kPause = absl::Milliseconds(40);
-  // No pause needs more, however fast the link; a window of a link of unknown rate holds so many.
+  static constexpr absl::Duration kAckLateness = absl::Milliseconds(40);
+  // No link needs more, however fast; a window of a link of unknown rate holds so many.
   static constexpr int64_t kEnoughChunks = 16;
 
   struct Window {

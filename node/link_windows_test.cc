@@ -48,26 +48,26 @@ TEST_F(LinkWindowsTest, HoldTwiceTheBandwidthDelayProduct) {
   EXPECT_EQ(windows_.For(NodeId(4)), std::nullopt);
 }
 
-TEST_F(LinkWindowsTest, HoldWhatALinkCarriesDuringAPauseAndAChunkMoreForEachConnection) {
+TEST_F(LinkWindowsTest, HoldWhatALinkCarriesUntilALateAckAndAChunkMoreForEachConnection) {
   PolicySlice slice = Slice(1);
-  slice.chunk_max_elements = 100 * kChunkBytes / 4;
+  slice.chunk_max_elements = 130 * kChunkBytes / 4;
   Add(slice);
   Add(Slice(2));
-  // 140 kB in 100 ms and the pause: two chunks, and three more.
+  // 140 kB in 100 ms and 40 ms more: two chunks, and three more.
   EXPECT_EQ(windows_.For(kNear)->connections, 3);
-  EXPECT_EQ(BytesFor(kNear), 5 * WireBytes(100 * kChunkBytes, 2));
+  EXPECT_EQ(BytesFor(kNear), 5 * WireBytes(130 * kChunkBytes, 2));
   windows_.RetirePolicies(PolicyVersion(2));
   EXPECT_EQ(BytesFor(kNear), 200'000);
 }
 
-TEST_F(LinkWindowsTest, HoldOneChunkMoreThanALinkOfOneConnectionCarriesDuringAPause) {
+TEST_F(LinkWindowsTest, HoldOneChunkMoreThanALinkOfOneConnectionCarriesUntilALateAck) {
   PolicySlice slice = Slice(1);
-  slice.chunk_max_elements = 10 * kChunkBytes / 4;
+  slice.chunk_max_elements = 13 * kChunkBytes / 4;
   slice.neighbours[0].rate_bps = 0.8e6;
   Add(slice);
-  // 14 kB in 100 ms and the pause.
+  // 14 kB in 100 ms and 40 ms more.
   EXPECT_EQ(windows_.For(kNear)->connections, 1);
-  EXPECT_EQ(BytesFor(kNear), 3 * WireBytes(10 * kChunkBytes, 2));
+  EXPECT_EQ(BytesFor(kNear), 3 * WireBytes(13 * kChunkBytes, 2));
 }
 
 TEST_F(LinkWindowsTest, HoldSixteenChunksOfShortOrUnknownLinks) {
