@@ -26,16 +26,16 @@ size_t FlowShop::AddKind(std::vector<Step> steps) {
   return kinds_.size() - 1;
 }
 
-double FlowShop::Makespan(const std::vector<Job>& jobs) {
+FlowShop::Ends FlowShop::Schedule(const std::vector<Job>& jobs) {
   BeginAll(jobs);
-  double last_s = 0;
+  Ends ends = {.last_s = 0, .of_kinds_s = std::vector<double>(kinds_.size(), 0)};
   while (!events_.empty()) {
     const Event event = events_.top();
     events_.pop();
-    if (event.what == Happening::kArrived) last_s = event.time_s;
+    if (event.what == Happening::kArrived) ends.of_kinds_s[jobs[event.visit.job].kind] = ends.last_s = event.time_s;
     Handle(event, jobs);
   }
-  return last_s;
+  return ends;
 }
 
 void FlowShop::BeginAll(const std::vector<Job>& jobs) {

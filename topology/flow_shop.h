@@ -32,9 +32,13 @@ class FlowShop {
   // Returns the kind's index, from 0 on. REQUIRES: stations exist, and no step needs itself.
   size_t AddKind(std::vector<Step> steps);
 
-  // When the last of the jobs has done all of its steps, in seconds. All are there at the start. REQUIRES: the kinds
-  // exist.
-  double Makespan(const std::vector<Job>& jobs);
+  // When the last of the jobs has done all of its steps, in seconds, and when the last of each kind has.
+  struct Ends {
+    double last_s = 0;
+    std::vector<double> of_kinds_s;
+  };
+  // All jobs are there at the start. REQUIRES: the kinds exist.
+  Ends Schedule(const std::vector<Job>& jobs);
   // The time that the busiest station works for these jobs, in seconds: no schedule is shorter.
   double LongestWork(const std::vector<Job>& jobs) const;
 

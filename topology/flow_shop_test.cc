@@ -15,7 +15,7 @@ TEST(FlowShopTest, AStationServesOneJobAfterTheOther) {
   FlowShop shop;
   const size_t station = shop.AddStation(2, kEndless);
   shop.AddKind({Step{station, 0, {}}});
-  EXPECT_DOUBLE_EQ(shop.Makespan({{0, 4}, {0, 6}}), 5);
+  EXPECT_DOUBLE_EQ(shop.Schedule({{0, 4}, {0, 6}}).last_s, 5);
   EXPECT_DOUBLE_EQ(shop.LongestWork({{0, 4}, {0, 6}}), 5);
 }
 
@@ -25,7 +25,7 @@ TEST(FlowShopTest, JobsPassStationsInAPipeline) {
   const size_t slow = shop.AddStation(1, kEndless);
   shop.AddKind({Step{fast, 3, {1}}, Step{slow, 1, {}}});
   // The first is at the slow one after 1 + 3 seconds, which then has work for 6.
-  EXPECT_DOUBLE_EQ(shop.Makespan({{0, 2}, {0, 2}, {0, 2}}), 1 + 3 + 6 + 1);
+  EXPECT_DOUBLE_EQ(shop.Schedule({{0, 2}, {0, 2}, {0, 2}}).last_s, 1 + 3 + 6 + 1);
   EXPECT_DOUBLE_EQ(shop.LongestWork({{0, 2}, {0, 2}, {0, 2}}), 6);
 }
 
@@ -35,7 +35,7 @@ TEST(FlowShopTest, AStepWaitsForAllThatItNeeds) {
   const size_t far = shop.AddStation(1, kEndless);
   const size_t root = shop.AddStation(1, kEndless);
   shop.AddKind({Step{near, 1, {2}}, Step{far, 5, {2}}, Step{root, 0, {}}});
-  EXPECT_DOUBLE_EQ(shop.Makespan({{0, 1}}), 1 + 5 + 1);
+  EXPECT_DOUBLE_EQ(shop.Schedule({{0, 1}}).last_s, 1 + 5 + 1);
 }
 
 // The first job comes to the shared station when the two others, which begin there, have waited for long.
@@ -46,7 +46,7 @@ double MakespanWithWindow(double window_bits) {
   const size_t behind = shop.AddStation(1, kEndless);
   shop.AddKind({Step{before, 0, {1}}, Step{shared, 0, {2}}, Step{behind, 100, {}}});
   shop.AddKind({Step{shared, 0, {}}});
-  return shop.Makespan({{0, 1}, {1, 1}, {1, 1}, {1, 1}});
+  return shop.Schedule({{0, 1}, {1, 1}, {1, 1}, {1, 1}}).last_s;
 }
 
 TEST(FlowShopTest, AnEarlierJobOvertakesWhatIsNotInTheWindowYet) {
@@ -58,22 +58,22 @@ TEST(FlowShopTest, AJobLeavesTheWindowWhenItsAnswerIsBack) {
   FlowShop shop;
   const size_t station = shop.AddStation(1, 1);
   shop.AddKind({Step{station, 10, {}}});
-  EXPECT_DOUBLE_EQ(shop.Makespan({{0, 1}, {0, 1}}), (1 + 10 + 10) + 1 + 10);
+  EXPECT_DOUBLE_EQ(shop.Schedule({{0, 1}, {0, 1}}).last_s, (1 + 10 + 10) + 1 + 10);
 }
 
 TEST(FlowShopTest, TheSameShopSchedulesAgain) {
   FlowShop shop;
   const size_t station = shop.AddStation(1, 2);
   shop.AddKind({Step{station, 1, {}}});
-  const double once = shop.Makespan({{0, 1}, {0, 2}});
-  EXPECT_DOUBLE_EQ(shop.Makespan({{0, 1}, {0, 2}}), once);
+  const double once = shop.Schedule({{0, 1}, {0, 2}}).last_s;
+  EXPECT_DOUBLE_EQ(shop.Schedule({{0, 1}, {0, 2}}).last_s, once);
 }
 
 TEST(FlowShopTest, NothingTakesNoTime) {
   FlowShop shop;
   shop.AddKind({});
-  EXPECT_DOUBLE_EQ(shop.Makespan({}), 0);
-  EXPECT_DOUBLE_EQ(shop.Makespan({{0, 1}}), 0);
+  EXPECT_DOUBLE_EQ(shop.Schedule({}).last_s, 0);
+  EXPECT_DOUBLE_EQ(shop.Schedule({{0, 1}}).last_s, 0);
   EXPECT_DOUBLE_EQ(shop.LongestWork({}), 0);
 }
 

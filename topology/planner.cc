@@ -1,8 +1,6 @@
 #include "topology/planner.h"
 
-#include <algorithm>
 #include <map>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -10,15 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "topology/bkt_planner.h"
-#include "topology/chunk_fit.h"
 #include "topology/custom_planner.h"
 #include "topology/fapt_planner.h"
 #include "topology/fixed_roots.h"
+#include "topology/model_fit.h"
 #include "topology/mst_planner.h"
 #include "topology/packing/packed_planner.h"
 #include "topology/policy_refinement.h"
-#include "topology/round_time.h"
-#include "topology/share_rounding.h"
 #include "topology/star_planner.h"
 
 namespace banyan {
@@ -59,63 +55,10 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
               .broadcast_parent = *std::move(broadcast)};
 }
 
-// Of FAPT with so many roots; small models are sooner done over few shallow trees than over all that a packing has.
-constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
-
 // For plans that are valued only when their chunks suit the model.
 PlannerConfig WithoutModel(PlannerConfig config) {
   config.tensor_elements.clear();
   return config;
-}
-
-// Of the packing's rate: what trees may cost that fill and drain sooner.
-constexpr double kSpareParts[] = {0, 0.1, 0.2};
-
-// `packed`, the same planned for chunks that suit the model, with shallower trees too, and FAPT's with several numbers
-// of roots, each with its best chunks.
-std::vector<Policy> CandidatesForModel(const NetworkView& view, const PlannerConfig& config, Policy packed) {
-  std::vector<Policy> candidates;
-  const auto fit = [&](Policy& policy) { FitChunks(view, config.tensor_elements, config.chunk_min_elements, policy); };
-  const double bits =
-      kBitsPerElement * std::accumulate(config.tensor_elements.begin(), config.tensor_elements.end(), 0.0);
-  const PlannerConfig rates_only = WithoutModel(config);
-  fit(packed);
-  PlannerConfig fitted = rates_only;
-  fitted.chunk_max_elements = packed.chunk_max_elements;
-  fitted.current_trees = packed.trees;
-  absl::StatusOr<std::vector<Policy>> again = PackedPlanner().PlanEach(view, fitted, kSpareParts);
-  if (again.ok()) candidates = *std::move(again);
-  for (Policy& shallow : candidates) {
-    shallow.chunk_max_elements = config.chunk_max_elements;
-    fit(shallow);
-  }
-  const double bound_bps = packed.bound_bps;
-  candidates.push_back(std::move(packed));
-  const absl::Duration to_beat = PredictRoundTime(candidates.back(), view, config.tensor_elements);
-  for (const int roots : kRootsToTry) {
-    if (roots > config.roots.value_or(kMaxRootsOfAll)) break;
-    PlannerConfig few = rates_only;
-    few.roots = std::min(roots, static_cast<int>(view.nodes().size()));
-    absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view, few);
-    if (!fapt.ok() || absl::Seconds(bits / fapt->rate_bps) > to_beat) continue;
-    fit(*fapt);
-    fapt->bound_bps = bound_bps;
-    candidates.push_back(*std::move(fapt));
-  }
-  return candidates;
-}
-
-// The plan of the least round time for the model.
-Policy FitToModel(const NetworkView& view, const PlannerConfig& config, Policy packed) {
-  std::vector<Policy> candidates = CandidatesForModel(view, config, std::move(packed));
-  const auto time = [&](const Policy& candidate) { return PredictRoundTime(candidate, view, config.tensor_elements); };
-  std::vector<absl::Duration> times;
-  for (const Policy& candidate : candidates) times.push_back(time(candidate));
-  const auto least = std::min_element(times.begin(), times.end());
-  Policy& best = candidates[static_cast<size_t>(least - times.begin())];
-  Policy rounded = best;
-  RoundShares(view, config.tensor_elements, rounded);
-  return time(rounded) <= *least ? std::move(rounded) : std::move(best);
 }
 
 }  // namespace

@@ -46,13 +46,27 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
   DropUnusedPaths(policy.trees, policy.auxiliary);
 }
 
+// Trees that were chosen for a model use its links as far as that makes its rounds shorter. What detours would add to
+// their rate is what they gave up for fewer hops, and detours are more hops.
+bool HasTreesForAModel(const PlannerConfig& config) {
+  return config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
+}
+
+void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
+  if (!HasTreesForAModel(config)) return ValueOn(view, config.tensor_elements, policy);
+  std::vector<Route> detours = std::exchange(policy.auxiliary, {});
+  ValueOn(view, config.tensor_elements, policy);
+  for (Route& detour : detours) detour.share = 0;
+  policy.auxiliary = std::move(detours);
+}
+
 }  // namespace
 
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   const bool is_packed = config.planner == "packed";
   const bool is_balanced =
       is_packed ? config.fixed_roots.empty() : config.shares == ShareRule::kBalanced && !SharesAreGiven(config);
-  ValueOn(view, config.tensor_elements, policy);
+  Value(config, view, policy);
   if (!is_balanced || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
   // Packed trees use the links themselves and do not count on detours.
   std::vector<Route> detours;
@@ -62,7 +76,7 @@ void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy&
     DropUnusedPaths(policy.trees, detours);
     policy.auxiliary = std::move(detours);
   }
-  ValueOn(view, config.tensor_elements, policy);
+  Value(config, view, policy);
 }
 
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
@@ -70,7 +84,7 @@ void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& 
   if (config.shares == ShareRule::kBalanced && !SharesAreGiven(config) && policy.trees.size() > 1) {
     BalanceShares(view, policy);
   }
-  ValueOn(view, config.tensor_elements, policy);
+  Value(config, view, policy);
 }
 
 }  // namespace banyan

@@ -171,16 +171,25 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<int64_
 
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<int64_t>& tensor_elements) {
+  return PredictRound(policy, view, tensor_elements).time;
+}
+
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
+                             const std::vector<int64_t>& tensor_elements) {
   RoundShop round(policy, view);
   for (const Tree& tree : policy.trees) {
-    if (!round.Add(tree)) return absl::InfiniteDuration();
+    if (round.Add(tree)) continue;
+    return {absl::InfiniteDuration(), std::vector<absl::Duration>(policy.trees.size(), absl::InfiniteDuration())};
   }
   std::vector<FlowShop::Job> scheduled = Chunks(policy, tensor_elements);
   const double handling_s = kSecondsPerChunkEnd * round.MostChunkEnds(scheduled);
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);
-  return absl::Seconds(round.shop().Makespan(scheduled) + round.shop().LongestWork(others) + handling_s);
+  const FlowShop::Ends ends = round.shop().Schedule(scheduled);
+  RoundPrediction prediction = {absl::Seconds(ends.last_s + round.shop().LongestWork(others) + handling_s), {}};
+  for (const double end_s : ends.of_kinds_s) prediction.tree_times.push_back(absl::Seconds(end_s));
+  return prediction;
 }
 
 }  // namespace banyan

@@ -33,6 +33,14 @@ inline constexpr int64_t kScheduledChunks = 1024;
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<int64_t>& tensor_elements);
 
+struct RoundPrediction {
+  absl::Duration time;                     // as PredictRoundTime says
+  std::vector<absl::Duration> tree_times;  // until every node has the last scheduled chunk of each tree
+};
+
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
+                             const std::vector<int64_t>& tensor_elements);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOPOLOGY_ROUND_TIME_H_

@@ -1,0 +1,134 @@
+#include "topology/model_fit.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "topology/chunk_fit.h"
+#include "topology/fapt_planner.h"
+#include "topology/packing/packed_planner.h"
+#include "topology/round_time.h"
+#include "topology/share_rounding.h"
+#include "topology/share_search.h"
+
+namespace banyan {
+namespace {
+
+// Of FAPT with so many roots; small models are sooner done over few shallow trees than over all that a packing has.
+constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
+
+// Of the packing's rate: what trees may cost that fill and drain sooner. Which trees a program takes is a matter of
+// chance where many are as good for it, and their rounds differ by a tenth: more parts are more draws.
+constexpr double kSpareParts[] = {0, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2};
+constexpr double kFewSpareParts[] = {0, 0.1, 0.2};
+// In larger networks each draw takes long.
+constexpr size_t kMostNodesForManyDraws = 12;
+
+// So many of the candidates have their chunks fitted: the best with the same chunks.
+constexpr size_t kFittedCandidates = 4;
+
+class ModelFit {
+ public:
+  ModelFit(const NetworkView& view, const PlannerConfig& config)
+      : view_(view), config_(config), rates_only_(config), many_(view.nodes().size() <= kMostNodesForManyDraws) {
+    // Plans are valued only when their chunks suit the model.
+    rates_only_.tensor_elements.clear();
+  }
+
+  Policy Best(Policy packed);
+
+ private:
+  struct Candidate {
+    Policy policy;
+    absl::Duration round_time;
+  };
+
+  absl::Duration Time(const Policy& policy) const { return PredictRoundTime(policy, view_, config_.tensor_elements); }
+  // With the chunks that suit it.
+  Candidate Fitted(Policy policy) const;
+  // Packed for chunks of this size, beginning with these trees.
+  std::vector<Candidate> Packed(int64_t chunk_max_elements, std::vector<Tree> begin_with) const;
+  // FAPT's that could be sooner done than `to_beat`.
+  std::vector<Candidate> Fapt(absl::Duration to_beat) const;
+  Policy WithSearchedShares(Candidate best) const;
+
+  const NetworkView& view_;
+  const PlannerConfig& config_;
+  PlannerConfig rates_only_;
+  const bool many_;
+};
+
+ModelFit::Candidate ModelFit::Fitted(Policy policy) const {
+  policy.chunk_max_elements = config_.chunk_max_elements;
+  FitChunks(view_, config_.tensor_elements, config_.chunk_min_elements, policy);
+  const absl::Duration time = Time(policy);
+  return {std::move(policy), time};
+}
+
+std::vector<ModelFit::Candidate> ModelFit::Packed(int64_t chunk_max_elements, std::vector<Tree> begin_with) const {
+  PlannerConfig config = rates_only_;
+  config.chunk_max_elements = chunk_max_elements;
+  config.current_trees = std::move(begin_with);
+  const auto parts = many_ ? absl::Span<const double>(kSpareParts) : absl::Span<const double>(kFewSpareParts);
+  absl::StatusOr<std::vector<Policy>> policies = PackedPlanner().PlanEach(view_, config, parts);
+  std::vector<Candidate> candidates;
+  if (!policies.ok()) return candidates;
+  for (Policy& policy : *policies) {
+    const absl::Duration time = Time(policy);
+    candidates.push_back({std::move(policy), time});
+  }
+  return candidates;
+}
+
+std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
+  const double bits =
+      kBitsPerElement * std::accumulate(config_.tensor_elements.begin(), config_.tensor_elements.end(), 0.0);
+  std::vector<Candidate> candidates;
+  for (const int roots : kRootsToTry) {
+    if (roots > config_.roots.value_or(kMaxRootsOfAll)) break;
+    PlannerConfig few = rates_only_;
+    few.roots = std::min(roots, static_cast<int>(view_.nodes().size()));
+    absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view_, few);
+    if (fapt.ok() && absl::Seconds(bits / fapt->rate_bps) <= to_beat) candidates.push_back(Fitted(*std::move(fapt)));
+  }
+  return candidates;
+}
+
+Policy ModelFit::WithSearchedShares(Candidate best) const {
+  Policy rounded = best.policy;
+  RoundShares(view_, config_.tensor_elements, rounded);
+  Policy chosen = Time(rounded) <= best.round_time ? std::move(rounded) : std::move(best.policy);
+  SearchShares(view_, config_.tensor_elements, chosen);
+  return chosen;
+}
+
+Policy ModelFit::Best(Policy packed) {
+  const double bound_bps = packed.bound_bps;
+  const auto sooner = [](const Candidate& a, const Candidate& b) { return a.round_time < b.round_time; };
+  std::vector<Candidate> best = {Fitted(std::move(packed))};
+  const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
+  std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
+  if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
+  std::stable_sort(drawn.begin(), drawn.end(), sooner);
+  if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
+  for (Candidate& candidate : drawn) best.push_back(Fitted(std::move(candidate.policy)));
+  std::ranges::move(Fapt(best.front().round_time), std::back_inserter(best));
+  Policy chosen = WithSearchedShares(std::move(*std::min_element(best.begin(), best.end(), sooner)));
+  chosen.bound_bps = std::min(chosen.bound_bps, bound_bps);
+  return chosen;
+}
+
+}  // namespace
+
+Policy FitToModel(const NetworkView& view, const PlannerConfig& config, Policy packed) {
+  return ModelFit(view, config).Best(std::move(packed));
+}
+
+}  // namespace banyan
