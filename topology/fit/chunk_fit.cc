@@ -1,4 +1,4 @@
-#include "topology/chunk_fit.h"
+#include "topology/fit/chunk_fit.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,7 +1,7 @@
 // The chunk size that suits a model: small chunks fill the pipeline sooner and divide better over the trees, large ones
 // cost less to handle. Pure function.
-#ifndef BANYAN_TOPOLOGY_CHUNK_FIT_H_
-#define BANYAN_TOPOLOGY_CHUNK_FIT_H_
+#ifndef BANYAN_TOPOLOGY_FIT_CHUNK_FIT_H_
+#define BANYAN_TOPOLOGY_FIT_CHUNK_FIT_H_
 
 #include <cstdint>
 #include <vector>
@@ -22,4 +22,4 @@ void FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_eleme
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOPOLOGY_CHUNK_FIT_H_
+#endif  // BANYAN_TOPOLOGY_FIT_CHUNK_FIT_H_

@@ -1,4 +1,4 @@
-#include "topology/chunk_fit.h"
+#include "topology/fit/chunk_fit.h"
 
 #include "gtest/gtest.h"
 #include "topology/planner.h"

@@ -1,4 +1,4 @@
-#include "topology/model_fit.h"
+#include "topology/fit/model_fit.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,12 +11,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "topology/chunk_fit.h"
 #include "topology/fapt_planner.h"
+#include "topology/fit/chunk_fit.h"
+#include "topology/fit/share_rounding.h"
+#include "topology/fit/share_search.h"
 #include "topology/packing/packed_planner.h"
 #include "topology/round_time.h"
-#include "topology/share_rounding.h"
-#include "topology/share_search.h"
 
 namespace banyan {
 namespace {

@@ -1,7 +1,7 @@
 // The plan that suits a model: the trees of the highest rate are deep and many, and a model is often sooner done over
 // fewer, shallower ones. Pure function.
-#ifndef BANYAN_TOPOLOGY_MODEL_FIT_H_
-#define BANYAN_TOPOLOGY_MODEL_FIT_H_
+#ifndef BANYAN_TOPOLOGY_FIT_MODEL_FIT_H_
+#define BANYAN_TOPOLOGY_FIT_MODEL_FIT_H_
 
 #include "topology/network_view.h"
 #include "topology/planner.h"
@@ -18,4 +18,4 @@ Policy FitToModel(const NetworkView& view, const PlannerConfig& config, Policy p
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOPOLOGY_MODEL_FIT_H_
+#endif  // BANYAN_TOPOLOGY_FIT_MODEL_FIT_H_

@@ -1,5 +1,5 @@
 // What FitToModel does, by MakePolicy, which calls it.
-#include "topology/model_fit.h"
+#include "topology/fit/model_fit.h"
 
 #include <cstdint>
 #include <iterator>

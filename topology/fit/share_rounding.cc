@@ -1,4 +1,4 @@
-#include "topology/share_rounding.h"
+#include "topology/fit/share_rounding.h"
 
 #include <algorithm>
 #include <cstddef>

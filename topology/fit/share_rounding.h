@@ -1,6 +1,6 @@
 // Shares in whole chunks: which tree gets the chunk that is left over is decided by the links' loads. Pure function.
-#ifndef BANYAN_TOPOLOGY_SHARE_ROUNDING_H_
-#define BANYAN_TOPOLOGY_SHARE_ROUNDING_H_
+#ifndef BANYAN_TOPOLOGY_FIT_SHARE_ROUNDING_H_
+#define BANYAN_TOPOLOGY_FIT_SHARE_ROUNDING_H_
 
 #include <cstdint>
 #include <vector>
@@ -21,4 +21,4 @@ void RoundShares(const NetworkView& view, const std::vector<int64_t>& tensor_ele
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOPOLOGY_SHARE_ROUNDING_H_
+#endif  // BANYAN_TOPOLOGY_FIT_SHARE_ROUNDING_H_

@@ -1,7 +1,7 @@
 // Shares with which a round of a model is predicted to be sooner done: a rate says how much the links can carry, and
 // not which tree's chunks are the last to come. Pure function.
-#ifndef BANYAN_TOPOLOGY_SHARE_SEARCH_H_
-#define BANYAN_TOPOLOGY_SHARE_SEARCH_H_
+#ifndef BANYAN_TOPOLOGY_FIT_SHARE_SEARCH_H_
+#define BANYAN_TOPOLOGY_FIT_SHARE_SEARCH_H_
 
 #include <cstdint>
 #include <vector>
@@ -18,4 +18,4 @@ void SearchShares(const NetworkView& view, const std::vector<int64_t>& tensor_el
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOPOLOGY_SHARE_SEARCH_H_
+#endif  // BANYAN_TOPOLOGY_FIT_SHARE_SEARCH_H_

@@ -1,4 +1,4 @@
-#include "topology/share_search.h"
+#include "topology/fit/share_search.h"
 
 #include <numeric>
 #include <vector>
