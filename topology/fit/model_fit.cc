@@ -28,8 +28,11 @@ constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
 // chance where many are as good for it, and their rounds differ by a tenth: more parts are more draws.
 constexpr double kSpareParts[] = {0, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2};
 constexpr double kFewSpareParts[] = {0, 0.1, 0.2};
-// In larger networks each draw takes long.
+// Smaller networks have few trees to draw from, and in larger ones each draw takes long.
+constexpr size_t kFewestNodesForManyDraws = 6;
 constexpr size_t kMostNodesForManyDraws = 12;
+
+bool AllowsManyDraws(size_t nodes) { return nodes >= kFewestNodesForManyDraws && nodes <= kMostNodesForManyDraws; }
 
 // So many of the candidates have their chunks fitted: the best with the same chunks.
 constexpr size_t kFittedCandidates = 4;
@@ -37,7 +40,7 @@ constexpr size_t kFittedCandidates = 4;
 class ModelFit {
  public:
   ModelFit(const NetworkView& view, const PlannerConfig& config)
-      : view_(view), config_(config), rates_only_(config), many_(view.nodes().size() <= kMostNodesForManyDraws) {
+      : view_(view), config_(config), rates_only_(config), many_(AllowsManyDraws(view.nodes().size())) {
     // Plans are valued only when their chunks suit the model.
     rates_only_.tensor_elements.clear();
   }

@@ -11,8 +11,8 @@ namespace banyan {
 namespace {
 
 constexpr int64_t kMostPredictions = 48;
-// Visits of chunks to links that may be scheduled in all: 0.2 s or so.
-constexpr double kMostWork = 400'000;
+// Visits of chunks to links that may be scheduled in all: a tenth of a second or less.
+constexpr double kMostWork = 160'000;
 // Less is rounding.
 constexpr double kLeastGain = 1e-4;
 
