@@ -1,6 +1,7 @@
 #include "topology/flow_shop.h"
 
 #include <limits>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -59,6 +60,18 @@ TEST(FlowShopTest, AJobLeavesTheWindowWhenItsAnswerIsBack) {
   const size_t station = shop.AddStation(1, 1);
   shop.AddKind({Step{station, 10, {}}});
   EXPECT_DOUBLE_EQ(shop.Schedule({{0, 1}, {0, 1}}).last_s, (1 + 10 + 10) + 1 + 10);
+}
+
+TEST(FlowShopTest, TellsWhenTheLastJobOfEachKindIsDone) {
+  FlowShop shop;
+  const size_t fast = shop.AddStation(2, kEndless);
+  const size_t slow = shop.AddStation(1, kEndless);
+  shop.AddKind({Step{fast, 3, {}}});
+  shop.AddKind({Step{slow, 0, {}}});
+  shop.AddKind({Step{fast, 0, {}}});
+  const FlowShop::Ends ends = shop.Schedule({{0, 2}, {1, 9}, {0, 2}});
+  EXPECT_DOUBLE_EQ(ends.last_s, 9);
+  EXPECT_EQ(ends.of_kinds_s, (std::vector<double>{1 + 1 + 3, 9, 0}));
 }
 
 TEST(FlowShopTest, TheSameShopSchedulesAgain) {

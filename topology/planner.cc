@@ -55,12 +55,6 @@ absl::StatusOr<Tree> ResolveTree(const NetworkView& view, const CustomTreeConfig
               .broadcast_parent = *std::move(broadcast)};
 }
 
-// For plans that are valued only when their chunks suit the model.
-PlannerConfig WithoutModel(PlannerConfig config) {
-  config.tensor_elements.clear();
-  return config;
-}
-
 }  // namespace
 
 std::vector<std::string> PlannerNames() { return {"fapt", "star", "bkt", "mst", "custom", "packed"}; }
@@ -101,12 +95,10 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
-  const bool is_free = config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
-  absl::StatusOr<Policy> policy = config.fixed_roots.empty()
-                                      ? (*planner)->Plan(view, is_free ? WithoutModel(config) : config)
-                                      : PlanWithFixedRoots(**planner, view, config);
+  absl::StatusOr<Policy> policy = FitsTreesToModel(config)     ? PlanForModel(view, config)
+                                  : config.fixed_roots.empty() ? (*planner)->Plan(view, config)
+                                                               : PlanWithFixedRoots(**planner, view, config);
   if (!policy.ok()) return policy;
-  if (is_free) *policy = FitToModel(view, config, *std::move(policy));
   RefinePolicy(config, view, *policy);
   return policy;
 }

@@ -48,6 +48,11 @@ struct PlannerConfig {
   std::vector<Tree> current_trees;  // packed: of the policy in use, to begin with
 };
 
+// Whether the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).
+inline bool FitsTreesToModel(const PlannerConfig& config) {
+  return config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
+}
+
 class Planner {
  public:
   virtual ~Planner() = default;

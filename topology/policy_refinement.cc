@@ -46,14 +46,10 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
   DropUnusedPaths(policy.trees, policy.auxiliary);
 }
 
-// Trees that were chosen for a model use its links as far as that makes its rounds shorter. What detours would add to
-// their rate is what they gave up for fewer hops, and detours are more hops.
-bool HasTreesForAModel(const PlannerConfig& config) {
-  return config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
-}
-
+// What detours would add to the rate of trees that were chosen for a model is what these gave up for fewer hops, and
+// detours are more hops.
 void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
-  if (!HasTreesForAModel(config)) return ValueOn(view, config.tensor_elements, policy);
+  if (!FitsTreesToModel(config)) return ValueOn(view, config.tensor_elements, policy);
   std::vector<Route> detours = std::exchange(policy.auxiliary, {});
   ValueOn(view, config.tensor_elements, policy);
   for (Route& detour : detours) detour.share = 0;

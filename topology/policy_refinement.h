@@ -18,7 +18,8 @@ void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& 
 
 // Gives the policy in use, of that configuration, the shares of trees and detours that suit a network which has changed
 // since: all of them where the planner chooses shares by the links' rates together (packed, balanced shares), else
-// those of the detours. Its trees and paths stay, and its rates and round time are set (ValueOn).
+// those of the detours, which have none beside packed trees for a model, as above. Its trees and paths stay, and its
+// rates and round time are set (ValueOn).
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy);
 
 }  // namespace banyan

@@ -59,6 +59,19 @@ TEST(RoundTimeTest, ManyChunksWaitForTheSlowestLink) {
   EXPECT_NEAR(PredictedMs({10001}), 12 * ChunkMs(size, 4) + 2 * ChunkMs(size, 8) + 60 + HandlingMs(11), 0.1);
 }
 
+TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
+  Policy policy = OnA(Line());
+  policy.trees.push_back(policy.trees.front());
+  policy.trees[0].share = 0.75;
+  policy.trees[1].share = 0.25;
+  // Of four chunks the second tree gets the second or the third: the first tree has the last one.
+  const RoundPrediction prediction = PredictRound(policy, Line(), {4000});
+  ASSERT_EQ(prediction.tree_times.size(), 2u);
+  EXPECT_LT(prediction.tree_times[1], prediction.tree_times[0]);
+  const absl::Duration handling = absl::Milliseconds(HandlingMs(4));
+  EXPECT_NEAR(absl::ToDoubleSeconds(prediction.time), absl::ToDoubleSeconds(prediction.tree_times[0] + handling), 1e-6);
+}
+
 TEST(RoundTimeTest, ChunksCostMoreThanTheirElements) {
   Policy policy = OnA(Line());
   const auto predicted_s = [&] { return absl::ToDoubleSeconds(PredictRoundTime(policy, Line(), {1'000'000})); };

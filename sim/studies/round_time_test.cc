@@ -35,7 +35,7 @@ TEST_P(RoundTimeTest, TheSimulatedRoundTakesAboutAsLong) {
   config->current_trees = first->trees;
   const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   ASSERT_TRUE(policy.ok()) << policy.status();
-  const absl::Duration predicted = policy->round_time;
+  const absl::Duration predicted = PredictRoundTime(*policy, view, options.tensor_elements);
   // It leaves out acknowledgements and takes lost packets as their mean.
   EXPECT_GT(report->synchronisation_p50, 0.92 * predicted);
   EXPECT_LT(report->synchronisation_p50, 1.1 * predicted);

@@ -20,8 +20,8 @@ struct Size {
 
 }  // namespace
 
-void FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
-               Policy& policy) {
+absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
+                         Policy& policy) {
   const int64_t elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), int64_t{0});
   std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensor_elements)}};
   absl::Duration shortest = sizes.front().round_time;
@@ -35,6 +35,7 @@ void FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_eleme
   const auto largest =
       std::find_if(sizes.begin(), sizes.end(), [&](const Size& size) { return size.round_time <= kEqual * shortest; });
   policy.chunk_max_elements = largest->chunk_max_elements;
+  return largest->round_time;
 }
 
 }  // namespace banyan

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -15,10 +16,10 @@ namespace banyan {
 inline constexpr int64_t kMostFittedChunks = 1 << 15;
 
 // Lowers policy.chunk_max_elements, by halves and not below `least_elements`, to the largest size with which a round of
-// a model with these tensors is predicted to take within a hundredth of the shortest time. Leaves rates and round_time
-// as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
-void FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
-               Policy& policy);
+// a model with these tensors is predicted to take within a hundredth of the shortest time, and returns that time.
+// Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
+absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
+                         Policy& policy);
 
 }  // namespace banyan
 

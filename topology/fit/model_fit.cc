@@ -45,7 +45,7 @@ class ModelFit {
     rates_only_.tensor_elements.clear();
   }
 
-  Policy Best(Policy packed);
+  absl::StatusOr<Policy> Best() const;
 
  private:
   struct Candidate {
@@ -70,8 +70,7 @@ class ModelFit {
 
 ModelFit::Candidate ModelFit::Fitted(Policy policy) const {
   policy.chunk_max_elements = config_.chunk_max_elements;
-  FitChunks(view_, config_.tensor_elements, config_.chunk_min_elements, policy);
-  const absl::Duration time = Time(policy);
+  const absl::Duration time = FitChunks(view_, config_.tensor_elements, config_.chunk_min_elements, policy);
   return {std::move(policy), time};
 }
 
@@ -112,10 +111,12 @@ Policy ModelFit::WithSearchedShares(Candidate best) const {
   return chosen;
 }
 
-Policy ModelFit::Best(Policy packed) {
-  const double bound_bps = packed.bound_bps;
+absl::StatusOr<Policy> ModelFit::Best() const {
+  absl::StatusOr<Policy> packed = PackedPlanner().Plan(view_, rates_only_);
+  if (!packed.ok()) return packed;
+  const double bound_bps = packed->bound_bps;
   const auto sooner = [](const Candidate& a, const Candidate& b) { return a.round_time < b.round_time; };
-  std::vector<Candidate> best = {Fitted(std::move(packed))};
+  std::vector<Candidate> best = {Fitted(*std::move(packed))};
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
   std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
   if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
@@ -130,8 +131,8 @@ Policy ModelFit::Best(Policy packed) {
 
 }  // namespace
 
-Policy FitToModel(const NetworkView& view, const PlannerConfig& config, Policy packed) {
-  return ModelFit(view, config).Best(std::move(packed));
+absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig& config) {
+  return ModelFit(view, config).Best();
 }
 
 }  // namespace banyan

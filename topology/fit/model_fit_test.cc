@@ -1,4 +1,4 @@
-// What FitToModel does, by MakePolicy, which calls it.
+// What PlanForModel does, by MakePolicy, which calls it.
 #include "topology/fit/model_fit.h"
 
 #include <cstdint>

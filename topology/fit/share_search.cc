@@ -26,11 +26,11 @@ class ShareSearch {
       : view_(view),
         tensor_elements_(tensor_elements),
         policy_(policy),
-        chunks_(std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0) /
-                static_cast<double>(policy.chunk_max_elements)),
+        model_chunks_(std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0) /
+                      static_cast<double>(policy.chunk_max_elements)),
         shortest_(PredictRound(policy, view, tensor_elements)) {
-    const double visits =
-        std::min(chunks_, static_cast<double>(kScheduledChunks)) * 2 * static_cast<double>(view.nodes().size() - 1);
+    const double visits = std::min(model_chunks_, static_cast<double>(kScheduledChunks)) * 2 *
+                          static_cast<double>(view.nodes().size() - 1);
     predictions_left_ = std::min(kMostPredictions, static_cast<int64_t>(kMostWork / std::max(visits, 1.0)));
   }
 
@@ -48,7 +48,7 @@ class ShareSearch {
     for (size_t i = 0; i < last; ++i) {
       for (size_t j = 0; j < first; ++j) {
         for (const int chunks : kChunksToMove) {
-          if (IsShorter(by_end[by_end.size() - 1 - i], by_end[j], chunks / chunks_)) return true;
+          if (IsShorter(by_end[by_end.size() - 1 - i], by_end[j], chunks / model_chunks_)) return true;
         }
       }
     }
@@ -84,7 +84,7 @@ class ShareSearch {
   const NetworkView& view_;
   const std::vector<int64_t>& tensor_elements_;
   Policy& policy_;
-  const double chunks_;
+  const double model_chunks_;
   RoundPrediction shortest_;
   int64_t predictions_left_ = 0;
 };

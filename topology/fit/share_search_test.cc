@@ -1,6 +1,7 @@
 #include "topology/fit/share_search.h"
 
-#include <numeric>
+#include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -40,17 +41,19 @@ TEST(ShareSearchTest, MostRoundsBecomeShorterAndNoneLonger) {
   EXPECT_GE(shorter, 6) << "of 10";
 }
 
-// Both trees have the same rate, but the chunks of one pass a link more each way: the other gets more of them.
 TEST(ShareSearchTest, TheTreeThatIsDoneLastGetsFewer) {
   const NetworkView view = SampleNetwork(3, {{1, 2, 10}, {2, 1, 10}, {1, 3, 10}, {3, 1, 10}, {2, 3, 10}, {3, 2, 10}});
   const NodeId a(1), b(2), c(3);
   Policy policy = Packed(view);
   policy.chunk_max_elements = 1000;
-  // The links of the second tree are its own: c to a to b, and back.
   policy.trees = {Tree{b, 0.6, {{a, b}, {c, b}}, {{a, b}, {c, b}}}, Tree{a, 0.4, {{c, a}, {b, c}}, {{c, a}, {b, c}}}};
-  const absl::Duration before = PredictRoundTime(policy, view, {20'000});
+  const RoundPrediction before = PredictRound(policy, view, {20'000});
+  const auto latest = std::max_element(before.tree_times.begin(), before.tree_times.end());
+  const auto last = static_cast<size_t>(latest - before.tree_times.begin());
+  const double share = policy.trees[last].share;
   SearchShares(view, {20'000}, policy);
-  EXPECT_LT(PredictRoundTime(policy, view, {20'000}), before);
+  EXPECT_LT(PredictRoundTime(policy, view, {20'000}), before.time);
+  EXPECT_LT(policy.trees[last].share, share);
 }
 
 TEST(ShareSearchTest, OneTreeKeepsAll) {
