@@ -31,6 +31,13 @@ struct Disconnect {
   ConnectionId connection;
 };
 
+// Send at most this much a second on a connection that this process opens, from now on and after each loss as well;
+// infinite, as at first: as much as the network takes.
+struct Pace {
+  ConnectionId connection;
+  double rate_bps = 0;  // above 0
+};
+
 // Never blocks. Sending on a connection that is down drops the message: whoever needs it there sends it again after
 // ConnectionUp.
 struct Send {
@@ -77,8 +84,8 @@ struct Stop {
   absl::Status status;
 };
 
-using AnyAction = std::variant<Connect, Disconnect, Send, StartComputation, WriteResult, CompleteRequest, PersistRecord,
-                               LogLine, Stop>;
+using AnyAction = std::variant<Connect, Disconnect, Pace, Send, StartComputation, WriteResult, CompleteRequest,
+                               PersistRecord, LogLine, Stop>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Action : AnyAction {

@@ -55,9 +55,11 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     const int64_t needed =
         std::max(kBandwidthDelayProducts * product_bytes, LateAckBytes(rate_bps, round_trip, chunk_bytes, connections));
     const std::optional<int64_t> limit = detours.PrimaryLimit(slice.version, neighbour.node);
-    Window& window = entry->second[neighbour.node];
+    LinkWindow& window = entry->second[neighbour.node];
     window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
     window.connections = connections;
+    window.pace_bps = neighbour.rate_bps > 0 ? kPace * neighbour.rate_bps : kUnpaced;
+    window.paced_from_bytes = static_cast<int64_t>(kPacedPart * static_cast<double>(window.size_bytes));
   }
 }
 
@@ -65,16 +67,13 @@ void LinkWindows::RetirePolicies(PolicyVersion oldest) {
   windows_.erase(windows_.begin(), windows_.lower_bound(oldest));
 }
 
-std::optional<LinkWindows::Window> LinkWindows::For(NodeId neighbour) const {
-  std::optional<Window> largest;
+std::optional<LinkWindow> LinkWindows::For(NodeId neighbour) const {
+  std::optional<LinkWindow> widest;
   for (const auto& [version, windows] : windows_) {
     const auto found = windows.find(neighbour);
-    if (found == windows.end()) continue;
-    if (!largest.has_value()) largest.emplace();
-    largest->size_bytes = std::max(largest->size_bytes, found->second.size_bytes);
-    largest->connections = std::max(largest->connections, found->second.connections);
+    if (found != windows.end()) widest = widest.has_value() ? Widest(*widest, found->second) : found->second;
   }
-  return largest;
+  return widest;
 }
 
 }  // namespace banyan

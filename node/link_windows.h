@@ -9,13 +9,17 @@
 // connections than have `bytes_per_connection` each of its bandwidth-delay product; else one, and others when it is
 // lost.
 //
+// Connections are paced, all of a link together, at a little more than its rate, so that it is seen when a link has
+// become faster; and only while the window is nearly full, so that all of them have something to send. Else few fill
+// the link alone.
+//
 // Where a host's cap is shared by its links, a window rests on the part of the cap that the plan gives the link: what
 // the cap does not let through would only wait there, before chunks that are more urgent. Windows of links with a short
 // round trip then hold their part for the mean round trip of the links that share the cap, since what waits at the cap
 // delays all of them alike, and a window that is as short as its link would leave it behind the others.
 //
-// Rounds of several policies share a link: its window is the largest, with the most connections, that a live one needs.
-// Thread-compatible; owned by PeerNetwork.
+// Rounds of several policies share a link: its window is the largest, with the most connections and the highest pace,
+// that a live one needs. Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_LINK_WINDOWS_H_
 #define BANYAN_NODE_LINK_WINDOWS_H_
 
@@ -26,6 +30,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "node/detour_selector.h"
+#include "node/link_window.h"
 #include "proto/policy_slice.h"
 
 namespace banyan {
@@ -39,12 +44,10 @@ class LinkWindows {
   // No link needs more, however fast; a window of a link of unknown rate holds so many.
   static constexpr int64_t kEnoughChunks = 16;
 
-  struct Window {
-    int64_t size_bytes = 0;
-    int64_t connections = 1;  // at most
-
-    friend bool operator==(const Window&, const Window&) = default;
-  };
+  // Of the link's rate, whatever its host's cap.
+  static constexpr double kPace = 1.15;
+  // Of the window: while more is on its way, connections are paced.
+  static constexpr double kPacedPart = 0.75;
 
   struct Options {
     int64_t fixed_bytes = 0;           // the size of every window; 0 for windows that suit their links
@@ -60,14 +63,14 @@ class LinkWindows {
   void RetirePolicies(PolicyVersion oldest);
 
   // Empty when no live policy names the neighbour.
-  std::optional<Window> For(NodeId neighbour) const;
+  std::optional<LinkWindow> For(NodeId neighbour) const;
 
  private:
   // A host's cap is not in the way of its link's own queue.
   int64_t Connections(const NeighbourSlice& neighbour) const;
 
   const Options options_;
-  std::map<PolicyVersion, std::map<NodeId, Window>> windows_;  // of policies that live
+  std::map<PolicyVersion, std::map<NodeId, LinkWindow>> windows_;  // of policies that live
 };
 
 }  // namespace banyan

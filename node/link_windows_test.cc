@@ -33,9 +33,7 @@ class LinkWindowsTest : public ::testing::Test {
     windows_.AddPolicy(slice, detours_);
   }
 
-  int64_t BytesFor(NodeId neighbour) const {
-    return windows_.For(neighbour).value_or(LinkWindows::Window()).size_bytes;
-  }
+  int64_t BytesFor(NodeId neighbour) const { return windows_.For(neighbour).value_or(LinkWindow()).size_bytes; }
 
   DetourSelector detours_{NodeId(1)};
   LinkWindows windows_{{.connections = kConnections, .bytes_per_connection = 32768}};
@@ -140,6 +138,27 @@ TEST_F(LinkWindowsTest, HaveTheSizeThatTheJobSays) {
   EXPECT_EQ(fixed.For(kNear)->size_bytes, 4321);
   EXPECT_EQ(fixed.For(kNear)->connections, kConnections);
   EXPECT_EQ(fixed.For(NodeId(4)), std::nullopt);
+}
+
+TEST_F(LinkWindowsTest, PaceConnectionsAboveTheFastestRateOfALivePolicy) {
+  Add(Slice(1));
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 8e6);
+  EXPECT_EQ(windows_.For(kNear)->paced_from_bytes, 150'000);
+  PolicySlice faster = Slice(2);
+  faster.neighbours[0].rate_bps = 16e6;
+  Add(faster);
+  Add(Slice(3));
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 16e6);
+  EXPECT_EQ(windows_.For(kNear)->paced_from_bytes, 300'000);
+  windows_.RetirePolicies(PolicyVersion(3));
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 8e6);
+}
+
+TEST_F(LinkWindowsTest, DoNotPaceALinkOfUnknownRate) {
+  PolicySlice slice = Slice(1);
+  slice.neighbours[0].rate_bps = 0;
+  Add(slice);
+  EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
 }
 
 }  // namespace

@@ -249,10 +249,10 @@ void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
   }
 }
 
-void NodeCore::On(StepContext&, const PoliciesRetired& retired) {
+void NodeCore::On(StepContext& step, const PoliciesRetired& retired) {
   if (!joined_.has_value()) return;
   book_.Retire(retired.oldest);
-  joined_->network->RetirePolicies(retired.oldest);
+  joined_->network->RetirePolicies(retired.oldest, step.now);
 }
 
 void NodeCore::On(StepContext& step, const BarrierReleased& released) {

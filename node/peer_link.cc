@@ -1,6 +1,7 @@
 #include "node/peer_link.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -115,23 +116,57 @@ std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::BestConnectio
   int64_t seen = 0;
   for (auto& entry : connections_) {
     if (!entry.second.up) continue;
-    if (++seen > options_.most_connections) break;
+    if (++seen > options_.window.connections) break;
     if (best == nullptr || entry.second.in_flight_bytes < best->second.in_flight_bytes) best = &entry;
   }
   return best;
 }
 
 void PeerLink::Pump(Timestamp now, Actions& actions) {
+  CountUnsent(now);
+  const auto first_sent = static_cast<std::ptrdiff_t>(actions.size());
+  SendQueued(now, actions);
+  const auto first_paced = static_cast<std::ptrdiff_t>(actions.size());
+  SharePace(actions);
+  // Chunks go at the pace that they make themselves.
+  std::rotate(actions.begin() + first_sent, actions.begin() + first_paced, actions.end());
+}
+
+void PeerLink::CountUnsent(Timestamp now) {
+  const double seconds = absl::ToDoubleSeconds(now - unsent_counted_at_);
+  unsent_counted_at_ = now;
+  for (auto& [id, connection] : connections_) {
+    const double paced_bytes = options_.window.pace_bps / 8 / static_cast<double>(carriers_) * seconds;
+    // Nobody knows how fast one is that has no pace.
+    connection.unsent_bytes =
+        options_.window.pace_bps == kUnpaced ? 0 : std::max(0.0, connection.unsent_bytes - paced_bytes);
+  }
+}
+
+void PeerLink::SharePace(Actions& actions) {
+  carriers_ = std::max<int64_t>(1, std::count_if(connections_.begin(), connections_.end(),
+                                                 [](const auto& entry) { return entry.second.unsent_bytes > 0; }));
+  const bool is_paced = in_flight_bytes_ > options_.window.paced_from_bytes;
+  const double part_bps = is_paced ? options_.window.pace_bps / static_cast<double>(carriers_) : kUnpaced;
+  for (auto& [id, connection] : connections_) {
+    if (connection.in_flight_bytes == 0 || connection.pace_bps == part_bps) continue;
+    connection.pace_bps = part_bps;
+    actions.emplace_back(std::in_place_type<Pace>, Pace{id, part_bps});
+  }
+}
+
+void PeerLink::SendQueued(Timestamp now, Actions& actions) {
   while (!queue_.empty()) {
     const auto next = NextToSend();
     const int64_t size_bytes = next->second.size_bytes;
-    if (in_flight_bytes_ > 0 && in_flight_bytes_ + size_bytes > options_.window_bytes) return;
+    if (in_flight_bytes_ > 0 && in_flight_bytes_ + size_bytes > options_.window.size_bytes) return;
     auto* best = BestConnection();
     if (best == nullptr) {
       if (!waits_since_.has_value()) waits_since_ = now;
       return;
     }
     best->second.in_flight_bytes += size_bytes;
+    best->second.unsent_bytes += static_cast<double>(size_bytes);
     SendOne(now, next, best->first, actions);
   }
 }
@@ -202,6 +237,7 @@ void PeerLink::OnConnectionDown(ConnectionId connection) {
   auto lost = connections_.find(connection);
   if (lost == connections_.end()) return;
   lost->second.up = false;
+  lost->second.unsent_bytes = 0;
   for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
     auto current = entry++;
     if (current->second.connection == connection) Requeue(current);

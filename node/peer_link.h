@@ -2,8 +2,12 @@
 // byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of rounds, keys
 // and chunks, which is the same on all links, so that what others wait for is not behind what has just begun; chunks on
 // a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary others. So detours take
-// at most a seventh of what a link's own traffic needs. At most `window_bytes` are on their way without a link ack, so
-// that the order is decided here and not in a socket's buffer.
+// at most a seventh of what a link's own traffic needs. At most a window is on its way without a link ack, so that
+// the order is decided here and not in a socket's buffer.
+//
+// The connections of a link have its queue in common, and each looks for more than its part of the rate, most of all
+// when it goes on after a pause: together they overflow it. So while much is on its way they share the window's pace,
+// those among them that have not sent all of theirs if they have kept their pace.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend.
 // Thread-compatible; owned by PeerNetwork.
@@ -21,6 +25,7 @@
 #include "core/action.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "node/link_window.h"
 #include "proto/chunk_message.h"
 
 namespace banyan {
@@ -33,9 +38,7 @@ class PeerLink {
   static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
 
   struct Options {
-    int64_t window_bytes = 0;  // always lets at least one chunk go
-    // Chunks go over so many of the connections that are up; the others are there for when these are lost.
-    int64_t most_connections = 1;
+    LinkWindow window;
     absl::Duration resend_after = absl::Seconds(2);
     // A chunk of at most this size goes before larger ones whatever their priority.
     int64_t tiny_bytes = 4096;
@@ -79,16 +82,14 @@ class PeerLink {
   // Brings counters().busy up to now.
   void CountBusy(Timestamp now);
 
-  void Resize(int64_t window_bytes, int64_t most_connections) {
-    options_.window_bytes = window_bytes;
-    options_.most_connections = most_connections;
-  }
+  // The next Pump heeds it.
+  void Resize(const LinkWindow& window) { options_.window = window; }
   bool is_up() const;
   // Nothing gets through: its connections are lost, or not yet there kStuckAfter after the first chunk was to go, or no
   // ack came for kStuckAfter.
   bool IsStuck(Timestamp now) const;
   // A chunk would be sent at once.
-  bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window_bytes && is_up(); }
+  bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window.size_bytes && is_up(); }
 
   Timestamp NextDeadline() const;
   int64_t queued_bytes() const { return queued_bytes_; }
@@ -123,14 +124,20 @@ class PeerLink {
   };
   struct DataConnection {
     bool up = false;
+    double pace_bps = kUnpaced;  // as the driver was told
     int64_t in_flight_bytes = 0;
+    double unsent_bytes = 0;  // if it has kept its pace
   };
 
   std::map<QueueRank, Waiting>::iterator FirstAuxiliary();
   std::map<QueueRank, Waiting>::iterator NextToSend();
   Queued TakeQueued(std::map<QueueRank, Waiting>::iterator entry);
-  // Of the first `most_connections` that are up, the one with the least on its way; null when all are down.
+  // Of the first that are up, as many as the window says, the one with the least on its way; null when all are down.
   std::pair<const ConnectionId, DataConnection>* BestConnection();
+  void SendQueued(Timestamp now, Actions& actions);
+  void CountUnsent(Timestamp now);
+  // Tells those with something on its way their part of the pace, where that has changed.
+  void SharePace(Actions& actions);
   void SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator next, ConnectionId connection, Actions& actions);
   void Requeue(std::map<uint64_t, InFlight>::iterator entry);
   void Remove(std::map<uint64_t, InFlight>::iterator entry);
@@ -138,6 +145,8 @@ class PeerLink {
 
   Options options_;
   std::map<ConnectionId, DataConnection> connections_;
+  int64_t carriers_ = 1;  // connections that have something unsent, at least 1
+  Timestamp unsent_counted_at_;
   bool was_up_ = false;                   // ever
   std::optional<Timestamp> waits_since_;  // for the first connection
   std::map<QueueRank, Waiting> queue_;

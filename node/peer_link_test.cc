@@ -1,7 +1,10 @@
 #include "node/peer_link.h"
 
+#include <string>
 #include <variant>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -44,8 +47,9 @@ class PeerLinkTest : public ::testing::Test {
   }
   uint64_t SequenceOf(size_t index) const { return std::get<ChunkMessage>(sent_[index].message).link_sequence; }
 
-  PeerLink link_{{.window_bytes = 20000, .most_connections = 2, .resend_after = absl::Seconds(2), .tiny_bytes = 4096},
-                 {kFirst, kSecond}};
+  PeerLink link_{
+      {.window = {.size_bytes = 20000, .connections = 2}, .resend_after = absl::Seconds(2), .tiny_bytes = 4096},
+      {kFirst, kSecond}};
   std::vector<Send> sent_;
 };
 
@@ -167,7 +171,7 @@ TEST_F(PeerLinkTest, ChunksGoToTheConnectionWithTheLeastOnItsWay) {
 }
 
 TEST_F(PeerLinkTest, OthersThanTheFirstConnectionsAreForWhenTheseAreLost) {
-  link_.Resize(20000, 1);
+  link_.Resize({.size_bytes = 20000, .connections = 1});
   link_.OnConnectionUp(kSecond);
   for (uint32_t i = 0; i < 2; ++i) link_.Enqueue(Chunk(i), Bytes(5000));
   Pump();
@@ -244,6 +248,74 @@ TEST_F(PeerLinkTest, ClearDropsAll) {
   EXPECT_EQ(link_.NextDeadline(), kNever);
   link_.Enqueue(Chunk(9), Bytes(9000));
   EXPECT_THAT(Pump(), ElementsAre(9));
+}
+
+class PacedLinkTest : public ::testing::Test {
+ protected:
+  PacedLinkTest() {
+    link_.OnConnectionUp(kFirst);
+    link_.OnConnectionUp(kSecond);
+  }
+
+  // What Pump asks for: "pace 1 at 6" is connection 1 at 6 Mbit/s.
+  std::vector<std::string> Pump(int64_t milliseconds = 0) {
+    Actions actions;
+    link_.Pump(At(milliseconds), actions);
+    std::vector<std::string> asked;
+    for (const Action& action : actions) {
+      if (const auto* pace = std::get_if<Pace>(&action); pace != nullptr) {
+        asked.push_back(absl::StrCat("pace ", pace->connection == kFirst ? 1 : 2, " at ", pace->rate_bps / 1e6));
+      } else {
+        asked.push_back(absl::StrCat("send on ", std::get<Send>(action).connection == kFirst ? 1 : 2));
+      }
+    }
+    return asked;
+  }
+  std::vector<std::string> PumpWith(uint32_t chunk, int64_t milliseconds = 0) {
+    link_.Enqueue(Chunk(chunk), Bytes(5000));
+    return Pump(milliseconds);
+  }
+
+  const LinkWindow window_ = {.size_bytes = 60000, .connections = 2, .pace_bps = 6e6, .paced_from_bytes = 6000};
+  PeerLink link_{{.window = window_}, {kFirst, kSecond}};
+};
+
+TEST_F(PacedLinkTest, ConnectionsThatCarrySomethingShareThePace) {
+  EXPECT_THAT(PumpWith(1), ElementsAre("send on 1"));
+  EXPECT_THAT(PumpWith(2), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 2"));
+  EXPECT_THAT(PumpWith(3), ElementsAre("send on 1"));
+  // At 3 Mbit/s the second has sent its chunk after 14 ms, the first both of its after 21 ms.
+  EXPECT_THAT(Pump(10), ElementsAre());
+  EXPECT_THAT(Pump(14), ElementsAre("pace 1 at 6", "pace 2 at 6"));
+  EXPECT_THAT(Pump(30), ElementsAre());
+  EXPECT_THAT(PumpWith(4, 30), ElementsAre("send on 2"));
+  EXPECT_THAT(PumpWith(5, 30), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 1"));
+}
+
+TEST_F(PacedLinkTest, NothingIsHeldBackWhileLittleIsOnItsWay) {
+  PumpWith(1);
+  PumpWith(2);
+  link_.OnLinkAck(1, At(1));
+  EXPECT_THAT(Pump(1), ElementsAre("pace 2 at inf"));
+}
+
+TEST_F(PacedLinkTest, ALostConnectionLeavesItsPartToTheOther) {
+  PumpWith(1);
+  PumpWith(2);
+  link_.OnConnectionDown(kSecond);
+  EXPECT_THAT(Pump(), ElementsAre("pace 1 at 6", "send on 1"));
+}
+
+TEST_F(PacedLinkTest, FollowsItsWindow) {
+  PumpWith(1);
+  PumpWith(2);
+  LinkWindow window = window_;
+  window.pace_bps = kUnpaced;
+  link_.Resize(window);
+  EXPECT_THAT(Pump(), ElementsAre("pace 1 at inf", "pace 2 at inf"));
+  link_.Resize(window_);
+  EXPECT_THAT(PumpWith(3), ElementsAre("pace 1 at 6", "pace 2 at 6", "send on 1"));
+  EXPECT_THAT(PumpWith(4), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 2"));
 }
 
 }  // namespace

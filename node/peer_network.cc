@@ -12,6 +12,9 @@ namespace banyan {
 namespace {
 
 // `time` plus the pause of this process during which nobody listened.
+// A link that does this part of its pace may be faster yet.
+constexpr double kAtPace = 0.93;
+
 Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
 
 LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
@@ -42,15 +45,17 @@ PeerHello PeerNetwork::Hello() const {
 }
 
 PeerLink::Options PeerNetwork::LinkOptions(NodeId neighbour) const {
-  const LinkWindows::Window window = windows_.For(neighbour).value_or(LinkWindows::Window());
-  return {
-      .window_bytes = window.size_bytes, .most_connections = window.connections, .resend_after = config_.resend_after};
+  return {.window = windows_.For(neighbour).value_or(LinkWindow()), .resend_after = config_.resend_after};
 }
 
-void PeerNetwork::ResizeWindows() {
+void PeerNetwork::ResizeWindows(Timestamp now) {
   for (auto& [node, neighbour] : neighbours_) {
-    const std::optional<LinkWindows::Window> window = windows_.For(node);
-    if (window.has_value()) neighbour.link.Resize(window->size_bytes, window->connections);
+    std::optional<LinkWindow> window = windows_.For(node);
+    if (!window.has_value()) continue;
+    // One that has become faster than its policies know must not be held back until the next one.
+    const std::optional<LinkMeasurement> measured = neighbour.meter.Measure(now);
+    if (measured.has_value() && measured->rate_bps > kAtPace * window->pace_bps) window->pace_bps = kUnpaced;
+    neighbour.link.Resize(*window);
   }
 }
 
@@ -59,7 +64,7 @@ void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   prober_.AddPolicy(slice);
   UseSettings(slice);
   windows_.AddPolicy(slice, detours_);
-  ResizeWindows();
+  ResizeWindows(step.now);
   for (const NeighbourSlice& neighbour : slice.neighbours) AddNeighbour(step, neighbour, slice.version);
   // Only now: it may be for another of them.
   for (const NeighbourSlice& neighbour : slice.neighbours) HandleEarly(step, neighbour.node);
@@ -384,12 +389,12 @@ void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
   step.rejections.Reject("answer dropped, too many wait for the connection", NameOf(to), step.actions);
 }
 
-void PeerNetwork::RetirePolicies(PolicyVersion oldest) {
+void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
   oldest_policy_ = std::max(oldest_policy_, oldest);
   detours_.RetirePolicies(oldest);
   prober_.RetirePolicies(oldest);
   windows_.RetirePolicies(oldest);
-  ResizeWindows();
+  ResizeWindows(now);
 }
 
 void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour) {
@@ -411,6 +416,7 @@ void PeerNetwork::OnDeadline(StepContext& step) {
   // When this process itself was stopped for a while, what the neighbours sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_tick_;
   next_tick_ = step.now + tick_;
+  ResizeWindows(step.now);
   for (auto& [node, neighbour] : neighbours_) {
     if (late > tick_) neighbour.last_heard = WithPause(neighbour.last_heard, late, step.now);
     CheckHeartbeat(step, node, neighbour);

@@ -68,7 +68,7 @@ class PeerNetwork {
   void AddPolicy(StepContext& step, const PolicySlice& slice);
   // No chunk of a policy below this is sent any more.
   // Policies below `oldest` govern no round any more: what only they named need not be heard of.
-  void RetirePolicies(PolicyVersion oldest);
+  void RetirePolicies(PolicyVersion oldest, Timestamp now);
   bool IsNeighbour(NodeId node) const { return neighbours_.count(node) > 0; }
   // For log lines and errors: the name, or "node 7" when unknown.
   std::string NameOf(NodeId node) const;
@@ -170,7 +170,8 @@ class PeerNetwork {
 
   void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
   PeerLink::Options LinkOptions(NodeId neighbour) const;
-  void ResizeWindows();
+  // To those of the policies that live.
+  void ResizeWindows(Timestamp now);
   void CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neighbour);
   void GrantRelayRoom(StepContext& step);
   PeerHello Hello() const;

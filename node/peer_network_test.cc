@@ -286,7 +286,7 @@ TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
 // Node 2's clock is an hour ahead, messages take 10 ms, the link carries 8 Mbit/s.
 TEST_F(PeerNetworkTest, WhatNoLivePolicyNamesMayBeSilent) {
   AddNeighbours();
-  network_.RetirePolicies(PolicyVersion(2));
+  network_.RetirePolicies(PolicyVersion(2), now_);
   for (int i = 0; i < 10; ++i) Deadline(1);
   EXPECT_THAT(lost_, IsEmpty());
   PolicySlice again = Policy({3});

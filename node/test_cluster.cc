@@ -80,7 +80,7 @@ void TestCluster::Advance(absl::Duration time) {
 }
 
 void TestCluster::Carry(uint32_t from, Action action) {
-  std::visit(Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); }, [&](Disconnect&) {},
+  std::visit(Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); }, [&](Disconnect&) {}, [&](Pace&) {},
                         [&](Send& send) { Carry(from, std::move(send)); },
                         [&](StartComputation& start) {
                           start.computation->Run();

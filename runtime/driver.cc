@@ -91,6 +91,8 @@ void Driver::Carry(Connect action) { surroundings_.transport->Connect(action, no
 
 void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection); }
 
+void Driver::Carry(Pace action) { surroundings_.transport->SetPace(action); }
+
 void Driver::Carry(Send action) { surroundings_.transport->Send(action, now_); }
 
 void Driver::Carry(StartComputation action) {

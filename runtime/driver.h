@@ -55,6 +55,7 @@ class Driver {
   void Carry(Connect action);
   void Carry(Disconnect action);
   void Carry(Send action);
+  void Carry(Pace action);
   void Carry(StartComputation action);
   void Carry(WriteResult action);
   void Carry(CompleteRequest action);

@@ -1,6 +1,10 @@
 #include "runtime/outbound_connection.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 namespace banyan {
@@ -8,7 +12,7 @@ namespace {
 
 constexpr int kLosses = ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-constexpr int kWatched = kLosses | ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+constexpr int kWatched = kLosses | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
 // A new connection gets a new socket: the old one has gone long before it would connect again. Told never to, ZeroMQ
 // would throw away what had arrived on the lost connection and was not read yet.
 constexpr int kReconnectMs = 3'600'000;
@@ -40,6 +44,7 @@ void OutboundConnection::Open(Timestamp now) {
 
 void OutboundConnection::Drop() {
   up_ = false;
+  fd_ = -1;
   monitor_.reset();
   // What waits on a lost connection must not delay the end of the process.
   if (socket_) socket_->socket().set(zmq::sockopt::linger, 0);
@@ -56,11 +61,29 @@ OutboundConnection::Change OutboundConnection::Watch() {
       socket_->OnReadable();
       return Change::kLost;
     }
+    if (happening->event == ZMQ_EVENT_CONNECTED) {
+      fd_ = happening->value;
+      ApplyPace();
+      continue;
+    }
     up_ = true;
     retry_at_ = kNever;
     change = Change::kUp;
   }
   return change;
+}
+
+void OutboundConnection::SetPace(double rate_bps) {
+  pace_bps_ = rate_bps;
+  ApplyPace();
+}
+
+// A kernel that does not pace leaves the connection as it is; so does a connection that has just been closed.
+void OutboundConnection::ApplyPace() const {
+  if (fd_ < 0) return;
+  const uint64_t bytes_per_second =
+      std::isfinite(pace_bps_) ? static_cast<uint64_t>(pace_bps_ / 8) : std::numeric_limits<uint64_t>::max();
+  setsockopt(fd_, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_second, sizeof(bytes_per_second));
 }
 
 void OutboundConnection::Reset(Timestamp now) {

@@ -4,6 +4,7 @@
 #ifndef BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_
 #define BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ class OutboundConnection {
   Timestamp retry_at() const { return retry_at_; }
   void Retry(Timestamp now);
 
+  // Of what is sent from now on, by this socket and its successors; infinite for none.
+  void SetPace(double rate_bps);
+
   bool up() const { return up_; }
   // REQUIRES: up().
   SendResult Send(std::vector<zmq::message_t>& frames) { return socket_->Send(frames); }
@@ -43,6 +47,7 @@ class OutboundConnection {
  private:
   void Open(Timestamp now);
   void Drop();
+  void ApplyPace() const;
 
   SocketPoller& poller_;
   const std::string address_;
@@ -50,6 +55,8 @@ class OutboundConnection {
   std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
   bool up_ = false;
+  int fd_ = -1;  // of the connected socket; ZeroMQ owns it and tells when it closes it
+  double pace_bps_ = std::numeric_limits<double>::infinity();
   Timestamp opened_at_;
   Timestamp retry_at_ = kNever;
   absl::Duration pause_;

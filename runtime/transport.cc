@@ -56,6 +56,11 @@ void Transport::Disconnect(ConnectionId connection) {
   counters_.Close(connection);
 }
 
+void Transport::SetPace(const Pace& pace) {
+  const auto outbound = outbound_.find(pace.connection);
+  if (outbound != outbound_.end()) outbound->second->SetPace(pace.rate_bps);
+}
+
 bool Transport::Exists(ConnectionId connection) const {
   return connection < kInboundConnection ? outbound_.count(connection) > 0 : inbound_->Exists(connection);
 }

@@ -39,6 +39,8 @@ class Transport {
   // REQUIRES: the id is below kInboundConnection and new.
   void Connect(const banyan::Connect& connect, Timestamp now);
   void Disconnect(ConnectionId connection);
+  // Nothing when the connection is gone.
+  void SetPace(const Pace& pace);
   void Send(const banyan::Send& send, Timestamp now);
   // False once a connection has been closed or lost for good.
   bool Exists(ConnectionId connection) const;

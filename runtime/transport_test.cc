@@ -1,7 +1,13 @@
 #include "runtime/transport.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <atomic>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -9,6 +15,8 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "proto/wire.h"
 #include "runtime/event_queue.h"
@@ -18,6 +26,22 @@ namespace banyan {
 namespace {
 
 constexpr ConnectionId kOut = ConnectionId(1);
+
+// The paces in bytes a second of this process's connections to a port, as the kernel has them.
+std::vector<uint64_t> PacesOfConnectionsTo(const std::string& address) {
+  std::vector<uint64_t> paces;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    sockaddr_in peer = {};
+    socklen_t size = sizeof(peer);
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET) continue;
+    if (!absl::EndsWith(address, absl::StrCat(":", ntohs(peer.sin_port)))) continue;
+    uint64_t pace = 0;
+    size = sizeof(pace);
+    if (getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, &size) == 0) paces.push_back(pace);
+  }
+  return paces;
+}
 
 class TransportTest : public testing::Test {
  protected:
@@ -248,6 +272,26 @@ TEST_F(TransportTest, AFullConnectionIsMadeAnew) {
   EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
   const auto events = Collect(*client, Have<ConnectionUp>(1), {server.get()});
   EXPECT_EQ(Count<ConnectionDown>(events), 1u);
+}
+
+TEST_F(TransportTest, APaceHoldsForAConnectionAndItsSuccessor) {
+  auto server = Bind();
+  const std::string address = server->bound_address();
+  auto client = Bind();
+  client->Connect({kOut, address, Channel::kData}, SteadyNow());
+  client->SetPace({kOut, 8e6});
+  client->SetPace({ConnectionId(77), 8e6});
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{1'000'000});
+  client->SetPace({kOut, 16e6});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{2'000'000});
+  server.reset();
+  Collect(*client, Have<ConnectionDown>(1));
+  server = Bind(address);
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{2'000'000});
+  client->SetPace({kOut, std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{std::numeric_limits<uint64_t>::max()});
 }
 
 TEST_F(TransportTest, AnAddressWithoutSenseOnlyStaysDown) {

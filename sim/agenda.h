@@ -44,6 +44,12 @@ struct Dialled {
   bool answered = false;
 };
 
+// A paced connection passes its next message on, unless its pace has changed since.
+struct PaceDue {
+  ConnectionIndex connection = 0;
+  uint32_t change = 0;
+};
+
 // `life` counts the starts of a process: what belonged to an earlier one is dropped.
 struct CoreEvent {
   NodeId process;
@@ -73,8 +79,8 @@ struct ScheduledCall {
   std::function<void()> call;
 };
 
-using Occurrence =
-    std::variant<ScheduledCall, MessageArrival, LossNoticed, Dialled, CoreEvent, ComputationDue, TimerDue, PauseEnded>;
+using Occurrence = std::variant<ScheduledCall, MessageArrival, LossNoticed, Dialled, PaceDue, CoreEvent, ComputationDue,
+                                TimerDue, PauseEnded>;
 
 class Agenda {
  public:

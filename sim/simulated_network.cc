@@ -1,6 +1,7 @@
 #include "sim/simulated_network.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
@@ -231,8 +232,49 @@ void SimulatedNetwork::SendMessage(NodeId from, Send send) {
   const bool twice = options_.duplicate_chance > 0 && std::holds_alternative<ChunkMessage>(send.message) &&
                      random_.Chance(options_.duplicate_chance);
   TellSent(*index, !is_opener, send.message, send.payload);
-  if (twice) Transmit(*index, !is_opener, send.message, send.payload);
-  Transmit(*index, !is_opener, std::move(send.message), std::move(send.payload));
+  if (!is_opener) return Transmit(*index, true, std::move(send.message), std::move(send.payload));
+  if (twice) SendForward(*index, send.message, send.payload);
+  SendForward(*index, std::move(send.message), std::move(send.payload));
+}
+
+void SimulatedNetwork::SetPace(NodeId opener, const Pace& pace) {
+  const auto found = outbound_.find(std::pair(opener.value(), pace.connection.value()));
+  if (found == outbound_.end() || pace.rate_bps <= 0) {
+    violations_->Add(agenda_->now(), "pace",
+                     absl::StrCat(NameOf(opener), " paces connection ", pace.connection.value(), " at ", pace.rate_bps,
+                                  " bit/s; expected one that it opened, and a rate"));
+    return;
+  }
+  const double scale = static_cast<double>(options_.scale);
+  connections_[found->second].paced.SetRate(agenda_->now().nanoseconds(),
+                                            std::isfinite(pace.rate_bps) ? pace.rate_bps * scale : 0);
+  SchedulePace(found->second);
+}
+
+void SimulatedNetwork::SendForward(ConnectionIndex index, Message message, Payload payload) {
+  Connection& connection = connections_[index];
+  if (!connection.paced.holds_back()) return Transmit(index, false, std::move(message), std::move(payload));
+  const int64_t size_bytes = WireBytes(message, payload);
+  const bool is_first = connection.paced.empty();
+  connection.paced.Push(agenda_->now().nanoseconds(), size_bytes, {std::move(message), std::move(payload)});
+  if (is_first) SchedulePace(index);
+}
+
+void SimulatedNetwork::SchedulePace(ConnectionIndex index) {
+  Connection& connection = connections_[index];
+  ++connection.pace_changes;
+  if (connection.paced.empty()) return;
+  agenda_->At(Timestamp::FromNanoseconds(connection.paced.DueNs(connection.forward.link->rate_bps())),
+              PaceDue{index, connection.pace_changes});
+}
+
+std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const PaceDue& due) {
+  Connection& connection = connections_[due.connection];
+  if (due.change != connection.pace_changes || connection.paced.empty()) return std::nullopt;
+  auto [message, payload] = connection.paced.Pop(agenda_->now().nanoseconds());
+  Transmit(due.connection, false, std::move(message), std::move(payload));
+  SchedulePace(due.connection);
+  return std::nullopt;
 }
 
 void SimulatedNetwork::TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload) {
@@ -312,6 +354,11 @@ void SimulatedNetwork::MarkLost(ConnectionIndex index, const LossOptions& loss) 
   Connection& connection = connections_[index];
   if (connection.state != State::kUp) return;
   const Timestamp now = agenda_->now();
+  // What waits shares the fate of what is on its way.
+  while (!connection.paced.empty()) {
+    auto [message, payload] = connection.paced.Pop(now.nanoseconds());
+    Transmit(index, false, std::move(message), std::move(payload));
+  }
   connection.state = State::kLost;
   connection.lost_generation = connection.generation;
   connection.lost_inbound_id = connection.inbound_id;

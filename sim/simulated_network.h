@@ -22,6 +22,7 @@
 #include "core/random.h"
 #include "core/time.h"
 #include "sim/agenda.h"
+#include "sim/paced_queue.h"
 #include "sim/simulated_link.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
@@ -65,6 +66,7 @@ class SimulatedNetwork {
   // What cores ask for.
   void OpenConnection(NodeId opener, const Connect& connect);
   void CloseConnection(NodeId process, ConnectionId connection);
+  void SetPace(NodeId opener, const Pace& pace);
   // What the opener sends before it has handled the ConnectionUp, perhaps late, is dropped.
   void SendMessage(NodeId from, Send send);
   void OnUpHandled(NodeId opener, ConnectionId connection);
@@ -77,6 +79,7 @@ class SimulatedNetwork {
   std::optional<Delivery> Handle(MessageArrival arrival);
   std::optional<Delivery> Handle(const LossNoticed& notice);
   std::optional<Delivery> Handle(const Dialled& dialled);
+  std::optional<Delivery> Handle(const PaceDue& due);
 
   // Faults.
   // Connections in use between two nodes, or of a node and any other when `other` is empty.
@@ -116,6 +119,8 @@ class SimulatedNetwork {
     uint32_t failed_dials = 0;
     Direction forward;
     Direction backward;
+    PacedQueue<std::pair<Message, Payload>> paced;  // forward
+    uint32_t pace_changes = 0;                      // and messages that it passed on
     // Of the generation before this one, or of this one when it is lost.
     uint32_t lost_generation = 0;
     ConnectionId lost_inbound_id;
@@ -140,6 +145,8 @@ class SimulatedNetwork {
   void CheckUse(const Connection& connection, bool is_opener, const Direction& direction, const Message& message);
   int64_t WireBytes(const Message& message, const Payload& payload) const;
   void TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload);
+  void SendForward(ConnectionIndex index, Message message, Payload payload);
+  void SchedulePace(ConnectionIndex index);
   void Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload);
   bool DelayAtHost(MessageArrival* arrival, NodeId to);
   void MarkLost(ConnectionIndex index, const LossOptions& loss);

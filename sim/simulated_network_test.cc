@@ -1,5 +1,6 @@
 #include "sim/simulated_network.h"
 
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -97,6 +98,27 @@ TEST_F(SimulatedNetworkTest, ChunksQueueAtTheLinksRate) {
   ASSERT_EQ(ChunksAtB().size(), 2u);
   EXPECT_NEAR((ChunksAtB()[0].first - Ms(115)) / absl::Milliseconds(1), 0, 0.1);
   EXPECT_NEAR((ChunksAtB()[1].first - Ms(120)) / absl::Milliseconds(1), 0, 0.1);
+}
+
+TEST_F(SimulatedNetworkTest, APacedConnectionTakesLongerThanItsLink) {
+  simulator_.network()->SetPace(kA, {kData, 2e6});
+  SendChunk(1, 5000);
+  SendChunk(2, 5000);
+  Run(130);
+  // Half of the second has gone; the other half goes as soon as it can.
+  simulator_.network()->SetPace(kA, {kData, 4e6});
+  Run(1000);
+  simulator_.network()->SetPace(kA, {kData, std::numeric_limits<double>::infinity()});
+  ASSERT_EQ(ChunksAtB().size(), 2u);
+  EXPECT_NEAR((ChunksAtB()[0].first - Ms(130)) / absl::Milliseconds(1), 0, 0.1);
+  EXPECT_NEAR((ChunksAtB()[1].first - Ms(145)) / absl::Milliseconds(1), 0, 0.1);
+  SendChunk(3, 5000);
+  Run(2000);
+  ASSERT_EQ(ChunksAtB().size(), 3u);
+  EXPECT_NEAR((ChunksAtB()[2].first - Ms(1015)) / absl::Milliseconds(1), 0, 0.1);
+  EXPECT_TRUE(simulator_.violations()->empty()) << simulator_.violations()->Report();
+  simulator_.network()->SetPace(kA, {kData, 0});
+  EXPECT_FALSE(simulator_.violations()->empty());
 }
 
 TEST_F(SimulatedNetworkTest, WhatIsOnItsWayOverALostConnectionIsLostAndTheConnectionComesBack) {

@@ -59,7 +59,7 @@ void Simulator::Happen(Occurrence occurrence) {
         if constexpr (std::is_same_v<T, ScheduledCall>) {
           what.call();
         } else if constexpr (std::is_same_v<T, MessageArrival> || std::is_same_v<T, LossNoticed> ||
-                             std::is_same_v<T, Dialled>) {
+                             std::is_same_v<T, Dialled> || std::is_same_v<T, PaceDue>) {
           ToNetwork(std::move(what));
         } else {
           ToProcess(std::move(what));
