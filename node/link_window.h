@@ -14,8 +14,11 @@ struct LinkWindow {
   int64_t size_bytes = 0;  // always lets at least one chunk go
   // Chunks go over so many of the connections that are up; the others are there for when these are lost.
   int64_t connections = 1;
-  double pace_bps = kUnpaced;    // of all connections together,
-  int64_t paced_from_bytes = 0;  // while more than this is on its way
+  double pace_bps = kUnpaced;  // of all connections together, while the window is nearly full
+
+  // So much is on its way that all connections have something to send. Of less, what is not yet acknowledged may be all
+  // that some have, and the others' parts of the pace would not fill the link.
+  bool IsNearlyFull(int64_t in_flight_bytes) const { return 4 * in_flight_bytes > 3 * size_bytes; }
 
   friend bool operator==(const LinkWindow&, const LinkWindow&) = default;
 };
@@ -24,8 +27,7 @@ struct LinkWindow {
 inline LinkWindow Widest(const LinkWindow& a, const LinkWindow& b) {
   return {.size_bytes = std::max(a.size_bytes, b.size_bytes),
           .connections = std::max(a.connections, b.connections),
-          .pace_bps = std::max(a.pace_bps, b.pace_bps),
-          .paced_from_bytes = std::max(a.paced_from_bytes, b.paced_from_bytes)};
+          .pace_bps = std::max(a.pace_bps, b.pace_bps)};
 }
 
 }  // namespace banyan

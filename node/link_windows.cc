@@ -58,8 +58,8 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     LinkWindow& window = entry->second[neighbour.node];
     window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
     window.connections = connections;
-    window.pace_bps = neighbour.rate_bps > 0 ? kPace * neighbour.rate_bps : kUnpaced;
-    window.paced_from_bytes = static_cast<int64_t>(kPacedPart * static_cast<double>(window.size_bytes));
+    const bool is_paced = neighbour.rate_bps > 0 && window.size_bytes >= needed;
+    window.pace_bps = is_paced ? kPace * neighbour.rate_bps : kUnpaced;
   }
 }
 

@@ -10,8 +10,7 @@
 // lost.
 //
 // Connections are paced, all of a link together, at a little more than its rate, so that it is seen when a link has
-// become faster; and only while the window is nearly full, so that all of them have something to send. Else few fill
-// the link alone.
+// become faster. Not so where the window is smaller than the link needs: then not all of them have something to send.
 //
 // Where a host's cap is shared by its links, a window rests on the part of the cap that the plan gives the link: what
 // the cap does not let through would only wait there, before chunks that are more urgent. Windows of links with a short
@@ -46,8 +45,6 @@ class LinkWindows {
 
   // Of the link's rate, whatever its host's cap.
   static constexpr double kPace = 1.15;
-  // Of the window: while more is on its way, connections are paced.
-  static constexpr double kPacedPart = 0.75;
 
   struct Options {
     int64_t fixed_bytes = 0;           // the size of every window; 0 for windows that suit their links

@@ -6,8 +6,8 @@
 // the order is decided here and not in a socket's buffer.
 //
 // The connections of a link have its queue in common, and each looks for more than its part of the rate, most of all
-// when it goes on after a pause: together they overflow it. So while much is on its way they share the window's pace,
-// those among them that have not sent all of theirs if they have kept their pace.
+// when it goes on after a pause: together they overflow it. So while the window is nearly full they share the window's
+// pace, those among them that have not sent all of theirs if they have kept their pace.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend.
 // Thread-compatible; owned by PeerNetwork.

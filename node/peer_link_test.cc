@@ -276,46 +276,47 @@ class PacedLinkTest : public ::testing::Test {
     return Pump(milliseconds);
   }
 
-  const LinkWindow window_ = {.size_bytes = 60000, .connections = 2, .pace_bps = 6e6, .paced_from_bytes = 6000};
+  const LinkWindow window_ = {.size_bytes = 20000, .connections = 2, .pace_bps = 6e6};
   PeerLink link_{{.window = window_}, {kFirst, kSecond}};
 };
 
 TEST_F(PacedLinkTest, ConnectionsThatCarrySomethingShareThePace) {
   EXPECT_THAT(PumpWith(1), ElementsAre("send on 1"));
-  EXPECT_THAT(PumpWith(2), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 2"));
-  EXPECT_THAT(PumpWith(3), ElementsAre("send on 1"));
+  EXPECT_THAT(PumpWith(2), ElementsAre("send on 2"));
+  EXPECT_THAT(PumpWith(3), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 1"));
   // At 3 Mbit/s the second has sent its chunk after 14 ms, the first both of its after 21 ms.
   EXPECT_THAT(Pump(10), ElementsAre());
   EXPECT_THAT(Pump(14), ElementsAre("pace 1 at 6", "pace 2 at 6"));
   EXPECT_THAT(Pump(30), ElementsAre());
+  link_.OnLinkAck(2, At(30));
   EXPECT_THAT(PumpWith(4, 30), ElementsAre("send on 2"));
+  link_.OnLinkAck(1, At(30));
   EXPECT_THAT(PumpWith(5, 30), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 1"));
 }
 
-TEST_F(PacedLinkTest, NothingIsHeldBackWhileLittleIsOnItsWay) {
-  PumpWith(1);
-  PumpWith(2);
-  link_.OnLinkAck(1, At(1));
-  EXPECT_THAT(Pump(1), ElementsAre("pace 2 at inf"));
+TEST_F(PacedLinkTest, NothingIsHeldBackWhileTheWindowHasRoom) {
+  for (uint32_t chunk = 1; chunk <= 3; ++chunk) PumpWith(chunk);
+  link_.OnLinkAck(3, At(1));
+  EXPECT_THAT(Pump(1), ElementsAre("pace 1 at inf", "pace 2 at inf"));
 }
 
 TEST_F(PacedLinkTest, ALostConnectionLeavesItsPartToTheOther) {
-  PumpWith(1);
-  PumpWith(2);
+  for (uint32_t chunk = 1; chunk <= 3; ++chunk) PumpWith(chunk);
   link_.OnConnectionDown(kSecond);
   EXPECT_THAT(Pump(), ElementsAre("pace 1 at 6", "send on 1"));
 }
 
 TEST_F(PacedLinkTest, FollowsItsWindow) {
-  PumpWith(1);
-  PumpWith(2);
+  for (uint32_t chunk = 1; chunk <= 3; ++chunk) PumpWith(chunk);
   LinkWindow window = window_;
   window.pace_bps = kUnpaced;
   link_.Resize(window);
   EXPECT_THAT(Pump(), ElementsAre("pace 1 at inf", "pace 2 at inf"));
   link_.Resize(window_);
-  EXPECT_THAT(PumpWith(3), ElementsAre("pace 1 at 6", "pace 2 at 6", "send on 1"));
-  EXPECT_THAT(PumpWith(4), ElementsAre("pace 1 at 3", "pace 2 at 3", "send on 2"));
+  // What was sent meanwhile counts as gone.
+  EXPECT_THAT(Pump(), ElementsAre("pace 1 at 6", "pace 2 at 6"));
+  link_.OnLinkAck(1, At(0));
+  EXPECT_THAT(PumpWith(4), ElementsAre("send on 1"));
 }
 
 }  // namespace
