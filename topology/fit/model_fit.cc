@@ -25,8 +25,8 @@ namespace {
 constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
 
 // Of the packing's rate: what trees may cost that fill and drain sooner. Which trees a program takes is a matter of
-// chance where many are as good for it, and their rounds differ by a tenth: more parts are more draws.
-constexpr double kSpareParts[] = {0, 0.03, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2};
+// chance where many are as good for it: more parts are more draws, too.
+constexpr double kSpareParts[] = {0, 0.03, 0.06, 0.1, 0.15};
 constexpr double kFewSpareParts[] = {0, 0.1, 0.2};
 // Smaller networks have few trees to draw from, and in larger ones each draw takes long.
 constexpr size_t kFewestNodesForManyDraws = 6;
@@ -119,7 +119,6 @@ absl::StatusOr<Policy> ModelFit::Best() const {
   std::vector<Candidate> best = {Fitted(*std::move(packed))};
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
   std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
-  if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
   std::stable_sort(drawn.begin(), drawn.end(), sooner);
   if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
   for (Candidate& candidate : drawn) best.push_back(Fitted(std::move(candidate.policy)));

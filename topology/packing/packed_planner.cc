@@ -44,9 +44,6 @@ const Precision& PrecisionFor(size_t nodes) {
                        [nodes](const Precision& precision) { return nodes <= precision.most_nodes; });
 }
 
-// What the choice of trees may cost, as a part of what the packing may.
-constexpr int64_t kSelectionWorkDivisor = 3;
-
 // Larger networks have roots only where FAPT would have them, so that a plan takes no longer than it may.
 constexpr size_t kMostNodesForAllRoots = 150;
 
@@ -159,7 +156,7 @@ absl::StatusOr<std::vector<Policy>> PackedPlanner::PlanEach(const NetworkView& v
     const double floor_bps = std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
     const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
                                      .delays = ChunkSeconds(view, config.chunk_max_elements),
-                                     .work = options.work / kSelectionWorkDivisor};
+                                     .work = options.work};
     std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
     if (packing.rate_bps > 0) trees = TreesOf(SelectHalves(graph, packing, selection), view);
     policies.push_back(assemble(std::move(trees)));

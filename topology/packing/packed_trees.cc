@@ -20,9 +20,10 @@ constexpr double kLeastPart = 1e-7;
 // path that alone decides, less where other paths are as slow, more where prices are low.
 constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
 
-// How often half trees are grown at the prices of a selection, and what that costs for each half tree and link.
-constexpr int kGrowths = 3;
-constexpr size_t kGrowthWork = 20;
+// How often half trees are grown at the prices of a selection: that is where shallow trees of a high rate come from.
+// What a growth costs for each half tree and link.
+constexpr int kGrowths = 10;
+constexpr size_t kGrowthWork = 2;
 
 // A packing on its way to few half trees.
 class Selector {
@@ -77,7 +78,7 @@ class Selector {
   }
 
   // Looks for half trees of less delay at the prices that the selection puts on capacity, and for what the selection is
-  // with them; a few times.
+  // with them, until there are none.
   void Improve() {
     std::vector<HalfTree> pool = selection_.halves;
     std::set<HalfTree> known(pool.begin(), pool.end());
@@ -90,11 +91,14 @@ class Selector {
       Keep(pool, solution->volumes_bps);
       const auto growth_work = static_cast<int64_t>(kGrowthWork * selection_.halves.size() * graph_.links().size());
       if (i == kGrowths || work_ + growth_work > options_.work) return;
+      const size_t before = pool.size();
       for (HalfTree& half : Grow(solution->prices)) {
         if (!known.insert(half).second) continue;
         AddTo(program, half);
         pool.push_back(std::move(half));
       }
+      if (pool.size() == before) return;
+      work_ += growth_work;
     }
   }
 

@@ -14,7 +14,7 @@ namespace banyan {
 struct SelectionOptions {
   double rate_bps = 0;         // what the selection must reach; at most the packing's rate
   std::vector<double> delays;  // by link, in seconds: what a chunk needs to get over it
-  int64_t work = 0;            // as in PackingOptions
+  int64_t work = 0;            // what may be spent, as in PackingOptions
 };
 
 // Half trees with volumes above 0; on each root both halves sum to the same.
