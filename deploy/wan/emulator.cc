@@ -6,15 +6,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "deploy/wan/kernel_trains.h"
 #include "deploy/wan/namespace_rights.h"
 #include "deploy/wan/node_namespace.h"
 #include "runtime/steady_clock.h"
@@ -53,15 +51,6 @@ std::vector<std::pair<NodeId, NodeId>> LinkEnds(const NetworkView& view) {
   std::vector<std::pair<NodeId, NodeId>> ends;
   for (const NetworkLink& link : view.links()) ends.emplace_back(link.from, link.to);
   return ends;
-}
-
-// Of the links that begin at the node; without limit where none does.
-double SlowestLinkFrom(const NetworkView& view, NodeId node) {
-  double slowest_bps = std::numeric_limits<double>::infinity();
-  for (const NetworkLink& link : view.links()) {
-    if (link.from == node) slowest_bps = std::min(slowest_bps, link.throughput_bps);
-  }
-  return slowest_bps;
 }
 
 absl::StatusOr<FileDescriptor> TakeDirectory(const WanDirectory& directory) {
@@ -115,9 +104,11 @@ absl::Status Emulator::Open(const EmulatorOptions& options) {
   std::vector<FileDescriptor> tuns;
   for (size_t i = 0; i < view_.nodes().size(); ++i) {
     const std::string& name = view_.nodes()[i].name;
-    NodeNamespaceOptions node = {.node = name, .address = WanAddress(i), .congestion = options.congestion};
-    node.slowest_bps = SlowestLinkFrom(view_, view_.nodes()[i].id);
-    node.tun_path = options.tun_path;
+    const NodeNamespaceOptions node = {.node = name,
+                                       .address = WanAddress(i),
+                                       .congestion = options.congestion,
+                                       .tso_rtt_log = TsoRttLog(view_, view_.nodes()[i].id),
+                                       .tun_path = options.tun_path};
     absl::StatusOr<NodeNamespace> made = MakeNodeNamespace(node);
     if (!made.ok()) return made.status();
     namespaces_.push_back(std::move(made->namespace_fd));

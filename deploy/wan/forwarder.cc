@@ -28,7 +28,7 @@ constexpr int kMostEvents = 64;
 // matters, which is the propagation.
 constexpr double kTrainPartOfDelay = 0.25;
 constexpr absl::Duration kLeastTrainTime = absl::Milliseconds(1);
-constexpr absl::Duration kMostTrainTime = absl::Milliseconds(4);
+constexpr absl::Duration kMostTrainTime = absl::Milliseconds(15);
 // From this many packets per wake-up on more are worth waiting for.
 constexpr int kBusyPackets = 4;
 constexpr int64_t kGatherNs = 100 * 1000;

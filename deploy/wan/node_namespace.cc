@@ -31,15 +31,6 @@ constexpr int kDeviceQueuePackets = 10000;
 // The kernel's own limits are too small for a long fast path.
 constexpr char kReceiveBuffer[] = "4096 131072 33554432";
 constexpr char kSendBuffer[] = "4096 65536 33554432";
-// A kernel that paces sends what a connection may send in 1 ms at once, so that slow connections cost a timer and a
-// wake-up for every few segments. So it takes up to 64 KB more with short round trips, and with long ones that shifted
-// to the right by the round trip's microseconds >> this: with 14, 32 KB for 16 to 33 ms, half of that for every 16 ms
-// more; with 13, 8 KB for 24 to 33 ms, half of that for every 8 ms more. The links cut it into shorter pieces again.
-// Where a link is slow such trains would fill its queue, and the processor has less to do anyway.
-constexpr char kLongTrainsRttLog[] = "14";
-constexpr double kLeastBpsForLongTrains = 20e6;
-constexpr char kTrainsRttLog[] = "13";
-constexpr double kLeastBpsForTrains = 2e6;
 
 absl::Status SystemError(absl::string_view what) { return absl::ErrnoToStatus(errno, absl::StrCat(what)); }
 
@@ -146,9 +137,8 @@ absl::Status Tune(const NodeNamespaceOptions& options) {
   WriteSetting("ipv6/conf/default/disable_ipv6", "1").IgnoreError();
   WriteSetting("ipv4/tcp_rmem", kReceiveBuffer).IgnoreError();
   WriteSetting("ipv4/tcp_wmem", kSendBuffer).IgnoreError();
-  if (options.slowest_bps >= kLeastBpsForTrains) {
-    const bool are_long = options.slowest_bps >= kLeastBpsForLongTrains;
-    WriteSetting("ipv4/tcp_tso_rtt_log", are_long ? kLongTrainsRttLog : kTrainsRttLog).IgnoreError();
+  if (options.tso_rtt_log.has_value()) {
+    WriteSetting("ipv4/tcp_tso_rtt_log", absl::StrCat(*options.tso_rtt_log)).IgnoreError();
   }
   // What one connection has learned must not change how the next one begins.
   WriteSetting("ipv4/tcp_no_metrics_save", "1").IgnoreError();

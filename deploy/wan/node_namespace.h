@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -16,10 +17,10 @@ inline constexpr char kWanDevice[] = "wan0";
 inline constexpr int kMtuBytes = 1500;
 
 struct NodeNamespaceOptions {
-  std::string node;        // in messages
-  uint32_t address = 0;    // IPv4, in host byte order; the others are in the same /16
-  std::string congestion;  // of TCP; empty for the machine's
-  double slowest_bps = 0;  // of the links that begin here
+  std::string node;                // in messages
+  uint32_t address = 0;            // IPv4, in host byte order; the others are in the same /16
+  std::string congestion;          // of TCP; empty for the machine's
+  std::optional<int> tso_rtt_log;  // of TCP (kernel_trains.h); empty for the kernel's own
   std::string tun_path = "/dev/net/tun";
 };
 
