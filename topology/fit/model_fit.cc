@@ -119,6 +119,7 @@ absl::StatusOr<Policy> ModelFit::Best() const {
   std::vector<Candidate> best = {Fitted(*std::move(packed))};
   const int64_t chunk_max_elements = best.front().policy.chunk_max_elements;
   std::vector<Candidate> drawn = Packed(chunk_max_elements, best.front().policy.trees);
+  if (many_) std::ranges::move(Packed(chunk_max_elements, {}), std::back_inserter(drawn));
   std::stable_sort(drawn.begin(), drawn.end(), sooner);
   if (drawn.size() > kFittedCandidates) drawn.resize(kFittedCandidates);
   for (Candidate& candidate : drawn) best.push_back(Fitted(std::move(candidate.policy)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -23,6 +24,7 @@ constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
 // How often half trees are grown at the prices of a selection: that is where shallow trees of a high rate come from.
 // What a growth costs for each half tree and link.
 constexpr int kGrowths = 10;
+constexpr double kLeastGain = 1e-3;  // of the delay, for another one
 constexpr size_t kGrowthWork = 2;
 
 // A packing on its way to few half trees.
@@ -60,6 +62,15 @@ class Selector {
     program.Add(half, DelayOfHalf(graph_, half, delays_));
   }
 
+  // Of all that is selected: what the program makes small.
+  double Delay() const {
+    double delay = 0;
+    for (size_t i = 0; i < selection_.halves.size(); ++i) {
+      delay += selection_.volumes_bps[i] * DelayOfHalf(graph_, selection_.halves[i], delays_);
+    }
+    return delay;
+  }
+
   // Half trees for the roots in use, at prices that mean the same as delays.
   std::vector<HalfTree> Grow(const std::vector<double>& prices) const {
     std::set<size_t> roots;
@@ -84,11 +95,15 @@ class Selector {
     std::set<HalfTree> known(pool.begin(), pool.end());
     PackingProgram program = PackingProgram::AtLeast(&graph_, options_.rate_bps);
     for (const HalfTree& half : pool) AddTo(program, half);
+    double least_delay = std::numeric_limits<double>::infinity();
     for (int i = 0; work_ < options_.work; ++i) {
       const absl::StatusOr<PackingSolution> solution = program.Solve();
       if (!solution.ok()) return;
       work_ += solution->work;
       Keep(pool, solution->volumes_bps);
+      const double delay = Delay();
+      if (delay > (1 - kLeastGain) * least_delay) return;
+      least_delay = delay;
       const auto growth_work = static_cast<int64_t>(kGrowthWork * selection_.halves.size() * graph_.links().size());
       if (i == kGrowths || work_ + growth_work > options_.work) return;
       const size_t before = pool.size();
