@@ -21,10 +21,11 @@ constexpr double kLeastPart = 1e-7;
 // path that alone decides, less where other paths are as slow, more where prices are low.
 constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
 
-// How often half trees are grown at the prices of a selection: that is where shallow trees of a high rate come from.
-// What a growth costs for each half tree and link.
-constexpr int kGrowths = 10;
-constexpr double kLeastGain = 1e-3;  // of the delay, for another one
+// Half trees are grown at the prices of a selection so often at most, and as long as each time takes so much of its
+// delay: that is where shallow trees of a high rate come from.
+constexpr int kMostGrowths = 10;
+constexpr double kLeastGain = 1e-3;
+// What that costs each time, for each half tree and link.
 constexpr size_t kGrowthWork = 2;
 
 // A packing on its way to few half trees.
@@ -89,7 +90,7 @@ class Selector {
   }
 
   // Looks for half trees of less delay at the prices that the selection puts on capacity, and for what the selection is
-  // with them, until there are none.
+  // with them, until that gains nothing.
   void Improve() {
     std::vector<HalfTree> pool = selection_.halves;
     std::set<HalfTree> known(pool.begin(), pool.end());
@@ -105,14 +106,12 @@ class Selector {
       if (delay > (1 - kLeastGain) * least_delay) return;
       least_delay = delay;
       const auto growth_work = static_cast<int64_t>(kGrowthWork * selection_.halves.size() * graph_.links().size());
-      if (i == kGrowths || work_ + growth_work > options_.work) return;
-      const size_t before = pool.size();
+      if (i == kMostGrowths || work_ + growth_work > options_.work) return;
       for (HalfTree& half : Grow(solution->prices)) {
         if (!known.insert(half).second) continue;
         AddTo(program, half);
         pool.push_back(std::move(half));
       }
-      if (pool.size() == before) return;
       work_ += growth_work;
     }
   }
