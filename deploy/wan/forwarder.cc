@@ -26,21 +26,30 @@ constexpr int kMostReadAtOnce = 4096;
 constexpr int kMostEvents = 64;
 // What a train may occupy the slowest link of its route for: long enough to save work, and short beside any delay that
 // matters, which is the propagation.
-constexpr double kTrainPartOfDelay = 0.25;
+constexpr double kTrainPartOfDelay = 0.5;
 constexpr absl::Duration kLeastTrainTime = absl::Milliseconds(1);
 constexpr absl::Duration kMostTrainTime = absl::Milliseconds(15);
-// From this many packets per wake-up on more are worth waiting for.
+// From this many packets per wake-up on more are worth waiting for, for a part of the shortest delay.
 constexpr int kBusyPackets = 4;
-constexpr int64_t kGatherNs = 100 * 1000;
+constexpr double kGatherPartOfDelay = 1.0 / 16;
+constexpr absl::Duration kLeastGather = absl::Microseconds(100);
+constexpr absl::Duration kMostGather = absl::Milliseconds(1);
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
 
 timespec ToTimespec(int64_t ns) { return {ns / 1000000000, ns % 1000000000}; }
+
+absl::Duration GatherTime(const NetworkView& view) {
+  absl::Duration shortest = absl::InfiniteDuration();
+  for (const NetworkLink& link : view.links()) shortest = std::min(shortest, link.delay);
+  return std::clamp(shortest * kGatherPartOfDelay, kLeastGather, kMostGather);
+}
 
 }  // namespace
 
 Forwarder::Forwarder(const NetworkView& view, std::vector<FileDescriptor> tuns, const ForwardingOptions& options,
                      RateScript script)
     : nodes_(view.nodes().size()),
+      gather_(absl::ToTimespec(GatherTime(view))),
       tuns_(std::move(tuns)),
       core_(view, options),
       script_(std::move(script)),
@@ -217,8 +226,7 @@ void Forwarder::CountWrite(bool written) { ++(written ? counters_.written_packet
 
 void Forwarder::Gather(int moved) {
   if (moved < kBusyPackets || stopping_) return;
-  const timespec pause = ToTimespec(kGatherNs);
-  clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, nullptr);
+  clock_nanosleep(CLOCK_MONOTONIC, 0, &gather_, nullptr);
 }
 
 }  // namespace banyan

@@ -2,9 +2,12 @@
 // thread reads all devices until they are empty, moves what is due, writes what has arrived, and sleeps until the next
 // of it. Thread-compatible.
 //
-// While packets come fast it lets them gather for a moment before it looks again, so that one wake-up moves many.
+// While packets come fast it lets them gather for a moment before it looks again, so that one wake-up moves many. The
+// moment is short beside any delay of the network.
 #ifndef BANYAN_DEPLOY_WAN_FORWARDER_H_
 #define BANYAN_DEPLOY_WAN_FORWARDER_H_
+
+#include <time.h>
 
 #include <cstdint>
 #include <functional>
@@ -62,6 +65,7 @@ class Forwarder {
   void Gather(int moved);
 
   const size_t nodes_;
+  const timespec gather_;
   std::vector<FileDescriptor> tuns_;
   ForwardingCore core_;
   RateScript script_;

@@ -107,8 +107,8 @@ TEST(ForwarderTest, SlowLinksCarrySegmentsOneByOne) {
 }
 
 TEST(ForwarderTest, LongLinksCarryAsManySegmentsAtOnceAsTheirDelayHides) {
-  // A quarter of the delay at 10 Mbit/s: 3.75 KB, of segments of 1 KB and their headers.
-  RunningForwarder forwarder(TwoNodes(10e6, 0, absl::Milliseconds(12)));
+  // Half of the delay at 10 Mbit/s: 3.75 KB, of segments of 1 KB and their headers.
+  RunningForwarder forwarder(TwoNodes(10e6, 0, absl::Milliseconds(6)));
   forwarder.Send(0, TestingTcpPacket(5 * 1000, 1000));
   const Bytes first = forwarder.Receive(1);
   EXPECT_EQ(first.size(), kTestingPayload + 3 * 1000);

@@ -26,8 +26,8 @@ std::optional<int> TsoRttLog(const NetworkView& view, NodeId node) {
   if (slowest_bps < kLeastBpsForTrains) return std::nullopt;
   const absl::Duration round_trip = 2 * std::min_element(links.begin(), links.end(), shorter)->delay;
   const auto microseconds = static_cast<uint64_t>(absl::ToInt64Microseconds(round_trip));
-  const int goes_once = std::max(kLeastRttLog, static_cast<int>(std::bit_width(microseconds)) - 1);
-  return slowest_bps >= kLeastBpsForLongTrains ? goes_once : goes_once - 1;
+  const int just_longer = std::max(kLeastRttLog, static_cast<int>(std::bit_width(microseconds)));
+  return slowest_bps >= kLeastBpsForLongTrains ? just_longer : just_longer - 2;
 }
 
 }  // namespace banyan
