@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "deploy/wan/gather_time.h"
 #include "deploy/wan/node_namespace.h"
 #include "runtime/steady_clock.h"
 
@@ -24,25 +25,14 @@ constexpr size_t kPoolBytes = 1u << 30;
 // Of one device before the others get their turn.
 constexpr int kMostReadAtOnce = 4096;
 constexpr int kMostEvents = 64;
-// What a train may occupy the slowest link of its route for: long enough to save work, and short beside any delay that
-// matters, which is the propagation.
+// What a train may occupy the slowest link of its route for, between bounds: long enough to save work, and well below
+// the propagation.
 constexpr double kTrainPartOfDelay = 0.5;
 constexpr absl::Duration kLeastTrainTime = absl::Milliseconds(1);
 constexpr absl::Duration kMostTrainTime = absl::Milliseconds(15);
-// From this many packets per wake-up on more are worth waiting for, for a part of the shortest delay.
+// From this many packets per wake-up on more are worth waiting for.
 constexpr int kBusyPackets = 4;
-constexpr double kGatherPartOfDelay = 1.0 / 16;
-constexpr absl::Duration kLeastGather = absl::Microseconds(100);
-constexpr absl::Duration kMostGather = absl::Milliseconds(1);
 constexpr absl::Duration kLongestWait = absl::Seconds(1);
-
-timespec ToTimespec(int64_t ns) { return {ns / 1000000000, ns % 1000000000}; }
-
-absl::Duration GatherTime(const NetworkView& view) {
-  absl::Duration shortest = absl::InfiniteDuration();
-  for (const NetworkLink& link : view.links()) shortest = std::min(shortest, link.delay);
-  return std::clamp(shortest * kGatherPartOfDelay, kLeastGather, kMostGather);
-}
 
 }  // namespace
 
@@ -113,7 +103,7 @@ absl::Status Forwarder::Wait() {
   const Timestamp now = SteadyNow();
   Timestamp deadline = std::min(start_ + script_.NextAt(), now + kLongestWait);
   deadline = std::min(deadline, Timestamp::FromNanoseconds(core_.NextEventNs()));
-  const timespec timeout = ToTimespec(std::max<int64_t>(0, deadline.nanoseconds() - now.nanoseconds()));
+  const timespec timeout = absl::ToTimespec(std::max(absl::ZeroDuration(), deadline - now));
   std::array<epoll_event, kMostEvents> events;
   const int count = epoll_pwait2(epoll_.get(), events.data(), kMostEvents, &timeout, nullptr);
   ready_.clear();

@@ -12,9 +12,9 @@ namespace banyan {
 // A kernel that paces sends what a connection may send in 1 ms at once, so that slow connections cost a timer and a
 // wake-up for every few segments. It adds 64 KB, halved for each time that 2 to the power of tcp_tso_rtt_log goes into
 // the connection's round trip in microseconds. This is the setting with which trains over the shortest link that begins
-// at the node are all of the 64 KB longer, or 8 to 16 KB where one of its links is slow: longer ones would fill that
-// link's queue, and the processor has less to do anyway. Empty for the kernel's own setting, where the slowest link is
-// slower still or no link begins there. Links cut trains into shorter pieces again.
+// at the node are all of the 64 KB longer, or 8 to 16 KB where one of its links is slow (and none shorter than 5 ms):
+// longer ones would fill that link's queue, and the processor has less to do anyway. Empty for the kernel's own
+// setting, where the slowest link is slower still or no link begins there. Links cut trains into shorter pieces again.
 std::optional<int> TsoRttLog(const NetworkView& view, NodeId node);
 
 }  // namespace banyan
