@@ -15,6 +15,8 @@ constexpr int64_t kPathEntryBytes = 2;
 // Acks come this many times later than the slowest recent one before they count as lost.
 constexpr int kOverdueFactor = 4;
 constexpr int kMostDoublings = 6;
+// Of what it should take on this link, from here on an ack is late.
+constexpr double kLate = 1.5;
 // Chunks that are looked at for one that may take a detour.
 constexpr int kDetourLookahead = 16;
 
@@ -105,27 +107,34 @@ std::map<PeerLink::QueueRank, PeerLink::Waiting>::iterator PeerLink::NextToSend(
 void PeerLink::Clear() {
   queue_.clear();
   in_flight_.clear();
+  settled_.clear();
   queued_bytes_ = 0;
   in_flight_bytes_ = 0;
   relayed_bytes_ = 0;
-  for (auto& [id, connection] : connections_) connection.in_flight_bytes = 0;
+  for (auto& [id, connection] : connections_) connection.in_flight_bytes = connection.overtaken = 0;
 }
 
 std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::BestConnection() {
   std::pair<const ConnectionId, DataConnection>* best = nullptr;
+  std::pair<const ConnectionId, DataConnection>* overtaken = nullptr;
   int64_t seen = 0;
   for (auto& entry : connections_) {
     if (!entry.second.up) continue;
+    if (entry.second.overtaken > 0) {
+      overtaken = &entry;
+      continue;
+    }
     if (++seen > options_.window.connections) break;
     if (best == nullptr || entry.second.in_flight_bytes < best->second.in_flight_bytes) best = &entry;
   }
-  return best;
+  return best != nullptr ? best : overtaken;
 }
 
 void PeerLink::Pump(Timestamp now, Actions& actions) {
   CountUnsent(now);
   const auto first_sent = static_cast<std::ptrdiff_t>(actions.size());
   SendQueued(now, actions);
+  HedgeLate(now, actions);
   const auto first_paced = static_cast<std::ptrdiff_t>(actions.size());
   SharePace(actions);
   // Chunks go at the pace that they make themselves.
@@ -186,6 +195,8 @@ void PeerLink::SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator nex
   sent.chunk.message.sent_at = now;
   queued_bytes_ -= sent.chunk.size_bytes;
   in_flight_bytes_ += sent.chunk.size_bytes;
+  sent.ack_after = options_.window.AckAfter(in_flight_bytes_);
+  sent.late_after = kLate * slowness_ * sent.ack_after;
   counters_.sent_bytes += sent.chunk.size_bytes;
   if (sent.chunk.resend) counters_.resent_bytes += sent.chunk.size_bytes;
   if (sent.chunk.message.is_auxiliary) counters_.auxiliary_bytes += sent.chunk.size_bytes;
@@ -202,6 +213,11 @@ void PeerLink::Remove(std::map<uint64_t, InFlight>::iterator entry) {
 }
 
 void PeerLink::Requeue(std::map<uint64_t, InFlight>::iterator entry) {
+  if (entry->second.twin.has_value()) {
+    // The other copy is still on its way.
+    in_flight_.at(*entry->second.twin).twin.reset();
+    return Remove(entry);
+  }
   Waiting chunk = std::move(entry->second.chunk);
   const QueueRank rank = entry->second.rank;
   entry->second.chunk.size_bytes = chunk.size_bytes;
@@ -212,6 +228,7 @@ void PeerLink::Requeue(std::map<uint64_t, InFlight>::iterator entry) {
 }
 
 std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestamp now) {
+  ForgetSettled([&](uint64_t settled, const Settled&) { return settled == link_sequence; });
   auto entry = in_flight_.find(link_sequence);
   if (entry == in_flight_.end()) return std::nullopt;
   CountBusy(now);
@@ -220,8 +237,10 @@ std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestam
   slowest_ack_ = std::max(took, slowest_ack_ - slowest_ack_ / 16);
   last_ack_ = now;
   timeouts_in_a_row_ = 0;
+  CountSlowness(took, entry->second.ack_after);
   if (IsRelayed(entry->second.chunk.message)) relayed_bytes_ -= entry->second.chunk.size_bytes;
   ChunkMessage acknowledged = std::move(entry->second.chunk.message);
+  if (entry->second.twin.has_value()) Settle(*entry->second.twin);
   Remove(entry);
   return acknowledged;
 }
@@ -238,6 +257,7 @@ void PeerLink::OnConnectionDown(ConnectionId connection) {
   if (lost == connections_.end()) return;
   lost->second.up = false;
   lost->second.unsent_bytes = 0;
+  ForgetSettled([&](uint64_t, const Settled& settled) { return settled.connection == connection; });
   for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
     auto current = entry++;
     if (current->second.connection == connection) Requeue(current);
@@ -260,6 +280,7 @@ void PeerLink::ResendOverdue(Timestamp now) {
   ++timeouts_in_a_row_;
   last_ack_ = now;
   const absl::Duration timeout = options_.resend_after;
+  ForgetSettled([&](uint64_t, const Settled& settled) { return now - settled.sent_at >= timeout; });
   for (auto entry = in_flight_.begin(); entry != in_flight_.end();) {
     auto current = entry++;
     if (now - current->second.sent_at >= timeout) Requeue(current);

@@ -9,7 +9,11 @@
 // when it goes on after a pause: together they overflow it. So while the window is nearly full they share the window's
 // pace, those among them that have not sent all of theirs if they have kept their pace.
 //
-// Chunks on their way are kept until their link ack: a lost connection costs a resend.
+// Chunks on their way are kept until their link ack: a lost connection costs a resend. A connection that recovers from
+// a lost packet may stand still for several round trips, and at a round's end everybody would wait for the chunk that
+// it carries. So a chunk whose ack is late is hedged (Dean and Barroso, 2013): when nothing else of its round waits for
+// the link, or no ack has come meanwhile, a copy goes over a connection that carries nothing. Receivers tell copies
+// apart, the first ack counts, and a connection that was overtaken gets nothing more until its own ack.
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_PEER_LINK_H_
 #define BANYAN_NODE_PEER_LINK_H_
@@ -47,7 +51,8 @@ class PeerLink {
     uint64_t sent_bytes = 0;  // with headers, resends included
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;
-    absl::Duration busy;  // with a chunk on its way; without the last moments before a connection was lost
+    uint64_t hedged_bytes = 0;  // of the copies of what was late
+    absl::Duration busy;        // with a chunk on its way; without the last moments before a connection was lost
   };
   struct Queued {
     ChunkMessage message;
@@ -68,7 +73,7 @@ class PeerLink {
   std::vector<Queued> TakeAuxiliary();
   // Drops all that waits or is on its way.
   void Clear();
-  // Sends what credit and connections allow.
+  // Sends what credit and connections allow, and hedges what is late.
   void Pump(Timestamp now, Actions& actions);
 
   // The chunk that was acknowledged; none when `link_sequence` is not on its way: acknowledged before, or never sent.
@@ -92,6 +97,8 @@ class PeerLink {
   bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window.size_bytes && is_up(); }
 
   Timestamp NextDeadline() const;
+  // When Pump may have something to hedge, unless acks come before.
+  Timestamp NextHedge() const;
   int64_t queued_bytes() const { return queued_bytes_; }
   int64_t in_flight_bytes() const { return in_flight_bytes_; }
   // The part of both that this node only forwards.
@@ -121,18 +128,29 @@ class PeerLink {
     QueueRank rank;
     ConnectionId connection;
     Timestamp sent_at;
+    absl::Duration ack_after = absl::InfiniteDuration();   // by the window
+    absl::Duration late_after = absl::InfiniteDuration();  // and by what acks have taken of late
+    std::optional<uint64_t> twin = std::nullopt;           // the other copy, of one that is hedged
+  };
+  // A copy on its way of a chunk whose other copy has arrived.
+  struct Settled {
+    ConnectionId connection;
+    int64_t size_bytes = 0;
+    Timestamp sent_at;
   };
   struct DataConnection {
     bool up = false;
     double pace_bps = kUnpaced;  // as the driver was told
     int64_t in_flight_bytes = 0;
+    int64_t overtaken = 0;    // copies on its way of chunks that have arrived on another
     double unsent_bytes = 0;  // if it has kept its pace
   };
 
   std::map<QueueRank, Waiting>::iterator FirstAuxiliary();
   std::map<QueueRank, Waiting>::iterator NextToSend();
   Queued TakeQueued(std::map<QueueRank, Waiting>::iterator entry);
-  // Of the first that are up, as many as the window says, the one with the least on its way; null when all are down.
+  // Of the first that are up and not overtaken, as many as the window says, the one with the least on its way; else one
+  // that is overtaken; null when all are down.
   std::pair<const ConnectionId, DataConnection>* BestConnection();
   void SendQueued(Timestamp now, Actions& actions);
   void CountUnsent(Timestamp now);
@@ -143,6 +161,19 @@ class PeerLink {
   void Remove(std::map<uint64_t, InFlight>::iterator entry);
   absl::Duration ResendTimeout() const;
 
+  // Hedges (peer_link_hedges.cc).
+  void HedgeLate(Timestamp now, Actions& actions);
+  void CountSlowness(absl::Duration took, absl::Duration ack_after);
+  // kNever for what is not to be hedged.
+  Timestamp HedgeAt(const InFlight& sent) const;
+  // One that carries nothing; null when there is none.
+  std::pair<const ConnectionId, DataConnection>* IdleConnection();
+  void SendCopy(Timestamp now, InFlight& late, std::pair<const ConnectionId, DataConnection>& connection,
+                Actions& actions);
+  // The other copy of what has arrived frees its credit; its connection has it until its own ack.
+  void Settle(uint64_t link_sequence);
+  void ForgetSettled(const std::function<bool(uint64_t link_sequence, const Settled&)>& is_over);
+
   Options options_;
   std::map<ConnectionId, DataConnection> connections_;
   int64_t carriers_ = 1;  // connections that have something unsent, at least 1
@@ -151,6 +182,9 @@ class PeerLink {
   std::optional<Timestamp> waits_since_;  // for the first connection
   std::map<QueueRank, Waiting> queue_;
   std::map<uint64_t, InFlight> in_flight_;  // by link_sequence
+  std::map<uint64_t, Settled> settled_;     // likewise
+  double slowness_ = 1;  // what acks take of what they should, in the mean of the last few; at least 1
+  Timestamp hedged_at_;  // or looked for something to hedge
   int64_t queued_bytes_ = 0;
   int64_t in_flight_bytes_ = 0;
   int64_t relayed_bytes_ = 0;

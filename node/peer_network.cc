@@ -411,7 +411,16 @@ void PeerNetwork::CheckHeartbeat(StepContext& step, NodeId node, Neighbour& neig
   step.SendTo(neighbour.control, PeerHeartbeat{step.now, std::exchange(neighbour.echo, std::nullopt)});
 }
 
+void PeerNetwork::Pump(StepContext& step, Neighbour& neighbour) {
+  neighbour.link.Pump(step.now, step.actions);
+  next_hedge_ = std::min(next_hedge_, neighbour.link.NextHedge());
+}
+
 void PeerNetwork::OnDeadline(StepContext& step) {
+  if (step.now >= next_hedge_) {
+    next_hedge_ = kNever;
+    for (auto& [node, neighbour] : neighbours_) Pump(step, neighbour);
+  }
   if (step.now < next_tick_) return;
   // When this process itself was stopped for a while, what the neighbours sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_tick_;
@@ -446,7 +455,8 @@ std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Ti
     const PeerLink::Counters before = std::exchange(neighbour.before_round, counters);
     const absl::Duration busy = counters.busy - before.busy;
     const uint64_t resent_bytes = counters.resent_bytes - before.resent_bytes;
-    const uint64_t new_bytes = counters.sent_bytes - before.sent_bytes - resent_bytes;
+    const uint64_t hedged_bytes = counters.hedged_bytes - before.hedged_bytes;
+    const uint64_t new_bytes = counters.sent_bytes - before.sent_bytes - resent_bytes - hedged_bytes;
     const bool is_known = newest_complete_.has_value() && seconds > 0;
     neighbour.busy_share = is_known ? std::min(1.0, absl::ToDoubleSeconds(busy) / seconds) : 0;
     if (is_known) links.push_back({node, static_cast<int64_t>(new_bytes), busy, resent_bytes > 0});

@@ -4,6 +4,7 @@
 #ifndef BANYAN_NODE_PEER_NETWORK_H_
 #define BANYAN_NODE_PEER_NETWORK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -87,7 +88,7 @@ class PeerNetwork {
   void OnConnectionDown(StepContext& step, ConnectionId connection);
   void OnMessage(StepContext& step, MessageReceived received);
   void OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return next_tick_; }
+  Timestamp NextDeadline() const { return std::min(next_tick_, next_hedge_); }
 
   std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
   // How a round went on the link to a neighbour.
@@ -168,7 +169,7 @@ class PeerNetwork {
   // The last connection to a neighbour is gone: what was to take a detour over it takes another way.
   void ReturnDetoured(StepContext& step, Neighbour& neighbour);
 
-  void Pump(StepContext& step, Neighbour& neighbour) { neighbour.link.Pump(step.now, step.actions); }
+  void Pump(StepContext& step, Neighbour& neighbour);
   PeerLink::Options LinkOptions(NodeId neighbour) const;
   // To those of the policies that live.
   void ResizeWindows(Timestamp now);
@@ -205,6 +206,8 @@ class PeerNetwork {
   // One tick serves heartbeats, silence and overdue acks, so that no Step looks at all neighbours for its deadline.
   absl::Duration tick_;
   Timestamp next_tick_ = kNever;
+  // Not after any link may have something to hedge.
+  Timestamp next_hedge_ = kNever;
 };
 
 }  // namespace banyan

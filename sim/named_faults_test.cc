@@ -83,6 +83,45 @@ TEST(NamedFaultsTest, ALostConnectionCostsAResendAndNotTheRound) {
   EXPECT_LT(counter.resent_chunks, counter.chunks / 20);
 }
 
+// Which connection the last chunk between two nodes took.
+class LastConnection : public TrafficObserver {
+ public:
+  LastConnection(NodeId from, NodeId to) : from_(from), to_(to) {}
+  void OnSent(const Traffic& traffic) override {
+    const bool is_meant = traffic.from == from_ && traffic.to == to_;
+    if (is_meant && traffic.channel == Channel::kData) connection = traffic.connection;
+  }
+
+  ConnectionIndex connection = 0;
+
+ private:
+  const NodeId from_;
+  const NodeId to_;
+};
+
+TEST(NamedFaultsTest, AConnectionThatStandsStillHoldsUpNoRound) {
+  ClusterOptions options = Linked(4);
+  options.overlay.multipath.enabled = false;  // or detours might help out
+  for (const auto& [from, to] : {std::pair(NodeId(1), NodeId(2)), std::pair(NodeId(3), NodeId(4))}) {
+    Cluster cluster(options);
+    Counter counter;
+    LastConnection last(from, to);
+    cluster.simulator()->network()->AddObserver(&counter);
+    cluster.simulator()->network()->AddObserver(&last);
+    RunUntilRound(&cluster, 2);
+    EXPECT_EQ(counter.resent_chunks, 0);
+    // Shorter than the time after which acks count as lost.
+    const Timestamp until = cluster.simulator()->now() + absl::Milliseconds(1800);
+    cluster.simulator()->network()->Stall(last.connection, until);
+    RunUntilRound(&cluster, 4);
+    EXPECT_LT(cluster.simulator()->now() + absl::Milliseconds(200), until);
+    EXPECT_GT(counter.resent_chunks, 0);
+    EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60)));
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+    EXPECT_LT(counter.resent_chunks, counter.chunks / 20);
+  }
+}
+
 TEST(NamedFaultsTest, APartitionBetweenTwoNodesEndsWithAnErrorThatNamesBoth) {
   ClusterOptions options = Linked(4);
   options.overlay.multipath.enabled = false;  // or detours would take all there is to the end of the training

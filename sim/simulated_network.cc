@@ -388,6 +388,11 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const LossNot
 
 void SimulatedNetwork::Lose(ConnectionIndex connection, const LossOptions& loss) { MarkLost(connection, loss); }
 
+void SimulatedNetwork::Stall(ConnectionIndex connection, Timestamp until) {
+  Direction& forward = connections_[connection].forward;
+  forward.last_arrival_ns = std::max(forward.last_arrival_ns, until.nanoseconds());
+}
+
 std::vector<ConnectionIndex> SimulatedNetwork::ConnectionsInUse(NodeId node, std::optional<NodeId> other) const {
   std::vector<ConnectionIndex> in_use;
   for (ConnectionIndex index : ConnectionsInUse()) {

@@ -86,6 +86,9 @@ class SimulatedNetwork {
   std::vector<ConnectionIndex> ConnectionsInUse(NodeId node, std::optional<NodeId> other) const;
   std::vector<ConnectionIndex> ConnectionsInUse() const;
   void Lose(ConnectionIndex connection, const LossOptions& loss);
+  // What is sent over the connection from now on, by whoever opened it, arrives no sooner than then: as when the
+  // transport recovers from a loss.
+  void Stall(ConnectionIndex connection, Timestamp until);
   // No message and no dialling passes between the two, in either direction, until Heal. Connections are lost; both ends
   // notice after `noticed`.
   void Partition(NodeId a, NodeId b, absl::Duration noticed);
