@@ -24,7 +24,12 @@ Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseco
 // after 60 ms.
 class HedgedLinkTest : public ::testing::Test {
  protected:
-  HedgedLinkTest() {
+  HedgedLinkTest() { StartAnew(); }
+
+  // Another link, by options_.
+  void StartAnew() {
+    PeerLink link(options_, {kFirst, kSecond});
+    std::swap(link, link_);
     link_.OnConnectionUp(kFirst);
     link_.OnConnectionUp(kSecond);
   }
@@ -95,10 +100,7 @@ TEST_F(HedgedLinkTest, WhereAcksTakeLongerThanTheyShouldTheyAreLateLater) {
 
 TEST_F(HedgedLinkTest, TheFirstAckCounts) {
   for (const bool original_first : {true, false}) {
-    PeerLink link(options_, {kFirst, kSecond});
-    std::swap(link, link_);
-    link_.OnConnectionUp(kFirst);
-    link_.OnConnectionUp(kSecond);
+    StartAnew();
     Enqueue(1);
     Pump(0);
     const uint64_t original = last_sequence_;
@@ -167,10 +169,7 @@ TEST_F(HedgedLinkTest, DetoursAndLinksOfUnknownRateAreNotHedged) {
   Pump(0);
   EXPECT_THAT(Pump(100), IsEmpty());
   options_.window.rate_bps = 0;
-  PeerLink link(options_, {kFirst, kSecond});
-  std::swap(link, link_);
-  link_.OnConnectionUp(kFirst);
-  link_.OnConnectionUp(kSecond);
+  StartAnew();
   Enqueue(1);
   Pump(0);
   EXPECT_EQ(link_.NextHedge(), kNever);
