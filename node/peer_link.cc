@@ -15,8 +15,8 @@ constexpr int64_t kPathEntryBytes = 2;
 // Acks come this many times later than the slowest recent one before they count as lost.
 constexpr int kOverdueFactor = 4;
 constexpr int kMostDoublings = 6;
-// Of what it should take on this link, from here on an ack is late.
-constexpr double kLate = 1.5;
+// An ack is late when it takes this many times what it should on this link.
+constexpr double kLateFactor = 1.5;
 // Chunks that are looked at for one that may take a detour.
 constexpr int kDetourLookahead = 16;
 
@@ -196,7 +196,7 @@ void PeerLink::SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator nex
   queued_bytes_ -= sent.chunk.size_bytes;
   in_flight_bytes_ += sent.chunk.size_bytes;
   sent.ack_after = options_.window.AckAfter(in_flight_bytes_);
-  sent.late_after = kLate * slowness_ * sent.ack_after;
+  sent.late_after = kLateFactor * slowness_ * sent.ack_after;
   counters_.sent_bytes += sent.chunk.size_bytes;
   if (sent.chunk.resend) counters_.resent_bytes += sent.chunk.size_bytes;
   if (sent.chunk.message.is_auxiliary) counters_.auxiliary_bytes += sent.chunk.size_bytes;
