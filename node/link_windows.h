@@ -10,7 +10,8 @@
 // lost.
 //
 // Connections are paced, all of a link together, at a little more than its rate, so that it is seen when a link has
-// become faster. Not so where the window is smaller than the link needs: then not all of them have something to send.
+// become faster. Not so where the window is smaller than the link needs, since then not all of them have something to
+// send, and not where it holds but a few packets.
 //
 // Where a host's cap is shared by its links, a window rests on the part of the cap that the plan gives the link: what
 // the cap does not let through would only wait there, before chunks that are more urgent. Windows of links with a short
@@ -45,6 +46,9 @@ class LinkWindows {
 
   // Of the link's rate, whatever its host's cap.
   static constexpr double kPace = 1.15;
+  // A smaller window cannot overflow a queue. And of a few packets headers and gaps take so much that a link at its
+  // pace looks slower than the rate from which the pace was taken: the next pace would be lower, and so on.
+  static constexpr int64_t kLeastPacedBytes = 32 << 10;
 
   struct Options {
     int64_t fixed_bytes = 0;           // the size of every window; 0 for windows that suit their links

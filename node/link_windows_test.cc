@@ -153,6 +153,15 @@ TEST_F(LinkWindowsTest, PaceConnectionsAboveTheFastestRateOfALivePolicy) {
   EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 8e6);
 }
 
+TEST_F(LinkWindowsTest, DoNotPaceAWindowOfAFewPackets) {
+  PolicySlice slice = Slice(1);
+  slice.chunk_max_elements = 10;
+  slice.neighbours[0].rate_bps = 8 * LinkWindows::kLeastPacedBytes;
+  Add(slice);
+  EXPECT_LT(BytesFor(kNear), LinkWindows::kLeastPacedBytes);
+  EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
+}
+
 TEST_F(LinkWindowsTest, DoNotPaceALinkOfUnknownRate) {
   PolicySlice slice = Slice(1);
   slice.neighbours[0].rate_bps = 0;

@@ -131,10 +131,13 @@ std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::BestConnectio
 }
 
 void PeerLink::Pump(Timestamp now, Actions& actions) {
+  SendPaced(now, actions, [&] { SendQueued(now, actions); });
+}
+
+void PeerLink::SendPaced(Timestamp now, Actions& actions, const std::function<void()>& send) {
   CountUnsent(now);
   const auto first_sent = static_cast<std::ptrdiff_t>(actions.size());
-  SendQueued(now, actions);
-  HedgeLate(now, actions);
+  send();
   const auto first_paced = static_cast<std::ptrdiff_t>(actions.size());
   SharePace(actions);
   // Chunks go at the pace that they make themselves.

@@ -73,8 +73,10 @@ class PeerLink {
   std::vector<Queued> TakeAuxiliary();
   // Drops all that waits or is on its way.
   void Clear();
-  // Sends what credit and connections allow, and hedges what is late.
+  // Sends what credit and connections allow.
   void Pump(Timestamp now, Actions& actions);
+  // Sends copies of what is late. Only when all that has arrived is handled, so that no ack waits unread.
+  void Hedge(Timestamp now, Actions& actions);
 
   // The chunk that was acknowledged; none when `link_sequence` is not on its way: acknowledged before, or never sent.
   std::optional<ChunkMessage> OnLinkAck(uint64_t link_sequence, Timestamp now);
@@ -97,7 +99,7 @@ class PeerLink {
   bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window.size_bytes && is_up(); }
 
   Timestamp NextDeadline() const;
-  // When Pump may have something to hedge, unless acks come before.
+  // When there is something to hedge, unless acks come before.
   Timestamp NextHedge() const;
   int64_t queued_bytes() const { return queued_bytes_; }
   int64_t in_flight_bytes() const { return in_flight_bytes_; }
@@ -139,6 +141,8 @@ class PeerLink {
     Timestamp sent_at;
   };
   struct DataConnection {
+    bool is_idle() const { return up && in_flight_bytes == 0; }
+
     bool up = false;
     double pace_bps = kUnpaced;  // as the driver was told
     int64_t in_flight_bytes = 0;
@@ -153,6 +157,8 @@ class PeerLink {
   // that is overtaken; null when all are down.
   std::pair<const ConnectionId, DataConnection>* BestConnection();
   void SendQueued(Timestamp now, Actions& actions);
+  // Calls `send`, which adds what to send to `actions`, and puts the paces at which it is to go before it.
+  void SendPaced(Timestamp now, Actions& actions, const std::function<void()>& send);
   void CountUnsent(Timestamp now);
   // Tells those with something on its way their part of the pace, where that has changed.
   void SharePace(Actions& actions);
@@ -162,7 +168,6 @@ class PeerLink {
   absl::Duration ResendTimeout() const;
 
   // Hedges (peer_link_hedges.cc).
-  void HedgeLate(Timestamp now, Actions& actions);
   void CountSlowness(absl::Duration took, absl::Duration ack_after);
   // kNever for what is not to be hedged.
   Timestamp HedgeAt(const InFlight& sent) const;
@@ -184,7 +189,6 @@ class PeerLink {
   std::map<uint64_t, InFlight> in_flight_;  // by link_sequence
   std::map<uint64_t, Settled> settled_;     // likewise
   double slowness_ = 1;  // what acks take of what they should, in the mean of the last few; at least 1
-  Timestamp hedged_at_;  // or looked for something to hedge
   int64_t queued_bytes_ = 0;
   int64_t in_flight_bytes_ = 0;
   int64_t relayed_bytes_ = 0;

@@ -13,10 +13,11 @@ constexpr double kSlownessWeight = 1.0 / 8;
 
 Timestamp PeerLink::NextHedge() const {
   Timestamp next = kNever;
-  for (const auto& [sequence, sent] : in_flight_) {
-    const Timestamp hedge_at = HedgeAt(sent);
-    if (hedge_at > hedged_at_) next = std::min(next, hedge_at);
+  if (std::none_of(connections_.begin(), connections_.end(),
+                   [](const auto& entry) { return entry.second.is_idle(); })) {
+    return next;
   }
+  for (const auto& [sequence, sent] : in_flight_) next = std::min(next, HedgeAt(sent));
   return next;
 }
 
@@ -35,20 +36,20 @@ Timestamp PeerLink::HedgeAt(const InFlight& sent) const {
 }
 
 std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::IdleConnection() {
-  const auto idle = std::find_if(connections_.begin(), connections_.end(), [](const auto& entry) {
-    return entry.second.up && entry.second.in_flight_bytes == 0;
-  });
+  const auto idle =
+      std::find_if(connections_.begin(), connections_.end(), [](const auto& entry) { return entry.second.is_idle(); });
   return idle == connections_.end() ? nullptr : &*idle;
 }
 
-void PeerLink::HedgeLate(Timestamp now, Actions& actions) {
-  hedged_at_ = now;
-  for (auto& [sequence, sent] : in_flight_) {
-    if (now < HedgeAt(sent)) continue;
-    auto* idle = IdleConnection();
-    if (idle == nullptr) return;
-    SendCopy(now, sent, *idle, actions);
-  }
+void PeerLink::Hedge(Timestamp now, Actions& actions) {
+  SendPaced(now, actions, [&] {
+    for (auto& [sequence, sent] : in_flight_) {
+      if (now < HedgeAt(sent)) continue;
+      auto* idle = IdleConnection();
+      if (idle == nullptr) return;
+      SendCopy(now, sent, *idle, actions);
+    }
+  });
 }
 
 void PeerLink::SendCopy(Timestamp now, InFlight& late, std::pair<const ConnectionId, DataConnection>& connection,

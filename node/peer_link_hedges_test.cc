@@ -42,10 +42,11 @@ class HedgedLinkTest : public ::testing::Test {
     link_.Enqueue(std::move(message), {Buffer::Allocate(kPayloadBytes, DataType::kByte)});
   }
 
-  // The chunks that Pump sends at that time, and on which connection.
+  // The chunks that Pump and then Hedge send at that time, and on which connection.
   std::vector<std::pair<uint32_t, ConnectionId>> Pump(int64_t milliseconds) {
     Actions actions;
     link_.Pump(At(milliseconds), actions);
+    link_.Hedge(At(milliseconds), actions);
     std::vector<std::pair<uint32_t, ConnectionId>> chunks;
     for (const Action& action : actions) {
       const Send& send = std::get<Send>(action);
@@ -159,8 +160,10 @@ TEST_F(HedgedLinkTest, WithoutAnIdleConnectionNothingIsHedged) {
   Enqueue(1);
   Enqueue(2);
   EXPECT_THAT(Pump(0), ElementsAre(Pair(1, kFirst), Pair(2, kSecond)));
+  EXPECT_EQ(link_.NextHedge(), kNever);
   EXPECT_THAT(Pump(200), IsEmpty());
   link_.OnLinkAck(2, At(210));
+  EXPECT_LT(link_.NextHedge(), At(210));
   EXPECT_THAT(Pump(210), ElementsAre(Pair(1, kSecond)));
 }
 

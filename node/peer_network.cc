@@ -11,10 +11,10 @@
 namespace banyan {
 namespace {
 
-// `time` plus the pause of this process during which nobody listened.
 // A link that does this part of its pace may be faster yet.
 constexpr double kAtPace = 0.93;
 
+// `time` plus the pause of this process during which nobody listened.
 Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
 
 LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
@@ -419,7 +419,10 @@ void PeerNetwork::Pump(StepContext& step, Neighbour& neighbour) {
 void PeerNetwork::OnDeadline(StepContext& step) {
   if (step.now >= next_hedge_) {
     next_hedge_ = kNever;
-    for (auto& [node, neighbour] : neighbours_) Pump(step, neighbour);
+    for (auto& [node, neighbour] : neighbours_) {
+      neighbour.link.Hedge(step.now, step.actions);
+      next_hedge_ = std::min(next_hedge_, neighbour.link.NextHedge());
+    }
   }
   if (step.now < next_tick_) return;
   // When this process itself was stopped for a while, what the neighbours sent meanwhile is still to be read.

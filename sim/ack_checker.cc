@@ -39,12 +39,15 @@ void AckChecker::CheckChunk(const Traffic& traffic, const ChunkMessage& chunk) {
   link.last_sequence = chunk.link_sequence;
   if (chunk.sent_at != clock_(traffic.from)) Complain(traffic, "timestamps", "sent_at is not the sender's time");
   const ChunkOnWay on_way(chunk.id, chunk.route.source(), chunk.route.destination());
-  const auto before = link.in_flight.find(on_way);
-  if (before != link.in_flight.end()) TakeBack(&link, before);
+  // Its ack waits unread: a hedge that was too early, or a resend.
+  if (link.acknowledged.contains(on_way)) return;
   const int64_t bytes = PayloadBytes(traffic.payload);
-  link.in_flight[on_way] = {chunk.link_sequence, bytes, traffic.connection, chunk.sent_at};
+  InFlight& in_flight = link.in_flight[on_way];
+  link.in_flight_bytes += bytes - in_flight.bytes;
+  in_flight.connections[chunk.link_sequence] = traffic.connection;
+  in_flight.bytes = bytes;
+  in_flight.sent_at = chunk.sent_at;
   link.by_sequence[chunk.link_sequence] = on_way;
-  link.in_flight_bytes += bytes;
   const int64_t most_bytes = limits_.window_bytes + limits_.chunk_bytes;
   if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(chunk.sent_at, &link);
   if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) {
@@ -64,7 +67,7 @@ void AckChecker::TakeBackOverdue(Timestamp now, Link* link) {
 
 void AckChecker::TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry) {
   link->in_flight_bytes -= entry->second.bytes;
-  link->by_sequence.erase(entry->second.sequence);
+  for (const auto& [sequence, connection] : entry->second.connections) link->by_sequence.erase(sequence);
   link->in_flight.erase(entry);
 }
 
@@ -107,7 +110,9 @@ void AckChecker::OnDelivered(const Traffic& traffic) {
     Link& link = links_[{traffic.to, traffic.from}];
     for (const LinkAck::Entry& entry : ack->entries) {
       const auto on_way = link.by_sequence.find(entry.link_sequence);
-      if (on_way != link.by_sequence.end()) TakeBack(&link, link.in_flight.find(on_way->second));
+      if (on_way == link.by_sequence.end()) continue;
+      link.acknowledged.insert(on_way->second);
+      TakeBack(&link, link.in_flight.find(on_way->second));
     }
   }
 }
@@ -116,7 +121,12 @@ void AckChecker::OnLossNoticed(Timestamp /*now*/, NodeId node, NodeId peer, uint
   Link& link = links_[{node, peer}];
   for (auto entry = link.in_flight.begin(); entry != link.in_flight.end();) {
     const auto next = std::next(entry);
-    if (entry->second.connection == connection) TakeBack(&link, entry);
+    std::erase_if(entry->second.connections, [&](const auto& copy) {
+      if (copy.second != connection) return false;
+      link.by_sequence.erase(copy.first);
+      return true;
+    });
+    if (entry->second.connections.empty()) TakeBack(&link, entry);
     entry = next;
   }
 }

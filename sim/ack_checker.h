@@ -42,10 +42,9 @@ class AckChecker : public TrafficObserver {
   using ChunkOnWay = std::tuple<ChunkId, NodeId, NodeId>;  // source, destination
 
   struct InFlight {
-    uint64_t sequence = 0;
-    int64_t bytes = 0;
-    uint32_t connection = 0;
-    Timestamp sent_at;
+    std::map<uint64_t, uint32_t> connections;  // by the sequence of each copy: the first ack of any counts
+    int64_t bytes = 0;                         // of one
+    Timestamp sent_at;                         // the last of them
   };
   struct Arrival {
     Timestamp sent_at;       // by the sender's clock
@@ -56,6 +55,7 @@ class AckChecker : public TrafficObserver {
     std::map<uint64_t, Arrival> delivered;  // by sequence
     std::map<ChunkOnWay, InFlight> in_flight;
     std::map<uint64_t, ChunkOnWay> by_sequence;
+    std::set<ChunkOnWay> acknowledged;
     int64_t in_flight_bytes = 0;
   };
 

@@ -94,6 +94,23 @@ TEST_F(AckCheckerTest, MoreThanTheWindowIsCaughtUnlessAcknowledgedOrLost) {
   EXPECT_TRUE(violations_.Has("bounded"));
 }
 
+TEST_F(AckCheckerTest, CopiesOfAChunkNeedNoCreditAndTheFirstAckCounts) {
+  const auto copy_of = [](uint64_t first, uint64_t sequence) {
+    ChunkMessage copy = Chunk(sequence);
+    copy.id = Chunk(first).id;
+    return copy;
+  };
+  for (uint64_t sequence = 1; sequence <= 3; ++sequence) Send(kA, kB, Chunk(sequence), 40);
+  Send(kA, kB, copy_of(1, 4), 40);
+  Deliver(kB, kA, Ack(1));
+  Send(kA, kB, copy_of(1, 5), 40);
+  Send(kA, kB, Chunk(6), 40);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Deliver(kB, kA, Ack(4));
+  Send(kA, kB, Chunk(7), 40);
+  EXPECT_TRUE(violations_.Has("bounded"));
+}
+
 TEST_F(AckCheckerTest, SequencesRiseAndRoutesSayWhereTheyAre) {
   Send(kA, kB, Chunk(2), 0);
   Send(kA, kB, Chunk(2), 0);

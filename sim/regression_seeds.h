@@ -23,6 +23,9 @@ inline const std::vector<RegressionSeed> kRegressionSeeds = {
     {14266, "a policy was retired before a node that was away had seen it, and others took its silence for its end"},
     {15690, "a policy was retired before a node that was away had seen it, and others took its silence for its end"},
     {18642, "a policy was retired before a node that was away had seen it, and others took its silence for its end"},
+    {2057, "after a pause copies were sent of chunks whose acks were still to be read"},
+    {3560, "the pace of a link that carries single small chunks fell with its rate, and its rate with its pace"},
+    {4885, "the checker took the copy of an acknowledged chunk for one that needs credit"},
 };
 
 }  // namespace banyan
