@@ -239,6 +239,7 @@ std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestam
   // Forgets a slow ack within a few dozen fast ones.
   slowest_ack_ = std::max(took, slowest_ack_ - slowest_ack_ / 16);
   last_ack_ = now;
+  newest_acked_ = std::max(newest_acked_, entry->second.sent_at);
   timeouts_in_a_row_ = 0;
   CountSlowness(took, entry->second.ack_after);
   if (IsRelayed(entry->second.chunk.message)) relayed_bytes_ -= entry->second.chunk.size_bytes;

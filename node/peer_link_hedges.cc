@@ -8,6 +8,9 @@ namespace banyan {
 namespace {
 
 constexpr double kSlownessWeight = 1.0 / 8;
+// What went out before, by this part of the time that its ack should take, is overtaken. Connections that share a link
+// are apart by less.
+constexpr double kOvertakenAfter = 0.25;
 
 }  // namespace
 
@@ -32,6 +35,8 @@ Timestamp PeerLink::HedgeAt(const InFlight& sent) const {
   const bool is_direct = sent.chunk.message.route.path.size() == 2;
   if (!is_direct || sent.twin.has_value() || sent.late_after == absl::InfiniteDuration()) return kNever;
   const bool is_last_of_round = queue_.empty() || queue_.begin()->first.round > sent.rank.round;
+  const bool is_overtaken = newest_acked_ - sent.sent_at > kOvertakenAfter * sent.ack_after;
+  if (is_last_of_round && is_overtaken) return newest_acked_;
   return (is_last_of_round ? sent.sent_at : std::max(sent.sent_at, last_ack_)) + sent.late_after;
 }
 
@@ -70,6 +75,19 @@ void PeerLink::SendCopy(Timestamp now, InFlight& late, std::pair<const Connectio
   counters_.hedged_bytes += size_bytes;
   actions.emplace_back(std::in_place_type<Send>, Send{connection.first, copy.chunk.message, copy.chunk.payload});
   in_flight_.emplace_hint(in_flight_.end(), *late.twin, std::move(copy));
+}
+
+std::optional<PeerLink::Queued> PeerLink::CopyLast(const Wants& wants) {
+  if (!queue_.empty()) return std::nullopt;
+  const auto last = std::find_if(in_flight_.rbegin(), in_flight_.rend(), [](const auto& entry) {
+    const InFlight& sent = entry.second;
+    return sent.chunk.message.route.path.size() == 2 && !sent.twin.has_value() && !sent.is_on_detour_too;
+  });
+  if (last == in_flight_.rend()) return std::nullopt;
+  InFlight& sent = last->second;
+  if (!wants(sent.chunk.message, sent.chunk.size_bytes)) return std::nullopt;
+  sent.is_on_detour_too = true;
+  return Queued{sent.chunk.message, sent.chunk.payload};
 }
 
 void PeerLink::Settle(uint64_t link_sequence) {

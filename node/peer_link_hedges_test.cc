@@ -1,4 +1,5 @@
 // Of a PeerLink's hedges; peer_link_test.cc has the rest.
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -130,6 +131,36 @@ TEST_F(HedgedLinkTest, WhatWaitsOfTheSameRoundGoesFirstWhileAcksCome) {
   EXPECT_EQ(link_.NextHedge(), At(85));
   EXPECT_THAT(Pump(84), IsEmpty());
   EXPECT_THAT(Pump(85), ElementsAre(Pair(1, kSecond)));
+}
+
+TEST_F(HedgedLinkTest, WhatWasOvertakenByFarIsLateAtOnce) {
+  Enqueue(1);
+  Pump(0);
+  // Its ack should take 30 ms.
+  for (const int64_t later : {7, 8}) {
+    Enqueue(2);
+    Pump(later);
+    link_.OnLinkAck(last_sequence_, At(30));
+    EXPECT_EQ(link_.NextHedge(), At(later == 7 ? 45 : 8));
+  }
+  EXPECT_THAT(Pump(30), ElementsAre(Pair(1, kSecond)));
+}
+
+TEST_F(HedgedLinkTest, ACopyOfTheLastOneIsForADetour) {
+  const auto copy = [this](bool wanted) -> std::optional<uint32_t> {
+    const auto queued = link_.CopyLast([wanted](const ChunkMessage&, int64_t) { return wanted; });
+    if (!queued.has_value()) return std::nullopt;
+    return queued->message.id.chunk.value();
+  };
+  Enqueue(1);
+  Enqueue(2);
+  Enqueue(3, 1, {NodeId(1), NodeId(2), NodeId(3)});
+  EXPECT_EQ(copy(true), std::nullopt);
+  Pump(0);
+  EXPECT_EQ(copy(false), std::nullopt);
+  EXPECT_EQ(copy(true), 2u);
+  EXPECT_EQ(copy(true), 1u);
+  EXPECT_EQ(copy(true), std::nullopt);
 }
 
 TEST_F(HedgedLinkTest, AConnectionThatWasOvertakenGetsNothingMoreUntilItsAck) {
