@@ -44,7 +44,7 @@ Forwarder::Forwarder(const NetworkView& view, std::vector<FileDescriptor> tuns, 
       core_(view, options),
       script_(std::move(script)),
       pool_(kPoolBytes),
-      scratch_(PacketPool::kLargestPacket) {
+      scratch_(PacketPool::NewBuffer()) {
   BANYAN_CHECK(tuns_.size() == nodes_);
 }
 
@@ -122,10 +122,10 @@ void Forwarder::Handle(size_t source, const std::function<void()>& serve) {
 
 int Forwarder::ReadAll(size_t node) {
   for (int count = 0; count < kMostReadAtOnce; ++count) {
-    const ssize_t size = read(tuns_[node].get(), scratch_.data(), scratch_.size());
+    const ssize_t size = read(tuns_[node].get(), scratch_.get(), PacketPool::kLargestPacket);
     if (size <= 0) return count;
     ++counters_.read_packets;
-    Take(node, absl::MakeConstSpan(scratch_).first(static_cast<size_t>(size)));
+    Take(node, static_cast<size_t>(size));
   }
   return kMostReadAtOnce;
 }
@@ -146,8 +146,8 @@ int Forwarder::MoveDue() {
   return moved;
 }
 
-void Forwarder::Take(size_t from, absl::Span<const uint8_t> bytes) {
-  const std::optional<OffloadPacket> packet = OffloadPacket::Parse(bytes);
+void Forwarder::Take(size_t from, size_t size) {
+  const std::optional<OffloadPacket> packet = OffloadPacket::Parse({scratch_.get(), size});
   const size_t to = packet.has_value() ? packet->destination() - WanAddress(0) : nodes_;
   if (to >= nodes_ || !core_.HasRoute(from, to)) {
     ++counters_.unroutable_packets;
@@ -155,7 +155,7 @@ void Forwarder::Take(size_t from, absl::Span<const uint8_t> bytes) {
   }
   const int at_once = SegmentsAtOnce(from, to, *packet);
   const int trains = (packet->segments() + at_once - 1) / at_once;
-  const std::optional<uint32_t> slot = pool_.Store(bytes, trains);
+  const std::optional<uint32_t> slot = pool_.Store(scratch_, size, trains);
   if (!slot.has_value()) {
     ++counters_.refused_packets;
     return;

@@ -56,7 +56,7 @@ class Forwarder {
   // Both return how many packets they have moved.
   int ReadAll(size_t node);
   int MoveDue();
-  void Take(size_t from, absl::Span<const uint8_t> bytes);
+  void Take(size_t from, size_t size);
   void SendTrains(size_t from, size_t to, const OffloadPacket& packet, uint32_t slot, int at_once);
   int SegmentsAtOnce(size_t from, size_t to, const OffloadPacket& packet) const;
   void WriteTrain(const TrainEnd& end);
@@ -70,7 +70,7 @@ class Forwarder {
   ForwardingCore core_;
   RateScript script_;
   PacketPool pool_;
-  std::vector<uint8_t> scratch_;
+  PacketPool::Buffer scratch_;  // what is read next
   FileDescriptor epoll_;
   std::vector<size_t> ready_;
   ForwarderCounters counters_;

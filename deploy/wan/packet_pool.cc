@@ -1,6 +1,7 @@
 #include "deploy/wan/packet_pool.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/check.h"
 
@@ -8,14 +9,18 @@ namespace banyan {
 
 PacketPool::PacketPool(size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-std::optional<uint32_t> PacketPool::Store(absl::Span<const uint8_t> bytes, int users) {
-  BANYAN_CHECK(bytes.size() <= kLargestPacket && users > 0);
-  const size_t kind = std::lower_bound(kBufferBytes.begin(), kBufferBytes.end(), bytes.size()) - kBufferBytes.begin();
+std::optional<uint32_t> PacketPool::Store(Buffer& buffer, size_t size, int users) {
+  BANYAN_CHECK(size <= kLargestPacket && users > 0);
+  const size_t kind = std::lower_bound(kBufferBytes.begin(), kBufferBytes.end(), size) - kBufferBytes.begin();
   const std::optional<uint32_t> slot = FreeSlot(kind);
   if (!slot.has_value()) return std::nullopt;
   Slot& taken = slots_[*slot];
-  std::copy(bytes.begin(), bytes.end(), taken.buffer.get());
-  taken.size = static_cast<uint32_t>(bytes.size());
+  if (kBufferBytes[kind] == kLargestPacket) {
+    std::swap(taken.buffer, buffer);
+  } else {
+    std::copy_n(buffer.get(), size, taken.buffer.get());
+  }
+  taken.size = static_cast<uint32_t>(size);
   taken.users = users;
   ++used_slots_;
   return slot;

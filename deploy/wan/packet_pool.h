@@ -20,8 +20,13 @@ class PacketPool {
   static constexpr size_t kLargestPacket = 66 * 1024;
   explicit PacketPool(size_t limit_bytes);
 
-  // Copies the bytes into a slot with this many users. Empty when the pool is full.
-  std::optional<uint32_t> Store(absl::Span<const uint8_t> bytes, int users);
+  // Room for the largest packet, to read into.
+  using Buffer = std::unique_ptr<uint8_t[]>;
+  static Buffer NewBuffer() { return std::make_unique_for_overwrite<uint8_t[]>(kLargestPacket); }
+
+  // Keeps the first `size` bytes in a slot with this many users: a large packet's buffer becomes the slot's, which
+  // saves the copy, and `buffer` another one. BytesOf the slot are then at the same place. Empty when the pool is full.
+  std::optional<uint32_t> Store(Buffer& buffer, size_t size, int users);
   absl::Span<const uint8_t> BytesOf(uint32_t slot) const;
   // One user less; the slot of the last one is free again.
   void Release(uint32_t slot);
@@ -31,7 +36,7 @@ class PacketPool {
 
  private:
   struct Slot {
-    std::unique_ptr<uint8_t[]> buffer;
+    Buffer buffer;
     uint32_t size = 0;
     int32_t users = 0;
     uint8_t kind = 0;  // index in kBufferBytes
