@@ -103,14 +103,13 @@ absl::Duration DetourSelector::ExpectedTime(const Way& detour, int64_t size_byte
 }
 
 bool DetourSelector::IsSooner(const Ways& ways, const Way& detour, int64_t size_bytes, int64_t load_bytes,
-                              double margin, Timestamp now) const {
+                              Timestamp now) const {
   if (load_bytes >= kStuck) return true;
-  const absl::Duration primary = ways.primary.delay + TimeFor(load_bytes, ways.primary.rate_bps);
-  return margin * ExpectedTime(detour, size_bytes, now) < primary;
+  return ExpectedTime(detour, size_bytes, now) < ways.primary.delay + TimeFor(load_bytes, ways.primary.rate_bps);
 }
 
 const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes,
-                                                       int64_t load_bytes, double fastest_bps, const RoomOf& room_of,
+                                                       int64_t load_bytes, double fastest_bps, const HasRoom& has_room,
                                                        Timestamp now) const {
   const Ways* ways = Find(policy, destination);
   if (ways == nullptr) return nullptr;
@@ -118,23 +117,10 @@ const DetourSelector::Path* DetourSelector::PickDetour(PolicyVersion policy, Nod
   const bool is_slow = fastest_bps > 0 && fastest_bps < kAsPlanned * primary.planned_bps;
   const bool is_very_slow = is_slow && fastest_bps < kHardlyAsPlanned * primary.planned_bps;
   for (const Way& detour : ways->detours) {
-    const Room room = BytesOn(detour.path) + size_bytes <= detour.limit_bytes ? room_of(detour.path[1]) : Room::kNone;
-    if (room == Room::kNone) continue;
+    const bool fits = BytesOn(detour.path) + size_bytes <= detour.limit_bytes;
     const bool is_wanted = detour.is_planned || (is_slow && detour.is_spare) || is_very_slow || load_bytes >= kStuck;
-    if (!is_wanted && room != Room::kIdle) continue;
-    if (IsSooner(*ways, detour, size_bytes, load_bytes, is_wanted ? 1 : kIdleMargin, now)) return &detour.path;
-  }
-  return nullptr;
-}
-
-const DetourSelector::Path* DetourSelector::PickForCopy(PolicyVersion policy, NodeId destination, int64_t size_bytes,
-                                                        int64_t load_bytes, const RoomOf& room_of,
-                                                        Timestamp now) const {
-  const Ways* ways = Find(policy, destination);
-  if (ways == nullptr) return nullptr;
-  for (const Way& detour : ways->detours) {
-    if (room_of(detour.path[1]) != Room::kIdle) continue;
-    if (IsSooner(*ways, detour, size_bytes, load_bytes, kIdleMargin, now)) return &detour.path;
+    if (!fits || !is_wanted || !has_room(detour.path[1])) continue;
+    if (IsSooner(*ways, detour, size_bytes, load_bytes, now)) return &detour.path;
   }
   return nullptr;
 }

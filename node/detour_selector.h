@@ -7,9 +7,7 @@
 // A detour takes room on each of its links, which others may need more. So a primary path that is as fast as the plan
 // took it to be shares only with detours for which the plan has a share; one that is slower, which the plan did not
 // foresee, shares with those too whose links the trees do not need; one that is much slower shares with all, and one
-// that is cut or stands still shares with all whatever they take. And whatever the primary path does, it shares with a
-// detour whose first link carries nothing, as what that link could carry now is lost otherwise: at a round's end links
-// run out of chunks one after the other, and all wait for those that still have some.
+// that is cut or stands still shares with all whatever they take.
 //
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
@@ -33,10 +31,8 @@ namespace banyan {
 class DetourSelector {
  public:
   using Path = std::vector<NodeId>;
-  // What the link from here to a neighbour could send at once: nothing, a chunk, or all that it carries in the time of
-  // its window, as it is up and carries nothing.
-  enum class Room { kNone, kSome, kIdle };
-  using RoomOf = std::function<Room(NodeId neighbour)>;
+  // Whether the link from here to a neighbour is up and could send a chunk at once.
+  using HasRoom = std::function<bool(NodeId neighbour)>;
 
   static constexpr int64_t kStuck = int64_t{1} << 50;
   // A link that shares a host's cap reaches at least this part of what the plan gives it: others are faster at times.
@@ -48,9 +44,6 @@ class DetourSelector {
   static constexpr double kHardlyAsPlanned = 0.8;
   // A detour has room to spare when the trees leave this part of each of its links.
   static constexpr double kLeastSpare = 0.1;
-  // Over an idle link a chunk must be there so many times sooner than on the primary path, since what the next link of
-  // the detour carries is known there only.
-  static constexpr double kIdleMargin = 1.5;
 
   explicit DetourSelector(NodeId self) : self_(self) {}
 
@@ -70,10 +63,7 @@ class DetourSelector {
   // when it moves nothing), would. `fastest_bps` is what the primary path does at best, 0 when unknown. nullptr when
   // there is none. Valid until the next RetirePolicies.
   const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
-                         double fastest_bps, const RoomOf& room_of, Timestamp now) const;
-  // Likewise for a copy of a chunk that is on its way there, with `load_bytes` up to its end: only over an idle link.
-  const Path* PickForCopy(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
-                          const RoomOf& room_of, Timestamp now) const;
+                         double fastest_bps, const HasRoom& has_room, Timestamp now) const;
   // The chunk is on its way along its route; one that was on another before has left that.
   void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
   // It has arrived, or is given up.
@@ -110,9 +100,8 @@ class DetourSelector {
   };
 
   absl::Duration ExpectedTime(const Way& detour, int64_t size_bytes, Timestamp now) const;
-  // Whether it is `margin` times sooner there than with `load_bytes` before it on the primary path.
-  bool IsSooner(const Ways& ways, const Way& detour, int64_t size_bytes, int64_t load_bytes, double margin,
-                Timestamp now) const;
+  // Whether it is sooner there than with `load_bytes` before it on the primary path.
+  bool IsSooner(const Ways& ways, const Way& detour, int64_t size_bytes, int64_t load_bytes, Timestamp now) const;
   const Ways* Find(PolicyVersion policy, NodeId destination) const;
 
   NodeId self_;

@@ -26,10 +26,10 @@ absl::Duration MeanRoundTrip(const PolicySlice& slice) {
 }
 
 // What keeps the link busy while an ack is late, and a chunk more for each connection: those that share a link are done
-// with theirs at about the same time.
+// with theirs at about the same time. At least two more: a detour's chunk comes between a link's own.
 int64_t LateAckBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes, int64_t connections) {
   const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kAckLateness);
-  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + connections;
+  const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + std::max<int64_t>(2, connections);
   return (rate_bps > 0 ? std::min(LinkWindows::kEnoughChunks, chunks) : LinkWindows::kEnoughChunks) * chunk_bytes;
 }
 

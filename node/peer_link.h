@@ -13,9 +13,8 @@
 // a lost packet may stand still for several round trips, and at a round's end everybody would wait for the chunk that
 // it carries. So a chunk whose ack is late is hedged (Dean and Barroso, 2013): when nothing else of its round waits for
 // the link, or no ack has come meanwhile, a copy goes over a connection that carries nothing. It is late by its time,
-// or when one that went out well after it has been acknowledged. Receivers tell copies
-// apart, the first ack counts, and a connection that was overtaken gets nothing more until its own ack. And where the
-// link itself is the last that carries something, copies of what is in its window may take detours.
+// or when one that went out well after it has been acknowledged. Receivers tell copies apart, the first ack counts, and
+// a connection that was overtaken gets nothing more until its own ack.
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_PEER_LINK_H_
 #define BANYAN_NODE_PEER_LINK_H_
@@ -71,9 +70,6 @@ class PeerLink {
   // first few.
   using Wants = std::function<bool(const ChunkMessage&, int64_t size_bytes)>;
   std::optional<Queued> TakeForDetour(const Wants& wants);
-  // A copy for a detour, of the last chunk sent that this node made, that is on no detour and that has no copy yet, if
-  // `wants` takes it and nothing waits.
-  std::optional<Queued> CopyLast(const Wants& wants);
   // Takes all chunks on detours that wait.
   std::vector<Queued> TakeAuxiliary();
   // Drops all that waits or is on its way.
@@ -102,8 +98,6 @@ class PeerLink {
   bool IsStuck(Timestamp now) const;
   // A chunk would be sent at once.
   bool HasRoom() const { return queue_.empty() && in_flight_bytes_ < options_.window.size_bytes && is_up(); }
-  // It is up and carries nothing.
-  bool IsIdle() const { return queue_.empty() && in_flight_.empty() && is_up(); }
 
   Timestamp NextDeadline() const;
   // When there is something to hedge, unless acks come before.
@@ -140,7 +134,6 @@ class PeerLink {
     absl::Duration ack_after = absl::InfiniteDuration();   // by the window
     absl::Duration late_after = absl::InfiniteDuration();  // and by what acks have taken of late
     std::optional<uint64_t> twin = std::nullopt;           // the other copy, of one that is hedged
-    bool is_on_detour_too = false;                         // there was a copy for a detour
   };
   // A copy on its way of a chunk whose other copy has arrived.
   struct Settled {

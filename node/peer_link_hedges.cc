@@ -77,19 +77,6 @@ void PeerLink::SendCopy(Timestamp now, InFlight& late, std::pair<const Connectio
   in_flight_.emplace_hint(in_flight_.end(), *late.twin, std::move(copy));
 }
 
-std::optional<PeerLink::Queued> PeerLink::CopyLast(const Wants& wants) {
-  if (!queue_.empty()) return std::nullopt;
-  const auto last = std::find_if(in_flight_.rbegin(), in_flight_.rend(), [](const auto& entry) {
-    const InFlight& sent = entry.second;
-    return sent.chunk.message.route.path.size() == 2 && !sent.twin.has_value() && !sent.is_on_detour_too;
-  });
-  if (last == in_flight_.rend()) return std::nullopt;
-  InFlight& sent = last->second;
-  if (!wants(sent.chunk.message, sent.chunk.size_bytes)) return std::nullopt;
-  sent.is_on_detour_too = true;
-  return Queued{sent.chunk.message, sent.chunk.payload};
-}
-
 void PeerLink::Settle(uint64_t link_sequence) {
   const auto entry = in_flight_.find(link_sequence);
   const InFlight& sent = entry->second;

@@ -146,23 +146,6 @@ TEST_F(HedgedLinkTest, WhatWasOvertakenByFarIsLateAtOnce) {
   EXPECT_THAT(Pump(30), ElementsAre(Pair(1, kSecond)));
 }
 
-TEST_F(HedgedLinkTest, ACopyOfTheLastOneIsForADetour) {
-  const auto copy = [this](bool wanted) -> std::optional<uint32_t> {
-    const auto queued = link_.CopyLast([wanted](const ChunkMessage&, int64_t) { return wanted; });
-    if (!queued.has_value()) return std::nullopt;
-    return queued->message.id.chunk.value();
-  };
-  Enqueue(1);
-  Enqueue(2);
-  Enqueue(3, 1, {NodeId(1), NodeId(2), NodeId(3)});
-  EXPECT_EQ(copy(true), std::nullopt);
-  Pump(0);
-  EXPECT_EQ(copy(false), std::nullopt);
-  EXPECT_EQ(copy(true), 2u);
-  EXPECT_EQ(copy(true), 1u);
-  EXPECT_EQ(copy(true), std::nullopt);
-}
-
 TEST_F(HedgedLinkTest, AConnectionThatWasOvertakenGetsNothingMoreUntilItsAck) {
   Enqueue(1);
   Pump(0);

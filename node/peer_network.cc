@@ -303,7 +303,6 @@ void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) 
   if (transmission_.measures) LookAtMeter(neighbour, step.now);
   Pump(step, neighbour);
   FillDetours(step);
-  CopyToDetours(step);
   if (!denied_relays_.empty()) GrantRelayRoom(step);
 }
 

@@ -158,23 +158,13 @@ class PeerNetwork {
   // `first` is the first hop of the message's primary path.
   int64_t PrimaryLoad(const Neighbour& first, const ChunkMessage& message) const;
   bool HasRoom(NodeId neighbour) const;
-  DetourSelector::Room RoomOf(NodeId neighbour) const;
   void LookAtMeter(Neighbour& neighbour, Timestamp now) const;
   const DetourSelector::Path* DetourFor(const Neighbour& first, const ChunkMessage& message, int64_t size_bytes,
                                         Timestamp now) const;
   // Sends a copy of the chunk over a detour that is to be measured, if one is.
   void MaybeProbe(StepContext& step, const ChunkMessage& message, const Payload& payload);
-  // Sends a copy that nothing waits for on a detour.
-  void SendCopy(StepContext& step, ChunkMessage copy, Payload payload, const DetourSelector::Path& detour);
-  // A link could send at once, and there are detours.
-  bool AnyRoom() const;
   // Gives chunks that wait for a busy primary path to detours that have room again.
   void FillDetours(StepContext& step);
-  void MoveToDetours(StepContext& step, Neighbour& neighbour);
-  // Sends copies of the last chunks on their way over links that carry nothing. Not with each chunk that is sent: when
-  // a round begins the first ones are the last ones too.
-  void CopyToDetours(StepContext& step);
-  void CopyToDetours(StepContext& step, Neighbour& neighbour);
   void SendOnPrimary(StepContext& step, ChunkMessage message, Payload payload);
   // The last connection to a neighbour is gone: what was to take a detour over it takes another way.
   void ReturnDetoured(StepContext& step, Neighbour& neighbour);

@@ -50,12 +50,6 @@ bool PeerNetwork::HasRoom(NodeId neighbour) const {
   return found != neighbours_.end() && found->second.link.HasRoom();
 }
 
-DetourSelector::Room PeerNetwork::RoomOf(NodeId neighbour) const {
-  auto found = neighbours_.find(neighbour);
-  if (found == neighbours_.end() || !found->second.link.HasRoom()) return DetourSelector::Room::kNone;
-  return found->second.link.IsIdle() ? DetourSelector::Room::kIdle : DetourSelector::Room::kSome;
-}
-
 int64_t PeerNetwork::PrimaryLoad(const Neighbour& first, const ChunkMessage& message) const {
   const bool is_direct = message.route.path.size() == 2;
   return is_direct ? first.link.queued_bytes() + first.link.in_flight_bytes() : detours_.BytesOn(message.route.path);
@@ -74,7 +68,7 @@ const DetourSelector::Path* PeerNetwork::DetourFor(const Neighbour& first, const
   if (!detours_.IsPrimaryBusy(message.policy, destination, load_bytes)) return nullptr;
   return detours_.PickDetour(
       message.policy, destination, size_bytes, load_bytes, first.fastest_bps,
-      [this](NodeId neighbour) { return RoomOf(neighbour); }, now);
+      [this](NodeId neighbour) { return HasRoom(neighbour); }, now);
 }
 
 void PeerNetwork::MaybeProbe(StepContext& step, const ChunkMessage& message, const Payload& payload) {
@@ -82,64 +76,39 @@ void PeerNetwork::MaybeProbe(StepContext& step, const ChunkMessage& message, con
   const DetourSelector::Path* detour = prober_.Pick(
       message.policy, message.route.destination(), WireBytes(message, payload),
       [this](NodeId neighbour) { return HasRoom(neighbour); }, step.now);
-  if (detour != nullptr) SendCopy(step, message, payload, *detour);
-}
-
-void PeerNetwork::SendCopy(StepContext& step, ChunkMessage copy, Payload payload, const DetourSelector::Path& detour) {
-  PutOn(copy, detour, true);
+  if (detour == nullptr) return;
+  ChunkMessage copy = message;
+  PutOn(copy, *detour, true);
   prober_.OnDetour(copy.route.path, step.now);
   Neighbour& first = neighbours_.at(copy.route.receiver());
-  first.link.Enqueue(std::move(copy), std::move(payload));
+  first.link.Enqueue(std::move(copy), payload);
   Pump(step, first);
 }
 
-bool PeerNetwork::AnyRoom() const {
-  if (!detours_.has_detours()) return false;
-  return std::any_of(neighbours_.begin(), neighbours_.end(),
-                     [](const auto& entry) { return entry.second.link.HasRoom(); });
-}
-
 void PeerNetwork::FillDetours(StepContext& step) {
+  if (!detours_.has_detours()) return;
   // In the middle of a round no link could send at once; then queues need not be searched.
-  if (!AnyRoom()) return;
-  for (auto& [node, neighbour] : neighbours_) MoveToDetours(step, neighbour);
-}
-
-void PeerNetwork::CopyToDetours(StepContext& step) {
-  if (!AnyRoom()) return;
-  for (auto& [node, neighbour] : neighbours_) CopyToDetours(step, neighbour);
-}
-
-void PeerNetwork::MoveToDetours(StepContext& step, Neighbour& neighbour) {
-  const DetourSelector::Path* detour = nullptr;
-  // What has found none: most chunks in a queue go to the same node, and none of them would.
-  std::optional<std::pair<PolicyVersion, NodeId>> without;
-  const auto wants = [&](const ChunkMessage& message, int64_t size_bytes) {
-    const std::pair<PolicyVersion, NodeId> way(message.policy, message.route.destination());
-    if (way == without) return false;
-    detour = DetourFor(neighbour, message, size_bytes, step.now);
-    if (detour == nullptr) without = way;
-    return detour != nullptr;
-  };
-  while (neighbour.link.queued_bytes() > 0) {
-    std::optional<PeerLink::Queued> chunk = neighbour.link.TakeForDetour(wants);
-    if (!chunk.has_value()) break;
-    PutOn(chunk->message, *detour, true);
-    tracker_.Reroute(chunk->message);
-    HandToLink(step, std::move(chunk->message), std::move(chunk->payload), chunk->resend);
-  }
-}
-
-void PeerNetwork::CopyToDetours(StepContext& step, Neighbour& neighbour) {
-  const DetourSelector::Path* detour = nullptr;
-  const auto wants = [&](const ChunkMessage& message, int64_t size_bytes) {
-    detour = detours_.PickForCopy(
-        message.policy, message.route.destination(), size_bytes, neighbour.link.in_flight_bytes(),
-        [this](NodeId other) { return RoomOf(other); }, step.now);
-    return detour != nullptr;
-  };
-  while (std::optional<PeerLink::Queued> copy = neighbour.link.CopyLast(wants)) {
-    SendCopy(step, std::move(copy->message), std::move(copy->payload), *detour);
+  const bool has_room = std::any_of(neighbours_.begin(), neighbours_.end(),
+                                    [](const auto& entry) { return entry.second.link.HasRoom(); });
+  if (!has_room) return;
+  for (auto& [node, neighbour] : neighbours_) {
+    const DetourSelector::Path* detour = nullptr;
+    // What has found none: most chunks in a queue go to the same node, and none of them would.
+    std::optional<std::pair<PolicyVersion, NodeId>> without;
+    const auto wants = [&](const ChunkMessage& message, int64_t size_bytes) {
+      const std::pair<PolicyVersion, NodeId> way(message.policy, message.route.destination());
+      if (way == without) return false;
+      detour = DetourFor(neighbour, message, size_bytes, step.now);
+      if (detour == nullptr) without = way;
+      return detour != nullptr;
+    };
+    while (neighbour.link.queued_bytes() > 0) {
+      std::optional<PeerLink::Queued> chunk = neighbour.link.TakeForDetour(wants);
+      if (!chunk.has_value()) break;
+      PutOn(chunk->message, *detour, true);
+      tracker_.Reroute(chunk->message);
+      HandToLink(step, std::move(chunk->message), std::move(chunk->payload), chunk->resend);
+    }
   }
 }
 

@@ -38,22 +38,6 @@ TEST_F(PeerNetworkDetoursTest, AProbeIsACopyThatNothingWaitsFor) {
   EXPECT_EQ(network_.undelivered_bytes(), 1000);
 }
 
-TEST_F(PeerNetworkDetoursTest, CopiesOfTheLastOnesOnASlowLinkGoOverOneThatCarriesNothing) {
-  PolicySlice slice = Policy({2, 3});
-  slice.neighbours[0].rate_bps = 8e3;
-  slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 80e6, absl::ZeroDuration(), 0, 0, false}};
-  AddPolicyWithDetour(slice);
-  EXPECT_THAT(SendTo2(1, 2), IsEmpty());
-  Receive(LinkAck{{{1, now_, now_}}});
-  EXPECT_THAT(Detoured(), ElementsAre(2));
-  EXPECT_EQ(network_.undelivered_bytes(), 2000);
-  Receive(DeliveryAck{{{NodeId(2), NodeId(3), NodeId(1)}, 1}, {Chunk(2, {1, 2}).id}}, kInboundOf3);
-  EXPECT_EQ(network_.undelivered_bytes(), 1000);
-  // Once.
-  Receive(LinkAck{{{1, now_, now_}}}, kInboundOf3);
-  EXPECT_THAT(Sent<ChunkMessage>(), IsEmpty());
-}
-
 TEST_F(PeerNetworkDetoursTest, ADetourThatHasRoomAgainTakesWhatWaits) {
   AddDetour();
   EXPECT_THAT(SendTo2(1, 12), ElementsAre(2, 3));

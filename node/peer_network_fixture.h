@@ -75,9 +75,6 @@ class PeerNetworkFixture : public ::testing::Test, private PeerNetwork::Listener
     slice.auxiliary = {{{NodeId(1), NodeId(3), NodeId(2)}, 80e6, absl::ZeroDuration(), 0.5, 0, true}};
     slice.transmission.primary_busy_bound = 1;
     slice.transmission.auxiliary_queue_length = 2;
-    AddPolicyWithDetour(slice);
-  }
-  void AddPolicyWithDetour(const PolicySlice& slice) {
     StepContext step = Now();
     network_.AddPolicy(step, slice);
     for (uint64_t connection = 16; connection < 20; ++connection) {
