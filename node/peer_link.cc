@@ -134,7 +134,7 @@ void PeerLink::Pump(Timestamp now, Actions& actions) {
   SendPaced(now, actions, [&] { SendQueued(now, actions); });
 }
 
-void PeerLink::SendPaced(Timestamp now, Actions& actions, const std::function<void()>& send) {
+void PeerLink::SendPaced(Timestamp now, Actions& actions, absl::FunctionRef<void()> send) {
   CountUnsent(now);
   const auto first_sent = static_cast<std::ptrdiff_t>(actions.size());
   send();

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "core/action.h"
 #include "core/ids.h"
@@ -159,7 +160,7 @@ class PeerLink {
   std::pair<const ConnectionId, DataConnection>* BestConnection();
   void SendQueued(Timestamp now, Actions& actions);
   // Calls `send`, which adds what to send to `actions`, and puts the paces at which it is to go before it.
-  void SendPaced(Timestamp now, Actions& actions, const std::function<void()>& send);
+  void SendPaced(Timestamp now, Actions& actions, absl::FunctionRef<void()> send);
   void CountUnsent(Timestamp now);
   // Tells those with something on its way their part of the pace, where that has changed.
   void SharePace(Actions& actions);
@@ -178,7 +179,7 @@ class PeerLink {
                 Actions& actions);
   // The other copy of what has arrived frees its credit; its connection has it until its own ack.
   void Settle(uint64_t link_sequence);
-  void ForgetSettled(const std::function<bool(uint64_t link_sequence, const Settled&)>& is_over);
+  void ForgetSettled(absl::FunctionRef<bool(uint64_t link_sequence, const Settled&)> is_over);
 
   Options options_;
   std::map<ConnectionId, DataConnection> connections_;

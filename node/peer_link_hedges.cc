@@ -86,7 +86,7 @@ void PeerLink::Settle(uint64_t link_sequence) {
   in_flight_.erase(entry);
 }
 
-void PeerLink::ForgetSettled(const std::function<bool(uint64_t link_sequence, const Settled&)>& is_over) {
+void PeerLink::ForgetSettled(absl::FunctionRef<bool(uint64_t link_sequence, const Settled&)> is_over) {
   std::erase_if(settled_, [&](const auto& entry) {
     const Settled& settled = entry.second;
     if (!is_over(entry.first, settled)) return false;

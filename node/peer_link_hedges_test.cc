@@ -78,6 +78,16 @@ TEST_F(HedgedLinkTest, WhatIsLateGoesOnceMoreOverAConnectionThatCarriesNothing) 
   EXPECT_EQ(link_.counters().resent_bytes, 0u);
 }
 
+TEST_F(HedgedLinkTest, WhatElsePumpsALinkSendsNoCopies) {
+  Enqueue(1);
+  Pump(0);
+  Actions actions;
+  link_.Pump(At(1000), actions);
+  EXPECT_THAT(actions, IsEmpty());
+  link_.Hedge(At(1000), actions);
+  EXPECT_EQ(actions.size(), 1u);
+}
+
 TEST_F(HedgedLinkTest, TheMoreIsOnItsWayTheLaterAcksMayBe) {
   Enqueue(1);
   Enqueue(2);
