@@ -39,19 +39,26 @@ absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values)
   return absl::OkStatus();
 }
 
-absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, absl::Span<float> values,
-                                const std::function<absl::Status(absl::Span<float>)>& all_reduce) {
+absl::StatusOr<absl::Span<const float>> InPlaceAllReduce::Sum() {
+  if (absl::Status status = sum_(absl::MakeSpan(values_)); !status.ok()) return status;
+  return absl::MakeConstSpan(values_);
+}
+
+absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce) {
   for (int64_t round = 1;; ++round) {
-    FillValues(member.rank, round, values);
+    const absl::StatusOr<absl::Span<float>> input = all_reduce.Input();
+    if (!input.ok()) return input.status();
+    FillValues(member.rank, round, *input);
     gate.Arrive(member.rank, round);
     if (!gate.AwaitOpening(round, kPatience)) return absl::OkStatus();
     RoundTimes times;
     times.start_ns = SteadyNow().nanoseconds();
-    if (absl::Status status = all_reduce(values); !status.ok()) return status;
+    const absl::StatusOr<absl::Span<const float>> sums = all_reduce.Sum();
     times.end_ns = SteadyNow().nanoseconds();
+    if (!sums.ok()) return sums.status();
     gate.End(member.rank, round, times);
     if (!gate.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
-    if (absl::Status status = CheckSums(member.world, round, values); !status.ok()) return status;
+    if (absl::Status status = CheckSums(member.world, round, *sums); !status.ok()) return status;
   }
 }
 

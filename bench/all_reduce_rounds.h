@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "bench/round_gate.h"
@@ -27,9 +29,31 @@ struct AllReduceMember {
   int world = 1;
 };
 
-// Until the gate closes. `all_reduce` makes the values of every member the sum of all; it always gets `values`.
-absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, absl::Span<float> values,
-                                const std::function<absl::Status(absl::Span<float>)>& all_reduce);
+// A contender's way to make sums, with as few copies as it can.
+class AllReduce {
+ public:
+  virtual ~AllReduce() = default;
+  // Where this member's values of the next round go.
+  virtual absl::StatusOr<absl::Span<float>> Input() = 0;
+  // The sums of all members' values, good until the next call of Input.
+  virtual absl::StatusOr<absl::Span<const float>> Sum() = 0;
+};
+
+// In memory of its own: a function makes the values of every member the sum of all.
+class InPlaceAllReduce : public AllReduce {
+ public:
+  InPlaceAllReduce(int64_t elements, std::function<absl::Status(absl::Span<float>)> sum)
+      : values_(static_cast<size_t>(elements)), sum_(std::move(sum)) {}
+  absl::StatusOr<absl::Span<float>> Input() override { return absl::MakeSpan(values_); }
+  absl::StatusOr<absl::Span<const float>> Sum() override;
+
+ private:
+  std::vector<float> values_;
+  const std::function<absl::Status(absl::Span<float>)> sum_;
+};
+
+// Until the gate closes. Only Sum is timed.
+absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce);
 
 // The exit code of a program's main.
 int ExitCode(absl::string_view program, const absl::Status& status);

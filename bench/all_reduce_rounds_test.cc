@@ -41,17 +41,17 @@ class OneMember : public ::testing::Test {
 
   const std::string path_ = ::testing::TempDir() + "/rounds_gate";
   std::unique_ptr<RoundGate> gate_;
-  std::vector<float> values_ = std::vector<float>(10);
 };
 
 TEST_F(OneMember, RunsTheRoundsThatOpen) {
   int rounds = 0;
   absl::Status status;
   std::thread member([&] {
-    status = RunAllReduceRounds(*gate_, {0, 1}, absl::MakeSpan(values_), [&](absl::Span<float>) {
+    InPlaceAllReduce all_reduce(10, [&](absl::Span<float>) {
       ++rounds;
       return absl::OkStatus();
     });
+    status = RunAllReduceRounds(*gate_, {0, 1}, all_reduce);
   });
   gate_->OpenRound(1);
   while (!gate_->AllArrived(2)) std::this_thread::yield();
@@ -64,10 +64,11 @@ TEST_F(OneMember, RunsTheRoundsThatOpen) {
 
 TEST_F(OneMember, EndsWithAWrongSum) {
   gate_->OpenRound(1);
-  const absl::Status status = RunAllReduceRounds(*gate_, {0, 1}, absl::MakeSpan(values_), [](absl::Span<float> values) {
+  InPlaceAllReduce all_reduce(10, [](absl::Span<float> values) {
     values[3] = -1;
     return absl::OkStatus();
   });
+  const absl::Status status = RunAllReduceRounds(*gate_, {0, 1}, all_reduce);
   EXPECT_TRUE(absl::IsDataLoss(status)) << status;
   EXPECT_EQ(ExitCode("test", status), 1);
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
+#include "absl/types/span.h"
 #include "bench/all_reduce_rounds.h"
 #include "bench/round_gate.h"
 #include "runtime/chunk_heap.h"
@@ -20,6 +22,29 @@ namespace {
 
 constexpr char kKey[] = "values";
 constexpr char kUsage[] = "usage: banyan_peer GATE RANK WORLD ELEMENTS unix:SOCKET";
+
+// In the memory that the worker shares with its node.
+class SharedAllReduce : public AllReduce {
+ public:
+  explicit SharedAllReduce(Session& session) : session_(session) {}
+
+  absl::StatusOr<absl::Span<float>> Input() override {
+    sums_ = Ticket();
+    absl::StatusOr<SharedGradient> gradient = session_.ShareGradient(kKey);
+    if (!gradient.ok()) return gradient.status();
+    return gradient_.emplace(*std::move(gradient)).values();
+  }
+  absl::StatusOr<absl::Span<const float>> Sum() override {
+    sums_ = session_.PushPull(kKey, *std::move(gradient_));
+    if (absl::Status status = sums_.Wait(); !status.ok()) return status;
+    return sums_.shared_result();
+  }
+
+ private:
+  Session& session_;
+  std::optional<SharedGradient> gradient_;
+  Ticket sums_;
+};
 
 absl::Status RunPeer(const std::vector<std::string>& arguments) {
   AllReduceMember member;
@@ -32,11 +57,10 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   if (!gate.ok()) return gate.status();
   absl::StatusOr<std::unique_ptr<Session>> session = Session::Open({.node = arguments[4]});
   if (!session.ok()) return session.status();
-  std::vector<float> memory(static_cast<size_t>(elements));
-  if (absl::Status status = (*session)->Init(kKey, memory).Wait(); !status.ok()) return status;
-  return RunAllReduceRounds(**gate, member, absl::MakeSpan(memory), [&session](absl::Span<float> values) {
-    return (*session)->PushPull(kKey, values, values).Wait();
-  });
+  const std::vector<float> zeros(static_cast<size_t>(elements));
+  if (absl::Status status = (*session)->Init(kKey, zeros).Wait(); !status.ok()) return status;
+  SharedAllReduce all_reduce(**session);
+  return RunAllReduceRounds(**gate, member, all_reduce);
 }
 
 }  // namespace

@@ -39,9 +39,8 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
                                                                                 .algorithm = *algorithm,
                                                                                 .patience = kPatience});
   if (!gloo.ok()) return gloo.status();
-  std::vector<float> memory(static_cast<size_t>(elements));
-  return RunAllReduceRounds(**gate, member, absl::MakeSpan(memory),
-                            [&gloo](absl::Span<float> values) { return (*gloo)->Sum(values); });
+  InPlaceAllReduce all_reduce(elements, [&gloo](absl::Span<float> values) { return (*gloo)->Sum(values); });
+  return RunAllReduceRounds(**gate, member, all_reduce);
 }
 
 }  // namespace

@@ -36,8 +36,8 @@ absl::Status RunPeer(const std::vector<std::string>& arguments) {
   MPI_Comm_size(MPI_COMM_WORLD, &member.world);
   absl::StatusOr<std::unique_ptr<RoundGate>> gate = RoundGate::Open(arguments[0], member.world);
   if (!gate.ok()) return gate.status();
-  std::vector<float> memory(static_cast<size_t>(elements));
-  return RunAllReduceRounds(**gate, member, absl::MakeSpan(memory), Sum);
+  InPlaceAllReduce all_reduce(elements, Sum);
+  return RunAllReduceRounds(**gate, member, all_reduce);
 }
 
 }  // namespace

@@ -46,6 +46,16 @@ void Operation::Finish(absl::Status status) {
   finished_.notify_all();
 }
 
+void Operation::KeepShared(absl::FunctionRef<SlotLease()> lend) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (!abandoned_) shared_ = lend();
+}
+
+absl::Span<const float> Operation::shared_result() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return done_ ? shared_.values() : absl::Span<float>();
+}
+
 bool Operation::done() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return done_;
@@ -59,10 +69,12 @@ absl::Status Operation::Wait(absl::Duration timeout) {
       absl::StrCat(DescriptionLocked(), ": not done after ", absl::FormatDuration(timeout), "; it goes on"));
 }
 
-void Operation::WaitUntilResultIsFree() {
-  if (result_.empty()) return;
+void Operation::Abandon() {
+  SlotLease shared;  // outlives the lock, as giving it back takes another one
   std::unique_lock<std::mutex> lock(mutex_);
-  finished_.wait(lock, [this] { return done_; });
+  abandoned_ = true;
+  std::swap(shared, shared_);
+  if (!result_.empty()) finished_.wait(lock, [this] { return done_; });
 }
 
 }  // namespace banyan

@@ -8,9 +8,11 @@
 #include <mutex>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "runtime/slot_lease.h"
 
 namespace banyan {
 
@@ -27,10 +29,16 @@ class Operation {
 
   // Only the first call counts.
   void Finish(absl::Status status);
+  // Before Finish, of an operation whose result stays in shared memory: keeps what `lend` gives, which is not called
+  // when the operation was abandoned.
+  void KeepShared(absl::FunctionRef<SlotLease()> lend);
+  // Empty before it is done, and without such a result.
+  absl::Span<const float> shared_result() const;
   bool done() const;
   // DEADLINE_EXCEEDED when it is not done after `timeout`.
   absl::Status Wait(absl::Duration timeout);
-  void WaitUntilResultIsFree();
+  // Nobody asks for it any more: waits until the caller's result memory is free, and gives a shared result back.
+  void Abandon();
 
  private:
   std::string DescriptionLocked() const;
@@ -42,7 +50,9 @@ class Operation {
   uint64_t round_ = 0;  // guarded by mutex_, as all below
   bool has_round_ = false;
   bool done_ = false;
+  bool abandoned_ = false;
   absl::Status status_;
+  SlotLease shared_;
 };
 
 }  // namespace banyan

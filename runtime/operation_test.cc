@@ -1,5 +1,6 @@
 #include "runtime/operation.h"
 
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -28,13 +29,51 @@ TEST(OperationTest, ItsErrorNamesItAndTheFirstEndCounts) {
 
 TEST(OperationTest, OnlyAnOperationWithAResultHoldsMemory) {
   Operation without("x", {});
-  without.WaitUntilResultIsFree();
+  without.Abandon();
   std::vector<float> result(3);
   Operation with("x", absl::MakeSpan(result));
   std::thread finisher([&] { with.Finish(absl::OkStatus()); });
-  with.WaitUntilResultIsFree();
+  with.Abandon();
   EXPECT_TRUE(with.done());
   finisher.join();
+}
+
+// A key with one result.
+class SharedResult : public ::testing::Test {
+ protected:
+  SharedResult() {
+    SessionKey& key = keys_->named.try_emplace("w", 4).first->second;
+    key.Opened(TensorId(1), segment_);
+    const auto init = key.Take(TensorCallKind::kInit, 1);
+    key.Answered(TensorCallKind::kInit, *init, true);
+  }
+
+  SlotLease Lend() {
+    keys_->named.at("w").LendResult(0);
+    return SlotLease(keys_, "w", segment_, SlotLease::Row::kResults, 0);
+  }
+  bool IsLent() const { return keys_->named.at("w").AllResultsLent(); }
+
+  const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();
+  const std::shared_ptr<TensorSegment> segment_ = TensorSegment::Create({4, 1, 1}).value();
+  Operation operation_{"x", {}};
+};
+
+TEST_F(SharedResult, StaysUntilTheOperationIsAbandoned) {
+  operation_.KeepShared([this] { return Lend(); });
+  EXPECT_TRUE(operation_.shared_result().empty());
+  operation_.Finish(absl::OkStatus());
+  EXPECT_EQ(operation_.shared_result().data(), segment_->result(0).data());
+  EXPECT_TRUE(IsLent());
+  operation_.Abandon();
+  EXPECT_FALSE(IsLent());
+  EXPECT_TRUE(operation_.shared_result().empty());
+}
+
+TEST_F(SharedResult, IsNotEvenLentWhenNobodyWaitsForIt) {
+  operation_.Abandon();
+  operation_.KeepShared([this] { return Lend(); });
+  EXPECT_FALSE(IsLent());
 }
 
 }  // namespace

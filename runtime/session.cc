@@ -4,6 +4,7 @@
 
 #include "runtime/operation.h"
 #include "runtime/session_core.h"
+#include "runtime/slot_lease.h"
 #include "runtime/steady_clock.h"
 #include "runtime/unix_port.h"
 
@@ -14,18 +15,29 @@ Ticket::Ticket(std::shared_ptr<Operation> operation) : operation_(std::move(oper
 Ticket::Ticket(Ticket&&) noexcept = default;
 
 Ticket& Ticket::operator=(Ticket&& other) noexcept {
-  if (operation_ && operation_ != other.operation_) operation_->WaitUntilResultIsFree();
+  if (operation_ && operation_ != other.operation_) operation_->Abandon();
   operation_ = std::move(other.operation_);
   return *this;
 }
 
 Ticket::~Ticket() {
-  if (operation_) operation_->WaitUntilResultIsFree();
+  if (operation_) operation_->Abandon();
 }
 
 absl::Status Ticket::Wait(absl::Duration timeout) { return operation_ ? operation_->Wait(timeout) : absl::OkStatus(); }
 bool Ticket::done() const { return !operation_ || operation_->done(); }
 uint64_t Ticket::round() const { return operation_ ? operation_->round() : 0; }
+
+absl::Span<const float> Ticket::shared_result() const {
+  return operation_ ? operation_->shared_result() : absl::Span<const float>();
+}
+
+SharedGradient::SharedGradient(SlotLease lease) : lease_(std::make_unique<SlotLease>(std::move(lease))) {}
+SharedGradient::SharedGradient(SharedGradient&&) noexcept = default;
+SharedGradient& SharedGradient::operator=(SharedGradient&& other) noexcept = default;
+SharedGradient::~SharedGradient() = default;
+
+absl::Span<float> SharedGradient::values() const { return lease_ ? lease_->values() : absl::Span<float>(); }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& options) {
   const Timestamp deadline = SteadyNow() + options.open_timeout;
@@ -58,6 +70,24 @@ Ticket Session::Pull(absl::string_view key, absl::Span<float> result) {
 Ticket Session::PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                          PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, options.priority));
+}
+
+absl::StatusOr<SharedGradient> Session::ShareGradient(absl::string_view key) {
+  absl::StatusOr<SlotLease> lease = core_->LendGradient(key);
+  if (!lease.ok()) return lease.status();
+  return SharedGradient(*std::move(lease));
+}
+
+Ticket Session::Push(absl::string_view key, SharedGradient&& gradient, PushOptions options) {
+  return Ticket(core_->StartShared(TensorCallKind::kPush, key, gradient.lease_.get(), options.priority));
+}
+
+Ticket Session::Pull(absl::string_view key) {
+  return Ticket(core_->StartShared(TensorCallKind::kPull, key, nullptr, 0));
+}
+
+Ticket Session::PushPull(absl::string_view key, SharedGradient&& gradient, PushOptions options) {
+  return Ticket(core_->StartShared(TensorCallKind::kPushPull, key, gradient.lease_.get(), options.priority));
 }
 
 Ticket Session::Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,

@@ -29,6 +29,7 @@ namespace banyan {
 
 class Operation;
 class SessionCore;
+class SlotLease;
 
 struct SessionOptions {
   std::string node = {};  // the node's worker socket, unix:/path
@@ -60,9 +61,29 @@ class Ticket {
   bool done() const;
   // The round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
   uint64_t round() const;
+  // What a Pull or PushPull without a result span has brought, in shared memory: there until the ticket is destroyed.
+  // Empty before the operation is done, after an error and for others.
+  absl::Span<const float> shared_result() const;
 
  private:
   std::shared_ptr<Operation> operation_;  // shared with the session, which finishes it
+};
+
+// Room for one gradient of a key in the memory that the worker and its node share: fill it in and push it, and nothing
+// is copied. Movable; thread-compatible. Destroyed without a push, it is free again. It may outlive its session.
+class SharedGradient {
+ public:
+  explicit SharedGradient(SlotLease lease);
+  SharedGradient(SharedGradient&&) noexcept;
+  SharedGradient& operator=(SharedGradient&& other) noexcept;
+  ~SharedGradient();
+
+  // As many as Init had, with arbitrary values at first; empty once pushed.
+  absl::Span<float> values() const;
+
+ private:
+  friend class Session;
+  std::unique_ptr<SlotLease> lease_;  // null once moved away
 };
 
 // Thread-safe. Operations of one key take effect in the order of the calls. Destroying a session says good-bye to the
@@ -93,6 +114,16 @@ class Session {
   // Both. `result` may be `gradient`'s own memory.
   Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                   PushOptions options = {});
+  // The three without copies, for large tensors: gradients are filled in and results read where the node has them. Both
+  // are few: one gradient more than the job's rounds_in_flight for each key, and as many results as these.
+  // ShareGradient waits while the node has all gradients, and the others as those above. Errors: FAILED_PRECONDITION
+  // when this worker itself holds all that there are of what a call needs, as a loop does that keeps the ticket of its
+  // last round while it starts the next one; INVALID_ARGUMENT for a gradient of another key or one that has been
+  // pushed. A gradient with which a call ends so, at once, stays as it is.
+  absl::StatusOr<SharedGradient> ShareGradient(absl::string_view key);
+  Ticket Push(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
+  Ticket Pull(absl::string_view key);
+  Ticket PushPull(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
   // A PushPull that loses nothing, where tensors are compressed with error feedback: the round travels as float32 and
   // brings along what the encodings of earlier rounds have kept back on all nodes. For the last gradients of a training
   // (zeros do). All workers of all nodes call it for the same round.

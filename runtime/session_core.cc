@@ -24,6 +24,22 @@ bool EndsTheJob(absl::StatusCode code) {
          code == absl::StatusCode::kAborted || code == absl::StatusCode::kInternal;
 }
 
+absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
+
+// Not OK where the worker waits for what only it can give back.
+absl::Status CheckHeld(const SessionKey& key, bool gradient, bool result) {
+  const TensorSegment::Shape shape = key.segment() ? key.segment()->shape() : TensorSegment::Shape();
+  if (gradient && key.AllGradientsLent()) {
+    return absl::FailedPreconditionError(absl::StrCat("this worker holds all ", shape.gradient_slots,
+                                                      " shared gradients; push or destroy one before the next"));
+  }
+  if (result && key.AllResultsLent()) {
+    return absl::FailedPreconditionError(absl::StrCat("this worker holds all ", shape.result_slots,
+                                                      " shared results; destroy the ticket of one before the next"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<SessionPort> port, WorkerId worker,
@@ -39,7 +55,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
       std::make_shared<Operation>(absl::StrCat("attaching worker ", worker.value()), absl::Span<float>());
   CallId id;
   {
-    Lock lock(raw->mutex_);
+    Lock lock(raw->keys_->mutex);
     id = raw->Register({.type = CallType::kAttach, .operation = operation});
   }
   raw->Send(id, AttachWorker{kProtocolVersion, worker, id});
@@ -52,8 +68,8 @@ SessionCore::SessionCore(std::shared_ptr<SessionPort> port) : port_(std::move(po
 SessionCore::~SessionCore() {
   {
     // Pushes without a ticket that is waited for must not look like a death.
-    Lock lock(mutex_);
-    changed_.wait_for(lock, kFarewell, [this] {
+    Lock lock(keys_->mutex);
+    keys_->changed.wait_for(lock, kFarewell, [this] {
       for (const auto& [id, call] : calls_) {
         if (call.prompt) return false;
       }
@@ -91,9 +107,9 @@ void SessionCore::Send(CallId id, const WorkerMessage& message) {
 absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
   if (elements == 0) return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
-  Lock lock(mutex_);
+  Lock lock(keys_->mutex);
   if (!failure_.ok()) return failure_;
-  const auto [key, added] = keys_.try_emplace(name, elements);
+  const auto [key, added] = keys_->named.try_emplace(name, elements);
   if (added) return absl::OkStatus();
   const std::string text = absl::StrCat("Init came before, with ", key->second.elements(), " elements");
   if (key->second.elements() == elements) return absl::AlreadyExistsError(text);
@@ -113,7 +129,7 @@ SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<c
   if (status.ok()) status = AddKey(key, values.size());
   if (status.ok()) status = OpenMemory(key);
   if (status.ok()) {
-    StartTensorCall(operation, key, TensorCallKind::kInit, values, 0);
+    StartTensorCall(operation, key, {.kind = TensorCallKind::kInit, .gradient = values});
   } else {
     operation->Finish(status);
   }
@@ -125,19 +141,29 @@ absl::Status SessionCore::OpenMemory(const std::string& name) {
   CallId id;
   int64_t elements = 0;
   {
-    Lock lock(mutex_);
+    Lock lock(keys_->mutex);
     id = Register({.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true});
-    elements = keys_.at(name).elements();
+    elements = keys_->named.at(name).elements();
   }
   Send(id, OpenTensor{id, name, elements});
   return opening->Wait(absl::InfiniteDuration());
 }
 
+absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& use) {
+  {
+    Lock lock(keys_->mutex);
+    if (!keys_->named.contains(name)) return NoInit();
+  }
+  if (!HasGradient(use.kind) || (use.lent != nullptr && use.lent->IsOf(*keys_, name))) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "expected a shared gradient of this session and key that has not been pushed yet, got another one");
+}
+
 absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                                    absl::Span<float> result) {
-  Lock lock(mutex_);
-  const auto key = keys_.find(name);
-  if (key == keys_.end()) return absl::FailedPreconditionError("no Init of this key came before");
+  Lock lock(keys_->mutex);
+  const auto key = keys_->named.find(name);
+  if (key == keys_->named.end()) return NoInit();
   const auto check = [&key](absl::string_view what, size_t size) {
     if (static_cast<int64_t>(size) == key->second.elements()) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -158,56 +184,98 @@ SessionCore::OperationPtr SessionCore::Start(TensorCallKind kind, absl::string_v
   if (absl::Status status = CheckUse(kind, key, gradient, result); !status.ok()) {
     operation->Finish(status);
   } else {
-    StartTensorCall(operation, key, kind, gradient, priority);
+    StartTensorCall(operation, key, {.kind = kind, .gradient = gradient, .priority = priority});
   }
   return operation;
 }
 
-void SessionCore::StartTensorCall(OperationPtr operation, const std::string& name, TensorCallKind kind,
-                                  absl::Span<const float> gradient, int32_t priority) {
-  Lock lock(mutex_);
-  const absl::StatusOr<SessionKey::Slots> slots = Reserve(lock, name, kind);
+absl::StatusOr<SlotLease> SessionCore::LendGradient(absl::string_view name) {
+  const std::string key(name);
+  const auto take = [](SessionKey& from) -> std::optional<SessionKey::Slots> {
+    const std::optional<uint32_t> slot = from.LendGradient();
+    if (!slot) return std::nullopt;
+    return SessionKey::Slots{.gradient = *slot};
+  };
+  absl::StatusOr<SessionKey::Slots> slots = NoInit();
+  {
+    Lock lock(keys_->mutex);
+    if (keys_->named.contains(key)) slots = Reserve(lock, key, {.gradient = true}, take);
+    if (slots.ok()) {
+      return SlotLease(keys_, key, keys_->named.at(key).segment(), SlotLease::Row::kGradients, slots->gradient);
+    }
+  }
+  const OperationPtr operation = KeyOperation(name, {});
+  operation->Finish(slots.status());
+  return operation->Wait(absl::InfiniteDuration());
+}
+
+SessionCore::OperationPtr SessionCore::StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient,
+                                                   int32_t priority) {
+  const std::string key(name);
+  OperationPtr operation = KeyOperation(name, {});
+  const TensorUse use{.kind = kind, .lent = gradient, .result_stays = HasResult(kind), .priority = priority};
+  if (absl::Status status = CheckShared(key, use); !status.ok()) {
+    operation->Finish(status);
+  } else {
+    StartTensorCall(operation, key, use);
+  }
+  return operation;
+}
+
+void SessionCore::StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use) {
+  Lock lock(keys_->mutex);
+  std::optional<uint32_t> lent;
+  if (use.lent != nullptr) lent = use.lent->slot();
+  const Needs needs{HasGradient(use.kind) && !lent, HasResult(use.kind), OpensRound(use.kind)};
+  const absl::StatusOr<SessionKey::Slots> slots =
+      Reserve(lock, name, needs, [&](SessionKey& key) { return key.Take(use.kind, rounds_in_flight_, lent); });
   if (!slots.ok()) {
     lock.unlock();
     return operation->Finish(slots.status());
   }
-  if (IsOfARound(kind)) operation->SetRound(slots->round);
-  const SessionKey& key = keys_.at(name);
+  if (use.lent != nullptr) use.lent->PassOn();
+  if (IsOfARound(use.kind)) operation->SetRound(slots->round);
+  const SessionKey& key = keys_->named.at(name);
   const std::shared_ptr<TensorSegment> segment = key.segment();
   const TensorId tensor = key.tensor();
   const CallId id = Register({.type = CallType::kTensor,
                               .operation = std::move(operation),
                               .name = name,
-                              .kind = kind,
+                              .kind = use.kind,
                               .slots = *slots,
-                              .prompt = !HasResult(kind)});
+                              .prompt = !HasResult(use.kind),
+                              .result_stays = use.result_stays});
   lock.unlock();
-  if (!gradient.empty())
-    std::memcpy(segment->gradient(slots->gradient).data(), gradient.data(), gradient.size() * sizeof(float));
-  Send(id, TensorCall{id, tensor, kind, slots->gradient, slots->result, priority});
+  if (!use.gradient.empty())
+    std::memcpy(segment->gradient(slots->gradient).data(), use.gradient.data(), use.gradient.size() * sizeof(float));
+  Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority});
 }
 
-absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, TensorCallKind kind) {
-  SessionKey& key = keys_.at(name);
+absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
+                                                       TakeSlots take) {
+  SessionKey& key = keys_->named.at(name);
   bool probe = false;
   while (true) {
     if (!failure_.ok()) return failure_;
     if (key.state() == SessionKey::State::kFailed) return key.failure();
-    if (const auto slots = key.Take(kind, rounds_in_flight_)) return *slots;
+    if (const auto slots = take(key)) return *slots;
     const bool unseen = key.state() == SessionKey::State::kReady && key.awaited() == 0;
-    if (unseen && (probe || key.has_open_rounds())) {
+    const bool waits_for_unseen = unseen && key.has_open_rounds();
+    const bool needs_result = needs.result || (needs.round && waits_for_unseen);
+    if (absl::Status held = CheckHeld(key, needs.gradient, needs_result); !held.ok()) return held;
+    if ((waits_for_unseen || (unseen && probe)) && !key.AllResultsLent()) {
       PullUnseen(lock, name);
       probe = false;
       continue;  // its answer may be there already
     }
-    probe = changed_.wait_for(lock, kProbePause) == std::cv_status::timeout;
+    probe = keys_->changed.wait_for(lock, kProbePause) == std::cv_status::timeout;
   }
 }
 
 // Nobody has asked for the result of the last push, so nobody would hear when its round is complete or the job has
 // failed.
 void SessionCore::PullUnseen(Lock& lock, const std::string& name) {
-  SessionKey& key = keys_.at(name);
+  SessionKey& key = keys_->named.at(name);
   const auto slots = key.Take(TensorCallKind::kPull, rounds_in_flight_);
   if (!slots) return;
   const CallId id = Register({.type = CallType::kTensor,
@@ -223,7 +291,7 @@ void SessionCore::PullUnseen(Lock& lock, const std::string& name) {
 
 SessionCore::OperationPtr SessionCore::Barrier() {
   OperationPtr operation = NewOperation("barrier", {});
-  Lock lock(mutex_);
+  Lock lock(keys_->mutex);
   const absl::Status failure = failure_;
   if (failure.ok()) {
     const CallId id = Register({.operation = operation});
@@ -237,7 +305,7 @@ SessionCore::OperationPtr SessionCore::Barrier() {
 
 SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss) {
   OperationPtr operation = NewOperation("loss report", {});
-  Lock lock(mutex_);
+  Lock lock(keys_->mutex);
   const absl::Status failure = failure_;
   if (failure.ok()) {
     const CallId id = Register({.operation = operation, .prompt = true});
@@ -261,7 +329,7 @@ void SessionCore::OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segm
 }
 
 void SessionCore::On(const WorkerAttached& attached) {
-  Lock lock(mutex_);
+  Lock lock(keys_->mutex);
   const auto call = calls_.find(attached.call);
   if (call == calls_.end() || call->second.type != CallType::kAttach) return;
   node_name_ = attached.node_name;
@@ -273,10 +341,10 @@ void SessionCore::On(const WorkerAttached& attached) {
 }
 
 void SessionCore::OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment) {
-  Lock lock(mutex_);
+  Lock lock(keys_->mutex);
   const auto call = calls_.find(opened.call);
   if (call == calls_.end() || call->second.type != CallType::kOpen || !segment) return;
-  SessionKey& key = keys_.at(call->second.name);
+  SessionKey& key = keys_->named.at(call->second.name);
   if (opened.elements != key.elements()) {
     lock.unlock();
     return On(CallCompleted{opened.call, absl::InternalError("the node made memory of another size"), Round()});
@@ -286,17 +354,17 @@ void SessionCore::OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSeg
   const OperationPtr operation = call->second.operation;
   calls_.erase(call);
   lock.unlock();
-  changed_.notify_all();
+  keys_->changed.notify_all();
   operation->Finish(absl::OkStatus());
 }
 
 void SessionCore::On(const CallCompleted& completed) {
-  Lock lock(mutex_);
+  Lock lock(keys_->mutex);
   const auto found = calls_.find(completed.call);
   if (found == calls_.end()) return;
   Call call = found->second;
   std::shared_ptr<TensorSegment> segment;
-  if (call.type == CallType::kTensor) segment = keys_.at(call.name).segment();
+  if (call.type == CallType::kTensor) segment = keys_->named.at(call.name).segment();
   lock.unlock();
   const absl::Span<float> result = call.operation->result();
   if (completed.status.ok() && segment && !result.empty()) {
@@ -305,12 +373,19 @@ void SessionCore::On(const CallCompleted& completed) {
   lock.lock();
   if (calls_.erase(completed.call) == 0) return;  // ended by a failure meanwhile
   Answered(call, completed);
+  if (completed.status.ok() && call.result_stays) call.operation->KeepShared([&] { return LendResult(call); });
   lock.unlock();
-  changed_.notify_all();
+  keys_->changed.notify_all();
   if (completed.status.ok() && call.type == CallType::kTensor && IsOfARound(call.kind)) {
     call.operation->SetRound(completed.round.value());
   }
   call.operation->Finish(completed.status);
+}
+
+SlotLease SessionCore::LendResult(const Call& call) {
+  SessionKey& key = keys_->named.at(call.name);
+  key.LendResult(call.slots.result);
+  return SlotLease(keys_, call.name, key.segment(), SlotLease::Row::kResults, call.slots.result);
 }
 
 void SessionCore::Answered(Call& call, const CallCompleted& completed) {
@@ -318,20 +393,20 @@ void SessionCore::Answered(Call& call, const CallCompleted& completed) {
   if (!ok && EndsTheJob(completed.status.code()) && failure_.ok()) {
     failure_ = absl::UnavailableError(completed.status.message());
   }
-  if (call.type == CallType::kTensor) keys_.at(call.name).Answered(call.kind, call.slots, ok);
+  if (call.type == CallType::kTensor) keys_->named.at(call.name).Answered(call.kind, call.slots, ok);
   const bool opens =
       call.type == CallType::kOpen || (call.type == CallType::kTensor && call.kind == TensorCallKind::kInit);
-  if (!ok && opens) keys_.at(call.name).Fail(completed.status);
+  if (!ok && opens) keys_->named.at(call.name).Fail(completed.status);
 }
 
 void SessionCore::On(const SlotFreed& freed) {
   {
-    Lock lock(mutex_);
+    Lock lock(keys_->mutex);
     const auto name = tensors_.find(freed.tensor);
     if (name == tensors_.end()) return;
-    keys_.at(name->second).GradientFreed(freed.gradient_slot);
+    keys_->named.at(name->second).GradientFreed(freed.gradient_slot);
   }
-  changed_.notify_all();
+  keys_->changed.notify_all();
 }
 
 void SessionCore::On(const WorkerMessageRejected& rejected) {
@@ -342,12 +417,12 @@ void SessionCore::FailAll(const absl::Status& reason) {
   std::vector<OperationPtr> ended;
   absl::Status failure;
   {
-    Lock lock(mutex_);
+    Lock lock(keys_->mutex);
     if (failure_.ok()) failure_ = absl::UnavailableError(reason.message());
     failure = failure_;
     for (auto& [id, call] : std::exchange(calls_, {})) ended.push_back(std::move(call.operation));
   }
-  changed_.notify_all();
+  keys_->changed.notify_all();
   for (const OperationPtr& operation : ended) operation->Finish(failure);
 }
 

@@ -4,13 +4,14 @@
 #ifndef BANYAN_RUNTIME_SESSION_CORE_H_
 #define BANYAN_RUNTIME_SESSION_CORE_H_
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -20,7 +21,9 @@
 #include "proto/session_messages.h"
 #include "runtime/operation.h"
 #include "runtime/session_key.h"
+#include "runtime/session_keys.h"
 #include "runtime/session_port.h"
+#include "runtime/slot_lease.h"
 
 namespace banyan {
 
@@ -41,6 +44,11 @@ class SessionCore {
   // REQUIRES: `kind` is not kInit. A span that the kind does not have is empty.
   OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
                      absl::Span<float> result, int32_t priority);
+  // A gradient slot for the caller, once one is free. FAILED_PRECONDITION when the worker has them all.
+  absl::StatusOr<SlotLease> LendGradient(absl::string_view name);
+  // As Start, without copies: takes `gradient`, unless the call ends with an error at once, and leaves the result with
+  // the operation. `gradient` is null where the kind has none.
+  OperationPtr StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient, int32_t priority);
   OperationPtr Barrier();
   OperationPtr ReportLoss(uint64_t step, double loss);
 
@@ -54,8 +62,23 @@ class SessionCore {
     std::string name = {};  // of the key
     TensorCallKind kind = TensorCallKind::kPull;
     SessionKey::Slots slots = {};
-    bool prompt = false;  // the node answers without waiting for anyone
+    bool prompt = false;        // the node answers without waiting for anyone
+    bool result_stays = false;  // in shared memory, with the operation
   };
+  struct TensorUse {
+    TensorCallKind kind = TensorCallKind::kPull;
+    absl::Span<const float> gradient = {};  // to be copied into the slot
+    SlotLease* lent = nullptr;              // or the slot, filled
+    bool result_stays = false;
+    int32_t priority = 0;
+  };
+  struct Needs {
+    bool gradient = false;  // a slot for one, likewise
+    bool result = false;
+    bool round = false;
+  };
+  // What the caller takes of a key; nothing while it must wait.
+  using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
   OperationPtr NewOperation(absl::string_view what, absl::Span<float> result) const;
@@ -67,10 +90,12 @@ class SessionCore {
   absl::Status OpenMemory(const std::string& name);
   absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                         absl::Span<float> result);
-  absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, TensorCallKind kind);
+  absl::Status CheckShared(const std::string& name, const TensorUse& use);
+  // Waits until `take`, which needs this, gives slots.
+  absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, Needs needs, TakeSlots take);
   void PullUnseen(Lock& lock, const std::string& name);
-  void StartTensorCall(OperationPtr operation, const std::string& name, TensorCallKind kind,
-                       absl::Span<const float> gradient, int32_t priority);
+  void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
+  SlotLease LendResult(const Call& call);  // the mutex is held
 
   void OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment);
   void On(const WorkerAttached& attached);
@@ -84,12 +109,12 @@ class SessionCore {
   const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
   std::string node_name_;                    // set before Open returns
 
-  std::mutex mutex_;                 // guards all below
-  std::condition_variable changed_;  // a slot, a round, a key's state or failure_
+  const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
+
+  // Guarded by keys_->mutex, as all below.
   uint32_t rounds_in_flight_ = 1;
   CallId next_call_ = CallId(1);
   std::map<CallId, Call> calls_;
-  std::map<std::string, SessionKey> keys_;
   std::map<TensorId, std::string> tensors_;
   absl::Status failure_;  // of the node or the job: every later call ends with it
 };

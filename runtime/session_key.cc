@@ -6,22 +6,24 @@
 #include "core/check.h"
 
 namespace banyan {
-namespace {
 
-std::optional<uint32_t> FirstFree(const std::vector<bool>& used) {
-  const auto free = std::find(used.begin(), used.end(), false);
-  if (free == used.end()) return std::nullopt;
-  return static_cast<uint32_t>(free - used.begin());
+std::optional<uint32_t> SessionKey::FirstFree(const std::vector<Holder>& slots) {
+  const auto free = std::find(slots.begin(), slots.end(), Holder::kNobody);
+  if (free == slots.end()) return std::nullopt;
+  return static_cast<uint32_t>(free - slots.begin());
 }
 
-}  // namespace
+bool SessionKey::AllLent(const std::vector<Holder>& slots) {
+  return !slots.empty() &&
+         std::all_of(slots.begin(), slots.end(), [](Holder holder) { return holder == Holder::kWorker; });
+}
 
 void SessionKey::Opened(TensorId tensor, std::shared_ptr<TensorSegment> segment) {
   state_ = State::kOpened;
   tensor_ = tensor;
   segment_ = std::move(segment);
-  gradient_used_.resize(segment_->shape().gradient_slots);
-  result_used_.resize(segment_->shape().result_slots);
+  gradients_.resize(segment_->shape().gradient_slots);
+  results_.resize(segment_->shape().result_slots);
 }
 
 void SessionKey::Fail(absl::Status status) {
@@ -29,16 +31,18 @@ void SessionKey::Fail(absl::Status status) {
   failure_ = std::move(status);
 }
 
-std::optional<SessionKey::Slots> SessionKey::Take(TensorCallKind kind, uint32_t rounds_in_flight) {
+std::optional<SessionKey::Slots> SessionKey::Take(TensorCallKind kind, uint32_t rounds_in_flight,
+                                                  std::optional<uint32_t> lent) {
   const State needed = kind == TensorCallKind::kInit ? State::kOpened : State::kReady;
   if (state_ != needed) return std::nullopt;
   if (OpensRound(kind) && open_rounds_.size() >= rounds_in_flight) return std::nullopt;
-  const std::optional<uint32_t> gradient = HasGradient(kind) ? FirstFree(gradient_used_) : std::optional<uint32_t>(0);
-  const std::optional<uint32_t> result = HasResult(kind) ? FirstFree(result_used_) : std::optional<uint32_t>(0);
+  std::optional<uint32_t> gradient = 0;
+  if (HasGradient(kind)) gradient = lent ? lent : FirstFree(gradients_);
+  const std::optional<uint32_t> result = HasResult(kind) ? FirstFree(results_) : std::optional<uint32_t>(0);
   if (!gradient || !result) return std::nullopt;
-  if (HasGradient(kind)) gradient_used_[*gradient] = true;
+  if (HasGradient(kind)) gradients_[*gradient] = Holder::kNode;
   if (HasResult(kind)) {
-    result_used_[*result] = true;
+    results_[*result] = Holder::kNode;
     ++awaited_;
   }
   if (OpensRound(kind)) open_rounds_.insert(++last_round_);
@@ -46,12 +50,37 @@ std::optional<SessionKey::Slots> SessionKey::Take(TensorCallKind kind, uint32_t 
 }
 
 void SessionKey::GradientFreed(uint32_t slot) {
-  if (slot < gradient_used_.size()) gradient_used_[slot] = false;
+  if (slot < gradients_.size()) gradients_[slot] = Holder::kNobody;
 }
+
+std::optional<uint32_t> SessionKey::LendGradient() {
+  if (state_ != State::kReady) return std::nullopt;
+  const std::optional<uint32_t> slot = FirstFree(gradients_);
+  if (slot) gradients_[*slot] = Holder::kWorker;
+  return slot;
+}
+
+void SessionKey::LendResult(uint32_t slot) {
+  BANYAN_CHECK(results_.at(slot) == Holder::kNobody);
+  results_[slot] = Holder::kWorker;
+}
+
+void SessionKey::GiveBackGradient(uint32_t slot) {
+  BANYAN_CHECK(gradients_.at(slot) == Holder::kWorker);
+  gradients_[slot] = Holder::kNobody;
+}
+
+void SessionKey::GiveBackResult(uint32_t slot) {
+  BANYAN_CHECK(results_.at(slot) == Holder::kWorker);
+  results_[slot] = Holder::kNobody;
+}
+
+bool SessionKey::AllGradientsLent() const { return AllLent(gradients_); }
+bool SessionKey::AllResultsLent() const { return AllLent(results_); }
 
 void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok) {
   if (!HasResult(kind)) return;
-  result_used_[slots.result] = false;
+  results_[slots.result] = Holder::kNobody;
   --awaited_;
   if (kind == TensorCallKind::kInit && ok) state_ = State::kReady;
   // Rounds that nobody pulled ended before this one did.

@@ -1,5 +1,5 @@
-// What a session knows of one key: its memory, which slots are free, which rounds are open. Thread-compatible; guarded
-// by the session's mutex.
+// What a session knows of one key: its memory, who has which slot, which rounds are open. Thread-compatible; guarded by
+// SessionKeys' mutex.
 #ifndef BANYAN_RUNTIME_SESSION_KEY_H_
 #define BANYAN_RUNTIME_SESSION_KEY_H_
 
@@ -39,20 +39,37 @@ class SessionKey {
   void Opened(TensorId tensor, std::shared_ptr<TensorSegment> segment);
   void Fail(absl::Status status);
 
-  // The slots and the round of a call that may start now; nothing while it must wait.
-  std::optional<Slots> Take(TensorCallKind kind, uint32_t rounds_in_flight);
+  // The slots and the round of a call that may start now; nothing while it must wait. `lent`: the gradient slot that
+  // the worker has filled.
+  std::optional<Slots> Take(TensorCallKind kind, uint32_t rounds_in_flight,
+                            std::optional<uint32_t> lent = std::nullopt);
   void GradientFreed(uint32_t slot);
   // The call of this kind on these slots is answered.
   void Answered(TensorCallKind kind, const Slots& slots, bool ok);
 
+  // A gradient slot for the worker; nothing while the node has them all, or before Init is done.
+  std::optional<uint32_t> LendGradient();
+  // The result of an answered call stays with the worker. REQUIRES: it is free.
+  void LendResult(uint32_t slot);
+  void GiveBackGradient(uint32_t slot);
+  void GiveBackResult(uint32_t slot);
+  // The worker has all of a kind: nothing that the node does makes room for another call.
+  bool AllGradientsLent() const;
+  bool AllResultsLent() const;
+
  private:
+  enum class Holder : uint8_t { kNobody, kNode, kWorker };
+
+  static std::optional<uint32_t> FirstFree(const std::vector<Holder>& slots);
+  static bool AllLent(const std::vector<Holder>& slots);
+
   const int64_t elements_;
   State state_ = State::kOpening;
   absl::Status failure_;
   TensorId tensor_;
   std::shared_ptr<TensorSegment> segment_;  // shared with calls that are copying
-  std::vector<bool> gradient_used_;
-  std::vector<bool> result_used_;
+  std::vector<Holder> gradients_;
+  std::vector<Holder> results_;
   int awaited_ = 0;
   uint64_t last_round_ = 0;
   std::set<uint64_t> open_rounds_;  // pushed, and not known to be complete

@@ -82,5 +82,50 @@ TEST(SessionKeyTest, APullClosesTheRoundsThatWereOnlyPushed) {
   EXPECT_TRUE(key.Take(TensorCallKind::kPush, 1));
 }
 
+TEST(SessionKeyTest, ALentGradientIsNobodyElsesUntilItIsPushed) {
+  SessionKey key = ReadyKey(2, 1);
+  const auto lent = key.LendGradient();
+  ASSERT_TRUE(lent);
+  EXPECT_FALSE(key.AllGradientsLent());
+  const auto other = key.Take(TensorCallKind::kRegisterWeights, 1);
+  ASSERT_TRUE(other);
+  EXPECT_NE(other->gradient, *lent);
+  EXPECT_FALSE(key.LendGradient());
+  const auto push = key.Take(TensorCallKind::kPush, 1, lent);
+  ASSERT_TRUE(push);
+  EXPECT_EQ(push->gradient, *lent);
+  EXPECT_FALSE(key.LendGradient()) << "both are the node's";
+  key.GradientFreed(*lent);
+  EXPECT_TRUE(key.LendGradient());
+}
+
+TEST(SessionKeyTest, KnowsWhenTheWorkerHasThemAll) {
+  SessionKey key = ReadyKey(2, 1);
+  const auto first = key.LendGradient();
+  const auto second = key.LendGradient();
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(key.AllGradientsLent());
+  key.GiveBackGradient(*first);
+  EXPECT_FALSE(key.AllGradientsLent());
+
+  const auto round = key.Take(TensorCallKind::kPushPull, 1);
+  ASSERT_TRUE(round);
+  EXPECT_FALSE(key.AllResultsLent());
+  key.Answered(TensorCallKind::kPushPull, *round, true);
+  key.LendResult(round->result);
+  EXPECT_TRUE(key.AllResultsLent());
+  EXPECT_FALSE(key.Take(TensorCallKind::kPull, 1));
+  key.GiveBackResult(round->result);
+  EXPECT_TRUE(key.Take(TensorCallKind::kPull, 1));
+}
+
+TEST(SessionKeyTest, LendsNothingBeforeInit) {
+  SessionKey key(4);
+  EXPECT_FALSE(key.LendGradient());
+  EXPECT_FALSE(key.AllGradientsLent());
+  key.Opened(TensorId(7), TensorSegment::Create({4, 2, 1}).value());
+  EXPECT_FALSE(key.LendGradient());
+}
+
 }  // namespace
 }  // namespace banyan

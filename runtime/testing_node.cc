@@ -98,7 +98,7 @@ void TestingNode::Finish(Key& key) {
   }
   for (const auto& [worker, part] : std::exchange(key.parts, {})) {
     if (part.wants_result) Deliver(part.request, key);
-    key.kept[worker] = {part.values};
+    if (options_.keeps_gradients) key.kept[worker] = {part.values};
   }
   for (const auto& [worker, request] : std::exchange(key.pulls, {})) Deliver(request, key);
 }

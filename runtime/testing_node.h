@@ -1,6 +1,6 @@
 // A node core for tests of sessions: one worker or several, no other node. A round's result is the sum of the workers'
-// gradients; the values of worker 0 win an Init or a Broadcast. Keeps gradients until the round after is pushed, as a
-// node that waits for the round to be closed everywhere. Thread-compatible; owned by its driver.
+// gradients; the values of worker 0 win an Init or a Broadcast. May keep gradients until the round after is pushed, as
+// a node that waits for the round to be closed everywhere. Thread-compatible; owned by its driver.
 #ifndef BANYAN_RUNTIME_TESTING_NODE_H_
 #define BANYAN_RUNTIME_TESTING_NODE_H_
 
@@ -23,6 +23,7 @@ namespace banyan {
 struct TestingNodeOptions {
   uint32_t workers = 1;
   uint32_t rounds_in_flight = 1;
+  bool keeps_gradients = true;
   // Rounds from this one on never finish.
   std::optional<uint64_t> hold_from = std::nullopt;
   // A push of this round fails the job.
