@@ -45,6 +45,7 @@ void OutboundConnection::Open(Timestamp now) {
 void OutboundConnection::Drop() {
   up_ = false;
   fd_ = -1;
+  renewal_.Forget();
   monitor_.reset();
   // What waits on a lost connection must not delay the end of the process.
   if (socket_) socket_->socket().set(zmq::sockopt::linger, 0);
@@ -63,6 +64,7 @@ OutboundConnection::Change OutboundConnection::Watch() {
     }
     if (happening->event == ZMQ_EVENT_CONNECTED) {
       fd_ = happening->value;
+      renewal_.Watch(fd_, opened_at_);
       ApplyPace();
       continue;
     }

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "core/time.h"
+#include "runtime/congestion_renewal.h"
 #include "runtime/polled_socket.h"
 #include "runtime/socket_frames.h"
 #include "runtime/socket_limits.h"
@@ -41,7 +42,10 @@ class OutboundConnection {
 
   bool up() const { return up_; }
   // REQUIRES: up().
-  SendResult Send(std::vector<zmq::message_t>& frames) { return socket_->Send(frames); }
+  SendResult Send(std::vector<zmq::message_t>& frames, Timestamp now) {
+    renewal_.OnSend(now);
+    return socket_->Send(frames);
+  }
   bool Receive(ReceivedFrames& received);
 
  private:
@@ -56,6 +60,7 @@ class OutboundConnection {
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
   bool up_ = false;
   int fd_ = -1;  // of the connected socket; ZeroMQ owns it and tells when it closes it
+  CongestionRenewal renewal_;
   double pace_bps_ = std::numeric_limits<double>::infinity();
   Timestamp opened_at_;
   Timestamp retry_at_ = kNever;

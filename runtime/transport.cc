@@ -65,18 +65,18 @@ bool Transport::Exists(ConnectionId connection) const {
   return connection < kInboundConnection ? outbound_.count(connection) > 0 : inbound_->Exists(connection);
 }
 
-SendResult Transport::Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames) {
+SendResult Transport::Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now) {
   if (connection >= kInboundConnection) return inbound_->Send(connection, frames);
   const auto outbound = outbound_.find(connection);
   if (outbound == outbound_.end() || !outbound->second->up()) return SendResult::kNoRoute;
-  return outbound->second->Send(frames);
+  return outbound->second->Send(frames, now);
 }
 
 void Transport::Send(const banyan::Send& send, Timestamp now) {
   if (!Exists(send.connection)) return counters_.CountDroppedSend();
   std::vector<zmq::message_t> frames = FramesOf(send.message, send.payload);
   const size_t size_bytes = SizeOf(frames);
-  const SendResult result = Dispatch(send.connection, frames);
+  const SendResult result = Dispatch(send.connection, frames, now);
   if (result == SendResult::kSent) return counters_.CountSent(send.connection, size_bytes);
   counters_.CountDroppedSend();
   if (result != SendResult::kFull) return;

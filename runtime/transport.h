@@ -59,7 +59,7 @@ class Transport {
   void Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   void Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events);
   void Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events);
-  SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames);
+  SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now);
 
   const SocketLimits limits_;
   SocketPoller poller_;

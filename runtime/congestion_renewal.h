@@ -1,0 +1,42 @@
+// Lets BBR begin anew on a connection that goes on after a pause. BBR wants to see the bare round trip every ten
+// seconds, and where no pause has shown it lately, it holds the connection at four packets for 200 ms: in the middle of
+// a round, on all connections of a job at about the same time, whose rates it has partly forgotten afterwards. A
+// connection that begins anew in the pause before keeps its window, finds its rate within a few round trips (its pace
+// bounds what it tries), and has another ten seconds. Of other congestion controls nothing is changed.
+//
+// Thread-compatible; owned by its connection.
+#ifndef BANYAN_RUNTIME_CONGESTION_RENEWAL_H_
+#define BANYAN_RUNTIME_CONGESTION_RENEWAL_H_
+
+#include "absl/time/time.h"
+#include "core/time.h"
+
+namespace banyan {
+
+class CongestionRenewal {
+ public:
+  // So long without a send is a pause. Several round trips even of a long link.
+  static constexpr absl::Duration kPause = absl::Milliseconds(100);
+  // A connection begins anew in the first pause after this: before BBR's ten seconds, and seldom, as each beginning
+  // costs some round trips.
+  static constexpr absl::Duration kRenewAfter = absl::Milliseconds(7500);
+
+  // `fd`: a TCP socket that has just connected. One that was closed and is not forgotten yet does no harm, were its
+  // number another socket's by now.
+  void Watch(int fd, Timestamp now);
+  void Forget() { fd_ = -1; }
+  // Call before something is sent. Returns whether the connection has begun anew.
+  bool OnSend(Timestamp now);
+
+ private:
+  bool IsIdle() const;
+  bool Renew() const;
+
+  int fd_ = -1;
+  Timestamp last_send_;
+  Timestamp renewed_at_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_CONGESTION_RENEWAL_H_
