@@ -39,11 +39,6 @@ absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values)
   return absl::OkStatus();
 }
 
-absl::StatusOr<absl::Span<const float>> InPlaceAllReduce::Sum() {
-  if (absl::Status status = sum_(absl::MakeSpan(values_)); !status.ok()) return status;
-  return absl::MakeConstSpan(values_);
-}
-
 absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, AllReduce& all_reduce) {
   for (int64_t round = 1;; ++round) {
     const absl::StatusOr<absl::Span<float>> input = all_reduce.Input();

@@ -4,14 +4,11 @@
 #define BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
 
 #include <cstdint>
-#include <functional>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "bench/all_reduce.h"
 #include "bench/round_gate.h"
 
 namespace banyan {
@@ -27,29 +24,6 @@ absl::Status CheckSums(int world, int64_t round, absl::Span<const float> values)
 struct AllReduceMember {
   int rank = 0;
   int world = 1;
-};
-
-// A contender's way to make sums, with as few copies as it can.
-class AllReduce {
- public:
-  virtual ~AllReduce() = default;
-  // Where this member's values of the next round go.
-  virtual absl::StatusOr<absl::Span<float>> Input() = 0;
-  // The sums of all members' values, good until the next call of Input.
-  virtual absl::StatusOr<absl::Span<const float>> Sum() = 0;
-};
-
-// In memory of its own: a function makes the values of every member the sum of all.
-class InPlaceAllReduce : public AllReduce {
- public:
-  InPlaceAllReduce(int64_t elements, std::function<absl::Status(absl::Span<float>)> sum)
-      : values_(static_cast<size_t>(elements)), sum_(std::move(sum)) {}
-  absl::StatusOr<absl::Span<float>> Input() override { return absl::MakeSpan(values_); }
-  absl::StatusOr<absl::Span<const float>> Sum() override;
-
- private:
-  std::vector<float> values_;
-  const std::function<absl::Status(absl::Span<float>)> sum_;
 };
 
 // Until the gate closes. Only Sum is timed.

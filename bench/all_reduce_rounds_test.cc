@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/in_place_all_reduce.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

@@ -15,7 +15,7 @@ namespace banyan {
 
 class CongestionRenewal {
  public:
-  // So long without a send is a pause. Several round trips even of a long link.
+  // So long without a send is a pause, if all of what was sent before has been acknowledged.
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
   // A connection begins anew in the first pause after this: before BBR's ten seconds, and seldom, as each beginning
   // costs some round trips.

@@ -72,12 +72,13 @@ class SessionCore {
     bool result_stays = false;
     int32_t priority = 0;
   };
+  // What must be free in a key.
   struct Needs {
-    bool gradient = false;  // a slot for one, likewise
-    bool result = false;
-    bool round = false;
+    bool gradient = false;  // a slot
+    bool result = false;    // a slot
+    bool round = false;     // one of those in flight
   };
-  // What the caller takes of a key; nothing while it must wait.
+  // Takes that; nothing while it must wait.
   using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
