@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <fstream>
@@ -35,7 +34,10 @@ constexpr char kOverlay[] =
 void AwaitUnlock(const std::string& directory) {
   const FileDescriptor lock(open(absl::StrCat(directory, "/lock").c_str(), O_RDWR | O_CLOEXEC));
   ASSERT_TRUE(lock.valid());
-  ASSERT_EQ(flock(lock.get(), LOCK_EX), 0);
+  struct flock whole = {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  ASSERT_EQ(fcntl(lock.get(), F_OFD_SETLKW, &whole), 0);
 }
 
 struct Outcome {

@@ -1,7 +1,6 @@
 #include "deploy/wan/wan_directory.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,15 @@ namespace {
 bool IsOwnDirectory(const std::string& path) {
   struct stat info;
   return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+// Of the whole file. It belongs to the descriptor that it is set through and to copies of it, so that a process which
+// looks at its own lock through another descriptor sees it, and closing that one does not end it.
+struct flock WholeFileLock() {
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return lock;
 }
 
 absl::Status RemoveFile(const std::string& path) {
@@ -48,13 +56,15 @@ absl::Status WanDirectory::Make() const {
 absl::StatusOr<FileDescriptor> WanDirectory::Lock() const {
   FileDescriptor lock(open(lock_path().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock.valid()) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", lock_path()));
-  if (flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  struct flock whole = WholeFileLock();
+  if (fcntl(lock.get(), F_OFD_SETLK, &whole) == 0) return lock;
   return absl::AlreadyExistsError(absl::StrCat("somebody holds ", lock_path()));
 }
 
 bool WanDirectory::IsLocked() const {
   const FileDescriptor lock(open(lock_path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  return lock.valid() && flock(lock.get(), LOCK_EX | LOCK_NB) != 0;
+  struct flock whole = WholeFileLock();
+  return lock.valid() && fcntl(lock.get(), F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK;
 }
 
 absl::StatusOr<std::optional<WanStatus>> WanDirectory::ReadState() const {

@@ -33,7 +33,7 @@ class WanDirectory {
   absl::Status Make() const;
   // The lock, for as long as the descriptor or a copy of it is open. ALREADY_EXISTS when somebody holds it. Needs Make.
   absl::StatusOr<FileDescriptor> Lock() const;
-  // Whether a forwarder holds the lock.
+  // Whether a forwarder holds the lock. Only looks: a forwarder that starts meanwhile gets it.
   bool IsLocked() const;
 
   // What the last forwarder was, without links; empty when none has been started or `down` has removed it.

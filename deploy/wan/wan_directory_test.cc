@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 
@@ -34,6 +36,21 @@ TEST(WanDirectoryTest, TheLockIsHeldAsLongAsItsDescriptorIsOpen) {
   EXPECT_TRUE(directory.Remove().ok());
   EXPECT_NE(access(directory.path().c_str(), F_OK), 0);
   EXPECT_TRUE(directory.Remove().ok());
+}
+
+// Whoever waits for an emulator to start looks again and again.
+TEST(WanDirectoryTest, LookingAtTheLockKeepsNobodyFromIt) {
+  const WanDirectory directory = Fresh("looked_at");
+  ASSERT_TRUE(directory.Make().ok());
+  std::atomic<bool> enough = false;
+  std::thread observer([&] {
+    while (!enough) directory.IsLocked();
+  });
+  int refused = 0;
+  for (int i = 0; i < 20'000; ++i) refused += directory.Lock().ok() ? 0 : 1;
+  enough = true;
+  observer.join();
+  EXPECT_EQ(refused, 0);
 }
 
 TEST(WanDirectoryTest, KeepsTheState) {
