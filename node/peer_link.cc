@@ -6,6 +6,9 @@
 #include <numeric>
 #include <utility>
 
+#include "node/link_ack_buffer.h"
+#include "topology/chunk_assignment.h"
+
 namespace banyan {
 namespace {
 
@@ -47,13 +50,10 @@ void PeerLink::Enqueue(ChunkMessage message, Payload payload, bool resend) {
   queued_bytes_ += chunk.size_bytes;
   if (IsRelayed(chunk.message)) relayed_bytes_ += chunk.size_bytes;
   const ChunkId& id = chunk.message.id;
-  const QueueRank rank{chunk.message.is_auxiliary,
-                       chunk.size_bytes > options_.tiny_bytes,
-                       -chunk.message.priority,
-                       id.round,
-                       id.key,
-                       id.chunk,
-                       next_arrival_++};
+  const uint64_t later_by = id.half == Half::kBroadcast ? kGradientsBeforeResult : 0;
+  const QueueRank rank{chunk.message.is_auxiliary,     chunk.size_bytes > options_.tiny_bytes,
+                       -chunk.message.priority,        id.round,
+                       chunk.message.place + later_by, next_arrival_++};
   queue_.emplace(rank, std::move(chunk));
 }
 
@@ -196,6 +196,7 @@ void PeerLink::SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator nex
   InFlight sent{std::move(node.mapped()), node.key(), connection, now};
   sent.chunk.message.link_sequence = next_sequence_++;
   sent.chunk.message.sent_at = now;
+  sent.chunk.message.ack_may_wait = AckMayWait(sent.chunk.size_bytes);
   queued_bytes_ -= sent.chunk.size_bytes;
   in_flight_bytes_ += sent.chunk.size_bytes;
   sent.ack_after = options_.window.AckAfter(in_flight_bytes_);
@@ -206,6 +207,11 @@ void PeerLink::SendOne(Timestamp now, std::map<QueueRank, Waiting>::iterator nex
   actions.emplace_back(std::in_place_type<Send>, Send{connection, sent.chunk.message, sent.chunk.payload});
   const uint64_t sequence = sent.chunk.message.link_sequence;
   in_flight_.emplace_hint(in_flight_.end(), sequence, std::move(sent));
+}
+
+bool PeerLink::AckMayWait(int64_t size_bytes) const {
+  if (queue_.empty() || in_flight_.size() < kAheadOfSharedAck) return false;
+  return options_.window.TimeOf(size_bytes) < LinkAckBuffer::kLongestWait;
 }
 
 void PeerLink::Remove(std::map<uint64_t, InFlight>::iterator entry) {

@@ -1,6 +1,7 @@
 // The directed link from this node to one neighbour: its connections, the queue of chunks that wait for it, and the
-// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of rounds, keys
-// and chunks, which is the same on all links, so that what others wait for is not behind what has just begun; chunks on
+// byte credits of what is on its way. Queue order: tiny chunks, then higher priority, then the order of rounds and of
+// chunks in the model, which is the same on all links, so that what others wait for is not behind what has just begun,
+// results a little later than gradients (kGradientsBeforeResult); chunks on
 // a detour wait until no other does, except that one of them follows every kPrimaryPerAuxiliary others. So detours take
 // at most a seventh of what a link's own traffic needs. At most a window is on its way without a link ack, so that
 // the order is decided here and not in a socket's buffer.
@@ -12,13 +13,16 @@
 // Chunks on their way are kept until their link ack: a lost connection costs a resend. A connection that recovers from
 // a lost packet may stand still for several round trips, and at a round's end everybody would wait for the chunk that
 // it carries. So a chunk whose ack is late is hedged (Dean and Barroso, 2013): when nothing else of its round waits for
-// the link, or no ack has come meanwhile, a copy goes over a connection that carries nothing. It is late by its time,
-// or when one that went out well after it has been acknowledged. Receivers tell copies apart, the first ack counts, and
-// a connection that was overtaken gets nothing more until its own ack.
+// the link, or no ack has come meanwhile, a copy goes over a connection that carries nothing. It is late by its time
+// (which is shorter at a round's end), or when one that went out well after it has been acknowledged. Receivers tell
+// copies apart, the first ack counts, and a connection that was overtaken gets nothing more until its own ack.
+//
+// While chunks wait for the link, and enough are on their way, the receiver may acknowledge two at a time.
 // Thread-compatible; owned by PeerNetwork.
 #ifndef BANYAN_NODE_PEER_LINK_H_
 #define BANYAN_NODE_PEER_LINK_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,6 +46,8 @@ class PeerLink {
   static constexpr uint32_t kPrimaryPerAuxiliary = 6;
   // Several times the slowest round trip between continents: a link that is only slow is not taken for one that is cut.
   static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
+  // Chunks that are on their way before one whose link ack may wait for the next one's.
+  static constexpr size_t kAheadOfSharedAck = 2;
 
   struct Options {
     LinkWindow window;
@@ -116,8 +122,7 @@ class PeerLink {
     bool large = false;
     int32_t negative_priority = 0;
     Round round;
-    KeyId key;
-    ChunkIndex chunk;
+    uint64_t place = 0;
     uint64_t arrival = 0;
     friend auto operator<=>(const QueueRank&, const QueueRank&) = default;
   };
@@ -158,6 +163,8 @@ class PeerLink {
   // Of the first that are up and not overtaken, as many as the window says, the one with the least on its way; else one
   // that is overtaken; null when all are down.
   std::pair<const ConnectionId, DataConnection>* BestConnection();
+  // Of the next chunk to go: another one follows soon, and the window does without the ack until then.
+  bool AckMayWait(int64_t size_bytes) const;
   void SendQueued(Timestamp now, Actions& actions);
   // Calls `send`, which adds what to send to `actions`, and puts the paces at which it is to go before it.
   void SendPaced(Timestamp now, Actions& actions, absl::FunctionRef<void()> send);
@@ -173,6 +180,8 @@ class PeerLink {
   void CountSlowness(absl::Duration took, absl::Duration ack_after);
   // kNever for what is not to be hedged.
   Timestamp HedgeAt(const InFlight& sent) const;
+  // When the ack should be here of a chunk with nothing of its round behind it.
+  Timestamp DueAt(const InFlight& sent) const;
   // One that carries nothing; null when there is none.
   std::pair<const ConnectionId, DataConnection>* IdleConnection();
   void SendCopy(Timestamp now, InFlight& late, std::pair<const ConnectionId, DataConnection>& connection,

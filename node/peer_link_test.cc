@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/link_ack_buffer.h"
+#include "topology/chunk_assignment.h"
 
 namespace banyan {
 namespace {
@@ -22,6 +24,7 @@ Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseco
 ChunkMessage Chunk(uint32_t index, int32_t priority = 0, uint32_t hop = 0) {
   ChunkMessage message;
   message.id.chunk = ChunkIndex(index);
+  message.place = index;
   message.priority = priority;
   message.route.path = {NodeId(1), NodeId(2), NodeId(3)};
   message.route.hop = hop;
@@ -62,6 +65,17 @@ TEST_F(PeerLinkTest, OfEqualPriorityTheOldestRoundThenTheLowestChunkGoesFirst) {
   link_.Enqueue(Chunk(2), Bytes(5000));
   link_.OnConnectionUp(kFirst);
   EXPECT_THAT(Pump(), ElementsAre(2, 3, 1));
+}
+
+TEST_F(PeerLinkTest, AResultLetsTheGradientsOfTheNextChunksGoFirst) {
+  link_.OnConnectionDown(kFirst);
+  ChunkMessage result = Chunk(1);
+  result.id.half = Half::kBroadcast;
+  link_.Enqueue(result, Bytes(500));
+  link_.Enqueue(Chunk(kGradientsBeforeResult + 2), Bytes(500));
+  link_.Enqueue(Chunk(kGradientsBeforeResult), Bytes(500));
+  link_.OnConnectionUp(kFirst);
+  EXPECT_THAT(Pump(), ElementsAre(kGradientsBeforeResult, 1, kGradientsBeforeResult + 2));
 }
 
 TEST_F(PeerLinkTest, DetoursWaitForOthersButNotForEver) {
@@ -198,6 +212,31 @@ TEST_F(PeerLinkTest, ALostConnectionRequeuesExactlyWhatWasOnIt) {
   EXPECT_FALSE(link_.OnLinkAck(SequenceOf(0), At(1)).has_value());
   EXPECT_EQ(link_.counters().resent_bytes, 2 * static_cast<uint64_t>(WireBytes(Chunk(0), Bytes(6000))));
   EXPECT_EQ(link_.counters().sent_bytes, 5 * static_cast<uint64_t>(WireBytes(Chunk(0), Bytes(6000))));
+}
+
+TEST_F(PeerLinkTest, AnAckMayWaitWhereOthersAreOnTheirWayAndAnotherOneFollows) {
+  for (uint32_t i = 1; i <= 4; ++i) link_.Enqueue(Chunk(i), Bytes(5000));
+  Pump();
+  std::vector<bool> may_wait;
+  for (const Send& send : sent_) may_wait.push_back(std::get<ChunkMessage>(send.message).ack_may_wait);
+  EXPECT_THAT(may_wait, ElementsAre(false, false, true));
+  // It is the last one that waits now.
+  link_.OnLinkAck(SequenceOf(0), At(1));
+  EXPECT_THAT(Pump(1), ElementsAre(4));
+  EXPECT_FALSE(std::get<ChunkMessage>(sent_.back().message).ack_may_wait);
+}
+
+TEST_F(PeerLinkTest, NoAckWaitsForAChunkThatASlowLinkTakesLongFor) {
+  const double just_enough_bps = 8 * WireBytes(5000, 3) / absl::ToDoubleSeconds(LinkAckBuffer::kLongestWait);
+  for (const double rate_bps : {0.9 * just_enough_bps, 1.1 * just_enough_bps}) {
+    PeerLink link({.window = {.size_bytes = 20000, .rate_bps = rate_bps}}, {kFirst});
+    link.OnConnectionUp(kFirst);
+    for (uint32_t i = 1; i <= 5; ++i) link.Enqueue(Chunk(i), Bytes(5000));
+    Actions actions;
+    link.Pump(At(0), actions);
+    const bool may_wait = std::get<ChunkMessage>(std::get<Send>(actions.back()).message).ack_may_wait;
+    EXPECT_EQ(may_wait, rate_bps > just_enough_bps);
+  }
 }
 
 TEST_F(PeerLinkTest, AnOverdueLinkAckCausesAResend) {

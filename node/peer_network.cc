@@ -222,7 +222,7 @@ void PeerNetwork::OnChunk(StepContext& step, NodeId from, ChunkMessage message, 
   if (route.destination() == identity_.node) {
     return OnChunkForHere(step, from, receipt, std::move(message), std::move(payload));
   }
-  SendControl(step, from, LinkAck{{receipt}});
+  Acknowledge(step, from, receipt, message.ack_may_wait);
   Relay(step, from, std::move(message), std::move(payload));
 }
 
@@ -243,10 +243,11 @@ void PeerNetwork::OnChunkForHere(StepContext& step, NodeId from, LinkAck::Entry 
   header.id = message.id;
   header.route = message.route;
   const bool is_direct = header.route.path.size() == 2;
+  const bool ack_may_wait = message.ack_may_wait;
   const Verdict verdict = listener_->OnChunk(step, std::move(message), std::move(payload));
   receipt.is_delivered = is_direct && verdict == Verdict::kTaken;
   // Before a refusal, which would mean nothing to the sender without it.
-  SendControl(step, from, LinkAck{{receipt}});
+  Acknowledge(step, from, receipt, ack_may_wait);
   if (verdict == Verdict::kTaken && !is_direct) AnswerChunk<DeliveryAck>(step, header);
   if (verdict != Verdict::kNoRoom) return;
   Deny(denied_, header);
@@ -283,27 +284,6 @@ void PeerNetwork::Relay(StepContext& step, NodeId from, ChunkMessage message, Pa
   ++relayed;
   next->second.link.Enqueue(std::move(message), std::move(payload));
   Pump(step, next->second);
-}
-
-void PeerNetwork::OnLinkAck(StepContext& step, NodeId from, const LinkAck& ack) {
-  Neighbour& neighbour = neighbours_.at(from);
-  for (const LinkAck::Entry& entry : ack.entries) {
-    const std::optional<ChunkMessage> chunk = neighbour.link.OnLinkAck(entry.link_sequence, step.now);
-    if (!chunk.has_value()) continue;
-    if (transmission_.measures) {
-      neighbour.meter.OnAck({FrameBytes(*chunk), chunk->sent_at, entry.received_at, chunk->is_auxiliary}, step.now);
-    }
-    if (chunk->route.hop > 0) {
-      --relayed_chunks_.at(chunk->route.path[chunk->route.hop - 1]);
-      continue;
-    }
-    tracker_.OnLinkAck(*chunk, step.now);
-    if (entry.is_delivered && chunk->route.destination() == from) OnDelivered(step, from, chunk->id);
-  }
-  if (transmission_.measures) LookAtMeter(neighbour, step.now);
-  Pump(step, neighbour);
-  FillDetours(step);
-  if (!denied_relays_.empty()) GrantRelayRoom(step);
 }
 
 void PeerNetwork::OnHeartbeat(StepContext& step, NodeId from, const PeerHeartbeat& heartbeat) {
@@ -346,29 +326,6 @@ void PeerNetwork::DropRound(KeyId key, Round round) {
   for (const auto& [destination, chunk] : tracker_.DropRound(key, round)) detours_.OnDone(destination, chunk);
 }
 
-void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
-  for (const ChunkId& chunk : ack.chunks) OnDelivered(step, ack.route.source(), chunk);
-  FillDetours(step);
-}
-
-void PeerNetwork::OnDelivered(StepContext& step, NodeId destination, const ChunkId& chunk) {
-  tracker_.OnDeliveryAck(destination, chunk, step.now);
-  detours_.OnDelivered(destination, chunk, step.now);
-}
-
-void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
-  for (const ChunkId& chunk : busy.chunks) {
-    for (DeliveryTracker::Undelivered& detoured : tracker_.TakeDetoured(busy.route.source(), chunk)) {
-      SendOnPrimary(step, std::move(detoured.message), std::move(detoured.payload));
-    }
-    tracker_.OnBusy(busy.route.source(), chunk, step.now);
-  }
-}
-
-void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
-  for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source())) Resend(step, std::move(chunk));
-}
-
 void PeerNetwork::DropChunks() {
   tracker_.Clear();
   detours_.Clear();
@@ -383,10 +340,15 @@ void PeerNetwork::DropChunks() {
 void PeerNetwork::SendControl(StepContext& step, NodeId to, Message message) {
   auto entry = neighbours_.find(to);
   if (entry == neighbours_.end()) return;
-  Neighbour& neighbour = entry->second;
+  // Acks keep their place before what is said later.
+  if (std::optional<LinkAck> acks = entry->second.acks.Take()) Transmit(step, entry->second, *std::move(acks));
+  Transmit(step, entry->second, std::move(message));
+}
+
+void PeerNetwork::Transmit(StepContext& step, Neighbour& neighbour, Message message) {
   if (neighbour.control_up) return step.SendTo(neighbour.control, std::move(message));
   if (neighbour.waiting.size() < limits_.waiting_control) return neighbour.waiting.push_back(std::move(message));
-  step.rejections.Reject("answer dropped, too many wait for the connection", NameOf(to), step.actions);
+  step.rejections.Reject("answer dropped, too many wait for the connection", neighbour.slice.name, step.actions);
 }
 
 void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
@@ -417,6 +379,7 @@ void PeerNetwork::Pump(StepContext& step, Neighbour& neighbour) {
 }
 
 void PeerNetwork::OnDeadline(StepContext& step) {
+  if (step.now >= next_acks_) SendDueAcks(step);
   if (step.now >= next_hedge_) {
     next_hedge_ = kNever;
     for (auto& [node, neighbour] : neighbours_) {

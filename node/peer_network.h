@@ -19,6 +19,7 @@
 #include "core/time.h"
 #include "node/delivery_tracker.h"
 #include "node/detour_selector.h"
+#include "node/link_ack_buffer.h"
 #include "node/link_prober.h"
 #include "node/link_windows.h"
 #include "node/peer_link.h"
@@ -88,7 +89,7 @@ class PeerNetwork {
   void OnConnectionDown(StepContext& step, ConnectionId connection);
   void OnMessage(StepContext& step, MessageReceived received);
   void OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return std::min(next_tick_, next_hedge_); }
+  Timestamp NextDeadline() const { return std::min({next_tick_, next_hedge_, next_acks_}); }
 
   std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
   // How a round went on the link to a neighbour.
@@ -116,6 +117,7 @@ class PeerNetwork {
     Timestamp last_heartbeat;  // that was sent
     LinkMeter meter;
     std::optional<PeerHeartbeat::Echo> echo = std::nullopt;  // of its newest heartbeat, until the next one takes it
+    LinkAckBuffer acks = {};                                 // of its chunks
     bool lost = false;
     PolicyVersion newest_policy = PolicyVersion(0);  // that names it
     PeerLink::Counters before_round = {};
@@ -148,9 +150,15 @@ class PeerNetwork {
   template <typename Answer>
   void AnswerChunk(StepContext& step, const ChunkMessage& chunk);
   void AnswerBusy(StepContext& step, const ChunkMessage& chunk);
+  // Sends the link ack of a chunk from there, now or with the next one (peer_network_acks.cc).
+  void Acknowledge(StepContext& step, NodeId from, const LinkAck::Entry& receipt, bool may_wait);
+  void SendDueAcks(StepContext& step);
   // Remembers the way back for a Grant.
   void Deny(std::map<NodeId, SourceRoute>& denied, const ChunkMessage& chunk);
+  // After the link acks that wait, if any. Nothing where `to` is no neighbour.
   void SendControl(StepContext& step, NodeId to, Message message);
+  // Now, or when the control connection is there.
+  void Transmit(StepContext& step, Neighbour& neighbour, Message message);
   void Resend(StepContext& step, DeliveryTracker::Undelivered chunk);
 
   // Detours (peer_network_detours.cc).
@@ -208,6 +216,8 @@ class PeerNetwork {
   Timestamp next_tick_ = kNever;
   // Not after any link may have something to hedge.
   Timestamp next_hedge_ = kNever;
+  // Not after any link ack is to go that waits for another.
+  Timestamp next_acks_ = kNever;
 };
 
 }  // namespace banyan

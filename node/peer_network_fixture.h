@@ -63,6 +63,11 @@ class PeerNetworkFixture : public ::testing::Test, private PeerNetwork::Listener
     if (size_bytes > 0) payload.push_back(Buffer::Allocate(size_bytes, DataType::kByte));
     network_.OnMessage(step, {connection, std::move(message), std::move(payload)});
   }
+  void ReceiveFrom2(uint32_t number, bool ack_may_wait) {
+    ChunkMessage chunk = Chunk(number, {2, 1});
+    chunk.ack_may_wait = ack_may_wait;
+    Receive(std::move(chunk));
+  }
   void Deadline(int64_t seconds_later) {
     now_ = now_ + absl::Seconds(seconds_later);
     StepContext step = Now();

@@ -126,6 +126,40 @@ TEST_F(PeerNetworkTest, TheLinkAckOfAChunkFromItsSourceSaysThatItIsDelivered) {
   EXPECT_THAT(Sent<Busy>(), IsEmpty());
 }
 
+TEST_F(PeerNetworkTest, LinkAcksThatMayWaitTravelTogether) {
+  AddNeighbours();
+  ReceiveFrom2(1, /*ack_may_wait=*/true);
+  EXPECT_THAT(Sent<LinkAck>(), IsEmpty());
+  now_ = now_ + absl::Milliseconds(1);
+  ReceiveFrom2(2, /*ack_may_wait=*/true);
+  ASSERT_THAT(Sent<LinkAck>(), SizeIs(1));
+  const std::vector<LinkAck::Entry> entries = Sent<LinkAck>()[0].second.entries;
+  ASSERT_THAT(entries, SizeIs(2));
+  EXPECT_EQ(entries[1].received_at - entries[0].received_at, absl::Milliseconds(1));
+}
+
+TEST_F(PeerNetworkTest, ALinkAckDoesNotWaitForEver) {
+  AddNeighbours();
+  ReceiveFrom2(1, /*ack_may_wait=*/true);
+  ASSERT_EQ(network_.NextDeadline(), now_ + LinkAckBuffer::kLongestWait);
+  now_ = network_.NextDeadline();
+  Deadline(0);
+  EXPECT_THAT(Sent<LinkAck>(), SizeIs(1));
+  EXPECT_GT(network_.NextDeadline(), now_);
+}
+
+// Or a refusal would mean nothing to the sender, and a delivery could be known before the receipt.
+TEST_F(PeerNetworkTest, LinkAcksThatWaitGoBeforeAllThatIsSaidLater) {
+  AddNeighbours();
+  ReceiveFrom2(1, /*ack_may_wait=*/true);
+  EXPECT_THAT(Sent<LinkAck>(), IsEmpty());
+  Hello({kProtocolVersion, "job", Term(1), NodeId(3), Incarnation(3)}, kInboundOf3);
+  Receive(DeliveryAck{Chunk(7, {3, 1, 2}).route, {ChunkId()}}, kInboundOf3);
+  ASSERT_THAT(actions_, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<LinkAck>(std::get<Send>(actions_[0]).message));
+  EXPECT_TRUE(std::holds_alternative<DeliveryAck>(std::get<Send>(actions_[1]).message));
+}
+
 TEST_F(PeerNetworkTest, OnlyTheDestinationCanSayThatAChunkIsDelivered) {
   AddDetour();
   SendTo2(1, 2);

@@ -271,6 +271,7 @@ void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundStat
   message.weight = encoded.weight;
   message.priority = state.contribution->priority;
   message.elements = chunk.range.elements;
+  message.place = state.binding->chunks->PlaceOf(ref.key, ref.chunk);
   message.frames = encoded.frames;
   if (half == Half::kReduce) message.result_ratio = ResultRatio(ref, state);
   network_->SendChunk(step, std::move(message), encoded.payload);

@@ -78,6 +78,7 @@ struct ChunkMessage {
   uint32_t weight = 0;
   int32_t priority = 0;
   int64_t elements = 0;  // of the whole chunk
+  uint32_t place = 0;    // how many chunks of the model come before it
   std::vector<FrameHeader> frames;
   // Of a contribution whose result is to be sparse: the share of its elements that the slowest link can carry on which
   // those whose contributions are in this one pass the result on. In (0, 1].
@@ -85,6 +86,7 @@ struct ChunkMessage {
   // Written anew by the sender of each hop.
   uint64_t link_sequence = 0;  // rises per directed link; names the chunk in the link ack
   Timestamp sent_at;           // sender's clock, when it left its queue
+  bool ack_may_wait = false;   // for the link ack of the chunk that follows on this link (node/link_ack_buffer.h)
 
   friend bool operator==(const ChunkMessage&, const ChunkMessage&) = default;
 };

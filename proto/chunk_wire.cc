@@ -142,9 +142,11 @@ void Write(const ChunkMessage& from, wire::Envelope& to) {
   chunk.set_weight(from.weight);
   chunk.set_priority(from.priority);
   chunk.set_elements(from.elements);
+  chunk.set_place(from.place);
   for (const FrameHeader& frame : from.frames) WriteFrame(frame, *chunk.add_frames());
   chunk.set_link_sequence(from.link_sequence);
   chunk.set_sent_at_ns(from.sent_at.nanoseconds());
+  chunk.set_ack_may_wait(from.ack_may_wait);
   if (from.result_ratio < 1) chunk.set_result_ratio(from.result_ratio);
 }
 
@@ -160,9 +162,11 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   chunk.weight = from.weight();
   chunk.priority = from.priority();
   chunk.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_chunk_elements);
+  chunk.place = from.place();
   chunk.frames = ReadFrames(from, chunk.elements, payload, fields);
   chunk.link_sequence = from.link_sequence();
   chunk.sent_at = fields.Time("sent_at", from.sent_at_ns());
+  chunk.ack_may_wait = from.ack_may_wait();
   if (from.result_ratio() != 0) {
     chunk.result_ratio = fields.FiniteBetween("result_ratio", from.result_ratio(), kLeastResultRatio, 1);
   }

@@ -28,7 +28,8 @@ struct PeerHello {
   friend bool operator==(const PeerHello&, const PeerHello&) = default;
 };
 
-// Per hop, on receipt: frees credit, and with its times is the measurement of the link.
+// Per hop, on receipt (where the sender says so: on that of the chunk that follows): frees credit, and with its times
+// is the measurement of the link.
 struct LinkAck {
   struct Entry {
     uint64_t link_sequence = 0;

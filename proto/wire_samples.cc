@@ -154,10 +154,12 @@ WireSample SampleChunk() {
   chunk.weight = 9;
   chunk.priority = -3;
   chunk.elements = 100;
+  chunk.place = 300;
   chunk.frames = {{CodecId::kFp32, 40, 60, 240}, {CodecId::kFp32, 1, 39, 156}};
   chunk.result_ratio = 0.25;
   chunk.link_sequence = 70000;
   chunk.sent_at = Timestamp::FromNanoseconds(1234567890123);
+  chunk.ack_may_wait = true;
   return {Message(std::move(chunk)), {Buffer::Allocate(60), Buffer::Allocate(156, DataType::kByte)}};
 }
 

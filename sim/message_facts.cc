@@ -76,8 +76,8 @@ uint64_t DigestOf(const std::vector<ChunkId>& chunks) {
 struct DigestVisitor {
   uint64_t operator()(const ChunkMessage& m) const {
     return Digest({DigestOf(m.id), DigestOf(m.route), m.policy.value(), m.tree.value(), m.source_incarnation.value(),
-                   m.weight, m.is_auxiliary ? 1u : 0u, m.link_sequence,
-                   static_cast<uint64_t>(m.sent_at.nanoseconds())});
+                   m.weight, m.place, m.is_auxiliary ? 1u : 0u, m.link_sequence,
+                   static_cast<uint64_t>(m.sent_at.nanoseconds()), m.ack_may_wait ? 1u : 0u});
   }
   uint64_t operator()(const LinkAck& m) const {
     uint64_t digest = m.entries.size();

@@ -232,7 +232,7 @@ class Overstatement : public Protocol {
 TEST(NamedPolicyTest, APolicyThatRoundsDoNotBearOutIsTakenBackAndNotMadeAgain) {
   ClusterOptions options = LinkedCluster(4, 1e6, 3e6);
   options.overlay.topology.planner = "packed";
-  options.overlay.chunks.max_elements = 4000;
+  options.overlay.chunks.max_elements = 1000;
   options.plan.tensors = {{"w", 100000, 0}};
   options.plan.rounds = 250;
   for (LinkConfig& link : *options.overlay.links) {

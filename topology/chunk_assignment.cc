@@ -60,6 +60,7 @@ absl::Status ChunkAssignment::AddKey(KeyId key, int64_t elements) {
   }
   KeyChunks& added = keys_[key];
   added.elements = elements;
+  added.first_place = std::exchange(chunks_, chunks_ + static_cast<uint32_t>(chunks));
   added.trees.resize(chunks);
   for (int64_t i = 0; i < chunks; ++i) {
     added.trees[i] = AssignChunk(RangeOf(key, ChunkIndex(static_cast<uint32_t>(i))).elements);
@@ -95,6 +96,10 @@ const ChunkAssignment::KeyChunks& ChunkAssignment::Existing(KeyId key, ChunkInde
 
 TreeIndex ChunkAssignment::TreeOf(KeyId key, ChunkIndex chunk) const {
   return Existing(key, chunk).trees[chunk.value()];
+}
+
+uint32_t ChunkAssignment::PlaceOf(KeyId key, ChunkIndex chunk) const {
+  return Existing(key, chunk).first_place + chunk.value();
 }
 
 ElementRange ChunkAssignment::RangeOf(KeyId key, ChunkIndex chunk) const {

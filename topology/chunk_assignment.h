@@ -15,6 +15,11 @@
 
 namespace banyan {
 
+// A result goes over a link after the gradients of so many chunks that follow it, if these wait there: gradients have
+// the way to the root and back before them. Fewer let a round end with both; if all went first, links whose results
+// come late, as those of deep trees do, would have nothing to send at first and too much at the end.
+inline constexpr uint32_t kGradientsBeforeResult = 40;
+
 // A tensor is never cut into more chunks than this.
 inline constexpr int64_t kMaxChunksPerKey = int64_t{1} << 20;
 
@@ -37,13 +42,16 @@ class ChunkAssignment {
 
   // 0 for a key that was not added, so that `chunk.value() < ChunksOf(key)` tells whether a chunk exists.
   uint32_t ChunksOf(KeyId key) const;
-  // These two require that the chunk exists.
+  // These three require that the chunk exists.
   TreeIndex TreeOf(KeyId key, ChunkIndex chunk) const;
   ElementRange RangeOf(KeyId key, ChunkIndex chunk) const;
+  // How many chunks of the model come before it.
+  uint32_t PlaceOf(KeyId key, ChunkIndex chunk) const;
 
  private:
   struct KeyChunks {
     int64_t elements = 0;
+    uint32_t first_place = 0;
     std::vector<TreeIndex> trees;  // by ChunkIndex
   };
 
@@ -58,6 +66,7 @@ class ChunkAssignment {
   std::vector<int64_t> assigned_elements_;  // by TreeIndex
   int64_t assigned_total_ = 0;
   std::map<KeyId, KeyChunks> keys_;
+  uint32_t chunks_ = 0;  // of all keys
 };
 
 }  // namespace banyan

@@ -40,6 +40,16 @@ TEST(ChunkAssignmentTest, LargeTensorsAreSplitEvenly) {
   EXPECT_EQ(assignment.RangeOf(KeyId(1), ChunkIndex(2)), (ElementRange{136, 67}));
 }
 
+TEST(ChunkAssignmentTest, PlacesCountTheChunksOfAllKeys) {
+  ChunkAssignment assignment = Made({1.0}, 100);
+  ASSERT_TRUE(assignment.AddKey(KeyId(1), 203).ok());
+  ASSERT_TRUE(assignment.AddKey(KeyId(4), 101).ok());
+  ASSERT_TRUE(assignment.AddKey(KeyId(5), 1).ok());
+  EXPECT_EQ(assignment.PlaceOf(KeyId(1), ChunkIndex(2)), 2u);
+  EXPECT_EQ(assignment.PlaceOf(KeyId(4), ChunkIndex(0)), 3u);
+  EXPECT_EQ(assignment.PlaceOf(KeyId(5), ChunkIndex(0)), 5u);
+}
+
 TEST(ChunkAssignmentTest, RangesCoverEveryElementOnce) {
   for (int64_t elements = 1; elements < 400; ++elements) {
     ChunkAssignment assignment = Made({0.5, 0.5}, 7);
