@@ -17,19 +17,18 @@ struct LinkWindow {
   // Chunks go over so many of the connections that are up; the others are there for when these are lost.
   int64_t connections = 1;
   double pace_bps = kUnpaced;  // of all connections together, while the window is nearly full
-  // When acks come: after the round trip, and what is on its way at this rate, and at most this much later.
-  absl::Duration round_trip = absl::ZeroDuration();
-  absl::Duration ack_lateness = absl::ZeroDuration();
+  // When acks come: after this, and what is on its way at this rate.
+  absl::Duration ack_time = absl::ZeroDuration();
   double rate_bps = 0;  // 0: unknown
 
   // So much is on its way that all connections have something to send. Of less, what is not yet acknowledged may be all
   // that some have, and the others' parts of the pace would not fill the link.
   bool IsNearlyFull(int64_t in_flight_bytes) const { return 4 * in_flight_bytes > 3 * size_bytes; }
 
-  // How long the ack of a chunk may take with which so much is on its way; InfiniteDuration where the rate is unknown.
+  // How long the ack of a chunk takes with which so much is on its way; InfiniteDuration where the rate is unknown.
   absl::Duration AckAfter(int64_t in_flight_bytes) const {
     if (rate_bps <= 0) return absl::InfiniteDuration();
-    return round_trip + ack_lateness + TimeOf(in_flight_bytes);
+    return ack_time + TimeOf(in_flight_bytes);
   }
 
   // What the link takes for so much; nothing where the rate is unknown.
@@ -45,8 +44,7 @@ inline LinkWindow Widest(const LinkWindow& a, const LinkWindow& b) {
   return {.size_bytes = std::max(a.size_bytes, b.size_bytes),
           .connections = std::max(a.connections, b.connections),
           .pace_bps = std::max(a.pace_bps, b.pace_bps),
-          .round_trip = std::max(a.round_trip, b.round_trip),
-          .ack_lateness = std::max(a.ack_lateness, b.ack_lateness),
+          .ack_time = std::max(a.ack_time, b.ack_time),
           .rate_bps = std::min(a.rate_bps, b.rate_bps)};
 }
 

@@ -59,8 +59,7 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
     window.connections = connections;
     const bool is_paced = neighbour.rate_bps > 0 && window.size_bytes >= std::max(needed, kLeastPacedBytes);
-    window.round_trip = round_trip;
-    window.ack_lateness = kAckLateness;
+    window.ack_time = round_trip + kAckLateness;
     window.rate_bps = rate_bps;
     window.pace_bps = is_paced ? kPace * neighbour.rate_bps : kUnpaced;
   }

@@ -13,9 +13,9 @@
 // Chunks on their way are kept until their link ack: a lost connection costs a resend. A connection that recovers from
 // a lost packet may stand still for several round trips, and at a round's end everybody would wait for the chunk that
 // it carries. So a chunk whose ack is late is hedged (Dean and Barroso, 2013): when nothing else of its round waits for
-// the link, or no ack has come meanwhile, a copy goes over a connection that carries nothing. It is late by its time
-// (which is shorter at a round's end), or when one that went out well after it has been acknowledged. Receivers tell
-// copies apart, the first ack counts, and a connection that was overtaken gets nothing more until its own ack.
+// the link, or no ack has come meanwhile, a copy goes over a connection that carries nothing. It is late by its time,
+// or when one that went out well after it has been acknowledged. Receivers tell copies apart, the first ack counts, and
+// a connection that was overtaken gets nothing more until its own ack.
 //
 // While chunks wait for the link, and enough are on their way, the receiver may acknowledge two at a time.
 // Thread-compatible; owned by PeerNetwork.
@@ -180,8 +180,6 @@ class PeerLink {
   void CountSlowness(absl::Duration took, absl::Duration ack_after);
   // kNever for what is not to be hedged.
   Timestamp HedgeAt(const InFlight& sent) const;
-  // When the ack should be here of a chunk with nothing of its round behind it.
-  Timestamp DueAt(const InFlight& sent) const;
   // One that carries nothing; null when there is none.
   std::pair<const ConnectionId, DataConnection>* IdleConnection();
   void SendCopy(Timestamp now, InFlight& late, std::pair<const ConnectionId, DataConnection>& connection,

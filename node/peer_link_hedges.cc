@@ -11,8 +11,6 @@ constexpr double kSlownessWeight = 1.0 / 8;
 // What went out before, by this part of the time that its ack should take, is overtaken. Connections that share a link
 // are apart by less.
 constexpr double kOvertakenAfter = 0.25;
-// At a round's end an ack is late when it has needed this part of the lateness that windows allow.
-constexpr double kLatenessAtEnd = 0.25;
 
 }  // namespace
 
@@ -39,16 +37,7 @@ Timestamp PeerLink::HedgeAt(const InFlight& sent) const {
   const bool is_last_of_round = queue_.empty() || queue_.begin()->first.round > sent.rank.round;
   const bool is_overtaken = newest_acked_ - sent.sent_at > kOvertakenAfter * sent.ack_after;
   if (is_last_of_round && is_overtaken) return newest_acked_;
-  if (is_last_of_round) return std::min(DueAt(sent), sent.sent_at + sent.late_after);
-  return std::max(sent.sent_at, last_ack_) + sent.late_after;
-}
-
-// The others on their way may be before it, but with nothing behind them the last of them is there soon.
-Timestamp PeerLink::DueAt(const InFlight& sent) const {
-  const absl::Duration lateness = options_.window.ack_lateness;
-  const Timestamp undisturbed = sent.sent_at + slowness_ * (sent.ack_after - lateness);
-  const Timestamp after_the_others = last_ack_ + slowness_ * options_.window.TimeOf(in_flight_bytes_);
-  return std::max(undisturbed, after_the_others) + kLatenessAtEnd * lateness;
+  return (is_last_of_round ? sent.sent_at : std::max(sent.sent_at, last_ack_)) + sent.late_after;
 }
 
 std::pair<const ConnectionId, PeerLink::DataConnection>* PeerLink::IdleConnection() {

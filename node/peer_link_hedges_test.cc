@@ -21,8 +21,8 @@ constexpr int64_t kPayloadBytes = 10000;
 
 Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseconds * 1'000'000); }
 
-// Chunks of 10 ms each on a link with a round trip of 8 ms whose acks may be 12 ms late. That of a chunk alone may take
-// 30 ms, and half as long again while others wait; where none does it is due after 18 ms, and late 3 ms later.
+// Chunks of 10 ms each on a link whose acks take 20 ms: that of a chunk alone is late after 45 ms, and that of the next
+// after 60 ms.
 class HedgedLinkTest : public ::testing::Test {
  protected:
   HedgedLinkTest() { StartAnew(); }
@@ -61,8 +61,7 @@ class HedgedLinkTest : public ::testing::Test {
 
   PeerLink::Options options_{.window = {.size_bytes = 8 * kPayloadBytes,
                                         .connections = 1,
-                                        .round_trip = absl::Milliseconds(8),
-                                        .ack_lateness = absl::Milliseconds(12),
+                                        .ack_time = absl::Milliseconds(20),
                                         .rate_bps = 8.0 * (kPayloadBytes + 68) * 100}};
   PeerLink link_{options_, {kFirst, kSecond}};
   uint64_t last_sequence_ = 0;
@@ -71,9 +70,9 @@ class HedgedLinkTest : public ::testing::Test {
 TEST_F(HedgedLinkTest, WhatIsLateGoesOnceMoreOverAConnectionThatCarriesNothing) {
   Enqueue(1);
   EXPECT_THAT(Pump(0), ElementsAre(Pair(1, kFirst)));
-  EXPECT_EQ(link_.NextHedge(), At(21));
-  EXPECT_THAT(Pump(20), IsEmpty());
-  EXPECT_THAT(Pump(21), ElementsAre(Pair(1, kSecond)));
+  EXPECT_EQ(link_.NextHedge(), At(45));
+  EXPECT_THAT(Pump(44), IsEmpty());
+  EXPECT_THAT(Pump(45), ElementsAre(Pair(1, kSecond)));
   EXPECT_EQ(link_.NextHedge(), kNever);
   EXPECT_THAT(Pump(1000), IsEmpty());
   EXPECT_EQ(link_.counters().hedged_bytes, link_.counters().sent_bytes / 2);
@@ -94,16 +93,8 @@ TEST_F(HedgedLinkTest, TheMoreIsOnItsWayTheLaterAcksMayBe) {
   Enqueue(1);
   Enqueue(2);
   Pump(0);
-  link_.OnLinkAck(1, At(10));
-  EXPECT_EQ(link_.NextHedge(), At(2 * 10 + 8 + 3));
-}
-
-TEST_F(HedgedLinkTest, WhatWasBehindAnotherOneHasTheLinkForItselfFromThen) {
-  Enqueue(1);
-  Enqueue(2);
-  Pump(0);
   link_.OnLinkAck(1, At(30));
-  EXPECT_EQ(link_.NextHedge(), At(30 + 10 + 3));
+  EXPECT_EQ(link_.NextHedge(), At(60));
 }
 
 TEST_F(HedgedLinkTest, WhereAcksTakeLongerThanTheyShouldTheyAreLateLater) {
@@ -115,9 +106,9 @@ TEST_F(HedgedLinkTest, WhereAcksTakeLongerThanTheyShouldTheyAreLateLater) {
   }
   Enqueue(41);
   Pump(now);
-  // Ten times as long.
-  EXPECT_GT(link_.NextHedge(), At(now + 176));
-  EXPECT_LE(link_.NextHedge(), At(now + 183));
+  // Ten times as long, and half as long again.
+  EXPECT_GT(link_.NextHedge(), At(now + 440));
+  EXPECT_LE(link_.NextHedge(), At(now + 450));
 }
 
 TEST_F(HedgedLinkTest, TheFirstAckCounts) {
@@ -161,7 +152,7 @@ TEST_F(HedgedLinkTest, WhatWasOvertakenByFarIsLateAtOnce) {
     Enqueue(2);
     Pump(later);
     link_.OnLinkAck(last_sequence_, At(30));
-    EXPECT_EQ(link_.NextHedge(), At(later == 7 ? 43 : 8));
+    EXPECT_EQ(link_.NextHedge(), At(later == 7 ? 45 : 8));
   }
   EXPECT_THAT(Pump(30), ElementsAre(Pair(1, kSecond)));
 }
