@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "node/link_ack_buffer.h"
-#include "topology/chunk_assignment.h"
 
 namespace banyan {
 namespace {

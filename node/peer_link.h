@@ -44,6 +44,10 @@ class PeerLink {
  public:
   // Small enough that detours never starve, so large that they cost a link's own traffic little: see above.
   static constexpr uint32_t kPrimaryPerAuxiliary = 6;
+  // A result goes after the gradients of so many chunks that follow it, if these wait: gradients have the way to the
+  // root and back before them. If all went first, links whose results come late, as those of deep trees do, would have
+  // nothing to send at first and too much at the end.
+  static constexpr uint32_t kGradientsBeforeResult = 40;
   // Several times the slowest round trip between continents: a link that is only slow is not taken for one that is cut.
   static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
   // Chunks that are on their way before one whose link ack may wait for the next one's.

@@ -79,6 +79,19 @@ TEST_F(HedgedLinkTest, WhatIsLateGoesOnceMoreOverAConnectionThatCarriesNothing) 
   EXPECT_EQ(link_.counters().resent_bytes, 0u);
 }
 
+TEST_F(HedgedLinkTest, TheAckOfACopyDoesNotWait) {
+  for (uint32_t chunk = 1; chunk <= 9; ++chunk) Enqueue(chunk);
+  Actions actions;
+  link_.Pump(At(0), actions);
+  EXPECT_TRUE(std::get<ChunkMessage>(std::get<Send>(actions[2]).message).ack_may_wait);
+  actions.clear();
+  link_.Hedge(At(1000), actions);
+  ASSERT_FALSE(actions.empty());
+  for (const Action& action : actions) {
+    EXPECT_FALSE(std::get<ChunkMessage>(std::get<Send>(action).message).ack_may_wait);
+  }
+}
+
 TEST_F(HedgedLinkTest, WhatElsePumpsALinkSendsNoCopies) {
   Enqueue(1);
   Pump(0);

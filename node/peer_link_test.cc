@@ -8,7 +8,6 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "node/link_ack_buffer.h"
-#include "topology/chunk_assignment.h"
 
 namespace banyan {
 namespace {
@@ -68,14 +67,15 @@ TEST_F(PeerLinkTest, OfEqualPriorityTheOldestRoundThenTheLowestChunkGoesFirst) {
 }
 
 TEST_F(PeerLinkTest, AResultLetsTheGradientsOfTheNextChunksGoFirst) {
+  constexpr uint32_t kBefore = PeerLink::kGradientsBeforeResult;
   link_.OnConnectionDown(kFirst);
   ChunkMessage result = Chunk(1);
   result.id.half = Half::kBroadcast;
   link_.Enqueue(result, Bytes(500));
-  link_.Enqueue(Chunk(kGradientsBeforeResult + 2), Bytes(500));
-  link_.Enqueue(Chunk(kGradientsBeforeResult), Bytes(500));
+  link_.Enqueue(Chunk(kBefore + 2), Bytes(500));
+  link_.Enqueue(Chunk(kBefore), Bytes(500));
   link_.OnConnectionUp(kFirst);
-  EXPECT_THAT(Pump(), ElementsAre(kGradientsBeforeResult, 1, kGradientsBeforeResult + 2));
+  EXPECT_THAT(Pump(), ElementsAre(kBefore, 1, kBefore + 2));
 }
 
 TEST_F(PeerLinkTest, DetoursWaitForOthersButNotForEver) {

@@ -15,11 +15,6 @@
 
 namespace banyan {
 
-// A result goes over a link after the gradients of so many chunks that follow it, if these wait there: gradients have
-// the way to the root and back before them. Fewer let a round end with both; if all went first, links whose results
-// come late, as those of deep trees do, would have nothing to send at first and too much at the end.
-inline constexpr uint32_t kGradientsBeforeResult = 40;
-
 // A tensor is never cut into more chunks than this.
 inline constexpr int64_t kMaxChunksPerKey = int64_t{1} << 20;
 

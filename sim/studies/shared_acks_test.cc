@@ -1,8 +1,9 @@
-// Link acks that wait for the next one: that they do on links that are kept full, for how long, and what it costs.
+// Link acks that wait for the next one: that they do on links that are kept full, and for how long.
 #include <algorithm>
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "absl/time/time.h"
