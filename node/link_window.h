@@ -16,14 +16,10 @@ struct LinkWindow {
   int64_t size_bytes = 0;  // always lets at least one chunk go
   // Chunks go over so many of the connections that are up; the others are there for when these are lost.
   int64_t connections = 1;
-  double pace_bps = kUnpaced;  // of all connections together, while the window is nearly full
+  double pace_bps = kUnpaced;  // of all connections together
   // When acks come: after this, and what is on its way at this rate.
   absl::Duration ack_time = absl::ZeroDuration();
   double rate_bps = 0;  // 0: unknown
-
-  // So much is on its way that all connections have something to send. Of less, what is not yet acknowledged may be all
-  // that some have, and the others' parts of the pace would not fill the link.
-  bool IsNearlyFull(int64_t in_flight_bytes) const { return 4 * in_flight_bytes > 3 * size_bytes; }
 
   // How long the ack of a chunk takes with which so much is on its way; InfiniteDuration where the rate is unknown.
   absl::Duration AckAfter(int64_t in_flight_bytes) const {
@@ -38,6 +34,14 @@ struct LinkWindow {
 
   friend bool operator==(const LinkWindow&, const LinkWindow&) = default;
 };
+
+// The pace of a link that is measured at so much while its policies want `pace_bps`. Above what is measured, so that it
+// is seen when the link has become faster than they know; it must not be held back until the next one comes.
+inline double PaceAfter(double pace_bps, double measured_bps) {
+  constexpr double kAbove = 1.05;
+  constexpr double kSearch = 1.25;
+  return measured_bps > kAbove * pace_bps ? kSearch * measured_bps : std::max(pace_bps, kAbove * measured_bps);
+}
 
 // A window that lets through what either does.
 inline LinkWindow Widest(const LinkWindow& a, const LinkWindow& b) {

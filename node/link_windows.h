@@ -4,14 +4,15 @@
 // whole chunks, and one more for each connection. Larger ones help nothing: what is in a window cannot be overtaken by
 // what is more urgent, and on a slow link a few chunks are a good part of a round.
 //
-// Connections share their link: each chunk takes the longer to arrive, and a congestion control that has but a few
-// packets on its way cannot tell its part of the rate, so that two fill the queue between them. So a link uses no more
-// connections than have `bytes_per_connection` each of its bandwidth-delay product; else one, and others when it is
-// lost.
+// Connections share their link: each chunk takes the longer to arrive, and each looks for more than its part of the
+// rate, so that together they fill the queue. So a link uses no more connections than have `bytes_per_connection` each
+// of its bandwidth-delay product, which is what a kernel's buffers for one hold; else one, and others when it is lost.
 //
-// Connections are paced, all of a link together, at a little more than its rate, so that it is seen when a link has
-// become faster. Not so where the window is smaller than the link needs, since then not all of them have something to
-// send, and not where it holds but a few packets.
+// Connections are paced, all of a link together, at its rate. A congestion control that looks for the rate fills the
+// link's queue: each hop of a chunk takes twice as long, and what overflows costs recoveries, for which a round waits.
+// A pace at the rate leaves the queue empty (docs/performance.md). What headers take of the rate, and PaceAfter, let it
+// be seen that a link has become faster. A link that a cap keeps below its rate has no pace: its own queue does not
+// fill, and of the cap links without a pace would get more.
 //
 // Where a host's cap is shared by its links, a window rests on the part of the cap that the plan gives the link: what
 // the cap does not let through would only wait there, before chunks that are more urgent. Windows of links with a short
@@ -43,12 +44,6 @@ class LinkWindows {
   static constexpr absl::Duration kAckLateness = absl::Milliseconds(40);
   // No link needs more, however fast; a window of a link of unknown rate holds so many.
   static constexpr int64_t kEnoughChunks = 16;
-
-  // Of the link's rate, whatever its host's cap.
-  static constexpr double kPace = 1.15;
-  // A smaller window cannot overflow a queue. And of a few packets headers and gaps take so much that a link at its
-  // pace looks slower than the rate from which the pace was taken: the next pace would be lower, and so on.
-  static constexpr int64_t kLeastPacedBytes = 32 << 10;
 
   struct Options {
     int64_t fixed_bytes = 0;           // the size of every window; 0 for windows that suit their links

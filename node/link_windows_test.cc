@@ -116,7 +116,6 @@ TEST_F(LinkWindowsTest, LeaveToADetourWhatItCanTake) {
   EXPECT_EQ(BytesFor(kNear), detours_.PrimaryLimit(PolicyVersion(1), kNear));
   EXPECT_LT(BytesFor(kNear), 200'000);
   EXPECT_EQ(BytesFor(kFar), 2'000'000);
-  EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
 }
 
 TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
@@ -130,6 +129,14 @@ TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
   // But on its way to the cap each has its own rate.
   EXPECT_EQ(windows_.For(kNear)->connections, 3);
   EXPECT_EQ(windows_.For(kFar)->connections, kConnections);
+  EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
+}
+
+TEST_F(LinkWindowsTest, PaceALinkWhoseCapLetsAllThrough) {
+  PolicySlice slice = Slice(1);
+  slice.neighbours[0].capped_bps = 8e6;
+  Add(slice);
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 8e6);
 }
 
 TEST_F(LinkWindowsTest, HaveTheSizeThatTheJobSays) {
@@ -141,25 +148,32 @@ TEST_F(LinkWindowsTest, HaveTheSizeThatTheJobSays) {
   EXPECT_EQ(fixed.For(NodeId(4)), std::nullopt);
 }
 
-TEST_F(LinkWindowsTest, PaceConnectionsAboveTheFastestRateOfALivePolicy) {
+TEST_F(LinkWindowsTest, PaceConnectionsAtTheFastestRateOfALivePolicy) {
   Add(Slice(1));
-  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 8e6);
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 8e6);
   PolicySlice faster = Slice(2);
   faster.neighbours[0].rate_bps = 16e6;
   Add(faster);
   Add(Slice(3));
-  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 16e6);
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 16e6);
   windows_.RetirePolicies(PolicyVersion(3));
-  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, LinkWindows::kPace * 8e6);
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 8e6);
 }
 
-TEST_F(LinkWindowsTest, DoNotPaceAWindowOfAFewPackets) {
-  PolicySlice slice = Slice(1);
-  slice.chunk_max_elements = 10;
-  slice.neighbours[0].rate_bps = 8 * LinkWindows::kLeastPacedBytes;
-  Add(slice);
-  EXPECT_LT(BytesFor(kNear), LinkWindows::kLeastPacedBytes);
-  EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
+TEST_F(LinkWindowsTest, APaceIsAboveWhatIsMeasured) {
+  EXPECT_DOUBLE_EQ(PaceAfter(8e6, 4e6), 8e6) << "slower than the policy knows: the next one says so";
+  EXPECT_DOUBLE_EQ(PaceAfter(8e6, 7.6e6), 8e6) << "headers take the rest";
+  EXPECT_GT(PaceAfter(8e6, 7.9e6), 8e6) << "as fast as its pace lets it be";
+  EXPECT_GT(PaceAfter(8e6, 8.1e6), PaceAfter(8e6, 7.9e6));
+  EXPECT_GT(PaceAfter(8e6, 8.5e6), 1.2 * 8.5e6) << "faster than the policy knows";
+  EXPECT_EQ(PaceAfter(kUnpaced, 8e6), kUnpaced);
+}
+
+TEST_F(LinkWindowsTest, APaceGrowsWithALinkThatHasBecomeFaster) {
+  double pace_bps = 8e6;
+  // Of what goes at a pace a hundredth is lost between chunks.
+  for (int look = 0; look < 10; ++look) pace_bps = PaceAfter(8e6, 0.99 * pace_bps);
+  EXPECT_GT(pace_bps, 3 * 8e6);
 }
 
 TEST_F(LinkWindowsTest, DoNotPaceALinkOfUnknownRate) {

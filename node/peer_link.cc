@@ -157,8 +157,8 @@ void PeerLink::CountUnsent(Timestamp now) {
 void PeerLink::SharePace(Actions& actions) {
   carriers_ = std::max<int64_t>(1, std::count_if(connections_.begin(), connections_.end(),
                                                  [](const auto& entry) { return entry.second.unsent_bytes > 0; }));
-  const bool is_paced = options_.window.IsNearlyFull(in_flight_bytes_);
-  const double part_bps = is_paced ? options_.window.pace_bps / static_cast<double>(carriers_) : kUnpaced;
+  const bool has_pace = in_flight_bytes_ >= kLeastPacedChunkBytes * static_cast<int64_t>(in_flight_.size());
+  const double part_bps = has_pace ? options_.window.pace_bps / static_cast<double>(carriers_) : kUnpaced;
   for (auto& [id, connection] : connections_) {
     if (connection.in_flight_bytes == 0 || connection.pace_bps == part_bps) continue;
     connection.pace_bps = part_bps;

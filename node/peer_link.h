@@ -7,8 +7,8 @@
 // the order is decided here and not in a socket's buffer.
 //
 // The connections of a link have its queue in common, and each looks for more than its part of the rate, most of all
-// when it goes on after a pause: together they overflow it. So while the window is nearly full they share the window's
-// pace, those among them that have not sent all of theirs if they have kept their pace.
+// when it goes on after a pause: together they would overflow it. So they share the window's pace, those among them
+// that have not sent all of theirs if they have kept their pace.
 //
 // Chunks on their way are kept until their link ack: a lost connection costs a resend. A connection that recovers from
 // a lost packet may stand still for several round trips, and at a round's end everybody would wait for the chunk that
@@ -50,6 +50,9 @@ class PeerLink {
   static constexpr uint32_t kGradientsBeforeResult = 40;
   // Several times the slowest round trip between continents: a link that is only slow is not taken for one that is cut.
   static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
+  // Of smaller ones headers take so much that a link at its pace looks slower than the rate from which that was taken:
+  // the next pace would be lower, and so on.
+  static constexpr int64_t kLeastPacedChunkBytes = 4096;
   // Chunks that are on their way before one whose link ack may wait for the next one's.
   static constexpr size_t kAheadOfSharedAck = 2;
 

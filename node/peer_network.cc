@@ -11,9 +11,6 @@
 namespace banyan {
 namespace {
 
-// A link that does this part of its pace may be faster yet.
-constexpr double kAtPace = 0.93;
-
 // `time` plus the pause of this process during which nobody listened.
 Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
 
@@ -52,9 +49,8 @@ void PeerNetwork::ResizeWindows(Timestamp now) {
   for (auto& [node, neighbour] : neighbours_) {
     std::optional<LinkWindow> window = windows_.For(node);
     if (!window.has_value()) continue;
-    // One that has become faster than its policies know must not be held back until the next one.
     const std::optional<LinkMeasurement> measured = neighbour.meter.Measure(now);
-    if (measured.has_value() && measured->rate_bps > kAtPace * window->pace_bps) window->pace_bps = kUnpaced;
+    if (measured.has_value()) window->pace_bps = PaceAfter(window->pace_bps, measured->rate_bps);
     neighbour.link.Resize(*window);
   }
 }

@@ -1,12 +1,16 @@
 #include "runtime/congestion_renewal.h"
 
+#include <linux/inet_diag.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/string_view.h"
@@ -28,13 +32,19 @@ void CongestionRenewal::Watch(int fd, Timestamp now) {
   fd_ = fd;
   last_send_ = now;
   renewed_at_ = now;
+  looked_at_ = now;
+  look_after_ = kLookEvery;
 }
 
-bool CongestionRenewal::OnSend(Timestamp now) {
+bool CongestionRenewal::OnSend(Timestamp now, double pace_bps) {
   const bool has_paused = now - std::exchange(last_send_, now) >= kPause;
-  if (fd_ < 0 || !has_paused || now - renewed_at_ < kRenewAfter || !IsIdle()) return false;
-  renewed_at_ = now;
-  return Renew();
+  if (fd_ < 0) return false;
+  if (has_paused && now - renewed_at_ >= kRenewAfter && IsIdle()) return Renew(now);
+  if (!std::isfinite(pace_bps) || now - looked_at_ < look_after_) return false;
+  looked_at_ = now;
+  const bool has_forgotten = HasForgotten(pace_bps);
+  look_after_ = has_forgotten ? std::min(2 * look_after_, kRenewAfter) : kLookEvery;
+  return has_forgotten && Renew(now);
 }
 
 // Slow links may still carry what was sent before the pause.
@@ -43,14 +53,27 @@ bool CongestionRenewal::IsIdle() const {
   return ioctl(fd_, SIOCOUTQ, &unacknowledged_bytes) == 0 && unacknowledged_bytes == 0;
 }
 
-// The kernel begins with a congestion control only where it was another one before. What a connection got by default
-// the kernel gives it on request, too.
-bool CongestionRenewal::Renew() const {
+bool CongestionRenewal::UsesBbr() const {
   std::array<char, 16> name = {};
   socklen_t size = name.size();
-  if (getsockopt(fd_, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) != 0) return false;
-  if (absl::string_view(name.data()) != kBbr) return false;
-  return SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);
+  return getsockopt(fd_, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0 &&
+         absl::string_view(name.data()) == kBbr;
+}
+
+bool CongestionRenewal::HasForgotten(double pace_bps) const {
+  tcp_cc_info info = {};
+  socklen_t size = sizeof(info);
+  if (!UsesBbr() || getsockopt(fd_, IPPROTO_TCP, TCP_CC_INFO, &info, &size) != 0) return false;
+  const uint64_t bytes_per_second = (uint64_t{info.bbr.bbr_bw_hi} << 32) | info.bbr.bbr_bw_lo;
+  // Nothing is what it believes before its first round trip.
+  return bytes_per_second > 0 && 8 * static_cast<double>(bytes_per_second) < kForgotten * pace_bps;
+}
+
+// The kernel begins with a congestion control only where it was another one before. What a connection got by default
+// the kernel gives it on request, too.
+bool CongestionRenewal::Renew(Timestamp now) {
+  renewed_at_ = now;
+  return UsesBbr() && SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);
 }
 
 }  // namespace banyan

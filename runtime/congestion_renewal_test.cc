@@ -8,14 +8,20 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/file_descriptor.h"
 
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
+
+constexpr double kUnpaced = std::numeric_limits<double>::infinity();
 constexpr Timestamp kStart = Timestamp::FromNanoseconds(100'000'000'000);
 
 // Two ends of a TCP connection on loopback.
@@ -79,23 +85,51 @@ TEST_F(CongestionRenewalTest, BbrForgetsItsRateInTheFirstPauseAfterAWhile) {
   if (!Use("bbr")) GTEST_SKIP() << "the kernel lets this process have no BBR";
   Exchange();
   ASSERT_GT(BelievedRate(), 0u);
-  EXPECT_FALSE(renewal_.OnSend(kStart + CongestionRenewal::kPause)) << "too early";
+  EXPECT_FALSE(renewal_.OnSend(kStart + CongestionRenewal::kPause, kUnpaced)) << "too early";
   Timestamp now = kStart + CongestionRenewal::kRenewAfter;
-  EXPECT_TRUE(renewal_.OnSend(now));
+  EXPECT_TRUE(renewal_.OnSend(now, kUnpaced));
   EXPECT_EQ(InUse(), "bbr");
   EXPECT_EQ(BelievedRate(), 0u);
   now = now + CongestionRenewal::kPause;
-  EXPECT_FALSE(renewal_.OnSend(now)) << "too early again";
+  EXPECT_FALSE(renewal_.OnSend(now, kUnpaced)) << "too early again";
   now = now + CongestionRenewal::kRenewAfter;
-  EXPECT_TRUE(renewal_.OnSend(now));
+  EXPECT_TRUE(renewal_.OnSend(now, kUnpaced));
 }
 
 TEST_F(CongestionRenewalTest, WhatDoesNotPauseGoesOn) {
   if (!Use("bbr")) GTEST_SKIP() << "the kernel lets this process have no BBR";
   for (absl::Duration at = absl::ZeroDuration(); at < 2 * CongestionRenewal::kRenewAfter;
        at += CongestionRenewal::kPause / 2) {
-    EXPECT_FALSE(renewal_.OnSend(kStart + at));
+    EXPECT_FALSE(renewal_.OnSend(kStart + at, kUnpaced));
   }
+}
+
+TEST_F(CongestionRenewalTest, BbrThatBelievesInFarLessThanThePaceBeginsAnewSeldomerEachTime) {
+  if (!Use("bbr")) GTEST_SKIP() << "the kernel lets this process have no BBR";
+  std::vector<absl::Duration> renewals;
+  for (absl::Duration at; at < 2 * CongestionRenewal::kRenewAfter; at += CongestionRenewal::kPause / 2) {
+    if (InUse() == "bbr" && BelievedRate() == 0) Exchange();
+    const double pace_bps = 8 * 10 * static_cast<double>(BelievedRate());
+    if (renewal_.OnSend(kStart + at, pace_bps)) renewals.push_back(at);
+  }
+  EXPECT_THAT(renewals, ElementsAre(CongestionRenewal::kLookEvery, 3 * CongestionRenewal::kLookEvery,
+                                    7 * CongestionRenewal::kLookEvery, 15 * CongestionRenewal::kLookEvery,
+                                    31 * CongestionRenewal::kLookEvery, 63 * CongestionRenewal::kLookEvery));
+  EXPECT_EQ(InUse(), "bbr");
+}
+
+TEST_F(CongestionRenewalTest, BbrThatBelievesInThePaceGoesOn) {
+  if (!Use("bbr")) GTEST_SKIP() << "the kernel lets this process have no BBR";
+  Exchange();
+  const double pace_bps = 8 * static_cast<double>(BelievedRate());
+  for (absl::Duration at; at < CongestionRenewal::kRenewAfter; at += CongestionRenewal::kPause / 2) {
+    EXPECT_FALSE(renewal_.OnSend(kStart + at, pace_bps));
+  }
+}
+
+TEST_F(CongestionRenewalTest, WhatHasNotYetARateIsGivenTime) {
+  if (!Use("bbr")) GTEST_SKIP() << "the kernel lets this process have no BBR";
+  EXPECT_FALSE(renewal_.OnSend(kStart + CongestionRenewal::kLookEvery, 1e9));
 }
 
 TEST_F(CongestionRenewalTest, WhatIsStillOnItsWayIsNotDisturbed) {
@@ -103,18 +137,18 @@ TEST_F(CongestionRenewalTest, WhatIsStillOnItsWayIsNotDisturbed) {
   const std::string bytes(size_t{64} << 20, 'x');
   // More than the receiver, who reads nothing, has room for.
   ASSERT_GT(send(sender_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT), 0);
-  EXPECT_FALSE(renewal_.OnSend(kStart + 2 * CongestionRenewal::kRenewAfter));
+  EXPECT_FALSE(renewal_.OnSend(kStart + 2 * CongestionRenewal::kRenewAfter, kUnpaced));
 }
 
 TEST_F(CongestionRenewalTest, OthersAreLeftAlone) {
   ASSERT_TRUE(Use("reno"));
-  EXPECT_FALSE(renewal_.OnSend(kStart + 2 * CongestionRenewal::kRenewAfter));
+  EXPECT_FALSE(renewal_.OnSend(kStart + 2 * CongestionRenewal::kRenewAfter, kUnpaced));
   EXPECT_EQ(InUse(), "reno");
 }
 
 TEST_F(CongestionRenewalTest, AForgottenSocketIsNotTouched) {
   renewal_.Forget();
-  EXPECT_FALSE(renewal_.OnSend(kStart + 2 * CongestionRenewal::kRenewAfter));
+  EXPECT_FALSE(renewal_.OnSend(kStart + 2 * CongestionRenewal::kRenewAfter, kUnpaced));
 }
 
 }  // namespace

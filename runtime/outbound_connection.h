@@ -43,7 +43,7 @@ class OutboundConnection {
   bool up() const { return up_; }
   // REQUIRES: up().
   SendResult Send(std::vector<zmq::message_t>& frames, Timestamp now) {
-    renewal_.OnSend(now);
+    renewal_.OnSend(now, pace_bps_);
     return socket_->Send(frames);
   }
   bool Receive(ReceivedFrames& received);

@@ -1,0 +1,68 @@
+// Links whose connections are paced at what the policies know of them, at full size, since small chunks have no pace.
+#include <cstdint>
+
+#include "gtest/gtest.h"
+#include "sim/simulation.h"
+#include "topology/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kRateBps = 8e6;
+
+// Three nodes with links of 8 Mbit/s and a model of 1.6 MB: each sends four thirds of it over two links, in 1.07 s.
+SimulationOptions ThreeNodes(int64_t chunk_elements) {
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(R"(
+nodes: [{name: a}, {name: b}, {name: c}]
+links:
+  - {between: [a, b], mbps: 8, delay_ms: 10}
+  - {between: [b, c], mbps: 8, delay_ms: 10}
+  - {between: [a, c], mbps: 8, delay_ms: 10}
+topology: {update_seconds: 0.5}
+)",
+                                                       "overlay.yaml");
+  EXPECT_TRUE(overlay.ok()) << overlay.status();
+  SimulationOptions options;
+  options.overlay = *std::move(overlay);
+  options.overlay.chunks.max_elements = options.overlay.chunks.min_elements = chunk_elements;
+  options.tensor_elements = {400'000};
+  return options;
+}
+
+absl::Duration MeanOf(const SimulationReport& report, size_t first, size_t count) {
+  absl::Duration sum;
+  for (size_t i = first; i < first + count; ++i) sum += report.rounds.at(i).synchronisation;
+  return sum / static_cast<int64_t>(count);
+}
+
+TEST(PaceTest, LinksThatHaveBecomeFasterAreNotHeldBackForLong) {
+  SimulationOptions options = ThreeNodes(8192);
+  options.rounds = 60;
+  const absl::Duration at = absl::Seconds(40);
+  for (uint32_t from = 1; from <= 3; ++from) {
+    for (uint32_t to = 1; to <= 3; ++to) {
+      if (from != to) options.link_changes.push_back({at, NodeId(from), NodeId(to), 4 * kRateBps});
+    }
+  }
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->scale, 1);
+  const absl::Duration before = MeanOf(*report, 5, 5);
+  EXPECT_GT(before, absl::Seconds(1.06));
+  EXPECT_LT(MeanOf(*report, 50, 10), before / 3);
+}
+
+// The smallest chunks that have a pace. Of each, headers take part, as gaps do: what is measured is below the pace, and
+// the next policy rests on that.
+TEST(PaceTest, APaceDoesNotFallWithWhatIsMeasuredAtIt) {
+  SimulationOptions options = ThreeNodes(1024);
+  options.rounds = 150;
+  options.measurement_noise = 0.05;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->scale, 1);
+  EXPECT_LT(MeanOf(*report, 130, 20), 1.1 * MeanOf(*report, 5, 20)) << report->policies << " policies";
+}
+
+}  // namespace
+}  // namespace banyan
