@@ -38,7 +38,8 @@ int64_t LateAckBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_b
 int64_t LinkWindows::Connections(const NeighbourSlice& neighbour) const {
   if (options_.bytes_per_connection == 0) return options_.connections;
   const int64_t product_bytes = BandwidthDelayBytes(neighbour.rate_bps, neighbour.round_trip);
-  return std::clamp<int64_t>(product_bytes / options_.bytes_per_connection, 1, options_.connections);
+  const int64_t each_bytes = (options_.loss_limited ? 1 : kSteadyFactor) * options_.bytes_per_connection;
+  return std::clamp<int64_t>(product_bytes / each_bytes, 1, options_.connections);
 }
 
 void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& detours) {

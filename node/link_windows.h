@@ -6,7 +6,9 @@
 //
 // Connections share their link: each chunk takes the longer to arrive, and each looks for more than its part of the
 // rate, so that together they fill the queue. So a link uses no more connections than have `bytes_per_connection` each
-// of its bandwidth-delay product, which is what a kernel's buffers for one hold; else one, and others when it is lost.
+// of its bandwidth-delay product, as a congestion control that takes each loss for a full queue keeps no more on its
+// way; of one that does not, such as BBR, kSteadyFactor times as much, which a kernel's buffers for a connection still
+// hold. A smaller product has one connection, and others when that is lost.
 //
 // Connections are paced, all of a link together, at its rate. A congestion control that looks for the rate fills the
 // link's queue: each hop of a chunk takes twice as long, and what overflows costs recoveries, for which a round waits.
@@ -42,6 +44,7 @@ class LinkWindows {
   // An ack may be late by this: chunks wait for a processor, to be summed, for those before them to be read, and the
   // ack waits behind chunks of the way back, 20 to 30 ms where both directions are full (docs/performance.md).
   static constexpr absl::Duration kAckLateness = absl::Milliseconds(40);
+  static constexpr int64_t kSteadyFactor = 16;
   // No link needs more, however fast; a window of a link of unknown rate holds so many.
   static constexpr int64_t kEnoughChunks = 16;
 
@@ -49,6 +52,7 @@ class LinkWindows {
     int64_t fixed_bytes = 0;           // the size of every window; 0 for windows that suit their links
     int64_t connections = 1;           // that a link has
     int64_t bytes_per_connection = 0;  // of a bandwidth-delay product; 0: all connections are used
+    bool loss_limited = false;         // each loss makes a connection slower
   };
 
   explicit LinkWindows(Options options) : options_(options) {}

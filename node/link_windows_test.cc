@@ -36,7 +36,7 @@ class LinkWindowsTest : public ::testing::Test {
   int64_t BytesFor(NodeId neighbour) const { return windows_.For(neighbour).value_or(LinkWindow()).size_bytes; }
 
   DetourSelector detours_{NodeId(1)};
-  LinkWindows windows_{{.connections = kConnections, .bytes_per_connection = 32768}};
+  LinkWindows windows_{{.connections = kConnections, .bytes_per_connection = 32768, .loss_limited = true}};
 };
 
 TEST_F(LinkWindowsTest, HoldTwiceTheBandwidthDelayProduct) {
@@ -158,6 +158,16 @@ TEST_F(LinkWindowsTest, PaceConnectionsAtTheFastestRateOfALivePolicy) {
   EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 16e6);
   windows_.RetirePolicies(PolicyVersion(3));
   EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 8e6);
+}
+
+TEST_F(LinkWindowsTest, UseFewConnectionsThatLossesDoNotHoldBack) {
+  LinkWindows steady({.connections = kConnections, .bytes_per_connection = 32768});
+  Add(Slice(1));
+  steady.AddPolicy(Slice(1), detours_);
+  EXPECT_EQ(windows_.For(kNear)->connections, 3);
+  EXPECT_EQ(steady.For(kNear)->connections, 1);
+  EXPECT_EQ(windows_.For(kFar)->connections, kConnections);
+  EXPECT_EQ(steady.For(kFar)->connections, 1'000'000 / (LinkWindows::kSteadyFactor * 32768));
 }
 
 TEST_F(LinkWindowsTest, APaceIsAboveWhatIsMeasured) {

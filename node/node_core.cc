@@ -19,11 +19,12 @@ constexpr int64_t kRelayChunks = 64;
 // Whoever stops daemons kills those that take much longer.
 constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
 
-PeerNetwork::Limits LimitsOf(const JobConfig& config) {
+PeerNetwork::Limits LimitsOf(const JobConfig& config, bool loss_limited) {
   PeerNetwork::Limits limits;
   const int64_t by_default_bytes = KeptBytes(kRelayChunks, config.chunk_max_elements);
   limits.relay_bytes = config.relay_bytes > 0 ? config.relay_bytes : by_default_bytes;
   limits.unknown_bytes = config.early_bytes > 0 ? config.early_bytes : by_default_bytes;
+  limits.loss_limited = loss_limited;
   return limits;
 }
 
@@ -177,7 +178,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   WorkerDesk::Listener* desk_listener = this;
   joined_->network = std::make_unique<PeerNetwork>(
       PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
-      LimitsOf(accepted.config), network_listener);
+      LimitsOf(accepted.config, options_.loss_limited), network_listener);
   joined_->engine = std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                                   joined_->network.get(), &computations_, engine_listener);
   joined_->desk = std::make_unique<WorkerDesk>(accepted.node, accepted.config, &book_, joined_->engine.get(),

@@ -28,6 +28,8 @@ struct NodeOptions {
   std::string scheduler_address;  // tcp://host:port
   std::string job;                // empty: whichever job the scheduler runs
   Incarnation incarnation;        // differs between any two starts of this node
+  // Its connections have a congestion control that takes each loss for a full queue, such as CUBIC.
+  bool loss_limited = false;
 };
 
 class NodeCore : public Protocol,

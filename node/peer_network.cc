@@ -33,7 +33,10 @@ PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limi
       listener_(listener),
       next_connection_(kFirstPeerConnection.value()),
       tracker_(config.resend_after),
-      windows_({config.window_bytes, config.connections_per_link, config.bytes_per_connection}),
+      windows_({.fixed_bytes = config.window_bytes,
+                .connections = config.connections_per_link,
+                .bytes_per_connection = config.bytes_per_connection,
+                .loss_limited = limits.loss_limited}),
       detours_(identity_.node),
       tick_(std::min(config.heartbeat, config.resend_after)) {}
 

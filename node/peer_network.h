@@ -61,6 +61,7 @@ class PeerNetwork {
     size_t waiting_control = 1 << 16;  // control messages per neighbour while its connection is down
     size_t inbound_connections = 1 << 14;
     size_t denied_sources = 1 << 12;  // remembered for a grant; others try again without one
+    bool loss_limited = false;        // what a connection carries (LinkWindows)
   };
 
   PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);

@@ -33,8 +33,9 @@ struct JobConfig {
   uint32_t workers = 1;           // of the joining node
   uint32_t rounds_in_flight = 1;  // per key
   uint32_t connections_per_link = 4;
-  // A link uses no more of them than have so much each of its bandwidth-delay product (node/link_windows.h); 0: all.
-  int64_t bytes_per_connection = 1 << 20;
+  // A link uses no more of them than have so much each of its bandwidth-delay product, or a multiple where losses do
+  // not hold a connection back (node/link_windows.h); 0: all.
+  int64_t bytes_per_connection = 65536;
   int64_t window_bytes = 0;  // in flight per directed link; 0: what suits the link (node/link_windows.h)
   int64_t early_bytes = 0;   // room for data whose policy is not yet known; 0: as much as the model
   int64_t relay_bytes = 0;   // room for chunks to be forwarded; 0: 64 chunks

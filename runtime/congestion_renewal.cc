@@ -8,17 +8,16 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "runtime/congestion_control.h"
 
 namespace banyan {
 namespace {
 
-constexpr absl::string_view kBbr = "bbr";
 // Every kernel has it, and lets everybody have it.
 constexpr absl::string_view kOther = "reno";
 
@@ -53,17 +52,10 @@ bool CongestionRenewal::IsIdle() const {
   return ioctl(fd_, SIOCOUTQ, &unacknowledged_bytes) == 0 && unacknowledged_bytes == 0;
 }
 
-bool CongestionRenewal::UsesBbr() const {
-  std::array<char, 16> name = {};
-  socklen_t size = name.size();
-  return getsockopt(fd_, IPPROTO_TCP, TCP_CONGESTION, name.data(), &size) == 0 &&
-         absl::string_view(name.data()) == kBbr;
-}
-
 bool CongestionRenewal::HasForgotten(double pace_bps) const {
   tcp_cc_info info = {};
   socklen_t size = sizeof(info);
-  if (!UsesBbr() || getsockopt(fd_, IPPROTO_TCP, TCP_CC_INFO, &info, &size) != 0) return false;
+  if (CongestionControlOf(fd_) != kBbr || getsockopt(fd_, IPPROTO_TCP, TCP_CC_INFO, &info, &size) != 0) return false;
   const uint64_t bytes_per_second = (uint64_t{info.bbr.bbr_bw_hi} << 32) | info.bbr.bbr_bw_lo;
   // Nothing is what it believes before its first round trip.
   return bytes_per_second > 0 && 8 * static_cast<double>(bytes_per_second) < kForgotten * pace_bps;
@@ -73,7 +65,7 @@ bool CongestionRenewal::HasForgotten(double pace_bps) const {
 // the kernel gives it on request, too.
 bool CongestionRenewal::Renew(Timestamp now) {
   renewed_at_ = now;
-  return UsesBbr() && SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);
+  return CongestionControlOf(fd_) == kBbr && SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);
 }
 
 }  // namespace banyan

@@ -42,7 +42,6 @@ class CongestionRenewal {
  private:
   bool IsIdle() const;
   bool HasForgotten(double pace_bps) const;
-  bool UsesBbr() const;
   bool Renew(Timestamp now);
 
   int fd_ = -1;

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "node/node_core.h"
 #include "runtime/compute_pool.h"
+#include "runtime/congestion_control.h"
 #include "runtime/node_host.h"
 #include "runtime/steady_clock.h"
 
@@ -46,7 +47,8 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
                                                       .address = address,
                                                       .scheduler_address = options.scheduler,
                                                       .job = options.job,
-                                                      .incarnation = NewIncarnation()});
+                                                      .incarnation = NewIncarnation(),
+                                                      .loss_limited = NewConnectionsAreLossLimited()});
       });
   if (!host.ok()) return host.status();
   return std::make_unique<LocalNode>(*std::move(host), std::move(address));

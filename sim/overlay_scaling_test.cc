@@ -18,7 +18,7 @@ TEST(OverlayScalingTest, EverythingInBytesIsDivided) {
   const OverlayConfig scaled = ScaleOverlay(ThreeNodes(), 64);
   EXPECT_EQ(scaled.chunks.max_elements, 1024);
   EXPECT_EQ(*scaled.transport.window_bytes, 15);
-  EXPECT_EQ(scaled.transport.bytes_per_connection, (1 << 20) / 64);
+  EXPECT_EQ(scaled.transport.bytes_per_connection, 1024);
   EXPECT_EQ(scaled.awareness.probe_chunk_bytes, 625);
   EXPECT_EQ(scaled.transport.early_bytes, 1000000);
   EXPECT_EQ(*scaled.nodes[0].up_cap_bps, 125000);

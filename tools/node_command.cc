@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "node/node_core.h"
 #include "runtime/compute_pool.h"
+#include "runtime/congestion_control.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
@@ -118,7 +119,8 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
                                              .address = flags.advertise.empty() ? address : flags.advertise,
                                              .scheduler_address = flags.scheduler,
                                              .job = flags.job,
-                                             .incarnation = NewIncarnation()});
+                                             .incarnation = NewIncarnation(),
+                                             .loss_limited = NewConnectionsAreLossLimited()});
   if (flags.http.empty()) return RunUntilStopped(signals, **host, std::move(core));
   const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
       flags.http, [&snapshot] { return CollectReport(snapshot); }, log);

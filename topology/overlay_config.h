@@ -93,8 +93,9 @@ struct ChunksConfig {
 
 struct TransportConfig {
   std::optional<int> connections;  // data connections per link; empty means auto
-  // With `auto` a link uses no more connections than have so much each of its bandwidth-delay product; 0: all.
-  int64_t bytes_per_connection = 1 << 20;
+  // With `auto` a link uses no more connections than have so much each of its bandwidth-delay product, or a multiple
+  // where losses do not hold a connection back (node/link_windows.h); 0: all.
+  int64_t bytes_per_connection = 65536;
   std::optional<int64_t> window_bytes;  // bytes in flight per link; empty means auto: from its bandwidth-delay product
   int64_t early_bytes = 64 * 1000 * 1000;  // data of rounds that are not open yet, per node
   int64_t relay_bytes = 64 * 1000 * 1000;  // chunks passing through, per node
