@@ -59,7 +59,7 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     LinkWindow& window = entry->second[neighbour.node];
     window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
     window.connections = connections;
-    const bool is_paced = rate_bps > 0 && rate_bps >= neighbour.rate_bps;
+    const bool is_paced = neighbour.rate_bps > 0 && rate_bps >= neighbour.rate_bps;
     window.ack_time = round_trip + kAckLateness;
     window.rate_bps = rate_bps;
     window.pace_bps = is_paced ? neighbour.rate_bps : kUnpaced;

@@ -189,8 +189,11 @@ TEST_F(LinkWindowsTest, APaceGrowsWithALinkThatHasBecomeFaster) {
 TEST_F(LinkWindowsTest, DoNotPaceALinkOfUnknownRate) {
   PolicySlice slice = Slice(1);
   slice.neighbours[0].rate_bps = 0;
+  slice.neighbours[1].rate_bps = 0;
+  slice.neighbours[1].capped_bps = 1e6;
   Add(slice);
   EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
+  EXPECT_EQ(windows_.For(kFar)->pace_bps, kUnpaced);
 }
 
 }  // namespace
