@@ -14,6 +14,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/congestion_control.h"
 #include "runtime/file_descriptor.h"
 
 namespace banyan {
@@ -47,12 +48,7 @@ class CongestionRenewalTest : public ::testing::Test {
     return setsockopt(sender_.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) ==
            0;
   }
-  std::string InUse() const {
-    std::array<char, 16> name = {};
-    socklen_t size = name.size();
-    getsockopt(sender_.get(), IPPROTO_TCP, TCP_CONGESTION, name.data(), &size);
-    return name.data();
-  }
+  std::string InUse() const { return CongestionControlOf(sender_.get()); }
   // Sends and waits until the other end has it, and this end knows.
   void Exchange() {
     std::array<char, 1000> bytes = {};
