@@ -1,5 +1,6 @@
 #include "node/link_windows.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "gtest/gtest.h"
@@ -184,6 +185,17 @@ TEST_F(LinkWindowsTest, APaceGrowsWithALinkThatHasBecomeFaster) {
   // Of what goes at a pace a hundredth is lost between chunks.
   for (int look = 0; look < 10; ++look) pace_bps = PaceAfter(8e6, 0.99 * pace_bps);
   EXPECT_GT(pace_bps, 3 * 8e6);
+}
+
+TEST_F(LinkWindowsTest, APaceDoesNotFallWithWhatIsMeasuredAtIt) {
+  double rate_bps = 8e6;
+  for (int policy = 0; policy < 50; ++policy) {
+    double pace_bps = rate_bps;
+    // Headers of small chunks, and what is lost between them, take a twenty-fifth.
+    for (int look = 0; look < 20; ++look) pace_bps = PaceAfter(rate_bps, std::min(8e6, 0.96 * pace_bps));
+    rate_bps = std::min(8e6, 0.96 * pace_bps);
+  }
+  EXPECT_DOUBLE_EQ(rate_bps, 8e6);
 }
 
 TEST_F(LinkWindowsTest, DoNotPaceALinkOfUnknownRate) {
