@@ -59,7 +59,7 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, ConnectionUp& up);
   void Handle(StepContext& step, ConnectionDown& down);
   void Handle(StepContext& step, DeadlineReached&);
-  void Handle(StepContext& step, ClientCalled& called);
+  void Handle(StepContext& step, WorkerCalled& called);
   void Handle(StepContext& step, ComputationFinished& finished);
   void Handle(StepContext&, RecordPersisted&) {}
   void Handle(StepContext& step, StopRequested&);
@@ -104,7 +104,7 @@ class NodeCore : public Protocol,
   SchedulerClient scheduler_;
   std::optional<Joined> joined_;
   // Before this node has joined: calls of workers, and who is behind which connection.
-  std::deque<ClientCall> early_calls_;
+  std::deque<WorkerCall> early_calls_;
   std::map<ConnectionId, PeerHello> early_hellos_;
   absl::Status failure_;  // from Fail, not yet taken
   LogLevel failure_level_ = LogLevel::kError;

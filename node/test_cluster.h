@@ -95,7 +95,7 @@ class TestCluster {
   void Carry(uint32_t from, Connect connect);
   void Carry(uint32_t from, Send send);
   void Deliver(uint32_t from, uint32_t to, ConnectionId connection, Message message, Payload payload);
-  RequestId Call(uint32_t node, ClientCall call);
+  RequestId Call(uint32_t node, WorkerCall call);
   void AnswerOfScheduler();
   uint32_t NodeAt(const std::string& address) const;
 

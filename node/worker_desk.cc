@@ -54,33 +54,33 @@ WorkerDesk::LocalKey* WorkerDesk::FindLocal(KeyId key) {
 
 template <typename Call>
 WorkerDesk::Subject WorkerDesk::SubjectOf(const Call& call) {
-  if constexpr (std::is_same_v<Call, ClientInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
-  if constexpr (std::is_same_v<Call, ClientBarrier>) return {"barrier", {}, {}};
+  if constexpr (std::is_same_v<Call, WorkerInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
+  if constexpr (std::is_same_v<Call, WorkerBarrier>) return {"barrier", {}, {}};
   if constexpr (requires { call.key; }) {
     const LocalKey* local = FindLocal(call.key);
     if (local == nullptr || call.worker.value() >= workers_.size()) {
       return {absl::StrCat("key ", call.key.value()), call.key, {}};
     }
     const Round last = local->last_push[call.worker.value()];
-    if constexpr (std::is_same_v<Call, ClientRegisterWeights>) {
+    if constexpr (std::is_same_v<Call, WorkerRegisterWeights>) {
       return {absl::StrCat("weights of key '", local->name, "'"), call.key, {}};
     }
-    const Round round = std::is_same_v<Call, ClientPull> ? last : last.Next();
+    const Round round = std::is_same_v<Call, WorkerPull> ? last : last.Next();
     return {RoundText(local->name, round), call.key, round};
   }
   return {absl::StrCat("worker ", call.worker.value()), {}, {}};
 }
 
-void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
+void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
   std::visit(
       [&](auto& concrete) {
         using Call = std::decay_t<decltype(concrete)>;
-        if constexpr (!std::is_same_v<Call, ClientDetach>) {
+        if constexpr (!std::is_same_v<Call, WorkerDetach>) {
           if (!failed_.ok()) {
             const Subject subject = SubjectOf(concrete);
             return Complete(step, concrete.request, Failed(subject.text, failed_), subject.key, subject.round);
           }
-          if constexpr (!std::is_same_v<Call, ClientAttach>) {
+          if constexpr (!std::is_same_v<Call, WorkerAttach>) {
             if (!IsAttached(concrete.worker)) {
               return Complete(
                   step, concrete.request,
@@ -93,7 +93,7 @@ void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
       call);
 }
 
-void WorkerDesk::On(StepContext& step, ClientAttach& call) {
+void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
   if (call.worker.value() >= workers_.size()) {
     return Complete(step, call.request,
                     absl::InvalidArgumentError(absl::StrCat(
@@ -115,7 +115,7 @@ void WorkerDesk::On(StepContext& step, ClientAttach& call) {
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
 
-void WorkerDesk::On(StepContext& step, ClientDetach& call) {
+void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!IsAttached(call.worker)) return;
   workers_[call.worker.value()].state = call.clean ? WorkerState::kDone : WorkerState::kAbsent;
   if (!failed_.ok()) return;
@@ -238,7 +238,7 @@ void WorkerDesk::WaitFor(StepContext& step, RequestId request, LocalKey& local, 
   Complete(step, request, absl::OkStatus(), local.key, round);
 }
 
-void WorkerDesk::On(StepContext& step, ClientPush& call) {
+void WorkerDesk::On(StepContext& step, WorkerPush& call) {
   const RoundKind kind = call.flush ? RoundKind::kFlush : RoundKind::kAggregate;
   absl::StatusOr<Round> round = TakePart(call.worker, call.key, kind, std::move(call.gradient), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
@@ -251,7 +251,7 @@ void WorkerDesk::On(StepContext& step, ClientPush& call) {
   if (local.rounds.at(*round).pushed == workers_.size()) ContributeRound(step, local, *round);
 }
 
-void WorkerDesk::On(StepContext& step, ClientBroadcast& call) {
+void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
   absl::StatusOr<Round> round =
       TakePart(call.worker, call.key, RoundKind::kBroadcast, std::move(call.values), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
@@ -260,7 +260,7 @@ void WorkerDesk::On(StepContext& step, ClientBroadcast& call) {
   if (local.rounds.at(*round).pushed == workers_.size()) ContributeRound(step, local, *round);
 }
 
-void WorkerDesk::On(StepContext& step, ClientPull& call) {
+void WorkerDesk::On(StepContext& step, WorkerPull& call) {
   LocalKey* local = FindLocal(call.key);
   if (local == nullptr || !local->init_contributed) {
     return Complete(step, call.request,
@@ -270,7 +270,7 @@ void WorkerDesk::On(StepContext& step, ClientPull& call) {
   WaitFor(step, call.request, *local, local->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::On(StepContext& step, ClientBarrier& call) {
+void WorkerDesk::On(StepContext& step, WorkerBarrier& call) {
   const uint64_t barrier = workers_[call.worker.value()].barriers++;
   for (uint32_t other = 0; other < workers_.size(); ++other) {
     if (workers_[other].state != WorkerState::kDone || workers_[other].barriers > barrier) continue;
@@ -281,13 +281,13 @@ void WorkerDesk::On(StepContext& step, ClientBarrier& call) {
   if (waiting.size() == workers_.size()) scheduler_->EnterBarrier(barrier);
 }
 
-void WorkerDesk::On(StepContext& step, ClientReportLoss& call) {
+void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
   progress_.step = call.step;
   progress_.loss = call.loss;
   Complete(step, call.request, absl::OkStatus());
 }
 
-void WorkerDesk::On(StepContext& step, ClientRegisterWeights& call) {
+void WorkerDesk::On(StepContext& step, WorkerRegisterWeights& call) {
   const LocalKey* local = FindLocal(call.key);
   absl::Status status;
   if (local == nullptr || !local->init_contributed) {

@@ -11,9 +11,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "core/client.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "core/worker_call.h"
 #include "node/computation_table.h"
 #include "node/policy_book.h"
 #include "node/round_engine.h"
@@ -41,7 +41,7 @@ class WorkerDesk {
   WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
              SchedulerClient* scheduler, ComputationTable* computations, Listener* listener);
 
-  void OnCall(StepContext& step, ClientCall call);
+  void OnCall(StepContext& step, WorkerCall call);
 
   // New rows are in the key table.
   void OnKeysAssigned(StepContext& step);
@@ -91,21 +91,21 @@ class WorkerDesk {
     std::map<Round, LocalRound> rounds;
   };
 
-  void On(StepContext& step, ClientAttach& call);
-  void On(StepContext& step, ClientDetach& call);
-  void On(StepContext& step, ClientInit& call);
-  void On(StepContext& step, ClientPush& call);
-  void On(StepContext& step, ClientPull& call);
-  void On(StepContext& step, ClientBroadcast& call);
-  void On(StepContext& step, ClientBarrier& call);
-  void On(StepContext& step, ClientReportLoss& call);
-  void On(StepContext& step, ClientRegisterWeights& call);
+  void On(StepContext& step, WorkerAttach& call);
+  void On(StepContext& step, WorkerDetach& call);
+  void On(StepContext& step, WorkerInit& call);
+  void On(StepContext& step, WorkerPush& call);
+  void On(StepContext& step, WorkerPull& call);
+  void On(StepContext& step, WorkerBroadcast& call);
+  void On(StepContext& step, WorkerBarrier& call);
+  void On(StepContext& step, WorkerReportLoss& call);
+  void On(StepContext& step, WorkerRegisterWeights& call);
 
   // What needs a worker that said good-bye can never be.
   static absl::Status HasLeft(const std::string& what, uint32_t worker);
 
   // worker_desk_keys.cc
-  absl::Status CheckInit(const ClientInit& call) const;
+  absl::Status CheckInit(const WorkerInit& call) const;
   void ContributeInit(StepContext& step, LocalKey& local);
   // Takes one worker's part of its next round, and contributes when it was the last; the round, or why not.
   absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);

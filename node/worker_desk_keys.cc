@@ -13,7 +13,7 @@ constexpr size_t kLongestKeyName = 256;
 
 }  // namespace
 
-absl::Status WorkerDesk::CheckInit(const ClientInit& call) const {
+absl::Status WorkerDesk::CheckInit(const WorkerInit& call) const {
   if (call.name.empty() || call.name.size() > kLongestKeyName) {
     return absl::InvalidArgumentError(
         absl::StrCat("a key's name has 1 to ", kLongestKeyName, " bytes, got ", call.name.size()));
@@ -43,7 +43,7 @@ absl::Status WorkerDesk::CheckInit(const ClientInit& call) const {
   return absl::OkStatus();
 }
 
-void WorkerDesk::On(StepContext& step, ClientInit& call) {
+void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   absl::Status sound = CheckInit(call);
   if (!sound.ok()) return Complete(step, call.request, std::move(sound));
   auto [entry, is_new] = keys_.try_emplace(call.name);

@@ -16,11 +16,11 @@
 #include "core/event.h"
 #include "core/protocol.h"
 #include "core/time.h"
-#include "runtime/client_gate.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
 #include "runtime/record_log.h"
 #include "runtime/transport.h"
+#include "runtime/worker_gate.h"
 
 namespace banyan {
 
@@ -31,7 +31,7 @@ class Driver {
     std::shared_ptr<EventQueue> queue;  // shared with threads that may post late
     Transport* transport = nullptr;
     ComputePool* pool = nullptr;
-    ClientGate* gate = nullptr;
+    WorkerGate* gate = nullptr;
     RecordLog* record_log = nullptr;
     std::function<void(LogLevel, absl::string_view)> log;
     // Computations on at most so many bytes run on this thread, some of them between any two looks at the sockets.

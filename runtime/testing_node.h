@@ -58,15 +58,15 @@ class TestingNode : public Protocol {
     bool complete = false;
   };
 
-  void On(ClientAttach& call);
-  void On(ClientDetach& call);
-  void On(ClientInit& call);
-  void On(ClientPush& call);
-  void On(ClientPull& call);
-  void On(ClientBroadcast& call);
-  void On(ClientBarrier& call);
-  void On(ClientReportLoss& call);
-  void On(ClientRegisterWeights& call);
+  void On(WorkerAttach& call);
+  void On(WorkerDetach& call);
+  void On(WorkerInit& call);
+  void On(WorkerPush& call);
+  void On(WorkerPull& call);
+  void On(WorkerBroadcast& call);
+  void On(WorkerBarrier& call);
+  void On(WorkerReportLoss& call);
+  void On(WorkerRegisterWeights& call);
 
   void Take(Key& key, WorkerId worker, Part part, bool broadcast);
   void Finish(Key& key);

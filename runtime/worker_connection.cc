@@ -31,7 +31,7 @@ Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
 
 }  // namespace
 
-WorkerConnection::WorkerConnection(std::shared_ptr<ClientGate> gate, std::shared_ptr<SegmentBudget> budget,
+WorkerConnection::WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget,
                                    std::string node_name, Reply reply)
     : gate_(std::move(gate)), budget_(std::move(budget)), node_name_(std::move(node_name)), reply_(std::move(reply)) {}
 
@@ -86,7 +86,7 @@ absl::Status WorkerConnection::On(const AttachWorker& attach) {
   Start(
       Buffer(),
       [&](RequestId request) {
-        return ClientAttach{request, attach.worker};
+        return WorkerAttach{request, attach.worker};
       },
       [weak = weak_from_this(), call = attach.call](const CompleteRequest& complete) {
         if (auto self = weak.lock()) self->Attached(call, complete);
@@ -203,14 +203,14 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
     key = tensors_.at(call.tensor).key;
     name = tensors_.at(call.tensor).name;
   }
-  const auto make = [&](RequestId request) -> ClientCall {
+  const auto make = [&](RequestId request) -> WorkerCall {
     switch (call.kind) {
       case TensorCallKind::kInit:
-        return ClientInit{request, worker, name, std::move(gradient)};
+        return WorkerInit{request, worker, name, std::move(gradient)};
       case TensorCallKind::kPush:
       case TensorCallKind::kPushPull:
       case TensorCallKind::kFlush:
-        return ClientPush{request,
+        return WorkerPush{request,
                           worker,
                           key,
                           std::move(gradient),
@@ -218,13 +218,13 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
                           HasResult(call.kind),
                           call.kind == TensorCallKind::kFlush};
       case TensorCallKind::kPull:
-        return ClientPull{request, worker, key};
+        return WorkerPull{request, worker, key};
       case TensorCallKind::kRegisterWeights:
-        return ClientRegisterWeights{request, worker, key, std::move(gradient)};
+        return WorkerRegisterWeights{request, worker, key, std::move(gradient)};
       case TensorCallKind::kBroadcast:
         break;
     }
-    return ClientBroadcast{request, worker, key, std::move(gradient), call.priority};
+    return WorkerBroadcast{request, worker, key, std::move(gradient), call.priority};
   };
   Start(std::move(result), make, [weak = weak_from_this(), call](const CompleteRequest& complete) {
     if (auto self = weak.lock()) self->TensorCallDone(call, complete);
@@ -257,18 +257,18 @@ void WorkerConnection::GradientReleased(TensorId id, uint32_t slot) {
 }
 
 absl::Status WorkerConnection::On(const BarrierCall& call) {
-  StartPlain(call.call, [](RequestId request, WorkerId worker) { return ClientBarrier{request, worker}; });
+  StartPlain(call.call, [](RequestId request, WorkerId worker) { return WorkerBarrier{request, worker}; });
   return absl::OkStatus();
 }
 
 absl::Status WorkerConnection::On(const ReportLossCall& call) {
   StartPlain(call.call, [&call](RequestId request, WorkerId worker) {
-    return ClientReportLoss{request, worker, call.step, call.loss};
+    return WorkerReportLoss{request, worker, call.step, call.loss};
   });
   return absl::OkStatus();
 }
 
-void WorkerConnection::StartPlain(CallId call, const std::function<ClientCall(RequestId, WorkerId)>& make) {
+void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make) {
   WorkerId worker;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -288,7 +288,7 @@ absl::Status WorkerConnection::On(const WorkerGoodBye&) {
   return absl::OkStatus();
 }
 
-void WorkerConnection::Start(Buffer result, const std::function<ClientCall(RequestId)>& make, ClientGate::Done done) {
+void WorkerConnection::Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;

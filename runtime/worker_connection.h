@@ -18,9 +18,9 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "proto/session_messages.h"
-#include "runtime/client_gate.h"
 #include "runtime/segment_budget.h"
 #include "runtime/tensor_segment.h"
+#include "runtime/worker_gate.h"
 
 namespace banyan {
 
@@ -30,7 +30,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   // not block.
   using Reply = std::function<void(WorkerReply, std::shared_ptr<TensorSegment>)>;
 
-  WorkerConnection(std::shared_ptr<ClientGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
+  WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
                    Reply reply);
 
   // A status that is not OK says that the message makes no sense; the worker has not been told.
@@ -58,15 +58,15 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   absl::Status CheckCall(const TensorCall& call) const;
   Buffer TakeGradient(const TensorCall& call);
   Buffer TakeResult(const TensorCall& call);
-  void StartPlain(CallId call, const std::function<ClientCall(RequestId, WorkerId)>& make);
-  void Start(Buffer result, const std::function<ClientCall(RequestId)>& make, ClientGate::Done done);
+  void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
+  void Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
   void Attached(CallId call, const CompleteRequest& complete);
   void TensorCallDone(const TensorCall& call, const CompleteRequest& complete);
   void CallDone(CallId call, const CompleteRequest& complete);
   void GradientReleased(TensorId tensor, uint32_t slot);
   void Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment = nullptr);
 
-  const std::shared_ptr<ClientGate> gate_;       // shared with all connections and the host
+  const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host
   const std::shared_ptr<SegmentBudget> budget_;  // likewise
   const std::string node_name_;
   const Reply reply_;

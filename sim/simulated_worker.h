@@ -68,7 +68,7 @@ class SimulatedWorker {
   };
 
   RequestId Ask(Kind kind, size_t tensor, Round round, bool wants_result);
-  void Call(ClientCall call);
+  void Call(WorkerCall call);
   void EnterBarrier();
   void Initialise();
   void Compute();

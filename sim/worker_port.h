@@ -1,15 +1,15 @@
 // Where a simulated process hands what its core does for workers: the driver's side of worker attachment. Called on the
 // simulation's thread while the core's actions are carried out; must not call back into the process.
-#ifndef BANYAN_SIM_CLIENT_PORT_H_
-#define BANYAN_SIM_CLIENT_PORT_H_
+#ifndef BANYAN_SIM_WORKER_PORT_H_
+#define BANYAN_SIM_WORKER_PORT_H_
 
 #include "core/action.h"
 
 namespace banyan {
 
-class ClientPort {
+class WorkerPort {
  public:
-  virtual ~ClientPort() = default;
+  virtual ~WorkerPort() = default;
 
   virtual void OnWriteResult(const WriteResult& write) = 0;
   virtual void OnComplete(const CompleteRequest& completion) = 0;
@@ -19,4 +19,4 @@ class ClientPort {
 
 }  // namespace banyan
 
-#endif  // BANYAN_SIM_CLIENT_PORT_H_
+#endif  // BANYAN_SIM_WORKER_PORT_H_

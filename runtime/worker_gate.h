@@ -3,8 +3,8 @@
 //
 // Thread-safe. Shared by the host and by workers' connections, which may outlive it: after Close every request ends at
 // once.
-#ifndef BANYAN_RUNTIME_CLIENT_GATE_H_
-#define BANYAN_RUNTIME_CLIENT_GATE_H_
+#ifndef BANYAN_RUNTIME_WORKER_GATE_H_
+#define BANYAN_RUNTIME_WORKER_GATE_H_
 
 #include <cstdint>
 #include <functional>
@@ -17,20 +17,20 @@
 #include "absl/status/status.h"
 #include "core/action.h"
 #include "core/buffer.h"
-#include "core/client.h"
 #include "core/ids.h"
+#include "core/worker_call.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
 
 namespace banyan {
 
-class ClientGate : public std::enable_shared_from_this<ClientGate> {
+class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
  public:
   // Runs once per request, on any thread, without locks held.
   using Done = std::function<void(const CompleteRequest&)>;
 
   // `pool` is used until Close returns.
-  ClientGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
+  WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
 
   // A worker id belongs to one connection at a time: ALREADY_EXISTS when it is taken. Once closed, why.
   absl::Status Reserve(WorkerId worker);
@@ -38,7 +38,7 @@ class ClientGate : public std::enable_shared_from_this<ClientGate> {
 
   // Posts the call that `make` gives for the new request id. `result` is the memory that results are written into;
   // empty for requests without one.
-  void Call(Buffer result, const std::function<ClientCall(RequestId)>& make, Done done);
+  void Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done);
   void Detach(WorkerId worker, bool clean);
 
   // For the protocol thread, in the order of the actions.
@@ -71,4 +71,4 @@ class ClientGate : public std::enable_shared_from_this<ClientGate> {
 
 }  // namespace banyan
 
-#endif  // BANYAN_RUNTIME_CLIENT_GATE_H_
+#endif  // BANYAN_RUNTIME_WORKER_GATE_H_

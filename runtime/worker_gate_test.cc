@@ -1,4 +1,4 @@
-#include "runtime/client_gate.h"
+#include "runtime/worker_gate.h"
 
 #include <future>
 #include <memory>
@@ -11,27 +11,27 @@
 namespace banyan {
 namespace {
 
-class ClientGateTest : public testing::Test {
+class WorkerGateTest : public testing::Test {
  protected:
   // A barrier's request, as posted; its end goes to `ends_`.
   RequestId Call(Buffer result = Buffer()) {
     gate_->Call(
         std::move(result),
         [](RequestId request) {
-          return ClientBarrier{request, WorkerId(0)};
+          return WorkerBarrier{request, WorkerId(0)};
         },
         [this](const CompleteRequest& complete) { ends_.push_back(complete); });
     std::vector<Event> events = queue_->Take();
-    return events.empty() ? RequestId() : std::get<ClientBarrier>(std::get<ClientCalled>(events.at(0)).call).request;
+    return events.empty() ? RequestId() : std::get<WorkerBarrier>(std::get<WorkerCalled>(events.at(0)).call).request;
   }
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
-  std::shared_ptr<ClientGate> gate_ = std::make_shared<ClientGate>(queue_, pool_);
+  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
   std::vector<CompleteRequest> ends_;
 };
 
-TEST_F(ClientGateTest, EachRequestHasItsOwnIdAndEndsOnce) {
+TEST_F(WorkerGateTest, EachRequestHasItsOwnIdAndEndsOnce) {
   const RequestId first = Call();
   const RequestId second = Call();
   EXPECT_LT(first, second);
@@ -43,7 +43,7 @@ TEST_F(ClientGateTest, EachRequestHasItsOwnIdAndEndsOnce) {
   EXPECT_EQ(ends_[0].round, Round(2));
 }
 
-TEST_F(ClientGateTest, WritesToNobodyAreDropped) {
+TEST_F(WorkerGateTest, WritesToNobodyAreDropped) {
   gate_->Write({RequestId(99), 0, Buffer::Allocate(4)});
   const RequestId request = Call();
   gate_->Write({request, 0, Buffer::Allocate(4)});
@@ -52,7 +52,7 @@ TEST_F(ClientGateTest, WritesToNobodyAreDropped) {
   EXPECT_TRUE(ends_[0].status.ok());
 }
 
-TEST_F(ClientGateTest, ASmallResultWaitsForNoOtherThread) {
+TEST_F(WorkerGateTest, ASmallResultWaitsForNoOtherThread) {
   std::promise<void> go_on;
   pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
   const Buffer result = Buffer::Allocate(4);
@@ -65,7 +65,7 @@ TEST_F(ClientGateTest, ASmallResultWaitsForNoOtherThread) {
   go_on.set_value();
 }
 
-TEST_F(ClientGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
+TEST_F(WorkerGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
   std::promise<void> go_on;
   pool_.Submit([wait = go_on.get_future().share()] { wait.wait(); });
   const RequestId request = Call(Buffer::Allocate(1 << 20));
@@ -80,7 +80,7 @@ TEST_F(ClientGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
   EXPECT_EQ(ends_.size(), 2u);
 }
 
-TEST_F(ClientGateTest, AWorkerIdIsReservedOnce) {
+TEST_F(WorkerGateTest, AWorkerIdIsReservedOnce) {
   EXPECT_TRUE(gate_->Reserve(WorkerId(1)).ok());
   EXPECT_EQ(gate_->Reserve(WorkerId(1)).code(), absl::StatusCode::kAlreadyExists);
   EXPECT_TRUE(gate_->Reserve(WorkerId(2)).ok());
