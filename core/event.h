@@ -1,4 +1,5 @@
-// What can happen to a protocol core. Drivers make events; cores react to them. Values, movable; thread-compatible.
+// The events that can happen to a protocol core. Drivers make events; cores react to them. Values, movable;
+// thread-compatible.
 #ifndef BANYAN_CORE_EVENT_H_
 #define BANYAN_CORE_EVENT_H_
 

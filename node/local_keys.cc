@@ -25,6 +25,7 @@ LocalRound& LocalKey::OpenRound(Round round, RoundKind kind, uint32_t workers) {
   state.kind = kind;
   state.gradients.resize(workers);
   state.has_pushed.resize(workers);
+  state.asked.resize(workers);
   return state;
 }
 

@@ -32,6 +32,7 @@ struct LocalRound {
   uint32_t pushed = 0;
   std::vector<Buffer> gradients;  // by worker, until they are summed
   std::vector<bool> has_pushed;   // by worker; empty for round 0
+  std::vector<bool> asked;        // by worker: one of its calls waits, or has waited, for the result
   std::vector<RequestId> waiting;
   bool contributed = false;
   bool complete = false;

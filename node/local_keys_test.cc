@@ -115,6 +115,7 @@ TEST_F(LocalKeysTest, OpensARoundOnce) {
   const LocalRound& again = local.OpenRound(Round(1), RoundKind::kAggregate, 2);
   EXPECT_EQ(again.kind, RoundKind::kFlush);
   EXPECT_EQ(again.pushed, 1u);
+  EXPECT_EQ(again.asked.size(), 2u);
 }
 
 TEST_F(LocalKeysTest, CountsElementsAndProgress) {

@@ -170,6 +170,7 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
   local.init_contributed = true;
   LocalRound& round = local.rounds[Round(0)];
   round.kind = RoundKind::kBroadcast;
+  round.asked.assign(workers_.size(), true);
   round.waiting = std::move(local.init_requests);
   Contribution contribution;
   contribution.kind = RoundKind::kBroadcast;
@@ -261,6 +262,7 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
 
 void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
+  state.asked[worker.value()] = true;
   // Kept here and in the engine until every worker has pushed the next round.
   engine_->Replay(local.key, round, [&](int64_t first_element, const Buffer& values) {
     step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
@@ -340,6 +342,10 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   if (state.contributed && !was_complete) synchronisation_.End(step.now);
   local->last_complete = std::max(local->last_complete, round);
   for (RequestId request : std::exchange(state.waiting, {})) Complete(step, request, absl::OkStatus(), key, round);
+  for (uint32_t worker = 0; worker < state.has_pushed.size() && !was_complete; ++worker) {
+    if (!state.has_pushed[worker] || state.asked[worker]) continue;
+    step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
+  }
   local->DropOldRounds();
 }
 
@@ -352,6 +358,7 @@ void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   if (!failed_.ok()) return;
   failed_ = status;
+  step.actions.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{status});
   auto fail = [&](const std::vector<RequestId>& requests, const std::string& what, KeyId key, Round round) {
     for (RequestId request : requests) Complete(step, request, Failed(what, status), key, round);
   };

@@ -3,6 +3,8 @@
 //
 // Invariants:
 // - Every call is answered exactly once, with an error where it must be.
+// - A worker learns of the end of each round that it pushed: from the answer of a call that asks for the result, or
+//   else from one TellRoundComplete.
 // - After FailAll nothing waits, and every further call ends with the same status.
 #ifndef BANYAN_NODE_WORKER_DESK_H_
 #define BANYAN_NODE_WORKER_DESK_H_
@@ -54,7 +56,8 @@ class WorkerDesk {
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values);
   void OnRoundComplete(StepContext& step, KeyId key, Round round);
   void OnBarrierReleased(StepContext& step, uint64_t barrier);
-  // Answers everything that waits, and from now on every call, with `status`; each answer names its key and round.
+  // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
+  // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
 
   const Progress& progress() const { return progress_; }

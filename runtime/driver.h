@@ -59,6 +59,8 @@ class Driver {
   void Carry(StartComputation action);
   void Carry(WriteResult action);
   void Carry(CompleteRequest action);
+  void Carry(TellRoundComplete action);
+  void Carry(TellJobEnded action);
   void Carry(PersistRecord action);
   void Carry(LogLine action);
   void Carry(Stop action);

@@ -1,10 +1,9 @@
-#include "runtime/operation.h"
-
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "runtime/operation.h"
 
 namespace banyan {
 namespace {
@@ -45,7 +44,7 @@ class SharedResult : public ::testing::Test {
     SessionKey& key = keys_->named.try_emplace("w", 4).first->second;
     key.Opened(TensorId(1), segment_);
     const auto init = key.Take(TensorCallKind::kInit, 1);
-    key.Answered(TensorCallKind::kInit, *init, true);
+    key.Answered(TensorCallKind::kInit, *init, 0);
   }
 
   SlotLease Lend() {

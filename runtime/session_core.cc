@@ -1,5 +1,3 @@
-#include "runtime/session_core.h"
-
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -8,21 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/session_codec.h"
+#include "runtime/session_core.h"
 
 namespace banyan {
 namespace {
 
-// While a caller waits for room and nothing that the node would fail is under way, it asks this often whether the job
-// still lives.
-constexpr std::chrono::seconds kProbePause(1);
 // For answers that depend on nobody but the node.
 constexpr std::chrono::seconds kFarewell(5);
-
-// After these no round of the job can finish any more.
-bool EndsTheJob(absl::StatusCode code) {
-  return code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDataLoss ||
-         code == absl::StatusCode::kAborted || code == absl::StatusCode::kInternal;
-}
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
 
@@ -226,7 +216,7 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
   Lock lock(keys_->mutex);
   std::optional<uint32_t> lent;
   if (use.lent != nullptr) lent = use.lent->slot();
-  const Needs needs{HasGradient(use.kind) && !lent, HasResult(use.kind), OpensRound(use.kind)};
+  const Needs needs{HasGradient(use.kind) && !lent, HasResult(use.kind)};
   const absl::StatusOr<SessionKey::Slots> slots =
       Reserve(lock, name, needs, [&](SessionKey& key) { return key.Take(use.kind, rounds_in_flight_, lent); });
   if (!slots.ok()) {
@@ -254,39 +244,13 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
                                                        TakeSlots take) {
   SessionKey& key = keys_->named.at(name);
-  bool probe = false;
   while (true) {
     if (!failure_.ok()) return failure_;
     if (key.state() == SessionKey::State::kFailed) return key.failure();
     if (const auto slots = take(key)) return *slots;
-    const bool unseen = key.state() == SessionKey::State::kReady && key.awaited() == 0;
-    const bool waits_for_unseen = unseen && key.has_open_rounds();
-    const bool needs_result = needs.result || (needs.round && waits_for_unseen);
-    if (absl::Status held = CheckHeld(key, needs.gradient, needs_result); !held.ok()) return held;
-    if ((waits_for_unseen || (unseen && probe)) && !key.AllResultsLent()) {
-      PullUnseen(lock, name);
-      probe = false;
-      continue;  // its answer may be there already
-    }
-    probe = keys_->changed.wait_for(lock, kProbePause) == std::cv_status::timeout;
+    if (absl::Status held = CheckHeld(key, needs.gradient, needs.result); !held.ok()) return held;
+    keys_->changed.wait(lock);
   }
-}
-
-// Nobody has asked for the result of the last push, so nobody would hear when its round is complete or the job has
-// failed.
-void SessionCore::PullUnseen(Lock& lock, const std::string& name) {
-  SessionKey& key = keys_->named.at(name);
-  const auto slots = key.Take(TensorCallKind::kPull, rounds_in_flight_);
-  if (!slots) return;
-  const CallId id = Register({.type = CallType::kTensor,
-                              .operation = KeyOperation(name, {}),
-                              .name = name,
-                              .kind = TensorCallKind::kPull,
-                              .slots = *slots});
-  const TensorCall pull{id, key.tensor(), TensorCallKind::kPull, 0, slots->result, 0};
-  lock.unlock();
-  Send(id, pull);
-  lock.lock();
 }
 
 SessionCore::OperationPtr SessionCore::Barrier() {
@@ -388,23 +352,43 @@ SlotLease SessionCore::LendResult(const Call& call) {
   return SlotLease(keys_, call.name, key.segment(), SlotLease::Row::kResults, call.slots.result);
 }
 
-void SessionCore::Answered(Call& call, const CallCompleted& completed) {
+void SessionCore::Answered(const Call& call, const CallCompleted& completed) {
+  if (call.type != CallType::kTensor && call.type != CallType::kOpen) return;
   const bool ok = completed.status.ok();
-  if (!ok && EndsTheJob(completed.status.code()) && failure_.ok()) {
-    failure_ = absl::UnavailableError(completed.status.message());
+  SessionKey& key = keys_->named.at(call.name);
+  if (call.type == CallType::kTensor) {
+    key.Answered(call.kind, call.slots, ok ? std::optional<uint64_t>(completed.round.value()) : std::nullopt);
   }
-  if (call.type == CallType::kTensor) keys_->named.at(call.name).Answered(call.kind, call.slots, ok);
-  const bool opens =
-      call.type == CallType::kOpen || (call.type == CallType::kTensor && call.kind == TensorCallKind::kInit);
-  if (!ok && opens) keys_->named.at(call.name).Fail(completed.status);
+  const bool opens = call.type == CallType::kOpen || call.kind == TensorCallKind::kInit;
+  if (!ok && opens) key.Fail(completed.status);
+}
+
+SessionKey* SessionCore::FindKey(TensorId tensor) {
+  const auto name = tensors_.find(tensor);
+  return name == tensors_.end() ? nullptr : &keys_->named.at(name->second);
 }
 
 void SessionCore::On(const SlotFreed& freed) {
   {
     Lock lock(keys_->mutex);
-    const auto name = tensors_.find(freed.tensor);
-    if (name == tensors_.end()) return;
-    keys_->named.at(name->second).GradientFreed(freed.gradient_slot);
+    if (SessionKey* key = FindKey(freed.tensor)) key->GradientFreed(freed.gradient_slot);
+  }
+  keys_->changed.notify_all();
+}
+
+void SessionCore::On(const RoundCompleted& completed) {
+  {
+    Lock lock(keys_->mutex);
+    if (SessionKey* key = FindKey(completed.tensor)) key->RoundCompleted(completed.round.value());
+  }
+  keys_->changed.notify_all();
+}
+
+// Calls that wait get their own answers, which name their keys and rounds.
+void SessionCore::On(const JobEnded& ended) {
+  {
+    Lock lock(keys_->mutex);
+    if (failure_.ok()) failure_ = absl::UnavailableError(ended.reason.message());
   }
   keys_->changed.notify_all();
 }

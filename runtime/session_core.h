@@ -1,6 +1,9 @@
-// What stands behind a Session: starts operations over a port, and ends them as the node's replies come in.
+// Starts a session's operations over a port, and ends them as the node's replies come in.
 //
 // Thread-safe. Callers' threads copy gradients into shared memory; the port's thread copies results out.
+//
+// Invariants:
+// - The session makes no calls of its own: replies say when a round is over and when the job has ended.
 #ifndef BANYAN_RUNTIME_SESSION_CORE_H_
 #define BANYAN_RUNTIME_SESSION_CORE_H_
 
@@ -72,13 +75,12 @@ class SessionCore {
     bool result_stays = false;
     int32_t priority = 0;
   };
-  // What must be free in a key.
+  // The slots that must be free in a key.
   struct Needs {
-    bool gradient = false;  // a slot
-    bool result = false;    // a slot
-    bool round = false;     // one of those in flight
+    bool gradient = false;
+    bool result = false;
   };
-  // Takes that; nothing while it must wait.
+  // Takes them; nothing while it must wait.
   using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
@@ -92,9 +94,8 @@ class SessionCore {
   absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                         absl::Span<float> result);
   absl::Status CheckShared(const std::string& name, const TensorUse& use);
-  // Waits until `take`, which needs this, gives slots.
+  // Waits until `take`, which needs `needs`, gives slots.
   absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, Needs needs, TakeSlots take);
-  void PullUnseen(Lock& lock, const std::string& name);
   void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
   SlotLease LendResult(const Call& call);  // the mutex is held
 
@@ -102,9 +103,12 @@ class SessionCore {
   void On(const WorkerAttached& attached);
   void On(const CallCompleted& completed);
   void On(const SlotFreed& freed);
+  void On(const RoundCompleted& completed);
+  void On(const JobEnded& ended);
   void On(const WorkerMessageRejected& rejected);
   void OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment);
-  void Answered(Call& call, const CallCompleted& completed);
+  void Answered(const Call& call, const CallCompleted& completed);  // the mutex is held
+  SessionKey* FindKey(TensorId tensor);                             // the mutex is held
   void FailAll(const absl::Status& reason);
 
   const std::shared_ptr<SessionPort> port_;  // shared with whoever made it

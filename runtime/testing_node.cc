@@ -27,10 +27,14 @@ Actions TestingNode::Step(Timestamp, Event event) {
 void TestingNode::On(WorkerAttach& call) {
   if (call.worker.value() >= options_.workers)
     return Complete(call.request, absl::InvalidArgumentError("no such worker"));
+  if (!attached_.insert(call.worker).second) {
+    return Complete(call.request, absl::AlreadyExistsError("the worker is attached already"));
+  }
   Complete(call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight));
 }
 
 void TestingNode::On(WorkerDetach& call) {
+  attached_.erase(call.worker);
   if (options_.on_detach) options_.on_detach(call.clean);
   if (!call.clean) Fail();
 }
@@ -98,6 +102,10 @@ void TestingNode::Finish(Key& key) {
   }
   for (const auto& [worker, part] : std::exchange(key.parts, {})) {
     if (part.wants_result) Deliver(part.request, key);
+    const bool is_awaited = part.wants_result || key.pulls.count(worker) > 0;
+    if (!is_awaited) {
+      actions_.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{worker, key.id, Round(key.round)});
+    }
     if (options_.keeps_gradients) key.kept[worker] = {part.values};
   }
   for (const auto& [worker, request] : std::exchange(key.pulls, {})) Deliver(request, key);
@@ -120,6 +128,7 @@ void TestingNode::Complete(RequestId request, absl::Status status, KeyId key, Ro
 
 void TestingNode::Fail() {
   failed_ = absl::UnavailableError("the job failed: node n3 was lost");
+  actions_.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{failed_});
   for (auto& [id, key] : keys_) {
     for (const auto& [worker, part] : std::exchange(key.parts, {})) {
       if (part.wants_result) Complete(part.request, failed_, id, Round(key.round));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -76,6 +77,7 @@ class TestingNode : public Protocol {
 
   const TestingNodeOptions options_;
   Actions actions_;
+  std::set<WorkerId> attached_;
   std::map<std::string, KeyId> names_;
   std::map<KeyId, Key> keys_;
   std::vector<RequestId> barrier_;

@@ -85,6 +85,7 @@ TEST_F(WorkerConnectionTest, ARefusedWorkerIdIsFreeAgainAndNobodyDies) {
   Attach(*first);
   auto second = Connect();
   ASSERT_TRUE(second->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
+  gate_->Complete({TakeCall<WorkerAttach>().request, absl::AlreadyExistsError("attached already"), KeyId(), Round()});
   EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kAlreadyExists);
   second->Close();
   EXPECT_TRUE(queue_->Take().empty());
@@ -95,6 +96,37 @@ TEST_F(WorkerConnectionTest, ARefusedWorkerIdIsFreeAgainAndNobodyDies) {
   EXPECT_TRUE(third->Receive(WorkerGoodBye{}).ok());
   third->Close();
   EXPECT_TRUE(TakeCall<WorkerDetach>().clean);
+}
+
+TEST_F(WorkerConnectionTest, AWorkerThatGivesUpWhileItAttachesDiesOnlyIfItWasTaken) {
+  for (const bool taken : {false, true}) {
+    auto connection = Connect();
+    ASSERT_TRUE(connection->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
+    EXPECT_FALSE(connection->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(2)}).ok());
+    const RequestId request = TakeCall<WorkerAttach>().request;
+    connection->Close();
+    connection.reset();
+    EXPECT_TRUE(queue_->Take().empty()) << "it may be another's id";
+    gate_->Complete({request, taken ? absl::OkStatus() : absl::AlreadyExistsError("taken"), KeyId(), Round(1)});
+    EXPECT_TRUE(replies_.empty());
+    if (taken) {
+      EXPECT_FALSE(TakeCall<WorkerDetach>().clean);
+    } else {
+      EXPECT_TRUE(queue_->Take().empty());
+    }
+  }
+}
+
+TEST_F(WorkerConnectionTest, PassesOnWhatTheCoreTells) {
+  auto connection = Connect();
+  Attach(*connection);
+  const TensorOpened opened = OpenAndInit(*connection);
+  gate_->Tell(TellRoundComplete{WorkerId(0), KeyId(8), Round(3)});
+  EXPECT_TRUE(replies_.empty()) << "the worker has no such key";
+  gate_->Tell(TellRoundComplete{WorkerId(0), KeyId(7), Round(3)});
+  EXPECT_EQ(TakeReply<RoundCompleted>(), (RoundCompleted{opened.tensor, Round(3)}));
+  gate_->Tell(TellJobEnded{absl::UnavailableError("node n3 was lost")});
+  EXPECT_EQ(TakeReply<JobEnded>(), JobEnded{absl::UnavailableError("node n3 was lost")});
 }
 
 TEST_F(WorkerConnectionTest, AGradientSlotIsTheNodesUntilItsLastBufferGoes) {
@@ -217,6 +249,9 @@ TEST_F(WorkerConnectionTest, AClosedGateAnswersEverything) {
   Attach(*connection);
   ASSERT_TRUE(connection->Receive(BarrierCall{CallId(4)}).ok());
   gate_->Close(absl::UnavailableError("the node has stopped"));
+  ASSERT_EQ(replies_.size(), 2u);
+  EXPECT_EQ(std::get<JobEnded>(replies_[0].first), JobEnded{absl::UnavailableError("the node has stopped")});
+  replies_.erase(replies_.begin());
   EXPECT_EQ(TakeReply<CallCompleted>(),
             (CallCompleted{CallId(4), absl::UnavailableError("the node has stopped"), Round()}));
   ASSERT_TRUE(connection->Receive(ReportLossCall{CallId(5), 1, 0.5}).ok());

@@ -10,29 +10,29 @@ namespace banyan {
 
 WorkerGate::WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
 
-absl::Status WorkerGate::Reserve(WorkerId worker) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!closed_.ok()) return closed_;
-  if (workers_.insert(worker).second) return absl::OkStatus();
-  return absl::AlreadyExistsError(absl::StrCat("worker ", worker.value(), " is attached already"));
-}
-
-void WorkerGate::Release(WorkerId worker) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  workers_.erase(worker);
+void WorkerGate::Attach(WorkerId worker, Notices notices, Done done) {
+  Request request;
+  request.attaching = Attaching{worker, std::make_shared<const Notices>(std::move(notices))};
+  request.done = std::move(done);
+  Start(std::move(request), [worker](RequestId id) { return WorkerAttach{id, worker}; });
 }
 
 void WorkerGate::Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
+  Request request;
+  request.result = std::move(result);
+  request.done = std::move(done);
+  Start(std::move(request), make);
+}
+
+void WorkerGate::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
   std::unique_lock<std::mutex> lock(mutex_);
   const RequestId id = std::exchange(next_, next_.Next());
   if (!closed_.ok()) {
     const CompleteRequest complete{id, closed_, KeyId(), Round()};
     lock.unlock();
-    return done(complete);
+    return request.done(complete);
   }
-  Request& request = requests_[id];
-  request.result = std::move(result);
-  request.done = std::move(done);
+  requests_.emplace(id, std::move(request));
   queue_->Post(WorkerCalled{make(id)});
 }
 
@@ -88,10 +88,33 @@ void WorkerGate::Copied(RequestId id) {
 void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
   Request request = std::move(found->second);
   requests_.erase(found);
+  if (request.attaching && request.complete->status.ok()) {
+    workers_[request.attaching->worker] = request.attaching->notices;
+  }
   lock.unlock();
   request.complete->status.Update(request.copy_status);
   request.result = Buffer();
   request.done(*request.complete);
+}
+
+void WorkerGate::Tell(const TellRoundComplete& told) {
+  std::shared_ptr<const Notices> notices;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto worker = workers_.find(told.worker);
+    if (worker == workers_.end()) return;  // it has left
+    notices = worker->second;
+  }
+  notices->round_complete(told.key, told.round);
+}
+
+void WorkerGate::Tell(const TellJobEnded& told) {
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    workers = workers_;
+  }
+  for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
 }
 
 void WorkerGate::Close(absl::Status status) {
@@ -102,6 +125,7 @@ void WorkerGate::Close(absl::Status status) {
     closed_ = status;
     waiting.swap(requests_);
   }
+  Tell(TellJobEnded{status});
   for (auto& [id, request] : waiting) {
     request.done(CompleteRequest{id, status, KeyId(), Round()});
   }

@@ -1,8 +1,12 @@
-// Between workers' connections and the protocol thread: gives requests their ids, posts them as events, copies results
-// into the workers' memory (large ones on the compute pool), and ends each request only when all its copies are done.
+// Between workers' connections and the protocol thread: gives requests their ids, posts them as events and copies
+// results into the workers' memory, large ones on the compute pool. Passes on what the core tells workers unasked.
 //
-// Thread-safe. Shared by the host and by workers' connections, which may outlive it: after Close every request ends at
-// once.
+// Thread-safe. Shared by the host and by workers' connections, which may outlive it.
+//
+// Invariants:
+// - Each request ends exactly once, and only when all its copies are done.
+// - After Close every request ends at once.
+// - Who is attached is the core's to say: a worker is told of rounds from the success of its Attach until its Detach.
 #ifndef BANYAN_RUNTIME_WORKER_GATE_H_
 #define BANYAN_RUNTIME_WORKER_GATE_H_
 
@@ -12,7 +16,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 
 #include "absl/status/status.h"
 #include "core/action.h"
@@ -28,34 +31,46 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
  public:
   // Runs once per request, on any thread, without locks held.
   using Done = std::function<void(const CompleteRequest&)>;
+  // What an attached worker is told unasked; run on any thread, without locks held.
+  struct Notices {
+    std::function<void(KeyId, Round)> round_complete;    // as TellRoundComplete
+    std::function<void(const absl::Status&)> job_ended;  // as TellJobEnded, or when the gate closes
+  };
 
   // `pool` is used until Close returns.
   WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
 
-  // A worker id belongs to one connection at a time: ALREADY_EXISTS when it is taken. Once closed, why.
-  absl::Status Reserve(WorkerId worker);
-  void Release(WorkerId worker);
-
+  // Posts a WorkerAttach. When it succeeds, the worker gets `notices` before `done` runs.
+  void Attach(WorkerId worker, Notices notices, Done done);
   // Posts the call that `make` gives for the new request id. `result` is the memory that results are written into;
   // empty for requests without one.
   void Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done);
+  // Posts a WorkerDetach. REQUIRES: the worker's Attach has succeeded.
   void Detach(WorkerId worker, bool clean);
 
   // For the protocol thread, in the order of the actions.
   void Write(WriteResult write);
   void Complete(CompleteRequest complete);
-  // Ends all waiting and later requests with `status`.
+  void Tell(const TellRoundComplete& told);
+  void Tell(const TellJobEnded& told);
+  // Ends all waiting and later requests with `status`, and tells all workers.
   void Close(absl::Status status);
 
  private:
+  struct Attaching {
+    WorkerId worker;
+    std::shared_ptr<const Notices> notices;  // shared with workers_ and with a notice under way
+  };
   struct Request {
     Buffer result;
     int copies = 0;  // under way
     absl::Status copy_status;
     std::optional<CompleteRequest> complete;
+    std::optional<Attaching> attaching;
     Done done;
   };
 
+  void Start(Request request, const std::function<WorkerCall(RequestId)>& make);
   void Copied(RequestId request);
   void Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator request);
 
@@ -65,8 +80,8 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   std::mutex mutex_;
   RequestId next_ = RequestId(1);  // guarded by mutex_, as all below
   std::map<RequestId, Request> requests_;
-  std::set<WorkerId> workers_;
-  absl::Status closed_;  // not OK once closed
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers_;  // attached
+  absl::Status closed_;                                         // not OK once closed
 };
 
 }  // namespace banyan

@@ -2,6 +2,7 @@
 
 #include <future>
 #include <memory>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -25,10 +26,22 @@ class WorkerGateTest : public testing::Test {
     return events.empty() ? RequestId() : std::get<WorkerBarrier>(std::get<WorkerCalled>(events.at(0)).call).request;
   }
 
+  // The request of an attach, as posted; what the worker is told goes to `rounds_` and `job_ends_`.
+  RequestId Attach(WorkerId worker) {
+    gate_->Attach(worker,
+                  {.round_complete = [this](KeyId key, Round round) { rounds_.emplace_back(key, round); },
+                   .job_ended = [this](const absl::Status& reason) { job_ends_.push_back(reason); }},
+                  [this](const CompleteRequest& complete) { ends_.push_back(complete); });
+    std::vector<Event> events = queue_->Take();
+    return events.empty() ? RequestId() : std::get<WorkerAttach>(std::get<WorkerCalled>(events.at(0)).call).request;
+  }
+
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
   std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
   std::vector<CompleteRequest> ends_;
+  std::vector<std::pair<KeyId, Round>> rounds_;
+  std::vector<absl::Status> job_ends_;
 };
 
 TEST_F(WorkerGateTest, EachRequestHasItsOwnIdAndEndsOnce) {
@@ -80,14 +93,42 @@ TEST_F(WorkerGateTest, AResultThatIsStillBeingCopiedAtTheEndIsNoSuccess) {
   EXPECT_EQ(ends_.size(), 2u);
 }
 
-TEST_F(WorkerGateTest, AWorkerIdIsReservedOnce) {
-  EXPECT_TRUE(gate_->Reserve(WorkerId(1)).ok());
-  EXPECT_EQ(gate_->Reserve(WorkerId(1)).code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_TRUE(gate_->Reserve(WorkerId(2)).ok());
-  gate_->Release(WorkerId(1));
-  EXPECT_TRUE(gate_->Reserve(WorkerId(1)).ok());
+TEST_F(WorkerGateTest, TellsAWorkerFromItsAttachToItsDetach) {
+  const RequestId request = Attach(WorkerId(1));
+  gate_->Tell(TellRoundComplete{WorkerId(1), KeyId(3), Round(4)});
+  EXPECT_TRUE(rounds_.empty()) << "nobody knows yet whether it is attached";
+  gate_->Complete({request, absl::OkStatus(), KeyId(), Round(1)});
+  ASSERT_EQ(ends_.size(), 1u);
+  gate_->Tell(TellRoundComplete{WorkerId(1), KeyId(3), Round(5)});
+  gate_->Tell(TellRoundComplete{WorkerId(2), KeyId(3), Round(5)});
+  gate_->Tell(TellJobEnded{absl::UnavailableError("node n3 was lost")});
+  EXPECT_EQ(rounds_, (std::vector<std::pair<KeyId, Round>>{{KeyId(3), Round(5)}}));
+  EXPECT_EQ(job_ends_, std::vector<absl::Status>{absl::UnavailableError("node n3 was lost")});
+  gate_->Detach(WorkerId(1), true);
+  gate_->Tell(TellRoundComplete{WorkerId(1), KeyId(3), Round(6)});
+  gate_->Tell(TellJobEnded{absl::UnavailableError("node n4 was lost")});
+  EXPECT_EQ(rounds_.size(), 1u);
+  EXPECT_EQ(job_ends_.size(), 1u);
+}
+
+TEST_F(WorkerGateTest, ARefusedAttachTakesNobodysPlace) {
+  gate_->Complete({Attach(WorkerId(1)), absl::OkStatus(), KeyId(), Round(1)});
+  const RequestId second = Attach(WorkerId(1));
+  gate_->Complete({second, absl::AlreadyExistsError("worker 1 is attached already"), KeyId(), Round()});
+  ASSERT_EQ(ends_.size(), 2u);
+  EXPECT_EQ(ends_[1].status.code(), absl::StatusCode::kAlreadyExists);
+  gate_->Tell(TellRoundComplete{WorkerId(1), KeyId(3), Round(5)});
+  EXPECT_EQ(rounds_.size(), 1u) << "the first one is told, and once";
+}
+
+TEST_F(WorkerGateTest, ItsEndIsTheEndOfTheJob) {
+  gate_->Complete({Attach(WorkerId(1)), absl::OkStatus(), KeyId(), Round(1)});
   gate_->Close(absl::UnavailableError("stopped"));
-  EXPECT_EQ(gate_->Reserve(WorkerId(3)), absl::UnavailableError("stopped"));
+  gate_->Close(absl::UnavailableError("stopped again"));
+  EXPECT_EQ(job_ends_, std::vector<absl::Status>{absl::UnavailableError("stopped")});
+  Attach(WorkerId(2));
+  ASSERT_EQ(ends_.size(), 2u);
+  EXPECT_EQ(ends_[1].status, absl::UnavailableError("stopped"));
 }
 
 }  // namespace

@@ -116,7 +116,9 @@ class Cluster : private WorkerListener {
     void OnComplete(const CompleteRequest& completion) override {
       WorkerOf(completion.request)->OnComplete(completion);
     }
-
+    void OnRoundComplete(const TellRoundComplete& told) override {
+      workers_.at(told.worker.value())->OnRoundComplete(told.key, told.round);
+    }
     void OnEnded() override {
       for (SimulatedWorker* worker : workers_) worker->OnNodeEnded();
     }

@@ -185,6 +185,11 @@ void SimulatedProcess::CarryOut(Action action) {
                  [this](CompleteRequest& completion) {
                    if (worker_port_ != nullptr) worker_port_->OnComplete(completion);
                  },
+                 [this](TellRoundComplete& told) {
+                   if (worker_port_ != nullptr) worker_port_->OnRoundComplete(told);
+                 },
+                 // A simulated worker always waits for a call, which the core ends as well.
+                 [](TellJobEnded&) {},
                  [this](PersistRecord& record) { Persist(std::move(record)); },
                  [this](LogLine& line) { context_.trace->Note(context_.agenda->now(), id_, "log: " + line.text); },
                  [this](Stop& stop) {

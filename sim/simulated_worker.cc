@@ -159,6 +159,19 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
   }
 }
 
+void SimulatedWorker::OnRoundComplete(KeyId key, Round round) {
+  if (dead_ || failure_.has_value()) return;
+  const auto state = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [key](const TensorState& candidate) { return candidate.key == key; });
+  // Only pushes without a result are told of, each once.
+  const bool expected = plan_->pull_apart && state != tensors_.end() && round.value() <= state->pushed &&
+                        plan_->KindOf(round) != RoundKind::kBroadcast && state->told.insert(round).second;
+  if (expected) return;
+  listener_->OnMisuse(agenda_->now(), name_,
+                      absl::StrCat("told of the end of round ", round.value(), " of key ", key.value(),
+                                   " a second time or without a push whose result nobody asked for"));
+}
+
 void SimulatedWorker::OnNodeEnded() {
   if (dead_ || finished_ || waiting_.empty()) return;
   const std::string text = WaitsFor();

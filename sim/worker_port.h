@@ -1,5 +1,5 @@
-// Where a simulated process hands what its core does for workers: the driver's side of worker attachment. Called on the
-// simulation's thread while the core's actions are carried out; must not call back into the process.
+// Takes what the core of a simulated process does for its workers. Called on the simulation's thread while the core's
+// actions are carried out; must not call back into the process.
 #ifndef BANYAN_SIM_WORKER_PORT_H_
 #define BANYAN_SIM_WORKER_PORT_H_
 
@@ -13,6 +13,7 @@ class WorkerPort {
 
   virtual void OnWriteResult(const WriteResult& write) = 0;
   virtual void OnComplete(const CompleteRequest& completion) = 0;
+  virtual void OnRoundComplete(const TellRoundComplete& told) = 0;
   // The process has ended: what waits gets no answer. Again for each later call.
   virtual void OnEnded() = 0;
 };
