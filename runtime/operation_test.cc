@@ -1,9 +1,10 @@
+#include "runtime/operation.h"
+
 #include <memory>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "runtime/operation.h"
 
 namespace banyan {
 namespace {
@@ -24,6 +25,20 @@ TEST(OperationTest, ItsErrorNamesItAndTheFirstEndCounts) {
   operation.Finish(absl::UnavailableError("node n3 was lost"));
   operation.Finish(absl::OkStatus());
   EXPECT_EQ(operation.Wait(absl::InfiniteDuration()), absl::UnavailableError("node n1, key w: node n3 was lost"));
+}
+
+TEST(OperationTest, CallsBackOnceWhenItsEndIsVisible) {
+  std::vector<absl::Status> ends;
+  std::shared_ptr<Operation> operation;
+  operation = std::make_shared<Operation>("node n1, key w", absl::Span<float>(), [&](const absl::Status& status) {
+    EXPECT_EQ(operation->Wait(absl::ZeroDuration()), status);
+    ends.push_back(status);
+  });
+  operation->Abandon();
+  EXPECT_TRUE(ends.empty());
+  operation->Finish(absl::UnavailableError("node n3 was lost"));
+  operation->Finish(absl::OkStatus());
+  EXPECT_EQ(ends, std::vector<absl::Status>{absl::UnavailableError("node n1, key w: node n3 was lost")});
 }
 
 TEST(OperationTest, OnlyAnOperationWithAResultHoldsMemory) {
