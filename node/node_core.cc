@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostEarlyCalls = 1 << 12;
 constexpr size_t kMostEarlyHellos = 1 << 14;
 constexpr int64_t kRelayChunks = 64;
-// Whoever stops daemons kills those that take much longer.
+// The programs that stop daemons kill those that take much longer.
 constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
 
 PeerNetwork::Limits LimitsOf(const JobConfig& config, bool loss_limited) {

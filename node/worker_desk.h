@@ -99,7 +99,7 @@ class WorkerDesk {
   void WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round);
   // Names what others have begun and the worker has not, so that they would wait for ever; empty when there is nothing.
   std::string MissedBy(WorkerId gone) const;
-  // What a call after the end of the job was about.
+  // The subject of a call that comes after the end of the job, for its error.
   struct Subject {
     std::string text;
     KeyId key;

@@ -26,7 +26,8 @@ namespace banyan {
 
 class Driver {
  public:
-  // What the core's actions reach; all outlive the driver. Without a `record_log`, records count as persisted at once.
+  // The parts that the core's actions reach; all outlive the driver. Without a `record_log`, records count as persisted
+  // at once.
   struct Surroundings {
     std::shared_ptr<EventQueue> queue;  // shared with threads that may post late
     Transport* transport = nullptr;

@@ -59,7 +59,7 @@ class SharedResult : public ::testing::Test {
     SessionKey& key = keys_->named.try_emplace("w", 4).first->second;
     key.Opened(TensorId(1), segment_);
     const auto init = key.Take(TensorCallKind::kInit, 1);
-    key.Answered(TensorCallKind::kInit, *init, 0);
+    key.Answered(TensorCallKind::kInit, *init, true, 0);
   }
 
   SlotLease Lend() {

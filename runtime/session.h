@@ -1,5 +1,5 @@
-// What a training process sees of Banyan: it attaches to its data centre's node, names its tensors once, and then
-// pushes gradients and gets the aggregated results back. Installed as <banyan/session.h>.
+// A training process's access to Banyan: it attaches to its data centre's node, names its tensors once, and then pushes
+// gradients and gets the aggregated results back. Installed as <banyan/session.h>.
 //
 //   absl::StatusOr<std::unique_ptr<banyan::Session>> session =
 //       banyan::Session::Open({.node = "unix:/run/banyan/n1", .worker = 0});

@@ -1,4 +1,4 @@
-// What operations call back.
+// The callbacks of operations: when they run, on which thread, and what they may do.
 
 #include <chrono>
 #include <condition_variable>

@@ -367,9 +367,7 @@ void SessionCore::Answered(const Call& call, const CallCompleted& completed) {
   if (call.type != CallType::kTensor && call.type != CallType::kOpen) return;
   const bool ok = completed.status.ok();
   SessionKey& key = keys_->named.at(call.name);
-  if (call.type == CallType::kTensor) {
-    key.Answered(call.kind, call.slots, ok ? std::optional<uint64_t>(completed.round.value()) : std::nullopt);
-  }
+  if (call.type == CallType::kTensor) key.Answered(call.kind, call.slots, ok, completed.round.value());
   const bool opens = call.type == CallType::kOpen || call.kind == TensorCallKind::kInit;
   if (!ok && opens) key.Fail(completed.status);
 }

@@ -75,12 +75,13 @@ void SessionKey::GiveBackResult(uint32_t slot) {
 bool SessionKey::AllGradientsLent() const { return AllLent(gradients_); }
 bool SessionKey::AllResultsLent() const { return AllLent(results_); }
 
-void SessionKey::Answered(TensorCallKind kind, const Slots& slots, std::optional<uint64_t> round) {
+void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round) {
   if (HasResult(kind)) results_[slots.result] = Holder::kNobody;
-  if (kind == TensorCallKind::kInit && round) state_ = State::kReady;
-  if (kind == TensorCallKind::kPull && round) RoundCompleted(*round);
+  if (kind == TensorCallKind::kInit && ok) state_ = State::kReady;
+  // Even a Pull that has failed: nothing else will say that the round is over.
+  if (kind == TensorCallKind::kPull) RoundCompleted(round);
   if (!OpensRound(kind)) return;
-  if (round && !HasResult(kind)) {
+  if (ok && !HasResult(kind)) {
     open_rounds_[slots.round] = round;
   } else {
     open_rounds_.erase(slots.round);

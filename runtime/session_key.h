@@ -46,9 +46,9 @@ class SessionKey {
   std::optional<Slots> Take(TensorCallKind kind, uint32_t rounds_in_flight,
                             std::optional<uint32_t> lent = std::nullopt);
   void GradientFreed(uint32_t slot);
-  // Takes the answer to the call of this kind on these slots. `round` is what the node calls the round; nothing when
-  // the call has failed.
-  void Answered(TensorCallKind kind, const Slots& slots, std::optional<uint64_t> round);
+  // Takes the answer to the call of this kind on these slots. `round` is what the node calls the call's round; 0 when
+  // it names none.
+  void Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round);
   // Closes a round, by the node's number.
   void RoundCompleted(uint64_t round);
 

@@ -31,7 +31,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
  public:
   // Runs once per request, on any thread, without locks held.
   using Done = std::function<void(const CompleteRequest&)>;
-  // What an attached worker is told unasked; run on any thread, without locks held.
+  // Tell an attached worker what it has not asked for; run on any thread, without locks held.
   struct Notices {
     std::function<void(KeyId, Round)> round_complete;    // as TellRoundComplete
     std::function<void(const absl::Status&)> job_ended;  // as TellJobEnded, or when the gate closes
