@@ -1,4 +1,5 @@
-// What a protocol core asks of its driver. Drivers carry actions out in order. Values, movable; thread-compatible.
+// The actions that a protocol core asks of its driver. Drivers carry actions out in order. Values, movable;
+// thread-compatible.
 #ifndef BANYAN_CORE_ACTION_H_
 #define BANYAN_CORE_ACTION_H_
 
@@ -66,6 +67,20 @@ struct CompleteRequest {
   Round round;  // of a Push, Pull, Broadcast, Init
 };
 
+// Tell a worker that a round is over that it has pushed and whose result it has not asked for: no CompleteRequest says
+// so. Comes after the CompleteRequest of that push, once per worker and round.
+struct TellRoundComplete {
+  WorkerId worker;
+  KeyId key;
+  Round round;
+};
+
+// Tell every attached worker that no round of the job can finish any more. Comes once, before the CompleteRequests of
+// the calls that this ends.
+struct TellJobEnded {
+  absl::Status reason;  // not OK
+};
+
 // Append to stable storage; answered by RecordPersisted once it would survive a loss of power.
 struct PersistRecord {
   RecordId record;
@@ -85,7 +100,7 @@ struct Stop {
 };
 
 using AnyAction = std::variant<Connect, Disconnect, Pace, Send, StartComputation, WriteResult, CompleteRequest,
-                               PersistRecord, LogLine, Stop>;
+                               TellRoundComplete, TellJobEnded, PersistRecord, LogLine, Stop>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Action : AnyAction {

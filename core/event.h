@@ -1,4 +1,5 @@
-// What can happen to a protocol core. Drivers make events; cores react to them. Values, movable; thread-compatible.
+// The events that can happen to a protocol core. Drivers make events; cores react to them. Values, movable;
+// thread-compatible.
 #ifndef BANYAN_CORE_EVENT_H_
 #define BANYAN_CORE_EVENT_H_
 
@@ -8,9 +9,9 @@
 
 #include "absl/status/status.h"
 #include "core/buffer.h"
-#include "core/client.h"
 #include "core/computation.h"
 #include "core/ids.h"
+#include "core/worker_call.h"
 #include "proto/message.h"
 
 namespace banyan {
@@ -45,8 +46,8 @@ struct ConnectionDown {
 // NextDeadline() has passed.
 struct DeadlineReached {};
 
-struct ClientCalled {
-  ClientCall call;
+struct WorkerCalled {
+  WorkerCall call;
 };
 
 struct ComputationFinished {
@@ -62,7 +63,7 @@ struct RecordPersisted {
 struct StopRequested {};
 
 using AnyEvent = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
-                              ClientCalled, ComputationFinished, RecordPersisted, StopRequested>;
+                              WorkerCalled, ComputationFinished, RecordPersisted, StopRequested>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Event : AnyEvent {

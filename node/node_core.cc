@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostEarlyCalls = 1 << 12;
 constexpr size_t kMostEarlyHellos = 1 << 14;
 constexpr int64_t kRelayChunks = 64;
-// Whoever stops daemons kills those that take much longer.
+// The programs that stop daemons kill those that take much longer.
 constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
 
 PeerNetwork::Limits LimitsOf(const JobConfig& config, bool loss_limited) {
@@ -37,11 +37,11 @@ Join JoinOf(const NodeOptions& options) {
   return join;
 }
 
-// The request that waits behind a call; none for a ClientDetach.
-std::optional<RequestId> RequestOf(const ClientCall& call) {
+// The request that waits behind a call; none for a WorkerDetach.
+std::optional<RequestId> RequestOf(const WorkerCall& call) {
   return std::visit(
       [](const auto& concrete) -> std::optional<RequestId> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(concrete)>, ClientDetach>) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(concrete)>, WorkerDetach>) {
           return std::nullopt;
         } else {
           return concrete.request;
@@ -114,7 +114,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   }
 }
 
-void NodeCore::Handle(StepContext& step, ClientCalled& called) {
+void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
   if (joined_.has_value()) return joined_->desk->OnCall(step, std::move(called.call));
   const std::optional<RequestId> request = RequestOf(called.call);
   if (failed_.ok() && early_calls_.size() < kMostEarlyCalls) return early_calls_.push_back(std::move(called.call));
@@ -188,7 +188,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
     joined_->network->OnMessage(step, MessageReceived{connection, std::move(hello), {}});
   }
-  for (ClientCall& call : std::exchange(early_calls_, {})) joined_->desk->OnCall(step, std::move(call));
+  for (WorkerCall& call : std::exchange(early_calls_, {})) joined_->desk->OnCall(step, std::move(call));
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
@@ -334,7 +334,7 @@ void NodeCore::TakeFailure(StepContext& step) {
   if (failure_.ok() || !failed_.ok()) return;
   failed_ = failure_;
   step.Log(failure_level_, std::string(failed_.message()));
-  for (const ClientCall& call : std::exchange(early_calls_, {})) {
+  for (const WorkerCall& call : std::exchange(early_calls_, {})) {
     const std::optional<RequestId> request = RequestOf(call);
     if (!request.has_value()) continue;
     step.actions.emplace_back(std::in_place_type<CompleteRequest>,

@@ -1,7 +1,14 @@
 // The protocol of one node: joins the job, sums its workers, aggregates and forwards. A deterministic state machine:
-// see core/protocol.h. Its parts: SchedulerClient (the conversation with the scheduler), PolicyBook (what it said),
-// PeerNetwork (the neighbours), RoundEngine (aggregation), WorkerDesk (the workers). Thread-compatible; owned by
-// exactly one driver.
+// see core/protocol.h. It hands each event to the part that the event concerns: SchedulerClient (the conversation with
+// the scheduler), PolicyBook (what it said), PeerNetwork (the neighbours), RoundEngine (aggregation) and WorkerDesk
+// (the workers). Thread-compatible; owned by exactly one driver.
+//
+// Invariants:
+// - Network, engine and desk exist from the time that the scheduler has let this node in, and then for good.
+// - Calls and greetings that come before wait for that; their number is bounded.
+// - The first failure is final: every call that waits and every later one ends with it.
+// - A node whose workers are done stays until each round it took part in is closed everywhere, the job fails or a stop
+//   has waited long enough.
 #ifndef BANYAN_NODE_NODE_CORE_H_
 #define BANYAN_NODE_NODE_CORE_H_
 
@@ -44,7 +51,7 @@ class NodeCore : public Protocol,
   Timestamp NextDeadline() const override;
 
  private:
-  // What exists once the scheduler has let this node in.
+  // The parts that need to know the job: made once the scheduler has let this node in.
   struct Joined {
     NodeId self;
     JobConfig config;
@@ -59,7 +66,7 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, ConnectionUp& up);
   void Handle(StepContext& step, ConnectionDown& down);
   void Handle(StepContext& step, DeadlineReached&);
-  void Handle(StepContext& step, ClientCalled& called);
+  void Handle(StepContext& step, WorkerCalled& called);
   void Handle(StepContext& step, ComputationFinished& finished);
   void Handle(StepContext&, RecordPersisted&) {}
   void Handle(StepContext& step, StopRequested&);
@@ -88,11 +95,12 @@ class NodeCore : public Protocol,
   void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) override;
   void OnWorkersDone(StepContext& step) override;
 
-  // Every round ends with `status`, here and for later calls; takes effect at the end of the Step, when none of the
-  // parts is in the middle of anything. `level` is that of its line in the log.
+  // Ends every round and every later call with `status`. Takes effect at the end of the Step, when no part is in the
+  // middle of anything. `level` is that of its line in the log.
   void Fail(absl::Status status, LogLevel level = LogLevel::kError);
+  // Carries out what Fail asked for.
   void TakeFailure(StepContext& step);
-  // A node whose workers are done stays until every round it took part in is closed everywhere.
+  // Leaves the job once the workers are done and no other node needs this one.
   void LeaveIfOver(StepContext& step);
   void StopNow(StepContext& step);
   void SendReport(StepContext& step);
@@ -103,8 +111,8 @@ class NodeCore : public Protocol,
   PolicyBook book_;
   SchedulerClient scheduler_;
   std::optional<Joined> joined_;
-  // Before this node has joined: calls of workers, and who is behind which connection.
-  std::deque<ClientCall> early_calls_;
+  // From before this node has joined: calls of workers, and the greeting of each connection.
+  std::deque<WorkerCall> early_calls_;
   std::map<ConnectionId, PeerHello> early_hellos_;
   absl::Status failure_;  // from Fail, not yet taken
   LogLevel failure_level_ = LogLevel::kError;
@@ -112,7 +120,7 @@ class NodeCore : public Protocol,
   std::optional<absl::Status> stop_;
   bool workers_done_ = false;
   bool left_ = false;
-  // While it is asked to stop and stays for the others: when it goes all the same.
+  // Set while a stop waits for other nodes: the node exits at this time regardless.
   std::optional<Timestamp> stop_at_;
   std::optional<NodeReport> last_report_;
 };

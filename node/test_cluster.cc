@@ -98,6 +98,11 @@ void TestCluster::Carry(uint32_t from, Action action) {
                           // Each call is answered exactly once.
                           BANYAN_CHECK(completions_.emplace(complete.request, complete).second);
                         },
+                        [&](TellRoundComplete& told) { told_complete_[from].push_back(told); },
+                        [&](TellJobEnded& told) {
+                          // Once, before the calls that this ends are answered.
+                          BANYAN_CHECK(job_ends_.emplace(from, told.reason).second);
+                        },
                         [&](PersistRecord&) {}, [&](LogLine& line) { logs_.push_back(std::move(line)); },
                         [&](Stop& stop) { stopped_.emplace(from, stop.status); }},
              action);
@@ -175,55 +180,55 @@ void TestCluster::BreakSchedulerConnection(uint32_t node) {
   Step(node, ConnectionUp{kSchedulerConnection});
 }
 
-RequestId TestCluster::Call(uint32_t node, ClientCall call) {
+RequestId TestCluster::Call(uint32_t node, WorkerCall call) {
   RequestId request(next_request_++);
   std::visit(
       [&](auto& concrete) {
         if constexpr (requires { concrete.request; }) concrete.request = request;
       },
       call);
-  Step(node, ClientCalled{std::move(call)});
+  Step(node, WorkerCalled{std::move(call)});
   Run();
   return request;
 }
 
-RequestId TestCluster::Attach(uint32_t node, uint32_t worker) { return Call(node, ClientAttach{{}, WorkerId(worker)}); }
+RequestId TestCluster::Attach(uint32_t node, uint32_t worker) { return Call(node, WorkerAttach{{}, WorkerId(worker)}); }
 
 RequestId TestCluster::Init(uint32_t node, uint32_t worker, const std::string& name, const std::vector<float>& values) {
-  return Call(node, ClientInit{{}, WorkerId(worker), name, Buffer::CopyOf(values)});
+  return Call(node, WorkerInit{{}, WorkerId(worker), name, Buffer::CopyOf(values)});
 }
 
 RequestId TestCluster::Push(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient,
                             int32_t priority) {
-  return Call(node, ClientPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), priority, true});
+  return Call(node, WorkerPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), priority, true});
 }
 
 RequestId TestCluster::PushOnly(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient) {
-  return Call(node, ClientPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, false});
+  return Call(node, WorkerPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, false});
 }
 
 RequestId TestCluster::Flush(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient) {
-  return Call(node, ClientPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, true, true});
+  return Call(node, WorkerPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, true, true});
 }
 
 RequestId TestCluster::Pull(uint32_t node, uint32_t worker, KeyId key) {
-  return Call(node, ClientPull{{}, WorkerId(worker), key});
+  return Call(node, WorkerPull{{}, WorkerId(worker), key});
 }
 
 RequestId TestCluster::Broadcast(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& values) {
-  return Call(node, ClientBroadcast{{}, WorkerId(worker), key, Buffer::CopyOf(values), 0});
+  return Call(node, WorkerBroadcast{{}, WorkerId(worker), key, Buffer::CopyOf(values), 0});
 }
 
 RequestId TestCluster::Barrier(uint32_t node, uint32_t worker) {
-  return Call(node, ClientBarrier{{}, WorkerId(worker)});
+  return Call(node, WorkerBarrier{{}, WorkerId(worker)});
 }
 
 RequestId TestCluster::RegisterWeights(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& weights) {
-  return Call(node, ClientRegisterWeights{{}, WorkerId(worker), key, Buffer::CopyOf(weights)});
+  return Call(node, WorkerRegisterWeights{{}, WorkerId(worker), key, Buffer::CopyOf(weights)});
 }
 
 void TestCluster::Detach(uint32_t node, uint32_t worker, bool clean) {
-  Call(node, ClientDetach{WorkerId(worker), clean});
+  Call(node, WorkerDetach{WorkerId(worker), clean});
 }
 
 void TestCluster::InitEverywhere(const std::vector<float>& values) {

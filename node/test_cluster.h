@@ -55,6 +55,11 @@ class TestCluster {
   // What was written into the request's result.
   const std::vector<float>& Result(RequestId request) { return results_[request]; }
 
+  // What the node has told its workers of rounds that no call of theirs waits for, oldest first.
+  const std::vector<TellRoundComplete>& ToldComplete(uint32_t node) { return told_complete_[node]; }
+  // The end of the job, by the nodes that have told their workers of it.
+  const std::map<uint32_t, absl::Status>& job_ends() const { return job_ends_; }
+
   // Hands an event to a node and carries out what it answers, without delivering it.
   void Step(uint32_t node, Event event);
   // A message from outside the cluster: on a fresh connection to `node` that said hello as `claimed`.
@@ -95,7 +100,7 @@ class TestCluster {
   void Carry(uint32_t from, Connect connect);
   void Carry(uint32_t from, Send send);
   void Deliver(uint32_t from, uint32_t to, ConnectionId connection, Message message, Payload payload);
-  RequestId Call(uint32_t node, ClientCall call);
+  RequestId Call(uint32_t node, WorkerCall call);
   void AnswerOfScheduler();
   uint32_t NodeAt(const std::string& address) const;
 
@@ -109,6 +114,8 @@ class TestCluster {
   uint64_t next_request_ = 1;
   std::map<RequestId, CompleteRequest> completions_;
   std::map<RequestId, std::vector<float>> results_;
+  std::map<uint32_t, std::vector<TellRoundComplete>> told_complete_;
+  std::map<uint32_t, absl::Status> job_ends_;
   std::map<uint32_t, absl::Status> stopped_;
   std::vector<LogLine> logs_;
 };

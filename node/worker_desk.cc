@@ -31,11 +31,16 @@ WorkerDesk::WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* b
       computations_(computations),
       listener_(listener),
       rounds_in_flight_(config.rounds_in_flight),
-      workers_(std::max(1u, config.workers)) {}
+      workers_(std::max(1u, config.workers)),
+      keys_(workers_.size(), book) {}
 
-absl::Status WorkerDesk::HasLeft(const std::string& what, uint32_t worker) {
-  return absl::UnavailableError(
-      absl::StrCat(what, ": worker ", worker, " of this node has closed its session; restart the job"));
+absl::Status WorkerDesk::CheckNobodyLeft(const std::string& what, absl::FunctionRef<bool(WorkerId)> took_part) const {
+  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
+    if (workers_[worker].state != WorkerState::kDone || took_part(WorkerId(worker))) continue;
+    return absl::UnavailableError(
+        absl::StrCat(what, ": worker ", worker, " of this node has closed its session; restart the job"));
+  }
+  return absl::OkStatus();
 }
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
@@ -47,40 +52,35 @@ bool WorkerDesk::IsAttached(WorkerId worker) const {
   return worker.value() < workers_.size() && workers_[worker.value()].state == WorkerState::kAttached;
 }
 
-WorkerDesk::LocalKey* WorkerDesk::FindLocal(KeyId key) {
-  auto entry = by_key_.find(key);
-  return entry == by_key_.end() ? nullptr : entry->second;
-}
-
 template <typename Call>
 WorkerDesk::Subject WorkerDesk::SubjectOf(const Call& call) {
-  if constexpr (std::is_same_v<Call, ClientInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
-  if constexpr (std::is_same_v<Call, ClientBarrier>) return {"barrier", {}, {}};
+  if constexpr (std::is_same_v<Call, WorkerInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
+  if constexpr (std::is_same_v<Call, WorkerBarrier>) return {"barrier", {}, {}};
   if constexpr (requires { call.key; }) {
-    const LocalKey* local = FindLocal(call.key);
+    const LocalKey* local = keys_.Find(call.key);
     if (local == nullptr || call.worker.value() >= workers_.size()) {
       return {absl::StrCat("key ", call.key.value()), call.key, {}};
     }
     const Round last = local->last_push[call.worker.value()];
-    if constexpr (std::is_same_v<Call, ClientRegisterWeights>) {
+    if constexpr (std::is_same_v<Call, WorkerRegisterWeights>) {
       return {absl::StrCat("weights of key '", local->name, "'"), call.key, {}};
     }
-    const Round round = std::is_same_v<Call, ClientPull> ? last : last.Next();
+    const Round round = std::is_same_v<Call, WorkerPull> ? last : last.Next();
     return {RoundText(local->name, round), call.key, round};
   }
   return {absl::StrCat("worker ", call.worker.value()), {}, {}};
 }
 
-void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
+void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
   std::visit(
       [&](auto& concrete) {
         using Call = std::decay_t<decltype(concrete)>;
-        if constexpr (!std::is_same_v<Call, ClientDetach>) {
+        if constexpr (!std::is_same_v<Call, WorkerDetach>) {
           if (!failed_.ok()) {
             const Subject subject = SubjectOf(concrete);
             return Complete(step, concrete.request, Failed(subject.text, failed_), subject.key, subject.round);
           }
-          if constexpr (!std::is_same_v<Call, ClientAttach>) {
+          if constexpr (!std::is_same_v<Call, WorkerAttach>) {
             if (!IsAttached(concrete.worker)) {
               return Complete(
                   step, concrete.request,
@@ -93,7 +93,7 @@ void WorkerDesk::OnCall(StepContext& step, ClientCall call) {
       call);
 }
 
-void WorkerDesk::On(StepContext& step, ClientAttach& call) {
+void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
   if (call.worker.value() >= workers_.size()) {
     return Complete(step, call.request,
                     absl::InvalidArgumentError(absl::StrCat(
@@ -115,7 +115,7 @@ void WorkerDesk::On(StepContext& step, ClientAttach& call) {
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
 
-void WorkerDesk::On(StepContext& step, ClientDetach& call) {
+void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!IsAttached(call.worker)) return;
   workers_[call.worker.value()].state = call.clean ? WorkerState::kDone : WorkerState::kAbsent;
   if (!failed_.ok()) return;
@@ -133,7 +133,7 @@ void WorkerDesk::On(StepContext& step, ClientDetach& call) {
 }
 
 std::string WorkerDesk::MissedBy(WorkerId gone) const {
-  for (const auto& [name, local] : keys_) {
+  for (const auto& [name, local] : keys_.by_name()) {
     if (!local.has_init[gone.value()]) return absl::StrCat("init of key '", name, "'");
     for (const auto& [round, state] : local.rounds) {
       if (!state.has_pushed.empty() && !state.has_pushed[gone.value()]) return RoundText(name, round);
@@ -145,16 +145,53 @@ std::string WorkerDesk::MissedBy(WorkerId gone) const {
   return "";
 }
 
-absl::Status WorkerDesk::CheckShape(const LocalKey& local, WorkerId worker, const Buffer& values) {
-  if (values.type() == DataType::kFloat32 && values.elements() == local.elements) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("key '", local.name, "' has ", local.elements,
-                                                 " float32 elements, but worker ", worker.value(), " gave ",
-                                                 values.elements()));
+void WorkerDesk::On(StepContext& step, WorkerInit& call) {
+  const std::string name = call.name;
+  absl::Status sound = keys_.CheckInit(call);
+  if (sound.ok()) {
+    sound = CheckNobodyLeft(absl::StrCat("init of key '", name, "'"),
+                            [&](WorkerId other) { return keys_.HasInit(name, other); });
+  }
+  if (!sound.ok()) return Complete(step, call.request, std::move(sound));
+  const LocalKey& local = keys_.TakeInit(call);
+  const bool is_new = local.initialised == 1 && book_->FindKey(name) == nullptr;
+  if (is_new) scheduler_->RegisterKey(name, local.elements);
+  OnKeysAssigned(step);
+}
+
+void WorkerDesk::OnKeysAssigned(StepContext& step) {
+  const LocalKeys::Assigned assigned = keys_.Assign();
+  for (const std::string& name : assigned.answered) scheduler_->OnKeyAnswered(name);
+  for (LocalKey* local : assigned.ready) ContributeInit(step, *local);
+  for (const LocalKeys::Refused& refused : assigned.refused) OnKeyRefused(step, refused.name, refused.reason);
+}
+
+void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
+  local.init_contributed = true;
+  LocalRound& round = local.rounds[Round(0)];
+  round.kind = RoundKind::kBroadcast;
+  round.asked.assign(workers_.size(), true);
+  round.waiting = std::move(local.init_requests);
+  Contribution contribution;
+  contribution.kind = RoundKind::kBroadcast;
+  if (book_->FindKey(local.key)->source == self_) {
+    contribution.values = local.init_values.front();
+    contribution.weight = 1;
+  }
+  local.init_values.clear();
+  engine_->Contribute(step, local.key, Round(0), std::move(contribution));
+}
+
+void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
+  scheduler_->OnKeyAnswered(name);
+  for (RequestId request : keys_.Remove(name)) {
+    Complete(step, request, absl::InvalidArgumentError(absl::StrCat("key '", name, "' was refused: ", reason)));
+  }
 }
 
 absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                                    const Buffer& values) const {
-  if (absl::Status status = CheckShape(local, worker, values); !status.ok()) return status;
+  if (absl::Status status = local.CheckShape(worker, values); !status.ok()) return status;
   auto known = local.rounds.find(round);
   if (known != local.rounds.end() && known->second.kind != kind) {
     return absl::FailedPreconditionError(absl::StrCat(RoundText(local.name, round), ": workers disagree: a ",
@@ -168,39 +205,34 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
                                                      " rounds are open, rounds_in_flight is ", rounds_in_flight_,
                                                      "; wait for an earlier one first"));
   }
-  for (uint32_t other = 0; other < workers_.size(); ++other) {
-    const bool pushed = known != local.rounds.end() && known->second.has_pushed[other];
-    if (workers_[other].state == WorkerState::kDone && !pushed) return HasLeft(RoundText(local.name, round), other);
-  }
-  return absl::OkStatus();
+  return CheckNobodyLeft(RoundText(local.name, round), [&](WorkerId other) {
+    return known != local.rounds.end() && known->second.has_pushed[other.value()];
+  });
 }
 
 absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values,
                                            int32_t priority) {
-  LocalKey* local = FindLocal(key);
-  if (local == nullptr || !local->init_contributed) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
-  }
-  const Round round = local->last_push[worker.value()].Next();
-  absl::Status sound = CheckPart(*local, worker, round, kind, values);
+  const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key);
+  if (!found.ok()) return found.status();
+  LocalKey& local = **found;
+  const Round round = local.last_push[worker.value()].Next();
+  absl::Status sound = CheckPart(local, worker, round, kind, values);
   if (!sound.ok()) return sound;
-  local->last_push[worker.value()] = round;
-  LocalRound& state = local->rounds[round];
-  if (state.gradients.empty()) {
-    state.kind = kind;
-    state.gradients.resize(workers_.size());
-    state.has_pushed.resize(workers_.size());
-  }
+  local.last_push[worker.value()] = round;
+  LocalRound& state = local.OpenRound(round, kind, workers_.size());
   state.priority = std::max(priority, state.pushed == 0 ? priority : state.priority);
   state.gradients[worker.value()] = std::move(values);
   state.has_pushed[worker.value()] = true;
   ++state.pushed;
-  DropOldRounds(*local);
+  local.DropOldRounds();
   return round;
 }
 
-void WorkerDesk::ContributeRound(StepContext& step, LocalKey& local, Round round) {
+void WorkerDesk::ContributeIfWhole(StepContext& step, LocalKey& local, Round round) {
+  if (local.rounds.at(round).pushed == workers_.size()) Contribute(step, local, round);
+}
+
+void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
   state.contributed = true;
   if (!state.complete) synchronisation_.Begin(step.now, local.elements);
@@ -228,8 +260,9 @@ void WorkerDesk::ContributeRound(StepContext& step, LocalKey& local, Round round
       });
 }
 
-void WorkerDesk::WaitFor(StepContext& step, RequestId request, LocalKey& local, Round round) {
+void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
+  state.asked[worker.value()] = true;
   // Kept here and in the engine until every worker has pushed the next round.
   engine_->Replay(local.key, round, [&](int64_t first_element, const Buffer& values) {
     step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
@@ -238,70 +271,59 @@ void WorkerDesk::WaitFor(StepContext& step, RequestId request, LocalKey& local, 
   Complete(step, request, absl::OkStatus(), local.key, round);
 }
 
-void WorkerDesk::On(StepContext& step, ClientPush& call) {
+void WorkerDesk::On(StepContext& step, WorkerPush& call) {
   const RoundKind kind = call.flush ? RoundKind::kFlush : RoundKind::kAggregate;
   absl::StatusOr<Round> round = TakePart(call.worker, call.key, kind, std::move(call.gradient), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
-  LocalKey& local = *FindLocal(call.key);
+  LocalKey& local = *keys_.Find(call.key);
   if (call.wants_result) {
-    WaitFor(step, call.request, local, *round);
+    WaitFor(step, call.request, call.worker, local, *round);
   } else {
     Complete(step, call.request, absl::OkStatus(), call.key, *round);
   }
-  if (local.rounds.at(*round).pushed == workers_.size()) ContributeRound(step, local, *round);
+  ContributeIfWhole(step, local, *round);
 }
 
-void WorkerDesk::On(StepContext& step, ClientBroadcast& call) {
+void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
   absl::StatusOr<Round> round =
       TakePart(call.worker, call.key, RoundKind::kBroadcast, std::move(call.values), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
-  LocalKey& local = *FindLocal(call.key);
-  WaitFor(step, call.request, local, *round);
-  if (local.rounds.at(*round).pushed == workers_.size()) ContributeRound(step, local, *round);
+  LocalKey& local = *keys_.Find(call.key);
+  WaitFor(step, call.request, call.worker, local, *round);
+  ContributeIfWhole(step, local, *round);
 }
 
-void WorkerDesk::On(StepContext& step, ClientPull& call) {
-  LocalKey* local = FindLocal(call.key);
-  if (local == nullptr || !local->init_contributed) {
-    return Complete(step, call.request,
-                    absl::FailedPreconditionError(
-                        absl::StrCat("key ", call.key.value(), " was not initialised here: call Init first")));
-  }
-  WaitFor(step, call.request, *local, local->last_push[call.worker.value()]);
+void WorkerDesk::On(StepContext& step, WorkerPull& call) {
+  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key);
+  if (!local.ok()) return Complete(step, call.request, local.status());
+  WaitFor(step, call.request, call.worker, **local, (*local)->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::On(StepContext& step, ClientBarrier& call) {
+void WorkerDesk::On(StepContext& step, WorkerBarrier& call) {
   const uint64_t barrier = workers_[call.worker.value()].barriers++;
-  for (uint32_t other = 0; other < workers_.size(); ++other) {
-    if (workers_[other].state != WorkerState::kDone || workers_[other].barriers > barrier) continue;
-    return Complete(step, call.request, HasLeft(absl::StrCat("barrier ", barrier), other));
-  }
+  absl::Status sound = CheckNobodyLeft(absl::StrCat("barrier ", barrier),
+                                       [&](WorkerId other) { return workers_[other.value()].barriers > barrier; });
+  if (!sound.ok()) return Complete(step, call.request, std::move(sound));
   std::vector<RequestId>& waiting = barriers_[barrier];
   waiting.push_back(call.request);
   if (waiting.size() == workers_.size()) scheduler_->EnterBarrier(barrier);
 }
 
-void WorkerDesk::On(StepContext& step, ClientReportLoss& call) {
+void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
   progress_.step = call.step;
   progress_.loss = call.loss;
   Complete(step, call.request, absl::OkStatus());
 }
 
-void WorkerDesk::On(StepContext& step, ClientRegisterWeights& call) {
-  const LocalKey* local = FindLocal(call.key);
-  absl::Status status;
-  if (local == nullptr || !local->init_contributed) {
-    status = absl::FailedPreconditionError(
-        absl::StrCat("key ", call.key.value(), " was not initialised here: call Init first"));
-  } else {
-    status = CheckShape(*local, call.worker, call.weights);
-  }
+void WorkerDesk::On(StepContext& step, WorkerRegisterWeights& call) {
+  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key);
+  absl::Status status = local.ok() ? (*local)->CheckShape(call.worker, call.weights) : local.status();
   if (status.ok()) engine_->RegisterWeights(step, call.key, std::move(call.weights));
   Complete(step, call.request, std::move(status), call.key);
 }
 
 void WorkerDesk::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
-  LocalKey* local = FindLocal(key);
+  LocalKey* local = keys_.Find(key);
   if (local == nullptr) return;
   auto state = local->rounds.find(round);
   if (state == local->rounds.end()) return;
@@ -311,7 +333,7 @@ void WorkerDesk::OnValues(StepContext& step, KeyId key, Round round, int64_t fir
 }
 
 void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
-  LocalKey* local = FindLocal(key);
+  LocalKey* local = keys_.Find(key);
   if (local == nullptr) return;
   auto entry = local->rounds.find(round);
   if (entry == local->rounds.end()) return;
@@ -320,14 +342,11 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   if (state.contributed && !was_complete) synchronisation_.End(step.now);
   local->last_complete = std::max(local->last_complete, round);
   for (RequestId request : std::exchange(state.waiting, {})) Complete(step, request, absl::OkStatus(), key, round);
-  DropOldRounds(*local);
-}
-
-void WorkerDesk::DropOldRounds(LocalKey& local) {
-  const Round oldest = *std::min_element(local.last_push.begin(), local.last_push.end());
-  while (!local.rounds.empty() && local.rounds.begin()->first < oldest && local.rounds.begin()->second.complete) {
-    local.rounds.erase(local.rounds.begin());
+  for (uint32_t worker = 0; worker < state.has_pushed.size() && !was_complete; ++worker) {
+    if (!state.has_pushed[worker] || state.asked[worker]) continue;
+    step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
   }
+  local->DropOldRounds();
 }
 
 void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
@@ -339,39 +358,26 @@ void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   if (!failed_.ok()) return;
   failed_ = status;
+  step.actions.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{status});
   auto fail = [&](const std::vector<RequestId>& requests, const std::string& what, KeyId key, Round round) {
     for (RequestId request : requests) Complete(step, request, Failed(what, status), key, round);
   };
-  for (auto& [name, local] : keys_) {
+  for (const auto& [name, local] : keys_.by_name()) {
     fail(local.init_requests, absl::StrCat("init of key '", name, "'"), local.key, Round(0));
     for (auto& [round, state] : local.rounds) fail(state.waiting, RoundText(name, round), local.key, round);
-    // The name and the number of rounds stay, for the answers to later calls.
-    local.init_requests.clear();
-    local.init_values.clear();
-    local.rounds.clear();
   }
+  keys_.DropRounds();
   for (auto& [barrier, waiting] : barriers_) fail(waiting, absl::StrCat("barrier ", barrier), KeyId(), Round());
   barriers_.clear();
 }
 
 int64_t WorkerDesk::worker_segment_bytes() const {
-  int64_t slots = 0;
-  for (const auto& [name, local] : keys_) slots += local.initialised * local.elements;
-  return slots * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
+  return keys_.initialised_elements() * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
 }
 
 uint32_t WorkerDesk::attached() const {
   return std::count_if(workers_.begin(), workers_.end(),
                        [](const Worker& worker) { return worker.state == WorkerState::kAttached; });
-}
-
-std::vector<NodeReport::KeyProgress> WorkerDesk::KeyProgress() const {
-  std::vector<NodeReport::KeyProgress> progress;
-  for (const auto& [key, local] : by_key_) {
-    const Round pushed = *std::max_element(local->last_push.begin(), local->last_push.end());
-    progress.push_back({key, local->last_complete, pushed});
-  }
-  return progress;
 }
 
 }  // namespace banyan

@@ -143,6 +143,33 @@ TEST_F(WorkerDeskTest, PullsMayComeEarlyOrLate) {
   EXPECT_THAT(cluster_.Result(late), ElementsAre(11, 22));
 }
 
+TEST_F(WorkerDeskTest, TellsOfARoundWhoseResultNobodyAskedFor) {
+  InitBoth();
+  cluster_.PushOnly(1, 0, kKey, {1, 2});
+  cluster_.PushOnly(1, 1, kKey, {10, 20});
+  ASSERT_EQ(cluster_.ToldComplete(1).size(), 2u);
+  for (uint32_t worker : {0, 1}) {
+    EXPECT_EQ(cluster_.ToldComplete(1)[worker].worker, WorkerId(worker));
+    EXPECT_EQ(cluster_.ToldComplete(1)[worker].key, kKey);
+    EXPECT_EQ(cluster_.ToldComplete(1)[worker].round, Round(1));
+  }
+  // The result is still there for who asks late.
+  EXPECT_THAT(cluster_.Result(cluster_.Pull(1, 0, kKey)), ElementsAre(11, 22));
+}
+
+TEST_F(WorkerDeskTest, SaysNothingMoreOfARoundThatItAnswersFor) {
+  InitBoth();
+  cluster_.Push(1, 0, kKey, {1, 2});
+  cluster_.PushOnly(1, 1, kKey, {10, 20});
+  ASSERT_EQ(cluster_.ToldComplete(1).size(), 1u);
+  EXPECT_EQ(cluster_.ToldComplete(1)[0].worker, WorkerId(1));
+  cluster_.PushOnly(1, 0, kKey, {1, 2});
+  cluster_.Pull(1, 0, kKey);
+  cluster_.Push(1, 1, kKey, {10, 20});
+  for (uint32_t worker : {0, 1}) cluster_.Broadcast(1, worker, kKey, {7, 8});
+  EXPECT_EQ(cluster_.ToldComplete(1).size(), 1u);
+}
+
 TEST_F(WorkerDeskTest, BroadcastTakesTheLowestWorkersValues) {
   InitBoth();
   const RequestId second = cluster_.Broadcast(1, 1, kKey, {7, 8});
@@ -184,6 +211,8 @@ TEST_F(WorkerDeskTest, ADeadWorkerEndsTheRoundOfAll) {
   EXPECT_THAT(MessageOf(waiting), AllOf(HasSubstr("key 'w' round 1"), HasSubstr("n1: worker 1 has died")));
   EXPECT_EQ(cluster_.Completion(waiting).key, kKey);
   EXPECT_EQ(cluster_.Completion(waiting).round, Round(1));
+  ASSERT_EQ(cluster_.job_ends().count(1), 1u);
+  EXPECT_EQ(cluster_.job_ends().at(1), absl::UnavailableError("n1: worker 1 has died; restart the job"));
   ASSERT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 1u);
   EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1)[0].worker, WorkerId(1));
   // Later calls say what they were about as well.

@@ -87,6 +87,16 @@ void Fill(const SlotFreed& from, session::WorkerReply& to) {
   freed.set_gradient_slot(from.gradient_slot);
 }
 
+void Fill(const RoundCompleted& from, session::WorkerReply& to) {
+  session::RoundCompleted& completed = *to.mutable_round_completed();
+  completed.set_tensor(from.tensor.value());
+  completed.set_round(from.round.value());
+}
+
+void Fill(const JobEnded& from, session::WorkerReply& to) {
+  FillStatus(from.reason, *to.mutable_job_ended()->mutable_reason());
+}
+
 void Fill(const WorkerMessageRejected& from, session::WorkerReply& to) {
   FillStatus(from.reason, *to.mutable_rejected()->mutable_reason());
 }
@@ -172,6 +182,18 @@ absl::StatusOr<WorkerReply> Read(const session::SlotFreed& from) {
   return SlotFreed{TensorId(from.tensor()), from.gradient_slot()};
 }
 
+absl::StatusOr<WorkerReply> Read(const session::RoundCompleted& from) {
+  if (from.round() == 0) return Malformed("expected a round from 1, got 0, which is an Init's");
+  return RoundCompleted{TensorId(from.tensor()), Round(from.round())};
+}
+
+absl::StatusOr<WorkerReply> Read(const session::JobEnded& from) {
+  JobEnded ended;
+  if (absl::Status status = ReadStatus(from.reason(), ended.reason); !status.ok()) return status;
+  if (ended.reason.ok()) return Malformed("expected the error that ended the job, got OK");
+  return ended;
+}
+
 absl::StatusOr<WorkerReply> Read(const session::WorkerMessageRejected& from) {
   WorkerMessageRejected rejected;
   if (absl::Status status = ReadStatus(from.reason(), rejected.reason); !status.ok()) return status;
@@ -240,6 +262,10 @@ absl::StatusOr<WorkerReply> DecodeWorkerReply(absl::string_view bytes) {
       return Read(envelope->call_completed());
     case session::WorkerReply::kSlotFreed:
       return Read(envelope->slot_freed());
+    case session::WorkerReply::kRoundCompleted:
+      return Read(envelope->round_completed());
+    case session::WorkerReply::kJobEnded:
+      return Read(envelope->job_ended());
     case session::WorkerReply::kRejected:
       return Read(envelope->rejected());
     case session::WorkerReply::MESSAGE_NOT_SET:

@@ -36,6 +36,8 @@ TEST(SessionCodecTest, EveryReplyComesBackEqual) {
       CallCompleted{CallId(4), absl::OkStatus(), Round(17)},
       CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)},
       SlotFreed{TensorId(3), 1},
+      RoundCompleted{TensorId(3), Round(19)},
+      JobEnded{absl::UnavailableError("node n3 was lost")},
       WorkerMessageRejected{absl::InvalidArgumentError("what")},
   };
   for (const WorkerReply& reply : replies) {
@@ -106,12 +108,22 @@ TEST(SessionCodecTest, RepliesOutOfRangeAreRefused) {
   session::WorkerReply completed;
   completed.mutable_call_completed()->mutable_status()->set_code(17);
   EXPECT_FALSE(DecodeWorkerReply(completed.SerializeAsString()).ok());
+  session::WorkerReply round;
+  round.mutable_round_completed()->set_tensor(3);
+  EXPECT_EQ(DecodeWorkerReply(round.SerializeAsString()).status().code(), absl::StatusCode::kInvalidArgument);
+  session::WorkerReply ended;
+  ended.mutable_job_ended();
+  EXPECT_EQ(DecodeWorkerReply(ended.SerializeAsString()).status().code(), absl::StatusCode::kInvalidArgument);
+  ended.mutable_job_ended()->mutable_reason()->set_code(17);
+  EXPECT_EQ(DecodeWorkerReply(ended.SerializeAsString()).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_FALSE(DecodeWorkerReply("").ok());
 }
 
 TEST(SessionCodecTest, TruncatedAndRandomBytesNeverCrash) {
   const std::string whole = EncodeWorkerMessage(OpenTensor{CallId(1), "fc1.weight", 12345});
   for (size_t size = 0; size < whole.size(); ++size) (void)DecodeWorkerMessage(whole.substr(0, size)).ok();
+  const std::string reply = EncodeWorkerReply(JobEnded{absl::UnavailableError("node n3 was lost")});
+  for (size_t size = 0; size < reply.size(); ++size) (void)DecodeWorkerReply(reply.substr(0, size)).ok();
   Random random(1);
   for (int i = 0; i < 20000; ++i) {
     std::string bytes(random.Below(64), '\0');

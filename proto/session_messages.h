@@ -1,10 +1,14 @@
-// What a training process and its node say to each other; tensors themselves travel through shared memory. Values;
+// The messages between a training process and its node; tensors themselves travel through shared memory. Values;
 // thread-compatible.
 //
-// The worker opens with AttachWorker. Each message with a `call` is answered by exactly one TensorOpened or
-// CallCompleted with the same number, which the worker chooses. A tensor's memory is a row of gradient slots followed
-// by a row of result slots; the worker chooses the slots of each call. A gradient slot is the node's from the call
-// until its SlotFreed, a result slot from the call until its CallCompleted.
+// Invariants:
+// - The worker opens with AttachWorker.
+// - Each message with a `call`, a number that the worker chooses, is answered by exactly one WorkerAttached,
+//   TensorOpened or CallCompleted with the same number.
+// - A tensor's memory is a row of gradient slots followed by a row of result slots. The worker chooses each call's
+//   slots. A gradient slot is the node's from the call until its SlotFreed, a result slot until its CallCompleted.
+// - The worker hears of the end of each round that it pushed: by the CallCompleted of a call that asks for the result,
+//   or else by a RoundCompleted, which comes after the push's own CallCompleted.
 #ifndef BANYAN_PROTO_SESSION_MESSAGES_H_
 #define BANYAN_PROTO_SESSION_MESSAGES_H_
 
@@ -108,13 +112,27 @@ struct SlotFreed {
   friend bool operator==(const SlotFreed&, const SlotFreed&) = default;
 };
 
+// A round of the tensor is over that the worker pushed without asking for its result.
+struct RoundCompleted {
+  TensorId tensor;
+  Round round;  // from 1
+  friend bool operator==(const RoundCompleted&, const RoundCompleted&) = default;
+};
+
+// No round of the job can finish any more. Calls that wait get their own CallCompleted after this.
+struct JobEnded {
+  absl::Status reason;  // not OK
+  friend bool operator==(const JobEnded&, const JobEnded&) = default;
+};
+
 // A message of the worker did not decode or makes no sense; the node has dropped it.
 struct WorkerMessageRejected {
   absl::Status reason;
   friend bool operator==(const WorkerMessageRejected&, const WorkerMessageRejected&) = default;
 };
 
-using WorkerReply = std::variant<WorkerAttached, TensorOpened, CallCompleted, SlotFreed, WorkerMessageRejected>;
+using WorkerReply = std::variant<WorkerAttached, TensorOpened, CallCompleted, SlotFreed, RoundCompleted, JobEnded,
+                                 WorkerMessageRejected>;
 
 }  // namespace banyan
 

@@ -46,7 +46,7 @@ bool CongestionRenewal::OnSend(Timestamp now, double pace_bps) {
   return has_forgotten && Renew(now);
 }
 
-// Slow links may still carry what was sent before the pause.
+// Says whether all that was sent has been acknowledged: slow links may still carry what was sent before the pause.
 bool CongestionRenewal::IsIdle() const {
   int unacknowledged_bytes = 0;
   return ioctl(fd_, SIOCOUTQ, &unacknowledged_bytes) == 0 && unacknowledged_bytes == 0;
@@ -61,8 +61,8 @@ bool CongestionRenewal::HasForgotten(double pace_bps) const {
   return bytes_per_second > 0 && 8 * static_cast<double>(bytes_per_second) < kForgotten * pace_bps;
 }
 
-// The kernel begins with a congestion control only where it was another one before. What a connection got by default
-// the kernel gives it on request, too.
+// Switches to another congestion control and back, as the kernel restarts only one that is new to the connection. A
+// congestion control that a connection got by default is also there on request.
 bool CongestionRenewal::Renew(Timestamp now) {
   renewed_at_ = now;
   return CongestionControlOf(fd_) == kBbr && SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);

@@ -1,16 +1,20 @@
-// Lets BBR begin anew on a connection that goes on after a pause. BBR wants to see the bare round trip every ten
-// seconds, and where no pause has shown it lately, it holds the connection at four packets for 200 ms: in the middle of
-// a round, on all connections of a job at about the same time, whose rates it has partly forgotten afterwards. A
-// connection that begins anew in the pause before keeps its window, finds its rate within a few round trips (its pace
-// bounds what it tries), and has another ten seconds.
+// Restarts BBR on a TCP connection that it would otherwise slow down. Thread-compatible; owned by its connection.
 //
-// BBR also forgets a rate that it has known for long: what it believes is the best of its last ten round trips, and
-// those in which it recovered from a loss, stood still to see the bare round trip, or had little to send may be all of
-// them. It comes back by a quarter in eight round trips, so a link stands at a fraction of its rate for seconds. A
-// connection with a pace that believes in much less than that begins anew, seldomer each time that this does not help,
-// as where the link has become slower than its policy knows. Of other congestion controls nothing is changed.
+// Why a restart in a pause: BBR wants to see the bare round trip every ten seconds. Without a pause that shows it, BBR
+// holds the connection at four packets for 200 ms. That falls into the middle of a round, on all connections of a job
+// at about the same time, and their rates are partly forgotten afterwards. A connection that restarts in the pause
+// before keeps its window, finds its rate within a few round trips, and has another ten seconds. Its pace bounds what
+// it tries.
 //
-// Thread-compatible; owned by its connection.
+// Why a restart below the pace: BBR believes in the best rate of its last ten round trips. All of them may be ones in
+// which it recovered from a loss, stood still to see the bare round trip, or had little to send. Then it has forgotten
+// the rate, and it comes back by a quarter in eight round trips: the link is slow for seconds. A connection that
+// believes in much less than its pace restarts, backing off while restarts do not help. They do not help where the link
+// has become slower than its policy knows.
+//
+// Invariants:
+// - Only connections under BBR are restarted.
+// - Between two looks at the rate lie at least kLookEvery and, while restarts do not help, up to kRenewAfter.
 #ifndef BANYAN_RUNTIME_CONGESTION_RENEWAL_H_
 #define BANYAN_RUNTIME_CONGESTION_RENEWAL_H_
 
@@ -21,22 +25,24 @@ namespace banyan {
 
 class CongestionRenewal {
  public:
-  // So long without a send is a pause, if all of what was sent before has been acknowledged.
+  // A time without a send that counts as a pause, if all that was sent before has been acknowledged.
   static constexpr absl::Duration kPause = absl::Milliseconds(100);
-  // A connection begins anew in the first pause after this: before BBR's ten seconds, and seldom, as each beginning
-  // costs some round trips.
+  // The time from one restart to the next one in a pause: below BBR's ten seconds, and long, as each restart costs some
+  // round trips.
   static constexpr absl::Duration kRenewAfter = absl::Milliseconds(7500);
 
   // A rate below this part of the pace may have been forgotten.
   static constexpr double kForgotten = 0.7;
-  // How often that is looked at first. A few round trips, so that a new beginning has had time to show.
+  // The time between two looks at the rate, unless restarts do not help. A few round trips, so that a restart has had
+  // time to show.
   static constexpr absl::Duration kLookEvery = absl::Milliseconds(200);
 
-  // `fd`: a TCP socket that has just connected. One that was closed and is not forgotten yet does no harm, were its
-  // number another socket's by now.
+  // Begins to watch `fd`, a TCP socket that has just connected. A socket that was closed without Forget does no harm,
+  // even if its number is another socket's by now.
   void Watch(int fd, Timestamp now);
   void Forget() { fd_ = -1; }
-  // Call before something is sent; `pace_bps` is infinite for none. Returns whether the connection has begun anew.
+  // Restarts the connection if it is time to; to be called before each send. `pace_bps` is infinite for none. Returns
+  // whether the connection was restarted.
   bool OnSend(Timestamp now, double pace_bps);
 
  private:

@@ -104,6 +104,10 @@ void Driver::Carry(WriteResult action) { surroundings_.gate->Write(std::move(act
 
 void Driver::Carry(CompleteRequest action) { surroundings_.gate->Complete(std::move(action)); }
 
+void Driver::Carry(TellRoundComplete action) { surroundings_.gate->Tell(action); }
+
+void Driver::Carry(TellJobEnded action) { surroundings_.gate->Tell(action); }
+
 void Driver::Carry(PersistRecord action) {
   if (surroundings_.record_log != nullptr) {
     surroundings_.record_log->Append(action.record, action.bytes);

@@ -16,22 +16,23 @@
 #include "core/event.h"
 #include "core/protocol.h"
 #include "core/time.h"
-#include "runtime/client_gate.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
 #include "runtime/record_log.h"
 #include "runtime/transport.h"
+#include "runtime/worker_gate.h"
 
 namespace banyan {
 
 class Driver {
  public:
-  // What the core's actions reach; all outlive the driver. Without a `record_log`, records count as persisted at once.
+  // The parts that the core's actions reach; all outlive the driver. Without a `record_log`, records count as persisted
+  // at once.
   struct Surroundings {
     std::shared_ptr<EventQueue> queue;  // shared with threads that may post late
     Transport* transport = nullptr;
     ComputePool* pool = nullptr;
-    ClientGate* gate = nullptr;
+    WorkerGate* gate = nullptr;
     RecordLog* record_log = nullptr;
     std::function<void(LogLevel, absl::string_view)> log;
     // Computations on at most so many bytes run on this thread, some of them between any two looks at the sockets.
@@ -59,6 +60,8 @@ class Driver {
   void Carry(StartComputation action);
   void Carry(WriteResult action);
   void Carry(CompleteRequest action);
+  void Carry(TellRoundComplete action);
+  void Carry(TellJobEnded action);
   void Carry(PersistRecord action);
   void Carry(LogLine action);
   void Carry(Stop action);

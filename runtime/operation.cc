@@ -13,7 +13,8 @@ constexpr absl::Duration kForever = absl::Hours(24 * 365);
 
 }  // namespace
 
-Operation::Operation(std::string what, absl::Span<float> result) : what_(std::move(what)), result_(result) {}
+Operation::Operation(std::string what, absl::Span<float> result, Callback on_done)
+    : what_(std::move(what)), result_(result), on_done_(std::move(on_done)) {}
 
 void Operation::SetRound(uint64_t round) {
   std::lock_guard<std::mutex> lock(mutex_);
@@ -36,14 +37,17 @@ std::string Operation::DescriptionLocked() const {
 }
 
 void Operation::Finish(absl::Status status) {
+  Callback on_done;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (done_) return;
     done_ = true;
-    status_ =
-        status.ok() ? status : absl::Status(status.code(), absl::StrCat(DescriptionLocked(), ": ", status.message()));
+    if (!status.ok()) status = absl::Status(status.code(), absl::StrCat(DescriptionLocked(), ": ", status.message()));
+    status_ = status;
+    on_done.swap(on_done_);
   }
   finished_.notify_all();
+  if (on_done) on_done(status);
 }
 
 void Operation::KeepShared(absl::FunctionRef<SlotLease()> lend) {

@@ -1,10 +1,15 @@
 // One call of a session under way: what a Ticket waits for. Thread-safe. Shared by the ticket and by the session, which
 // ends it.
+//
+// Invariants:
+// - It ends once; only the first Finish counts.
+// - Its callback runs once, after the end is visible to all, whether or not a ticket is still there.
 #ifndef BANYAN_RUNTIME_OPERATION_H_
 #define BANYAN_RUNTIME_OPERATION_H_
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -18,26 +23,28 @@ namespace banyan {
 
 class Operation {
  public:
-  // `what` says which node and key it concerns; `result` is the caller's memory, which it may use until it is done.
-  Operation(std::string what, absl::Span<float> result);
+  using Callback = std::function<void(const absl::Status& status)>;
+
+  // Makes an operation on `what`, a node and a key. It may use `result`, the caller's memory, until it is done. The
+  // thread that ends it then runs `on_done`, if there is one, without locks held.
+  Operation(std::string what, absl::Span<float> result, Callback on_done = {});
 
   absl::Span<float> result() const { return result_; }
   void SetRound(uint64_t round);
   uint64_t round() const;
-  // "node n1, key fc1.weight, round 5".
+  // Gives "node n1, key fc1.weight, round 5".
   std::string Description() const;
 
-  // Only the first call counts.
+  // Ends the operation; an error is given its description. Only the first call counts.
   void Finish(absl::Status status);
-  // Before Finish, of an operation whose result stays in shared memory: keeps what `lend` gives, which is not called
-  // when the operation was abandoned.
+  // Keeps the result that `lend` gives in shared memory, unless the operation was abandoned. REQUIRES: not finished.
   void KeepShared(absl::FunctionRef<SlotLease()> lend);
-  // Empty before it is done, and without such a result.
+  // Returns the result in shared memory; empty before the operation is done, and without such a result.
   absl::Span<const float> shared_result() const;
   bool done() const;
-  // DEADLINE_EXCEEDED when it is not done after `timeout`.
+  // Waits for the end and returns its status; DEADLINE_EXCEEDED when it is not done after `timeout`.
   absl::Status Wait(absl::Duration timeout);
-  // Nobody asks for it any more: waits until the caller's result memory is free, and gives a shared result back.
+  // Gives a shared result back, as nobody asks for it any more, and waits until the caller's result memory is free.
   void Abandon();
 
  private:
@@ -52,6 +59,7 @@ class Operation {
   bool done_ = false;
   bool abandoned_ = false;
   absl::Status status_;
+  Callback on_done_;
   SlotLease shared_;
 };
 

@@ -27,6 +27,20 @@ TEST(OperationTest, ItsErrorNamesItAndTheFirstEndCounts) {
   EXPECT_EQ(operation.Wait(absl::InfiniteDuration()), absl::UnavailableError("node n1, key w: node n3 was lost"));
 }
 
+TEST(OperationTest, CallsBackOnceWhenItsEndIsVisible) {
+  std::vector<absl::Status> ends;
+  std::shared_ptr<Operation> operation;
+  operation = std::make_shared<Operation>("node n1, key w", absl::Span<float>(), [&](const absl::Status& status) {
+    EXPECT_EQ(operation->Wait(absl::ZeroDuration()), status);
+    ends.push_back(status);
+  });
+  operation->Abandon();
+  EXPECT_TRUE(ends.empty());
+  operation->Finish(absl::UnavailableError("node n3 was lost"));
+  operation->Finish(absl::OkStatus());
+  EXPECT_EQ(ends, std::vector<absl::Status>{absl::UnavailableError("node n1, key w: node n3 was lost")});
+}
+
 TEST(OperationTest, OnlyAnOperationWithAResultHoldsMemory) {
   Operation without("x", {});
   without.Abandon();
@@ -45,7 +59,7 @@ class SharedResult : public ::testing::Test {
     SessionKey& key = keys_->named.try_emplace("w", 4).first->second;
     key.Opened(TensorId(1), segment_);
     const auto init = key.Take(TensorCallKind::kInit, 1);
-    key.Answered(TensorCallKind::kInit, *init, true);
+    key.Answered(TensorCallKind::kInit, *init, true, 0);
   }
 
   SlotLease Lend() {

@@ -5,7 +5,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "runtime/client_gate.h"
 #include "runtime/compute_pool.h"
 #include "runtime/driver.h"
 #include "runtime/event_queue.h"
@@ -14,6 +13,7 @@
 #include "runtime/segment_budget.h"
 #include "runtime/transport.h"
 #include "runtime/worker_connection.h"
+#include "runtime/worker_gate.h"
 #include "runtime/worker_server.h"
 
 namespace banyan {
@@ -26,7 +26,7 @@ class ProtocolHost::Parts {
         queue(std::make_shared<EventQueue>()),
         budget(std::make_shared<SegmentBudget>(options.max_worker_bytes)),
         pool(options.compute_threads),
-        gate(std::make_shared<ClientGate>(queue, pool)) {}
+        gate(std::make_shared<WorkerGate>(queue, pool)) {}
 
   absl::Status OpenRecordLog();
   absl::Status OpenTransport();
@@ -38,7 +38,7 @@ class ProtocolHost::Parts {
   const std::shared_ptr<EventQueue> queue;      // shared with threads that may post late
   const std::shared_ptr<SegmentBudget> budget;  // shared with memory that outlives this
   ComputePool pool;
-  const std::shared_ptr<ClientGate> gate;  // shared with workers' connections
+  const std::shared_ptr<WorkerGate> gate;  // shared with workers' connections
   std::vector<std::string> records;
   std::unique_ptr<RecordLog> record_log;
   std::unique_ptr<Transport> transport;

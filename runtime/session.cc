@@ -9,6 +9,15 @@
 #include "runtime/unix_port.h"
 
 namespace banyan {
+namespace {
+
+SessionCore::Settings SettingsOf(CallOptions options) { return {.on_done = std::move(options.on_done)}; }
+
+SessionCore::Settings SettingsOf(PushOptions options) {
+  return {.priority = options.priority, .on_done = std::move(options.on_done)};
+}
+
+}  // namespace
 
 Ticket::Ticket() = default;
 Ticket::Ticket(std::shared_ptr<Operation> operation) : operation_(std::move(operation)) {}
@@ -51,25 +60,27 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& opt
 }
 
 Session::Session(std::unique_ptr<SessionCore> core) : core_(std::move(core)) {}
-Session::~Session() = default;
+// Explicitly, as callbacks may use the session until the last one has run.
+Session::~Session() { core_->Close(); }
 
-Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed) {
-  return Ticket(core_->Init(key, values, agreed));
+Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
+                     CallOptions options) {
+  return Ticket(core_->Init(key, values, agreed, SettingsOf(std::move(options))));
 }
 
 Ticket Session::Init(absl::string_view key, absl::Span<const float> values) { return Init(key, values, {}); }
 
 Ticket Session::Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options) {
-  return Ticket(core_->Start(TensorCallKind::kPush, key, gradient, {}, options.priority));
+  return Ticket(core_->Start(TensorCallKind::kPush, key, gradient, {}, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Pull(absl::string_view key, absl::Span<float> result) {
-  return Ticket(core_->Start(TensorCallKind::kPull, key, {}, result, 0));
+Ticket Session::Pull(absl::string_view key, absl::Span<float> result, CallOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kPull, key, {}, result, SettingsOf(std::move(options))));
 }
 
 Ticket Session::PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                          PushOptions options) {
-  return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, options.priority));
+  return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, SettingsOf(std::move(options))));
 }
 
 absl::StatusOr<SharedGradient> Session::ShareGradient(absl::string_view key) {
@@ -79,34 +90,38 @@ absl::StatusOr<SharedGradient> Session::ShareGradient(absl::string_view key) {
 }
 
 Ticket Session::Push(absl::string_view key, SharedGradient&& gradient, PushOptions options) {
-  return Ticket(core_->StartShared(TensorCallKind::kPush, key, gradient.lease_.get(), options.priority));
+  SlotLease* const lease = gradient.lease_.get();
+  return Ticket(core_->StartShared(TensorCallKind::kPush, key, lease, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Pull(absl::string_view key) {
-  return Ticket(core_->StartShared(TensorCallKind::kPull, key, nullptr, 0));
+Ticket Session::Pull(absl::string_view key, CallOptions options) {
+  return Ticket(core_->StartShared(TensorCallKind::kPull, key, nullptr, SettingsOf(std::move(options))));
 }
 
 Ticket Session::PushPull(absl::string_view key, SharedGradient&& gradient, PushOptions options) {
-  return Ticket(core_->StartShared(TensorCallKind::kPushPull, key, gradient.lease_.get(), options.priority));
+  SlotLease* const lease = gradient.lease_.get();
+  return Ticket(core_->StartShared(TensorCallKind::kPushPull, key, lease, SettingsOf(std::move(options))));
 }
 
 Ticket Session::Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                       PushOptions options) {
-  return Ticket(core_->Start(TensorCallKind::kFlush, key, gradient, result, options.priority));
+  return Ticket(core_->Start(TensorCallKind::kFlush, key, gradient, result, SettingsOf(std::move(options))));
 }
 
 Ticket Session::Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
                           PushOptions options) {
-  return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, options.priority));
+  return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, SettingsOf(std::move(options))));
 }
 
-Ticket Session::RegisterWeights(absl::string_view key, absl::Span<const float> weights) {
-  return Ticket(core_->Start(TensorCallKind::kRegisterWeights, key, weights, {}, 0));
+Ticket Session::RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kRegisterWeights, key, weights, {}, SettingsOf(std::move(options))));
 }
 
-Ticket Session::Barrier() { return Ticket(core_->Barrier()); }
+Ticket Session::Barrier(CallOptions options) { return Ticket(core_->Barrier(SettingsOf(std::move(options)))); }
 
-Ticket Session::ReportLoss(uint64_t step, double loss) { return Ticket(core_->ReportLoss(step, loss)); }
+Ticket Session::ReportLoss(uint64_t step, double loss, CallOptions options) {
+  return Ticket(core_->ReportLoss(step, loss, SettingsOf(std::move(options))));
+}
 
 const std::string& Session::node_name() const { return core_->node_name(); }
 

@@ -1,5 +1,5 @@
-// What a training process sees of Banyan: it attaches to its data centre's node, names its tensors once, and then
-// pushes gradients and gets the aggregated results back. Installed as <banyan/session.h>.
+// A training process's access to Banyan: it attaches to its data centre's node, names its tensors once, and then pushes
+// gradients and gets the aggregated results back. Installed as <banyan/session.h>.
 //
 //   absl::StatusOr<std::unique_ptr<banyan::Session>> session =
 //       banyan::Session::Open({.node = "unix:/run/banyan/n1", .worker = 0});
@@ -11,11 +11,17 @@
 // empty span) come with the ticket at once. When the node dies or the job fails, every waiting and every later
 // operation ends with UNAVAILABLE (or the code that the job failed with) and names the node, the key and the round.
 //
+// A call can be given a callback, which runs once when the operation is done, whether it succeeds, fails or is
+// cancelled:
+//
+//   (*session)->PushPull("fc1.weight", gradient, result, {.on_done = [](const absl::Status& done) { ... }});
+//
 // Workers of one node must call Init, Push, Flush and Broadcast of a key equally often.
 #ifndef BANYAN_RUNTIME_SESSION_H_
 #define BANYAN_RUNTIME_SESSION_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,8 +45,19 @@ struct SessionOptions {
   absl::Duration open_timeout = absl::Seconds(60);
 };
 
+// Runs exactly once, after the operation is done and its result is in place; `status` is what its ticket's Wait gives.
+// All callbacks of a session run one after another, in the order in which their operations ended, on a thread that the
+// session has for them alone. No lock is held meanwhile. A callback may start further operations and wait for them, and
+// destroy tickets; it must not destroy the session. A long one delays the others, but no operation.
+using DoneCallback = std::function<void(const absl::Status& status)>;
+
+struct CallOptions {
+  DoneCallback on_done = {};
+};
+
 struct PushOptions {
   int32_t priority = 0;  // higher goes first where a link has a queue
+  DoneCallback on_done = {};
 };
 
 // One operation under way. Movable; thread-compatible. It may outlive its session.
@@ -51,18 +68,18 @@ class Ticket {
   explicit Ticket(std::shared_ptr<Operation> operation);
   Ticket(Ticket&&) noexcept;
   Ticket& operator=(Ticket&& other) noexcept;
-  // Waits until the operation's result span is free. A gradient or value span is free when the call that took it
-  // returns.
+  // Waits until the operation's result span is free; its callback is not lost. A gradient or value span is free when
+  // the call that took it returns.
   ~Ticket();
 
-  // Until the operation is done. After `timeout` it gives DEADLINE_EXCEEDED, naming node, key and round, and leaves the
-  // operation running: wait again as often as you like.
+  // Waits until the operation is done. After `timeout` it gives DEADLINE_EXCEEDED, naming node, key and round, and
+  // leaves the operation running: wait again as often as you like.
   absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
   bool done() const;
-  // The round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
+  // Returns the round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
   uint64_t round() const;
-  // What a Pull or PushPull without a result span has brought, in shared memory: there until the ticket is destroyed.
-  // Empty before the operation is done, after an error and for others.
+  // Returns what a Pull or PushPull without a result span has brought. It is in shared memory, and there until the
+  // ticket is destroyed. Empty before the operation is done, after an error and for others.
   absl::Span<const float> shared_result() const;
 
  private:
@@ -86,8 +103,7 @@ class SharedGradient {
   std::unique_ptr<SlotLease> lease_;  // null once moved away
 };
 
-// Thread-safe. Operations of one key take effect in the order of the calls. Destroying a session says good-bye to the
-// node; operations that still run end with CANCELLED.
+// Thread-safe. Operations of one key take effect in the order of the calls.
 class Session {
  public:
   static absl::StatusOr<std::unique_ptr<Session>> Open(const SessionOptions& options);
@@ -95,23 +111,26 @@ class Session {
   explicit Session(std::unique_ptr<SessionCore> core);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+  // Says good-bye to the node. Operations that still run end with CANCELLED, and so do those that their callbacks
+  // start. Returns when the last callback has run. REQUIRES: no callback calls this.
   ~Session();
 
   // Makes the key known with `values.size()` elements. Every worker of every node calls it once per key. The values of
   // the lowest worker of the lowest node win; all get them, in `agreed` (of the same size, may be `values` itself) or
   // by a Pull. Errors: INVALID_ARGUMENT for no name, no values or sizes that differ; ALREADY_EXISTS for a second Init
   // with the same shape, INVALID_ARGUMENT with another one.
-  Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed);
+  Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
+              CallOptions options = {});
   Ticket Init(absl::string_view key, absl::Span<const float> values);
 
-  // This worker's part of the key's next round. The ticket is done when the node has taken it.
+  // Gives this worker's part of the key's next round. The ticket is done when the node has taken it.
   // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at
   // once than the job's rounds_in_flight. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size
   // than Init's.
   Ticket Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options = {});
-  // The result of the last round of the key that this worker pushed, or the values of Init.
-  Ticket Pull(absl::string_view key, absl::Span<float> result);
-  // Both. `result` may be `gradient`'s own memory.
+  // Gets the result of the last round of the key that this worker pushed, or the values of Init.
+  Ticket Pull(absl::string_view key, absl::Span<float> result, CallOptions options = {});
+  // Does both. `result` may be `gradient`'s own memory.
   Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                   PushOptions options = {});
   // The three without copies, for large tensors: gradients are filled in and results read where the node has them. Both
@@ -122,7 +141,7 @@ class Session {
   // pushed. A gradient with which a call ends so, at once, stays as it is.
   absl::StatusOr<SharedGradient> ShareGradient(absl::string_view key);
   Ticket Push(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
-  Ticket Pull(absl::string_view key);
+  Ticket Pull(absl::string_view key, CallOptions options = {});
   Ticket PushPull(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
   // A PushPull that loses nothing, where tensors are compressed with error feedback: the round travels as float32 and
   // brings along what the encodings of earlier rounds have kept back on all nodes. For the last gradients of a training
@@ -140,14 +159,14 @@ class Session {
   // done when the node has them. Costs the node as much memory as the tensor where its job prunes, nothing elsewhere or
   // with a server-side optimizer, whose node has the weights itself. Waits for Init and for room as Push does. Errors:
   // FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size than Init's.
-  Ticket RegisterWeights(absl::string_view key, absl::Span<const float> weights);
+  Ticket RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options = {});
 
   // Done when every worker of every node has called it equally often.
-  Ticket Barrier();
-  // For `status` and the live display.
-  Ticket ReportLoss(uint64_t step, double loss);
+  Ticket Barrier(CallOptions options = {});
+  // Tells the loss of training step `step`, for `status` and the live display.
+  Ticket ReportLoss(uint64_t step, double loss, CallOptions options = {});
 
-  // Of the node, as it named itself.
+  // Returns the node's name, as it named itself.
   const std::string& node_name() const;
 
  private:

@@ -1,5 +1,6 @@
 #include "runtime/session_core.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <utility>
@@ -12,17 +13,8 @@
 namespace banyan {
 namespace {
 
-// While a caller waits for room and nothing that the node would fail is under way, it asks this often whether the job
-// still lives.
-constexpr std::chrono::seconds kProbePause(1);
 // For answers that depend on nobody but the node.
 constexpr std::chrono::seconds kFarewell(5);
-
-// After these no round of the job can finish any more.
-bool EndsTheJob(absl::StatusCode code) {
-  return code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDataLoss ||
-         code == absl::StatusCode::kAborted || code == absl::StatusCode::kInternal;
-}
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
 
@@ -65,30 +57,41 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
 
 SessionCore::SessionCore(std::shared_ptr<SessionPort> port) : port_(std::move(port)) {}
 
-SessionCore::~SessionCore() {
+SessionCore::~SessionCore() { Close(); }
+
+void SessionCore::Close() {
   {
-    // Pushes without a ticket that is waited for must not look like a death.
     Lock lock(keys_->mutex);
+    if (std::exchange(closed_, true)) return;
+    if (failure_.ok()) failure_ = absl::CancelledError("the session was closed");
+    // Callbacks that wait for room end.
+    keys_->changed.notify_all();
+    // Pushes without a ticket that is waited for must not look like a death.
     keys_->changed.wait_for(lock, kFarewell, [this] {
-      for (const auto& [id, call] : calls_) {
-        if (call.prompt) return false;
-      }
-      return true;
+      return std::none_of(calls_.begin(), calls_.end(), [](const auto& call) { return call.second.prompt; });
     });
   }
   // A node that has gone needs no good-bye.
   (void)port_->Send(WorkerGoodBye{});
   port_->Close();
-  for (auto& [id, call] : std::exchange(calls_, {}))
-    call.operation->Finish(absl::CancelledError("the session was closed"));
+  EndCalls(absl::CancelledError("the session was closed"));
+  callbacks_->Stop();
 }
 
-SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl::Span<float> result) const {
-  return std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result);
+SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl::Span<float> result,
+                                                    Operation::Callback on_done) const {
+  Operation::Callback post;
+  if (on_done) {
+    post = [callbacks = callbacks_, on_done = std::move(on_done)](const absl::Status& status) {
+      callbacks->Post([on_done, status] { on_done(status); });
+    };
+  }
+  return std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result, std::move(post));
 }
 
-SessionCore::OperationPtr SessionCore::KeyOperation(absl::string_view name, absl::Span<float> result) const {
-  return NewOperation(absl::StrCat("key ", name), result);
+SessionCore::OperationPtr SessionCore::KeyOperation(absl::string_view name, absl::Span<float> result,
+                                                    Operation::Callback on_done) const {
+  return NewOperation(absl::StrCat("key ", name), result, std::move(on_done));
 }
 
 CallId SessionCore::Register(Call call) {
@@ -117,9 +120,9 @@ absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
 }
 
 SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<const float> values,
-                                            absl::Span<float> agreed) {
+                                            absl::Span<float> agreed, Settings settings) {
   const std::string key(name);
-  OperationPtr operation = KeyOperation(name, agreed);
+  OperationPtr operation = KeyOperation(name, agreed, std::move(settings.on_done));
   operation->SetRound(0);
   absl::Status status;
   if (!agreed.empty() && agreed.size() != values.size()) {
@@ -137,11 +140,12 @@ SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<c
 }
 
 absl::Status SessionCore::OpenMemory(const std::string& name) {
-  OperationPtr opening = KeyOperation(name, {});
+  OperationPtr opening = KeyOperation(name, {}, {});
   CallId id;
   int64_t elements = 0;
   {
     Lock lock(keys_->mutex);
+    if (!failure_.ok()) return failure_;
     id = Register({.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true});
     elements = keys_->named.at(name).elements();
   }
@@ -178,13 +182,13 @@ absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name,
 
 SessionCore::OperationPtr SessionCore::Start(TensorCallKind kind, absl::string_view name,
                                              absl::Span<const float> gradient, absl::Span<float> result,
-                                             int32_t priority) {
+                                             Settings settings) {
   const std::string key(name);
-  OperationPtr operation = KeyOperation(name, result);
+  OperationPtr operation = KeyOperation(name, result, std::move(settings.on_done));
   if (absl::Status status = CheckUse(kind, key, gradient, result); !status.ok()) {
     operation->Finish(status);
   } else {
-    StartTensorCall(operation, key, {.kind = kind, .gradient = gradient, .priority = priority});
+    StartTensorCall(operation, key, {.kind = kind, .gradient = gradient, .priority = settings.priority});
   }
   return operation;
 }
@@ -204,16 +208,16 @@ absl::StatusOr<SlotLease> SessionCore::LendGradient(absl::string_view name) {
       return SlotLease(keys_, key, keys_->named.at(key).segment(), SlotLease::Row::kGradients, slots->gradient);
     }
   }
-  const OperationPtr operation = KeyOperation(name, {});
+  const OperationPtr operation = KeyOperation(name, {}, {});
   operation->Finish(slots.status());
   return operation->Wait(absl::InfiniteDuration());
 }
 
 SessionCore::OperationPtr SessionCore::StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient,
-                                                   int32_t priority) {
+                                                   Settings settings) {
   const std::string key(name);
-  OperationPtr operation = KeyOperation(name, {});
-  const TensorUse use{.kind = kind, .lent = gradient, .result_stays = HasResult(kind), .priority = priority};
+  OperationPtr operation = KeyOperation(name, {}, std::move(settings.on_done));
+  const TensorUse use{.kind = kind, .lent = gradient, .result_stays = HasResult(kind), .priority = settings.priority};
   if (absl::Status status = CheckShared(key, use); !status.ok()) {
     operation->Finish(status);
   } else {
@@ -226,7 +230,7 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
   Lock lock(keys_->mutex);
   std::optional<uint32_t> lent;
   if (use.lent != nullptr) lent = use.lent->slot();
-  const Needs needs{HasGradient(use.kind) && !lent, HasResult(use.kind), OpensRound(use.kind)};
+  const Needs needs{HasGradient(use.kind) && !lent, HasResult(use.kind)};
   const absl::StatusOr<SessionKey::Slots> slots =
       Reserve(lock, name, needs, [&](SessionKey& key) { return key.Take(use.kind, rounds_in_flight_, lent); });
   if (!slots.ok()) {
@@ -254,66 +258,37 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
                                                        TakeSlots take) {
   SessionKey& key = keys_->named.at(name);
-  bool probe = false;
   while (true) {
     if (!failure_.ok()) return failure_;
     if (key.state() == SessionKey::State::kFailed) return key.failure();
     if (const auto slots = take(key)) return *slots;
-    const bool unseen = key.state() == SessionKey::State::kReady && key.awaited() == 0;
-    const bool waits_for_unseen = unseen && key.has_open_rounds();
-    const bool needs_result = needs.result || (needs.round && waits_for_unseen);
-    if (absl::Status held = CheckHeld(key, needs.gradient, needs_result); !held.ok()) return held;
-    if ((waits_for_unseen || (unseen && probe)) && !key.AllResultsLent()) {
-      PullUnseen(lock, name);
-      probe = false;
-      continue;  // its answer may be there already
-    }
-    probe = keys_->changed.wait_for(lock, kProbePause) == std::cv_status::timeout;
+    if (absl::Status held = CheckHeld(key, needs.gradient, needs.result); !held.ok()) return held;
+    keys_->changed.wait(lock);
   }
 }
 
-// Nobody has asked for the result of the last push, so nobody would hear when its round is complete or the job has
-// failed.
-void SessionCore::PullUnseen(Lock& lock, const std::string& name) {
-  SessionKey& key = keys_->named.at(name);
-  const auto slots = key.Take(TensorCallKind::kPull, rounds_in_flight_);
-  if (!slots) return;
-  const CallId id = Register({.type = CallType::kTensor,
-                              .operation = KeyOperation(name, {}),
-                              .name = name,
-                              .kind = TensorCallKind::kPull,
-                              .slots = *slots});
-  const TensorCall pull{id, key.tensor(), TensorCallKind::kPull, 0, slots->result, 0};
-  lock.unlock();
-  Send(id, pull);
-  lock.lock();
-}
-
-SessionCore::OperationPtr SessionCore::Barrier() {
-  OperationPtr operation = NewOperation("barrier", {});
+void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
+                                 absl::FunctionRef<WorkerMessage(CallId)> make) {
   Lock lock(keys_->mutex);
-  const absl::Status failure = failure_;
-  if (failure.ok()) {
-    const CallId id = Register({.operation = operation});
+  if (!failure_.ok()) {
+    const absl::Status failure = failure_;
     lock.unlock();
-    Send(id, BarrierCall{id});
-  } else {
-    operation->Finish(failure);
+    return operation->Finish(failure);
   }
+  const CallId id = Register({.operation = operation, .prompt = prompt});
+  lock.unlock();
+  Send(id, make(id));
+}
+
+SessionCore::OperationPtr SessionCore::Barrier(Settings settings) {
+  OperationPtr operation = NewOperation("barrier", {}, std::move(settings.on_done));
+  StartPlainCall(operation, /*prompt=*/false, [](CallId id) { return BarrierCall{id}; });
   return operation;
 }
 
-SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss) {
-  OperationPtr operation = NewOperation("loss report", {});
-  Lock lock(keys_->mutex);
-  const absl::Status failure = failure_;
-  if (failure.ok()) {
-    const CallId id = Register({.operation = operation, .prompt = true});
-    lock.unlock();
-    Send(id, ReportLossCall{id, step, loss});
-  } else {
-    operation->Finish(failure);
-  }
+SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss, Settings settings) {
+  OperationPtr operation = NewOperation("loss report", {}, std::move(settings.on_done));
+  StartPlainCall(operation, /*prompt=*/true, [step, loss](CallId id) { return ReportLossCall{id, step, loss}; });
   return operation;
 }
 
@@ -388,23 +363,41 @@ SlotLease SessionCore::LendResult(const Call& call) {
   return SlotLease(keys_, call.name, key.segment(), SlotLease::Row::kResults, call.slots.result);
 }
 
-void SessionCore::Answered(Call& call, const CallCompleted& completed) {
+void SessionCore::Answered(const Call& call, const CallCompleted& completed) {
+  if (call.type != CallType::kTensor && call.type != CallType::kOpen) return;
   const bool ok = completed.status.ok();
-  if (!ok && EndsTheJob(completed.status.code()) && failure_.ok()) {
-    failure_ = absl::UnavailableError(completed.status.message());
-  }
-  if (call.type == CallType::kTensor) keys_->named.at(call.name).Answered(call.kind, call.slots, ok);
-  const bool opens =
-      call.type == CallType::kOpen || (call.type == CallType::kTensor && call.kind == TensorCallKind::kInit);
-  if (!ok && opens) keys_->named.at(call.name).Fail(completed.status);
+  SessionKey& key = keys_->named.at(call.name);
+  if (call.type == CallType::kTensor) key.Answered(call.kind, call.slots, ok, completed.round.value());
+  const bool opens = call.type == CallType::kOpen || call.kind == TensorCallKind::kInit;
+  if (!ok && opens) key.Fail(completed.status);
+}
+
+SessionKey* SessionCore::FindKey(TensorId tensor) {
+  const auto name = tensors_.find(tensor);
+  return name == tensors_.end() ? nullptr : &keys_->named.at(name->second);
 }
 
 void SessionCore::On(const SlotFreed& freed) {
   {
     Lock lock(keys_->mutex);
-    const auto name = tensors_.find(freed.tensor);
-    if (name == tensors_.end()) return;
-    keys_->named.at(name->second).GradientFreed(freed.gradient_slot);
+    if (SessionKey* key = FindKey(freed.tensor)) key->GradientFreed(freed.gradient_slot);
+  }
+  keys_->changed.notify_all();
+}
+
+void SessionCore::On(const RoundCompleted& completed) {
+  {
+    Lock lock(keys_->mutex);
+    if (SessionKey* key = FindKey(completed.tensor)) key->RoundCompleted(completed.round.value());
+  }
+  keys_->changed.notify_all();
+}
+
+// Calls that wait get their own answers, which name their keys and rounds.
+void SessionCore::On(const JobEnded& ended) {
+  {
+    Lock lock(keys_->mutex);
+    if (failure_.ok()) failure_ = absl::UnavailableError(ended.reason.message());
   }
   keys_->changed.notify_all();
 }
@@ -414,16 +407,23 @@ void SessionCore::On(const WorkerMessageRejected& rejected) {
 }
 
 void SessionCore::FailAll(const absl::Status& reason) {
-  std::vector<OperationPtr> ended;
   absl::Status failure;
   {
     Lock lock(keys_->mutex);
     if (failure_.ok()) failure_ = absl::UnavailableError(reason.message());
     failure = failure_;
-    for (auto& [id, call] : std::exchange(calls_, {})) ended.push_back(std::move(call.operation));
+  }
+  EndCalls(failure);
+}
+
+void SessionCore::EndCalls(const absl::Status& status) {
+  std::map<CallId, Call> calls;
+  {
+    Lock lock(keys_->mutex);
+    calls.swap(calls_);
   }
   keys_->changed.notify_all();
-  for (const OperationPtr& operation : ended) operation->Finish(failure);
+  for (const auto& [id, call] : calls) call.operation->Finish(status);
 }
 
 }  // namespace banyan

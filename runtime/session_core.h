@@ -1,6 +1,12 @@
-// What stands behind a Session: starts operations over a port, and ends them as the node's replies come in.
+// Starts a session's operations over a port, and ends them as the node's replies come in.
 //
-// Thread-safe. Callers' threads copy gradients into shared memory; the port's thread copies results out.
+// Thread-safe. Callers' threads copy gradients into shared memory; the port's thread copies results out; a thread of
+// the session's own runs callbacks.
+//
+// Invariants:
+// - The session makes no calls of its own: replies say when a round is over and when the job has ended.
+// - Every operation ends, at the latest with Close.
+// - No callback and no call of the port runs under the mutex.
 #ifndef BANYAN_RUNTIME_SESSION_CORE_H_
 #define BANYAN_RUNTIME_SESSION_CORE_H_
 
@@ -19,6 +25,7 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "proto/session_messages.h"
+#include "runtime/callback_thread.h"
 #include "runtime/operation.h"
 #include "runtime/session_key.h"
 #include "runtime/session_keys.h"
@@ -30,6 +37,12 @@ namespace banyan {
 class SessionCore {
  public:
   using OperationPtr = std::shared_ptr<Operation>;  // shared by the caller's ticket and this
+  // How a call is to be carried out.
+  struct Settings {
+    int32_t priority = 0;
+    // Runs on the session's callback thread when the operation is done.
+    Operation::Callback on_done = {};
+  };
 
   // Attaches the worker; DEADLINE_EXCEEDED when the node has not answered after `timeout`.
   static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
@@ -37,20 +50,24 @@ class SessionCore {
   explicit SessionCore(std::shared_ptr<SessionPort> port);
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
-  // Says good-bye; what still runs ends with CANCELLED.
+  // Closes.
   ~SessionCore();
 
-  OperationPtr Init(absl::string_view name, absl::Span<const float> values, absl::Span<float> agreed);
-  // REQUIRES: `kind` is not kInit. A span that the kind does not have is empty.
+  OperationPtr Init(absl::string_view name, absl::Span<const float> values, absl::Span<float> agreed,
+                    Settings settings);
+  // Starts an operation of another kind than kInit. A span that the kind does not have is empty.
   OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
-                     absl::Span<float> result, int32_t priority);
-  // A gradient slot for the caller, once one is free. FAILED_PRECONDITION when the worker has them all.
+                     absl::Span<float> result, Settings settings);
+  // Lends a gradient slot to the caller, once one is free. FAILED_PRECONDITION when the worker has them all.
   absl::StatusOr<SlotLease> LendGradient(absl::string_view name);
-  // As Start, without copies: takes `gradient`, unless the call ends with an error at once, and leaves the result with
-  // the operation. `gradient` is null where the kind has none.
-  OperationPtr StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient, int32_t priority);
-  OperationPtr Barrier();
-  OperationPtr ReportLoss(uint64_t step, double loss);
+  // Starts an operation without copies: takes `gradient`, unless the call ends with an error at once, and leaves the
+  // result with the operation. `gradient` is null where the kind has none.
+  OperationPtr StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient, Settings settings);
+  OperationPtr Barrier(Settings settings);
+  OperationPtr ReportLoss(uint64_t step, double loss, Settings settings);
+  // Says good-bye and ends what still runs with CANCELLED. Returns when the last callback has run. Operations that
+  // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
+  void Close();
 
   const std::string& node_name() const { return node_name_; }
 
@@ -72,18 +89,17 @@ class SessionCore {
     bool result_stays = false;
     int32_t priority = 0;
   };
-  // What must be free in a key.
+  // The slots that must be free in a key.
   struct Needs {
-    bool gradient = false;  // a slot
-    bool result = false;    // a slot
-    bool round = false;     // one of those in flight
+    bool gradient = false;
+    bool result = false;
   };
-  // Takes that; nothing while it must wait.
+  // Takes them; nothing while it must wait.
   using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
-  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result) const;
-  OperationPtr KeyOperation(absl::string_view name, absl::Span<float> result) const;
+  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result, Operation::Callback on_done) const;
+  OperationPtr KeyOperation(absl::string_view name, absl::Span<float> result, Operation::Callback on_done) const;
   CallId Register(Call call);  // the mutex is held
   void Send(CallId id, const WorkerMessage& message);
 
@@ -92,9 +108,10 @@ class SessionCore {
   absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                         absl::Span<float> result);
   absl::Status CheckShared(const std::string& name, const TensorUse& use);
-  // Waits until `take`, which needs this, gives slots.
+  // Waits until `take`, which needs `needs`, gives slots.
   absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, Needs needs, TakeSlots take);
-  void PullUnseen(Lock& lock, const std::string& name);
+  // Starts a call that concerns no key, with the message that `make` gives for its id.
+  void StartPlainCall(const OperationPtr& operation, bool prompt, absl::FunctionRef<WorkerMessage(CallId)> make);
   void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
   SlotLease LendResult(const Call& call);  // the mutex is held
 
@@ -102,14 +119,20 @@ class SessionCore {
   void On(const WorkerAttached& attached);
   void On(const CallCompleted& completed);
   void On(const SlotFreed& freed);
+  void On(const RoundCompleted& completed);
+  void On(const JobEnded& ended);
   void On(const WorkerMessageRejected& rejected);
   void OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment);
-  void Answered(Call& call, const CallCompleted& completed);
+  void Answered(const Call& call, const CallCompleted& completed);  // the mutex is held
+  SessionKey* FindKey(TensorId tensor);                             // the mutex is held
+  // Ends every waiting and every later call, as the node has gone.
   void FailAll(const absl::Status& reason);
+  void EndCalls(const absl::Status& status);
 
   const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
   std::string node_name_;                    // set before Open returns
 
+  const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
   const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
 
   // Guarded by keys_->mutex, as all below.
@@ -117,7 +140,8 @@ class SessionCore {
   CallId next_call_ = CallId(1);
   std::map<CallId, Call> calls_;
   std::map<TensorId, std::string> tensors_;
-  absl::Status failure_;  // of the node or the job: every later call ends with it
+  absl::Status failure_;  // of the node or the job, or CANCELLED once closed: every later call ends with it
+  bool closed_ = false;
 };
 
 }  // namespace banyan

@@ -41,11 +41,8 @@ std::optional<SessionKey::Slots> SessionKey::Take(TensorCallKind kind, uint32_t 
   const std::optional<uint32_t> result = HasResult(kind) ? FirstFree(results_) : std::optional<uint32_t>(0);
   if (!gradient || !result) return std::nullopt;
   if (HasGradient(kind)) gradients_[*gradient] = Holder::kNode;
-  if (HasResult(kind)) {
-    results_[*result] = Holder::kNode;
-    ++awaited_;
-  }
-  if (OpensRound(kind)) open_rounds_.insert(++last_round_);
+  if (HasResult(kind)) results_[*result] = Holder::kNode;
+  if (OpensRound(kind)) open_rounds_[++last_round_] = std::nullopt;
   return Slots{*gradient, *result, last_round_};
 }
 
@@ -78,17 +75,21 @@ void SessionKey::GiveBackResult(uint32_t slot) {
 bool SessionKey::AllGradientsLent() const { return AllLent(gradients_); }
 bool SessionKey::AllResultsLent() const { return AllLent(results_); }
 
-void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok) {
-  if (!HasResult(kind)) return;
-  results_[slots.result] = Holder::kNobody;
-  --awaited_;
+void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round) {
+  if (HasResult(kind)) results_[slots.result] = Holder::kNobody;
   if (kind == TensorCallKind::kInit && ok) state_ = State::kReady;
-  // Rounds that nobody pulled ended before this one did.
-  if (kind == TensorCallKind::kPull) {
-    open_rounds_.erase(open_rounds_.begin(), open_rounds_.upper_bound(slots.round));
+  // Even a Pull that has failed: nothing else will say that the round is over.
+  if (kind == TensorCallKind::kPull) RoundCompleted(round);
+  if (!OpensRound(kind)) return;
+  if (ok && !HasResult(kind)) {
+    open_rounds_[slots.round] = round;
   } else {
     open_rounds_.erase(slots.round);
   }
+}
+
+void SessionKey::RoundCompleted(uint64_t round) {
+  std::erase_if(open_rounds_, [round](const auto& open) { return open.second == round; });
 }
 
 }  // namespace banyan

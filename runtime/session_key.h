@@ -1,12 +1,17 @@
-// What a session knows of one key: its memory, who has which slot, which rounds are open. Thread-compatible; guarded by
+// One key as its session knows it: its memory, who has which slot, which rounds are open. Thread-compatible; guarded by
 // SessionKeys' mutex.
+//
+// Invariants:
+// - A slot is free, or in the hands of the node or of the worker.
+// - A round is open from the call that pushes it until the node says that it is complete, or that it has refused the
+//   call. At most as many rounds are open as the job has in flight.
 #ifndef BANYAN_RUNTIME_SESSION_KEY_H_
 #define BANYAN_RUNTIME_SESSION_KEY_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,28 +37,28 @@ class SessionKey {
   const absl::Status& failure() const { return failure_; }
   TensorId tensor() const { return tensor_; }
   const std::shared_ptr<TensorSegment>& segment() const { return segment_; }
-  // Calls that will say when a round is complete.
-  int awaited() const { return awaited_; }
-  bool has_open_rounds() const { return !open_rounds_.empty(); }
 
   void Opened(TensorId tensor, std::shared_ptr<TensorSegment> segment);
   void Fail(absl::Status status);
 
-  // The slots and the round of a call that may start now; nothing while it must wait. `lent`: the gradient slot that
-  // the worker has filled.
+  // Takes the slots and the round of a call that may start now; nothing while it must wait. `lent` is the gradient slot
+  // that the worker has filled.
   std::optional<Slots> Take(TensorCallKind kind, uint32_t rounds_in_flight,
                             std::optional<uint32_t> lent = std::nullopt);
   void GradientFreed(uint32_t slot);
-  // The call of this kind on these slots is answered.
-  void Answered(TensorCallKind kind, const Slots& slots, bool ok);
+  // Takes the answer to the call of this kind on these slots. `round` is what the node calls the call's round; 0 when
+  // it names none.
+  void Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round);
+  // Closes a round, by the node's number.
+  void RoundCompleted(uint64_t round);
 
-  // A gradient slot for the worker; nothing while the node has them all, or before Init is done.
+  // Lends a gradient slot to the worker; nothing while the node has them all, or before Init is done.
   std::optional<uint32_t> LendGradient();
-  // The result of an answered call stays with the worker. REQUIRES: it is free.
+  // Leaves the result of an answered call with the worker. REQUIRES: it is free.
   void LendResult(uint32_t slot);
   void GiveBackGradient(uint32_t slot);
   void GiveBackResult(uint32_t slot);
-  // The worker has all of a kind: nothing that the node does makes room for another call.
+  // Says whether the worker has all of a kind: then nothing that the node does makes room for another call.
   bool AllGradientsLent() const;
   bool AllResultsLent() const;
 
@@ -70,9 +75,10 @@ class SessionKey {
   std::shared_ptr<TensorSegment> segment_;  // shared with calls that are copying
   std::vector<Holder> gradients_;
   std::vector<Holder> results_;
-  int awaited_ = 0;
   uint64_t last_round_ = 0;
-  std::set<uint64_t> open_rounds_;  // pushed, and not known to be complete
+  // By this session's count, which runs ahead when the node refuses a call: the node's number, once it has taken the
+  // call.
+  std::map<uint64_t, std::optional<uint64_t>> open_rounds_;
 };
 
 }  // namespace banyan

@@ -76,6 +76,24 @@ TEST_P(SessionTest, PushesThatNobodyPullsGoOn) {
   EXPECT_EQ(pull.round(), 20u);
 }
 
+TEST_P(SessionTest, APushThatWaitsForARoundThatNobodyPullsHearsOfTheJobsEnd) {
+  StartNode({.workers = 2, .rounds_in_flight = 1});
+  auto first = Open(0);
+  auto second = Open(1);
+  const std::vector<float> values = {1, 2};
+  Ticket init = first->Init("w", values);
+  EXPECT_TRUE(second->Init("w", values).Wait(kLong).ok());
+  EXPECT_TRUE(init.Wait(kLong).ok());
+  EXPECT_TRUE(first->Push("w", values).Wait(kLong).ok());
+  absl::Status status;
+  std::thread waiting([&] { status = first->Push("w", values).Wait(kLong); });
+  Ticket open = second->Barrier();
+  second.reset();  // while an operation waits: as if the worker had died
+  waiting.join();
+  EXPECT_EQ(status, absl::UnavailableError("node n1, key w: the job failed: node n3 was lost"));
+  EXPECT_EQ(open.Wait(kLong).code(), absl::StatusCode::kCancelled);
+}
+
 TEST_P(SessionTest, AFlushIsARoundLikeAnother) {
   StartNode();
   auto session = Open();

@@ -15,7 +15,7 @@ class SlotLeaseTest : public ::testing::Test {
     SessionKey& key = keys_->named.try_emplace("w", 4).first->second;
     key.Opened(TensorId(1), segment_);
     const auto init = key.Take(TensorCallKind::kInit, 1);
-    key.Answered(TensorCallKind::kInit, *init, true);
+    key.Answered(TensorCallKind::kInit, *init, true, 0);
     key.GradientFreed(init->gradient);
   }
 
@@ -56,7 +56,7 @@ TEST_F(SlotLeaseTest, WhatWasPassedOnIsNotGivenBack) {
 
 TEST_F(SlotLeaseTest, AResultStaysReadableWhenTheSessionHasGone) {
   const auto pull = key().Take(TensorCallKind::kPull, 1);
-  key().Answered(TensorCallKind::kPull, *pull, true);
+  key().Answered(TensorCallKind::kPull, *pull, true, 0);
   key().LendResult(pull->result);
   SlotLease lease(keys_, "w", segment_, SlotLease::Row::kResults, pull->result);
   segment_->result(0)[2] = 7;

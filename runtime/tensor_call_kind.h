@@ -1,4 +1,4 @@
-// What a call on a tensor has and does, by its kind. Free functions; thread-safe.
+// Says what a call on a tensor has and does, by its kind. Free functions; thread-safe.
 #ifndef BANYAN_RUNTIME_TENSOR_CALL_KIND_H_
 #define BANYAN_RUNTIME_TENSOR_CALL_KIND_H_
 
@@ -10,9 +10,9 @@ inline bool HasGradient(TensorCallKind kind) { return kind != TensorCallKind::kP
 inline bool HasResult(TensorCallKind kind) {
   return kind != TensorCallKind::kPush && kind != TensorCallKind::kRegisterWeights;
 }
-// Whether the call has to do with a round, be it with one that has begun.
+// Says whether a call of this kind belongs to a round: a new one, or one that has begun.
 inline bool IsOfARound(TensorCallKind kind) { return kind != TensorCallKind::kRegisterWeights; }
-// Whether a call of this kind begins the key's next round.
+// Says whether a call of this kind begins the key's next round.
 inline bool OpensRound(TensorCallKind kind) {
   return IsOfARound(kind) && kind != TensorCallKind::kInit && kind != TensorCallKind::kPull;
 }

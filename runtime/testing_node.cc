@@ -11,10 +11,10 @@ Actions TestingNode::Step(Timestamp, Event event) {
   actions_.clear();
   if (std::holds_alternative<StopRequested>(event)) {
     actions_.emplace_back(std::in_place_type<Stop>, Stop{absl::OkStatus()});
-  } else if (auto* called = std::get_if<ClientCalled>(&event)) {
+  } else if (auto* called = std::get_if<WorkerCalled>(&event)) {
     std::visit(
         [this](auto& call) {
-          if constexpr (!std::is_same_v<std::decay_t<decltype(call)>, ClientDetach>) {
+          if constexpr (!std::is_same_v<std::decay_t<decltype(call)>, WorkerDetach>) {
             if (!failed_.ok()) return Complete(call.request, failed_);
           }
           On(call);
@@ -24,18 +24,22 @@ Actions TestingNode::Step(Timestamp, Event event) {
   return std::move(actions_);
 }
 
-void TestingNode::On(ClientAttach& call) {
+void TestingNode::On(WorkerAttach& call) {
   if (call.worker.value() >= options_.workers)
     return Complete(call.request, absl::InvalidArgumentError("no such worker"));
+  if (!attached_.insert(call.worker).second) {
+    return Complete(call.request, absl::AlreadyExistsError("the worker is attached already"));
+  }
   Complete(call.request, absl::OkStatus(), KeyId(), Round(options_.rounds_in_flight));
 }
 
-void TestingNode::On(ClientDetach& call) {
+void TestingNode::On(WorkerDetach& call) {
+  attached_.erase(call.worker);
   if (options_.on_detach) options_.on_detach(call.clean);
   if (!call.clean) Fail();
 }
 
-void TestingNode::On(ClientInit& call) {
+void TestingNode::On(WorkerInit& call) {
   const auto [name, added] = names_.try_emplace(call.name, KeyId(names_.size() + 1));
   Key& key = keys_[name->second];
   key.id = name->second;
@@ -46,7 +50,7 @@ void TestingNode::On(ClientInit& call) {
   Take(key, call.worker, {call.request, call.values}, true);
 }
 
-void TestingNode::On(ClientPush& call) {
+void TestingNode::On(WorkerPush& call) {
   Key& key = keys_.at(call.key);
   Part part{call.request, std::move(call.gradient), call.wants_result};
   if (!call.wants_result)
@@ -54,25 +58,25 @@ void TestingNode::On(ClientPush& call) {
   Take(key, call.worker, std::move(part), false);
 }
 
-void TestingNode::On(ClientBroadcast& call) {
+void TestingNode::On(WorkerBroadcast& call) {
   Take(keys_.at(call.key), call.worker, {call.request, std::move(call.values)}, true);
 }
 
-void TestingNode::On(ClientPull& call) {
+void TestingNode::On(WorkerPull& call) {
   Key& key = keys_.at(call.key);
   if (key.complete) return Deliver(call.request, key);
   key.pulls[call.worker] = call.request;
 }
 
-void TestingNode::On(ClientBarrier& call) {
+void TestingNode::On(WorkerBarrier& call) {
   barrier_.push_back(call.request);
   if (barrier_.size() < options_.workers) return;
   for (RequestId request : std::exchange(barrier_, {})) Complete(request, absl::OkStatus());
 }
 
-void TestingNode::On(ClientReportLoss& call) { Complete(call.request, absl::OkStatus()); }
+void TestingNode::On(WorkerReportLoss& call) { Complete(call.request, absl::OkStatus()); }
 
-void TestingNode::On(ClientRegisterWeights& call) {
+void TestingNode::On(WorkerRegisterWeights& call) {
   if (options_.on_weights) options_.on_weights(call.weights.floats());
   Complete(call.request, absl::OkStatus(), call.key);
 }
@@ -98,6 +102,10 @@ void TestingNode::Finish(Key& key) {
   }
   for (const auto& [worker, part] : std::exchange(key.parts, {})) {
     if (part.wants_result) Deliver(part.request, key);
+    const bool is_awaited = part.wants_result || key.pulls.count(worker) > 0;
+    if (!is_awaited) {
+      actions_.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{worker, key.id, Round(key.round)});
+    }
     if (options_.keeps_gradients) key.kept[worker] = {part.values};
   }
   for (const auto& [worker, request] : std::exchange(key.pulls, {})) Deliver(request, key);
@@ -120,6 +128,7 @@ void TestingNode::Complete(RequestId request, absl::Status status, KeyId key, Ro
 
 void TestingNode::Fail() {
   failed_ = absl::UnavailableError("the job failed: node n3 was lost");
+  actions_.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{failed_});
   for (auto& [id, key] : keys_) {
     for (const auto& [worker, part] : std::exchange(key.parts, {})) {
       if (part.wants_result) Complete(part.request, failed_, id, Round(key.round));

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,15 +59,15 @@ class TestingNode : public Protocol {
     bool complete = false;
   };
 
-  void On(ClientAttach& call);
-  void On(ClientDetach& call);
-  void On(ClientInit& call);
-  void On(ClientPush& call);
-  void On(ClientPull& call);
-  void On(ClientBroadcast& call);
-  void On(ClientBarrier& call);
-  void On(ClientReportLoss& call);
-  void On(ClientRegisterWeights& call);
+  void On(WorkerAttach& call);
+  void On(WorkerDetach& call);
+  void On(WorkerInit& call);
+  void On(WorkerPush& call);
+  void On(WorkerPull& call);
+  void On(WorkerBroadcast& call);
+  void On(WorkerBarrier& call);
+  void On(WorkerReportLoss& call);
+  void On(WorkerRegisterWeights& call);
 
   void Take(Key& key, WorkerId worker, Part part, bool broadcast);
   void Finish(Key& key);
@@ -76,6 +77,7 @@ class TestingNode : public Protocol {
 
   const TestingNodeOptions options_;
   Actions actions_;
+  std::set<WorkerId> attached_;
   std::map<std::string, KeyId> names_;
   std::map<KeyId, Key> keys_;
   std::vector<RequestId> barrier_;

@@ -31,7 +31,7 @@ class TestingProtocol : public Protocol {
   std::function<void(ConnectionId, Actions&)> on_up;
   std::function<void(ConnectionId, Actions&)> on_down;
   std::function<void(Timestamp, Actions&)> on_deadline;
-  std::function<void(ClientCall&, Actions&)> on_call;
+  std::function<void(WorkerCall&, Actions&)> on_call;
   std::function<void(ComputationFinished&, Actions&)> on_computed;
   std::function<void(RecordId, Actions&)> on_persisted;
   std::function<void(Actions&)> on_stop = [](Actions& actions) { Add(actions, Stop{absl::OkStatus()}); };
@@ -61,7 +61,7 @@ class TestingProtocol : public Protocol {
   void On(Timestamp now, DeadlineReached&, Actions& actions) {
     if (on_deadline) on_deadline(now, actions);
   }
-  void On(Timestamp, ClientCalled& called, Actions& actions) {
+  void On(Timestamp, WorkerCalled& called, Actions& actions) {
     if (on_call) on_call(called.call, actions);
   }
   void On(Timestamp, ComputationFinished& finished, Actions& actions) {

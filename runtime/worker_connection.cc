@@ -31,7 +31,7 @@ Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
 
 }  // namespace
 
-WorkerConnection::WorkerConnection(std::shared_ptr<ClientGate> gate, std::shared_ptr<SegmentBudget> budget,
+WorkerConnection::WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget,
                                    std::string node_name, Reply reply)
     : gate_(std::move(gate)), budget_(std::move(budget)), node_name_(std::move(node_name)), reply_(std::move(reply)) {}
 
@@ -39,8 +39,7 @@ absl::Status WorkerConnection::Receive(const WorkerMessage& message) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
-    if (!attached_ && !std::holds_alternative<AttachWorker>(message) &&
-        !std::holds_alternative<WorkerGoodBye>(message)) {
+    if (!worker_ && !std::holds_alternative<AttachWorker>(message) && !std::holds_alternative<WorkerGoodBye>(message)) {
       return absl::FailedPreconditionError(
           "expected AttachWorker as the first message, and its answer before the next");
     }
@@ -73,45 +72,44 @@ absl::Status WorkerConnection::On(const AttachWorker& attach) {
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (worker_) return absl::FailedPreconditionError("AttachWorker came a second time");
+    if (worker_ || attaching_) return absl::FailedPreconditionError("AttachWorker came a second time");
+    attaching_ = true;
+    ++waiting_;
   }
-  if (absl::Status reserved = gate_->Reserve(attach.worker); !reserved.ok()) {
-    Answer(CallCompleted{attach.call, std::move(reserved), Round()});
-    return absl::OkStatus();
-  }
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    worker_ = attach.worker;
-  }
-  Start(
-      Buffer(),
-      [&](RequestId request) {
-        return ClientAttach{request, attach.worker};
-      },
-      [weak = weak_from_this(), call = attach.call](const CompleteRequest& complete) {
-        if (auto self = weak.lock()) self->Attached(call, complete);
-      });
+  // Keeps the connection until the core has answered: only then is it known whether there is a worker to detach.
+  gate_->Attach(attach.worker, MakeNotices(), [self = shared_from_this(), attach](const CompleteRequest& complete) {
+    self->Attached(attach, complete);
+  });
   return absl::OkStatus();
 }
 
-void WorkerConnection::Attached(CallId call, const CompleteRequest& complete) {
+WorkerGate::Notices WorkerConnection::MakeNotices() {
+  return {.round_complete =
+              [weak = weak_from_this()](KeyId key, Round round) {
+                if (auto self = weak.lock()) self->RoundComplete(key, round);
+              },
+          .job_ended =
+              [weak = weak_from_this()](const absl::Status& reason) {
+                if (auto self = weak.lock()) self->Answer(JobEnded{reason});
+              }};
+}
+
+void WorkerConnection::Attached(const AttachWorker& attach, const CompleteRequest& complete) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  attaching_ = false;
   if (!complete.status.ok()) {
-    std::optional<WorkerId> worker;
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      worker = std::exchange(worker_, std::nullopt);
-    }
-    if (worker) gate_->Release(*worker);
-    return CallDone(call, complete);
+    lock.unlock();
+    return CallDone(attach.call, complete);
   }
-  WorkerAttached attached{call, node_name_, 1};
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    attached_ = true;
-    --waiting_;
-    rounds_in_flight_ = std::clamp<uint64_t>(complete.round.value(), 1, kMaxTensorSlots - 1);
-    attached.rounds_in_flight = rounds_in_flight_;
+  --waiting_;
+  if (closed_) {
+    lock.unlock();
+    return gate_->Detach(attach.worker, /*clean=*/false);
   }
+  worker_ = attach.worker;
+  rounds_in_flight_ = std::clamp<uint64_t>(complete.round.value(), 1, kMaxTensorSlots - 1);
+  WorkerAttached attached{attach.call, node_name_, rounds_in_flight_};
+  lock.unlock();
   Answer(std::move(attached));
 }
 
@@ -203,14 +201,14 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
     key = tensors_.at(call.tensor).key;
     name = tensors_.at(call.tensor).name;
   }
-  const auto make = [&](RequestId request) -> ClientCall {
+  const auto make = [&](RequestId request) -> WorkerCall {
     switch (call.kind) {
       case TensorCallKind::kInit:
-        return ClientInit{request, worker, name, std::move(gradient)};
+        return WorkerInit{request, worker, name, std::move(gradient)};
       case TensorCallKind::kPush:
       case TensorCallKind::kPushPull:
       case TensorCallKind::kFlush:
-        return ClientPush{request,
+        return WorkerPush{request,
                           worker,
                           key,
                           std::move(gradient),
@@ -218,13 +216,13 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
                           HasResult(call.kind),
                           call.kind == TensorCallKind::kFlush};
       case TensorCallKind::kPull:
-        return ClientPull{request, worker, key};
+        return WorkerPull{request, worker, key};
       case TensorCallKind::kRegisterWeights:
-        return ClientRegisterWeights{request, worker, key, std::move(gradient)};
+        return WorkerRegisterWeights{request, worker, key, std::move(gradient)};
       case TensorCallKind::kBroadcast:
         break;
     }
-    return ClientBroadcast{request, worker, key, std::move(gradient), call.priority};
+    return WorkerBroadcast{request, worker, key, std::move(gradient), call.priority};
   };
   Start(std::move(result), make, [weak = weak_from_this(), call](const CompleteRequest& complete) {
     if (auto self = weak.lock()) self->TensorCallDone(call, complete);
@@ -241,6 +239,7 @@ void WorkerConnection::TensorCallDone(const TensorCall& call, const CompleteRequ
     if (call.kind == TensorCallKind::kInit && complete.status.ok()) {
       tensor->second.known = true;
       tensor->second.key = complete.key;
+      by_key_[complete.key] = call.tensor;
     }
   }
   CallDone(call.call, complete);
@@ -256,19 +255,30 @@ void WorkerConnection::GradientReleased(TensorId id, uint32_t slot) {
   Answer(SlotFreed{id, slot});
 }
 
+void WorkerConnection::RoundComplete(KeyId key, Round round) {
+  TensorId tensor;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return;
+    tensor = found->second;
+  }
+  Answer(RoundCompleted{tensor, round});
+}
+
 absl::Status WorkerConnection::On(const BarrierCall& call) {
-  StartPlain(call.call, [](RequestId request, WorkerId worker) { return ClientBarrier{request, worker}; });
+  StartPlain(call.call, [](RequestId request, WorkerId worker) { return WorkerBarrier{request, worker}; });
   return absl::OkStatus();
 }
 
 absl::Status WorkerConnection::On(const ReportLossCall& call) {
   StartPlain(call.call, [&call](RequestId request, WorkerId worker) {
-    return ClientReportLoss{request, worker, call.step, call.loss};
+    return WorkerReportLoss{request, worker, call.step, call.loss};
   });
   return absl::OkStatus();
 }
 
-void WorkerConnection::StartPlain(CallId call, const std::function<ClientCall(RequestId, WorkerId)>& make) {
+void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make) {
   WorkerId worker;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -288,7 +298,7 @@ absl::Status WorkerConnection::On(const WorkerGoodBye&) {
   return absl::OkStatus();
 }
 
-void WorkerConnection::Start(Buffer result, const std::function<ClientCall(RequestId)>& make, ClientGate::Done done) {
+void WorkerConnection::Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;

@@ -18,9 +18,9 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "proto/session_messages.h"
-#include "runtime/client_gate.h"
 #include "runtime/segment_budget.h"
 #include "runtime/tensor_segment.h"
+#include "runtime/worker_gate.h"
 
 namespace banyan {
 
@@ -30,12 +30,13 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   // not block.
   using Reply = std::function<void(WorkerReply, std::shared_ptr<TensorSegment>)>;
 
-  WorkerConnection(std::shared_ptr<ClientGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
+  WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
                    Reply reply);
 
-  // A status that is not OK says that the message makes no sense; the worker has not been told.
+  // Takes a message of the worker. An error says that it makes no sense; the worker has not been told.
   absl::Status Receive(const WorkerMessage& message);
-  // The carrier is gone: a dead worker, unless it said good-bye with nothing waiting.
+  // Ends the connection, as the carrier is gone: a dead worker, unless it said good-bye with nothing waiting. A worker
+  // that is being attached is detached when the core has answered.
   void Close();
 
  private:
@@ -58,28 +59,31 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   absl::Status CheckCall(const TensorCall& call) const;
   Buffer TakeGradient(const TensorCall& call);
   Buffer TakeResult(const TensorCall& call);
-  void StartPlain(CallId call, const std::function<ClientCall(RequestId, WorkerId)>& make);
-  void Start(Buffer result, const std::function<ClientCall(RequestId)>& make, ClientGate::Done done);
-  void Attached(CallId call, const CompleteRequest& complete);
+  void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
+  void Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
+  WorkerGate::Notices MakeNotices();
+  void Attached(const AttachWorker& attach, const CompleteRequest& complete);
   void TensorCallDone(const TensorCall& call, const CompleteRequest& complete);
   void CallDone(CallId call, const CompleteRequest& complete);
   void GradientReleased(TensorId tensor, uint32_t slot);
+  void RoundComplete(KeyId key, Round round);
   void Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment = nullptr);
 
-  const std::shared_ptr<ClientGate> gate_;       // shared with all connections and the host
+  const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host
   const std::shared_ptr<SegmentBudget> budget_;  // likewise
   const std::string node_name_;
   const Reply reply_;
 
   mutable std::mutex mutex_;  // guards all below; never held while calling the gate or reply_
-  std::optional<WorkerId> worker_;
-  bool attached_ = false;
+  bool attaching_ = false;
+  std::optional<WorkerId> worker_;  // attached
   bool said_good_bye_ = false;
   bool closed_ = false;
   uint32_t rounds_in_flight_ = 1;
   int waiting_ = 0;  // calls
   TensorId next_tensor_ = TensorId(1);
   std::map<TensorId, Tensor> tensors_;
+  std::map<KeyId, TensorId> by_key_;  // whose Init is done
 };
 
 }  // namespace banyan

@@ -30,7 +30,7 @@ class WorkerConnectionTest : public testing::Test {
   Kind TakeCall() {
     std::vector<Event> events = queue_->Take();
     EXPECT_EQ(events.size(), 1u);
-    return std::get<Kind>(std::move(std::get<ClientCalled>(events.at(0)).call));
+    return std::get<Kind>(std::move(std::get<WorkerCalled>(events.at(0)).call));
   }
   template <typename Kind>
   Kind TakeReply() {
@@ -43,7 +43,7 @@ class WorkerConnectionTest : public testing::Test {
 
   void Attach(WorkerConnection& connection, uint64_t rounds_in_flight = 1) {
     ASSERT_TRUE(connection.Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
-    gate_->Complete({TakeCall<ClientAttach>().request, absl::OkStatus(), KeyId(), Round(rounds_in_flight)});
+    gate_->Complete({TakeCall<WorkerAttach>().request, absl::OkStatus(), KeyId(), Round(rounds_in_flight)});
     EXPECT_EQ(TakeReply<WorkerAttached>().rounds_in_flight, rounds_in_flight);
   }
   // A tensor of three elements with Init done.
@@ -52,7 +52,7 @@ class WorkerConnectionTest : public testing::Test {
     const TensorOpened opened = TakeReply<TensorOpened>();
     segment_ = memory_;
     EXPECT_TRUE(connection.Receive(TensorCall{CallId(3), opened.tensor, TensorCallKind::kInit, 0, 0, 0}).ok());
-    ClientInit init = TakeCall<ClientInit>();
+    WorkerInit init = TakeCall<WorkerInit>();
     EXPECT_EQ(init.name, "w");
     init.values = Buffer();
     EXPECT_EQ(TakeReply<SlotFreed>().gradient_slot, 0u);
@@ -63,7 +63,7 @@ class WorkerConnectionTest : public testing::Test {
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
-  std::shared_ptr<ClientGate> gate_ = std::make_shared<ClientGate>(queue_, pool_);
+  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   std::vector<Reply> replies_;
   std::shared_ptr<TensorSegment> memory_;   // of the last reply
@@ -85,16 +85,48 @@ TEST_F(WorkerConnectionTest, ARefusedWorkerIdIsFreeAgainAndNobodyDies) {
   Attach(*first);
   auto second = Connect();
   ASSERT_TRUE(second->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
+  gate_->Complete({TakeCall<WorkerAttach>().request, absl::AlreadyExistsError("attached already"), KeyId(), Round()});
   EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kAlreadyExists);
   second->Close();
   EXPECT_TRUE(queue_->Take().empty());
   first->Close();
-  EXPECT_FALSE(TakeCall<ClientDetach>().clean);
+  EXPECT_FALSE(TakeCall<WorkerDetach>().clean);
   auto third = Connect();
   Attach(*third);
   EXPECT_TRUE(third->Receive(WorkerGoodBye{}).ok());
   third->Close();
-  EXPECT_TRUE(TakeCall<ClientDetach>().clean);
+  EXPECT_TRUE(TakeCall<WorkerDetach>().clean);
+}
+
+TEST_F(WorkerConnectionTest, AWorkerThatGivesUpWhileItAttachesDiesOnlyIfItWasTaken) {
+  for (const bool taken : {false, true}) {
+    auto connection = Connect();
+    ASSERT_TRUE(connection->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}).ok());
+    EXPECT_FALSE(connection->Receive(AttachWorker{kProtocolVersion, WorkerId(0), CallId(2)}).ok());
+    const RequestId request = TakeCall<WorkerAttach>().request;
+    connection->Close();
+    connection.reset();
+    EXPECT_TRUE(queue_->Take().empty()) << "it may be another's id";
+    gate_->Complete({request, taken ? absl::OkStatus() : absl::AlreadyExistsError("taken"), KeyId(), Round(1)});
+    EXPECT_TRUE(replies_.empty());
+    if (taken) {
+      EXPECT_FALSE(TakeCall<WorkerDetach>().clean);
+    } else {
+      EXPECT_TRUE(queue_->Take().empty());
+    }
+  }
+}
+
+TEST_F(WorkerConnectionTest, PassesOnWhatTheCoreTells) {
+  auto connection = Connect();
+  Attach(*connection);
+  const TensorOpened opened = OpenAndInit(*connection);
+  gate_->Tell(TellRoundComplete{WorkerId(0), KeyId(8), Round(3)});
+  EXPECT_TRUE(replies_.empty()) << "the worker has no such key";
+  gate_->Tell(TellRoundComplete{WorkerId(0), KeyId(7), Round(3)});
+  EXPECT_EQ(TakeReply<RoundCompleted>(), (RoundCompleted{opened.tensor, Round(3)}));
+  gate_->Tell(TellJobEnded{absl::UnavailableError("node n3 was lost")});
+  EXPECT_EQ(TakeReply<JobEnded>(), JobEnded{absl::UnavailableError("node n3 was lost")});
 }
 
 TEST_F(WorkerConnectionTest, AGradientSlotIsTheNodesUntilItsLastBufferGoes) {
@@ -103,7 +135,7 @@ TEST_F(WorkerConnectionTest, AGradientSlotIsTheNodesUntilItsLastBufferGoes) {
   const TensorOpened opened = OpenAndInit(*connection);
   segment_->gradient(1)[0] = 5;
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPushPull, 1, 0, 9}).ok());
-  ClientPush push = TakeCall<ClientPush>();
+  WorkerPush push = TakeCall<WorkerPush>();
   EXPECT_EQ(push.key, KeyId(7));
   EXPECT_EQ(push.priority, 9);
   EXPECT_TRUE(push.wants_result);
@@ -126,7 +158,7 @@ TEST_F(WorkerConnectionTest, WeightsComeInAGradientSlot) {
   segment_->gradient(1)[2] = 4;
   ASSERT_TRUE(
       connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kRegisterWeights, 1, 0, 0}).ok());
-  ClientRegisterWeights call = TakeCall<ClientRegisterWeights>();
+  WorkerRegisterWeights call = TakeCall<WorkerRegisterWeights>();
   EXPECT_EQ(call.key, KeyId(7));
   EXPECT_EQ(call.weights.floats()[2], 4);
   gate_->Complete({call.request, absl::OkStatus(), KeyId(7), Round()});
@@ -155,7 +187,7 @@ TEST_F(WorkerConnectionTest, MemoryOutlivesTheConnectionWhileTheNodeUsesIt) {
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection);
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPush, 0, 0, 0}).ok());
-  ClientPush push = TakeCall<ClientPush>();
+  WorkerPush push = TakeCall<WorkerPush>();
   EXPECT_EQ(budget_->used_bytes(), 3 * 64);
   segment_.reset();
   memory_.reset();
@@ -183,7 +215,7 @@ TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection, kLarge + 1);
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPull, 0, 0, 0}).ok());
-  const RequestId request = TakeCall<ClientPull>().request;
+  const RequestId request = TakeCall<WorkerPull>().request;
   // The pool's one thread is busy, so the large copy waits.
   std::promise<void> go_on;
   std::promise<void> copied;
@@ -206,7 +238,7 @@ TEST_F(WorkerConnectionTest, AResultThatDoesNotFitIsAnError) {
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection);
   ASSERT_TRUE(connection->Receive(TensorCall{CallId(4), opened.tensor, TensorCallKind::kPull, 0, 0, 0}).ok());
-  const RequestId request = TakeCall<ClientPull>().request;
+  const RequestId request = TakeCall<WorkerPull>().request;
   gate_->Write({request, 2, Buffer::CopyOf({1, 2})});
   gate_->Complete({request, absl::OkStatus(), KeyId(7), Round(4)});
   EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kInternal);
@@ -217,6 +249,9 @@ TEST_F(WorkerConnectionTest, AClosedGateAnswersEverything) {
   Attach(*connection);
   ASSERT_TRUE(connection->Receive(BarrierCall{CallId(4)}).ok());
   gate_->Close(absl::UnavailableError("the node has stopped"));
+  ASSERT_EQ(replies_.size(), 2u);
+  EXPECT_EQ(std::get<JobEnded>(replies_[0].first), JobEnded{absl::UnavailableError("the node has stopped")});
+  replies_.erase(replies_.begin());
   EXPECT_EQ(TakeReply<CallCompleted>(),
             (CallCompleted{CallId(4), absl::UnavailableError("the node has stopped"), Round()}));
   ASSERT_TRUE(connection->Receive(ReportLossCall{CallId(5), 1, 0.5}).ok());

@@ -46,22 +46,22 @@ class WorkerServerTest : public testing::Test {
     return DecodeWorkerReply(packet.bytes).value_or(SlotFreed{});
   }
   // The call that the core would see next.
-  ClientCall NextCall() {
+  WorkerCall NextCall() {
     pollfd item{queue_->fd(), POLLIN, 0};
     EXPECT_EQ(poll(&item, 1, 20000), 1);
     queue_->ClearWakeup();
     std::vector<Event> events = queue_->Take();
-    return std::get<ClientCalled>(std::move(events.at(0))).call;
+    return std::get<WorkerCalled>(std::move(events.at(0))).call;
   }
   void Attach() {
     Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
-    gate_->Complete({std::get<ClientAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
+    gate_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
     EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
   }
 
   std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
   ComputePool pool_{1};
-  std::shared_ptr<ClientGate> gate_ = std::make_shared<ClientGate>(queue_, pool_);
+  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
   std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
   TrafficCounters counters_;
   std::string path_;
@@ -82,12 +82,12 @@ TEST_F(WorkerServerTest, PassesTheMemoryOfATensor) {
 TEST_F(WorkerServerTest, AClosedSocketIsADeadWorkerUnlessItSaidGoodBye) {
   Attach();
   socket_.Close();
-  EXPECT_FALSE(std::get<ClientDetach>(NextCall()).clean);
+  EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean);
   socket_ = ConnectToUnix(path_).value();
   Attach();
   Send(EncodeWorkerMessage(WorkerGoodBye{}));
   socket_.Close();
-  EXPECT_TRUE(std::get<ClientDetach>(NextCall()).clean);
+  EXPECT_TRUE(std::get<WorkerDetach>(NextCall()).clean);
 }
 
 TEST_F(WorkerServerTest, NonsenseIsAnsweredAndInTheEndCutOff) {
@@ -99,7 +99,7 @@ TEST_F(WorkerServerTest, NonsenseIsAnsweredAndInTheEndCutOff) {
   PacketResult sent = PacketResult::kDone;
   for (int i = 0; i < 100000 && sent == PacketResult::kDone; ++i) sent = SendPacket(socket_.get(), "x", -1, true);
   EXPECT_EQ(sent, PacketResult::kClosed);
-  EXPECT_FALSE(std::get<ClientDetach>(NextCall()).clean);
+  EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean);
   EXPECT_GE(counters_.Get().rejected_worker_messages, 100u);
 }
 

@@ -79,7 +79,7 @@ class SchedulerCore : public Protocol {
   void On(const ConnectionUp&) {}  // the scheduler opens none
   void On(const ConnectionDown& event);
   void On(const DeadlineReached& event);
-  void On(const ClientCalled&) {}  // nor has it workers
+  void On(const WorkerCalled&) {}  // nor has it workers
   void On(ComputationFinished& event);
   void On(const RecordPersisted& event);
   void On(const StopRequested& event);

@@ -127,7 +127,7 @@ void Cluster::AddNode(const OverlayConfig& scaled, NodeId id) {
   const Timestamp start = RandomStart();
   SimulatedProcess* process = simulator_.AddProcess(id, config.address, OptionsOfProcess(), std::move(core), start);
   Port& port = ports_[id];
-  process->set_client_port(&port);
+  process->set_worker_port(&port);
   WorkerListener* const listener = this;
   for (uint32_t i = 0; i < static_cast<uint32_t>(config.workers); ++i) {
     const WorkerName name{id, WorkerId(i)};

@@ -15,7 +15,6 @@
 #include "core/ids.h"
 #include "core/protocol.h"
 #include "sim/ack_checker.h"
-#include "sim/client_port.h"
 #include "sim/encoding_checker.h"
 #include "sim/link_schedule.h"
 #include "sim/policy_checker.h"
@@ -27,6 +26,7 @@
 #include "sim/simulator.h"
 #include "sim/training/training_plan.h"
 #include "sim/worker_listener.h"
+#include "sim/worker_port.h"
 #include "topology/overlay_config.h"
 
 namespace banyan {
@@ -109,14 +109,16 @@ class Cluster : private WorkerListener {
 
  private:
   // Gives each answer of a node to the worker that asked.
-  class Port : public ClientPort {
+  class Port : public WorkerPort {
    public:
     void Add(SimulatedWorker* worker) { workers_.push_back(worker); }
     void OnWriteResult(const WriteResult& write) override { WorkerOf(write.request)->OnWriteResult(write); }
     void OnComplete(const CompleteRequest& completion) override {
       WorkerOf(completion.request)->OnComplete(completion);
     }
-
+    void OnRoundComplete(const TellRoundComplete& told) override {
+      workers_.at(told.worker.value())->OnRoundComplete(told.key, told.round);
+    }
     void OnEnded() override {
       for (SimulatedWorker* worker : workers_) worker->OnNodeEnded();
     }

@@ -215,7 +215,7 @@ struct EventDigestVisitor {
   uint64_t operator()(const MessageRejected& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionUp& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionDown& e) const { return e.connection.value(); }
-  uint64_t operator()(const ClientCalled& e) const { return e.call.index(); }
+  uint64_t operator()(const WorkerCalled& e) const { return e.call.index(); }
   uint64_t operator()(const ComputationFinished& e) const { return e.computation.value(); }
   uint64_t operator()(const RecordPersisted& e) const { return e.record.value(); }
   template <typename T>
@@ -229,7 +229,7 @@ std::string Describe(ConnectionId connection) {
                                           : absl::StrCat("out", connection.value());
 }
 
-constexpr std::array<const char*, std::variant_size_v<ClientCall>> kCallNames = {
+constexpr std::array<const char*, std::variant_size_v<WorkerCall>> kCallNames = {
     "attach", "detach", "init", "push", "pull", "broadcast", "barrier", "report-loss", "register-weights"};
 
 struct EventTextVisitor {
@@ -243,7 +243,7 @@ struct EventTextVisitor {
   std::string operator()(const ConnectionUp& e) const { return absl::StrCat(Describe(e.connection), " up"); }
   std::string operator()(const ConnectionDown& e) const { return absl::StrCat(Describe(e.connection), " down"); }
   std::string operator()(const DeadlineReached&) const { return "deadline"; }
-  std::string operator()(const ClientCalled& e) const { return absl::StrCat("client ", kCallNames[e.call.index()]); }
+  std::string operator()(const WorkerCalled& e) const { return absl::StrCat("worker ", kCallNames[e.call.index()]); }
   std::string operator()(const ComputationFinished& e) const {
     return absl::StrCat("computed ", e.computation.value());
   }

@@ -73,8 +73,8 @@ void SimulatedProcess::Deliver(Event event) {
   }
 }
 
-void SimulatedProcess::CallLater(absl::Duration delay, ClientCall call) {
-  context_.agenda->At(context_.agenda->now() + delay, CoreEvent{id_, life_, ClientCalled{std::move(call)}});
+void SimulatedProcess::CallLater(absl::Duration delay, WorkerCall call) {
+  context_.agenda->At(context_.agenda->now() + delay, CoreEvent{id_, life_, WorkerCalled{std::move(call)}});
 }
 
 void SimulatedProcess::RequestStop() { Deliver(StopRequested{}); }
@@ -98,11 +98,11 @@ void SimulatedProcess::End() {
   paused_until_ = Timestamp();
   held_.clear();
   pending_records_.clear();
-  if (client_port_ != nullptr) client_port_->OnEnded();
+  if (worker_port_ != nullptr) worker_port_->OnEnded();
 }
 
 void SimulatedProcess::RefuseCall(const Event& event) {
-  if (client_port_ != nullptr && std::holds_alternative<ClientCalled>(event)) client_port_->OnEnded();
+  if (worker_port_ != nullptr && std::holds_alternative<WorkerCalled>(event)) worker_port_->OnEnded();
 }
 
 void SimulatedProcess::Handle(CoreEvent event) {
@@ -180,11 +180,16 @@ void SimulatedProcess::CarryOut(Action action) {
                  [this](Send& send) { context_.network->SendMessage(id_, std::move(send)); },
                  [this](StartComputation& start) { Compute(std::move(start)); },
                  [this](WriteResult& write) {
-                   if (client_port_ != nullptr) client_port_->OnWriteResult(write);
+                   if (worker_port_ != nullptr) worker_port_->OnWriteResult(write);
                  },
                  [this](CompleteRequest& completion) {
-                   if (client_port_ != nullptr) client_port_->OnComplete(completion);
+                   if (worker_port_ != nullptr) worker_port_->OnComplete(completion);
                  },
+                 [this](TellRoundComplete& told) {
+                   if (worker_port_ != nullptr) worker_port_->OnRoundComplete(told);
+                 },
+                 // A simulated worker always waits for a call, which the core ends as well.
+                 [](TellJobEnded&) {},
                  [this](PersistRecord& record) { Persist(std::move(record)); },
                  [this](LogLine& line) { context_.trace->Note(context_.agenda->now(), id_, "log: " + line.text); },
                  [this](Stop& stop) {

@@ -16,10 +16,10 @@
 #include "core/protocol.h"
 #include "core/random.h"
 #include "sim/agenda.h"
-#include "sim/client_port.h"
 #include "sim/simulated_network.h"
 #include "sim/trace.h"
 #include "sim/violations.h"
+#include "sim/worker_port.h"
 
 namespace banyan {
 
@@ -58,13 +58,13 @@ class SimulatedProcess {
   Timestamp LocalNow() const;
 
   // Must outlive this; nullptr for none.
-  void set_client_port(ClientPort* port) { client_port_ = port; }
+  void set_worker_port(WorkerPort* port) { worker_port_ = port; }
 
   void Start();
   // Now, or when the pause ends.
   void Deliver(Event event);
   // After the time that a call from a worker takes.
-  void CallLater(absl::Duration delay, ClientCall call);
+  void CallLater(absl::Duration delay, WorkerCall call);
   void RequestStop();
 
   // Nothing is handled until then; what comes meanwhile waits in its order.
@@ -107,7 +107,7 @@ class SimulatedProcess {
   Random random_;
   std::unique_ptr<Protocol> core_;
   const ProcessContext context_;
-  ClientPort* client_port_ = nullptr;
+  WorkerPort* worker_port_ = nullptr;
 
   bool running_ = false;
   uint32_t life_ = 0;

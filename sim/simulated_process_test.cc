@@ -90,11 +90,11 @@ TEST_F(SimulatedProcessTest, APauseHoldsEventsAndDeadlinesInTheirOrder) {
   });
   Run(10);
   process->PauseUntil(Ms(60));
-  process->CallLater(absl::Milliseconds(5), ClientBarrier());
-  process->CallLater(absl::Milliseconds(6), ClientPull());
+  process->CallLater(absl::Milliseconds(5), WorkerBarrier());
+  process->CallLater(absl::Milliseconds(6), WorkerPull());
   Run(100);
   ASSERT_EQ(core_->seen().size(), 4u);
-  EXPECT_EQ(std::get<ClientCalled>(core_->seen()[1].event).call.index(), ClientCall(ClientBarrier()).index());
+  EXPECT_EQ(std::get<WorkerCalled>(core_->seen()[1].event).call.index(), WorkerCall(WorkerBarrier()).index());
   EXPECT_EQ(core_->seen()[1].now, Ms(60));
   EXPECT_EQ(core_->seen()[2].now, Ms(60));
   EXPECT_TRUE(std::holds_alternative<DeadlineReached>(core_->seen()[3].event));
@@ -152,7 +152,7 @@ TEST_F(SimulatedProcessTest, AStopEndsTheProcess) {
   });
   Run(6);
   process->RequestStop();
-  process->CallLater(absl::Milliseconds(1), ClientBarrier());
+  process->CallLater(absl::Milliseconds(1), WorkerBarrier());
   Run(50);
   ASSERT_TRUE(process->stopped().has_value());
   EXPECT_EQ(*process->stopped(), absl::CancelledError("asked to"));

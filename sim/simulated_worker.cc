@@ -20,7 +20,7 @@ SimulatedWorker::SimulatedWorker(WorkerName name, const TrainingPlan* plan, uint
   tensors_.resize(plan->tensors.size());
 }
 
-void SimulatedWorker::Call(ClientCall call) { process_->CallLater(kCallTime, std::move(call)); }
+void SimulatedWorker::Call(WorkerCall call) { process_->CallLater(kCallTime, std::move(call)); }
 
 RequestId SimulatedWorker::Ask(Kind kind, size_t tensor, Round round, bool wants_result) {
   const RequestId request(RequestPrefix(name_.worker) + next_request_++);
@@ -35,23 +35,23 @@ RequestId SimulatedWorker::Ask(Kind kind, size_t tensor, Round round, bool wants
   return request;
 }
 
-void SimulatedWorker::Start() { Call(ClientAttach{Ask(Kind::kAttach, 0, Round(), false), name_.worker}); }
+void SimulatedWorker::Start() { Call(WorkerAttach{Ask(Kind::kAttach, 0, Round(), false), name_.worker}); }
 
 void SimulatedWorker::Die() {
   if (dead_ || finished_) return;
   dead_ = true;
   waiting_.clear();
-  Call(ClientDetach{name_.worker, /*clean=*/false});
+  Call(WorkerDetach{name_.worker, /*clean=*/false});
 }
 
-void SimulatedWorker::EnterBarrier() { Call(ClientBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker}); }
+void SimulatedWorker::EnterBarrier() { Call(WorkerBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker}); }
 
 void SimulatedWorker::Initialise() {
   if (tensors_.empty()) return Finish();
   for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     Buffer values = Buffer::Allocate(plan_->tensors[tensor].elements);
     plan_->Fill(name_, tensor, Round(0), values.mutable_floats());
-    Call(ClientInit{Ask(Kind::kInit, tensor, Round(0), true), name_.worker, plan_->tensors[tensor].name,
+    Call(WorkerInit{Ask(Kind::kInit, tensor, Round(0), true), name_.worker, plan_->tensors[tensor].name,
                     std::move(values)});
   }
 }
@@ -88,12 +88,12 @@ void SimulatedWorker::Push(size_t tensor) {
   listener_->OnPushed(agenda_->now(), name_, tensor, round);
   if (kind == RoundKind::kBroadcast) {
     const RequestId request = Ask(Kind::kBroadcast, tensor, round, true);
-    Call(ClientBroadcast{request, name_.worker, state.key, std::move(gradient), priority});
+    Call(WorkerBroadcast{request, name_.worker, state.key, std::move(gradient), priority});
   } else {
     const RequestId request = Ask(Kind::kPush, tensor, round, !plan_->pull_apart);
-    Call(ClientPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart,
+    Call(WorkerPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart,
                     kind == RoundKind::kFlush});
-    if (plan_->pull_apart) Call(ClientPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
+    if (plan_->pull_apart) Call(WorkerPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
   }
   if (plan_->tensors_apart) ComputeTensor(tensor);
 }
@@ -102,7 +102,7 @@ void SimulatedWorker::Push(size_t tensor) {
 void SimulatedWorker::RegisterWeights(size_t tensor) {
   Buffer weights = Buffer::Allocate(plan_->tensors[tensor].elements);
   plan_->FillWeights(name_, tensor, Round(tensors_[tensor].pushed), weights.mutable_floats());
-  Call(ClientRegisterWeights{Ask(Kind::kRegisterWeights, tensor, Round(), false), name_.worker, tensors_[tensor].key,
+  Call(WorkerRegisterWeights{Ask(Kind::kRegisterWeights, tensor, Round(), false), name_.worker, tensors_[tensor].key,
                              std::move(weights)});
 }
 
@@ -157,6 +157,19 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kBarrier:
       return initialised_ == 0 ? Initialise() : Compute();
   }
+}
+
+void SimulatedWorker::OnRoundComplete(KeyId key, Round round) {
+  if (dead_ || failure_.has_value()) return;
+  const auto state = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [key](const TensorState& candidate) { return candidate.key == key; });
+  // Only pushes without a result are told of, each once.
+  const bool expected = plan_->pull_apart && state != tensors_.end() && round.value() <= state->pushed &&
+                        plan_->KindOf(round) != RoundKind::kBroadcast && state->told.insert(round).second;
+  if (expected) return;
+  listener_->OnMisuse(agenda_->now(), name_,
+                      absl::StrCat("told of the end of round ", round.value(), " of key ", key.value(),
+                                   " a second time or without a push whose result nobody asked for"));
 }
 
 void SimulatedWorker::OnNodeEnded() {
@@ -215,7 +228,7 @@ void SimulatedWorker::Finish() {
 void SimulatedWorker::Leave() {
   if (dead_ || failure_.has_value()) return;
   finished_ = true;
-  Call(ClientDetach{name_.worker, /*clean=*/true});
+  Call(WorkerDetach{name_.worker, /*clean=*/true});
 }
 
 bool SimulatedWorker::AllDone(uint64_t rounds) const {

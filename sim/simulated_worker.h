@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class SimulatedWorker {
   void Die();
   void OnWriteResult(const WriteResult& write);
   void OnComplete(const CompleteRequest& completion);
+  // The node says that a round is over whose result no call waits for.
+  void OnRoundComplete(KeyId key, Round round);
   // Its socket to the node has closed.
   void OnNodeEnded();
 
@@ -64,11 +67,12 @@ class SimulatedWorker {
     Buffer gradient;
     uint64_t pushed = 0;  // rounds
     uint64_t done = 0;
+    std::set<Round> told;  // as complete, without a call that waited
     bool computing = false;
   };
 
   RequestId Ask(Kind kind, size_t tensor, Round round, bool wants_result);
-  void Call(ClientCall call);
+  void Call(WorkerCall call);
   void EnterBarrier();
   void Initialise();
   void Compute();

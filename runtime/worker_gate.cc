@@ -1,4 +1,4 @@
-#include "runtime/client_gate.h"
+#include "runtime/worker_gate.h"
 
 #include <cstring>
 #include <utility>
@@ -8,41 +8,41 @@
 
 namespace banyan {
 
-ClientGate::ClientGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
+WorkerGate::WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
 
-absl::Status ClientGate::Reserve(WorkerId worker) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (!closed_.ok()) return closed_;
-  if (workers_.insert(worker).second) return absl::OkStatus();
-  return absl::AlreadyExistsError(absl::StrCat("worker ", worker.value(), " is attached already"));
+void WorkerGate::Attach(WorkerId worker, Notices notices, Done done) {
+  Request request;
+  request.attaching = Attaching{worker, std::make_shared<const Notices>(std::move(notices))};
+  request.done = std::move(done);
+  Start(std::move(request), [worker](RequestId id) { return WorkerAttach{id, worker}; });
 }
 
-void ClientGate::Release(WorkerId worker) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  workers_.erase(worker);
+void WorkerGate::Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
+  Request request;
+  request.result = std::move(result);
+  request.done = std::move(done);
+  Start(std::move(request), make);
 }
 
-void ClientGate::Call(Buffer result, const std::function<ClientCall(RequestId)>& make, Done done) {
+void WorkerGate::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
   std::unique_lock<std::mutex> lock(mutex_);
   const RequestId id = std::exchange(next_, next_.Next());
   if (!closed_.ok()) {
     const CompleteRequest complete{id, closed_, KeyId(), Round()};
     lock.unlock();
-    return done(complete);
+    return request.done(complete);
   }
-  Request& request = requests_[id];
-  request.result = std::move(result);
-  request.done = std::move(done);
-  queue_->Post(ClientCalled{make(id)});
+  requests_.emplace(id, std::move(request));
+  queue_->Post(WorkerCalled{make(id)});
 }
 
-void ClientGate::Detach(WorkerId worker, bool clean) {
+void WorkerGate::Detach(WorkerId worker, bool clean) {
   std::lock_guard<std::mutex> lock(mutex_);
   workers_.erase(worker);
-  if (closed_.ok()) queue_->Post(ClientCalled{ClientDetach{worker, clean}});
+  if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, clean}});
 }
 
-void ClientGate::Write(WriteResult write) {
+void WorkerGate::Write(WriteResult write) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto found = requests_.find(write.request);
   if (found == requests_.end() || write.values.empty()) return;
@@ -70,7 +70,7 @@ void ClientGate::Write(WriteResult write) {
   });
 }
 
-void ClientGate::Complete(CompleteRequest complete) {
+void WorkerGate::Complete(CompleteRequest complete) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto request = requests_.find(complete.request);
   if (request == requests_.end()) return;
@@ -78,23 +78,46 @@ void ClientGate::Complete(CompleteRequest complete) {
   if (request->second.copies == 0) Finish(std::move(lock), request);
 }
 
-void ClientGate::Copied(RequestId id) {
+void WorkerGate::Copied(RequestId id) {
   std::unique_lock<std::mutex> lock(mutex_);
   const auto request = requests_.find(id);
   if (request == requests_.end()) return;
   if (--request->second.copies == 0 && request->second.complete) Finish(std::move(lock), request);
 }
 
-void ClientGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
+void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
   Request request = std::move(found->second);
   requests_.erase(found);
+  if (request.attaching && request.complete->status.ok()) {
+    workers_[request.attaching->worker] = request.attaching->notices;
+  }
   lock.unlock();
   request.complete->status.Update(request.copy_status);
   request.result = Buffer();
   request.done(*request.complete);
 }
 
-void ClientGate::Close(absl::Status status) {
+void WorkerGate::Tell(const TellRoundComplete& told) {
+  std::shared_ptr<const Notices> notices;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto worker = workers_.find(told.worker);
+    if (worker == workers_.end()) return;  // it has left
+    notices = worker->second;
+  }
+  notices->round_complete(told.key, told.round);
+}
+
+void WorkerGate::Tell(const TellJobEnded& told) {
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    workers = workers_;
+  }
+  for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
+}
+
+void WorkerGate::Close(absl::Status status) {
   std::map<RequestId, Request> waiting;
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -102,6 +125,7 @@ void ClientGate::Close(absl::Status status) {
     closed_ = status;
     waiting.swap(requests_);
   }
+  Tell(TellJobEnded{status});
   for (auto& [id, request] : waiting) {
     request.done(CompleteRequest{id, status, KeyId(), Round()});
   }

@@ -1,8 +1,11 @@
-// What the workers of a data centre ask of their node, as the node's core sees it. The driver turns sockets and shared
-// memory into these values and chooses the request ids; each request is answered by exactly one CompleteRequest action.
-// Values; thread-compatible.
-#ifndef BANYAN_CORE_CLIENT_H_
-#define BANYAN_CORE_CLIENT_H_
+// The calls of a data centre's workers, as their node's core sees them. The driver turns sockets and shared memory into
+// these values and chooses the request ids. Values; thread-compatible.
+//
+// Invariants:
+// - Each request is answered by exactly one CompleteRequest action.
+// - A worker's first call is its WorkerAttach and its last one its WorkerDetach.
+#ifndef BANYAN_CORE_WORKER_CALL_H_
+#define BANYAN_CORE_WORKER_CALL_H_
 
 #include <cstdint>
 #include <string>
@@ -13,19 +16,19 @@
 
 namespace banyan {
 
-struct ClientAttach {
+struct WorkerAttach {
   RequestId request;
   WorkerId worker;
 };
 
-// The worker's socket has closed. `clean` when it said good-bye with no operation waiting.
-struct ClientDetach {
+// The worker's socket has closed. `clean`: it had said good-bye, and no operation was waiting.
+struct WorkerDetach {
   WorkerId worker;
   bool clean = false;
 };
 
 // Makes `name` known with its shape. Completed with the key and, in results, the agreed values of round 0.
-struct ClientInit {
+struct WorkerInit {
   RequestId request;
   WorkerId worker;
   std::string name;
@@ -33,8 +36,9 @@ struct ClientInit {
 };
 
 // The worker's part of the key's next round. With `wants_result` the request completes when the result has been
-// written, otherwise when the node has taken the gradient into its contribution.
-struct ClientPush {
+// written. Otherwise it completes when the node has taken the gradient into its contribution, and a TellRoundComplete
+// follows once the round is over, unless a WorkerPull waits for its result by then.
+struct WorkerPush {
   RequestId request;
   WorkerId worker;
   KeyId key;
@@ -45,14 +49,14 @@ struct ClientPush {
 };
 
 // The result of the last round that this worker pushed.
-struct ClientPull {
+struct WorkerPull {
   RequestId request;
   WorkerId worker;
   KeyId key;
 };
 
 // A round whose result is the values of the lowest worker of the lowest node; the others' values are ignored.
-struct ClientBroadcast {
+struct WorkerBroadcast {
   RequestId request;
   WorkerId worker;
   KeyId key;
@@ -61,13 +65,13 @@ struct ClientBroadcast {
 };
 
 // Completed when every worker of every member has called it equally often.
-struct ClientBarrier {
+struct WorkerBarrier {
   RequestId request;
   WorkerId worker;
 };
 
 // Training progress, for status and for controllers. Completed at once.
-struct ClientReportLoss {
+struct WorkerReportLoss {
   RequestId request;
   WorkerId worker;
   uint64_t step = 0;
@@ -75,16 +79,16 @@ struct ClientReportLoss {
 };
 
 // The key's weights as the worker has them now, by which gradients may be pruned. Completed at once.
-struct ClientRegisterWeights {
+struct WorkerRegisterWeights {
   RequestId request;
   WorkerId worker;
   KeyId key;
   Buffer weights;
 };
 
-using ClientCall = std::variant<ClientAttach, ClientDetach, ClientInit, ClientPush, ClientPull, ClientBroadcast,
-                                ClientBarrier, ClientReportLoss, ClientRegisterWeights>;
+using WorkerCall = std::variant<WorkerAttach, WorkerDetach, WorkerInit, WorkerPush, WorkerPull, WorkerBroadcast,
+                                WorkerBarrier, WorkerReportLoss, WorkerRegisterWeights>;
 
 }  // namespace banyan
 
-#endif  // BANYAN_CORE_CLIENT_H_
+#endif  // BANYAN_CORE_WORKER_CALL_H_
