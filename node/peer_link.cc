@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <utility>
 
+#include "node/chunk_size.h"
 #include "node/link_ack_buffer.h"
 
 namespace banyan {
 namespace {
 
-// A chunk header on the wire, without its path.
-constexpr int64_t kHeaderBytes = 64;
-constexpr int64_t kPathEntryBytes = 2;
 // Acks come this many times later than the slowest recent one before they count as lost.
 constexpr int kOverdueFactor = 4;
 constexpr int kMostDoublings = 6;
@@ -25,19 +22,6 @@ constexpr int kDetourLookahead = 16;
 bool IsRelayed(const ChunkMessage& message) { return message.route.hop > 0; }
 
 }  // namespace
-
-int64_t WireBytes(int64_t payload_bytes, size_t path_nodes) {
-  return payload_bytes + kHeaderBytes + kPathEntryBytes * static_cast<int64_t>(path_nodes);
-}
-
-int64_t WireBytes(const ChunkMessage& message, const Payload& payload) {
-  return WireBytes(PayloadBytes(payload), message.route.path.size());
-}
-
-int64_t FrameBytes(const ChunkMessage& message) {
-  return std::accumulate(message.frames.begin(), message.frames.end(), int64_t{0},
-                         [](int64_t sum, const FrameHeader& frame) { return sum + frame.size_bytes; });
-}
 
 PeerLink::PeerLink(Options options, std::vector<ConnectionId> data) : options_(options) {
   for (ConnectionId connection : data) connections_[connection];

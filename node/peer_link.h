@@ -220,12 +220,6 @@ class PeerLink {
   Counters counters_;
 };
 
-// What a chunk counts for credits, queues and statistics: its payload and a header's worth.
-int64_t WireBytes(const ChunkMessage& message, const Payload& payload);
-int64_t WireBytes(int64_t payload_bytes, size_t path_nodes);
-// Its payload alone, as its frames say.
-int64_t FrameBytes(const ChunkMessage& message);
-
 }  // namespace banyan
 
 #endif  // BANYAN_NODE_PEER_LINK_H_

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/chunk_size.h"
 #include "node/link_ack_buffer.h"
 
 namespace banyan {
