@@ -5,7 +5,7 @@
 
 #include "core/bandwidth_delay.h"
 #include "core/buffer.h"
-#include "node/peer_link.h"
+#include "node/chunk_size.h"
 
 namespace banyan {
 namespace {

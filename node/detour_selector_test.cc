@@ -1,7 +1,7 @@
 #include "node/detour_selector.h"
 
 #include "gtest/gtest.h"
-#include "node/peer_link.h"
+#include "node/chunk_size.h"
 
 namespace banyan {
 namespace {

@@ -1,22 +1,10 @@
 #include "node/early_store.h"
 
+#include <utility>
+
+#include "node/chunk_size.h"
+
 namespace banyan {
-namespace {
-
-// A kept header, without what follows its path and its frames.
-constexpr int64_t kHeaderBytes = 256;
-constexpr int64_t kFrameBytes = sizeof(FrameHeader) + sizeof(Buffer);
-
-}  // namespace
-
-int64_t KeptBytes(const ChunkMessage& message, const Payload& payload) {
-  return PayloadBytes(payload) + kHeaderBytes + kFrameBytes * static_cast<int64_t>(message.frames.size()) +
-         static_cast<int64_t>(message.route.path.size() * sizeof(NodeId));
-}
-
-int64_t KeptBytes(int64_t chunks, int64_t elements) {
-  return chunks * (elements * SizeOf(DataType::kFloat32) + 2 * kHeaderBytes);
-}
 
 bool EarlyStore::Keep(ChunkMessage message, Payload payload) {
   const int64_t size_bytes = KeptBytes(message, payload);

@@ -1,5 +1,10 @@
-// Chunks of rounds whose policy this node does not yet know, kept within a bound until it does. What finds no room is
+// Keeps chunks of rounds whose policy this node does not know yet, until it does. A chunk that finds no room is
 // answered BUSY and stays with its sender. Thread-compatible; owned by RoundEngine.
+//
+// Invariants:
+// - size_bytes() is the sum of KeptBytes over the chunks kept.
+// - Keep never makes size_bytes() exceed the capacity; a capacity that is lowered later drops nothing.
+// - A chunk of one source is kept at most once.
 #ifndef BANYAN_NODE_EARLY_STORE_H_
 #define BANYAN_NODE_EARLY_STORE_H_
 
@@ -23,29 +28,25 @@ class EarlyStore {
 
   explicit EarlyStore(int64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
-  // False when there is no room. The same chunk from the same source twice is kept once.
+  // Keeps a chunk. Returns false when there is no room for it; a chunk that is kept already needs none.
   bool Keep(ChunkMessage message, Payload payload);
-  // Gives the chunks of the round away, in the order of their ids.
+  // Gives away the chunks of `round` of `key`, ordered by id and source.
   std::vector<Chunk> Take(KeyId key, Round round);
-  // The rounds of which chunks are kept, in order.
+  // Returns the rounds of which chunks are kept, in order.
   std::vector<std::pair<KeyId, Round>> Rounds() const;
+  // Drops all.
   void Clear();
 
   void set_capacity_bytes(int64_t capacity_bytes) { capacity_bytes_ = capacity_bytes; }
   int64_t size_bytes() const { return size_bytes_; }
 
  private:
-  using ChunkKey = std::pair<ChunkId, NodeId>;  // and its source
+  using ChunkKey = std::pair<ChunkId, NodeId>;  // with the source
 
   int64_t capacity_bytes_;
   int64_t size_bytes_ = 0;
   std::map<std::pair<KeyId, Round>, std::map<ChunkKey, Chunk>> rounds_;
 };
-
-// What keeping a chunk costs: its payload and its header.
-int64_t KeptBytes(const ChunkMessage& message, const Payload& payload);
-// The same for chunks of that many elements in one frame, for setting limits.
-int64_t KeptBytes(int64_t chunks, int64_t elements);
 
 }  // namespace banyan
 

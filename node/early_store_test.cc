@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/chunk_size.h"
 
 namespace banyan {
 namespace {
@@ -64,11 +65,26 @@ TEST(EarlyStoreTest, RefusesWhatFindsNoRoom) {
 }
 
 TEST(EarlyStoreTest, CountsHeadersToo) {
-  ChunkMessage message = Chunk(1, 5, 0);
-  const int64_t small = KeptBytes(message, {});
-  message.frames.resize(100);
-  message.route.path.resize(1000);
-  EXPECT_GT(KeptBytes(message, {}), small + 100 * static_cast<int64_t>(sizeof(FrameHeader)) + 998 * 4);
+  ChunkMessage large_header = Chunk(1, 5, 0);
+  large_header.frames.resize(100);
+  large_header.route.path.resize(1000);
+  EarlyStore store(1 << 20);
+  EXPECT_TRUE(store.Keep(Chunk(1, 4, 0), {}));
+  const int64_t small_bytes = store.size_bytes();
+  EXPECT_TRUE(store.Keep(large_header, {}));
+  EXPECT_GT(store.size_bytes(), 2 * small_bytes + 100 * static_cast<int64_t>(sizeof(FrameHeader)) + 998 * 4);
+  EXPECT_EQ(store.size_bytes(), small_bytes + KeptBytes(large_header, {}));
+}
+
+TEST(EarlyStoreTest, ALowerCapacityDropsNothingButLetsNoMoreIn) {
+  EarlyStore store(1 << 20);
+  EXPECT_TRUE(store.Keep(Chunk(1, 5, 0), Bytes(1000)));
+  const int64_t size_bytes = store.size_bytes();
+  store.set_capacity_bytes(0);
+  EXPECT_EQ(store.size_bytes(), size_bytes);
+  EXPECT_FALSE(store.Keep(Chunk(1, 5, 1), {}));
+  EXPECT_EQ(store.Take(KeyId(1), Round(5)).size(), 1u);
+  EXPECT_EQ(store.size_bytes(), 0);
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
-// Link acks of one neighbour's chunks that wait for the next one's, so that both travel in one message: else a node
-// handles as many acks as chunks. A chunk says whether its ack may wait: its sender knows that another one follows and
-// that its window does not need the ack (node/peer_link.h). Thread-compatible; owned by PeerNetwork.
+// Holds back link acks for one neighbour, so that two travel in one message: otherwise a node handles as many acks as
+// chunks. Each chunk says whether its ack may wait. Its sender sets that when another chunk follows and its window does
+// not need the ack meanwhile. Thread-compatible; owned by PeerNetwork.
+//
+// Invariants:
+// - Fewer than kAcksInAMessage acks wait, in the order in which they were added, and none longer than kLongestWait.
+// - An ack that may not wait goes at once and takes those with it that wait.
+// - deadline() is kNever exactly when no ack waits.
 #ifndef BANYAN_NODE_LINK_ACK_BUFFER_H_
 #define BANYAN_NODE_LINK_ACK_BUFFER_H_
 
@@ -20,7 +25,7 @@ class LinkAckBuffer {
   // Half of what windows allow acks to be late (LinkWindows::kAckLateness).
   static constexpr absl::Duration kLongestWait = absl::Milliseconds(20);
 
-  // What to send now: the ack with all that wait. Empty when this one waits as well.
+  // Adds the ack `entry`. Returns the message to send now; empty when `entry` waits.
   std::optional<LinkAck> Add(const LinkAck::Entry& entry, bool may_wait, Timestamp now) {
     if (waiting_.entries.empty()) deadline_ = now + kLongestWait;
     waiting_.entries.push_back(entry);
@@ -28,14 +33,14 @@ class LinkAckBuffer {
     return Take();
   }
 
-  // Those that wait; empty when none does.
+  // Takes the acks that wait; empty when none does.
   std::optional<LinkAck> Take() {
     if (waiting_.entries.empty()) return std::nullopt;
     deadline_ = kNever;
     return std::exchange(waiting_, {});
   }
 
-  // When those that wait are to go without another one; kNever when none waits.
+  // Returns when the owner is to Take and send what waits.
   Timestamp deadline() const { return deadline_; }
 
  private:

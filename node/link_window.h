@@ -1,4 +1,10 @@
-// What may be on its way to a neighbour, and how fast it goes there. A value; thread-compatible.
+// How much may be in flight to a neighbour, over how many connections, and at which pace. Values and pure functions;
+// thread-compatible.
+//
+// Invariants:
+// - Chunks use at most `connections` of the connections that are up. The others stand by until one of these is lost.
+// - A rate of 0 is an unknown rate: no ack time is expected of such a link.
+// - A pace above the rate that is measured lets it be seen when a link has become faster (PaceAfter).
 #ifndef BANYAN_NODE_LINK_WINDOW_H_
 #define BANYAN_NODE_LINK_WINDOW_H_
 
@@ -13,21 +19,21 @@ namespace banyan {
 inline constexpr double kUnpaced = std::numeric_limits<double>::infinity();
 
 struct LinkWindow {
-  int64_t size_bytes = 0;  // always lets at least one chunk go
-  // Chunks go over so many of the connections that are up; the others are there for when these are lost.
+  int64_t size_bytes = 0;  // without a link ack; one chunk may always go, however large it is
   int64_t connections = 1;
-  double pace_bps = kUnpaced;  // of all connections together
-  // When acks come: after this, and what is on its way at this rate.
+  double pace_bps = kUnpaced;  // of all connections together; above 0
+  // An ack comes after this time and the time that the link takes for the bytes in flight.
   absl::Duration ack_time = absl::ZeroDuration();
   double rate_bps = 0;  // 0: unknown
 
-  // How long the ack of a chunk takes with which so much is on its way; InfiniteDuration where the rate is unknown.
+  // Returns the expected time until the ack of a chunk that makes `in_flight_bytes` with those before it;
+  // InfiniteDuration if the rate is unknown.
   absl::Duration AckAfter(int64_t in_flight_bytes) const {
     if (rate_bps <= 0) return absl::InfiniteDuration();
     return ack_time + TimeOf(in_flight_bytes);
   }
 
-  // What the link takes for so much; nothing where the rate is unknown.
+  // Returns the time that the link takes to send `bytes`; zero if the rate is unknown.
   absl::Duration TimeOf(int64_t bytes) const {
     return rate_bps <= 0 ? absl::ZeroDuration() : absl::Seconds(8 * static_cast<double>(bytes) / rate_bps);
   }
@@ -35,15 +41,17 @@ struct LinkWindow {
   friend bool operator==(const LinkWindow&, const LinkWindow&) = default;
 };
 
-// The pace of a link that is measured at so much while its policies want `pace_bps`. Above what is measured, so that it
-// is seen when the link has become faster than they know; it must not be held back until the next one comes.
+// Returns the pace of a link for which its policies want `pace_bps` and that is measured at `measured_bps`, 0 if
+// unknown. It is at least 1.05 times what is measured: at a pace of just that much, nobody would see the link become
+// faster. A link that is faster than its pace by more goes at 1.25 times its measured rate. It does so at once and does
+// not wait for the next policy.
 inline double PaceAfter(double pace_bps, double measured_bps) {
   constexpr double kAbove = 1.05;
   constexpr double kSearch = 1.25;
   return measured_bps > kAbove * pace_bps ? kSearch * measured_bps : std::max(pace_bps, kAbove * measured_bps);
 }
 
-// A window that lets through what either does.
+// Returns a window that allows whatever `a` or `b` allows, and expects acks no sooner than either.
 inline LinkWindow Widest(const LinkWindow& a, const LinkWindow& b) {
   return {.size_bytes = std::max(a.size_bytes, b.size_bytes),
           .connections = std::max(a.connections, b.connections),

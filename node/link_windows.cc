@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "core/bandwidth_delay.h"
 #include "core/buffer.h"
-#include "node/peer_link.h"
+#include "node/chunk_size.h"
 
 namespace banyan {
 namespace {

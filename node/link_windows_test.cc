@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "gtest/gtest.h"
-#include "node/peer_link.h"
+#include "node/chunk_size.h"
 
 namespace banyan {
 namespace {

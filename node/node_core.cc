@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "node/early_store.h"
+#include "node/chunk_size.h"
 #include "node/slice_check.h"
 
 namespace banyan {

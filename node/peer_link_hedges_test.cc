@@ -1,4 +1,4 @@
-// Of a PeerLink's hedges; peer_link_test.cc has the rest.
+// Tests how a PeerLink sends copies of late chunks; peer_link_test.cc has the rest.
 #include <optional>
 #include <utility>
 #include <variant>

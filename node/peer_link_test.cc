@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/chunk_size.h"
 #include "node/link_ack_buffer.h"
 
 namespace banyan {
@@ -54,29 +55,6 @@ class PeerLinkTest : public ::testing::Test {
       {kFirst, kSecond}};
   std::vector<Send> sent_;
 };
-
-TEST_F(PeerLinkTest, OfEqualPriorityTheOldestRoundThenTheLowestChunkGoesFirst) {
-  link_.OnConnectionDown(kFirst);
-  ChunkMessage next_round = Chunk(1);
-  next_round.id.round = Round(2);
-  link_.Enqueue(next_round, Bytes(5000));
-  link_.Enqueue(Chunk(3), Bytes(5000));
-  link_.Enqueue(Chunk(2), Bytes(5000));
-  link_.OnConnectionUp(kFirst);
-  EXPECT_THAT(Pump(), ElementsAre(2, 3, 1));
-}
-
-TEST_F(PeerLinkTest, AResultLetsTheGradientsOfTheNextChunksGoFirst) {
-  constexpr uint32_t kBefore = PeerLink::kGradientsBeforeResult;
-  link_.OnConnectionDown(kFirst);
-  ChunkMessage result = Chunk(1);
-  result.id.half = Half::kBroadcast;
-  link_.Enqueue(result, Bytes(500));
-  link_.Enqueue(Chunk(kBefore + 2), Bytes(500));
-  link_.Enqueue(Chunk(kBefore), Bytes(500));
-  link_.OnConnectionUp(kFirst);
-  EXPECT_THAT(Pump(), ElementsAre(kBefore, 1, kBefore + 2));
-}
 
 TEST_F(PeerLinkTest, DetoursWaitForOthersButNotForEver) {
   link_.OnConnectionDown(kFirst);

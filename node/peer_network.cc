@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "node/early_store.h"
+#include "node/chunk_size.h"
 #include "node/rejection_log.h"
 
 namespace banyan {

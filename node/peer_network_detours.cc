@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "node/chunk_size.h"
 #include "node/peer_network.h"
 
 namespace banyan {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "node/chunk_size.h"
 #include "node/rejection_log.h"
 
 namespace banyan {

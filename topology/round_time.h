@@ -28,7 +28,7 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // by one, the others take as long as the busiest link needs for them. What the busiest node needs for its chunks is
 // added as if it did nothing else meanwhile, since nodes share processors with training. Headers,
 // acknowledgements, sums and detours count nothing, results go in the order of gradients though nodes send them a
-// little later (PeerLink::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md), lost
+// little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md), lost
 // packets count as their mean. Infinite when a link of the policy is not in the view. REQUIRES: sizes are at least 1,
 // and the policy was valid for some view with the same nodes.
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
