@@ -1,6 +1,6 @@
 // Link acks of one neighbour's chunks that wait for the next one's, so that both travel in one message: else a node
 // handles as many acks as chunks. A chunk says whether its ack may wait: its sender knows that another one follows and
-// that its window does not need the ack (node/peer_link.h). Thread-compatible; owned by PeerNetwork.
+// that its window does not need the ack (node/peer_link.h). Thread-compatible; owned by ControlConnection.
 #ifndef BANYAN_NODE_LINK_ACK_BUFFER_H_
 #define BANYAN_NODE_LINK_ACK_BUFFER_H_
 
