@@ -13,7 +13,7 @@
 // The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken, so a standing queue
 // of other traffic adds to it; which part of a round trip belongs to which direction nobody can tell, so where the two
 // differ the delay errs by half the difference (it is within clock_uncertainty).
-// Thread-compatible; owned by PeerNetwork, one for each life of a neighbour: another incarnation gets another meter.
+// Thread-compatible; owned by Neighbour, one for each incarnation.
 #ifndef BANYAN_AWARENESS_LINK_METER_H_
 #define BANYAN_AWARENESS_LINK_METER_H_
 

@@ -21,8 +21,7 @@ bool PassesThrough(const ChunkMessage& message, NodeId node) {
 
 DeliveryTracker::DeliveryTracker(absl::Duration resend_after) : resend_after_(resend_after) {}
 
-// The time the ack may take before the chunk is sent again: longer over relays, whose queues lie behind the first link
-// ack.
+// Longer over relays, whose queues lie behind the first link ack.
 absl::Duration DeliveryTracker::Wait(const Kept& kept) const {
   const bool direct = kept.chunk.message.route.path.size() == 2;
   const absl::Duration base =

@@ -1,7 +1,18 @@
-// Chunks that this node made and that their destination has not yet said to have. Each is kept until its delivery ack,
-// and sent again, the same bytes, when the ack is overdue or when the destination refused it for lack of room and
-// grants it now. Until the first hop has acknowledged it, the link looks after it and no time runs here. Receivers tell
-// duplicates apart, so sending too often costs only bandwidth. Thread-compatible; owned by PeerNetwork.
+// Keeps the chunks that this node made until their destinations have said that they have them, and says when to send
+// which of them again. Receivers tell duplicates apart, so sending too often costs only bandwidth. Thread-compatible;
+// owned by PeerNetwork.
+//
+// Invariants:
+//   1. A chunk is kept until its delivery ack comes, its round is dropped, or all are cleared.
+//   2. A chunk that is kept is in one of three states:
+//      a. At its link: handed to the first link of its path, which has not acknowledged it. The link looks after it and
+//         no time runs here.
+//      b. Awaited: the first hop has it. It is sent again when its delivery ack is overdue.
+//      c. Refused: its destination, or a relay, had no room. It is sent again on a grant. A grant may be lost, so it is
+//         sent again without one after a longer wait.
+//   3. Each chunk that is sent again is the same bytes, and is at its link again.
+//   4. The wait for an ack doubles with each time that the chunk is sent again, up to kLongestWait. Chunks after it
+//      begin with the longer wait, until one is acknowledged at its first sending (Karn and Partridge, 1987).
 #ifndef BANYAN_NODE_DELIVERY_TRACKER_H_
 #define BANYAN_NODE_DELIVERY_TRACKER_H_
 
@@ -26,32 +37,33 @@ class DeliveryTracker {
     Payload payload;
   };
 
-  // However often a chunk was sent again, and however slow acks are: four times the usual membership.lost_after, and
-  // longer than the first wait over relays.
+  // The longest wait, however often a chunk was sent again and however slow acks are. Four times the usual
+  // membership.lost_after, and longer than the first wait over relays.
   static constexpr absl::Duration kLongestWait = absl::Seconds(20);
 
+  // `resend_after` is the shortest wait for an ack over a direct link.
   explicit DeliveryTracker(absl::Duration resend_after);
 
   // Keeps the chunk, which is handed to its first link at the same time.
   void Add(const ChunkMessage& message, const Payload& payload);
-  // The first hop of its route has the chunk: from now on its delivery ack is awaited. Says nothing of a chunk that is
-  // on another path than this copy of it.
+  // Notes that the first hop has `copy`: from now on its delivery ack is awaited. Does nothing when the chunk itself is
+  // on another path than `copy`.
   void OnLinkAck(const ChunkMessage& copy, Timestamp now);
-  // False when the chunk is not kept: acknowledged before, or never sent there.
+  // Drops a chunk that has arrived. Returns false when it is not kept: acknowledged before, or never sent there.
   bool OnDeliveryAck(NodeId destination, const ChunkId& chunk, Timestamp now);
-  // `refuser`, the destination or a relay on the way, had no room. Means nothing before the link ack: the link sends
-  // the chunk again.
+  // Notes that `refuser`, the destination or a relay on the way, had no room. Does nothing for a chunk that is at its
+  // link: the link sends it again.
   void OnBusy(NodeId refuser, const ChunkId& chunk, Timestamp now);
-  // The chunk is on another path now: that of `message`.
+  // Notes that the chunk is on another path now, that of `message`.
   void Reroute(const ChunkMessage& message);
-  // The copies of `chunk` that `relay` has refused to pass on along a detour, to be sent again now on another path.
+  // Returns the copies of `chunk` that `relay` did not pass on along an auxiliary path, to be sent again now on another
+  // path.
   std::vector<Undelivered> TakeDetoured(NodeId relay, const ChunkId& chunk);
-  // The refused chunks that go to or through `granter`, to be sent again now.
+  // Returns the refused chunks that go to or through `granter`, to be sent again now.
   std::vector<Undelivered> OnGrant(NodeId granter);
-  // The chunks whose ack is overdue, to be sent again now. The wait of each doubles, up to kLongestWait, and that of
-  // chunks after it too until one is acknowledged at its first sending (Karn and Partridge, 1987).
+  // Returns the chunks whose ack is overdue, to be sent again now.
   std::vector<Undelivered> TakeOverdue(Timestamp now);
-  // Drops the chunks of a round whose results all members hold: nobody needs them any more. Tells which, with their
+  // Drops the chunks of a round whose results all members hold: nobody needs them any more. Returns which, with their
   // destinations.
   std::vector<std::pair<NodeId, ChunkId>> DropRound(KeyId key, Round round);
   // Drops every chunk; for a job that ends with an error.
@@ -65,29 +77,30 @@ class DeliveryTracker {
   using Id = std::pair<NodeId, ChunkId>;
   struct Kept {
     Undelivered chunk;
-    bool at_link = true;  // handed to the link and not acknowledged there
+    bool at_link = true;  // as in invariant 2a
     Timestamp link_acked_at;
     Timestamp deadline = kNever;
     uint32_t resends = 0;
   };
 
   void SetDeadline(const Id& id, Kept& kept, Timestamp deadline);
+  // Returns how long the ack of `kept` may take before it is sent again.
   absl::Duration Wait(const Kept& kept) const;
-  // The ids of the chunk by destination, of those whose path passes `node`.
+  // Returns the ids of `chunk`, one for each destination, whose paths pass `node`.
   std::vector<Id> IdsThrough(NodeId node, const ChunkId& chunk) const;
+  // Marks `kept` as refused.
   void MarkBusy(const Id& id, Kept& kept, Timestamp now);
   // Counts a resend and stops the clock until the next link ack.
   Undelivered Resend(const Id& id, Kept& kept);
 
   absl::Duration resend_after_;
-  // Doublings of the wait that the next chunks begin with.
-  uint32_t backoff_ = 0;
-  // The slowest recent delivery ack of a chunk that was sent once: a fast network's losses are noticed soon, a slow
-  // one's queues are not mistaken for losses.
+  uint32_t backoff_ = 0;  // doublings of the wait that the next chunks begin with
+  // The slowest recent delivery ack of a chunk that was sent once. So a fast network's losses are noticed soon, and a
+  // slow one's queues are not mistaken for losses.
   absl::Duration slowest_ack_ = absl::ZeroDuration();
   std::map<Id, Kept> kept_;
   std::set<std::pair<Timestamp, Id>> deadlines_;
-  std::set<Id> busy_;
+  std::set<Id> busy_;  // refused
   int64_t kept_bytes_ = 0;
 };
 

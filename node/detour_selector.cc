@@ -10,14 +10,14 @@
 namespace banyan {
 namespace {
 
-// Measured times of a detour say nothing about later than this.
+// The measured time of a path says nothing about later than this.
 constexpr absl::Duration kLatencyMemory = absl::Seconds(2);
 
 absl::Duration TimeFor(int64_t size_bytes, double rate_bps) {
   return rate_bps > 0 ? absl::Seconds(8.0 * static_cast<double>(size_bytes) / rate_bps) : absl::ZeroDuration();
 }
 
-// The bandwidth-delay product in whole chunks, and `chunks` more: a part of a chunk can never be on its way.
+// Returns the bandwidth-delay product in whole chunks, and `chunks` more: a part of a chunk can never be on its way.
 int64_t LimitBytes(const RouteSlice& way, uint32_t chunks, int64_t chunk_bytes) {
   const int64_t wire_bytes = std::max<int64_t>(1, WireBytes(chunk_bytes, way.path.size()));
   const int64_t full = (BandwidthDelayBytes(way.rate_bps, way.round_trip) + wire_bytes - 1) / wire_bytes;

@@ -1,15 +1,23 @@
-// Decides, chunk by chunk, whether a chunk to a tree neighbour takes the primary path or a detour (NETSTORM, section
-// VI, in the reading of the design, section 5): the primary path until its bandwidth-delay product (in whole chunks)
-// and `primary_busy_bound` chunks are on their way there; then the first detour in the policy's order that has less
-// than its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way and brings the chunk there sooner
-// than the primary path would; else the primary path again.
+// Decides, chunk by chunk, whether a chunk to a tree neighbour takes its primary path or an auxiliary path, as NETSTORM
+// does (section VI). Thread-compatible; owned by AuxiliaryPaths.
 //
-// A detour takes room on each of its links, which others may need more. So a primary path that is as fast as the plan
-// took it to be shares only with detours for which the plan has a share; one that is slower, which the plan did not
-// foresee, shares with those too whose links the trees do not need; one that is much slower shares with all, and one
-// that is cut or stands still shares with all whatever they take.
+// Rules:
+//   1. A chunk takes the primary path until that is busy. Busy means that its bandwidth-delay product, in whole chunks,
+//      and `primary_busy_bound` chunks more are on their way there.
+//   2. Then it takes the first auxiliary path, in the policy's order, that is wanted, has room and is sooner. Where
+//      there is none it takes the primary path.
+//   3. A path has room while less than its own bandwidth-delay product and `auxiliary_queue_length` chunks are on it.
+//   4. A path is sooner when it brings the chunk to its destination before the primary path would.
+//   5. An auxiliary path takes room on each of its links, which others may need more. So which paths are wanted depends
+//      on the primary path:
+//      a. It is as fast as the plan took it to be: those for which the plan has a share.
+//      b. It is slower, which the plan did not foresee: those too whose links the trees do not need.
+//      c. It is much slower: all.
+//      d. It is cut or stands still: all, and each of them counts as sooner.
 //
-// Thread-compatible; owned by PeerNetwork.
+// Invariants:
+//   1. A chunk is on one path at a time, from OnSent until OnDelivered or OnDone.
+//   2. Chunks over the direct link are not counted here: its PeerLink knows them.
 #ifndef BANYAN_NODE_DETOUR_SELECTOR_H_
 #define BANYAN_NODE_DETOUR_SELECTOR_H_
 
@@ -31,47 +39,51 @@ namespace banyan {
 class DetourSelector {
  public:
   using Path = std::vector<NodeId>;
-  // Whether the link from here to a neighbour is up and could send a chunk at once.
+  // Returns whether the link from here to `neighbour` is up and could send a chunk at once.
   using HasRoom = std::function<bool(NodeId neighbour)>;
 
+  // The load of a primary path that moves nothing.
   static constexpr int64_t kStuck = int64_t{1} << 50;
-  // A link that shares a host's cap reaches at least this part of what the plan gives it: others are faster at times.
+  // A link that shares a host's cap reaches at least this part of what the plan gives it. Others are faster at times.
   static constexpr double kLeastOfCap = 0.5;
-  // Below this part of what it reaches under the plan, a primary path is slower than planned. Losses, congestion
-  // control and headers take up to a seventh of links that are as fast as ever.
+  // A primary path is slower than planned below this part of what it reaches under the plan. Losses, congestion control
+  // and headers take up to a seventh of links that are as fast as ever.
   static constexpr double kAsPlanned = 0.85;
-  // And below this part much slower.
+  // It is much slower below this part.
   static constexpr double kHardlyAsPlanned = 0.8;
-  // A detour has room to spare when the trees leave this part of each of its links.
+  // The trees do not need the links of a path of which they leave this part.
   static constexpr double kLeastSpare = 0.1;
 
   explicit DetourSelector(NodeId self) : self_(self) {}
 
-  // Learns the ways of a policy. Known versions stay as they are.
+  // Learns the paths of a policy. Known versions stay as they are.
   void AddPolicy(const PolicySlice& slice);
-  // Forgets all versions below.
+  // Forgets all versions below `oldest`.
   void RetirePolicies(PolicyVersion oldest);
 
   bool has_detours() const { return has_detours_; }
-  // The primary path; the direct link when the policy is unknown.
+  // Returns the primary path to `destination`; the direct link when the policy is unknown.
   Path PrimaryPath(PolicyVersion policy, NodeId destination) const;
-  // Whether a chunk that finds `load_bytes` on its way on the primary path should look for a detour.
+  // Returns whether a chunk that finds `load_bytes` on the primary path should look for an auxiliary path.
   bool IsPrimaryBusy(PolicyVersion policy, NodeId destination, int64_t load_bytes) const;
-  // What a link may carry at once when more would better take a detour; empty when the policy plans no detour there.
+  // Returns the bytes that the link to `neighbour` may carry at once before more would better take an auxiliary path.
+  // Empty when the policy plans none there.
   std::optional<int64_t> PrimaryLimit(PolicyVersion policy, NodeId neighbour) const;
-  // A detour with room for the chunk that brings it there before the primary path, with `load_bytes` before it (kStuck
-  // when it moves nothing), would. `fastest_bps` is what the primary path does at best, 0 when unknown. nullptr when
-  // there is none. Valid until the next RetirePolicies.
+  // Returns the auxiliary path that a chunk of `size_bytes` should take when `load_bytes` are before it on the primary
+  // path (kStuck when that moves nothing). `fastest_bps` is what the primary path does at best, 0 when unknown. Null
+  // when there is none. Valid until the next RetirePolicies.
   const Path* PickDetour(PolicyVersion policy, NodeId destination, int64_t size_bytes, int64_t load_bytes,
                          double fastest_bps, const HasRoom& has_room, Timestamp now) const;
-  // The chunk is on its way along its route; one that was on another before has left that.
+  // Notes that `chunk` is on its way along its route, and on no other any more.
   void OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now);
-  // It has arrived, or is given up.
+  // Notes that `chunk` has arrived. How long it took tells how long others will take on its path.
   void OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now);
+  // Notes that `chunk` is on its way no more.
   void OnDone(NodeId destination, const ChunkId& chunk);
+  // Forgets what is on its way.
   void Clear();
 
-  // On their way along a path over other nodes.
+  // Returns the bytes that are on their way along a `path` over other nodes.
   int64_t BytesOn(const Path& path) const;
 
  private:
@@ -81,8 +93,8 @@ class DetourSelector {
     double rate_bps = 0;
     double planned_bps = 0;  // what it reaches, at least, when all goes as planned
     absl::Duration delay;
-    bool is_planned = true;
-    bool is_spare = false;
+    bool is_planned = true;  // the plan has a share for it
+    bool is_spare = false;   // the trees do not need its links
   };
   struct Ways {
     Way primary;
@@ -93,14 +105,15 @@ class DetourSelector {
     int64_t size_bytes = 0;
     Timestamp sent_at;
   };
-  // How long chunks took on a detour of late, and when that was last seen.
+  // How long chunks took on an auxiliary path of late, and when that was last seen.
   struct Latency {
     absl::Duration smoothed;
     Timestamp seen_at;
   };
 
+  // Returns how long a chunk of `size_bytes` would take on the path `detour`, behind what is on it.
   absl::Duration ExpectedTime(const Way& detour, int64_t size_bytes, Timestamp now) const;
-  // Whether it is sooner there than with `load_bytes` before it on the primary path.
+  // Returns whether `detour` is sooner than the primary path with `load_bytes` before the chunk.
   bool IsSooner(const Ways& ways, const Way& detour, int64_t size_bytes, int64_t load_bytes, Timestamp now) const;
   const Ways* Find(PolicyVersion policy, NodeId destination) const;
 

@@ -1,6 +1,6 @@
 // Holds back link acks for one neighbour, so that two travel in one message: otherwise a node handles as many acks as
 // chunks. Each chunk says whether its ack may wait. Its sender sets that when another chunk follows and its window does
-// not need the ack meanwhile. Thread-compatible; owned by PeerNetwork.
+// not need the ack meanwhile. Thread-compatible; owned by ControlConnection.
 //
 // Invariants:
 // - Fewer than kAcksInAMessage acks wait, in the order in which they were added, and none longer than kLongestWait.

@@ -1,10 +1,13 @@
-// Decides which chunks also go, as copies, over a detour across a link that no tree uses, so that such links still get
-// measured and one that was once found slow is not slow for ever. The chunk itself takes its own way, so nothing waits
-// for a probe. What it costs are the copies' bytes on the detour's other links: kChunks chunks when the detour has
-// carried nothing for kShortestInterval, one detour of a node per interval, and less often, though once in
-// kLongestInterval, where that would be more than kLargestShare of what the detour can carry.
+// Chooses chunks of which a copy also goes over an auxiliary path that crosses a link no tree uses. So such links still
+// get measured, and one that was once found slow is not slow for ever. What it costs are the copies' bytes on the other
+// links of the path. Thread-compatible; owned by AuxiliaryPaths.
 //
-// Thread-compatible; owned by PeerNetwork.
+// Invariants:
+//   1. Nothing waits for a copy: the chunk itself takes its own path.
+//   2. A probe is kChunks chunks in a row. A node begins at most one in kShortestInterval.
+//   3. A path is probed when it has carried nothing for its interval, kShortestInterval at least.
+//   4. The interval is longer where probes would take more than kLargestShare of what the path can carry, but never
+//      longer than kLongestInterval.
 #ifndef BANYAN_NODE_LINK_PROBER_H_
 #define BANYAN_NODE_LINK_PROBER_H_
 
@@ -23,25 +26,25 @@ namespace banyan {
 class LinkProber {
  public:
   using Path = std::vector<NodeId>;
-  // Whether the link from here to a neighbour is up and could send a chunk at once.
+  // Returns whether the link from here to `neighbour` is up and could send a chunk at once.
   using HasRoom = std::function<bool(NodeId neighbour)>;
 
   static constexpr absl::Duration kShortestInterval = absl::Seconds(10);
-  // However slow a detour is: what is never measured is slow for ever.
+  // However slow a path is: what is never measured is slow for ever.
   static constexpr absl::Duration kLongestInterval = absl::Minutes(1);
   static constexpr uint32_t kChunks = 4;
   static constexpr double kLargestShare = 0.01;
 
-  // Learns the detours of a policy. Known versions stay as they are.
+  // Learns the auxiliary paths of a policy. Known versions stay as they are.
   void AddPolicy(const PolicySlice& slice);
-  // Forgets all versions below.
+  // Forgets all versions below `oldest`.
   void RetirePolicies(PolicyVersion oldest);
 
-  // The detour that a copy of this chunk should take; nullptr, nearly always, for none. Valid until the next
-  // RetirePolicies.
+  // Returns the path that a copy of a chunk of `size_bytes` should take; null, nearly always, for none. Valid until the
+  // next RetirePolicies.
   const Path* Pick(PolicyVersion policy, NodeId destination, int64_t size_bytes, const HasRoom& has_room,
                    Timestamp now);
-  // A chunk or a copy is on its way along a detour.
+  // Notes that a chunk or a copy is on its way along an auxiliary path.
   void OnDetour(const Path& path, Timestamp now) { last_used_[path] = now; }
 
  private:
@@ -52,6 +55,7 @@ class LinkProber {
   // By destination; of policies that measure links only.
   using Detours = std::map<NodeId, std::vector<Detour>>;
 
+  // Returns how long `detour` carries nothing before it is probed with chunks of `size_bytes`.
   static absl::Duration Interval(const Detour& detour, int64_t size_bytes);
 
   std::map<PolicyVersion, Detours> policies_;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kNodesOfALink = 2;
 
-// Of the links that share this host's cap, weighted by their parts of it.
+// Returns the mean round trip of the links that share this host's cap, weighted by their parts of it.
 absl::Duration MeanRoundTrip(const PolicySlice& slice) {
   double parts_bps = 0;
   absl::Duration sum;
@@ -25,8 +25,9 @@ absl::Duration MeanRoundTrip(const PolicySlice& slice) {
   return parts_bps > 0 ? sum / parts_bps : absl::ZeroDuration();
 }
 
-// What keeps the link busy while an ack is late, and a chunk more for each connection: those that share a link are done
-// with theirs at about the same time. At least two more: a detour's chunk comes between a link's own.
+// Returns what keeps the link busy while an ack is late, and a chunk more for each connection: those that share a link
+// are done with theirs at about the same time. At least two more: a chunk on an auxiliary path comes between a link's
+// own.
 int64_t LateAckBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_bytes, int64_t connections) {
   const int64_t meanwhile_bytes = BandwidthDelayBytes(rate_bps, round_trip + LinkWindows::kAckLateness);
   const int64_t chunks = (meanwhile_bytes + chunk_bytes - 1) / chunk_bytes + std::max<int64_t>(2, connections);

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/link_ack_buffer.h"
 #include "node/peer_network_fixture.h"
 
 namespace banyan {
@@ -194,7 +195,6 @@ TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
   EXPECT_THAT(lost_, ElementsAre(3));
 }
 
-// Node 2's clock is an hour ahead, messages take 10 ms, the link carries 8 Mbit/s.
 TEST_F(PeerNetworkTest, WhatNoLivePolicyNamesMayBeSilent) {
   AddNeighbours();
   network_.RetirePolicies(PolicyVersion(2), now_);
@@ -210,6 +210,7 @@ TEST_F(PeerNetworkTest, WhatNoLivePolicyNamesMayBeSilent) {
   EXPECT_THAT(lost_, ElementsAre(3));
 }
 
+// Node 2's clock is an hour ahead, messages take 10 ms, the link carries 8 Mbit/s.
 TEST_F(PeerNetworkTest, MeasuresWhileThePolicySaysSo) {
   AddNeighbours();
   StepContext first = Now();
