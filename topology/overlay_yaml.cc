@@ -62,6 +62,25 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   read("policy", [&](const YamlValue& value) { overlay.policy = ReadPolicy(value, problems); });
 }
 
+void ReadDocument(const YamlDocument& document, OverlayConfig& overlay, YamlProblems& problems) {
+  YamlMapReader map(document.root(), "", problems);
+  ReadNetwork(map, overlay, problems);
+  ReadSections(map, overlay, problems);
+  map.Finish();
+}
+
+// "nodes.name" for "nodes[2].name".
+std::string WithoutIndices(const std::string& path) {
+  std::string without;
+  bool is_index = false;
+  for (char c : path) {
+    if (c == '[') is_index = true;
+    if (!is_index) without += c;
+    if (c == ']') is_index = false;
+  }
+  return without;
+}
+
 std::vector<LinkConfig> FullMesh(const std::vector<NodeConfig>& nodes) {
   std::vector<LinkConfig> links;
   for (size_t i = 0; i < nodes.size(); ++i) {
@@ -111,12 +130,21 @@ absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_
   OverlayConfig overlay;
   overlay.file_name = std::string(file_name);
   YamlProblems problems(file_name);
-  YamlMapReader map(document->root(), "", problems);
-  ReadNetwork(map, overlay, problems);
-  ReadSections(map, overlay, problems);
-  map.Finish();
+  ReadDocument(*document, overlay, problems);
   if (!problems.status().ok()) return problems.status();
   return overlay;
+}
+
+std::set<std::string> KeysLookedFor(absl::string_view text) {
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "");
+  if (!document.ok()) return {};
+  std::set<std::string> noted;
+  YamlProblems problems("", &noted);
+  OverlayConfig overlay;
+  ReadDocument(*document, overlay, problems);
+  std::set<std::string> keys;
+  for (const std::string& path : noted) keys.insert(WithoutIndices(path));
+  return keys;
 }
 
 absl::Status ValidateForJob(const OverlayConfig& overlay) {

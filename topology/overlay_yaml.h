@@ -1,9 +1,10 @@
-// Reads `overlay.yaml`, the one file that configures a job. Pure apart from ReadOverlayText and LoadOverlay, which
-// read the file they are told. Every error is INVALID_ARGUMENT (NOT_FOUND for a missing file) and reads `file:line:
-// what was expected, what came`, with a suggestion where a name looks misspelt.
+// Reads `overlay.yaml`, the one file that configures a job; docs/configuration.md lists its keys. Pure apart from
+// ReadOverlayText and LoadOverlay, which read the file they are told. Every error is INVALID_ARGUMENT (NOT_FOUND for a
+// missing file). It reads `file:line: what was expected, what came`, with a suggestion where a name looks misspelt.
 #ifndef BANYAN_TOPOLOGY_OVERLAY_YAML_H_
 #define BANYAN_TOPOLOGY_OVERLAY_YAML_H_
 
+#include <set>
 #include <string>
 
 #include "absl/status/status.h"
@@ -14,21 +15,28 @@
 
 namespace banyan {
 
-// What the file holds, unchecked but for its size: of a larger file one byte more than ParseOverlay takes.
+// Returns the text of the file at `path`, unchecked. Reads at most one byte more than ParseOverlay takes.
 absl::StatusOr<std::string> ReadOverlayText(const std::string& path);
 
+// Reads and parses the file at `path`.
 absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path);
 
-// `file_name` only goes into messages.
+// Parses `text`; `file_name` only goes into messages.
 absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_view file_name);
 
-// What commands that run a job need beyond ParseOverlay: an address for the scheduler and for every node.
+// Returns the paths of all keys that ParseOverlay looks for when it reads `text`, such as "nodes.name" and
+// "topology.roots", whether or not the text has them. The text may be wrong: reading goes on as far as it makes sense.
+// For holding the documentation against the parser.
+std::set<std::string> KeysLookedFor(absl::string_view text);
+
+// Checks what commands that run a job need beyond ParseOverlay: addresses of the scheduler and of every node.
 absl::Status ValidateForJob(const OverlayConfig& overlay);
 
-// What an emulated WAN needs beyond ParseOverlay: the rates of all links.
+// Checks what an emulated WAN needs beyond ParseOverlay: the rates of all links.
 absl::Status ValidateForEmulation(const OverlayConfig& overlay);
 
-// Nodes get the NodeIds 1..n in file order. The overlay must come from ParseOverlay or keep its promises.
+// Makes the network of `overlay`. Nodes get the NodeIds 1..n in file order. REQUIRES: the overlay comes from
+// ParseOverlay or keeps its promises.
 NetworkView MakeNetworkView(const OverlayConfig& overlay);
 
 }  // namespace banyan

@@ -123,6 +123,7 @@ std::string YamlMapReader::PathOf(absl::string_view key) const {
 
 const YamlValue* YamlMapReader::Find(absl::string_view key) {
   known_.emplace_back(key);
+  if (problems_.notes_keys()) problems_.NoteKey(PathOf(key));
   for (const YamlEntry& entry : map_.entries) {
     if (entry.key == key) return entry.value;
   }

@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -14,16 +16,23 @@
 
 namespace banyan {
 
-// Keeps the first problem.
+// Keeps the first problem of a document. Notes the path of every key that a reader looks for in `keys`, unless that is
+// null; it must outlive this.
 class YamlProblems {
  public:
-  explicit YamlProblems(absl::string_view file_name) : file_name_(file_name) {}
+  explicit YamlProblems(absl::string_view file_name, std::set<std::string>* keys = nullptr)
+      : file_name_(file_name), keys_(keys) {}
 
   void Add(int line, absl::string_view what);
   const absl::Status& status() const { return status_; }
 
+  bool notes_keys() const { return keys_ != nullptr; }
+  // REQUIRES: notes_keys().
+  void NoteKey(std::string path) { keys_->insert(std::move(path)); }
+
  private:
   std::string file_name_;
+  std::set<std::string>* keys_;
   absl::Status status_;
 };
 
@@ -33,8 +42,8 @@ struct NumberRange {
   bool low_allowed = true;  // false: the value must be above `low`
 };
 
-// Each adds a problem and returns nothing when the value is of another type or out of range. `where` names it in
-// messages.
+// These functions read one value. When it is of another type or out of range they add a problem and return nothing.
+// `where` names the value in messages.
 std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where, const NumberRange& range,
                                  YamlProblems& problems);
 std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
@@ -46,9 +55,9 @@ std::optional<std::string> ReadName(const YamlValue& value, absl::string_view wh
 // One of `known`.
 std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view where,
                                     const std::vector<std::string>& known, YamlProblems& problems);
-// Whether the scalar is this unquoted word, such as `auto` or `all`.
+// Tells if `value` is this unquoted word, such as `auto` or `all`.
 bool IsWord(const YamlValue& value, absl::string_view word);
-// What came, shortened, for messages: "'x'", "a list", "a map", "nothing".
+// Describes `value` in messages, shortened: "'x'", "a list", "a map", "nothing".
 std::string Describe(const YamlValue& value);
 
 // Reads a map key by key. Each key that is asked for is known; Finish refuses the others.
@@ -58,22 +67,23 @@ class YamlMapReader {
   YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems);
 
   int line() const { return map_.line; }
-  // nullptr when the key is absent.
+  // Returns the value of `key`, or nullptr when the key is absent.
   const YamlValue* Find(absl::string_view key);
-  // Likewise, and a problem when it is absent.
+  // Likewise, and adds a problem when the key is absent.
   const YamlValue* Require(absl::string_view key);
-  // "topology.roots"
+  // Returns the whole path of `key`: "topology.roots".
   std::string PathOf(absl::string_view key) const;
 
-  // Leave `out` alone when the key is absent.
+  // These leave `out` alone when the key is absent.
   void Number(absl::string_view key, const NumberRange& range, double& out);
   void Integer(absl::string_view key, int64_t low, int64_t high, int64_t& out);
   void Integer(absl::string_view key, int64_t low, int64_t high, int& out);
   void Bool(absl::string_view key, bool& out);
-  // The word for "choose yourself" leaves `out` empty.
+  // Likewise; `word`, such as `auto`, leaves `out` empty.
   void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int64_t>& out);
   void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int>& out);
 
+  // Refuses the keys of the map that nobody asked for.
   void Finish();
 
  private:

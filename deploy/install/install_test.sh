@@ -19,7 +19,7 @@ fi
 
 for file in bin/banyan share/banyan/overlay.yaml share/banyan/topologies/internet2.yaml share/banyan/README.md \
   share/banyan/systemd/banyan-scheduler.service share/banyan/systemd/banyan-node@.service \
-  share/banyan/chrony/scheduler.conf share/banyan/chrony/node.conf; do
+  share/banyan/chrony/scheduler.conf share/banyan/chrony/node.conf share/banyan/docs/configuration.md; do
   [[ -s "$prefix/$file" ]] || fail "expected $file to be installed"
 done
 grep -q "^ExecStart=$prefix/bin/banyan " "$prefix/share/banyan/systemd/banyan-scheduler.service" ||
