@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "bench/timing.h"
-#include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
 #include "core/random.h"

@@ -3,7 +3,7 @@
 #include <sstream>
 #include <string>
 
-#include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/codec_traits.h"

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

@@ -1,10 +1,12 @@
-// How the numbers of a chunk become bytes on the wire and numbers again. A codec has no state of its own: one const
-// object serves every thread; error feedback lives with whoever encodes.
+// The interface of all codecs: a chunk's numbers become frames of bytes on the wire, and numbers again.
+// compression/codec_registry.h has the codecs. A codec has no state of its own: one const object serves every thread.
+// Error feedback lives with whoever encodes.
 //
-// The contract that every codec keeps, whatever its frames look like inside: each frame stands for numbers in its own
-// element range of the chunk, and the chunk's value is the sum of its frames' values, zero where no frame reaches.
-// Frames may overlap, so a later frame can refine an earlier one. Hence chunks are added frame by frame, and any subset
-// of valid frames can be decoded.
+// Invariants, whatever the frames look like inside:
+// - Each frame stands for numbers in its own element range of the chunk.
+// - The chunk's value is the sum of its frames' values, zero where no frame reaches.
+// - Frames may overlap, so that a later frame can refine an earlier one.
+// - Hence chunks are added frame by frame, and any subset of valid frames can be decoded.
 #ifndef BANYAN_COMPRESSION_CODEC_H_
 #define BANYAN_COMPRESSION_CODEC_H_
 
@@ -25,14 +27,14 @@ class Codec {
 
   virtual CodecId id() const = 0;
 
-  // The frames of a whole chunk with their headers appended to `frames`, the most important first; none for no values.
+  // Encodes a whole chunk: returns its frames and appends their headers to `frames`, the most important first. No
+  // values give no frames. A frame may share the memory of `values`, which nobody may write as long as it lives.
   // REQUIRES: encoding.codec == id().
-  // They may share the memory of `values`, which therefore nobody writes as long as a frame lives.
   virtual Payload Encode(const Buffer& values, const Encoding& encoding, std::vector<FrameHeader>* frames) const = 0;
 
-  // Everything that can be wrong with a frame that a peer sent: its range leaves the chunk of `chunk_elements`, its
-  // bytes are not what the range asks for. Whatever passes here decodes. Frames need no alignment; not-a-numbers are
-  // numbers like any other.
+  // Checks all that can be wrong with a frame that a peer sent: that its range lies in the chunk of `chunk_elements`
+  // elements, and that its bytes are what the range asks for. A frame that passes can be decoded. Frames need no
+  // alignment; a NaN is a number like any other.
   virtual absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const = 0;
 
   // Replaces the elements of the frame's range in `chunk`, which is the whole chunk. REQUIRES: Check() passed.
@@ -41,12 +43,6 @@ class Codec {
   // Adds the frame to `chunk`, which is the whole chunk. REQUIRES: Check() passed.
   virtual void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const = 0;
 };
-
-// The codec of that id, null when this program does not know it.
-const Codec* CodecFor(CodecId id);
-
-// All that CodecFor knows.
-std::vector<CodecId> KnownCodecs();
 
 }  // namespace banyan
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "compression/testing_round_trip.h"
 #include "compression/testing_samples.h"
 #include "proto/codec_traits.h"

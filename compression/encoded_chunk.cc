@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "compression/testing_samples.h"
 #include "gtest/gtest.h"
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "compression/codec.h"
+#include "compression/codec_registry.h"
 #include "compression/encoded_chunk.h"
 #include "compression/testing_samples.h"
 #include "core/random.h"

@@ -6,7 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "topology/plan_rate.h"
-#include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_value.h"
 #include "topology/sample_networks.h"
 

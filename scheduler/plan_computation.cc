@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "topology/packing/rate_bound.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_refinement.h"
 #include "topology/policy_value.h"
 

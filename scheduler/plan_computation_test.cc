@@ -4,6 +4,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "topology/packing/rate_bound.h"
+#include "topology/planner_factory.h"
 #include "topology/sample_networks.h"
 #include "topology/simple_bound.h"
 

@@ -13,6 +13,7 @@
 #include "scheduler/scheduler_limits.h"
 #include "scheduler/status_report.h"
 #include "topology/overlay_yaml.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_check.h"
 
 namespace banyan {

@@ -7,6 +7,7 @@
 #include "scheduler/scheduler_core.h"
 #include "topology/capped_rates.h"
 #include "topology/overlay_yaml.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_check.h"
 
 namespace banyan {

@@ -14,6 +14,7 @@
 #include "topology/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

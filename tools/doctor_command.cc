@@ -14,9 +14,9 @@ namespace {
 
 constexpr double kLargestOffsetMs = 60'000;
 constexpr char kExplanation[] =
-    "Banyan corrects the differences of clocks itself, in the traffic between nodes; a machine's own clock matters "
-    "for\n"
-    "logs that are laid side by side and for the first estimates of one-way delays.";
+    "A job does not depend on it. Banyan's timestamps come from a monotonic clock, which chrony does not set. Nodes\n"
+    "learn the offsets between these clocks from the echoes of heartbeats between neighbours. chrony only keeps the\n"
+    "times in the logs of different sites comparable.";
 
 struct DoctorFlags {
   double max_offset_ms = 5;
@@ -27,8 +27,7 @@ struct DoctorFlags {
 CommandLine MakeCommandLine(DoctorFlags& flags) {
   CommandLine line(
       "banyan doctor",
-      std::string("Looks whether this machine's clock is right, by chrony, and says what to do where it is "
-                  "not.\n") +
+      std::string("Asks chrony if this machine's wall clock is right, and says what to do where it is not.\n") +
           kExplanation,
       "banyan doctor --max-offset-ms 5");
   line.Number("max-offset-ms", "MS", "how far the clock may be off (default 5)", 0.001, kLargestOffsetMs,

@@ -1,4 +1,4 @@
-// `banyan doctor`: whether this machine is fit for a job, and what to do where it is not.
+// `banyan doctor`: tells if this machine's wall clock is right, and what to do where it is not. Function.
 #ifndef BANYAN_TOOLS_DOCTOR_COMMAND_H_
 #define BANYAN_TOOLS_DOCTOR_COMMAND_H_
 

@@ -12,7 +12,9 @@
 namespace banyan {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Matcher;
 using ::testing::Not;
 
 constexpr char kSynchronised[] =
@@ -39,10 +41,24 @@ class DoctorCommandTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(DoctorCommandTest, HelpShowsAnExampleAndWhatClocksMatterFor) {
+// Where timestamps and offsets come from, and what chrony is for.
+Matcher<std::string> SaysWhatClocksAreFor() {
+  return AllOf(HasSubstr("timestamps come from a monotonic clock, which chrony does not set"),
+               HasSubstr("offsets between these clocks from the echoes of heartbeats between neighbours"),
+               HasSubstr("chrony only keeps the\ntimes in the logs of different sites comparable"));
+}
+
+TEST_F(DoctorCommandTest, HelpShowsAnExampleAndWhatClocksAreFor) {
   EXPECT_EQ(Run({"--help"}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("banyan doctor --max-offset-ms 5"));
-  EXPECT_THAT(out_.str(), HasSubstr("Banyan corrects the differences of clocks itself"));
+  EXPECT_THAT(out_.str(), SaysWhatClocksAreFor());
+}
+
+TEST_F(DoctorCommandTest, SaysWhatClocksAreForWhereSomethingIsToFix) {
+  EXPECT_EQ(RunWith(kSynchronised), 0);
+  EXPECT_THAT(out_.str(), Not(HasSubstr("monotonic")));
+  EXPECT_EQ(RunWith(kSynchronised, 0, {"--max-offset-ms", "0.1"}), 1);
+  EXPECT_THAT(out_.str(), SaysWhatClocksAreFor());
 }
 
 TEST_F(DoctorCommandTest, RefusesWrongFlags) {

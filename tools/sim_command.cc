@@ -23,7 +23,7 @@
 #include "tools/sim_report.h"
 #include "topology/network_view.h"
 #include "topology/overlay_yaml.h"
-#include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_check.h"
 #include "topology/sample_networks.h"
 

@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "topology/plan_rate.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/sample_networks.h"
 #include "topology/shortest_paths.h"
 
@@ -56,7 +57,7 @@ std::vector<Route> AllDetours(const Policy& policy, const NetworkView& view) {
   return found;
 }
 
-// Shares by the quality of the reduce half alone, as the design's independent numbers have them.
+// Sets shares by the quality of the reduce half alone: the independently computed rates below have them so.
 void ShareByReduceHalf(const NetworkView& view, Policy& policy) {
   const ShortestPaths paths(view);
   double sum = 0;

@@ -2,6 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_check.h"
 #include "topology/sample_networks.h"
 

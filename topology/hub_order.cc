@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 

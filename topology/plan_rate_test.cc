@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/sample_networks.h"
 #include "topology/shortest_paths.h"
 

@@ -1,16 +1,14 @@
-// The interface of all planners: a network view in, a policy out. Planners are stateless and pure; the same input gives
-// the same policy.
+// The interface of all planners: a network view in, a policy out. topology/planner_factory.h makes them by name.
+// Planners are stateless and pure; the same input gives the same policy.
 #ifndef BANYAN_TOPOLOGY_PLANNER_H_
 #define BANYAN_TOPOLOGY_PLANNER_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "core/ids.h"
 #include "topology/auxiliary_paths.h"
 #include "topology/network_view.h"
@@ -22,7 +20,7 @@ namespace banyan {
 // `roots: all` means every node up to this many, else this many of the best.
 inline constexpr int kMaxRootsOfAll = 32;
 
-// What a later plan must keep of the first one while roots keep state.
+// A tree root that a later plan must keep, with its share, while roots keep state.
 struct FixedRoot {
   NodeId root;
   double share = 0;  // above 0; those of all fixed roots sum to 1
@@ -38,17 +36,17 @@ struct PlannerConfig {
   std::vector<Tree> trees;     // custom; shares all 0 means by `shares`
   // Shares that are given, by `trees` or `fixed_roots`, stay as they are.
   ShareRule shares = ShareRule::kQuality;
-  bool auxiliary = false;  // whether tree edges get auxiliary paths
+  bool auxiliary = false;  // give tree edges auxiliary paths
   AuxiliaryLimits auxiliary_limits;
   int64_t chunk_max_elements = 65536;
   int64_t chunk_min_elements = 4096;   // packed: the smallest chunks that it may choose
   std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
-  // Of the model, in KeyId order; empty while it is unknown.
+  // The sizes of the model's tensors in KeyId order; empty while the model is unknown.
   std::vector<int64_t> tensor_elements;
-  std::vector<Tree> current_trees;  // packed: of the policy in use, to begin with
+  std::vector<Tree> current_trees;  // packed: the trees in use, from which it starts
 };
 
-// Whether the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).
+// Tells if the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).
 inline bool FitsTreesToModel(const PlannerConfig& config) {
   return config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
 }
@@ -57,27 +55,12 @@ class Planner {
  public:
   virtual ~Planner() = default;
 
-  // Trees over all nodes of the view, with routes, shares by quality, rate and bound; MakePolicy does what
-  // config.shares and config.auxiliary ask for beyond that. Version, epoch and key table are left for the scheduler to
-  // fill. FAILED_PRECONDITION when the view is not connected in both directions, INVALID_ARGUMENT when
-  // it is empty or the configuration does not fit it.
+  // Returns trees over all nodes of `view`, with routes, shares by quality, rate and bound. Leaves to MakePolicy what
+  // config.shares and config.auxiliary ask for beyond that, and to the scheduler version, epoch and key table.
+  // FAILED_PRECONDITION when `view` is not connected in both directions. INVALID_ARGUMENT when it is empty or `config`
+  // does not fit it.
   virtual absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const = 0;
 };
-
-// The names MakePlanner knows, for messages and help.
-std::vector<std::string> PlannerNames();
-
-// NOT_FOUND lists the known names.
-absl::StatusOr<std::unique_ptr<Planner>> MakePlanner(absl::string_view name);
-
-// Resolves the names in an overlay's `topology`, `multipath` and `chunks` sections. INVALID_ARGUMENT names the node
-// that `view` lacks.
-absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, const NetworkView& view);
-
-// Makes the planner that `config` names, runs it, and refines its policy (RefinePolicy). With fixed roots the policy
-// has one tree for each of them, in their order and with their shares; INVALID_ARGUMENT when the trees of planner
-// `custom` have other roots or shares.
-absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config);
 
 }  // namespace banyan
 

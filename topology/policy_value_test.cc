@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/sample_networks.h"
 
 namespace banyan {

@@ -6,18 +6,13 @@
 
 #include <cstdint>
 
+#include "compression/cuda/cuda_result.h"
+
 // What cudaStream_t and cudaMemPool_t point to.
 struct CUstream_st;
 struct CUmemPoolHandle_st;
 
 namespace banyan {
-
-enum class CudaOutcome : uint8_t { kDone, kNoDevice, kNoMemory, kFailed };
-
-struct CudaResult {
-  CudaOutcome outcome = CudaOutcome::kDone;
-  const char* text = "";  // CUDA's own, for ever
-};
 
 // A device's stream: what is put into it happens in that order. A null stream is the device's default one. Its memory
 // comes from the pool, in the same order.

@@ -2,7 +2,7 @@
 #ifndef BANYAN_COMPRESSION_CUDA_CUDA_RESULT_CUH_
 #define BANYAN_COMPRESSION_CUDA_CUDA_RESULT_CUH_
 
-#include "compression/cuda/cuda_calls.h"
+#include "compression/cuda/cuda_result.h"
 
 namespace banyan {
 

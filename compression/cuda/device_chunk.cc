@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "compression/cuda/device_codec.h"
+#include "compression/cuda/device_codec_registry.h"
 #include "compression/sparse_indices.h"
 #include "compression/sparse_values.h"
 

@@ -1,10 +1,10 @@
-// The work of a codec on a device: the same frames, to the bit, as Codec makes and reads on a host. Stateless, hence
-// thread-safe on distinct devices. device_chunk.h is what callers take.
+// The interface of a codec's work on a device: the same frames, to the bit, as Codec makes and reads on a host.
+// device_codec_registry.h has the codecs; callers take device_chunk.h. Stateless, hence thread-safe on distinct
+// devices.
 #ifndef BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
 #define BANYAN_COMPRESSION_CUDA_DEVICE_CODEC_H_
 
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -30,20 +30,14 @@ class DeviceCodec {
 
   virtual CodecId id() const = 0;
 
-  // The one frame, in the device's memory, of the values at `values`. REQUIRES: elements > 0, EncodeChunkOnDevice()
-  // found nothing wrong with the encoding.
+  // Encodes the `elements` values at `values` and returns their one frame, in the device's memory. REQUIRES: elements
+  // > 0, EncodeChunkOnDevice() found nothing wrong with the encoding.
   virtual absl::StatusOr<Buffer> Encode(const float* values, int64_t elements, const Encoding& encoding,
                                         Device& device) const = 0;
 
-  // Replaces what lies at `out`, or adds to it, all of the frame's elements. REQUIRES: it has some.
+  // Writes all elements of `frame` to `out`, or adds them to what lies there. REQUIRES: it has some.
   virtual absl::Status Decode(const CheckedFrame& frame, Into into, float* out, Device& device) const = 0;
 };
-
-// The device's codec of that id; null where there are no kernels for it.
-const DeviceCodec* DeviceCodecFor(CodecId id);
-
-// All that DeviceCodecFor() knows.
-std::vector<CodecId> DeviceCodecIds();
 
 }  // namespace banyan
 

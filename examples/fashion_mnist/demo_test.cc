@@ -78,9 +78,18 @@ std::vector<pid_t> WaitForChildren(pid_t parent, size_t count) {
   return ChildrenOf(parent);
 }
 
-TEST(DemoTest, TwoSideBySideTrainIdenticalReplicas) {
-  const std::vector<std::string> arguments = {"--network", "loopback", "--rounds", "8",
-                                              "--batch",   "8",        "--hidden", "32"};
+// Writes an overlay of three nodes and returns its path; `rate` is YAML of its links.
+std::string WriteOverlay(const std::string& name, const std::string& rate) {
+  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
+  std::ofstream(path) << "nodes: [{name: n1}, {name: n2}, {name: n3}]\n"
+                      << "links: [{between: [n1, n2]" << rate << "}, {between: [n2, n3]" << rate << "}]\n";
+  return path;
+}
+
+// Guessing reaches 0.1.
+TEST(DemoTest, TwoSideBySideTrainIdenticalReplicasThatHaveLearned) {
+  const std::vector<std::string> arguments = {"--network", "loopback", "--rounds",         "60", "--batch", "8",
+                                              "--hidden",  "32",       "--least-accuracy", "0.6"};
   std::vector<std::string> other = arguments;
   other.insert(other.end(), {"--seed", "2"});
   const std::unique_ptr<ChildProcess> demos[] = {StartDemo("first", arguments), StartDemo("second", other)};
@@ -89,9 +98,19 @@ TEST(DemoTest, TwoSideBySideTrainIdenticalReplicas) {
     EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
     const std::vector<std::string> lines = demo->TakeLines();
     ASSERT_EQ(lines.size(), 1u);
-    EXPECT_THAT(lines[0], MatchesRegex("demo: nodes=9 rounds=8 accuracy=0\\..* replicas=identical sync_ms_p50=.* "
+    EXPECT_THAT(lines[0], MatchesRegex("demo: nodes=9 rounds=60 accuracy=0\\.[6-9].* replicas=identical sync_ms_p50=.* "
                                        "wire_mb=.* network=loopback policies=.*"));
   }
+}
+
+TEST(DemoTest, FailsWhereItHasLearnedTooLittle) {
+  const std::unique_ptr<ChildProcess> demo =
+      StartDemo("unlearned", {"--rounds", "2", "--batch", "2", "--network", "loopback", "--overlay",
+                              WriteOverlay("unlearned.yaml", ""), "--least-accuracy", "0.99"});
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "exit code 1");
+  EXPECT_THAT(demo->LogTail(1), ContainsRegex("expected a test accuracy of at least 0.990 .*, reached 0\\."));
+  EXPECT_THAT(demo->TakeLines(), ElementsAre(HasSubstr("replicas=identical")));
 }
 
 TEST(DemoTest, CtrlCLeavesNoProcessBehind) {
@@ -114,14 +133,6 @@ TEST(DemoTest, ADeadChildEndsItAndIsNamed) {
   EXPECT_EQ(demo->failure(), "exit code 1");
   EXPECT_THAT(demo->LogTail(200), HasSubstr("ended with signal 11"));
   EXPECT_THAT(StillThere(children), IsEmpty());
-}
-
-// Writes an overlay and gives its path; `rate` is of its links.
-std::string WriteOverlay(const std::string& name, const std::string& rate) {
-  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
-  std::ofstream(path) << "nodes: [{name: n1}, {name: n2}, {name: n3}]\n"
-                      << "links: [{between: [n1, n2]" << rate << "}, {between: [n2, n3]" << rate << "}]\n";
-  return path;
 }
 
 TEST(DemoTest, WithoutAnEmulatedWanItSaysWhyAndUsesLoopback) {

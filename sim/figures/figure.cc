@@ -12,7 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "topology/overlay_families.h"
 #include "topology/overlay_yaml.h"
-#include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/yaml_reader.h"
 
 namespace banyan {

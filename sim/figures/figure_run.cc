@@ -15,6 +15,7 @@
 #include "topology/overlay_families.h"
 #include "topology/overlay_yaml.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

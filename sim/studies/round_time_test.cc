@@ -5,6 +5,7 @@
 #include "sim/internet2_simulation.h"
 #include "topology/overlay_yaml.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

@@ -11,10 +11,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tools/command_line.h"
+#include "tools/demo/demo_check.h"
 #include "tools/demo/demo_dashboard.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
@@ -31,6 +33,8 @@ constexpr int64_t kMaxRounds = 1000000;
 constexpr int64_t kMaxBatch = 1000;
 constexpr int64_t kMaxHidden = 100000;
 constexpr double kMaxSeconds = 1e6;
+// The default training reaches 0.87.
+constexpr double kLeastAccuracy = 0.8;
 constexpr char kAuto[] = "auto";
 constexpr char kAdam[] = "adam";
 constexpr char kWan[] = "wan";
@@ -46,16 +50,38 @@ struct DemoFlags {
   int64_t batch = 24;
   int64_t hidden = 512;
   int64_t seed = 1;
+  std::optional<double> least_accuracy;
   bool json = false;
   bool keep_logs = false;
 };
+
+absl::Status ReadPart(absl::string_view text, std::optional<double>& part) {
+  double value = 0;
+  if (!absl::SimpleAtod(text, &value) || !(value >= 0 && value <= 1)) {
+    return absl::InvalidArgumentError(absl::StrCat("expected a number from 0 to 1, got '", text, "'"));
+  }
+  part = value;
+  return absl::OkStatus();
+}
+
+// Returns what was asked for, else what the training reaches safely. Of smaller models, fewer images, other optimizers
+// and compression nothing is promised.
+double LeastAccuracy(const DemoFlags& flags) {
+  if (flags.least_accuracy.has_value()) return *flags.least_accuracy;
+  const DemoFlags defaults;
+  const bool is_promised = flags.overlay.empty() && flags.compression.empty() &&
+                           flags.optimizer == defaults.optimizer && flags.rounds >= defaults.rounds &&
+                           flags.batch >= defaults.batch && flags.hidden >= defaults.hidden;
+  return is_promised ? kLeastAccuracy : 0;
+}
 
 CommandLine MakeCommandLine(DemoFlags& flags) {
   CommandLine line(
       "banyan demo",
       "Nine data centres train one network on Fashion-MNIST, on this machine: a scheduler, nine nodes and nine\n"
       "training processes on an emulated WAN whose rates change, or over loopback where the system allows no\n"
-      "emulated WAN. Ends with one line that says whether all replicas are identical.",
+      "emulated WAN. Ends with one line that says whether all replicas are identical, and fails where they are not or\n"
+      "where they have learned too little.",
       "banyan demo --rounds 200 --redraw-seconds 60");
   line.Text("overlay", "FILE", "nodes and links of another demo (default: built in, nine nodes of Internet2)",
             &flags.overlay);
@@ -75,6 +101,10 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Integer("hidden", "N", "neurons of the model's hidden layer, 3.2 KB each in every round (default 512)", 1,
                kMaxHidden, &flags.hidden);
   line.Integer("seed", "N", "of the order of images, of losses and of rates (default 1)", 0, kMaxRounds, &flags.seed);
+  line.Custom("least-accuracy", "PART",
+              absl::StrCat("fail below this part of the test images (default ", kLeastAccuracy,
+                           " for the default training or more rounds of it, otherwise 0)"),
+              [&flags](absl::string_view text) { return ReadPart(text, flags.least_accuracy); });
   line.Switch("json", "print the result as JSON", &flags.json);
   line.Switch("keep-logs", "keep the directory with overlay and logs", &flags.keep_logs);
   return line;
@@ -177,7 +207,10 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   }
   out << (flags.json ? SummaryJson(result->progress, result->network) : SummaryLine(result->progress, result->network))
       << "\n";
-  return result->progress.replicas_identical() ? kExitSuccess : kExitFailure;
+  const absl::Status status = CheckTraining(result->progress, LeastAccuracy(flags));
+  if (status.ok()) return kExitSuccess;
+  err << "banyan demo: " << status.message() << "\n";
+  return kExitFailure;
 }
 
 }  // namespace banyan

@@ -9,8 +9,8 @@
 
 namespace banyan {
 
-// Leaves no process behind. `arguments` come after the word `demo`. Returns the exit code: 0 success, 1
-// failure, 2 usage.
+// Leaves no process behind. `arguments` come after the word `demo`. Returns the exit code: 0 success; 1 failure, which
+// replicas that differ or have learned too little are too; 2 usage.
 int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace banyan

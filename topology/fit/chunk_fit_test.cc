@@ -2,6 +2,7 @@
 
 #include "gtest/gtest.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/round_time.h"
 #include "topology/sample_networks.h"
 

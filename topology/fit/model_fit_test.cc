@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/round_time.h"
 #include "topology/sample_networks.h"
 

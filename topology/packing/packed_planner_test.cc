@@ -9,6 +9,7 @@
 
 #include "topology/overlay_yaml.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_check.h"
 #include "topology/sample_networks.h"
 

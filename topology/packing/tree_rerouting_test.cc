@@ -4,6 +4,7 @@
 
 #include "topology/plan_rate.h"
 #include "topology/planner.h"
+#include "topology/planner_factory.h"
 #include "topology/policy_check.h"
 #include "topology/sample_networks.h"
 

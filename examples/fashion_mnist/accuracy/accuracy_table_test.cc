@@ -6,6 +6,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -42,6 +43,16 @@ TEST(AccuracyTableTest, SpeedUpIsOverThePlainRowOfTheSameRate) {
   const std::vector<AccuracyRow> rows = Rows();
   EXPECT_DOUBLE_EQ(SpeedUp(rows, rows[1]).value(), 5);
   EXPECT_EQ(SpeedUp(rows, rows[2]), std::nullopt);
+}
+
+TEST(AccuracyTableTest, ReplicasThatDifferAreNamed) {
+  std::vector<AccuracyRow> rows = Rows();
+  EXPECT_TRUE(CheckReplicas(rows).ok());
+  rows[0].results[1].replicas_identical = false;
+  rows[2].results[0].replicas_identical = false;
+  const absl::Status status = CheckReplicas(rows);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status.message(), EndsWith("differ at 200 Mbit/s, none, seed 2; 500 Mbit/s, {codec: topk}, seed 1"));
 }
 
 TEST(AccuracyTableTest, TextIsATable) {

@@ -1,5 +1,6 @@
-#include "compression/codec.h"
+#include "compression/codec_registry.h"
 
+#include "absl/types/span.h"
 #include "compression/bf16_codec.h"
 #include "compression/fp16_codec.h"
 #include "compression/fp32_codec.h"

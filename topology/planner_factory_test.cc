@@ -1,8 +1,9 @@
+#include "topology/planner_factory.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "topology/overlay_yaml.h"
-#include "topology/planner.h"
 
 namespace banyan {
 namespace {

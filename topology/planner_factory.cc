@@ -1,4 +1,4 @@
-#include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 #include <map>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "compression/cuda/device_codec.h"
+#include "compression/cuda/device_codec_registry.h"
 
 #include "absl/types/span.h"
 #include "compression/cuda/device_fp16_codec.h"
