@@ -100,7 +100,7 @@ class CalibrationTest : public ::testing::Test {
 constexpr std::array<double, 9> kRingMbps = {20, 38, 54, 71, 87, 108, 123, 142, 155};
 
 NetworkView Ring(double loss) {
-  std::vector<TestingLink> links;
+  std::vector<TestingWanLink> links;
   for (uint32_t i = 0; i < 9; ++i) links.push_back({i + 1, (i + 1) % 9 + 1, kRingMbps[i], 15, loss});
   return TestingView(9, links);
 }

@@ -13,13 +13,13 @@
 
 namespace banyan {
 
-NetworkView TestingView(int nodes, const std::vector<TestingLink>& links) {
+NetworkView TestingView(int nodes, const std::vector<TestingWanLink>& links) {
   std::vector<NetworkNode> made_nodes;
   for (int i = 1; i <= nodes; ++i) {
     made_nodes.push_back({NodeId(static_cast<uint32_t>(i)), absl::StrCat("n", i), std::nullopt, std::nullopt});
   }
   std::vector<NetworkLink> made_links;
-  for (const TestingLink& link : links) {
+  for (const TestingWanLink& link : links) {
     NetworkLink there;
     there.from = NodeId(link.a);
     there.to = NodeId(link.b);

@@ -14,7 +14,7 @@
 namespace banyan {
 
 // A link of both directions between the nodes numbered from 1.
-struct TestingLink {
+struct TestingWanLink {
   uint32_t a = 0;
   uint32_t b = 0;
   double mbps = 0;
@@ -23,7 +23,7 @@ struct TestingLink {
 };
 
 // Nodes n1..n<nodes> with these links.
-NetworkView TestingView(int nodes, const std::vector<TestingLink>& links);
+NetworkView TestingView(int nodes, const std::vector<TestingWanLink>& links);
 
 class TestingWan {
  public:
