@@ -15,7 +15,7 @@ namespace {
 Timestamp WithPause(Timestamp time, absl::Duration pause, Timestamp now) { return std::min(time + pause, now); }
 
 LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
-  return {transmission.probe_chunk_bytes, transmission.probe_chunks};
+  return {transmission.probe_chunk_bytes, transmission.probe_chunks, transmission.estimator};
 }
 
 SourceRoute Reversed(const SourceRoute& route, size_t from) {
