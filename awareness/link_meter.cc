@@ -23,6 +23,7 @@ void LinkMeter::Configure(Settings settings) {
   if (settings == settings_) return;
   settings_ = settings;
   one_way_rate_ = OneWayDelayEstimator(settings.probe_chunk_bytes, settings.probe_chunks);
+  one_way_rate_at_.reset();
   delivery_rate_ = DeliveryRateEstimator(settings.probe_chunk_bytes, settings.probe_chunks);
 }
 
@@ -55,19 +56,29 @@ void LinkMeter::AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp recei
   if (!clock.has_value()) return;
   const absl::Duration one_way = received_at - sent_at - clock->offset;
   // Below the uncertainty it may be anything.
-  if (one_way > clock->uncertainty) one_way_rate_.Add(size_bytes, one_way);
+  if (one_way > clock->uncertainty && one_way_rate_.Add(size_bytes, one_way)) one_way_rate_at_ = now;
   if (size_bytes <= kSmallBytes) delay_.Add(now, std::max(one_way, absl::ZeroDuration()));
 }
 
-std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
+std::optional<LinkMeter::Rate> LinkMeter::DecidingRate(Timestamp now) const {
+  if (settings_.estimator == RateEstimator::kOneWayDelay) {
+    if (!one_way_rate_at_.has_value()) return std::nullopt;
+    return Rate{one_way_rate_.rate_bps(), true, *one_way_rate_at_};
+  }
   const std::optional<DeliveryRateEstimator::Estimate> rate = delivery_rate_.At(now);
+  if (!rate.has_value()) return std::nullopt;
+  return Rate{rate->rate_bps, rate->is_backlogged && !is_starting_, rate->at};
+}
+
+std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
+  const std::optional<Rate> rate = DecidingRate(now);
   const std::optional<ClockOffset::Estimate> clock = clock_.At(now);
   if (!rate.has_value() || !clock.has_value()) return std::nullopt;
   LinkMeasurement measurement;
   measurement.source = source_;
   measurement.rate_bps = std::clamp(rate->rate_bps, kLeastRateBps, kMostRateBps);
   measurement.one_way_delay_rate_bps = std::min(one_way_rate_.rate_bps(), kMostRateBps);
-  measurement.is_backlogged = rate->is_backlogged && !is_starting_;
+  measurement.is_backlogged = rate->is_backlogged;
   measurement.delay = std::min(*delay_.least(), *round_trip_.least());
   measurement.age = now - rate->at;
   measurement.clock_offset = clock->offset;
@@ -76,6 +87,9 @@ std::optional<LinkMeasurement> LinkMeter::Measure(Timestamp now) const {
 }
 
 std::optional<double> LinkMeter::FastestBps(Timestamp now) const {
+  if (settings_.estimator == RateEstimator::kOneWayDelay) {
+    return one_way_rate_at_.has_value() ? std::optional(one_way_rate_.rate_bps()) : std::nullopt;
+  }
   if (is_starting_) return std::nullopt;
   const std::optional<DeliveryRateEstimator::Estimate> rate = delivery_rate_.At(now);
   if (!rate.has_value() || !rate->is_backlogged || rate->samples < kLeastSamples) return std::nullopt;

@@ -1,17 +1,21 @@
-// What a node learns of the directed link to one neighbour from the traffic on it: rate, propagation delay, clock
-// offset. No message is sent for that; link acks bring the times of chunks, heartbeats those of messages without size.
+// Measures the directed link to one neighbour from the traffic on it: rate, propagation delay, clock offset. No message
+// is sent for that. Link acks bring the times of chunks, heartbeats those of messages without size.
 //
-// Two estimates of the rate are kept side by side. NETSTORM's (OneWayDelayEstimator) divides each chunk by the time it
-// was under way; it reads low by the chunks that are ahead of it and by the delay, so it is right only for one chunk at
-// a time on a short link. The delivery rate (DeliveryRateEstimator) stays within a few percent under pipelining and is
-// the one reported as the rate; the other is reported beside it for comparison. See their headers for both errors.
+// Two estimates of the rate are kept side by side, and Settings::estimator says which one decides. NETSTORM's
+// (OneWayDelayEstimator) divides each chunk by the time it was under way. It reads low by the chunks that are ahead of
+// it and by the delay, so it is right only for one chunk at a time on a short link. The delivery rate
+// (DeliveryRateEstimator) stays within a few percent under pipelining and decides by default; the other is then
+// reported beside it for comparison. See their headers for both errors.
 //
-// For kStart after its first chunk the rate is a lower bound only, whatever the link: congestion control is looking for
-// it, and where all links of a job start together, the queues that it fills on the way hold back each other's acks.
-// Nodes then read half of the rate for many seconds. What was learned until then is forgotten.
+// Where Eq. 14 decides, each of its estimates counts as the rate, as in NETSTORM: from the first one on, and whether
+// the link was busy or not.
+//
+// For kStart after its first chunk the delivery rate is a lower bound only, whatever the link. Congestion control is
+// looking for the rate, and where all links of a job start together, the queues that it fills hold back each other's
+// acks. Nodes then read half of the rate for many seconds. The rate that was learned until then is forgotten.
 //
 // The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken, so a standing queue
-// of other traffic adds to it; which part of a round trip belongs to which direction nobody can tell, so where the two
+// of other traffic adds to it. Nobody can tell which part of a round trip belongs to which direction. Where the two
 // differ the delay errs by half the difference (it is within clock_uncertainty).
 // Thread-compatible; owned by Neighbour, one for each incarnation.
 #ifndef BANYAN_AWARENESS_LINK_METER_H_
@@ -27,6 +31,7 @@
 #include "awareness/windowed_minimum.h"
 #include "core/time.h"
 #include "proto/peer_messages.h"
+#include "proto/rate_estimator.h"
 #include "proto/scheduler_messages.h"
 
 namespace banyan {
@@ -40,6 +45,7 @@ class LinkMeter {
   struct Settings {
     int64_t probe_chunk_bytes = 40000;
     uint32_t probe_chunks = 4;
+    RateEstimator estimator = RateEstimator::kDelivery;
     friend bool operator==(const Settings&, const Settings&) = default;
   };
   struct AckedChunk {
@@ -58,19 +64,31 @@ class LinkMeter {
   // A heartbeat of the neighbour has come. Echoes of what was never sent have no effect on more than this link's
   // values.
   void OnHeartbeat(const PeerHeartbeat& heartbeat, Timestamp now);
-  // Empty until both a rate and the clock offset are known. Not backlogged within kStart.
+  // Returns what is known; empty until both a rate and the clock offset are. A delivery rate is not backlogged within
+  // kStart.
   std::optional<LinkMeasurement> Measure(Timestamp now) const;
-  // The fastest that the link has been of late while it was kept busy; empty when it was not, or too shortly. Noise and
-  // losses make single samples low: a link that has really become slow is slow in all of them.
+  // Returns the fastest that the link has been of late while it was kept busy; empty when it was not, or too shortly.
+  // Noise and losses make single samples low: a link that has really become slow is slow in all of them. Where Eq. 14
+  // decides it returns its newest estimate, which is of the same kind as the rates of the plan.
   std::optional<double> FastestBps(Timestamp now) const;
 
  private:
+  // An estimate of the rate, in one form whichever estimator made it.
+  struct Rate {
+    double rate_bps = 0;
+    bool is_backlogged = false;
+    Timestamp at;
+  };
+
+  // Returns the estimate that decides; empty before there is one.
+  std::optional<Rate> DecidingRate(Timestamp now) const;
   // Ends the start when it is over.
   void NoteStart(const AckedChunk& chunk, Timestamp now);
   void AddOneWay(int64_t size_bytes, Timestamp sent_at, Timestamp received_at, Timestamp now);
 
   Settings settings_;
   OneWayDelayEstimator one_way_rate_;
+  std::optional<Timestamp> one_way_rate_at_;  // own clock; of its newest estimate
   DeliveryRateEstimator delivery_rate_;
   ClockOffset clock_;
   WindowedMinimum round_trip_{DeliveryRateEstimator::kRoundTripWindow};  // of heartbeats

@@ -106,6 +106,41 @@ TEST(LinkMeterTest, Eq14IsRightForOneChunkAtATimeOnAShortLink) {
   EXPECT_NEAR(bench.Measured().rate_bps, 20e6, 1e6);
 }
 
+// Eight chunks in flight, so that an eighth of the rate is read; from the start on, as NETSTORM does.
+TEST(LinkMeterTest, Eq14DecidesWhereItIsAskedFor) {
+  Bench bench({.receiver_offset = absl::Hours(3)});
+  bench.meter.Configure({.estimator = RateEstimator::kOneWayDelay});
+  EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), std::nullopt);
+  bench.Run({}, absl::Seconds(10));
+  const LinkMeasurement measured = bench.Measured();
+  EXPECT_NEAR(measured.rate_bps, 20e6 / 8, 0.5e6);
+  EXPECT_EQ(measured.rate_bps, measured.one_way_delay_rate_bps);
+  EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), measured.rate_bps);
+  EXPECT_TRUE(measured.is_backlogged);
+  EXPECT_LE(measured.age, absl::Seconds(1));
+  EXPECT_NEAR(absl::ToDoubleMilliseconds(measured.delay), 15, 3);
+  bench.meter.Configure({.estimator = RateEstimator::kDelivery});
+  EXPECT_FALSE(bench.meter.Measure(bench.link.now()).has_value());
+}
+
+TEST(LinkMeterTest, Eq14CountsChunksOfTheProbesSizeAndAsManyAsAskedFor) {
+  LinkMeter::Settings settings;
+  settings.estimator = RateEstimator::kOneWayDelay;
+  settings.probe_chunks = 50;
+  Bench bench({});
+  bench.meter.Configure(settings);
+  // A chunk takes 105 ms.
+  bench.Run({}, absl::Seconds(4));
+  EXPECT_FALSE(bench.meter.Measure(bench.link.now()).has_value());
+  bench.Run({}, absl::Seconds(4));
+  EXPECT_TRUE(bench.meter.Measure(bench.link.now()).has_value());
+  settings.probe_chunk_bytes = 262144 + 1;
+  settings.probe_chunks = 1;
+  bench.meter.Configure(settings);
+  bench.Run({}, absl::Seconds(4));
+  EXPECT_FALSE(bench.meter.Measure(bench.link.now()).has_value());
+}
+
 TEST(LinkMeterTest, IsSilentBeforeItKnowsTheClock) {
   SyntheticLink link({});
   LinkMeter meter{LinkMeter::Settings()};

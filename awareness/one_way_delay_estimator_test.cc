@@ -7,9 +7,9 @@ namespace {
 
 TEST(OneWayDelayEstimatorTest, IsTheMeanOverAsManyChunksAsAskedFor) {
   OneWayDelayEstimator estimator(40000, 2);
-  estimator.Add(50000, absl::Milliseconds(100));
+  EXPECT_FALSE(estimator.Add(50000, absl::Milliseconds(100)));
   EXPECT_EQ(estimator.rate_bps(), 0);
-  estimator.Add(50000, absl::Milliseconds(200));
+  EXPECT_TRUE(estimator.Add(50000, absl::Milliseconds(200)));
   EXPECT_DOUBLE_EQ(estimator.rate_bps(), 3e6);  // of 4 and 2 Mbit/s
   estimator.Add(50000, absl::Milliseconds(50));
   EXPECT_DOUBLE_EQ(estimator.rate_bps(), 3e6);

@@ -46,12 +46,12 @@ absl::Status RunAllReduceRounds(RoundGate& gate, const AllReduceMember& member, 
     FillValues(member.rank, round, *input);
     gate.Arrive(member.rank, round);
     if (!gate.AwaitOpening(round, kPatience)) return absl::OkStatus();
-    RoundTimes times;
-    times.start_ns = SteadyNow().nanoseconds();
+    RoundSpan span;
+    span.start_ns = SteadyNow().nanoseconds();
     const absl::StatusOr<absl::Span<const float>> sums = all_reduce.Sum();
-    times.end_ns = SteadyNow().nanoseconds();
+    span.end_ns = SteadyNow().nanoseconds();
     if (!sums.ok()) return sums.status();
-    gate.End(member.rank, round, times);
+    gate.End(member.rank, round, span);
     if (!gate.AwaitAllEnded(round, kPatience)) return absl::OkStatus();
     if (absl::Status status = CheckSums(member.world, round, *sums); !status.ok()) return status;
   }

@@ -56,7 +56,7 @@ TEST_F(OneMember, RunsTheRoundsThatOpen) {
   });
   gate_->OpenRound(1);
   while (!gate_->AllArrived(2)) std::this_thread::yield();
-  EXPECT_GE(gate_->LastTimes().end_ns, gate_->LastTimes().start_ns);
+  EXPECT_GE(gate_->LastSpan().end_ns, gate_->LastSpan().start_ns);
   gate_->Close();
   member.join();
   EXPECT_TRUE(status.ok()) << status;

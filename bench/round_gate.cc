@@ -41,7 +41,7 @@ struct RoundGate::Shared {
   struct Member {
     std::atomic<int64_t> arrived{0};
     std::atomic<int64_t> ended{0};
-    RoundTimes last;  // written before `ended`
+    RoundSpan last;  // written before `ended`
   };
   uint64_t magic = kMagic;
   int64_t members = 0;
@@ -85,10 +85,10 @@ void RoundGate::Arrive(int member, int64_t round) {
   shared_->slots[static_cast<size_t>(member)].arrived.store(round, std::memory_order_release);
 }
 
-void RoundGate::End(int member, int64_t round, RoundTimes times) {
+void RoundGate::End(int member, int64_t round, RoundSpan span) {
   BANYAN_CHECK(member >= 0 && member < members_);
   Shared::Member& slot = shared_->slots[static_cast<size_t>(member)];
-  slot.last = times;
+  slot.last = span;
   slot.ended.store(round, std::memory_order_release);
 }
 
@@ -128,14 +128,14 @@ void RoundGate::OpenRound(int64_t round) { shared_->open.store(round, std::memor
 
 void RoundGate::Close() { shared_->open.store(kClosed, std::memory_order_release); }
 
-RoundTimes RoundGate::LastTimes() const {
-  RoundTimes times = shared_->slots.front().last;
+RoundSpan RoundGate::LastSpan() const {
+  RoundSpan span = shared_->slots.front().last;
   for (int i = 1; i < members_; ++i) {
-    const RoundTimes& member = shared_->slots[static_cast<size_t>(i)].last;
-    times.start_ns = std::min(times.start_ns, member.start_ns);
-    times.end_ns = std::max(times.end_ns, member.end_ns);
+    const RoundSpan& member = shared_->slots[static_cast<size_t>(i)].last;
+    span.start_ns = std::min(span.start_ns, member.start_ns);
+    span.end_ns = std::max(span.end_ns, member.end_ns);
   }
-  return times;
+  return span;
 }
 
 }  // namespace banyan

@@ -19,7 +19,7 @@ namespace banyan {
 inline constexpr int kMaxGateMembers = 256;
 
 // Of the machine's monotonic clock, which its processes share.
-struct RoundTimes {
+struct RoundSpan {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
 };
@@ -36,7 +36,7 @@ class RoundGate {
 
   // For members. Rounds count from 1. Each arrives at a round, awaits its opening, ends it, and awaits the others' end.
   void Arrive(int member, int64_t round);
-  void End(int member, int64_t round, RoundTimes times);
+  void End(int member, int64_t round, RoundSpan span);
   // Both are false when the gate is closed, or after `patience`.
   bool AwaitOpening(int64_t round, absl::Duration patience) const;
   bool AwaitAllEnded(int64_t round, absl::Duration patience) const;
@@ -48,7 +48,7 @@ class RoundGate {
   void Close();
   // Of the last round that all have ended: from the first member's start, which the opening makes the same for all, to
   // the last member's end.
-  RoundTimes LastTimes() const;
+  RoundSpan LastSpan() const;
 
  private:
   struct Shared;

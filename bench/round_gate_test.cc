@@ -44,8 +44,8 @@ TEST_F(RoundGateTest, ARoundLastsUntilTheLastMemberHasItsResult) {
   std::thread last([&] { (*gate)->End(2, 2, {110, 300}); });
   EXPECT_TRUE((*gate)->AwaitAllEnded(2, kPatience));
   last.join();
-  EXPECT_EQ((*gate)->LastTimes().start_ns, 90);
-  EXPECT_EQ((*gate)->LastTimes().end_ns, 300);
+  EXPECT_EQ((*gate)->LastSpan().start_ns, 90);
+  EXPECT_EQ((*gate)->LastSpan().end_ns, 300);
 }
 
 TEST_F(RoundGateTest, NobodyWaitsForAnEndThatDoesNotCome) {

@@ -48,6 +48,8 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
   if (!added) return;
   const int64_t chunk_bytes = WireBytes(slice.chunk_max_elements * SizeOf(DataType::kFloat32), kNodesOfALink);
   const absl::Duration mean = MeanRoundTrip(slice);
+  // A pace at what Eq. 14 reads would hold the link back to it, and then even less would be read.
+  const bool reads_low = slice.transmission.estimator == RateEstimator::kOneWayDelay;
   for (const NeighbourSlice& neighbour : slice.neighbours) {
     const bool is_capped = neighbour.capped_bps.has_value();
     const double rate_bps = neighbour.capped_bps.value_or(neighbour.rate_bps);
@@ -60,7 +62,7 @@ void LinkWindows::AddPolicy(const PolicySlice& slice, const DetourSelector& deto
     LinkWindow& window = entry->second[neighbour.node];
     window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
     window.connections = connections;
-    const bool is_paced = neighbour.rate_bps > 0 && rate_bps >= neighbour.rate_bps;
+    const bool is_paced = neighbour.rate_bps > 0 && rate_bps >= neighbour.rate_bps && !reads_low;
     window.ack_time = round_trip + kAckLateness;
     window.rate_bps = rate_bps;
     window.pace_bps = is_paced ? neighbour.rate_bps : kUnpaced;

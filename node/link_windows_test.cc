@@ -133,6 +133,17 @@ TEST_F(LinkWindowsTest, ShareACapByThePlansParts) {
   EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
 }
 
+TEST_F(LinkWindowsTest, PaceNoLinkWhoseRateIsReadLow) {
+  PolicySlice slice = Slice(1);
+  Add(slice);
+  EXPECT_DOUBLE_EQ(windows_.For(kNear)->pace_bps, 8e6);
+  slice.version = PolicyVersion(2);
+  slice.transmission.estimator = RateEstimator::kOneWayDelay;
+  Add(slice);
+  windows_.RetirePolicies(PolicyVersion(2));
+  EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
+}
+
 TEST_F(LinkWindowsTest, PaceALinkWhoseCapLetsAllThrough) {
   PolicySlice slice = Slice(1);
   slice.neighbours[0].capped_bps = 8e6;

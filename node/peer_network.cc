@@ -12,7 +12,7 @@ namespace banyan {
 namespace {
 
 LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
-  return {transmission.probe_chunk_bytes, transmission.probe_chunks};
+  return {transmission.probe_chunk_bytes, transmission.probe_chunks, transmission.estimator};
 }
 
 }  // namespace

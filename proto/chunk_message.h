@@ -9,11 +9,9 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/codec_id.h"
+#include "proto/half.h"
 
 namespace banyan {
-
-// The way up to the root (contributions) and the way down from it (results).
-enum class Half : uint8_t { kReduce, kBroadcast };
 
 // What the root makes of the contributions of a round.
 enum class RoundKind : uint8_t {

@@ -10,6 +10,7 @@
 
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "proto/rate_estimator.h"
 
 namespace banyan {
 
@@ -73,6 +74,7 @@ struct TransmissionSettings {
   bool uses_detours = true;
   uint32_t primary_busy_bound = 2;      // chunks beyond the bandwidth-delay product
   uint32_t auxiliary_queue_length = 5;  // chunks beyond the bandwidth-delay product
+  RateEstimator estimator = RateEstimator::kDelivery;
 
   friend bool operator==(const TransmissionSettings&, const TransmissionSettings&) = default;
 };

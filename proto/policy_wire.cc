@@ -17,6 +17,8 @@ static_assert(static_cast<int>(AggregationOp::kSgd) == wire::AGGREGATION_OP_SGD)
 static_assert(static_cast<int>(AggregationOp::kMomentum) == wire::AGGREGATION_OP_MOMENTUM);
 static_assert(static_cast<int>(AggregationOp::kNesterov) == wire::AGGREGATION_OP_NESTEROV);
 static_assert(static_cast<int>(AggregationOp::kAdam) == wire::AGGREGATION_OP_ADAM);
+static_assert(static_cast<int>(RateEstimator::kDelivery) == wire::RATE_ESTIMATOR_DELIVERY);
+static_assert(static_cast<int>(RateEstimator::kOneWayDelay) == wire::RATE_ESTIMATOR_ONE_WAY_DELAY);
 
 constexpr uint32_t kMaxWorkers = 65536;
 constexpr uint32_t kMaxRoundsInFlight = 1024;
@@ -131,6 +133,7 @@ void WriteTransmission(const TransmissionSettings& from, wire::TransmissionSetti
   to.set_uses_detours(from.uses_detours);
   to.set_primary_busy_bound(from.primary_busy_bound);
   to.set_auxiliary_queue_length(from.auxiliary_queue_length);
+  to.set_estimator(static_cast<wire::RateEstimator>(from.estimator));
 }
 
 TransmissionSettings ReadTransmission(const wire::TransmissionSettings& from, FieldReader fields) {
@@ -143,6 +146,7 @@ TransmissionSettings ReadTransmission(const wire::TransmissionSettings& from, Fi
   settings.primary_busy_bound = fields.Between("primary_busy_bound", from.primary_busy_bound(), 0u, kMaxChunkCount);
   settings.auxiliary_queue_length =
       fields.Between("auxiliary_queue_length", from.auxiliary_queue_length(), 0u, kMaxChunkCount);
+  settings.estimator = fields.OneOf("estimator", from.estimator(), RateEstimator::kOneWayDelay);
   return settings;
 }
 

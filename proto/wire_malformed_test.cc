@@ -235,6 +235,10 @@ TEST_F(WireMalformedTest, ReasonsAndReports) {
 TEST_F(WireMalformedTest, ChangesOfPolicy) {
   Refuses(wire::Envelope::kPoliciesRetired, "PoliciesRetired: oldest: a number above 0 expected, 0 came",
           [](auto& e) { e.mutable_policies_retired()->clear_oldest(); });
+  Refuses(wire::Envelope::kPolicyPublished, "slice.transmission.estimator", [](auto& e) {
+    e.mutable_policy_published()->mutable_slice()->mutable_transmission()->set_estimator(
+        static_cast<wire::RateEstimator>(2));
+  });
   Refuses(wire::Envelope::kPolicyPublished, "slice.transmission.probe_chunks: 1 to 1048576 expected, 0 came",
           [](auto& e) { e.mutable_policy_published()->mutable_slice()->mutable_transmission()->clear_probe_chunks(); });
   Refuses(wire::Envelope::kPolicyPublished, "slice.auxiliary[0].rate_bps: ", [](auto& e) {

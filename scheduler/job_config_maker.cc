@@ -32,6 +32,7 @@ TransmissionSettings MakeTransmissionSettings(const OverlayConfig& overlay) {
   settings.measures = overlay.awareness.enabled;
   settings.probe_chunk_bytes = overlay.awareness.probe_chunk_bytes;
   settings.probe_chunks = static_cast<uint32_t>(overlay.awareness.probe_chunks);
+  settings.estimator = overlay.awareness.estimator;
   settings.uses_detours = overlay.multipath.enabled;
   settings.primary_busy_bound = static_cast<uint32_t>(overlay.multipath.primary_busy_bound);
   settings.auxiliary_queue_length = static_cast<uint32_t>(overlay.multipath.auxiliary_queue_length);

@@ -55,9 +55,10 @@ TEST(JobConfigMakerTest, AutoLeavesTheDefaults) {
 TEST(JobConfigMakerTest, MapsWhatMayChange) {
   OverlayConfig overlay;
   EXPECT_EQ(MakeTransmissionSettings(overlay), TransmissionSettings());
-  overlay.awareness = AwarenessConfig{false, 1234, 9};
+  overlay.awareness = AwarenessConfig{false, 1234, 9, RateEstimator::kOneWayDelay};
   overlay.multipath = MultipathConfig{false, 3, 7};
-  EXPECT_EQ(MakeTransmissionSettings(overlay), (TransmissionSettings{false, 1234, 9, false, 3, 7}));
+  EXPECT_EQ(MakeTransmissionSettings(overlay),
+            (TransmissionSettings{false, 1234, 9, false, 3, 7, RateEstimator::kOneWayDelay}));
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ std::string Text(int64_t value) { return absl::StrCat(value); }
 std::string Text(int value) { return absl::StrCat(value); }
 std::string Text(double value) { return absl::StrFormat("%.6g", value); }
 std::string Text(ShareRule value) { return value == ShareRule::kQuality ? "quality" : "balanced"; }
+std::string Text(RateEstimator value) { return NameOf(value); }
 std::string Text(absl::Duration value) { return absl::FormatDuration(value); }
 template <typename T>
 std::string Text(const std::optional<T>& value) {
@@ -168,6 +169,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   comparison.Free("awareness.probe_chunk_bytes", running.awareness.probe_chunk_bytes,
                   wanted.awareness.probe_chunk_bytes);
   comparison.Free("awareness.probe_chunks", running.awareness.probe_chunks, wanted.awareness.probe_chunks);
+  comparison.Free("awareness.estimator", running.awareness.estimator, wanted.awareness.estimator);
   comparison.Free("multipath.enabled", running.multipath.enabled, wanted.multipath.enabled);
   comparison.Free("multipath.primary_busy_bound", running.multipath.primary_busy_bound,
                   wanted.multipath.primary_busy_bound);

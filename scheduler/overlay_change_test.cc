@@ -52,6 +52,8 @@ TEST(OverlayChangeTest, TellsWhatChanges) {
               ElementsAre("topology.update_seconds: 5s -> 2s", "topology.update_rate: 0 -> 0.25"));
   EXPECT_THAT(*Change("topology:", "awareness: {enabled: false}\nmultipath: {enabled: false}\ntopology:"),
               ElementsAre("awareness.enabled: true -> false", "multipath.enabled: true -> false"));
+  EXPECT_THAT(*Change("topology:", "awareness: {estimator: one_way_delay}\ntopology:"),
+              ElementsAre("awareness.estimator: delivery -> one_way_delay"));
   EXPECT_THAT(*Change("max_elements: 1000", "max_elements: 500"), ElementsAre("chunks.max_elements: 1000 -> 500"));
   EXPECT_THAT(*Change("mbps: 10", "mbps: [20, 10]"), ElementsAre("links[a to b].mbps: 10 -> 20"));
   EXPECT_THAT(*Change("planner: fapt", "planner: custom, trees: [{root: a, reduce: {b: a}}]"), SizeIs(2));

@@ -36,6 +36,7 @@ void FillTransmission(const TransmissionSettings& from, state::Transmission& to)
   to.set_uses_detours(from.uses_detours);
   to.set_primary_busy_bound(from.primary_busy_bound);
   to.set_auxiliary_queue_length(from.auxiliary_queue_length);
+  to.set_one_way_delay(from.estimator == RateEstimator::kOneWayDelay);
 }
 
 // What a policy was made from and for.
@@ -151,6 +152,7 @@ TransmissionSettings ReadTransmission(const state::Transmission& from) {
   settings.uses_detours = from.uses_detours();
   settings.primary_busy_bound = from.primary_busy_bound();
   settings.auxiliary_queue_length = from.auxiliary_queue_length();
+  settings.estimator = from.one_way_delay() ? RateEstimator::kOneWayDelay : RateEstimator::kDelivery;
   return settings;
 }
 

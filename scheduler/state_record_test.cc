@@ -37,7 +37,7 @@ PolicyRecord SamplePolicyRecord() {
   PolicyRecord record;
   record.policy = SamplePolicy();
   record.reason = "a link changed";
-  record.transmission = TransmissionSettings{false, 1234, 9, false, 3, 7};
+  record.transmission = TransmissionSettings{false, 1234, 9, false, 3, 7, RateEstimator::kOneWayDelay};
   for (const LinkSource source : {LinkSource::kPrimary, LinkSource::kAuxiliary}) {
     NetworkLink& link = record.measured.emplace_back();
     link.from = NodeId(source == LinkSource::kPrimary ? 1 : 2);

@@ -32,8 +32,8 @@ class AckChecker : public TrafficObserver {
   // `clock` gives a node's own time. `violations` outlives this.
   AckChecker(const Limits& limits, std::function<Timestamp(NodeId)> clock, Violations* violations);
 
-  void OnSent(const Traffic& traffic) override;
-  void OnDelivered(const Traffic& traffic) override;
+  void OnSent(const SentMessage& sent) override;
+  void OnDelivered(const SentMessage& sent) override;
   void OnLossNoticed(Timestamp now, NodeId node, NodeId peer, uint32_t connection) override;
 
  private:
@@ -59,13 +59,13 @@ class AckChecker : public TrafficObserver {
     int64_t in_flight_bytes = 0;
   };
 
-  void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
-  void CheckLinkAck(const Traffic& traffic, const LinkAck& ack);
+  void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
+  void CheckLinkAck(const SentMessage& sent, const LinkAck& ack);
   template <typename Answer>
-  void CheckAnswer(const Traffic& traffic, const Answer& answer, bool from_relay_too);
+  void CheckAnswer(const SentMessage& sent, const Answer& answer, bool from_relay_too);
   void TakeBackOverdue(Timestamp now, Link* link);
   void TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry);
-  void Complain(const Traffic& traffic, const std::string& rule, const std::string& what);
+  void Complain(const SentMessage& sent, const std::string& rule, const std::string& what);
 
   const Limits limits_;
   const std::function<Timestamp(NodeId)> clock_;

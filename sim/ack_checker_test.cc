@@ -18,10 +18,10 @@ class AckCheckerTest : public testing::Test {
 
   void Send(NodeId from, NodeId to, const Message& message, int64_t payload_bytes = 0) {
     const Payload payload = {Buffer::Allocate(payload_bytes, DataType::kByte)};
-    checker_.OnSent(MakeTraffic(from, to, message, payload));
+    checker_.OnSent(MakeSent(from, to, message, payload));
   }
   void Deliver(NodeId from, NodeId to, const Message& message) {
-    checker_.OnDelivered(MakeTraffic(from, to, message, Payload()));
+    checker_.OnDelivered(MakeSent(from, to, message, Payload()));
   }
   static ChunkMessage Chunk(uint64_t sequence) {
     ChunkMessage chunk;
@@ -40,7 +40,7 @@ class AckCheckerTest : public testing::Test {
   AckChecker checker_;
 
  private:
-  static Traffic MakeTraffic(NodeId from, NodeId to, const Message& message, const Payload& payload) {
+  static SentMessage MakeSent(NodeId from, NodeId to, const Message& message, const Payload& payload) {
     return {kNow, from, to, Channel::kControl, 3, 1, 64, message, payload};
   }
 };

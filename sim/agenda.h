@@ -14,7 +14,7 @@
 #include "core/event.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "sim/event_queue.h"
+#include "sim/timed_queue.h"
 
 namespace banyan {
 
@@ -108,7 +108,7 @@ class Agenda {
   void AdvanceTo(Timestamp time) { now_ = time; }
 
  private:
-  EventQueue<Occurrence> queue_;
+  TimedQueue<Occurrence> queue_;
   Timestamp now_;
 };
 

@@ -23,13 +23,13 @@ class DetourBreaker : public TrafficObserver {
     if (breaks > 0) simulator->network()->AddObserver(this);
   }
 
-  void OnSent(const Traffic& traffic) override {
-    const auto* chunk = std::get_if<ChunkMessage>(&traffic.message);
+  void OnSent(const SentMessage& sent) override {
+    const auto* chunk = std::get_if<ChunkMessage>(&sent.message);
     const bool is_relayed = chunk != nullptr && chunk->is_auxiliary && chunk->route.hop > 0;
     if (!is_relayed || breaks_left_ == 0 || !random_.Chance(chance_)) return;
     --breaks_left_;
     const absl::Duration delay = absl::Microseconds(random_.Between(0, 2000));
-    simulator_->agenda()->CallAfter(delay, [this, relay = traffic.from, next = traffic.to] { Break(relay, next); });
+    simulator_->agenda()->CallAfter(delay, [this, relay = sent.from, next = sent.to] { Break(relay, next); });
   }
 
  private:

@@ -7,13 +7,13 @@
 
 namespace banyan {
 
-void EncodingChecker::OnSent(const Traffic& traffic) {
-  const absl::StatusOr<Message> decoded = DecodeMessage(EncodeMessage(traffic.message), traffic.payload);
-  if (decoded.ok() && *decoded == traffic.message) return;
-  violations_->Add(traffic.now, "encoding",
-                   absl::StrCat("node ", traffic.from.value(), " to node ", traffic.to.value(), ": ",
-                                DescribeMessage(traffic.message), ": ",
-                                decoded.ok() ? "differs after decoding" : decoded.status().ToString()));
+void EncodingChecker::OnSent(const SentMessage& sent) {
+  const absl::StatusOr<Message> decoded = DecodeMessage(EncodeMessage(sent.message), sent.payload);
+  if (decoded.ok() && *decoded == sent.message) return;
+  violations_->Add(
+      sent.now, "encoding",
+      absl::StrCat("node ", sent.from.value(), " to node ", sent.to.value(), ": ", DescribeMessage(sent.message), ": ",
+                   decoded.ok() ? "differs after decoding" : decoded.status().ToString()));
 }
 
 }  // namespace banyan

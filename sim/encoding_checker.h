@@ -13,7 +13,7 @@ class EncodingChecker : public TrafficObserver {
   // `violations` outlives this.
   explicit EncodingChecker(Violations* violations) : violations_(violations) {}
 
-  void OnSent(const Traffic& traffic) override;
+  void OnSent(const SentMessage& sent) override;
 
  private:
   Violations* const violations_;

@@ -26,14 +26,14 @@ class MemoryChecker : public TrafficObserver {
   // `violations` outlives this.
   MemoryChecker(const Limits& limits, Violations* violations) : limits_(limits), violations_(violations) {}
 
-  void OnDelivered(const Traffic& traffic) override;
+  void OnDelivered(const SentMessage& sent) override;
 
   int64_t reports() const { return reports_; }
   // The most that contributions, sums and results of one node have been at once.
   int64_t most_round_bytes() const { return most_round_bytes_; }
 
  private:
-  void Check(const Traffic& traffic, const char* what, int64_t bytes, int64_t limit_bytes);
+  void Check(const SentMessage& sent, const char* what, int64_t bytes, int64_t limit_bytes);
 
   const Limits limits_;
   Violations* const violations_;

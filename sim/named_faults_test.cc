@@ -20,13 +20,13 @@ using ::testing::HasSubstr;
 // Counts messages of interest.
 class Counter : public TrafficObserver {
  public:
-  void OnSent(const Traffic& traffic) override {
-    if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+  void OnSent(const SentMessage& sent) override {
+    if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
       ++chunks;
-      if (!seen_.emplace(traffic.from, traffic.to, chunk->route.source(), chunk->id).second) ++resent_chunks;
+      if (!seen_.emplace(sent.from, sent.to, chunk->route.source(), chunk->id).second) ++resent_chunks;
     }
-    if (std::holds_alternative<Busy>(traffic.message)) ++busy;
-    if (std::holds_alternative<Grant>(traffic.message)) ++grants;
+    if (std::holds_alternative<Busy>(sent.message)) ++busy;
+    if (std::holds_alternative<Grant>(sent.message)) ++grants;
   }
 
   int64_t chunks = 0;
@@ -87,9 +87,9 @@ TEST(NamedFaultsTest, ALostConnectionCostsAResendAndNotTheRound) {
 class LastConnection : public TrafficObserver {
  public:
   LastConnection(NodeId from, NodeId to) : from_(from), to_(to) {}
-  void OnSent(const Traffic& traffic) override {
-    const bool is_meant = traffic.from == from_ && traffic.to == to_;
-    if (is_meant && traffic.channel == Channel::kData) connection = traffic.connection;
+  void OnSent(const SentMessage& sent) override {
+    const bool is_meant = sent.from == from_ && sent.to == to_;
+    if (is_meant && sent.channel == Channel::kData) connection = sent.connection;
   }
 
   ConnectionIndex connection = 0;
@@ -292,8 +292,8 @@ TEST(NamedFaultsTest, InitialValuesAreThoseOfTheLowestWorker) {
 // Counts those who were told that the job has failed.
 class FailureCounter : public TrafficObserver {
  public:
-  void OnSent(const Traffic& traffic) override {
-    if (std::holds_alternative<JobFailed>(traffic.message)) ++told;
+  void OnSent(const SentMessage& sent) override {
+    if (std::holds_alternative<JobFailed>(sent.message)) ++told;
   }
 
   int64_t told = 0;

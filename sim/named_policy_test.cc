@@ -42,13 +42,13 @@ OperatorOrder OrderAt(double seconds, const OverlayConfig& overlay) {
 // Which policies chunks were sent under, and when a node sent some under one that another had not heard of.
 class PolicyLag : public TrafficObserver {
  public:
-  void OnDelivered(const Traffic& traffic) override {
-    if (const auto* published = std::get_if<PolicyPublished>(&traffic.message)) {
-      known_.emplace(traffic.to, published->slice.version);
-    } else if (const auto* chunk = std::get_if<ChunkMessage>(&traffic.message)) {
+  void OnDelivered(const SentMessage& sent) override {
+    if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
+      known_.emplace(sent.to, published->slice.version);
+    } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
       policies.insert(chunk->policy);
-      if (known_.contains({traffic.to, chunk->policy})) return;
-      if (traffic.to == chunk->route.destination()) {
+      if (known_.contains({sent.to, chunk->policy})) return;
+      if (sent.to == chunk->route.destination()) {
         ++early_chunks;
       } else {
         ++early_relayed_chunks;

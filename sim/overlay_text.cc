@@ -87,7 +87,8 @@ std::string OverlayText(const OverlayConfig& overlay) {
   return absl::StrCat(
       NetworkText(overlay), TopologyText(overlay.topology), "awareness: {enabled: ", Word(overlay.awareness.enabled),
       ", probe_chunk_bytes: ", overlay.awareness.probe_chunk_bytes, ", probe_chunks: ", overlay.awareness.probe_chunks,
-      "}\n", "multipath: {enabled: ", Word(overlay.multipath.enabled),
+      ", estimator: ", NameOf(overlay.awareness.estimator), "}\n",
+      "multipath: {enabled: ", Word(overlay.multipath.enabled),
       ", primary_busy_bound: ", overlay.multipath.primary_busy_bound,
       ", auxiliary_queue_length: ", overlay.multipath.auxiliary_queue_length, "}\n",
       "chunks: {max_elements: ", overlay.chunks.max_elements, ", min_elements: ", overlay.chunks.min_elements, "}\n",

@@ -28,8 +28,8 @@ class PolicyChecker : public TrafficObserver {
   // `members` nodes make a round. `violations` outlives this.
   PolicyChecker(uint32_t members, Violations* violations) : members_(members), violations_(violations) {}
 
-  void OnSent(const Traffic& traffic) override;
-  void OnDelivered(const Traffic& traffic) override;
+  void OnSent(const SentMessage& sent) override;
+  void OnDelivered(const SentMessage& sent) override;
 
  private:
   using KeyRound = std::pair<KeyId, Round>;
@@ -42,11 +42,11 @@ class PolicyChecker : public TrafficObserver {
     std::map<NodeId, uint64_t> hashes;  // by node that holds the round's result
   };
 
-  void CheckTerm(const Traffic& traffic);
-  void CheckAnswer(const Traffic& traffic, const PolicyAnswer& answer);
-  void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
-  void CheckRetired(const Traffic& traffic, const PoliciesRetired& retired);
-  void CheckClosed(const Traffic& traffic, const ClosedEverywhere& closed);
+  void CheckTerm(const SentMessage& sent);
+  void CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer);
+  void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
+  void CheckRetired(const SentMessage& sent, const PoliciesRetired& retired);
+  void CheckClosed(const SentMessage& sent, const ClosedEverywhere& closed);
 
   const uint32_t members_;
   Violations* const violations_;

@@ -11,10 +11,8 @@ class PolicyCheckerTest : public testing::Test {
  protected:
   PolicyCheckerTest() : checker_(2, &violations_) {}
 
-  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeTraffic(from, to, message)); }
-  void Deliver(NodeId from, const Message& message) {
-    checker_.OnDelivered(MakeTraffic(from, kSchedulerNode, message));
-  }
+  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeSent(from, to, message)); }
+  void Deliver(NodeId from, const Message& message) { checker_.OnDelivered(MakeSent(from, kSchedulerNode, message)); }
   // Publishes and answers to a node.
   void Answer(NodeId to, uint64_t policy, uint64_t first_round = 1) {
     PolicyPublished published;
@@ -38,7 +36,7 @@ class PolicyCheckerTest : public testing::Test {
   PolicyChecker checker_;
 
  private:
-  Traffic MakeTraffic(NodeId from, NodeId to, const Message& message) {
+  SentMessage MakeSent(NodeId from, NodeId to, const Message& message) {
     return {Timestamp(), from, to, Channel::kControl, from.value() * 10 + to.value(), 1, 64, message, no_payload_};
   }
   const Payload no_payload_;

@@ -14,8 +14,8 @@ namespace banyan {
 
 class PolicyCount : public TrafficObserver {
  public:
-  void OnSent(const Traffic& traffic) override {
-    const auto* published = std::get_if<PolicyPublished>(&traffic.message);
+  void OnSent(const SentMessage& sent) override {
+    const auto* published = std::get_if<PolicyPublished>(&sent.message);
     if (published != nullptr) versions_.insert(published->slice.version);
   }
 

@@ -24,12 +24,12 @@ class PolicyWaits : public TrafficObserver, public WorkerListener {
     for (const TrainingPlan::Tensor& tensor : plan.tensors) names_.push_back(tensor.name);
   }
 
-  void OnDelivered(const Traffic& traffic) override {
-    if (const auto* assigned = std::get_if<KeysAssigned>(&traffic.message)) {
+  void OnDelivered(const SentMessage& sent) override {
+    if (const auto* assigned = std::get_if<KeysAssigned>(&sent.message)) {
       for (const KeySlice& key : assigned->keys) keys_[key.name] = key.key;
-    } else if (const auto* answer = std::get_if<PolicyAnswer>(&traffic.message)) {
+    } else if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
       for (const PolicyAnswer::Binding& binding : answer->bindings) {
-        Round& last = answered_[{traffic.to, binding.key}];
+        Round& last = answered_[{sent.to, binding.key}];
         if (binding.last_round > last) last = binding.last_round;
       }
     }

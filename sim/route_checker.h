@@ -30,8 +30,8 @@ class RouteChecker : public TrafficObserver {
   // `links` are the directed links of the overlay. `violations` outlives this.
   RouteChecker(std::set<NodePair> links, Violations* violations) : links_(std::move(links)), violations_(violations) {}
 
-  void OnSent(const Traffic& traffic) override;
-  void OnDelivered(const Traffic& traffic) override;
+  void OnSent(const SentMessage& sent) override;
+  void OnDelivered(const SentMessage& sent) override;
 
   // Chunks that sources have sent on detours.
   int64_t detoured_chunks() const { return detoured_chunks_; }
@@ -43,11 +43,11 @@ class RouteChecker : public TrafficObserver {
     Timestamp told_at;
   };
 
-  void CheckSlice(const Traffic& traffic, const PolicySlice& slice);
-  void CheckWays(const Traffic& traffic, const std::vector<RouteSlice>& ways);
-  void CheckChunk(const Traffic& traffic, const ChunkMessage& chunk);
-  void CheckSource(const Traffic& traffic, const ChunkMessage& chunk);
-  void Complain(const Traffic& traffic, const std::string& rule, const std::string& what);
+  void CheckSlice(const SentMessage& sent, const PolicySlice& slice);
+  void CheckWays(const SentMessage& sent, const std::vector<RouteSlice>& ways);
+  void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
+  void CheckSource(const SentMessage& sent, const ChunkMessage& chunk);
+  void Complain(const SentMessage& sent, const std::string& rule, const std::string& what);
 
   const std::set<NodePair> links_;
   Violations* const violations_;

@@ -13,8 +13,8 @@ class RouteCheckerTest : public testing::Test {
  protected:
   RouteCheckerTest() : checker_({{kA, kB}, {kB, kC}, {kA, kC}, {kC, kB}}, &violations_) {}
 
-  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeTraffic(from, to, message)); }
-  void Deliver(NodeId from, NodeId to, const Message& message) { checker_.OnDelivered(MakeTraffic(from, to, message)); }
+  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeSent(from, to, message)); }
+  void Deliver(NodeId from, NodeId to, const Message& message) { checker_.OnDelivered(MakeSent(from, to, message)); }
   void Publish(NodeId to, std::vector<NodeId> detour) {
     PolicyPublished published;
     published.slice.version = PolicyVersion(4);
@@ -34,7 +34,7 @@ class RouteCheckerTest : public testing::Test {
   Timestamp now_;
 
  private:
-  Traffic MakeTraffic(NodeId from, NodeId to, const Message& message) {
+  SentMessage MakeSent(NodeId from, NodeId to, const Message& message) {
     return {now_, from, to, Channel::kData, 1, 1, 64, message, no_payload_};
   }
   const Payload no_payload_;

@@ -282,10 +282,10 @@ void SimulatedNetwork::TellSent(ConnectionIndex index, bool to_opener, const Mes
   const Connection& connection = connections_[index];
   const NodeId from = to_opener ? connection.acceptor : connection.opener;
   const NodeId to = to_opener ? connection.opener : connection.acceptor;
-  const Traffic traffic{
+  const SentMessage sent{
       agenda_->now(), from,   to, connection.channel, index, connection.generation, WireBytes(message, payload),
       message,        payload};
-  for (TrafficObserver* observer : observers_) observer->OnSent(traffic);
+  for (TrafficObserver* observer : observers_) observer->OnSent(sent);
 }
 
 int64_t SimulatedNetwork::WireBytes(const Message& message, const Payload& payload) const {
@@ -335,16 +335,16 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArriva
   const bool survives = arrival.generation == connection.lost_generation &&
                         agenda_->now().nanoseconds() <= connection.survivors_until_ns && !arrival.to_opener;
   if (!is_current && !survives) return std::nullopt;
-  const Traffic traffic{agenda_->now(),
-                        from,
-                        to,
-                        connection.channel,
-                        arrival.connection,
-                        arrival.generation,
-                        arrival.size_bytes,
-                        arrival.message,
-                        arrival.payload};
-  for (TrafficObserver* observer : observers_) observer->OnDelivered(traffic);
+  const SentMessage sent{agenda_->now(),
+                         from,
+                         to,
+                         connection.channel,
+                         arrival.connection,
+                         arrival.generation,
+                         arrival.size_bytes,
+                         arrival.message,
+                         arrival.payload};
+  for (TrafficObserver* observer : observers_) observer->OnDelivered(sent);
   const ConnectionId inbound = is_current ? connection.inbound_id : connection.lost_inbound_id;
   return Delivery{to, MessageReceived{arrival.to_opener ? connection.opener_id : inbound, std::move(arrival.message),
                                       std::move(arrival.payload)}};

@@ -40,8 +40,8 @@ int64_t ChooseScale(const SimulationOptions& options, int64_t elements) {
 // Which policy governed each round of the first key.
 class RoundPolicies : public TrafficObserver {
  public:
-  void OnSent(const Traffic& traffic) override {
-    const auto* answer = std::get_if<PolicyAnswer>(&traffic.message);
+  void OnSent(const SentMessage& sent) override {
+    const auto* answer = std::get_if<PolicyAnswer>(&sent.message);
     if (answer == nullptr) return;
     for (const PolicyAnswer::Binding& binding : answer->bindings) {
       for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
@@ -61,11 +61,11 @@ class RoundPolicies : public TrafficObserver {
 // How much of what links carried was on detours.
 class DetourShare : public TrafficObserver {
  public:
-  void OnSent(const Traffic& traffic) override {
-    const auto* chunk = std::get_if<ChunkMessage>(&traffic.message);
+  void OnSent(const SentMessage& sent) override {
+    const auto* chunk = std::get_if<ChunkMessage>(&sent.message);
     if (chunk == nullptr || chunk->id.round == Round(0)) return;
-    bytes_ += traffic.size_bytes;
-    if (chunk->is_auxiliary) detour_bytes_ += traffic.size_bytes;
+    bytes_ += sent.size_bytes;
+    if (chunk->is_auxiliary) detour_bytes_ += sent.size_bytes;
   }
   double share() const { return bytes_ == 0 ? 0 : static_cast<double>(detour_bytes_) / static_cast<double>(bytes_); }
 

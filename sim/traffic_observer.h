@@ -12,7 +12,7 @@
 
 namespace banyan {
 
-struct Traffic {
+struct SentMessage {
   Timestamp now;
   NodeId from;
   NodeId to;
@@ -29,8 +29,8 @@ class TrafficObserver {
   virtual ~TrafficObserver() = default;
 
   // Also for a message that will be lost.
-  virtual void OnSent(const Traffic& /*traffic*/) {}
-  virtual void OnDelivered(const Traffic& /*traffic*/) {}
+  virtual void OnSent(const SentMessage& /*sent*/) {}
+  virtual void OnDelivered(const SentMessage& /*sent*/) {}
   // `node` has been told that its connection to `peer` is gone.
   virtual void OnLossNoticed(Timestamp /*now*/, NodeId /*node*/, NodeId /*peer*/, uint32_t /*connection*/) {}
 };

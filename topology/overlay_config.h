@@ -11,6 +11,7 @@
 
 #include "absl/time/time.h"
 #include "proto/job_config.h"
+#include "proto/rate_estimator.h"
 
 namespace banyan {
 
@@ -77,6 +78,7 @@ struct AwarenessConfig {
   bool enabled = true;
   int64_t probe_chunk_bytes = 40000;
   int probe_chunks = 4;
+  RateEstimator estimator = RateEstimator::kDelivery;  // what measured rates rest on
 };
 
 struct MultipathConfig {

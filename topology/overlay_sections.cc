@@ -52,6 +52,14 @@ AggregationOp ReadOp(YamlMapReader& map, YamlProblems& problems) {
   return ops[std::find(names.begin(), names.end(), name) - names.begin()];
 }
 
+RateEstimator ReadEstimator(YamlMapReader& map, YamlProblems& problems) {
+  const std::string by_delay = NameOf(RateEstimator::kOneWayDelay);
+  const YamlValue* value = map.Find("estimator");
+  if (value == nullptr) return AwarenessConfig().estimator;
+  const auto name = ReadWord(*value, map.PathOf("estimator"), {NameOf(RateEstimator::kDelivery), by_delay}, problems);
+  return name == by_delay ? RateEstimator::kOneWayDelay : RateEstimator::kDelivery;
+}
+
 }  // namespace
 
 SchedulerConfig ReadScheduler(const YamlValue& value, YamlProblems& problems) {
@@ -77,6 +85,7 @@ AwarenessConfig ReadAwareness(const YamlValue& value, YamlProblems& problems) {
   map.Bool("enabled", config.enabled);
   map.Integer("probe_chunk_bytes", 1, kMaxBufferBytes, config.probe_chunk_bytes);
   map.Integer("probe_chunks", 1, kMaxQueuedChunks, config.probe_chunks);
+  config.estimator = ReadEstimator(map, problems);
   map.Finish();
   return config;
 }

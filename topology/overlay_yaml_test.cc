@@ -42,7 +42,7 @@ topology:
     - {root: n2, share: 0.66, reduce: {n1: n2, n3: n2}, broadcast: {n1: n2, n3: n1}}
   update_seconds: 7
   update_rate: 0.1
-awareness: {enabled: false, probe_chunk_bytes: 1000, probe_chunks: 8}
+awareness: {enabled: false, probe_chunk_bytes: 1000, probe_chunks: 8, estimator: one_way_delay}
 multipath: {enabled: false, primary_busy_bound: 3, auxiliary_queue_length: 6}
 chunks: {max_elements: 1000000}
 aggregation: {op: adam, learning_rate: 0.1, beta1: 0.8, beta2: 0.9, epsilon: 1e-6, weight_decay: 0.01}
@@ -98,6 +98,7 @@ TEST(OverlayYamlTest, ReadsTheOtherSections) {
   EXPECT_FALSE(overlay.awareness.enabled);
   EXPECT_EQ(overlay.awareness.probe_chunk_bytes, 1000);
   EXPECT_EQ(overlay.awareness.probe_chunks, 8);
+  EXPECT_EQ(overlay.awareness.estimator, RateEstimator::kOneWayDelay);
   EXPECT_FALSE(overlay.multipath.enabled);
   EXPECT_EQ(overlay.multipath.primary_busy_bound, 3);
   EXPECT_EQ(overlay.multipath.auxiliary_queue_length, 6);

@@ -58,7 +58,7 @@ void ForwardingCore::Send(int64_t now_ns, size_t from, size_t to, SegmentTrain t
 
 void ForwardingCore::Advance(int64_t now_ns) {
   while (NextEventNs() <= now_ns) {
-    const EventQueue<uint32_t>::Item event = events_.Pop();
+    const TimedQueue<uint32_t>::Item event = events_.Pop();
     Channel& channel = channels_[event.value];
     if (channel.scheduled_ns != event.time.nanoseconds()) continue;
     channel.scheduled_ns = kNeverNs;

@@ -15,7 +15,7 @@
 #include "core/ids.h"
 #include "deploy/wan/link_channel.h"
 #include "deploy/wan/segment_train.h"
-#include "sim/event_queue.h"
+#include "sim/timed_queue.h"
 #include "topology/network_view.h"
 
 namespace banyan {
@@ -86,7 +86,7 @@ class ForwardingCore {
   const size_t nodes_;
   std::vector<Channel> channels_;              // first the links in the order of the view
   std::vector<std::vector<uint32_t>> routes_;  // channels, by RouteIndex
-  EventQueue<uint32_t> events_;                // channels
+  TimedQueue<uint32_t> events_;                // channels
   std::vector<TrainEnd> ended_;
 };
 

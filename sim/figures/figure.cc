@@ -77,6 +77,12 @@ std::map<std::string, Setter> Setters() {
                               c.overlay.topology.shares = v == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
                             })},
       {"awareness", BoolSetter([](FigureCase& c, bool v) { c.overlay.awareness.enabled = v; })},
+      {"estimator", WordSetter({NameOf(RateEstimator::kDelivery), NameOf(RateEstimator::kOneWayDelay)},
+                               [](FigureCase& c, const std::string& v) {
+                                 c.overlay.awareness.estimator = v == NameOf(RateEstimator::kOneWayDelay)
+                                                                     ? RateEstimator::kOneWayDelay
+                                                                     : RateEstimator::kDelivery;
+                               })},
       {"multipath", BoolSetter([](FigureCase& c, bool v) { c.overlay.multipath.enabled = v; })},
       {"primary_busy_bound",
        IntegerSetter(0, kMostCount,

@@ -11,10 +11,10 @@
 //   baseline: {planner: star}                         # in place of the sweep's value; optional
 //   rounds: 3                                         # of each simulation; else by `minutes`
 //   table: rates                                      # a line for each value, a column for each series' rate in the
-//                                                     # median round; else a line for each simulation, with all that
-//                                                     # was measured
+//                                                     # median round; else its seconds in the mean round, and how
+//                                                     # many times as fast as the baseline that is
 //
-// Settings: planner, roots, root, shares, awareness, multipath, primary_busy_bound, auxiliary_queue_length,
+// Settings: planner, roots, root, shares, awareness, estimator, multipath, primary_busy_bound, auxiliary_queue_length,
 // chunk_elements, probe_chunk_bytes, probe_chunks, update_seconds, model_bytes, compute_ms, redraw (all rates every 3
 // minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/overlay_families.h), variant (a
 // name for several settings at once, see `variants`).

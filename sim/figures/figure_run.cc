@@ -112,7 +112,8 @@ using Measured = std::map<std::string, FigureRow>;
 // Points share baselines, and those that differ in what has no effect share all.
 std::string TextOf(FigureCase figure_case) {
   const TopologyConfig& topology = figure_case.overlay.topology;
-  if (topology.planner == "fapt" && topology.roots != 1) figure_case.overlay.topology.root.reset();
+  const bool takes_best_roots = topology.planner == "fapt" || topology.planner == "packed";
+  if (takes_best_roots && topology.roots != 1) figure_case.overlay.topology.root.reset();
   return absl::StrCat(OverlayText(figure_case.overlay), figure_case.model_bytes, " ", figure_case.compute_ms, " ",
                       figure_case.redraw, " ", figure_case.nodes, " ", figure_case.network);
 }

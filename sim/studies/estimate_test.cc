@@ -24,13 +24,13 @@ class Estimates : public TrafficObserver {
     LinkMeasurement measurement;
   };
 
-  void OnDelivered(const Traffic& traffic) override {
-    const auto* report = std::get_if<NodeReport>(&traffic.message);
+  void OnDelivered(const SentMessage& sent) override {
+    const auto* report = std::get_if<NodeReport>(&sent.message);
     if (report == nullptr) return;
     for (const NodeReport::Link& link : report->links) {
       if (!link.measurement.has_value()) continue;
-      newest[{traffic.from, link.to}] = {traffic.now, *link.measurement};
-      if (link.measurement->is_backlogged) rates_bps[{traffic.from, link.to}].push_back(link.measurement->rate_bps);
+      newest[{sent.from, link.to}] = {sent.now, *link.measurement};
+      if (link.measurement->is_backlogged) rates_bps[{sent.from, link.to}].push_back(link.measurement->rate_bps);
     }
   }
 

@@ -20,17 +20,17 @@ namespace {
 
 class AckCount : public TrafficObserver {
  public:
-  void OnDelivered(const Traffic& traffic) override {
-    const auto* chunk = std::get_if<ChunkMessage>(&traffic.message);
-    if (chunk != nullptr) arrived_[{traffic.from, traffic.to, chunk->link_sequence}] = traffic.now;
+  void OnDelivered(const SentMessage& sent) override {
+    const auto* chunk = std::get_if<ChunkMessage>(&sent.message);
+    if (chunk != nullptr) arrived_[{sent.from, sent.to, chunk->link_sequence}] = sent.now;
   }
-  void OnSent(const Traffic& traffic) override {
-    const auto* ack = std::get_if<LinkAck>(&traffic.message);
+  void OnSent(const SentMessage& sent) override {
+    const auto* ack = std::get_if<LinkAck>(&sent.message);
     if (ack == nullptr) return;
     ++messages;
     for (const LinkAck::Entry& entry : ack->entries) {
       ++entries;
-      longest_wait = std::max(longest_wait, traffic.now - arrived_.at({traffic.to, traffic.from, entry.link_sequence}));
+      longest_wait = std::max(longest_wait, sent.now - arrived_.at({sent.to, sent.from, entry.link_sequence}));
     }
   }
 

@@ -19,8 +19,8 @@ constexpr double kElementBytes = sizeof(float);
 // How much smaller what is sent has become by its encoding.
 class VolumeMeter : public TrafficObserver {
  public:
-  void OnSent(const Traffic& traffic) override {
-    const auto* chunk = std::get_if<ChunkMessage>(&traffic.message);
+  void OnSent(const SentMessage& sent) override {
+    const auto* chunk = std::get_if<ChunkMessage>(&sent.message);
     if (chunk == nullptr || chunk->id.round == Round(0)) return;
     for (const FrameHeader& frame : chunk->frames) {
       encoded_bytes_ += static_cast<double>(frame.size_bytes);

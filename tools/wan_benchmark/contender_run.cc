@@ -118,8 +118,8 @@ class ContenderRun {
     }
     gate_->OpenRound(round);
     if (absl::Status status = WaitForAll(round + 1, started_ + options_.limit); !status.ok()) return status;
-    const RoundTimes times = gate_->LastTimes();
-    const double seconds = static_cast<double>(times.end_ns - times.start_ns) * 1e-9;
+    const RoundSpan span = gate_->LastSpan();
+    const double seconds = static_cast<double>(span.end_ns - span.start_ns) * 1e-9;
     if (counts) result_.rounds.push_back({round, CurrentPolicy(), seconds});
     const double all = static_cast<double>(options_.warm_up_rounds + options_.rounds);
     options_.progress(std::min(1.0, static_cast<double>(round) / all));

@@ -11,15 +11,14 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "proto/half.h"
 #include "topology/packing/capacity_graph.h"
 
 namespace banyan {
 
-// Whether the paths of an arborescence lead from all nodes to the root, or from the root to all nodes.
-enum class Half { kReduce, kBroadcast };
-
 class ArborescenceFinder {
  public:
+  // For arborescences whose paths lead to the root (`half` is kReduce) or from it.
   // REQUIRES: at least one node, and every node reaches every other over the links.
   ArborescenceFinder(size_t nodes, absl::Span<const Arc> links, Half half);
 

@@ -1,10 +1,10 @@
-// The agenda of a simulation: values come out in order of their time, and of their insertion where times are equal.
-// Thread-compatible; owned by the simulation.
+// Values that come out in order of their time, and of their insertion where times are equal. Thread-compatible; owned
+// by whoever has things to do at these times.
 //
-// A four-ary heap of small entries over a slab of values, so that ordering never moves a value and a busy simulation
+// A four-ary heap of small entries over a slab of values, so that ordering never moves a value and a busy queue
 // allocates nothing.
-#ifndef BANYAN_SIM_EVENT_QUEUE_H_
-#define BANYAN_SIM_EVENT_QUEUE_H_
+#ifndef BANYAN_SIM_TIMED_QUEUE_H_
+#define BANYAN_SIM_TIMED_QUEUE_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace banyan {
 
 // `T` is movable and default-constructible.
 template <typename T>
-class EventQueue {
+class TimedQueue {
  public:
   struct Item {
     Timestamp time;
@@ -105,4 +105,4 @@ class EventQueue {
 
 }  // namespace banyan
 
-#endif  // BANYAN_SIM_EVENT_QUEUE_H_
+#endif  // BANYAN_SIM_TIMED_QUEUE_H_

@@ -1,4 +1,4 @@
-#include "sim/event_queue.h"
+#include "sim/timed_queue.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,16 +13,16 @@ namespace {
 
 Timestamp At(int64_t nanoseconds) { return Timestamp::FromNanoseconds(nanoseconds); }
 
-TEST(EventQueueTest, EqualTimesComeOutInTheOrderOfInsertion) {
-  EventQueue<int> queue;
+TEST(TimedQueueTest, EqualTimesComeOutInTheOrderOfInsertion) {
+  TimedQueue<int> queue;
   for (int i = 0; i < 100; ++i) queue.Push(At(7), i);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(queue.Pop().value, i);
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(EventQueueTest, RandomPushesAndPopsComeOutInOrder) {
+TEST(TimedQueueTest, RandomPushesAndPopsComeOutInOrder) {
   Random random(5);
-  EventQueue<std::pair<int64_t, int>> queue;
+  TimedQueue<std::pair<int64_t, int>> queue;
   int inserted = 0;
   std::pair<int64_t, int> last = {-1, -1};
   for (int step = 0; step < 20000; ++step) {
@@ -39,8 +39,8 @@ TEST(EventQueueTest, RandomPushesAndPopsComeOutInOrder) {
   }
 }
 
-TEST(EventQueueTest, HoldsValuesThatOnlyMove) {
-  EventQueue<std::unique_ptr<int>> queue;
+TEST(TimedQueueTest, HoldsValuesThatOnlyMove) {
+  TimedQueue<std::unique_ptr<int>> queue;
   queue.Push(At(2), std::make_unique<int>(2));
   queue.Push(At(1), std::make_unique<int>(1));
   EXPECT_EQ(queue.NextTime(), At(1));
