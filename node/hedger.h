@@ -31,13 +31,13 @@ class Hedger {
  public:
   // An ack is late when it takes this many times what it should on this link.
   static constexpr double kLateFactor = 1.5;
-  // What an ack counts in slowness().
+  // The weight of one ack in slowness(), a moving mean.
   static constexpr double kSlownessWeight = 1.0 / 8;
   // A chunk is overtaken by one that was sent after it by this part of the time that its ack should take. Connections
   // that share a link are apart by less.
   static constexpr double kOvertakenAfter = 0.25;
 
-  // Returns when an ack is expected that should take `expected` by the link's window, and when it is late.
+  // Returns `expected`, the time that the link's window says an ack takes, with the time after which it is late.
   Flight::AckTimes AckTimes(absl::Duration expected) const;
   // Learns from the ack of `sent`.
   void OnAck(const Flight::Sent& sent, Timestamp now);
@@ -52,7 +52,7 @@ class Hedger {
   std::vector<uint64_t> Due(const Flight& flight, std::optional<Round> waiting_round, const ResendTimer& timer,
                             Timestamp now) const;
 
-  // Returns what acks take of what they should, in the mean of the last few; at least 1.
+  // Returns how many times longer acks take than expected, in the mean of the last few; at least 1.
   double slowness() const { return slowness_; }
 
  private:
