@@ -11,12 +11,10 @@
 namespace banyan {
 
 // The differences, one line each, such as "topology.planner: fapt -> star"; none when both say the same. These may
-// differ: topology, awareness, multipath, chunks, and what is believed of the links that exist. With
-// `roots_fixed` the roots, the shares and the chunk size may not.
+// differ: topology, awareness, multipath, chunks, and what is believed of the links that exist.
 //
 // FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay.
-absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted,
-                                                         bool roots_fixed);
+absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted);
 
 }  // namespace banyan
 

@@ -131,9 +131,6 @@ class SchedulerCore : public Protocol {
   bool TakeBack(Plan plan, absl::Duration predicted);
   // From when on rounds tell what the links that a plan is for can do.
   Timestamp EvidenceSince() const;
-  // The configuration of a plan of the running job: with server-side optimizers the roots, shares and chunks stay.
-  PlannerConfig KeepRoots(PlannerConfig config) const;
-  bool KeepsStateAtRoots() const;
   void RetirePolicies();
   std::map<NodeId, NodeAddress> Addresses() const;
 

@@ -83,7 +83,6 @@ void SchedulerCore::Adopt(Policy policy, Plan plan, std::optional<OverlayText> o
   policy.version = last_policy_;
   policy.epoch = epoch_;
   policy.key_table = keys_.version();
-  policy.roots_fixed = KeepsStateAtRoots();
   LogInfo(absl::StrFormat("policy %d: %s, %s, rate %.3g (%.3g with detours) of at most %.3g Mbit/s, because of %s",
                           policy.version.value(), policy.planner, Count(policy.trees.size(), "tree"),
                           policy.rate_bps / 1e6, policy.detour_rate_bps / 1e6, policy.bound_bps / 1e6, plan.why));
@@ -126,7 +125,7 @@ void SchedulerCore::ReplanIfWanted() {
   if (policies_.size() >= kMostLivePolicies) {
     return LogInfo(absl::StrCat(policies_.size(), " policies govern open rounds: no other is made before some close"));
   }
-  StartPlan(policies_.Current()->members, links_.View(), KeepRoots(planner_config_), std::move(reason->why));
+  StartPlan(policies_.Current()->members, links_.View(), planner_config_, std::move(reason->why));
   plan_->least_gain = reason->least_gain;
 }
 
@@ -190,28 +189,6 @@ Timestamp SchedulerCore::EvidenceSince() const {
   if (round_times_.Last(changed).has_value()) return changed;
   // Links that never settle leave no time for a round: then those count that ran while they did not.
   return now_ + -kLongestPostponement * overlay_.topology.update_interval;
-}
-
-PlannerConfig SchedulerCore::KeepRoots(PlannerConfig config) const {
-  if (!KeepsStateAtRoots()) return config;
-  const Policy& current = *policies_.Current();
-  for (const Tree& tree : current.trees) config.fixed_roots.push_back(FixedRoot{tree.root, tree.share});
-  config.chunk_max_elements = current.chunk_max_elements;
-  return config;
-}
-
-bool SchedulerCore::KeepsStateAtRoots() const {
-  switch (overlay_.aggregation.op) {
-    case AggregationOp::kSum:
-    case AggregationOp::kMean:
-      return false;
-    case AggregationOp::kSgd:
-    case AggregationOp::kMomentum:
-    case AggregationOp::kNesterov:
-    case AggregationOp::kAdam:
-      return true;
-  }
-  return true;
 }
 
 void SchedulerCore::RetirePolicies() {

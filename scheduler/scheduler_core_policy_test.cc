@@ -80,7 +80,7 @@ TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBoundRoundsAlone) {
     EXPECT_THAT(tree.broadcast_children, Not(::testing::Contains(NodeId(2))));
   }
   EXPECT_THAT(Status(harness), HasSubstr("s a round are promised"));
-  EXPECT_THAT(Status(harness), HasSubstr(R"("roots_fixed":false,"live_policies":2)"));
+  EXPECT_THAT(Status(harness), HasSubstr(R"("live_policies":2)"));
   // The lease was given before.
   EXPECT_EQ(PolicyOf(harness, key, 3), PolicyVersion(1));
   EXPECT_EQ(PolicyOf(harness, key, 4), PolicyVersion(2));
@@ -310,27 +310,35 @@ TEST(SchedulerPolicyTest, NothingIsToldOfAPolicyThatIsNotDurable) {
   EXPECT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(1));
 }
 
-TEST(SchedulerPolicyTest, OptimizersKeepTheirRootsSharesAndChunks) {
+TEST(SchedulerPolicyTest, RootsSharesAndChunksMoveUnderAnOptimizer) {
   SchedulerHarness harness(MeshOverlay(3, kAdam));
   harness.JoinAll(3);
-  const PolicySlice first = SlicesSentTo(harness, 1).at(0);
-  DropLink(harness, 3);
-  EXPECT_TRUE(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "topology: {planner: mst}\n"))).accepted);
-  ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(3));
-  for (const PolicySlice& slice : SlicesSentTo(harness, 1)) {
-    ASSERT_EQ(slice.trees.size(), first.trees.size());
-    EXPECT_EQ(slice.chunk_max_elements, first.chunk_max_elements);
-    for (size_t i = 0; i < first.trees.size(); ++i) {
-      EXPECT_EQ(slice.trees[i].root, first.trees[i].root);
-      EXPECT_EQ(slice.trees[i].share, first.trees[i].share);
-    }
+  ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(1));
+  const auto change = [&harness](const std::string& more) {
+    EXPECT_TRUE(Change(harness, MeshYaml(3, absl::StrCat(kAdam, more))).accepted) << more;
+    return SlicesSentTo(harness, 1).back();
+  };
+  for (const uint32_t root : {2, 3}) {
+    const PolicySlice slice = change(absl::StrCat("topology: {planner: star, root: n", root, "}\n"));
+    ASSERT_THAT(slice.trees, SizeIs(1));
+    EXPECT_EQ(slice.trees[0].root, NodeId(root));
   }
-  EXPECT_NE(SlicesSentTo(harness, 1)[1].trees, first.trees);
-  EXPECT_THAT(Status(harness), HasSubstr(R"("roots_fixed":true)"));
-  EXPECT_THAT(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "topology: {roots: 1}\n"))).text,
-              HasSubstr("topology.roots cannot change while the job runs"));
-  EXPECT_THAT(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "chunks: {max_elements: 10}\n"))).text,
-              HasSubstr("chunks.max_elements cannot change while the job runs"));
+  const PolicySlice slice = change("topology: {planner: fapt, roots: 3}\nchunks: {max_elements: 10}\n");
+  EXPECT_THAT(slice.trees, SizeIs(3));
+  EXPECT_EQ(slice.chunk_max_elements, 10);
+}
+
+TEST(SchedulerPolicyTest, ASlowLinkMovesTheRootUnderAnOptimizer) {
+  SchedulerHarness harness(MeshOverlay(3, absl::StrCat(kAdam, "topology: {planner: fapt, roots: 1}\n")));
+  harness.JoinAll(3);
+  const NodeId first = SlicesSentTo(harness, 1).at(0).trees.at(0).root;
+  for (const auto& [from, to] : {std::pair(1, 2), {2, 1}, {1, 3}, {3, 1}}) {
+    Measure(harness, from, static_cast<uint32_t>(to), 10);
+  }
+  harness.Advance(absl::Seconds(6), {1, 2, 3});
+  ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(2));
+  EXPECT_EQ(first, NodeId(1));
+  EXPECT_NE(SlicesSentTo(harness, 1)[1].trees.at(0).root, first);
 }
 
 TEST(SchedulerReconfigureTest, TakesEffectWithTheNextPolicy) {

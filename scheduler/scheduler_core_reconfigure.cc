@@ -53,7 +53,7 @@ absl::StatusOr<SchedulerCore::Reconfiguration> SchedulerCore::CheckReconfigurati
   absl::StatusOr<OverlayConfig> overlay = ParseOverlay(wanted.text.yaml, wanted.text.file_name);
   if (!overlay.ok()) return overlay.status();
   if (absl::Status status = ValidateForJob(*overlay); !status.ok()) return status;
-  absl::StatusOr<std::vector<std::string>> changes = CompareOverlays(overlay_, *overlay, KeepsStateAtRoots());
+  absl::StatusOr<std::vector<std::string>> changes = CompareOverlays(overlay_, *overlay);
   if (!changes.ok()) return changes.status();
   if (absl::Status status = keys_.CheckChunks(overlay->chunks.max_elements); !status.ok()) return status;
   wanted.believed = MakeNetworkView(*overlay);
@@ -69,7 +69,7 @@ void SchedulerCore::PlanReconfiguration() {
   reconfiguration_->is_planning = true;
   LinkTable links = links_;
   links.Believe(reconfiguration_->believed);
-  StartPlan(policies_.Current()->members, links.View(), KeepRoots(reconfiguration_->planner_config),
+  StartPlan(policies_.Current()->members, links.View(), reconfiguration_->planner_config,
             absl::StrCat("a reconfiguration with ", reconfiguration_->text.file_name, ": ", reconfiguration_->changes));
 }
 

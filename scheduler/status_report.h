@@ -48,7 +48,7 @@ struct StatusSources {
 // Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `bound_ratio` (that rate over
 // `bound_mbps`; null for a single node), `policy_reason` (why it was made),
 // `predicted_round_seconds` (what a round takes by the last planning; null while the model's size is unknown),
-// `roots_fixed`, `live_policies` (versions that still govern rounds), `policies_taken_back`
+// `live_policies` (versions that still govern rounds), `policies_taken_back`
 // (since the start, because rounds were slower under them), `auxiliary_share` (of all bytes that nodes have
 // sent, the part on detours; 0 before the first) and `slowest_link`
 // {`from`, `to`, `mbps`, `busy_share`}: the link that was busy for the largest part of the last round, as its sender
