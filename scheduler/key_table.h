@@ -1,5 +1,5 @@
 // The key table: names and sizes of the tensors, in the order in which they were first initialised. Ids count from 1,
-// without gaps, and the version is the number of keys. Thread-compatible; owned by the core.
+// without gaps, and the version is the number of keys. Thread-compatible; owned by KeyRegistrar.
 #ifndef BANYAN_SCHEDULER_KEY_TABLE_H_
 #define BANYAN_SCHEDULER_KEY_TABLE_H_
 
