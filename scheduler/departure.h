@@ -1,5 +1,6 @@
 // Decides whether the job can go on after a member has left it on purpose. It can, as long as no other member waits for
-// what the one that left will never do. Time is handed in. Thread-compatible; owned by the core.
+// a round or a barrier that the one that left will never take part in. Time is handed in. Thread-compatible; owned by
+// the core.
 //
 // Invariants:
 // - The first departure counts; later ones change nothing.
@@ -24,7 +25,7 @@ namespace banyan {
 
 class Departure {
  public:
-  // What members may wait for. The references must outlive the call.
+  // The tables that tell which rounds and barriers members wait for. The references must outlive the call.
   struct Waits {
     const KeyTable& keys;
     const RoundBook& rounds;

@@ -31,7 +31,7 @@ class JobRestorer {
   // REQUIRES: `state` comes from ReplayStateRecords for this job and its nodes.
   explicit JobRestorer(RecoveredState state) : state_(std::move(state)) {}
 
-  // Whether the job was running; if not, only RestoreNodes has something to do.
+  // Returns whether the job was running; if not, only RestoreNodes has something to do.
   bool is_running() const { return state_.is_running(); }
   // The links that were measured when the newest policy was made. REQUIRES: is_running().
   const std::vector<NetworkLink>& measured() const { return state_.policies.back().measured; }

@@ -24,7 +24,7 @@
 
 namespace banyan {
 
-// What an operator wants for the running job. It fits the job; whether there is such a plan is not known yet.
+// A change that an operator wants for the running job. It fits the job, but need not have a plan.
 struct Reconfiguration {
   OverlayConfig overlay;
   NetworkView believed;
@@ -46,7 +46,7 @@ class Reconfigurator {
   // Takes what the operator on `connection` wants, or refuses it. True when it is pending now.
   bool Request(ConnectionId connection, const Reconfigure& message);
   bool is_pending() const { return pending_.has_value(); }
-  // Whether the plan for it is being made.
+  // Returns whether the plan for it is being made.
   bool is_planning() const { return is_planning_; }
 
   // The pending one, whose plan is made from now on. REQUIRES: one is pending.

@@ -71,7 +71,7 @@ class Replanner {
   Replanner(const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config, const KeyTable* keys,
             const PublishedPolicies* policies);
 
-  // What happens.
+  // Inputs: what happened.
 
   // Takes the measurements of links that leave `from`. INVALID_ARGUMENT names what is wrong with one of them.
   absl::Status OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
@@ -88,7 +88,7 @@ class Replanner {
   // The job goes on under another overlay, for which PlanForReconfiguration has planned; OnAdopted follows.
   void OnReconfigured(Timestamp now, const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config);
 
-  // What to plan.
+  // Plans.
 
   // Looks for a reason to plan again: kPlan, kPostpone or kNone. REQUIRES: a policy is in use.
   PlanDecision Look(Timestamp now);
@@ -114,7 +114,7 @@ class Replanner {
   // The nodes that the plan is for. REQUIRES: one is being made.
   const std::vector<NodeId>& planned_members() const { return plan_->members; }
   const LinkTable& links() const { return links_; }
-  // What a round is predicted to take under the policy in use; 0 while that is unknown.
+  // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }
   uint64_t policies_taken_back() const { return trial_.taken_back(); }
 
@@ -155,7 +155,7 @@ class Replanner {
   PolicyTrial trial_;
   ComputationId last_computation_;
   std::optional<Plan> plan_;
-  NetworkView published_view_;  // what the policy in use was published with
+  NetworkView published_view_;  // with which the policy in use was published
   absl::Duration predicted_round_;
 };
 

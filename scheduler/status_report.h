@@ -18,7 +18,7 @@
 
 namespace banyan {
 
-// What the snapshot is made from; everything outlives the call.
+// The sources of the snapshot; everything outlives the call.
 struct StatusSources {
   std::string job;
   std::string state;  // waiting, planning, running, failed, ended
