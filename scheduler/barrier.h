@@ -19,16 +19,17 @@ class Barrier {
     kTooFar,     // the node cannot have passed the barriers before: refused
   };
 
-  // Which barrier comes next; above 0 after a restart.
+  // `next` is the barrier that comes next; above 0 after a restart.
   explicit Barrier(uint64_t next = 0) : next_(next) {}
 
-  // REQUIRES: all who have entered are among the members that are counted; see Drop.
+  // Notes that a node has entered. REQUIRES: all nodes that have entered are among the `member_count` members; see
+  // Drop.
   Outcome Enter(NodeId node, uint64_t barrier, size_t member_count);
-  // The node is no longer counted: it has not entered the next one.
+  // Forgets that the node has entered the next one.
   void Drop(NodeId node) { entered_.erase(node); }
 
   uint64_t next() const { return next_; }
-  // Who waits for the others to enter the next one.
+  // Returns the nodes that have entered the next one and wait for the others.
   const std::set<NodeId>& entered() const { return entered_; }
 
  private:

@@ -1,6 +1,10 @@
-// Which policy governs which round of which key: the table that answers topology requests (NETSTORM, section VII-A: the
-// first request fixes the answer for all). A binding may cover several rounds, the lease. Rounds that are closed
-// everywhere are forgotten, so the table holds open rounds only. Thread-compatible; owned by RoundBook.
+// The table that says which policy governs which round of which key. It answers topology requests: the first request
+// fixes the answer for all (NETSTORM, section VII-A). Thread-compatible; owned by RoundBook.
+//
+// Invariants:
+// - A round is in at most one lease. A lease covers consecutive rounds of one key under one policy.
+// - Round 0 and broadcasts have leases of one round.
+// - Only open rounds are kept: a lease goes when its last round is closed everywhere.
 #ifndef BANYAN_SCHEDULER_BINDINGS_H_
 #define BANYAN_SCHEDULER_BINDINGS_H_
 
@@ -29,21 +33,20 @@ class Bindings {
   explicit Bindings(uint32_t lease_rounds) : lease_rounds_(lease_rounds) {}
 
   std::optional<Binding> Find(KeyId key, Round round) const;
-  // Remembers what the first asker wants of the round; what another one said earlier if it was something else.
+  // Remembers the kind that the first asker wants. Returns the first asker and its kind if `kind` is another one.
   std::optional<KindClash> NoteKind(KeyId key, Round round, RoundKind kind, NodeId node);
-  // Binds the round and as many after it as the lease covers: none for round 0 and broadcasts, and never a bound one.
-  // REQUIRES: the round is not bound.
+  // Binds the round and those after it that the lease covers, up to the next bound one. REQUIRES: the round is not
+  // bound.
   Binding Bind(KeyId key, Round round, RoundKind kind, PolicyVersion policy);
-  // Puts back what was read from the state records. False when it overlaps another binding or its rounds are in
-  // disorder.
+  // Puts a binding of the state records back. False when it overlaps another one or its rounds are in disorder.
   bool Restore(const Binding& binding);
-  // The round is closed everywhere.
+  // Forgets a round that is closed everywhere.
   void Forget(KeyId key, Round round);
 
-  // The oldest policy that governs a round of the table; empty for an empty table.
+  // Returns the oldest policy that governs a round of the table; empty for an empty table.
   std::optional<PolicyVersion> OldestPolicy() const;
 
-  // Leases in the table.
+  // Returns the number of leases.
   size_t size() const { return size_; }
 
  private:

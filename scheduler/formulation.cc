@@ -21,7 +21,7 @@ bool IsStale(const Route& route, const NetworkView& published, const NetworkView
   return high > kStaleRateFactor * low;
 }
 
-// What nodes are told of a detour that has no part in the plan matters little.
+// The rate of an auxiliary path matters little if it has no part in the plan.
 bool IsStale(const Policy& policy, const NetworkView& published, const NetworkView& view) {
   const auto is_stale = [&](const Route& route) { return IsStale(route, published, view); };
   return std::any_of(policy.routes.begin(), policy.routes.end(), is_stale) ||
@@ -41,7 +41,8 @@ bool KnowsTime(const Policy& policy) {
   return policy.round_time > absl::ZeroDuration() && policy.round_time < absl::InfiniteDuration();
 }
 
-// How much faster the candidate is: 0.1 means by a tenth. Of rounds where the model's size is known.
+// Returns how much faster the candidate is: 0.1 means by a tenth. Compares round times once the model's size is known,
+// and rates before.
 double Gain(const Policy& current, const Policy& candidate) {
   if (KnowsTime(current) && KnowsTime(candidate)) {
     return absl::FDivDuration(current.round_time, candidate.round_time) - 1;
@@ -72,6 +73,8 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
     return Reason{"the model's size, which is known now", kLeastGainForModel};
   }
   if (!is_enabled_) return std::nullopt;
+  // A change beyond update_rate is planned for at once. One below it is not left out, as with the UPDATE_RATE of the
+  // NETSTORM paper: it is planned for at the end of the interval.
   const absl::Duration pause = std::min(kLeastReplanPause, interval_);
   if (update_rate_ > 0 && now >= last_plan_ + pause && links.ChangedBeyond(update_rate_)) {
     return Reason{absl::StrFormat("a link changed by more than %.3g%%", update_rate_ * 100), LeastGain(now, links)};

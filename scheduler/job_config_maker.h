@@ -1,4 +1,4 @@
-// What a joining node is told of the overlay file. Pure function.
+// Makes the configuration that a joining node gets from the overlay file. Pure function.
 #ifndef BANYAN_SCHEDULER_JOB_CONFIG_MAKER_H_
 #define BANYAN_SCHEDULER_JOB_CONFIG_MAKER_H_
 

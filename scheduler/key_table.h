@@ -1,5 +1,5 @@
 // The key table: names and sizes of the tensors, in the order in which they were first initialised. Ids count from 1,
-// without gaps, and the version is the number of keys. Thread-compatible; owned by the core.
+// without gaps, and the version is the number of keys. Thread-compatible; owned by KeyRegistrar.
 #ifndef BANYAN_SCHEDULER_KEY_TABLE_H_
 #define BANYAN_SCHEDULER_KEY_TABLE_H_
 
@@ -26,7 +26,7 @@ class KeyTable {
 
   // INVALID_ARGUMENT names a key that would need too many chunks of this size.
   absl::Status CheckChunks(int64_t chunk_max_elements) const;
-  // Of later keys. REQUIRES: CheckChunks is OK.
+  // Judges later keys by chunks of this size. REQUIRES: CheckChunks is OK.
   void UseChunks(int64_t chunk_max_elements) { chunk_max_elements_ = chunk_max_elements; }
 
   KeyTableVersion version() const { return KeyTableVersion(keys_.size()); }
@@ -34,7 +34,7 @@ class KeyTable {
   // These require that the keys exist; `source` is what the rows give as the node whose values round 0 takes.
   const std::string& NameOf(KeyId key) const;
   int64_t ElementsOf(KeyId key) const;
-  // Of all keys, in order.
+  // Returns the elements of each key, in order of KeyId.
   std::vector<int64_t> Elements() const;
   int64_t ElementsOfAll() const;
   std::vector<KeySlice> Rows(KeyId first, KeyId last, NodeId source) const;

@@ -1,5 +1,5 @@
-// Which part of the time that a user gives a round (`controller: budget`) each link of a policy may take, so that the
-// round as a whole takes no longer: half of it for the way up, half for the way down, each shared between the links of
+// Divides the time that a user gives a round (`controller: budget`) among the links of a policy, so that the whole
+// round takes no longer. Half of it is for the way up, half for the way down. Each half is shared between the links of
 // every tree as compression/control/budget_share.h says. Pure function.
 #ifndef BANYAN_SCHEDULER_LINK_BUDGETS_H_
 #define BANYAN_SCHEDULER_LINK_BUDGETS_H_
@@ -16,13 +16,12 @@
 
 namespace banyan {
 
-// By the ends of a link, in (0, 1]; links without an entry have 1.
+// The part of the round's time that a link may take, by its ends, in (0, 1]; links without an entry have 1.
 using LinkBudgets = std::map<std::pair<NodeId, NodeId>, double>;
 
-// Empty when no rule has a budget; of several rules the first one's is shared, the others have the same parts of
-// theirs. A link that several trees use has the least of what they leave it. `tensor_elements` are those of the job,
-// empty while they are not known: then all links are taken to be too slow for them. REQUIRES: the policy is valid for
-// the view.
+// Returns the parts of all links; empty when no rule has a budget. The first rule's budget is divided, and other rules'
+// budgets have the same parts. A link that several trees use gets the least of their parts. `tensor_elements` are those
+// of the job; while they are unknown (empty) all links count as too slow. REQUIRES: the policy is valid for the view.
 LinkBudgets MakeLinkBudgets(const Policy& policy, const NetworkView& view, const CompressionConfig& compression,
                             absl::Span<const int64_t> tensor_elements);
 

@@ -1,9 +1,12 @@
-// The network collector (NETSTORM, section VIII-B): what is known of each directed link of the overlay, from the
-// configuration at first and from the nodes' measurements later. Time is handed in. Thread-compatible; owned by the
-// core.
+// The network collector (NETSTORM, section VIII-B): the rate and delay of each directed link of the overlay. They come
+// from the configuration at first, and from the nodes' measurements later. Time is handed in. Thread-compatible; owned
+// by Replanner.
 //
-// A value is never forgotten: without new samples it only grows old, and status says so. Its entries are the overlay's
-// links, so nothing that a node sends makes it grow. Noise is averaged away and changes are taken soon (RateFilter).
+// Invariants:
+// - Its entries are the overlay's links: nothing that a node sends makes it grow.
+// - A value is never forgotten. Without new samples it only grows old, and status says so.
+// - A sample of a sender that was not always busy, or that a host's cap held back, never lowers a rate.
+// - Noise is averaged away, and a change is taken within a few samples (RateFilter).
 #ifndef BANYAN_SCHEDULER_LINK_TABLE_H_
 #define BANYAN_SCHEDULER_LINK_TABLE_H_
 
@@ -23,14 +26,14 @@
 
 namespace banyan {
 
-// What no link between data centres has: measurements beyond are of a broken clock or a broken node, and are refused.
-// The bounds are absolute, since a belief may be wrong by any factor: a link that nobody describes has a default.
+// Bounds of a measurement. No link between data centres is beyond them: a broken clock or node is, and is refused. They
+// are absolute, since the configured rate may be wrong by any factor: a link that nobody describes has a default.
 inline constexpr double kLowestLinkBps = 1e3;
 inline constexpr double kHighestLinkBps = 1e12;
 inline constexpr absl::Duration kLongestLinkDelay = absl::Seconds(10);
-// From this age on status calls a value old: links that carry nothing are measured by a real chunk far more often.
+// Status calls a value old from this age on. Even links that carry nothing are measured far more often.
 inline constexpr absl::Duration kOldAfter = absl::Minutes(2);
-// A link that reaches this part of what a host's cap leaves it is held back by the cap and may well be faster.
+// A link that reaches this part of what a host's cap leaves to it counts as held back by the cap. It may be faster.
 inline constexpr double kHeldByCap = 0.5;
 
 class LinkTable {
@@ -39,45 +42,45 @@ class LinkTable {
     explicit Entry(const NetworkLink& believed) : link(believed), rate(believed.throughput_bps) {}
 
     NetworkLink link;
-    RateFilter rate;                      // what link.throughput_bps comes from
-    std::optional<Timestamp> sampled_at;  // of what is in `link`; empty when believed or from before a restart
-    // Of the last report, for status; empty before the first.
+    RateFilter rate;                      // the source of link.throughput_bps
+    std::optional<Timestamp> sampled_at;  // of the value in `link`; empty when believed or from before a restart
+    // The last report, for status; empty before the first.
     std::optional<LinkMeasurement> reported;
   };
 
   explicit LinkTable(NetworkView believed);
 
-  // Takes the measurements of links that leave `from`. Two kinds of samples may raise the known rate and never lower
-  // it: of a sender that was not always busy, since idle time looks like a slow link, and of a link that a host's cap
-  // held back. The delay counts in any case. INVALID_ARGUMENT names a link that does not exist or a measurement out of
-  // bounds; what else the report says is taken.
+  // Takes the measurements of links that leave `from`. A sample of a sender that was not always busy may raise the
+  // rate, never lower it: it shows what the sender had to send, and not what the link can carry. The same holds for a
+  // link that a host's cap held back. The delay counts in any case. INVALID_ARGUMENT names the first link that does not
+  // exist or measurement that is out of bounds; the others are taken.
   absl::Status Accept(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
 
-  // What is known now.
+  // Returns the links with the values that are known now.
   NetworkView View() const;
-  // By (from, to).
+  // Returns the links by (from, to).
   const std::vector<Entry>& entries() const { return entries_; }
   const NetworkView& believed() const { return believed_; }
-  // Empty for a belief and for what was measured before a restart.
+  // Returns the age of a value; empty when believed or measured before a restart.
   std::optional<absl::Duration> AgeOf(const Entry& entry, Timestamp now) const;
-  // Measured, but longer than kOldAfter ago, or before a restart.
+  // Returns whether a value was measured longer than kOldAfter ago, or before a restart.
   bool IsOld(const Entry& entry, Timestamp now) const;
 
-  // What the caps of hosts leave of links under the policy in use (topology/capped_rates.h).
+  // Takes what the caps of hosts leave to each link under the policy in use (topology/capped_rates.h).
   void SetCappedRates(CappedRates rates) { capped_rates_ = std::move(rates); }
 
-  // From now on changes count against what is known now: it is what the plan is made from.
+  // Counts changes against today's values from now on: a plan is made from them.
   void MarkPlanned();
-  // Whether the rate of a link has changed by more than this fraction since MarkPlanned: of the smaller of the two
-  // values, so that a drop to a half and a doubling both are 1.
+  // Returns whether the rate of a link has changed by more than `fraction` since MarkPlanned. The change is relative to
+  // the smaller value, so that a drop to a half and a doubling both are 1.
   bool ChangedBeyond(double fraction) const;
-  // When samples last told that a link has another rate than before, and not only noise.
+  // Returns when samples last showed that a link's rate has changed, noise apart.
   std::optional<Timestamp> last_change() const { return last_change_; }
 
   // Takes the measured links of a state record read back.
   void Restore(const std::vector<NetworkLink>& measured);
-  // Takes another configuration with the same nodes and links. What was measured stays, except on links whose belief
-  // has changed: the user knows something new.
+  // Takes another configuration with the same nodes and links. Measured values stay, except on links whose configured
+  // values have changed: there the operator knows better.
   void Believe(NetworkView believed);
 
  private:
@@ -93,10 +96,10 @@ class LinkTable {
   std::optional<Timestamp> last_change_;
 };
 
-// The links of a view whose values were measured.
+// Returns the links of a view whose values were measured.
 std::vector<NetworkLink> MeasuredLinks(const NetworkView& view);
 
-// `believed` with the values of these links in place of its own; links that it does not have are left out.
+// Returns `believed` with the values of `measured` in place of its own. Links that it does not have are left out.
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured);
 
 }  // namespace banyan

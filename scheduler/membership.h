@@ -1,6 +1,10 @@
-// Who belongs to the job: the nodes of the overlay, which of them have joined under which incarnation and on which
-// connection, and who has been silent too long. NodeIds are positions in the overlay, from 1. Before the job starts
-// nodes come and go; after it, its members are fixed. Thread-compatible; owned by the core.
+// The table of the overlay's nodes: which of them have joined, under which incarnation and on which connection, and
+// which have been silent too long. Thread-compatible; owned by JobMembers.
+//
+// Invariants:
+// - NodeIds are positions in the overlay, from 1, and never change.
+// - Before the job starts nodes come and go; after that its members are fixed.
+// - A connection belongs to one node, and a node has one connection at most.
 #ifndef BANYAN_SCHEDULER_MEMBERSHIP_H_
 #define BANYAN_SCHEDULER_MEMBERSHIP_H_
 
@@ -64,26 +68,27 @@ class Membership {
   explicit Membership(Options options);
 
   JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
-  // Whether this very start of the node has been accepted before.
+  // Returns whether this very start of the node has been accepted before.
   bool Knows(const banyan::Join& join) const;
-  // Any message of a node is a sign of life. True when it had been silent and is back.
+  // Notes a sign of life, which any message is. True when the node had been silent and is back.
   bool Hear(Timestamp now, NodeId node);
   void Disconnect(ConnectionId connection);
-  // The node goes on purpose: before the start it is absent again, afterwards it has left. Its connection stays.
+  // Notes that the node goes on purpose: before the start it is absent again, afterwards it has left. Its connection
+  // stays.
   void Leave(NodeId node);
-  // The joined are now the members, and nobody else can join.
+  // Makes the joined nodes the members. Nobody else can join from now on.
   void Start();
   bool started() const { return started_; }
 
-  // State records read back: a node that was known, and who the members of the running job are.
-  // `is_spent`: this start of the node belonged to a job that has ended, and cannot join another.
+  // Take state records read back: a node that was known, and the members of the running job. `is_spent`: this start of
+  // the node belonged to a job that has ended, and cannot join another.
   void Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent);
   void RestoreStarted(Timestamp now, const std::vector<NodeId>& members);
 
-  // Nodes that have just been silent for lost_after; they are kSilent then. Looks once more, a heartbeat later, when it
-  // is itself late: what the scheduler slept through is no silence of the nodes.
+  // Makes nodes kSilent that have not been heard for lost_after, and returns them. If the call is itself late it looks
+  // once more, a heartbeat later: what the scheduler slept through is no silence of the nodes.
   std::vector<NodeId> TakeSilent(Timestamp now);
-  // When TakeSilent wants to be called.
+  // Returns when TakeSilent wants to be called.
   Timestamp NextCheck() const;
 
   std::optional<NodeId> NodeOn(ConnectionId connection) const;
@@ -92,12 +97,12 @@ class Membership {
   const std::vector<Member>& all() const { return members_; }
   bool Contains(NodeId node) const { return node.value() >= 1 && node.value() <= members_.size(); }
   size_t joined() const { return joined_; }
-  // Whether the job has started and all its members have left.
+  // Returns whether the job has started and all its members have left.
   bool AllLeft() const;
   size_t start_with() const { return options_.start_with; }
-  // In rising order; the joined ones before the start.
+  // Returns the members in rising order; before the start the joined nodes.
   std::vector<NodeId> Members() const;
-  // Names of those that the job waits for, kMaxWaitingForNames at most.
+  // Returns the names of those that the job waits for, kMaxWaitingForNames at most.
   std::vector<std::string> WaitingFor() const;
 
  private:

@@ -17,7 +17,7 @@ class NodeReports {
   // allow, or for names that are too long or not printable.
   absl::Status Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count);
 
-  // nullptr before the first.
+  // Returns the node's last report; nullptr before the first.
   const NodeReport* Find(NodeId node) const;
 
  private:

@@ -1,6 +1,9 @@
-// Collects the actions of a step and holds messages back until every record that was made before them is durable:
-// whoever hears of a binding, a key or a term can rely on it after a restart of the scheduler. Thread-compatible; owned
-// by the core.
+// Collects the actions of a step. Thread-compatible; owned by SchedulerContext.
+//
+// Invariants:
+// - A message leaves when every record that was made before it is durable: whoever hears of a binding, a key or a term
+//   can rely on it after a restart of the scheduler. Urgent messages wait only for the first record, the term.
+// - Messages that wait leave in their order.
 #ifndef BANYAN_SCHEDULER_OUTBOX_H_
 #define BANYAN_SCHEDULER_OUTBOX_H_
 
@@ -20,14 +23,14 @@ namespace banyan {
 
 class Outbox {
  public:
-  // Records are numbered from 1 upwards. The first one is the scheduler's term.
+  // Asks for a record to be made durable. Records are numbered from 1 upwards; the first one is the scheduler's term.
   void Persist(std::string bytes);
-  // Lets go what waited for it. An unknown record changes nothing.
+  // Sends the messages that waited for the record, which is durable now. An unknown record changes nothing.
   void Persisted(RecordId record);
 
-  // Sent when all records so far are durable, in order.
+  // Sends when all records so far are durable, in order.
   void Send(ConnectionId connection, Message message);
-  // For messages that reveal nothing but the term: a slow disk must not look like a dead scheduler.
+  // Sends a message that reveals nothing but the term: a slow disk must not look like a dead scheduler.
   void SendUrgent(ConnectionId connection, Message message);
   void StartComputation(ComputationId id, std::unique_ptr<Computation> computation);
   void Log(LogLevel level, std::string text);
@@ -37,7 +40,7 @@ class Outbox {
   void DropHeld() { held_.clear(); }
   size_t held_messages() const { return held_.size(); }
 
-  // The actions since the last call.
+  // Returns the actions since the last call.
   Actions Take();
 
  private:

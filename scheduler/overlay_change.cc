@@ -19,8 +19,6 @@ constexpr int64_t kBytesPerElement = 4;
 constexpr int64_t kChunksByDefault = 64;
 
 constexpr char kRestart[] = "put it back, or stop the job and start it with the new file";
-constexpr char kOptimizer[] =
-    "the roots keep the optimizer's state, and moving it is not possible while the job runs; put it back";
 
 std::string Text(const std::string& value) { return value.empty() ? "(none)" : value; }
 std::string Text(bool value) { return value ? "true" : "false"; }
@@ -105,15 +103,10 @@ void CompareLinks(const OverlayConfig& was, const OverlayConfig& is, Comparison&
   }
 }
 
-void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, bool roots_fixed, Comparison& comparison) {
+void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, Comparison& comparison) {
   comparison.Free<std::string>("topology.planner", was.planner, is.planner);
-  if (roots_fixed) {
-    comparison.Fixed("topology.roots", was.roots, is.roots, kOptimizer);
-    comparison.Fixed("topology.root", was.root, is.root, kOptimizer);
-  }
   comparison.Free("topology.roots", was.roots, is.roots);
   comparison.Free("topology.root", was.root, is.root);
-  if (roots_fixed) comparison.Fixed("topology.shares", was.shares, is.shares, kOptimizer);
   comparison.Free("topology.shares", was.shares, is.shares);
   comparison.Free("topology.k", was.arity, is.arity);
   comparison.Free("topology.update_seconds", was.update_interval, is.update_interval);
@@ -123,9 +116,8 @@ void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, bool r
   }
 }
 
-void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, bool roots_fixed, Comparison& comparison) {
+void CompareChunks(const OverlayConfig& was, const OverlayConfig& is, Comparison& comparison) {
   const int64_t elements = is.chunks.max_elements;
-  if (roots_fixed) comparison.Fixed("chunks.max_elements", was.chunks.max_elements, elements, kOptimizer);
   comparison.Free("chunks.max_elements", was.chunks.max_elements, elements);
   comparison.Free("chunks.min_elements", was.chunks.min_elements, is.chunks.min_elements);
   const int64_t by_default = kChunksByDefault * was.chunks.max_elements * kBytesPerElement;
@@ -155,8 +147,7 @@ void CompareMembership(const MembershipConfig& was, const MembershipConfig& is, 
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted,
-                                                         bool roots_fixed) {
+absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted) {
   Comparison comparison;
   comparison.Fixed("job", running.job, wanted.job);
   comparison.Fixed("scheduler.address", running.scheduler.address, wanted.scheduler.address);
@@ -164,7 +155,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   CompareNodes(running, wanted, comparison);
   if (comparison.refused()) return comparison.Take();
   CompareLinks(running, wanted, comparison);
-  CompareTopology(running.topology, wanted.topology, roots_fixed, comparison);
+  CompareTopology(running.topology, wanted.topology, comparison);
   comparison.Free("awareness.enabled", running.awareness.enabled, wanted.awareness.enabled);
   comparison.Free("awareness.probe_chunk_bytes", running.awareness.probe_chunk_bytes,
                   wanted.awareness.probe_chunk_bytes);
@@ -175,7 +166,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
                   wanted.multipath.primary_busy_bound);
   comparison.Free("multipath.auxiliary_queue_length", running.multipath.auxiliary_queue_length,
                   wanted.multipath.auxiliary_queue_length);
-  CompareChunks(running, wanted, roots_fixed, comparison);
+  CompareChunks(running, wanted, comparison);
   if (running.aggregation != wanted.aggregation) {
     comparison.Refuse("aggregation", "its op or a parameter of it differs");
   }

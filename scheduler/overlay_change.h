@@ -1,4 +1,5 @@
-// What `banyan reconfigure` may change while a job runs, and what differs between two overlay files. Pure function.
+// Compares the overlay of a running job with the one that `banyan reconfigure` brings, and says whether the job can
+// change to it. Pure function.
 #ifndef BANYAN_SCHEDULER_OVERLAY_CHANGE_H_
 #define BANYAN_SCHEDULER_OVERLAY_CHANGE_H_
 
@@ -10,13 +11,11 @@
 
 namespace banyan {
 
-// The differences, one line each, such as "topology.planner: fapt -> star"; none when both say the same. These may
-// differ: topology, awareness, multipath, chunks, and what is believed of the links that exist. With
-// `roots_fixed` the roots, the shares and the chunk size may not.
+// Returns the differences, one line each, such as "topology.planner: fapt -> star"; none when both say the same. These
+// may differ: topology, awareness, multipath, chunks, and the configured rates, delays and losses of existing links.
 //
 // FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay.
-absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted,
-                                                         bool roots_fixed);
+absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted);
 
 }  // namespace banyan
 

@@ -20,27 +20,27 @@ namespace banyan {
 
 class PlanComputation : public Computation {
  public:
-  // The policy in use on the view.
+  // The policy in use, valued on the view.
   struct InUse {
-    Policy as_published;  // as the nodes know it (ValueAsPublished in topology/policy_value.h)
-    Policy refreshed;     // with the shares of trees and detours that suit the view
+    Policy as_published;  // with the shares and rates that nodes know (ValueAsPublished in topology/policy_value.h)
+    Policy refreshed;     // with the shares of trees and auxiliary paths that suit the view
   };
 
-  // Plans for these nodes of the view, and values there the policy of these nodes that is in use, if any, and one that
-  // was in use before it, if any.
+  // Plans for the nodes `members` of `view`. Values on it the policy that is in use among them, and the former one that
+  // may come back, if there are any.
   PlanComputation(NetworkView view, std::vector<NodeId> members, PlannerConfig config,
                   std::optional<Policy> in_use = std::nullopt, std::optional<Policy> former = std::nullopt);
 
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run: the policy without its version, epoch and key table, with the tightest bound (RateBoundBps) for up
-  // to 32 nodes, or the planner's error. The one in use, refreshed, when the planner's is hardly better.
+  // After Run: the planned policy, or the planner's error. It lacks its version, epoch and key table. Up to 32 nodes it
+  // has the tightest bound (RateBoundBps). It is the one in use, refreshed, if the planner's is hardly better.
   absl::StatusOr<Policy> TakePolicy() { return std::move(policy_); }
   // After Run that gave a policy. REQUIRES: there is one in use.
   InUse TakeInUse() { return *std::move(in_use_); }
-  // After Run that gave a policy: what a round of the former one takes on the view, as nodes knew it. REQUIRES: there
-  // is a former one.
+  // After Run that gave a policy: how long a round of the former one takes on the view, as nodes knew it. REQUIRES:
+  // there is a former one.
   absl::Duration former_round_time() const { return former_->round_time; }
 
  private:

@@ -1,5 +1,5 @@
-// The policies that members run under, by version, each with the slices that its members got. Thread-compatible; owned
-// by the core.
+// The policies that are in force, by version, each with the slices that its members got. Thread-compatible; owned by
+// PolicyPublisher.
 #ifndef BANYAN_SCHEDULER_PUBLISHED_POLICIES_H_
 #define BANYAN_SCHEDULER_PUBLISHED_POLICIES_H_
 
@@ -20,23 +20,24 @@ namespace banyan {
 
 class PublishedPolicies {
  public:
-  // REQUIRES: as MakeSlices; the version is above all before it. `reason` says why the policy was made.
+  // Adds a policy, which was made from `view` because of `reason`. REQUIRES: as MakeSlices; its version is above all
+  // others.
   void Add(Policy policy, std::string reason, const NetworkView& view, const TransmissionSettings& transmission,
            const std::map<NodeId, NodeAddress>& addresses, const LinkBudgets& budgets = {});
   // Forgets the versions below `oldest`. True when there were any. REQUIRES: `oldest` is kept.
   bool Retire(PolicyVersion oldest);
 
-  // The newest one; nullptr before the first. Valid until the next Add.
+  // Returns the newest policy; nullptr before the first. Valid until the next Add.
   const Policy* Current() const;
-  // Why the newest one was made; empty before the first.
+  // Returns why the newest policy was made; empty before the first.
   std::string CurrentReason() const;
-  // Of no policy: 0.
+  // Returns the oldest version; 0 before the first.
   PolicyVersion Oldest() const;
   size_t size() const { return policies_.size(); }
-  // The smallest of the kept policies' chunk sizes. REQUIRES: there is one.
+  // Returns the smallest chunk size of all policies, in elements. REQUIRES: there is a policy.
   int64_t SmallestChunk() const;
   bool Contains(PolicyVersion version) const { return policies_.count(version) > 0; }
-  // The slices of one member, in order of version.
+  // Returns the slices of one member, in order of version.
   std::vector<const PolicySlice*> SlicesOf(NodeId member) const;
 
  private:

@@ -1,13 +1,16 @@
-// What a link's rate is, from samples of which each is a little off and some come after the link has changed: a mean
-// that follows slowly, until the samples say together that the rate is another one. Thread-compatible; owned by
-// LinkTable.
+// Estimates a link's rate from noisy samples: a mean that follows slowly, until the samples show together that the link
+// has another rate. Thread-compatible; owned by LinkTable.
 //
-// A plan that loads many links fully rests on the unluckiest of their measurements, so noise must be averaged away; but
-// a change must not be. Page's cumulative sum test (Biometrika 41, 1954) tells one from the other: deviations beyond
-// kSlack of the usual one are summed up, for each side by itself, from the last time that there was nothing to sum up,
-// and when the sum exceeds kAlarm of the usual ones, the rate is the mean of the samples since then. With noise of 10 %
-// a link that doubles is seen within three samples and one that changes by half within four; with noise of 1 % a change
-// by a third is seen at once. Deviations are of logarithms, so that a doubling is as far as a halving.
+// Why: a plan that loads many links fully suffers from the worst of their measurements, so noise must be averaged away.
+// A change must not be. Page's cumulative sum test (Biometrika 41, 1954) tells one from the other:
+// 1. A deviation is the difference of the logarithms of sample and mean, so that a doubling is as far as a halving.
+// 2. What deviations exceed kSlack times the usual one by is summed up, for each side by itself.
+// 3. When a sum exceeds kAlarm times the usual deviation, the link has changed. Its rate is the mean of the samples
+// since
+//    that sum was last 0.
+//
+// With noise of 10 % a link that doubles is found within three samples, and one that changes by half within four. With
+// noise of 1 % a change by a third is found at once.
 #ifndef BANYAN_SCHEDULER_RATE_FILTER_H_
 #define BANYAN_SCHEDULER_RATE_FILTER_H_
 
@@ -17,24 +20,24 @@ namespace banyan {
 
 class RateFilter {
  public:
-  // Factors of the usual deviation.
+  // Both are factors of the usual deviation.
   static constexpr double kSlack = 1;
   static constexpr double kAlarm = 5;
-  // The usual deviation is learned, from the first of these on; it is never taken to be less than the second.
+  // The usual deviation is learned. It begins with kFirstDeviation and is never less than kLeastDeviation.
   static constexpr double kFirstDeviation = 0.1;
   static constexpr double kLeastDeviation = 0.02;
-  // The mean's weight of a sample is one part of so many, or of all since a change if these are fewer.
+  // The newest sample weighs 1 / kMostSamples in the mean, and more while there are fewer since the last change.
   static constexpr int kMostSamples = 30;
-  // After such a time without a sample what is known counts half, and half the sum is enough for a change.
+  // After this time without a sample the mean counts half, and half the sum is enough for a change.
   static constexpr absl::Duration kHalfLife = absl::Seconds(10);
 
   // `believed_bps`, above 0, counts like one sample.
   explicit RateFilter(double believed_bps) : rate_bps_(believed_bps) {}
 
-  // A sample, above 0, so long after the last one; what is known counts less and changes are more likely the longer
-  // that is. True when the link has changed.
+  // Takes a sample, above 0, that comes `since_last` after the last one. The longer that is, the less the mean counts,
+  // and the likelier a change. True when the link has changed.
   bool Add(double sample_bps, absl::Duration since_last);
-  // Likewise; the link has this rate or a higher one.
+  // Takes a sample that the link may exceed: it never lowers the rate. Otherwise like Add.
   bool AddLowerBound(double sample_bps, absl::Duration since_last);
 
   double rate_bps() const { return rate_bps_; }

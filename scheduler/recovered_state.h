@@ -1,4 +1,4 @@
-// What the state records of earlier starts say together. Pure function on values; thread-compatible.
+// The state that the records of earlier starts lead to, taken together. Pure function on values; thread-compatible.
 #ifndef BANYAN_SCHEDULER_RECOVERED_STATE_H_
 #define BANYAN_SCHEDULER_RECOVERED_STATE_H_
 
@@ -14,14 +14,14 @@
 namespace banyan {
 
 struct RecoveredState {
-  // Of all starts and jobs: nothing of these is used again.
+  // The last ones of all starts and jobs: none of them is used again.
   Term last_term;
   Epoch last_epoch;
   PolicyVersion last_policy;
   std::map<NodeId, NodeRecord> nodes;
   // Nodes whose last start belonged to a job that has ended.
   std::set<NodeId> spent_nodes;
-  // Of the job that was running; empty when it had not started or has ended.
+  // The job that was running; empty when it had not started or has ended.
   std::vector<PolicyRecord> policies;  // by rising version, long retired ones among them
   std::vector<RegisterKeys::Key> keys;
   std::vector<PolicyAnswer::Binding> bindings;
@@ -31,9 +31,9 @@ struct RecoveredState {
   bool is_running() const { return !policies.empty(); }
 };
 
-// DATA_LOSS names the record that is malformed or contradicts those before it, and FAILED_PRECONDITION one that does
-// not fit the job: another job's, or a node at another position in the overlay. `node_names` are those of the overlay,
-// in order.
+// Replays the records in order. `node_names` are those of the overlay, in order. DATA_LOSS names a record that is
+// malformed or contradicts those before it. FAILED_PRECONDITION names one that does not fit: it is of another job, or
+// of a node at another position in the overlay.
 absl::StatusOr<RecoveredState> ReplayStateRecords(const std::vector<std::string>& records, const std::string& job,
                                                   const std::vector<std::string>& node_names);
 

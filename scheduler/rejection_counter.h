@@ -1,5 +1,5 @@
 // Counts what peers sent in vain and says so in few enough lines that no peer can flood the log. Thread-compatible;
-// owned by the core.
+// owned by SchedulerContext.
 #ifndef BANYAN_SCHEDULER_REJECTION_COUNTER_H_
 #define BANYAN_SCHEDULER_REJECTION_COUNTER_H_
 

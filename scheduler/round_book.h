@@ -1,6 +1,11 @@
-// The rounds of the job: answers topology requests, hears that rounds are closed, and makes a key that runs too far
-// ahead wait. It changes no state that a message could reveal without telling the caller what to make durable first.
-// Thread-compatible; owned by the core.
+// The rounds of the job: binds each round of a key to a policy, answers the nodes that ask which one, and closes rounds
+// that all members have finished. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - A round is bound once, to one policy, for all members.
+// - A round is closed when every member has reported the same hash of its result.
+// - A key has at most window_rounds_ open rounds. Requests beyond wait, kMaxParkedRequests at most.
+// - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
 #ifndef BANYAN_SCHEDULER_ROUND_BOOK_H_
 #define BANYAN_SCHEDULER_ROUND_BOOK_H_
 
@@ -21,45 +26,45 @@
 
 namespace banyan {
 
-// What a request or a report leads to. A failure ends the job; the rest counts only without one.
+// The outcome of a request or a report. A failure ends the job; the rest counts only without one.
 struct RoundOutcome {
   struct Answer {
     NodeId node;
     std::vector<PolicyAnswer::Binding> bindings;
   };
   std::vector<PolicyAnswer::Binding> new_bindings;     // to make durable before the answers leave
-  std::vector<Answer> answers;                         // one per node at most
+  std::vector<Answer> answers;                         // at most one per node
   std::vector<ClosedEverywhere::Entry> closed;         // now; for every member
-  std::vector<ClosedEverywhere::Entry> closed_before;  // for the asker alone, who seems not to know
-  std::vector<std::string> rejections;                 // what was wrong with entries of the message
+  std::vector<ClosedEverywhere::Entry> closed_before;  // long ago; for the asker alone, which seems not to know
+  std::vector<std::string> rejections;                 // one for each entry that was wrong
   absl::Status failure;
 };
 
 class RoundBook {
  public:
-  // `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES: lease_rounds >= 1,
-  // rounds_in_flight >= 1.
+  // Begins without rounds. `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES:
+  // lease_rounds >= 1, rounds_in_flight >= 1.
   RoundBook(const KeyTable* keys, std::vector<std::string> node_names, uint32_t lease_rounds,
             uint32_t rounds_in_flight);
 
-  // From now on rounds are bound to this policy. The first round of a key that is bound to it is the first that it
-  // governs.
+  // Binds rounds to `policy`, of `member_count` members, from now on. The first round of a key that is bound to it is
+  // the first that it governs.
   void UsePolicy(PolicyVersion policy, size_t member_count);
-  // A member has left: nothing new is bound any more. Requests for it stay without an answer, since nodes ask ahead of
-  // time, too.
+  // Notes that a member has left: no other round is bound any more. Requests for one get no answer. That is no error,
+  // since nodes ask ahead of time.
   void SetDeparted() { has_departed_ = true; }
 
-  // Binds what is not bound yet. Fails the job with INVALID_ARGUMENT when two nodes want different kinds of the same
-  // round.
+  // Answers a node's request, and binds the rounds that are not bound yet. Fails the job with INVALID_ARGUMENT when two
+  // nodes want different kinds of the same round.
   RoundOutcome Request(NodeId node, const PolicyRequest& request);
-  // Unequal hashes fail the job with DATA_LOSS.
+  // Takes a node's report that it holds the results of rounds. Unequal hashes fail the job with DATA_LOSS.
   RoundOutcome Report(NodeId node, const RoundsClosed& report);
 
-  // State records read back. False when they contradict each other.
+  // Take state records read back. False when they contradict each other.
   bool RestoreBinding(const PolicyAnswer::Binding& binding) { return bindings_.Restore(binding); }
   bool RestoreClosed(const ClosedEverywhere::Entry& entry);
 
-  // The oldest policy that governs a round that is not closed everywhere; the one in use if there is none.
+  // Returns the oldest policy that governs an open round; the one in use if there is none.
   PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }
   bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
   Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }

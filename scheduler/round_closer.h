@@ -1,5 +1,9 @@
-// Hears from every member that it holds all results of a round, compares the hashes, and says when a round is closed
-// everywhere. Thread-compatible; owned by RoundBook, which lets only bound rounds in: that bounds the tallies.
+// Collects the members' reports that they hold all results of a round, compares the hashes, and closes the round when
+// the last one has come. Thread-compatible; owned by RoundBook.
+//
+// Invariants:
+// - A round closes once, when all members have reported the hash of the first reporter.
+// - Only bound rounds are reported (RoundBook), which bounds the tallies.
 #ifndef BANYAN_SCHEDULER_ROUND_CLOSER_H_
 #define BANYAN_SCHEDULER_ROUND_CLOSER_H_
 
@@ -28,14 +32,15 @@ class RoundCloser {
   };
 
   bool IsClosed(KeyId key, Round round) const;
-  // The oldest round of the key that is not closed everywhere.
+  // Returns the oldest round of the key that is not closed everywhere.
   Round FirstOpen(KeyId key) const;
 
-  // REQUIRES: the round is not closed. Repeated reports of a node with the same hash change nothing.
+  // Takes a node's report. Repeated reports of a node with the same hash change nothing. REQUIRES: the round is not
+  // closed.
   Outcome Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count);
-  // The first report of a round that is open and has one. REQUIRES: it has one.
+  // Returns the first report of an open round. REQUIRES: it has one.
   FirstReport FirstReportOf(KeyId key, Round round) const;
-  // Puts back what was read from the state records. False when it was closed already.
+  // Closes a round by the state records. False when it was closed already.
   bool Restore(KeyId key, Round round);
 
   size_t open_tallies() const { return tallies_.size(); }

@@ -2,25 +2,9 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "topology/overlay_yaml.h"
 
 namespace banyan {
-
-std::string MeshYaml(int count, const std::string& more) {
-  std::string yaml = "job: test\nscheduler: {address: 'tcp://127.0.0.1:7700'}\nnodes:\n";
-  for (int node = 1; node <= count; ++node) {
-    absl::StrAppend(&yaml, "  - {name: n", node, ", address: 'tcp://10.0.0.", node, ":7701'}\n");
-  }
-  return absl::StrCat(yaml, more);
-}
-
-OverlayConfig MeshOverlay(int count, const std::string& more) {
-  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MeshYaml(count, more), "test.yaml");
-  EXPECT_TRUE(overlay.ok()) << overlay.status();
-  return *std::move(overlay);
-}
 
 SchedulerHarness::SchedulerHarness(OverlayConfig overlay, std::vector<std::string> records)
     : core_(std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{records})),
@@ -51,15 +35,6 @@ void SchedulerHarness::Advance(absl::Duration duration, const std::vector<int>& 
       return;
     }
   }
-}
-
-Join SchedulerHarness::JoinOf(int node, uint64_t incarnation) {
-  Join join;
-  join.job = "test";
-  join.name = absl::StrCat("n", node);
-  join.address = absl::StrCat("tcp://10.0.0.", node, ":7701");
-  join.incarnation = Incarnation(incarnation);
-  return join;
 }
 
 void SchedulerHarness::JoinAll(int count) {

@@ -11,14 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/mesh_job.h"
 #include "scheduler/scheduler_core.h"
 
 namespace banyan {
-
-// Nodes n1..n<count> in a full mesh, with heartbeats of 1 s and 5 s until a node is lost; `more` is appended to the
-// YAML.
-OverlayConfig MeshOverlay(int count, const std::string& more = "");
-std::string MeshYaml(int count, const std::string& more = "");
 
 class SchedulerHarness {
  public:
@@ -34,10 +30,8 @@ class SchedulerHarness {
   // Lets time pass while the core gets no event at all.
   void Sleep(absl::Duration duration) { now_ = now_ + duration; }
 
-  static ConnectionId ConnectionOf(int node) {
-    return ConnectionId(kInboundConnection.value() + static_cast<uint64_t>(node));
-  }
-  static Join JoinOf(int node, uint64_t incarnation = 1);
+  static ConnectionId ConnectionOf(int node) { return MeshConnection(node); }
+  static Join JoinOf(int node, uint64_t incarnation = 1) { return MeshJoin(node, incarnation); }
   // Nodes 1..count join.
   void JoinAll(int count);
   // JoinAll, and then everything sent so far is forgotten.

@@ -13,7 +13,7 @@
 
 namespace banyan {
 
-// How to reach a node.
+// The address of a node, and the start of it that listens there.
 struct NodeAddress {
   std::string address;
   Incarnation incarnation;

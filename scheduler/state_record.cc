@@ -98,7 +98,6 @@ struct Encoder {
     filled.set_chunk_max_elements(policy.chunk_max_elements);
     filled.set_rate_bps(policy.rate_bps);
     filled.set_bound_bps(policy.bound_bps);
-    filled.set_roots_fixed(policy.roots_fixed);
     filled.set_detour_rate_bps(policy.detour_rate_bps);
     filled.set_round_time_ns(absl::ToInt64Nanoseconds(policy.round_time));
     FillCircumstances(record, filled);
@@ -199,7 +198,6 @@ absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
   policy.rate_bps = from.rate_bps();
   policy.bound_bps = from.bound_bps();
   if (std::isnan(policy.rate_bps) || std::isnan(policy.bound_bps)) return Malformed("a policy whose rate is no number");
-  policy.roots_fixed = from.roots_fixed();
   policy.detour_rate_bps = from.detour_rate_bps();
   policy.round_time = absl::Nanoseconds(std::max<int64_t>(0, from.round_time_ns()));
   PolicyRecord record;

@@ -1,5 +1,5 @@
-// What the scheduler makes durable, and the one place where those records become bytes and bytes become records.
-// Pure functions on values; thread-compatible.
+// The records that the scheduler makes durable, and the one place that encodes and decodes them. Pure functions on
+// values; thread-compatible.
 #ifndef BANYAN_SCHEDULER_STATE_RECORD_H_
 #define BANYAN_SCHEDULER_STATE_RECORD_H_
 
@@ -46,7 +46,8 @@ struct OverlayText {
   friend bool operator==(const OverlayText&, const OverlayText&) = default;
 };
 
-// A policy was made, and all that its slices and the next policy build on: a restarted scheduler goes on with it.
+// A policy was put into force. The record has all that its slices and the next policy build on, so that a restarted
+// scheduler goes on with it.
 struct PolicyRecord {
   Policy policy;
   std::string reason;  // why it was made
@@ -81,8 +82,8 @@ using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecor
                                  BarrierRecord, EndRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
-// DATA_LOSS says what is wrong with the bytes. Checks the form of each field; ReplayStateRecords checks what they say
-// together.
+// Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS
+// says what is wrong with the bytes.
 absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes);
 
 }  // namespace banyan

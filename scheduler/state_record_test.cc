@@ -26,7 +26,6 @@ Policy SamplePolicy() {
   policy.routes = {Route{NodeId(1), NodeId(4), {NodeId(1), NodeId(2), NodeId(4)}}};
   policy.auxiliary = {Route{NodeId(2), NodeId(4), {NodeId(2), NodeId(1), NodeId(4)}}};
   policy.chunk_max_elements = 65536;
-  policy.roots_fixed = true;
   policy.rate_bps = std::numeric_limits<double>::infinity();
   policy.detour_rate_bps = 1.1e8;
   policy.bound_bps = 1.25e8;

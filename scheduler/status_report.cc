@@ -182,7 +182,6 @@ void WritePolicy(const StatusSources& from, JsonWriter& json) {
       json.Null();
     }
     json.Name("policy_reason").String(from.policies.CurrentReason());
-    json.Name("roots_fixed").Boolean(policy->roots_fixed);
     json.Name("live_policies").Integer(from.policies.size());
     json.Name("policies_taken_back").Integer(from.policies_taken_back);
     WriteSlowestLink(from, json);

@@ -18,7 +18,7 @@
 
 namespace banyan {
 
-// What the snapshot is made from; everything outlives the call.
+// The sources of the snapshot; everything outlives the call.
 struct StatusSources {
   std::string job;
   std::string state;  // waiting, planning, running, failed, ended
@@ -37,23 +37,23 @@ struct StatusSources {
   uint64_t policies_taken_back = 0;
 };
 
-// Writes what `status --json` prints. Scripts read it, so its keys stay: `epoch`, `policy`, `trees`, `job`, `state`,
-// `error`, `term`, `waiting_for`, `planner`, `rate_mbps`, `bound_mbps`, `keys` [{`key`, `elements`, `closed_rounds`}],
-// `links` [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`}], and what the nodes report: in `nodes` [{`name`,
-// `id`, `state`, `address`, `heard_s`, `workers`, `round` (of its slowest key; null before the first), `step`, `loss`,
-// `sync_seconds`, `rejected_messages`, `memory` {what: bytes}}], in `links` `bytes`, `resent_bytes`, `auxiliary_bytes`,
-// `busy_share` (of the last round, the part of the time with chunks on their way), `old` (measured too long ago to rely
-// on), and of measured links `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (the receiver's clock minus
-// the sender's) and `clock_uncertainty_ms`.
-//
-// Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `bound_ratio` (that rate over
-// `bound_mbps`; null for a single node), `policy_reason` (why it was made),
-// `predicted_round_seconds` (what a round takes by the last planning; null while the model's size is unknown),
-// `roots_fixed`, `live_policies` (versions that still govern rounds), `policies_taken_back`
-// (since the start, because rounds were slower under them), `auxiliary_share` (of all bytes that nodes have
-// sent, the part on detours; 0 before the first) and `slowest_link`
-// {`from`, `to`, `mbps`, `busy_share`}: the link that was busy for the largest part of the last round, as its sender
-// saw it; null before nodes have finished two rounds.
+// Makes the answer to `status --json`. Its members:
+// - `job`, `state`, `error` (if failed), `term`, `epoch`, `policy` (version), `rejected_messages`, `waiting_for`
+// (names).
+// - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`}], and once the node has reported `workers`, `round` (of its
+//   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes}.
+// - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`, `old` (measured too long ago to rely on), `bytes`,
+//   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way)}], and once
+//   measured `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
+//   `clock_uncertainty_ms`.
+// - `auxiliary_share`: the part of all sent bytes that went over auxiliary paths; 0 before the first.
+// - Of the policy in use, if any: `planner`, `rate_mbps`, `detour_rate_mbps` (with ideal use of its auxiliary paths),
+//   `bound_mbps`, `bound_ratio` (that rate over the bound; null for a single node), `policy_reason`,
+//   `predicted_round_seconds` (by the last plan; null while the model's size is unknown), `live_policies` (versions
+//   that govern open rounds), `policies_taken_back` (since the start of the scheduler, because rounds were slower under
+//   them), `slowest_link` {`from`, `to`, `mbps`, `busy_share`} (busy for the largest part of the last round, as its
+//   sender saw it; null before nodes have finished two rounds).
+// - `trees`: [{`root`, `share`, `reduce`, `broadcast` {node: parent}}]; `keys`: [{`key`, `elements`, `closed_rounds`}].
 std::string MakeStatusJson(const StatusSources& sources);
 
 }  // namespace banyan

@@ -112,7 +112,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
       json,
       HasSubstr(
           R"("planner":"star","rate_mbps":9,"detour_rate_mbps":9.5,"bound_mbps":19,"bound_ratio":0.5,"predicted_round_seconds":2.5,)"
-          R"("policy_reason":"the start","roots_fixed":false,)"
+          R"("policy_reason":"the start",)"
           R"("live_policies":1,"policies_taken_back":3,"slowest_link":{"from":"a","to":"b","mbps":38,"busy_share":0.875},)"
           R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));
   EXPECT_THAT(json, HasSubstr(R"("keys":[{"key":"w","elements":10,"closed_rounds":0}])"));

@@ -1,4 +1,5 @@
-// Keys that nodes have asked for before the job has started, in order of arrival. Thread-compatible; owned by the core.
+// Keys that nodes have asked for before the job has started, in order of arrival. Thread-compatible; owned by
+// KeyRegistrar.
 #ifndef BANYAN_SCHEDULER_WAITING_KEYS_H_
 #define BANYAN_SCHEDULER_WAITING_KEYS_H_
 
@@ -20,9 +21,9 @@ class WaitingKeys {
     RegisterKeys::Key key;
   };
 
-  // Once per node and key. False at kMaxWaitingKeys.
+  // Adds a key, once per node and key. False at kMaxWaitingKeys.
   bool Add(NodeId node, const RegisterKeys::Key& key);
-  // The node is gone; what comes after it may have other keys.
+  // Drops the keys of a node that is gone: the next start of it may have other keys.
   void Drop(NodeId node);
   std::vector<Entry> TakeAll();
 

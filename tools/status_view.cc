@@ -56,7 +56,6 @@ StatusView::Link ParseLink(const YAML::Node& object) {
 void ParsePolicy(const YAML::Node& object, StatusView& status) {
   status.policy = object["policy"].as<int64_t>();
   status.policy_reason = Get<std::string>(object, "policy_reason");
-  status.roots_fixed = Get<bool>(object, "roots_fixed");
   status.live_policies = Get<int64_t>(object, "live_policies");
   status.policies_taken_back = Get<int64_t>(object, "policies_taken_back");
   status.planner = Get<std::string>(object, "planner");
@@ -127,8 +126,7 @@ void AppendLinks(const StatusView& status, std::string& text) {
 
 void AppendPolicy(const StatusView& status, std::string& text) {
   if (!status.policy_reason.empty()) {
-    absl::StrAppendFormat(&text, "policy %d: because of %s%s", status.policy, status.policy_reason,
-                          status.roots_fixed ? "; roots fixed" : "");
+    absl::StrAppendFormat(&text, "policy %d: because of %s", status.policy, status.policy_reason);
     if (status.live_policies > 1) absl::StrAppend(&text, "; ", status.live_policies, " versions still govern rounds");
     if (status.policies_taken_back > 0) absl::StrAppend(&text, "; ", status.policies_taken_back, " taken back so far");
     absl::StrAppend(&text, "\n");

@@ -63,7 +63,6 @@ struct StatusView {
   int64_t epoch = 0;
   int64_t policy = 0;
   std::string policy_reason;  // why there is this version
-  bool roots_fixed = false;
   int64_t live_policies = 0;  // versions that still govern rounds
   int64_t policies_taken_back = 0;
   double auxiliary_share = 0;  // of all bytes sent, those on detours

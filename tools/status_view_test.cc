@@ -64,7 +64,7 @@ constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epo
   "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
   "resent_bytes":0,"auxiliary_bytes":1000000,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
   "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"predicted_round_seconds":2.5,"policy_reason":"a change of n1 > n2",
-  "roots_fixed":true,"live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
+  "live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
   "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
 
 TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
@@ -72,7 +72,7 @@ TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
   ASSERT_EQ(status.keys.size(), 1u);
   EXPECT_EQ(status.keys[0].closed_rounds, 7);
   const std::string text = FormatStatus(status);
-  EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; roots fixed; 2 versions still govern rounds; "
+  EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; 2 versions still govern rounds; "
                               "3 taken back so far\n"
                               "plan: fapt, 9.0 Mbit/s of at most 19.0, 2.5 s a round\n"
                               "slowest link: n1 > n2, 20.0 Mbit/s, busy for 96 % of the last round\n"

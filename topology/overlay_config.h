@@ -71,7 +71,10 @@ struct TopologyConfig {
   ShareRule shares = ShareRule::kQuality;
   std::vector<CustomTreeConfig> trees;
   absl::Duration update_interval = absl::Seconds(5);
-  double update_rate = 0;  // relative change of a link that counts as one
+  // A link whose rate changes by more than this fraction of the smaller value is planned for at once; 0 turns that off.
+  // A smaller change waits for update_interval, and is planned for too. This is not the UPDATE_RATE of the NETSTORM
+  // paper, below which nothing is planned.
+  double update_rate = 0;
 };
 
 struct AwarenessConfig {

@@ -120,6 +120,7 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
   double update_seconds = absl::ToDoubleSeconds(config.update_interval);
   map.Number("update_seconds", {.low = 0, .high = 1e6, .low_allowed = false}, update_seconds);
   config.update_interval = absl::Seconds(update_seconds);
+  // Not the paper's UPDATE_RATE: see TopologyConfig.
   map.Number("update_rate", {.low = 0, .high = 1000}, config.update_rate);
   map.Finish();
   return config;

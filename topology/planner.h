@@ -20,27 +20,18 @@ namespace banyan {
 // `roots: all` means every node up to this many, else this many of the best.
 inline constexpr int kMaxRootsOfAll = 32;
 
-// A tree root that a later plan must keep, with its share, while roots keep state.
-struct FixedRoot {
-  NodeId root;
-  double share = 0;  // above 0; those of all fixed roots sum to 1
-
-  friend bool operator==(const FixedRoot&, const FixedRoot&) = default;
-};
-
 struct PlannerConfig {
   std::string planner = "packed";
   std::optional<int> roots;    // fapt, packed: how many; empty means all
   std::optional<NodeId> root;  // star, bkt, mst, and fapt and packed if roots is 1; empty means the best
   int arity = 2;               // bkt: children of each inner node
   std::vector<Tree> trees;     // custom; shares all 0 means by `shares`
-  // Shares that are given, by `trees` or `fixed_roots`, stay as they are.
+  // How the trees share the model. Shares that `trees` give stay as they are.
   ShareRule shares = ShareRule::kQuality;
   bool auxiliary = false;  // give tree edges auxiliary paths
   AuxiliaryLimits auxiliary_limits;
   int64_t chunk_max_elements = 65536;
-  int64_t chunk_min_elements = 4096;   // packed: the smallest chunks that it may choose
-  std::vector<FixedRoot> fixed_roots;  // by TreeIndex; empty leaves the choice to the planner
+  int64_t chunk_min_elements = 4096;  // packed: the smallest chunks that it may choose
   // The sizes of the model's tensors in KeyId order; empty while the model is unknown.
   std::vector<int64_t> tensor_elements;
   std::vector<Tree> current_trees;  // packed: the trees in use, from which it starts
@@ -48,7 +39,7 @@ struct PlannerConfig {
 
 // Tells if the trees are chosen for the model's rounds, and not for their rate alone (topology/fit/model_fit.h).
 inline bool FitsTreesToModel(const PlannerConfig& config) {
-  return config.planner == "packed" && config.fixed_roots.empty() && !config.tensor_elements.empty();
+  return config.planner == "packed" && !config.tensor_elements.empty();
 }
 
 class Planner {

@@ -11,7 +11,6 @@
 #include "topology/custom_planner.h"
 #include "topology/fapt_planner.h"
 #include "topology/fit/model_fit.h"
-#include "topology/fixed_roots.h"
 #include "topology/mst_planner.h"
 #include "topology/packing/packed_planner.h"
 #include "topology/policy_refinement.h"
@@ -95,9 +94,8 @@ absl::StatusOr<PlannerConfig> MakePlannerConfig(const OverlayConfig& overlay, co
 absl::StatusOr<Policy> MakePolicy(const NetworkView& view, const PlannerConfig& config) {
   const absl::StatusOr<std::unique_ptr<Planner>> planner = MakePlanner(config.planner);
   if (!planner.ok()) return planner.status();
-  absl::StatusOr<Policy> policy = FitsTreesToModel(config)     ? PlanForModel(view, config)
-                                  : config.fixed_roots.empty() ? (*planner)->Plan(view, config)
-                                                               : PlanWithFixedRoots(**planner, view, config);
+  absl::StatusOr<Policy> policy =
+      FitsTreesToModel(config) ? PlanForModel(view, config) : (*planner)->Plan(view, config);
   if (!policy.ok()) return policy;
   RefinePolicy(config, view, *policy);
   return policy;

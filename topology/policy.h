@@ -44,8 +44,6 @@ struct Policy {
   std::vector<Route> routes;     // one for each tree edge without a direct link, ascending by (from, to)
   std::vector<Route> auxiliary;  // detours of tree edges, the fastest first, ascending by (from, to)
   int64_t chunk_max_elements = 0;
-  // Roots keep state (server-side optimizers): later policies of the job have the same roots, shares and chunks.
-  bool roots_fixed = false;
   // All-reduce rates that the links allow; infinite for a single member.
   double rate_bps = 0;         // over the trees' edges alone: the most loaded link decides
   double detour_rate_bps = 0;  // with ideal use of the auxiliary paths; rate_bps when there are none

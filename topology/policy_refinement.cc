@@ -14,7 +14,6 @@ namespace banyan {
 namespace {
 
 bool SharesAreGiven(const PlannerConfig& config) {
-  if (!config.fixed_roots.empty()) return true;
   if (config.planner == "packed") return true;  // they are what it plans
   if (config.planner != "custom") return false;
   return std::any_of(config.trees.begin(), config.trees.end(), [](const Tree& tree) { return tree.share != 0; });
@@ -60,8 +59,7 @@ void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy)
 
 void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   const bool is_packed = config.planner == "packed";
-  const bool is_balanced =
-      is_packed ? config.fixed_roots.empty() : config.shares == ShareRule::kBalanced && !SharesAreGiven(config);
+  const bool is_balanced = is_packed || (config.shares == ShareRule::kBalanced && !SharesAreGiven(config));
   Value(config, view, policy);
   if (!is_balanced || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
   // Packed trees use the links themselves and do not count on detours.

@@ -10,7 +10,7 @@
 namespace banyan {
 
 // With config.auxiliary, adds auxiliary paths within config.auxiliary_limits. With balanced shares, replaces the shares
-// unless they are given (fixed roots, custom trees that say theirs) or are what is planned (packed), and drops the
+// unless they are given (custom trees that say theirs) or are what is planned (packed), and drops the
 // trees that get none; auxiliary paths are taken into account. Packed trees for a model that is known plan no part for
 // detours: nodes use them only where a link is slower than planned. REQUIRES: `policy` comes from a planner for this
 // view and configuration.

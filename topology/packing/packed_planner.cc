@@ -12,12 +12,10 @@
 
 #include "absl/time/time.h"
 #include "topology/fapt_planner.h"
-#include "topology/fixed_roots.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
 #include "topology/packing/packed_trees.h"
 #include "topology/packing/tree_packing.h"
-#include "topology/packing/tree_rerouting.h"
 #include "topology/policy_assembly.h"
 #include "topology/round_time.h"
 #include "topology/route_table.h"
@@ -51,7 +49,7 @@ constexpr size_t kMostNodesForAllRoots = 150;
 absl::StatusOr<Policy> PlanFapt(const NetworkView& view, const PlannerConfig& config) {
   PlannerConfig fapt = config;
   fapt.planner = "fapt";
-  return config.fixed_roots.empty() ? FaptPlanner().Plan(view, fapt) : PlanWithFixedRoots(FaptPlanner(), view, fapt);
+  return FaptPlanner().Plan(view, fapt);
 }
 
 // The best rate may need a root that FAPT would not choose.
@@ -127,12 +125,6 @@ PackingOptions OptionsFor(const NetworkView& view, const PlannerConfig& config, 
 }  // namespace
 
 absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
-  if (!config.fixed_roots.empty()) {
-    const absl::StatusOr<Policy> fapt = PlanFapt(view, config);
-    if (!fapt.ok()) return fapt.status();
-    RouteTable routes(&view);
-    return AssemblePolicy("packed", config, RerouteTrees(view, fapt->trees), routes);
-  }
   absl::StatusOr<std::vector<Policy>> policies = PlanEach(view, config, {0.0});
   if (!policies.ok()) return policies.status();
   return std::move(policies->front());

@@ -15,12 +15,11 @@ namespace banyan {
 class PackedPlanner : public Planner {
  public:
   // The roots are among those that FAPT takes under this configuration, and the rate is at least what FAPT's trees
-  // reach with the best shares; a root may have several trees. With config.fixed_roots there is one tree for each of
-  // them.
+  // reach with the best shares; a root may have several trees.
   absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const override;
 
   // Plans of one packing, one for each part: so much of the packing's rate it may give up for shallower trees, and what
-  // Plan gives up in any case. REQUIRES: parts are below 1; there are no fixed roots.
+  // Plan gives up in any case. REQUIRES: parts are below 1.
   absl::StatusOr<std::vector<Policy>> PlanEach(const NetworkView& view, const PlannerConfig& config,
                                                absl::Span<const double> spare_parts) const;
 };

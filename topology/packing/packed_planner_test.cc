@@ -116,22 +116,6 @@ TEST(PackedPlannerTest, AFullMeshNeedsNoDeepTrees) {
   }
 }
 
-TEST(PackedPlannerTest, RoutesFixedRootsAroundEachOther) {
-  const NetworkView view = Internet2Network();
-  PlannerConfig config;
-  config.fixed_roots = {{NodeId(3), 0.25}, {NodeId(6), 0.5}, {NodeId(3), 0.25}};
-  const Policy packed = Planned(view, config);
-  ASSERT_EQ(packed.trees.size(), 3u);
-  for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(packed.trees[i].root, config.fixed_roots[i].root);
-    EXPECT_EQ(packed.trees[i].share, config.fixed_roots[i].share);
-  }
-  EXPECT_NE(packed.trees[0].reduce_parent, packed.trees[2].reduce_parent);
-  config.planner = "fapt";
-  const Policy fapt = *MakePolicy(view, config);
-  EXPECT_GT(packed.rate_bps, 1.3 * fapt.rate_bps);
-}
-
 TEST(PackedPlannerTest, AnOverlayMayAskForIt) {
   const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(
       "nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b], mbps: 10}]\ntopology: {planner: packed}\n", "test");

@@ -1,0 +1,88 @@
+#include "scheduler/job_restorer.h"
+
+#include <algorithm>
+#include <set>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/link_table.h"
+#include "topology/overlay_yaml.h"
+#include "topology/policy_check.h"
+
+namespace banyan {
+namespace {
+
+bool HaveSameNodes(const OverlayConfig& a, const OverlayConfig& b) {
+  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+                    [](const NodeConfig& left, const NodeConfig& right) { return left.name == right.name; });
+}
+
+}  // namespace
+
+void JobRestorer::RestoreNodes(JobState& job, JobMembers& members, PolicyPublisher& publisher) const {
+  job.Restore(state_.last_term.Next(), state_.last_epoch);
+  publisher.RestoreVersion(state_.last_policy);
+  for (const auto& [node, record] : state_.nodes) members.Restore(record, state_.spent_nodes.count(node) > 0);
+}
+
+absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayConfig& overlay) const {
+  const auto newest = std::find_if(state_.policies.rbegin(), state_.policies.rend(),
+                                   [](const PolicyRecord& record) { return record.overlay.has_value(); });
+  if (newest == state_.policies.rend()) return std::nullopt;
+  const OverlayText& text = *newest->overlay;
+  absl::StatusOr<OverlayConfig> recorded = ParseOverlay(text.yaml, text.file_name);
+  if (!recorded.ok()) return absl::DataLossError(absl::StrCat("a recorded overlay: ", recorded.status().message()));
+  if (!HaveSameNodes(*recorded, overlay)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the job was reconfigured with ", text.file_name,
+                     ", which has other nodes than the overlay now; bring its nodes back, or begin with a new state"));
+  }
+  overlay.links = std::move(recorded->links);
+  overlay.topology = std::move(recorded->topology);
+  overlay.awareness = recorded->awareness;
+  overlay.multipath = recorded->multipath;
+  overlay.chunks = recorded->chunks;
+  return text.file_name;
+}
+
+absl::Status JobRestorer::RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const {
+  if (absl::Status status = keys.Restore(state_.keys); !status.ok()) return status;
+  std::set<PolicyVersion> versions;
+  for (const PolicyRecord& record : state_.policies) versions.insert(record.policy.version);
+  for (const PolicyAnswer::Binding& binding : state_.bindings) {
+    if (!keys.table().Contains(binding.key) || versions.count(binding.policy) == 0 || !rounds.RestoreBinding(binding)) {
+      return absl::DataLossError("the records have contradicting bindings");
+    }
+  }
+  for (const ClosedEverywhere::Entry& round : state_.closed) {
+    if (!rounds.RestoreClosed(round)) return absl::DataLossError("the records close a round that was not open");
+  }
+  const Policy& newest = state_.policies.back().policy;
+  rounds.UsePolicy(newest.version, newest.members.size());
+  return absl::OkStatus();
+}
+
+absl::Status JobRestorer::RestorePolicies(const NetworkView& believed, const RoundBook& rounds,
+                                          PolicyPublisher& publisher) const {
+  const PolicyVersion oldest = rounds.OldestPolicy();
+  for (const PolicyRecord& record : state_.policies) {
+    // No round needs those before: they were retired, or would have been.
+    if (record.policy.version < oldest) continue;
+    if (absl::Status status = CheckPolicy(record.policy, believed); !status.ok()) return status;
+    publisher.Restore(record, WithMeasured(believed, record.measured));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status JobRestorer::CheckPolicy(const Policy& policy, const NetworkView& believed) const {
+  if (absl::Status status = ValidatePolicy(policy, believed); !status.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat("policy ", policy.version.value(),
+                                                      " of the records does not fit the overlay: ", status.message(),
+                                                      "; bring the overlay back as it was, or begin with a new state"));
+  }
+  for (const NodeId member : policy.members) {
+    if (state_.nodes.count(member) == 0) return absl::DataLossError("the records have a member that never joined");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace banyan

@@ -1,0 +1,59 @@
+// Puts a job together from what the records of earlier starts say. The parts are restored in the order of the methods:
+// each builds on those before. Thread-compatible; lives for the construction of the core.
+//
+// Invariants:
+// - Nothing is restored that the records contradict: each method checks before the next one builds on it.
+// - No record is written, and no node hears of anything.
+#ifndef BANYAN_SCHEDULER_JOB_RESTORER_H_
+#define BANYAN_SCHEDULER_JOB_RESTORER_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "scheduler/job_members.h"
+#include "scheduler/job_state.h"
+#include "scheduler/key_registrar.h"
+#include "scheduler/policy_publisher.h"
+#include "scheduler/recovered_state.h"
+#include "scheduler/round_book.h"
+#include "topology/network_view.h"
+#include "topology/overlay_config.h"
+
+namespace banyan {
+
+class JobRestorer {
+ public:
+  // REQUIRES: `state` comes from ReplayStateRecords for this job and its nodes.
+  explicit JobRestorer(RecoveredState state) : state_(std::move(state)) {}
+
+  // Returns whether the job was running; if not, only RestoreNodes has something to do.
+  bool is_running() const { return state_.is_running(); }
+  // The links that were measured when the newest policy was made. REQUIRES: is_running().
+  const std::vector<NetworkLink>& measured() const { return state_.policies.back().measured; }
+  uint64_t next_barrier() const { return state_.next_barrier; }
+
+  // Begins the next term, and takes the nodes of earlier starts and the numbers that are used up.
+  void RestoreNodes(JobState& job, JobMembers& members, PolicyPublisher& publisher) const;
+  // Changes `overlay` to that of the job's last reconfiguration, whatever the file says now. The name of that
+  // reconfiguration's file; empty without one. FAILED_PRECONDITION when the nodes are others now.
+  absl::StatusOr<std::optional<std::string>> RestoreOverlay(OverlayConfig& overlay) const;
+  // DATA_LOSS says which keys, bindings or closed rounds contradict each other.
+  absl::Status RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const;
+  // Takes the policies that govern open rounds. FAILED_PRECONDITION names one that does not fit the links of
+  // `believed`.
+  absl::Status RestorePolicies(const NetworkView& believed, const RoundBook& rounds, PolicyPublisher& publisher) const;
+
+ private:
+  absl::Status CheckPolicy(const Policy& policy, const NetworkView& believed) const;
+
+  RecoveredState state_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_JOB_RESTORER_H_

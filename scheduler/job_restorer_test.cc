@@ -1,0 +1,162 @@
+#include "scheduler/job_restorer.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/mesh_job.h"
+#include "topology/overlay_yaml.h"
+#include "topology/planner_factory.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kChunkElements = 65536;
+
+PolicyAnswer::Binding BindingOf(uint32_t key, uint64_t round, uint64_t policy) {
+  return {KeyId(key), Round(round), Round(round), PolicyVersion(policy), Attempt(0)};
+}
+
+// A running job of two nodes with one key and two policies, of which the first governs the open round 1.
+class JobRestorerTest : public testing::Test {
+ protected:
+  JobRestorerTest()
+      : keys_(kChunkElements, &mesh_.job, &mesh_.members, &mesh_.context),
+        rounds_(&keys_.table(), {"n1", "n2"}, 1, 1),
+        publisher_(&mesh_.overlay, &mesh_.job, &keys_.table(), &mesh_.members, &mesh_.context),
+        believed_(MakeNetworkView(mesh_.overlay)) {
+    state_.last_term = Term(3);
+    state_.last_epoch = Epoch(2);
+    state_.last_policy = PolicyVersion(5);
+    for (const uint32_t node : {1, 2}) {
+      const Join join = MeshJoin(static_cast<int>(node), 9);
+      state_.nodes[NodeId(node)] = NodeRecord{NodeId(node), join.name, join.address, join.incarnation};
+    }
+    state_.keys = {{"w", 10}};
+    state_.policies = {RecordOf(4), RecordOf(5)};
+    state_.bindings = {BindingOf(1, 0, 4), BindingOf(1, 1, 4), BindingOf(1, 2, 5)};
+    state_.closed = {{KeyId(1), Round(0)}};
+  }
+
+  PolicyRecord RecordOf(uint64_t version) const {
+    PolicyRecord record;
+    record.policy = *MakePolicy(believed_, *MakePlannerConfig(mesh_.overlay, believed_));
+    record.policy.version = PolicyVersion(version);
+    record.policy.epoch = Epoch(2);
+    record.reason = absl::StrCat("reason ", version);
+    return record;
+  }
+
+  absl::Status RestoreRounds() { return JobRestorer(state_).RestoreRounds(keys_, rounds_); }
+  absl::Status RestorePolicies() {
+    const JobRestorer restorer(state_);
+    restorer.RestoreNodes(mesh_.job, mesh_.members, publisher_);
+    EXPECT_TRUE(restorer.RestoreRounds(keys_, rounds_).ok());
+    return restorer.RestorePolicies(believed_, rounds_, publisher_);
+  }
+
+  MeshJob mesh_{2};
+  KeyRegistrar keys_;
+  RoundBook rounds_;
+  PolicyPublisher publisher_;
+  NetworkView believed_;
+  RecoveredState state_;
+};
+
+TEST_F(JobRestorerTest, UsesNoTermNoVersionAndNoIncarnationAgain) {
+  state_.spent_nodes = {NodeId(2)};
+  JobRestorer(state_).RestoreNodes(mesh_.job, mesh_.members, publisher_);
+  EXPECT_EQ(mesh_.job.term(), Term(4));
+  EXPECT_EQ(mesh_.job.epoch(), Epoch(2));
+  EXPECT_EQ(publisher_.last_version(), PolicyVersion(5));
+  EXPECT_EQ(mesh_.members.table().Find(NodeId(1)).incarnation, Incarnation(9));
+  EXPECT_EQ(mesh_.members.Join(MeshConnection(2), MeshJoin(2, 9)).kind, JoinVerdict::Kind::kRefused);
+  EXPECT_EQ(mesh_.members.Join(MeshConnection(1), MeshJoin(1, 9)).kind, JoinVerdict::Kind::kAccepted);
+}
+
+TEST_F(JobRestorerTest, WithoutAPolicyTheJobWasNotRunning) {
+  EXPECT_TRUE(JobRestorer(state_).is_running());
+  EXPECT_FALSE(JobRestorer(RecoveredState()).is_running());
+}
+
+TEST_F(JobRestorerTest, WithoutAReconfigurationTheFileCounts) {
+  OverlayConfig overlay = MeshOverlay(2, "topology: {planner: mst}\n");
+  EXPECT_EQ(*JobRestorer(state_).RestoreOverlay(overlay), std::nullopt);
+  EXPECT_EQ(overlay.topology.planner, "mst");
+}
+
+TEST_F(JobRestorerTest, TheLastReconfigurationCountsWhateverTheFileSays) {
+  state_.policies[0].overlay = OverlayText{MeshYaml(2, "topology: {planner: bkt}\n"), "first.yaml"};
+  state_.policies[1].overlay = OverlayText{MeshYaml(2, "topology: {planner: star}\n"), "second.yaml"};
+  OverlayConfig overlay = MeshOverlay(2, "topology: {planner: mst}\n");
+  EXPECT_EQ(*JobRestorer(state_).RestoreOverlay(overlay), "second.yaml");
+  EXPECT_EQ(overlay.topology.planner, "star");
+}
+
+TEST_F(JobRestorerTest, AReconfigurationOfOtherNodesDoesNotFit) {
+  state_.policies[1].overlay = OverlayText{MeshYaml(3), "new.yaml"};
+  const absl::Status other = JobRestorer(state_).RestoreOverlay(mesh_.overlay).status();
+  EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(other.message()), HasSubstr("new.yaml, which has other nodes than the overlay now"));
+  state_.policies[1].overlay = OverlayText{"nodes: 7", "new.yaml"};
+  EXPECT_EQ(JobRestorer(state_).RestoreOverlay(mesh_.overlay).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(JobRestorerTest, BringsOpenRoundsBack) {
+  ASSERT_TRUE(RestoreRounds().ok());
+  EXPECT_EQ(keys_.table().ElementsOf(KeyId(1)), 10);
+  EXPECT_EQ(rounds_.FirstOpen(KeyId(1)), Round(1));
+  EXPECT_EQ(rounds_.bindings(), 2u);
+  EXPECT_EQ(rounds_.OldestPolicy(), PolicyVersion(4));
+  EXPECT_THAT(mesh_.Records(), IsEmpty()) << "they are there already";
+}
+
+TEST_F(JobRestorerTest, RefusesRoundsThatContradict) {
+  state_.bindings.push_back(BindingOf(1, 2, 4));
+  EXPECT_EQ(RestoreRounds().message(), "the records have contradicting bindings");
+}
+
+TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownKey) {
+  state_.bindings = {BindingOf(2, 0, 4)};
+  EXPECT_EQ(RestoreRounds().message(), "the records have contradicting bindings");
+}
+
+TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownPolicy) {
+  state_.bindings = {BindingOf(1, 0, 3)};
+  EXPECT_EQ(RestoreRounds().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(JobRestorerTest, RefusesToCloseWhatWasNotOpen) {
+  state_.closed.push_back({KeyId(1), Round(7)});
+  EXPECT_EQ(RestoreRounds().message(), "the records close a round that was not open");
+}
+
+TEST_F(JobRestorerTest, BringsBackThePoliciesThatOpenRoundsNeed) {
+  ASSERT_TRUE(RestorePolicies().ok());
+  EXPECT_EQ(publisher_.policies().Oldest(), PolicyVersion(4));
+  EXPECT_EQ(publisher_.policies().Current()->version, PolicyVersion(5));
+  EXPECT_EQ(publisher_.policies().CurrentReason(), "reason 5");
+}
+
+TEST_F(JobRestorerTest, LeavesOutThePoliciesThatNoRoundNeeds) {
+  state_.closed.push_back({KeyId(1), Round(1)});
+  ASSERT_TRUE(RestorePolicies().ok());
+  EXPECT_EQ(publisher_.policies().Oldest(), PolicyVersion(5));
+}
+
+TEST_F(JobRestorerTest, RefusesAPolicyThatDoesNotFitTheLinks) {
+  state_.policies[1].policy.trees[0].root = NodeId(7);
+  const absl::Status misfit = RestorePolicies();
+  EXPECT_EQ(misfit.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(misfit.message()), HasSubstr("policy 5 of the records does not fit the overlay"));
+}
+
+TEST_F(JobRestorerTest, RefusesAMemberThatNeverJoined) {
+  state_.nodes.erase(NodeId(2));
+  EXPECT_EQ(RestorePolicies().message(), "the records have a member that never joined");
+}
+
+}  // namespace
+}  // namespace banyan

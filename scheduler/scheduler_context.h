@@ -1,0 +1,42 @@
+// What the parts of SchedulerCore share: the time of the running step, the outbox for its actions, and the count of
+// rejected messages. Thread-compatible; owned by the core. It outlives the parts, which keep a pointer to it.
+#ifndef BANYAN_SCHEDULER_SCHEDULER_CONTEXT_H_
+#define BANYAN_SCHEDULER_SCHEDULER_CONTEXT_H_
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/time.h"
+#include "scheduler/outbox.h"
+#include "scheduler/rejection_counter.h"
+#include "scheduler/state_record.h"
+
+namespace banyan {
+
+struct SchedulerContext {
+  Timestamp now;
+  Outbox outbox;
+  RejectionCounter rejections;
+
+  // Makes the record durable before any message that is sent after it.
+  void Persist(const StateRecord& record) { outbox.Persist(EncodeStateRecord(record)); }
+  void LogInfo(std::string text) { outbox.Log(LogLevel::kInfo, std::move(text)); }
+  void LogWarning(std::string text) { outbox.Log(LogLevel::kWarning, std::move(text)); }
+  // Counts a message that a peer sent in vain. Logs `what` was wrong with it, unless there are too many such lines.
+  void Reject(const std::string& what) {
+    std::optional<std::string> line = rejections.Reject(now, what);
+    if (line.has_value()) LogWarning(*std::move(line));
+  }
+};
+
+// Names a number of things: "1 node", "2 nodes".
+inline std::string CountOf(size_t count, const std::string& what) {
+  return absl::StrCat(count, " ", what, count == 1 ? "" : "s");
+}
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_SCHEDULER_CONTEXT_H_
