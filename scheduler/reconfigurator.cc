@@ -12,6 +12,7 @@
 #include "scheduler/peer_text.h"
 #include "scheduler/scheduler_limits.h"
 #include "topology/overlay_yaml.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {

@@ -8,6 +8,7 @@
 #include "scheduler/mesh_job.h"
 #include "scheduler/scheduler_limits.h"
 #include "topology/overlay_yaml.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {
