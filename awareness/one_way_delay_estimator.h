@@ -6,7 +6,8 @@
 // ahead of it, takes d + (q + 1) S/R. So the estimate is R / (1 + q + d R/S). That is right only for one chunk at a
 // time on a link whose delay is short beside S/R. With eight chunks in flight it is an eighth of the rate. It never
 // reads high, except by the error e of the clock offset, which changes it by e R/S of itself. DeliveryRateEstimator has
-// neither error. Thread-compatible; owned by LinkMeter.
+// neither error.
+// Thread-compatible; owned by LinkMeter.
 #ifndef BANYAN_AWARENESS_ONE_WAY_DELAY_ESTIMATOR_H_
 #define BANYAN_AWARENESS_ONE_WAY_DELAY_ESTIMATOR_H_
 

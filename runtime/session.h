@@ -8,8 +8,8 @@
 //   absl::Status done = ticket.Wait(absl::Seconds(60));
 //
 // Each call starts an operation and gives its ticket. Errors that name the wrong use (an unknown key, another shape, an
-// empty span) come with the ticket at once. When the node dies or the job fails, every waiting and every later
-// operation ends with UNAVAILABLE or the job's own code. The error names the node, the key and the round.
+// empty span) come with the ticket at once. When the node dies or the job fails, every waiting and later operation ends
+// with UNAVAILABLE or the code that the job failed with. The error names the node, the key and the round.
 //
 // A call can be given a callback, which runs once when the operation is done, whether it succeeds, fails or is
 // cancelled:

@@ -1,6 +1,6 @@
-// The changes of a simulated WAN's links while a job runs. Links change at times that a file lists. Or all change again
-// and again at random from a seed, as the evaluation of NETSTORM (section IX) does. Values and pure functions;
-// thread-compatible.
+// The changes of a simulated WAN's links while a job runs. Either links change at times that a file lists, or all
+// change again and again at random from a seed. The evaluation of NETSTORM (section IX) does the latter. Values and
+// pure functions; thread-compatible.
 #ifndef BANYAN_SIM_LINK_SCHEDULE_H_
 #define BANYAN_SIM_LINK_SCHEDULE_H_
 

@@ -1,6 +1,6 @@
-// The messages that wait in the kernel of a sender whose connection has a pace. A message is passed on to its link when
-// its last byte would leave an idle link as the pace lets it. A link that is busier takes longer. Thread-compatible;
-// owned by the simulated network.
+// The messages that wait in the kernel of a sender whose connection has a pace. A message is passed on to its link
+// early enough that its last byte leaves an idle link when the pace lets it. A link that is busier takes longer.
+// Thread-compatible; owned by the simulated network.
 #ifndef BANYAN_SIM_PACED_QUEUE_H_
 #define BANYAN_SIM_PACED_QUEUE_H_
 

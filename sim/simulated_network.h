@@ -72,7 +72,7 @@ class SimulatedNetwork {
   void SendMessage(NodeId from, Send send);
   void OnUpHandled(NodeId opener, ConnectionId connection);
 
-  // The event for a process that comes of what the agenda holds for the network.
+  // An event for a process. It comes of what the agenda holds for the network.
   struct Delivery {
     NodeId process;
     Event event;

@@ -1,4 +1,4 @@
-// The range of rates in which links are drawn anew, as flags write it: "20-155". Value.
+// The range from which links' rates are drawn anew, as flags write it: "20-155". Value.
 #ifndef BANYAN_TOOLS_RATE_RANGE_H_
 #define BANYAN_TOOLS_RATE_RANGE_H_
 

@@ -10,8 +10,8 @@
 //
 // Fair means: time, max-min. All links' times rise together; one stops rising when it sends uncompressed or when a path
 // through it has used up the budget. So a fast link on a slow path is hardly compressed, since it needs little time,
-// and what it leaves is its neighbours'. Raising a ratio of the result would lower that of a link with no more time. A
-// link above the least ratio is compressed only if a path through it takes the whole budget.
+// and what it leaves is its neighbours'. A ratio of the result could be raised only by lowering that of a link with no
+// more time. A link above the least ratio is compressed only if a path through it takes the whole budget.
 #ifndef BANYAN_COMPRESSION_CONTROL_BUDGET_SHARE_H_
 #define BANYAN_COMPRESSION_CONTROL_BUDGET_SHARE_H_
 

@@ -1,5 +1,5 @@
 // The directory that an emulated WAN is known by: a lock that its forwarder holds as long as it lives, its control
-// socket and its log. For whoever comes after its end the directory also keeps what it was. One per emulated WAN.
+// socket and its log. For whoever comes after its end the directory also keeps what the WAN was. One per emulated WAN.
 // Thread-compatible.
 #ifndef BANYAN_DEPLOY_WAN_WAN_DIRECTORY_H_
 #define BANYAN_DEPLOY_WAN_WAN_DIRECTORY_H_

@@ -22,7 +22,7 @@ class PriceSearch {
   // Finds the cheapest arborescences of all roots; keeps the prices when their bound is the best so far.
   void Search(absl::Span<const double> prices);
 
-  // Return of the last search both halves for `root`, and what they cost together.
+  // Return both halves that the last search found for `root`, and what they cost together.
   HalfTree Reduce(size_t root) const { return {Half::kReduce, root, to_root_.Links(root)}; }
   HalfTree Broadcast(size_t root) const { return {Half::kBroadcast, root, from_root_.Links(root)}; }
   double Cost(size_t root) const { return to_root_.Cost(root) + from_root_.Cost(root); }
