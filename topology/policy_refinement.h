@@ -11,9 +11,9 @@ namespace banyan {
 
 // Adds to `policy` what `config` asks for. With config.auxiliary, adds auxiliary paths within config.auxiliary_limits.
 // With balanced shares, replaces the shares and drops the trees that get none; auxiliary paths are taken into account.
-// Shares stay that are given (custom trees that say theirs) or are what is planned (packed). Packed trees
-// for a model that is known plan no part for detours: nodes use them only where a link is slower than planned.
-// REQUIRES: `policy` comes from a planner for this view and configuration.
+// Shares stay that are given (custom trees that say theirs) or are what is planned (packed).
+// Packed trees for a model that is known plan no part for detours: nodes use them only where a link is slower than
+// planned. REQUIRES: `policy` comes from a planner for this view and configuration.
 void RefinePolicy(const PlannerConfig& config, const NetworkView& view, Policy& policy);
 
 // Gives the policy in use, of that configuration, the shares of trees and detours that suit a network which has changed
