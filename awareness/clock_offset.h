@@ -51,7 +51,7 @@ class ClockOffset {
   Estimate Predict(const Sample& sample, Timestamp now) const;
 
   std::deque<Sample> samples_;  // the oldest first
-  // How fast the peer's clock gains on the own one, and how far that may be wrong.
+  // The rate at which the peer's clock gains on the own one, and its largest error.
   double drift_ = 0;
   double drift_error_ = kMostDrift;
 };

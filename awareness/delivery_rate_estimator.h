@@ -96,8 +96,8 @@ class DeliveryRateEstimator {
   struct Arrival {
     Delivery delivery;
     int64_t counted_in = kNoSample;  // the gap before it
-    // When the chunk came that had been held back, this one or one that this one came right behind. The next gap is
-    // then too short. By the receiver's clock.
+    // The arrival of the chunk that had been held back: this one, or one that this one came right behind. The next gap
+    // is then too short. By the receiver's clock.
     std::optional<Timestamp> late_since;
   };
   // The bytes and times of gaps that count and have not yet become a sample.

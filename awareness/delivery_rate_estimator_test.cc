@@ -217,7 +217,7 @@ TEST_F(DeliveryRateEstimatorTest, ChunksThatAreOvertakenBelongWhereTheyPassedThe
   EXPECT_LE(most_bps_, 1.15 * 262144 * 80);
 }
 
-// Chunks need 100 ms; the first of all groups but one comes 100 ms late, so the second, which found an idle link too,
+// Chunks need 100 ms. The first of all groups but one comes 100 ms late. So the second, which found an idle link too,
 // seems to follow it after 30 ms.
 TEST_F(DeliveryRateEstimatorTest, AChunkThatIsLateOnAnIdleLinkMakesNoHighRate) {
   for (int group = 0; group < 20; ++group) {
@@ -234,8 +234,8 @@ TEST_F(DeliveryRateEstimatorTest, AChunkThatIsLateOnAnIdleLinkMakesNoHighRate) {
   ExpectAlwaysWithinTenth(262144 * 80);
 }
 
-// Chunks need 12.5 ms. Small ones and short bursts pass a link that is idle in between; before each burst a chunk loses
-// a packet and comes 30 ms late, together with the one behind it, just before a third that comes in time.
+// Chunks need 12.5 ms. Small ones and short bursts pass a link that is idle in between. Before each burst a chunk loses
+// a packet and comes 30 ms late. The one behind it is late with it, just before a third that comes in time.
 TEST_F(DeliveryRateEstimatorTest, ChunksBehindALateOneMakeNoHighRate) {
   for (int group = 0; group < 20; ++group) {
     const Timestamp start = kSyntheticStart + absl::Seconds(group);

@@ -2,19 +2,19 @@
 // is sent for that. Link acks bring the times of chunks, heartbeats those of messages without size.
 //
 // Two estimates of the rate are kept side by side, and Settings::estimator says which one decides. NETSTORM's
-// (OneWayDelayEstimator) divides each chunk by the time it was under way. It reads low by the chunks that are ahead of
-// it and by the delay, so it is right only for one chunk at a time on a short link. The delivery rate
-// (DeliveryRateEstimator) stays within a few percent under pipelining and decides by default; the other is then
-// reported beside it for comparison. See their headers for both errors.
+// (OneWayDelayEstimator) divides each chunk by the time it was under way. The chunks ahead of it and the delay make it
+// read low. So it is right only for one chunk at a time on a short link. The delivery rate (DeliveryRateEstimator)
+// stays within a few percent under pipelining and decides by default; the other is then reported beside it for
+// comparison. See their headers for both errors.
 //
 // Where Eq. 14 decides, each of its estimates counts as the rate, as in NETSTORM: from the first one on, and whether
 // the link was busy or not.
 //
 // For kStart after its first chunk the delivery rate is a lower bound only, whatever the link. Congestion control is
-// looking for the rate, and where all links of a job start together, the queues that it fills hold back each other's
-// acks. Nodes then read half of the rate for many seconds. The rate that was learned until then is forgotten.
+// looking for the rate and fills queues meanwhile. Where all links of a job start together, these queues hold back each
+// other's acks. Nodes then read half of the rate for many seconds. The rate that was learned until then is forgotten.
 //
-// The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken, so a standing queue
+// The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken. So a standing queue
 // of other traffic adds to it. Nobody can tell which part of a round trip belongs to which direction. Where the two
 // differ the delay errs by half the difference (it is within clock_uncertainty).
 // Thread-compatible; owned by Neighbour, one for each incarnation.

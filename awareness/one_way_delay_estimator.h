@@ -2,10 +2,11 @@
 // Geo-distributed Machine Learning with Network-Aware Adaptive Tree and Auxiliary Route"), section V, Eq. 14. It is the
 // mean of size / (arrival - departure) over a few chunks.
 //
-// Its error: a chunk of S bytes on a link of rate R and propagation delay d, with q chunks of its size ahead of it,
-// takes d + (q + 1) S/R. So the estimate is R / (1 + q + d R/S). That is right only for one chunk at a time on a link
-// whose delay is short beside S/R, and an eighth of the rate with eight chunks in flight. It never reads high, except
-// by the error e of the clock offset, which changes it by e R/S of itself. DeliveryRateEstimator has neither error.
+// Its error: let a link have the rate R and the propagation delay d. A chunk of S bytes, with q chunks of its size
+// ahead of it, takes d + (q + 1) S/R. So the estimate is R / (1 + q + d R/S). That is right only for one chunk at a
+// time on a link whose delay is short beside S/R. With eight chunks in flight it is an eighth of the rate. It never
+// reads high, except by the error e of the clock offset, which changes it by e R/S of itself. DeliveryRateEstimator has
+// neither error.
 // Thread-compatible; owned by LinkMeter.
 #ifndef BANYAN_AWARENESS_ONE_WAY_DELAY_ESTIMATOR_H_
 #define BANYAN_AWARENESS_ONE_WAY_DELAY_ESTIMATOR_H_

@@ -1,4 +1,4 @@
-// For tests: one queue of known rate and delay before a receiver with a clock of its own, and a sender that keeps some
+// A link for tests: one queue of known rate and delay before a receiver with a clock of its own. Its sender keeps some
 // chunks in flight. The sender's clock is the true one. Thread-compatible; on the test's stack.
 #ifndef BANYAN_AWARENESS_SYNTHETIC_LINK_H_
 #define BANYAN_AWARENESS_SYNTHETIC_LINK_H_

@@ -7,9 +7,9 @@
 
 namespace banyan {
 
-// Adds a model of 64 MB, chunk by chunk of 65,536 elements, and the same bytes by a plain loop a[i] += b[i] on the same
-// accumulators, in interleaved pairs so that both see the same weather; prints the medians and the median ratio to
-// `out`, as one JSON object or as text. Returns the exit code, 1 when the sums are wrong.
+// Adds a model of 64 MB, chunk by chunk of 65,536 elements. Adds the same bytes by a plain loop a[i] += b[i] on the
+// same accumulators. The two run in interleaved pairs, so that both meet the same disturbances. Prints the medians and
+// the median ratio to `out`, as one JSON object or as text. Returns the exit code, 1 when the sums are wrong.
 int RunAggregateBenchmark(std::ostream& out, bool json);
 
 }  // namespace banyan

@@ -10,9 +10,9 @@ namespace banyan {
 class AllReduce {
  public:
   virtual ~AllReduce() = default;
-  // Where this member's values of the next round go.
+  // Returns the buffer into which this member writes its values of the next round.
   virtual absl::StatusOr<absl::Span<float>> Input() = 0;
-  // The sums of all members' values, good until the next call of Input.
+  // Returns the sums of all members' values, valid until the next call of Input.
   virtual absl::StatusOr<absl::Span<const float>> Sum() = 0;
 };
 

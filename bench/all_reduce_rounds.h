@@ -1,5 +1,5 @@
-// What every contender's process of `banyan bench wan` does: rounds of an all-reduce of known values, each begun when
-// the gate opens, its result checked. Free functions.
+// The work of every contender's process of `banyan bench wan`: rounds of an all-reduce of known values. Each round
+// begins when the gate opens, and its result is checked. Free functions.
 #ifndef BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
 #define BANYAN_BENCH_ALL_REDUCE_ROUNDS_H_
 

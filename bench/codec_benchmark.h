@@ -12,11 +12,11 @@ struct CodecBenchmarkOptions {
   int repetitions = 15;  // of each measurement; medians are shown
 };
 
-// Encodes, decodes and adds a model of 64 MB of Gaussian values with each codec that there is, chunk by chunk of 65,536
-// elements, and copies the same floats to the decoder's memory, in turns so that all see the same weather. Prints for
-// each codec the GB/s of fp32 that it takes in or gives out, these over memcpy's, and the bytes per element, as one
-// JSON object or as text. Sparse codecs keep 1%. Calls `progress` with the part that is done. Returns the exit code, 1
-// when a codec refuses its own frames.
+// Encodes, decodes and adds a model of 64 MB of Gaussian values with every codec, chunk by chunk of 65,536 elements.
+// Also copies the same floats to the decoder's memory. All take turns, so that all meet the same disturbances. Prints
+// for each codec the GB/s of fp32 that it takes in or gives out, their ratio to memcpy's, and the bytes per element.
+// The output is one JSON object or text. Sparse codecs keep 1%. Calls `progress` with the part that is done. Returns
+// the exit code, 1 when a codec refuses its own frames.
 int RunCodecBenchmark(const CodecBenchmarkOptions& options, std::ostream& out,
                       const std::function<void(double)>& progress);
 

@@ -25,7 +25,7 @@ struct PlannedRates {
   double bound_bps = 0;     // the least that is proven (RateBoundBps, and the prices of the packed plan)
 };
 
-// Of a family of overlays.
+// The results of the planners on one family of overlays.
 struct PlannerTableRow {
   std::string overlay;
   size_t nodes = 0;
@@ -39,8 +39,8 @@ struct PlannerTableRow {
 absl::StatusOr<PlannedRates> PlanRates(const NetworkView& view);
 absl::StatusOr<PlannerTableRow> MakeRow(const OverlayFamily& family);
 
-// What misses its goal, a sentence for each: packed plans reach 0.97 of the bound up to 20 nodes, 0.90 beyond, and are
-// nowhere slower than FAPT's.
+// Returns a sentence for each goal that `rows` miss. Packed plans are to reach 0.97 of the bound up to 20 nodes and
+// 0.90 beyond, and are to be nowhere slower than FAPT's.
 std::vector<std::string> Misses(const std::vector<PlannerTableRow>& rows);
 
 // Markdown, in Mbit/s.

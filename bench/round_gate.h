@@ -1,7 +1,8 @@
-// Where the processes of a benchmark wait for each other, outside of the network that is measured: a file that all of
-// one machine map. The benchmark makes it and opens one round after the other; members arrive when they are ready for
-// the next one. Those that have ended it leave its times there, and wait for the rest before they do anything else, as
-// they all share the machine's processors. Thread-compatible; members are processes, and share nothing else.
+// The gate at which the processes of a benchmark wait for each other, outside of the network that is measured. It is a
+// file that all processes of one machine map. The benchmark makes it and opens one round after the other. Members
+// arrive when they are ready for the next round. Those that have ended a round leave its times there. They then wait
+// for the rest before they do anything else, as all share the machine's processors.
+// Thread-compatible; members are processes and share nothing else.
 #ifndef BANYAN_BENCH_ROUND_GATE_H_
 #define BANYAN_BENCH_ROUND_GATE_H_
 
@@ -18,7 +19,7 @@ namespace banyan {
 
 inline constexpr int kMaxGateMembers = 256;
 
-// Of the machine's monotonic clock, which its processes share.
+// The start and the end of a round by the machine's monotonic clock, which its processes share.
 struct RoundSpan {
   int64_t start_ns = 0;
   int64_t end_ns = 0;
@@ -34,20 +35,21 @@ class RoundGate {
   RoundGate& operator=(const RoundGate&) = delete;
   ~RoundGate();
 
-  // For members. Rounds count from 1. Each arrives at a round, awaits its opening, ends it, and awaits the others' end.
+  // Called by members. Rounds count from 1. Each member arrives at a round, awaits its opening, ends it, and awaits the
+  // others' end.
   void Arrive(int member, int64_t round);
   void End(int member, int64_t round, RoundSpan span);
   // Both are false when the gate is closed, or after `patience`.
   bool AwaitOpening(int64_t round, absl::Duration patience) const;
   bool AwaitAllEnded(int64_t round, absl::Duration patience) const;
 
-  // For the benchmark.
+  // Called by the benchmark.
   bool AllArrived(int64_t round) const;
   void OpenRound(int64_t round);
   // Every member may end.
   void Close();
-  // Of the last round that all have ended: from the first member's start, which the opening makes the same for all, to
-  // the last member's end.
+  // Returns the span of the last round that all have ended. It reaches from the first member's start to the last
+  // member's end; the opening makes the start the same for all.
   RoundSpan LastSpan() const;
 
  private:

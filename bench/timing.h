@@ -1,4 +1,4 @@
-// What benchmarks that time pairs of things have in common. Pure but for the clock.
+// Helpers for benchmarks that time pairs of things. Pure but for the clock.
 #ifndef BANYAN_BENCH_TIMING_H_
 #define BANYAN_BENCH_TIMING_H_
 

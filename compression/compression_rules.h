@@ -1,4 +1,4 @@
-// Which rule of a job's `compression` section a tensor falls under. Pure functions.
+// Finds the rule of a job's `compression` section that a tensor falls under. Pure functions.
 #ifndef BANYAN_COMPRESSION_COMPRESSION_RULES_H_
 #define BANYAN_COMPRESSION_COMPRESSION_RULES_H_
 
@@ -13,10 +13,11 @@ namespace banyan {
 // so, or that the tensor is small. `elements` is of the whole tensor.
 const CompressionRule* RuleFor(const CompressionConfig& config, absl::string_view key_name, int64_t elements);
 
-// Whether what the codec drops is kept: what the rule says, else whether the codec is biased.
+// Returns whether what the codec drops is kept. That is what `rule` says, else whether its codec is biased.
 bool UsesErrorFeedback(const CompressionRule& rule);
 
-// Whether '*' in the pattern, each for any characters or none, makes it the name. Takes time in proportion to both.
+// Returns whether `pattern` matches `name`. Each '*' stands for any characters or none. Takes time in proportion to
+// both.
 bool MatchesPattern(absl::string_view pattern, absl::string_view name);
 
 }  // namespace banyan

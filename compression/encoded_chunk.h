@@ -26,8 +26,8 @@ struct EncodedChunk {
 // `values` as one chunk, encoded as `encoding` says. REQUIRES: this program knows its codec.
 EncodedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
 
-// Whether the chunk can be decoded into `chunk_elements` numbers; the error names the frame, what it should be and what
-// it is. The two functions below REQUIRE that this passed for `values.size()`.
+// Checks that `chunk` can be decoded into `chunk_elements` numbers. The error names the frame, what it should be and
+// what it is. The two functions below REQUIRE that this passed for `values.size()`.
 absl::Status CheckChunk(const EncodedChunk& chunk, int64_t chunk_elements);
 
 // Replaces all of `values` by what the chunk says.

@@ -1,6 +1,6 @@
-// How a chunk is to be encoded: what a ratio controller and a node's configuration decide, and an encoder needs to know
-// beyond the numbers. Nothing of it is needed to decode: frames say for themselves what they are. Value;
-// thread-compatible.
+// The settings with which a chunk is to be encoded. A ratio controller and a node's configuration decide them, and an
+// encoder needs them beside the numbers. Nothing of them is needed to decode: frames say for themselves what they are.
+// Value; thread-compatible.
 #ifndef BANYAN_COMPRESSION_ENCODING_H_
 #define BANYAN_COMPRESSION_ENCODING_H_
 
@@ -23,10 +23,11 @@ struct Encoding {
   // The share of elements that a sparse codec keeps, in (0, 1]; at least one element. Others ignore it.
   double ratio = 1;
   TopKSelection selection = TopKSelection::kExact;
-  // How a sparse codec writes the elements that it keeps: kFp32 or kFp16.
+  // The codec in which a sparse codec writes the elements that it keeps: kFp32 or kFp16.
   CodecId value_codec = CodecId::kFp32;
-  // Of every random choice: stochastic rounding, the elements of random-k, the signs of a randomized transform. Equal
-  // encodings of equal values give equal bytes. Whoever encodes takes another seed for each chunk and round.
+  // The seed of every random choice: stochastic rounding, the elements of random-k, the signs of a randomized
+  // transform. Equal encodings of equal values give equal bytes. Whoever encodes takes another seed for each chunk and
+  // round.
   uint64_t seed = 0;
   // Not the codec's business: whoever encodes takes them first.
   NetSenseSteps netsense = {};

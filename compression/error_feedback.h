@@ -1,6 +1,6 @@
-// What an encoding drops is kept and added to what is encoded next, so that nothing is lost but time ("error
-// compensation" in DC2, section III-C; "memory" elsewhere). The residual lives with whoever encodes, indexed by the
-// tensor's elements. Pure functions.
+// Error feedback: what an encoding drops is kept and added to what is encoded next, so that nothing is lost but time.
+// DC2, section III-C, calls it "error compensation"; others call it "memory". The residual lives with whoever encodes,
+// indexed by the tensor's elements. Pure functions.
 #ifndef BANYAN_COMPRESSION_ERROR_FEEDBACK_H_
 #define BANYAN_COMPRESSION_ERROR_FEEDBACK_H_
 

@@ -1,4 +1,4 @@
-// What every codec checks of a frame that a peer sent, before it looks at the bytes. Pure functions.
+// The checks that every codec makes of a frame that a peer sent, before it looks at the bytes. Pure functions.
 #ifndef BANYAN_COMPRESSION_FRAME_CHECK_H_
 #define BANYAN_COMPRESSION_FRAME_CHECK_H_
 
@@ -11,10 +11,10 @@
 
 namespace banyan {
 
-// Whether the frame's elements lie in a chunk of that many. `codec` names the codec for the error.
+// Checks that the frame's elements lie in a chunk of `chunk_elements`. `codec` names the codec for the error.
 absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements);
 
-// Whether the frame has exactly that many bytes.
+// Checks that `frame` has exactly `expected_bytes` bytes. `codec` names the codec for the error.
 absl::Status CheckFrameBytes(absl::string_view codec, const FrameHeader& header, const Buffer& frame,
                              int64_t expected_bytes);
 

@@ -4,7 +4,7 @@
 // result looks like independent normal numbers (Ailon and Chazelle, "The Fast Johnson-Lindenstrauss Transform", 2009).
 //
 // The butterflies go over the strides 1, 2, 4 and so on to n/2, which fixes every rounding. The sign of element i is
-// bit (i / 16) mod 32 of RandomWord(key, i / 512 * 16 + i mod 16), a set bit is a minus. Pure functions; thread-safe on
+// bit (i / 16) mod 32 of RandomWord(key, i / 512 * 16 + i mod 16). A set bit is a minus. Pure functions; thread-safe on
 // distinct outputs.
 #ifndef BANYAN_COMPRESSION_HADAMARD_H_
 #define BANYAN_COMPRESSION_HADAMARD_H_

@@ -2,8 +2,8 @@
 // either side of zero (QSGD, Alistarh et al. 2017, with the largest magnitude for the norm).
 //
 // Frame, little-endian: a float32 scale per block, the step between two levels; then ceil(n/2) bytes for each block of
-// n: byte i has the level of its element i in the low half and that of element i + ceil(n/2) in the high half, zero
-// where there is none, in two's complement. An element is level times scale.
+// n: byte i has the level of its element i in the low half and that of element i + ceil(n/2) in the high half. Levels
+// are in two's complement, zero where there is no element. An element is level times scale.
 //
 // Unbiased, each element for itself. Error: below one step, 1/7 of the largest magnitude m of the block; its variance
 // is about a sixth of a squared step, so the normalized mean squared error is E[m^2] / (6 * 7^2 * E[x^2]): 0.032 for

@@ -1,5 +1,5 @@
-// Which of the versions of a kernel runs: each is made once per vector width, all give the same bits. Callers take
-// BestKernelPath(); tests compare the others with it. Pure functions; thread-safe.
+// Chooses the version of a kernel that runs. A kernel is made once per vector width, and all versions give the same
+// bits. Callers take BestKernelPath(); tests compare the others with it. Pure functions; thread-safe.
 #ifndef BANYAN_COMPRESSION_KERNEL_PATH_H_
 #define BANYAN_COMPRESSION_KERNEL_PATH_H_
 

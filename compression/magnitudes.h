@@ -1,9 +1,9 @@
 // Elements by their magnitude: the k-th largest, and where those from a threshold on are. Pure functions, vectorised
 // for the processor that they run on with the same result on each.
 //
-// A magnitude is the bits of a float32 without its sign: as integers they are in the order of the magnitudes, infinity
-// above all numbers and not-a-number above infinity, so that a training that diverges is seen wherever the largest
-// elements go.
+// A magnitude is the bits of a float32 without its sign. As integers they are in the order of the magnitudes, infinity
+// above all numbers and not-a-number above infinity. So a training that diverges is seen wherever the largest elements
+// go.
 #ifndef BANYAN_COMPRESSION_MAGNITUDES_H_
 #define BANYAN_COMPRESSION_MAGNITUDES_H_
 

@@ -11,9 +11,9 @@
 //  - "The L2 norm" is of a gradient, whose length differs between models and, here, between chunks. It is taken per
 //    element, as root mean square, so that one number means the same for each tensor and however it is cut. Each chunk
 //    decides for itself.
-//  - That threshold has no value either: 1e-6. Steps between halves are never finer than 2^-24, so that with values of
-//    that size rounding costs 3e-4 of their energy, a thousandth of what top-k leaves out and doubling saves; ten times
-//    smaller it costs 3%, and what rounds to zero would stay a residual for ever.
+//  - That threshold has no value either: 1e-6. Steps between halves are never finer than 2^-24. So with values of that
+//    size rounding costs 3e-4 of their energy, a thousandth of what top-k leaves out and doubling saves. With values
+//    ten times smaller it costs 3%, and what rounds to zero would stay a residual for ever.
 //  - Halves end at 65,504. Values with a norm (not per element) that reaches it stay float32, and so do those that are
 //    not finite: a residual cannot take back what has become infinite.
 //  - The shares are those of each chunk, as with top-k.
@@ -37,7 +37,7 @@ namespace banyan {
 // FindRuleProblem finds none.
 std::optional<NetSenseConfig> NetSenseNumbersOf(const CompressionRule& rule);
 
-// What is to be decided of a chunk with the ratio of its link.
+// Returns the steps that `config` prescribes for a chunk of `half` with the ratio `ratio` of its link.
 NetSenseSteps NetSenseStepsFor(const NetSenseConfig& config, double ratio, Half half);
 
 // Step 1: the encoding of these values.

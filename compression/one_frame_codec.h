@@ -1,4 +1,4 @@
-// What the codecs have in common that write a chunk as one frame over all of its elements, of a size that follows from
+// Base class of the codecs that write a chunk as one frame over all of its elements. The frame's size follows from
 // their number. Stateless, hence thread-safe.
 #ifndef BANYAN_COMPRESSION_ONE_FRAME_CODEC_H_
 #define BANYAN_COMPRESSION_ONE_FRAME_CODEC_H_
@@ -19,13 +19,13 @@ class OneFrameCodec : public Codec {
   void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const final;
 
  protected:
-  // For error messages.
+  // Returns the codec's name, for error messages.
   virtual absl::string_view name() const = 0;
-  // The exact size of a frame. REQUIRES: elements > 0.
+  // Returns the exact size of a frame in bytes. REQUIRES: elements > 0.
   virtual int64_t FrameBytes(int64_t elements) const = 0;
   // Writes every one of the frame's bytes. REQUIRES: there are values.
   virtual void EncodeFrame(absl::Span<const float> values, uint64_t seed, uint8_t* frame) const = 0;
-  // What can be wrong with a frame of the right size; nothing by default.
+  // Checks the content of a frame of the right size; by default any content is right.
   virtual absl::Status CheckContent(const uint8_t* frame, int64_t elements) const;
   // Writes, or adds to, all `values`. REQUIRES: the frame was checked for that many, and there are some.
   virtual void DecodeFrame(const uint8_t* frame, absl::Span<float> values) const = 0;

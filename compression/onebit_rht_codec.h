@@ -1,15 +1,15 @@
 // One bit per element: the signs after a randomized Hadamard transform, with the unbiased scale of DRIVE (Vargaftik et
 // al., "DRIVE: One-bit Distributed Mean Estimation", 2021).
 //
-// Elements are cut into rows of 32,768; what is left over into rows of the largest power of two that fits, down to
-// 1,024, and at last one row of the next power of two, filled up with zeros. Each row x of n is turned into
+// Elements are cut into rows of 32,768. What is left over is cut into rows of the largest power of two that fits, down
+// to 1,024. At last comes one row of the next power of two, filled up with zeros. Each row x of n is turned into
 // y = H D x (hadamard.h, key KeyOfBlock(seed, row)), n times longer in square norm than x. The frame, little-endian:
 // the seed as uint64; a float32 scale f = ||x||^2 / ||y||_1 per row, summed as in lane_sums.h; then for each row the
 // signs of y in the order of sign_bits.h, zero bits after the last. An element is that of D H f sign(y). In the words
 // of the paper, with the rotation Rx = y / sqrt(n), its scale is S = ||x||^2 / ||Rx||_1 = sqrt(n) f.
 //
-// The decoded row has the product ||x||^2 with the true one, always, which makes the estimate unbiased for a rotation
-// drawn uniformly, and nearly so for this transform on rows of hundreds of elements; rows of a few elements, or with
+// The product of the decoded row with the true one is always ||x||^2. That makes the estimate unbiased for a rotation
+// drawn uniformly, and nearly so for this transform on rows of hundreds of elements. Rows of a few elements, or with
 // nearly all of their weight on a few, are biased. Normalized mean squared error of a long row: pi/2 - 1 = 0.571,
 // whatever the distribution of its elements. A row with an infinity or a not-a-number, or with magnitudes beyond about
 // 2^112, decodes to not-a-numbers. Stateless, hence thread-safe.

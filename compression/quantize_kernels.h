@@ -1,7 +1,8 @@
 // Stochastic quantization of blocks of 256 elements to 8 or 4 bits, vectorised for the processor that it runs on; every
-// path gives the same bits. With the block's largest magnitude m and L levels on either side of zero (127 or 7), x
-// becomes floor(x * L/m + u), u uniform in [0, 1) in steps of 2^-23, and stands for m/L times that: unbiased but for
-// float32's own rounding. Scales lie at any alignment. Pure functions; thread-safe on distinct outputs.
+// path gives the same bits. Let m be the block's largest magnitude and L the number of levels on either side of zero
+// (127 or 7). Let u be uniform in [0, 1) in steps of 2^-23. Then x becomes floor(x * L/m + u) and stands for m/L times
+// that: unbiased but for float32's own rounding. Scales lie at any alignment. Pure functions; thread-safe on distinct
+// outputs.
 #ifndef BANYAN_COMPRESSION_QUANTIZE_KERNELS_H_
 #define BANYAN_COMPRESSION_QUANTIZE_KERNELS_H_
 
@@ -22,13 +23,13 @@ inline int64_t QuantizeScaleBytes(int64_t elements) {
   return QuantizeBlocks(elements) * static_cast<int64_t>(sizeof(float));
 }
 
-// What a frame's numbers are: the scales m/L of their blocks, and the levels.
+// The parts of a frame: the scales m/L of its blocks, and the levels.
 struct QuantizedFrame {
   const uint8_t* scales;
   const uint8_t* levels;
 };
 
-// Of a frame that has the levels of so many elements behind their scales.
+// Returns the parts of `frame`, which has the levels of `elements` elements behind their scales.
 inline QuantizedFrame QuantizedParts(const uint8_t* frame, size_t elements) {
   return {.scales = frame, .levels = frame + QuantizeScaleBytes(static_cast<int64_t>(elements))};
 }

@@ -1,10 +1,10 @@
-// Random bits by position: a hash of a key and an index instead of a sequence, so that any number of lanes, and any
-// device, draw the same bits in any order. For rounding and signs only: whoever sees bits can find the key.
+// Random bits by position: a hash of a key and an index instead of a sequence. So any number of lanes, and any device,
+// draw the same bits in any order. For rounding and signs only: whoever sees bits can find the key.
 //
-// The hash is a multiply-xorshift mixer of 32 bits with the shifts and factors 16, 0x21f0aaad, 15, 0xd35a2d97, 15,
-// which were found by search in Wellons' "hash-prospector" (2018 to 2022): flipping an input bit flips each output
-// bit with a probability that is off from 1/2 by about 0.1% in the mean. A second key, added between the rounds, keeps
-// two blocks from being shifted pieces of one sequence. Pure functions.
+// The hash is a multiply-xorshift mixer of 32 bits with the shifts and factors 16, 0x21f0aaad, 15, 0xd35a2d97, 15. They
+// were found by search in Wellons' "hash-prospector" (2018 to 2022). Flipping an input bit flips each output bit with a
+// probability that is off from 1/2 by about 0.1% in the mean. A second key, added between the rounds, keeps two blocks
+// from being shifted pieces of one sequence. Pure functions.
 #ifndef BANYAN_COMPRESSION_RANDOM_BITS_H_
 #define BANYAN_COMPRESSION_RANDOM_BITS_H_
 

@@ -11,7 +11,7 @@
 //
 // Bytes per kept element: 4 or 2.
 // The choice is even: each element comes with probability k/n, without replacement (stratified_choice.h). Values are
-// not scaled by n/k: the decoded ones are k/n of the chunk on average, a bias that error feedback makes up for, as in
+// not scaled by n/k. The decoded ones are k/n of the chunk on average, a bias that error feedback makes up for, as in
 // DC2; an unbiased one would be n/k times as noisy, and error feedback diverges with it. Normalized mean squared error:
 // 1 - k/n whatever the values are, on average. Halves add at most 2^-22 of what is kept as long as
 // magnitudes lie between 2^-14 and 65,504; below they lose bits, 65,520 and more becomes infinite.

@@ -1,4 +1,4 @@
-// How onebit_rht_codec.h cuts elements into rows, and a row's scale, for any device. Pure functions.
+// The rows into which onebit_rht_codec.h cuts elements, and a row's scale, for any device. Pure functions.
 #ifndef BANYAN_COMPRESSION_RHT_LAYOUT_H_
 #define BANYAN_COMPRESSION_RHT_LAYOUT_H_
 

@@ -10,8 +10,8 @@
 
 namespace banyan {
 
-// Whether all of `count` scales at `scales`, of any alignment, are ones that an encoder writes. `codec` names the codec
-// for the error.
+// Checks that all of `count` scales at `scales`, of any alignment, are ones that an encoder writes. `codec` names the
+// codec for the error.
 absl::Status CheckScales(absl::string_view codec, const uint8_t* scales, int64_t count);
 
 }  // namespace banyan

@@ -1,9 +1,9 @@
 // One bit per float: packing the signs and writing a number with each, vectorised for the processor that it runs on;
 // every path gives the same bits. A set bit is a minus.
 //
-// Order: of each 512 elements, bit k of the l-th of sixteen little-endian words of 32 bits is the sign of element
-// 16 k + l, which lets any vector pack 32 of its own with shifts alone. The rest follows with element i in bit i mod 8
-// of byte i/8. Bits lie at any alignment; those after the last element are zero. Pure functions; thread-safe on
+// Order: each 512 elements take sixteen little-endian words of 32 bits. Bit k of the l-th word is the sign of element
+// 16 k + l. So any vector packs 32 elements of its own with shifts alone. The rest follows with element i in bit i mod
+// 8 of byte i/8. Bits lie at any alignment; those after the last element are zero. Pure functions; thread-safe on
 // distinct outputs.
 #ifndef BANYAN_COMPRESSION_SIGN_BITS_H_
 #define BANYAN_COMPRESSION_SIGN_BITS_H_
@@ -26,7 +26,7 @@ void UnpackSigns(const uint8_t* bits, float magnitude, absl::Span<float> values,
 // sums[i] += magnitude or -magnitude.
 void AddSigns(const uint8_t* bits, float magnitude, absl::Span<float> sums, KernelPath path = BestKernelPath());
 
-// Whether the bits after the last of `elements` are zero.
+// Returns whether the bits after the last of `elements` in `bits` are zero.
 bool IsPaddingZero(const uint8_t* bits, int64_t elements);
 
 }  // namespace banyan

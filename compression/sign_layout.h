@@ -1,4 +1,4 @@
-// Where signs lie in frames and what their scale is, for any device: the order that sign_bits.h tells, the blocks of
+// The places of signs in frames, and their scale, for any device: the order of sign_bits.h and the blocks of
 // sign_codec.h. Pure functions.
 #ifndef BANYAN_COMPRESSION_SIGN_LAYOUT_H_
 #define BANYAN_COMPRESSION_SIGN_LAYOUT_H_

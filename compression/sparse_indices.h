@@ -1,11 +1,11 @@
-// Which elements of a chunk a sparse frame holds: rising indices as bytes, the smaller of a bitmap and a delta coding.
-// Pure functions.
+// Codes which elements of a chunk a sparse frame holds: rising indices as bytes, in the smaller of a bitmap and a delta
+// coding. Pure functions.
 //
 // Both are one coding with a parameter, Golomb-Rice (Rice, "Some practical universal noiseless coding techniques",
 // 1979): a gap is the number of elements that are left out before an index. Its `low_bits` lowest bits are written as
 // they are, the rest of it in unary: that many zeros, then a one. With no low bits what remains is the bitmap, up to
-// its last one. First come the low bits of all gaps, then the unary part of all gaps, both from the lowest bit of a
-// byte up and padded with zeros to a whole byte; apart from each other both are read fast, and every sequence of bits
+// its last one. First come the low bits of all gaps, then the unary part of all gaps. Both go from the lowest bit of a
+// byte up and are padded with zeros to a whole byte. Apart from each other both are read fast. Every sequence of bits
 // that has the right number of ones is a rising sequence of indices.
 //
 // Bits per index of a random choice, beside the alternatives:
@@ -48,7 +48,7 @@ SparseIndexForm SmallestIndexForm(int64_t count, uint32_t last, absl::FunctionRe
 // Writes `indices` to all of `bytes`. REQUIRES: the form is SmallestIndexForm(indices), `bytes` is as long as it says.
 void WriteSparseIndices(absl::Span<const uint32_t> indices, const SparseIndexForm& form, absl::Span<uint8_t> bytes);
 
-// Whether `bytes` are exactly `count` indices below `range`, with no bit beside them. REQUIRES: 0 <= range <=
+// Checks that `bytes` are exactly `count` indices below `range`, with no bit beside them. REQUIRES: 0 <= range <=
 // kMaxSparseRange.
 absl::Status CheckSparseIndices(absl::Span<const uint8_t> bytes, int low_bits, int64_t count, int64_t range);
 

@@ -13,10 +13,11 @@
 
 namespace banyan {
 
-// Whether values are written in that way: kFp32 or kFp16. `codec` names the sparse codec for the error.
+// Checks that `value_codec` is one in which values are written: kFp32 or kFp16. `codec` names the sparse codec for the
+// error.
 absl::Status CheckValueCodec(absl::string_view codec, CodecId value_codec);
 
-// Of one value. REQUIRES, here and below: CheckValueCodec() passes.
+// Returns the size of one value in bytes. REQUIRES, here and below: CheckValueCodec() passes.
 int64_t SparseValueBytes(CodecId value_codec);
 
 // Writes values[i] for each of the indices. REQUIRES: they lie in `values`, there is room for them in `bytes`.

@@ -1,11 +1,13 @@
 // Different elements of a range, chosen evenly by a seed: the same on every machine. Pure function.
 //
-// The range is cut into as many strata as elements are wanted, as equal as whole elements allow; each stratum gives one
-// element, drawn uniformly, and the whole choice is turned round the range by a uniform number of elements. So nothing
-// is chosen twice, no table of what was chosen is needed, and the elements come in (cyclically) rising order, which is
-// kind to caches. The turn makes every element equally likely, count / range, although the strata differ by one
-// element; the draws of different strata are independent, and two elements of one stratum never come together, hence
-// the sum of chosen elements varies no more than with a choice without strata.
+// The range is cut into as many strata as elements are wanted, as equal as whole elements allow. Each stratum gives one
+// element, drawn uniformly. The whole choice is turned round the range by a uniform number of elements. So nothing is
+// chosen twice, and no table of what was chosen is needed. The elements come in (cyclically) rising order, which is
+// kind to caches.
+//
+// The turn makes every element equally likely, count / range, although the strata differ by one element. The draws of
+// different strata are independent, and two elements of one stratum never come together. Hence the sum of chosen
+// elements varies no more than with a choice without strata.
 #ifndef BANYAN_COMPRESSION_STRATIFIED_CHOICE_H_
 #define BANYAN_COMPRESSION_STRATIFIED_CHOICE_H_
 

@@ -1,9 +1,9 @@
-// Blocks of 320 elements as -1, 0 or 1 times a scale, five of them in a byte, vectorised for the processor that it runs
-// on; every path gives the same bits. With the block's largest magnitude m, x becomes its sign with the probability
-// |x|/m, to 2^-24, and 0 otherwise, and stands for m times that: unbiased but for float32's own rounding.
+// Blocks of 320 elements as -1, 0 or 1 times a scale, five of them in a byte. Vectorised for the processor that it runs
+// on; every path gives the same bits. Let m be the block's largest magnitude. Then x becomes its sign with the
+// probability |x|/m, to 2^-24, and 0 otherwise. It stands for m times that: unbiased but for float32's own rounding.
 //
-// Of a block of n elements, byte i of ceil(n/5) is the sum over k of (t + 1) 3^k with the ternary t of element
-// i + k ceil(n/5), 0 where there is none; bytes are 242 at most. Scales lie at any alignment. Pure functions;
+// A block of n elements takes ceil(n/5) bytes. Byte i is the sum over k of (t + 1) 3^k. There t is the ternary of
+// element i + k ceil(n/5), 0 where there is none. Bytes are 242 at most. Scales lie at any alignment. Pure functions;
 // thread-safe on distinct outputs.
 #ifndef BANYAN_COMPRESSION_TERNARY_KERNELS_H_
 #define BANYAN_COMPRESSION_TERNARY_KERNELS_H_
@@ -22,7 +22,7 @@ inline constexpr int64_t kTritsPerByte = 5;
 
 inline int64_t TernaryBlocks(int64_t elements) { return (elements + kTernaryBlock - 1) / kTernaryBlock; }
 
-// Of all blocks together.
+// Returns the bytes of all blocks of `elements` elements together, without scales.
 inline int64_t TritBytes(int64_t elements) { return (elements + kTritsPerByte - 1) / kTritsPerByte; }
 
 // Writes TernaryBlocks() scales and TritBytes() bytes.
@@ -35,7 +35,7 @@ void DecodeTernary(const uint8_t* scales, const uint8_t* trits, absl::Span<float
 void AddTernary(const uint8_t* scales, const uint8_t* trits, absl::Span<float> sums,
                 KernelPath path = BestKernelPath());
 
-// Whether every byte holds five trits and there is 0 where there is no element.
+// Returns whether every byte at `trits` holds five trits, with 0 where none of `elements` is.
 bool AreTrits(const uint8_t* trits, int64_t elements);
 
 }  // namespace banyan

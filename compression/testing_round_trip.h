@@ -10,7 +10,8 @@
 
 namespace banyan {
 
-// What a receiver gets of `values`. Fails the test when the codec refuses its own frames.
+// Returns what a receiver gets of `values` that `codec` encodes with `encoding`. Fails the test when the codec refuses
+// its own frames.
 std::vector<float> RoundTrip(const Codec& codec, const std::vector<float>& values, const Encoding& encoding);
 
 // The same with nothing chosen but the seed.

@@ -1,5 +1,5 @@
-// What tests of codecs measure errors on. Pure functions: the same seed gives the same numbers on every machine whose
-// library rounds logarithm and cosine alike.
+// Samples on which tests of codecs measure errors. Pure functions: the same seed gives the same numbers on every
+// machine whose library rounds logarithm and cosine alike.
 #ifndef BANYAN_COMPRESSION_TESTING_SAMPLES_H_
 #define BANYAN_COMPRESSION_TESTING_SAMPLES_H_
 

@@ -8,9 +8,10 @@
 //   10  indices      as many bytes
 //   ..  values       4 or 2 bytes each
 //
-// Form 255 has all elements and no indices. It is taken where it is not larger, so that no ratio costs more than 10
-// bytes beside the values. k = max(1, round(ratio * n)) elements are kept, about as many with TopKSelection::kSampled
-// (see top_k_selection.h); zeros are not written.
+// Form 255 has all elements and no indices. It is taken where it is not larger. So no ratio costs more than 10 bytes
+// beside the values.
+// The codec keeps k = max(1, round(ratio * n)) elements, or about as many with TopKSelection::kSampled (see
+// top_k_selection.h). Zeros are not written.
 //
 // Bytes per kept element with float32 (halves: two less): 5.44 at a ratio of 0.001, 5.01 at 0.01, 4.59 at 0.1, 4.37 at
 // 0.3, against 4 of each element uncompressed.

@@ -1,4 +1,4 @@
-// What stands before indices and values in a frame of topk_codec.h. Value; thread-compatible.
+// The header before indices and values in a frame of topk_codec.h. Value; thread-compatible.
 #ifndef BANYAN_COMPRESSION_TOPK_FRAME_H_
 #define BANYAN_COMPRESSION_TOPK_FRAME_H_
 
@@ -20,7 +20,7 @@ struct TopKFields {
   uint32_t index_bytes = 0;
 };
 
-// Of the whole frame. REQUIRES: CheckValueCodec() passes.
+// Returns the size of the whole frame in bytes. REQUIRES: CheckValueCodec() passes.
 int64_t TopKFrameBytes(const TopKFields& fields);
 
 // Read, or write, kTopKFieldBytes bytes.

@@ -1,6 +1,5 @@
 // Work on buffers that a core hands to its driver's compute pool: codecs, sums, hashes, planning. The core gives the
-// object away in an action and gets the same object back, with its results in it, in the event that says it has
-// finished.
+// object away in an action. The event that says it has finished brings the same object back, with its results in it.
 //
 // Run() is called once, on any thread; it touches only what the object holds. In between the object belongs to the
 // driver.

@@ -15,7 +15,7 @@ class Protocol {  // thread-compatible; owned by exactly one driver
 
   // REQUIRES: `now` is not before the `now` of the call before.
   virtual Actions Step(Timestamp now, Event event) = 0;
-  // When the core wants a DeadlineReached; kNever when idle.
+  // Returns the time at which the core wants a DeadlineReached; kNever when idle.
   virtual Timestamp NextDeadline() const = 0;
 };
 

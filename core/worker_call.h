@@ -36,7 +36,7 @@ struct WorkerInit {
 };
 
 // The worker's part of the key's next round. With `wants_result` the request completes when the result has been
-// written. Otherwise it completes when the node has taken the gradient into its contribution, and a TellRoundComplete
+// written. Otherwise it completes when the node has taken the gradient into its contribution. A TellRoundComplete then
 // follows once the round is over, unless a WorkerPull waits for its result by then.
 struct WorkerPush {
   RequestId request;

@@ -1,7 +1,7 @@
-// How each chunk that this node sends is to be encoded, from the job's compression rules and from what links can carry:
-// an uplink by the ratio of that link, a result by that of the slowest link of its whole tree on the way down, since
-// the same bytes go to all. The root knows it from the contributions, which carry it up. Thread-compatible; owned by
-// RoundEngine.
+// Chooses how each chunk that this node sends is encoded, from the job's compression rules and from what links can
+// carry. An uplink's chunk is encoded by the ratio of that link. A result is encoded by the ratio of the slowest link
+// of its whole tree on the way down: the same bytes go to all. The root knows it from the contributions, which carry it
+// up. Thread-compatible; owned by RoundEngine.
 #ifndef BANYAN_NODE_ENCODING_CHOOSER_H_
 #define BANYAN_NODE_ENCODING_CHOOSER_H_
 

@@ -19,7 +19,7 @@ constexpr absl::Duration kExpected = absl::Milliseconds(40);
 
 Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseconds * 1'000'000); }
 
-// Acks should take 40 ms, so they are late after 60 ms, and a chunk is overtaken by one sent more than 10 ms after it.
+// Acks should take 40 ms, so they are late after 60 ms. A chunk is overtaken by one sent more than 10 ms after it.
 class HedgerTest : public ::testing::Test {
  protected:
   HedgerTest() {

@@ -7,8 +7,8 @@
 // - Network, engine and desk exist from the time that the scheduler has let this node in, and then for good.
 // - Calls and greetings that come before wait for that; their number is bounded.
 // - The first failure is final: every call that waits and every later one ends with it.
-// - A node whose workers are done stays until each round it took part in is closed everywhere, the job fails or a stop
-//   has waited long enough.
+// - A node whose workers are done stays until each round it took part in is closed everywhere. It also ends when the
+//   job fails or a stop has waited long enough.
 #ifndef BANYAN_NODE_NODE_CORE_H_
 #define BANYAN_NODE_NODE_CORE_H_
 

@@ -9,8 +9,10 @@
 
 namespace banyan {
 
-// INVALID_ARGUMENT names the tree or route at fault: a tree in which `self` has no parent and is not the root, a tree
-// neighbour whose way does not begin at `self` and go on to a neighbour, or a neighbour that is `self` or comes twice.
+// Checks the slice that node `self` has been given. INVALID_ARGUMENT names the tree or route at fault:
+//  - a tree in which `self` has no parent and is not the root;
+//  - a tree neighbour whose way does not begin at `self` and go on to a neighbour;
+//  - a neighbour that is `self` or comes twice.
 absl::Status CheckSlice(const PolicySlice& slice, NodeId self);
 
 }  // namespace banyan

@@ -13,7 +13,7 @@
 
 namespace banyan {
 
-// What the root makes of the contributions of a round.
+// The result that the root makes of the contributions of a round.
 enum class RoundKind : uint8_t {
   kAggregate,  // the job's aggregation: sum, mean or a server-side optimizer
   kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
@@ -22,7 +22,7 @@ enum class RoundKind : uint8_t {
 // The greatest of them.
 inline constexpr RoundKind kLastRoundKind = RoundKind::kFlush;
 
-// For messages: "aggregation", "broadcast", "flush".
+// Returns the name of `kind` for messages: "aggregation", "broadcast" or "flush".
 inline constexpr const char* NameOf(RoundKind kind) {
   return kind == RoundKind::kAggregate ? "aggregation" : kind == RoundKind::kBroadcast ? "broadcast" : "flush";
 }
@@ -40,8 +40,8 @@ struct ChunkId {
   friend auto operator<=>(const ChunkId&, const ChunkId&) = default;
 };
 
-// The route of a message over one or more links. path.front() made the message, path.back() consumes it, those in
-// between only forward. path[hop] is the node that sent it on the link where it is now.
+// The route of a message over one or more links. The node path.front() made the message, path.back() consumes it, and
+// those in between only forward it. The node path[hop] sent it on the link where it is now.
 struct SourceRoute {
   std::vector<NodeId> path;
   uint32_t hop = 0;
@@ -78,8 +78,8 @@ struct ChunkMessage {
   int64_t elements = 0;  // of the whole chunk
   uint32_t place = 0;    // how many chunks of the model come before it
   std::vector<FrameHeader> frames;
-  // Of a contribution whose result is to be sparse: the share of its elements that the slowest link can carry on which
-  // those whose contributions are in this one pass the result on. In (0, 1].
+  // Set in a contribution whose result is to be sparse: the share of the result's elements that the slowest link can
+  // carry. Only links count on which the nodes whose contributions are in this one pass the result on. In (0, 1].
   double result_ratio = 1;
   // Written anew by the sender of each hop.
   uint64_t link_sequence = 0;  // rises per directed link; names the chunk in the link ack

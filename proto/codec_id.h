@@ -6,7 +6,7 @@
 
 namespace banyan {
 
-// How a frame's numbers are written; compression/codec_registry.h has the codecs.
+// The codec in which a frame's numbers are written; compression/codec_registry.h has the codecs.
 enum class CodecId : uint8_t {
   kFp32,
   kFp16,

@@ -1,5 +1,6 @@
-// What users and their configuration know of the codecs without having them: names, and what a setting may ask for. The
-// codecs themselves, which compression/codec_conformance_test.cc holds to this, are in compression/. Pure functions.
+// The traits of the codecs that users and their configuration know without having them: names, and what a setting may
+// ask for. The codecs themselves are in compression/; compression/codec_conformance_test.cc holds them to this. Pure
+// functions.
 #ifndef BANYAN_PROTO_CODEC_TRAITS_H_
 #define BANYAN_PROTO_CODEC_TRAITS_H_
 
@@ -17,7 +18,7 @@ struct CodecTraits {
   absl::string_view name;  // `fp32`, `topk`, `onebit_rht` and so on
   // Sends a share of the elements: has a ratio, and a controller for it.
   bool is_sparse = false;
-  // What it drops is no noise that the mean over many rounds is free of, so that error feedback pays.
+  // The codec drops more than noise that the mean over many rounds is free of. So error feedback pays.
   bool is_biased = false;
 };
 
@@ -30,7 +31,7 @@ std::vector<CodecId> AllCodecIds();
 // Empty for an id that has no codec.
 absl::string_view CodecName(CodecId id);
 
-// Of every codec, in the order of their numbers.
+// Returns the names of all codecs, in the order of their numbers.
 std::vector<std::string> CodecNames();
 
 // The codec of that name; INVALID_ARGUMENT lists the names.

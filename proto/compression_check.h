@@ -1,4 +1,5 @@
-// What a `compression` section may say, whoever says it: the file's reader and the wire's ask here. Pure functions.
+// Checks what a `compression` section may say, whoever says it. The file's reader and the wire's ask here. Pure
+// functions.
 #ifndef BANYAN_PROTO_COMPRESSION_CHECK_H_
 #define BANYAN_PROTO_COMPRESSION_CHECK_H_
 
@@ -12,7 +13,7 @@
 namespace banyan {
 
 inline constexpr int kMaxCompressionRules = 256;
-// As long as names of keys.
+// The longest pattern is as long as the longest name of a key.
 inline constexpr size_t kMaxKeyPatternBytes = 1024;
 inline constexpr int64_t kMostLeastElements = int64_t{1} << 40;
 

@@ -1,5 +1,5 @@
-// How the tensors of a job are compressed on their way: the part of JobConfig that overlay.yaml has under
-// `compression`. Values; thread-compatible.
+// The compression of a job's tensors on their way: the part of JobConfig that overlay.yaml has under `compression`.
+// Values; thread-compatible.
 #ifndef BANYAN_PROTO_COMPRESSION_CONFIG_H_
 #define BANYAN_PROTO_COMPRESSION_CONFIG_H_
 
@@ -12,10 +12,11 @@
 
 namespace banyan {
 
-// What decides which share of a tensor's elements a sparse codec sends; compression/control has the controllers.
+// The controller that decides which share of a tensor's elements a sparse codec sends. The controllers are in
+// compression/control.
 enum class RatioControllerKind : uint8_t { kFixed, kNetSense, kDa1, kDa2, kDa3, kDa4, kDa5, kBudget };
 
-// How top-k finds the magnitude from which on elements are kept.
+// The way in which top-k finds the magnitude from which on elements are kept.
 enum class TopKSelection : uint8_t {
   kExact,    // exactly as many elements as the ratio says
   kSampled,  // about as many: the threshold comes from a sample (DC2, section IV-C; Deep Gradient Compression)
@@ -28,14 +29,14 @@ struct ControllerNumber {
   friend bool operator==(const ControllerNumber&, const ControllerNumber&) = default;
 };
 
-// How the tensors whose names match are compressed.
+// The compression of the tensors whose names match `keys`.
 struct CompressionRule {
   std::string keys = "*";  // '*' stands for any characters
   CodecId codec = CodecId::kFp32;
   RatioControllerKind controller = RatioControllerKind::kFixed;
   std::vector<ControllerNumber> numbers = {};  // of the controller; those not named have their defaults
   TopKSelection selection = TopKSelection::kExact;
-  // Whether what a codec drops is kept and added to the next round; empty: for biased codecs.
+  // What a codec drops is kept and added to the next round; empty: for biased codecs only.
   std::optional<bool> error_feedback = std::nullopt;
   friend bool operator==(const CompressionRule&, const CompressionRule&) = default;
 };

@@ -1,5 +1,5 @@
-// How tensors are compressed, as the job's configuration carries it, to and from Protobuf. Part of proto/wire.h, which
-// is what others use. Pure functions.
+// Turns the compression of tensors, as the job's configuration carries it, to and from Protobuf. Part of proto/wire.h,
+// which is what others use. Pure functions.
 #ifndef BANYAN_PROTO_COMPRESSION_WIRE_H_
 #define BANYAN_PROTO_COMPRESSION_WIRE_H_
 

@@ -85,7 +85,7 @@ class FieldReader {
   FieldReader(const FieldReader& parent, absl::string_view name, int index)
       : limits_(parent.limits_), first_error_(parent.first_error_), parent_(&parent), name_(name), index_(index) {}
 
-  // As in "keys[3].elements".
+  // Returns the path of `field` in the whole message, as in "keys[3].elements".
   std::string PathOf(absl::string_view field) const;
 
   const WireLimits& limits_;

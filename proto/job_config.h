@@ -12,8 +12,8 @@ namespace banyan {
 
 enum class AggregationOp : uint8_t { kSum, kMean, kSgd, kMomentum, kNesterov, kAdam };
 
-// What the root makes of the sum. The optimizers treat the mean gradient g; the result they broadcast is the update
-// that every member adds to its values.
+// The result that the root makes of the sum. The optimizers treat the mean gradient g; the result they broadcast is the
+// update that every member adds to its values.
 struct AggregationConfig {
   AggregationOp op = AggregationOp::kMean;
   double learning_rate = 0.01;
@@ -33,8 +33,8 @@ struct JobConfig {
   uint32_t workers = 1;           // of the joining node
   uint32_t rounds_in_flight = 1;  // per key
   uint32_t connections_per_link = 4;
-  // A link uses no more of them than have so much each of its bandwidth-delay product, or a multiple where losses do
-  // not hold a connection back (node/link_windows.h); 0: all.
+  // A link uses no more connections than have so many bytes each of its bandwidth-delay product. Where losses do not
+  // hold a connection back, each has a multiple of that (node/link_windows.h). 0: a link uses all.
   int64_t bytes_per_connection = 65536;
   int64_t window_bytes = 0;  // in flight per directed link; 0: what suits the link (node/link_windows.h)
   int64_t early_bytes = 0;   // room for data whose policy is not yet known; 0: as much as the model

@@ -1,4 +1,4 @@
-// What one node needs to know of a policy: its own place in every tree, all shares, its detours, its neighbours'
+// A policy as far as one node needs to know it: its own place in every tree, all shares, its detours, its neighbours'
 // addresses. Immutable once published. Values; thread-compatible.
 #ifndef BANYAN_PROTO_POLICY_SLICE_H_
 #define BANYAN_PROTO_POLICY_SLICE_H_
@@ -32,9 +32,9 @@ struct RouteSlice {
   double rate_bps = 0;  // of its slowest link, 0 when unknown
   absl::Duration round_trip = absl::ZeroDuration();
   double share = 0;  // of a detour: the part of its tree edge's traffic that the plan means it to carry
-  // Of a detour: the part that the trees leave of each of its links and relays, at least, when rounds are as planned.
+  // On a detour: the least part that the trees leave of its links and relays when rounds are as planned.
   double spare = 0;
-  // Of a detour: it crosses a link that no tree uses, and that nothing would measure without it.
+  // The path is a detour over a link that no tree uses, and that nothing would measure without it.
   bool crosses_idle_link = false;
 
   friend bool operator==(const RouteSlice&, const RouteSlice&) = default;
@@ -48,10 +48,11 @@ struct NeighbourSlice {
   Incarnation incarnation;
   double rate_bps = 0;  // of the link to it, 0 when unknown
   absl::Duration round_trip = absl::ZeroDuration();
-  // Of the time that a user gives a round, what the link to it may take, in (0, 1]: for the ratio controller `budget`.
+  // The part that the link to it may take of the time that a user gives a round, in (0, 1]; for the ratio controller
+  // `budget`.
   double budget_share = 1;
-  // What the link to it reaches while both ends use their links as planned, where a host's cap makes that less than its
-  // rate; 0 where no tree uses the link.
+  // The rate that the link to it reaches while both ends use their links as planned. Present where a host's cap makes
+  // that less than the link's rate; 0 where no tree uses the link.
   std::optional<double> capped_bps;
 
   friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
@@ -66,7 +67,7 @@ struct KeySlice {
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };
 
-// How a node sends and measures; the same on every node of a policy.
+// The settings by which a node sends and measures; the same on every node of a policy.
 struct TransmissionSettings {
   bool measures = true;  // reports what it learns about links
   int64_t probe_chunk_bytes = 40000;

@@ -1,4 +1,4 @@
-// Which estimate of a link's rate decides. A value; thread-compatible.
+// The choice of the estimate that decides about a link's rate. A value; thread-compatible.
 #ifndef BANYAN_PROTO_RATE_ESTIMATOR_H_
 #define BANYAN_PROTO_RATE_ESTIMATOR_H_
 
@@ -11,7 +11,7 @@ enum class RateEstimator : uint8_t {
   kOneWayDelay,  // NETSTORM's Eq. 14: a chunk's size over its time under way (awareness/one_way_delay_estimator.h)
 };
 
-// As the overlay's file calls it.
+// Returns the name of `estimator` in the overlay's file.
 inline constexpr const char* NameOf(RateEstimator estimator) {
   return estimator == RateEstimator::kDelivery ? "delivery" : "one_way_delay";
 }

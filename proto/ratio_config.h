@@ -71,10 +71,10 @@ struct BudgetConfig {
   friend bool operator==(const BudgetConfig&, const BudgetConfig&) = default;
 };
 
-// Which controller an uplink has, with its numbers.
+// The controller of an uplink, with its numbers.
 struct RatioControllerConfig {
   RatioControllerKind kind = RatioControllerKind::kFixed;
-  // Of these only the one that `kind` names is looked at.
+  // Only the member that `kind` names is looked at.
   FixedConfig fixed = {};
   NetSenseConfig netsense = {};
   DelayAdaptiveConfig delay_adaptive = {};  // its law follows from the kind

@@ -17,7 +17,7 @@ std::vector<RatioControllerKind> AllRatioControllerKinds();
 // Fixed, netsense, da1 to da5, budget; empty for a kind that does not exist.
 absl::string_view NameOf(RatioControllerKind kind);
 
-// Of every kind, in the order of their numbers.
+// Returns the names of all kinds, in the order of their numbers.
 std::vector<std::string> RatioControllerNames();
 
 // The kind of that name; INVALID_ARGUMENT lists the names.

@@ -29,13 +29,13 @@ struct RatioNumber {
 // exist.
 std::vector<RatioNumber> NumbersOf(RatioControllerKind kind);
 
-// Whether any kind has a number of that name.
+// Returns whether any kind has a number named `name`.
 bool IsRatioNumber(absl::string_view name);
 
-// Whether the number of that name says nothing to the controller, but how top-k encodes with its ratio.
+// Returns whether the number named `name` is one for top-k, which encodes with the ratio, and not for the controller.
 bool IsEncodingNumber(absl::string_view name);
 
-// What is wrong with a setting: `field` should have been what was expected.
+// A fault in a setting: `field` should have been what was expected.
 struct FieldProblem {
   std::string field;
   std::string expected;

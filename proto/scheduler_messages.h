@@ -35,7 +35,7 @@ struct JoinAccepted {
   friend bool operator==(const JoinAccepted&, const JoinAccepted&) = default;
 };
 
-// For good: the node stops and says why.
+// Refuses the node for good: it stops and says why.
 struct JoinRefused {
   Term term;
   std::string reason;
@@ -197,14 +197,14 @@ struct JobFailed {
   friend bool operator==(const JobFailed&, const JobFailed&) = default;
 };
 
-// What a node knows of a link that leaves it, from the chunks that it has sent there.
+// A node's knowledge of a link that leaves it, from the chunks that it has sent there.
 struct LinkMeasurement {
   enum class Source : uint8_t { kPrimary, kAuxiliary };
   Source source = Source::kPrimary;  // of the newest sample: on a tree edge, or on a detour
   double rate_bps = 0;               // above 0
-  // Of Eq. 14 in NETSTORM, beside the estimate above; 0 before the first.
+  // The estimate of Eq. 14 in NETSTORM, beside the one above; 0 before the first.
   double one_way_delay_rate_bps = 0;
-  // Whether the sender always had more to send: only then may a rate be taken for less than it was.
+  // The sender always had more to send: only then may a rate be taken for less than it was.
   bool is_backlogged = false;
   absl::Duration delay = absl::ZeroDuration();              // propagation, one way
   absl::Duration age = absl::ZeroDuration();                // of the newest sample
@@ -220,7 +220,8 @@ struct NodeReport {
     uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;  // the part that travelled on detours
-    // Of the time between the ends of the last two rounds, the part with chunks on their way; 0 before there are two.
+    // The part of the time between the ends of the last two rounds in which chunks were on their way; 0 before there
+    // are two.
     double busy_share = 0;
     std::optional<LinkMeasurement> measurement = std::nullopt;
     friend bool operator==(const Link&, const Link&) = default;
@@ -236,7 +237,7 @@ struct NodeReport {
     Round pushed = Round(0);  // last one that a worker here has pushed; Init counts as a push of round 0
     friend bool operator==(const KeyProgress&, const KeyProgress&) = default;
   };
-  // What this node's workers waited for last, from a push that found no round open here until none was any more.
+  // The last wait of this node's workers, from a push that found no round open here until none was any more.
   struct Synchronisation {
     uint64_t count = 0;    // that have ended since the start
     int64_t elements = 0;  // of the tensors in the last one

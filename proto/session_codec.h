@@ -1,5 +1,5 @@
-// The one place that turns the messages between worker and node into bytes and back, and that checks sizes and fields
-// of what the other side sent. Pure functions.
+// The one place that turns the messages between worker and node into bytes and back. It checks sizes and fields of what
+// the other side sent. Pure functions.
 #ifndef BANYAN_PROTO_SESSION_CODEC_H_
 #define BANYAN_PROTO_SESSION_CODEC_H_
 

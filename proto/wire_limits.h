@@ -1,4 +1,4 @@
-// What a message may hold at most; whatever exceeds it is refused before memory is spent on it. Values;
+// The limits of what a message may hold. Whatever exceeds them is refused before memory is spent on it. Values;
 // thread-compatible.
 #ifndef BANYAN_PROTO_WIRE_LIMITS_H_
 #define BANYAN_PROTO_WIRE_LIMITS_H_
@@ -11,11 +11,11 @@ namespace banyan {
 
 inline constexpr size_t kMaxWireReasonBytes = 4096;
 
-// What is sent of a reason: a longer one is cut, so that it arrives.
+// Returns what is sent of `reason`: a longer one is cut, so that it arrives.
 inline std::string SendableReason(const std::string& reason) { return reason.substr(0, kMaxWireReasonBytes); }
 
 struct WireLimits {
-  // Of the header frame, by the kind of message.
+  // Limits of the header frame, by the kind of message.
   size_t max_chunk_header_bytes = size_t{64} << 10;
   size_t max_control_bytes = size_t{4} << 20;
   size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned

@@ -2,15 +2,15 @@
 //
 // Why a restart in a pause: BBR wants to see the bare round trip every ten seconds. Without a pause that shows it, BBR
 // holds the connection at four packets for 200 ms. That falls into the middle of a round, on all connections of a job
-// at about the same time, and their rates are partly forgotten afterwards. A connection that restarts in the pause
-// before keeps its window, finds its rate within a few round trips, and has another ten seconds. Its pace bounds what
-// it tries.
+// at about the same time. Their rates are partly forgotten afterwards. A connection that restarts in the pause before
+// keeps its window, finds its rate within a few round trips, and has another ten seconds. Its pace bounds what it
+// tries.
 //
-// Why a restart below the pace: BBR believes in the best rate of its last ten round trips. All of them may be ones in
-// which it recovered from a loss, stood still to see the bare round trip, or had little to send. Then it has forgotten
-// the rate, and it comes back by a quarter in eight round trips: the link is slow for seconds. A connection that
-// believes in much less than its pace restarts, backing off while restarts do not help. They do not help where the link
-// has become slower than its policy knows.
+// Why a restart below the pace: BBR believes in the best rate of its last ten round trips. In all of them it may have
+// recovered from a loss, stood still to see the bare round trip, or had little to send. Then it has forgotten the rate,
+// and it comes back by a quarter in eight round trips: the link is slow for seconds. A connection that believes in much
+// less than its pace restarts, backing off while restarts do not help. They do not help where the link has become
+// slower than its policy knows.
 //
 // Invariants:
 // - Only connections under BBR are restarted.

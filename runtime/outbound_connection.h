@@ -1,5 +1,5 @@
 // A connection that this process opens and keeps: a DEALER socket of its own, watched by a monitor. After a loss the
-// socket is thrown away, so that nothing queued for the old connection leaks into the new one, and a fresh one is made
+// socket is thrown away, so that nothing queued for the old connection leaks into the new one. A fresh one is made
 // after a growing, bounded pause. Thread-compatible; used by the protocol thread only.
 #ifndef BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_
 #define BANYAN_RUNTIME_OUTBOUND_CONNECTION_H_

@@ -33,8 +33,8 @@ class RecordLog {
   // On the log's thread, once: writing failed, no further record will be persisted.
   using Failed = std::function<void(absl::Status)>;
 
-  // Opens or makes `directory`/records.log and gives what it holds. The end of a file that a crash has cut off in the
-  // middle of a record is moved to records.log.damaged, and the warning says so. Errors name the file.
+  // Opens or makes `directory`/records.log and gives what it holds. A crash may have cut off the file in the middle of
+  // a record. That end is then moved to records.log.damaged, and the warning says so. Errors name the file.
   static absl::StatusOr<std::unique_ptr<RecordLog>> Open(const std::string& directory, RecordLogContents& contents,
                                                          Persisted persisted, Failed failed);
   RecordLog(FileDescriptor file, std::string path, Persisted persisted, Failed failed);

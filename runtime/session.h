@@ -8,8 +8,8 @@
 //   absl::Status done = ticket.Wait(absl::Seconds(60));
 //
 // Each call starts an operation and gives its ticket. Errors that name the wrong use (an unknown key, another shape, an
-// empty span) come with the ticket at once. When the node dies or the job fails, every waiting and every later
-// operation ends with UNAVAILABLE (or the code that the job failed with) and names the node, the key and the round.
+// empty span) come with the ticket at once. When the node dies or the job fails, every waiting and later operation ends
+// with UNAVAILABLE or the code that the job failed with. The error names the node, the key and the round.
 //
 // A call can be given a callback, which runs once when the operation is done, whether it succeeds, fails or is
 // cancelled:
@@ -46,9 +46,9 @@ struct SessionOptions {
 };
 
 // Runs exactly once, after the operation is done and its result is in place; `status` is what its ticket's Wait gives.
-// All callbacks of a session run one after another, in the order in which their operations ended, on a thread that the
-// session has for them alone. No lock is held meanwhile. A callback may start further operations and wait for them, and
-// destroy tickets; it must not destroy the session. A long one delays the others, but no operation.
+// All callbacks of a session run one after another, in the order in which their operations ended. They run on a thread
+// that the session has for them alone. No lock is held meanwhile. A callback may start further operations and wait for
+// them, and destroy tickets; it must not destroy the session. A long one delays the others, but no operation.
 using DoneCallback = std::function<void(const absl::Status& status)>;
 
 struct CallOptions {
@@ -136,8 +136,8 @@ class Session {
   // The three without copies, for large tensors: gradients are filled in and results read where the node has them. Both
   // are few: one gradient more than the job's rounds_in_flight for each key, and as many results as these.
   // ShareGradient waits while the node has all gradients, and the others as those above. Errors: FAILED_PRECONDITION
-  // when this worker itself holds all that there are of what a call needs, as a loop does that keeps the ticket of its
-  // last round while it starts the next one; INVALID_ARGUMENT for a gradient of another key or one that has been
+  // when this worker itself holds all that there are of what a call needs. A loop does so that keeps the ticket of its
+  // last round while it starts the next one. INVALID_ARGUMENT for a gradient of another key or one that has been
   // pushed. A gradient with which a call ends so, at once, stays as it is.
   absl::StatusOr<SharedGradient> ShareGradient(absl::string_view key);
   Ticket Push(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
@@ -156,9 +156,9 @@ class Session {
   // the `netsense` compression of the key the gradients of its smallest weights are then held back while the link is
   // slow; without weights that step is skipped, which the node's log says. It counts for what is pushed from here on.
   // One worker of a node is enough, since all replicas are the same, and of several the last one counts. The ticket is
-  // done when the node has them. Costs the node as much memory as the tensor where its job prunes, nothing elsewhere or
-  // with a server-side optimizer, whose node has the weights itself. Waits for Init and for room as Push does. Errors:
-  // FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size than Init's.
+  // done when the node has them. Costs the node as much memory as the tensor where its job prunes. It costs nothing
+  // elsewhere, or with a server-side optimizer, whose node has the weights itself. Waits for Init and for room as Push
+  // does. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size than Init's.
   Ticket RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options = {});
 
   // Done when every worker of every node has called it equally often.

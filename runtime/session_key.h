@@ -3,8 +3,8 @@
 //
 // Invariants:
 // - A slot is free, or in the hands of the node or of the worker.
-// - A round is open from the call that pushes it until the node says that it is complete, or that it has refused the
-//   call. At most as many rounds are open as the job has in flight.
+// - A round is open from the call that pushes it until the node completes it or refuses the call. At most as many
+//   rounds are open as the job has in flight.
 #ifndef BANYAN_RUNTIME_SESSION_KEY_H_
 #define BANYAN_RUNTIME_SESSION_KEY_H_
 

@@ -41,7 +41,7 @@ void ApplyLimits(const SocketLimits& limits, zmq::socket_t& socket) {
   socket.set(zmq::sockopt::handshake_ivl, Milliseconds(limits.connect_timeout));
   socket.set(zmq::sockopt::connect_timeout, Milliseconds(limits.connect_timeout));
   socket.set(zmq::sockopt::tcp_keepalive, 1);
-  // With a domain, and nobody who answers for it, ZeroMQ refuses peers of protocol versions before 3, for which
+  // With a domain, and nobody who answers for it, ZeroMQ refuses peers of protocol versions before 3. That is needed:
   // libzmq 4.3.4 ends the process when such a peer's first message meets a socket that is being closed.
   socket.set(zmq::sockopt::zap_domain, "banyan");
 }

@@ -1,5 +1,5 @@
-// The ZeroMQ sockets of a thread, as far as it waits for them: their context, and an epoll of their descriptors, so
-// that a wait costs as much as has happened and not as much as there are sockets, of which a node has several for each
+// The ZeroMQ sockets of a thread, as far as it waits for them: their context, and an epoll of their descriptors. So a
+// wait costs as much as has happened, and not as much as there are sockets. A node has several of these for each
 // neighbour. Thread-compatible; used by the protocol thread only. Outlives its sockets.
 #ifndef BANYAN_RUNTIME_SOCKET_POLLER_H_
 #define BANYAN_RUNTIME_SOCKET_POLLER_H_

@@ -1,6 +1,6 @@
 // The memory of one tensor that a worker and its node share: a row of gradient slots, then a row of result slots. The
-// node makes it as a memfd that is sealed against shrinking, so that no worker can pull it away under the node, and
-// passes the descriptor.
+// node makes it as a memfd that is sealed against shrinking, so that no worker can pull it away under the node. It
+// passes the descriptor to the worker.
 //
 // Thread-compatible; who may touch a slot is agreed by messages (proto/session_messages.h). Shared, because Buffers on
 // slots that are still in use outlive the worker's connection.

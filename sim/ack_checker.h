@@ -1,6 +1,8 @@
-// Checks acknowledgements and credits between nodes: an ack or BUSY only names what had arrived there, its times are
-// those of the chunk, link sequences rise, and no link carries more unacknowledged bytes than its window, so that
-// queues stay bounded. Thread-compatible; registered with the network, owned by the cluster.
+// Checks acknowledgements and credits between nodes:
+// - An ack or BUSY only names what had arrived there, and its times are those of the chunk.
+// - Link sequences rise.
+// - No link carries more unacknowledged bytes than its window, so that queues stay bounded.
+// Thread-compatible; registered with the network, owned by the cluster.
 #ifndef BANYAN_SIM_ACK_CHECKER_H_
 #define BANYAN_SIM_ACK_CHECKER_H_
 

@@ -41,20 +41,20 @@ struct ClusterOptions {
   NetworkOptions network;  // its scale is set from above
   ProcessOptions process;  // likewise, and its clock
   absl::Duration link_jitter;
-  // How the links change: at these times, and again and again.
+  // The changes of the links: at these times, and again and again.
   std::vector<LinkChange> link_changes;
   std::optional<LinkRedraw> link_redraw;
   // Each process's clock drifts by up to this, to either side.
   double most_drift_ppm = 0;
-  // What nodes report of their links' rates is off by this, as a standard deviation; 0.1 is 10%.
+  // The standard deviation of the error in the links' rates that nodes report; 0.1 is 10%.
   double measurement_noise = 0;
-  // Of each link's loss; a simulation of rates may leave it out.
+  // Links lose packets as the overlay says; a simulation of rates may leave that out.
   bool links_lose_packets = true;
   // Packets' headers and the transport's acknowledgements take their part of the links' rates.
   bool links_have_headers = false;
   // Processes start at random times within this.
   absl::Duration start_within;
-  // What an operator asks of the scheduler, in order of time; at full size.
+  // The orders that an operator gives the scheduler, in order of time; at full size.
   std::vector<OperatorOrder> orders;
   // Watch every message, not only results.
   bool check_messages = true;

@@ -9,7 +9,7 @@
 
 namespace banyan {
 
-// Of the values in their order.
+// Returns a digest of `values` in their order.
 uint64_t Digest(std::initializer_list<uint64_t> values);
 
 uint64_t DigestBytes(absl::Span<const uint8_t> bytes, uint64_t seed);

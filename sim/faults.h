@@ -1,5 +1,5 @@
-// What goes wrong in a simulated run: drawn from a seed, each fault shorter than the silence that ends a peer, so that
-// a correct job survives all of them. Thread-compatible; outlives the run.
+// The faults of a simulated run, drawn from a seed. Each fault is shorter than the silence that ends a peer, so that a
+// correct job survives all of them. Thread-compatible; outlives the run.
 #ifndef BANYAN_SIM_FAULTS_H_
 #define BANYAN_SIM_FAULTS_H_
 
@@ -29,7 +29,7 @@ class Faults {
   // Puts the faults on the cluster's agenda. The cluster outlives this.
   Faults(const FaultOptions& options, uint64_t seed, Cluster* cluster);
 
-  // How a connection breaks, within `outage`.
+  // Draws how a connection breaks, within `outage`.
   static LossOptions RandomLoss(absl::Duration outage, Random* random);
 
  private:

@@ -1,5 +1,6 @@
-// How the links of a simulated WAN change while a job runs: at times that a file lists, or all again and again at
-// random from a seed, as the evaluation of NETSTORM (section IX) does. Values and pure functions; thread-compatible.
+// The changes of a simulated WAN's links while a job runs. Either links change at times that a file lists, or all
+// change again and again at random from a seed. The evaluation of NETSTORM (section IX) does the latter. Values and
+// pure functions; thread-compatible.
 #ifndef BANYAN_SIM_LINK_SCHEDULE_H_
 #define BANYAN_SIM_LINK_SCHEDULE_H_
 
@@ -43,7 +44,7 @@ absl::StatusOr<std::vector<LinkChange>> ParseLinkChanges(absl::string_view text,
 // Likewise from a file; NOT_FOUND when there is none.
 absl::StatusOr<std::vector<LinkChange>> LoadLinkChanges(const std::string& path, const NetworkView& view);
 
-// What the `index`-th redraw, from 1, changes of these links: a function of its arguments alone.
+// Returns what the `index`-th redraw, from 1, changes of `links`: a function of its arguments alone.
 std::vector<LinkChange> DrawLinkChanges(const LinkRedraw& redraw, uint64_t index,
                                         absl::Span<const std::pair<NodeId, NodeId>> links);
 

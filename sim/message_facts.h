@@ -1,5 +1,5 @@
-// What the simulator needs to know about a message without encoding it: its size on the wire, a hash of what tells it
-// from others, a line of text. Pure functions.
+// Tells the simulator about a message without encoding it: its size on the wire, a hash of what tells it from others, a
+// line of text. Pure functions.
 #ifndef BANYAN_SIM_MESSAGE_FACTS_H_
 #define BANYAN_SIM_MESSAGE_FACTS_H_
 

@@ -73,7 +73,7 @@ void CutOff(Cluster* cluster, NodeId late, double from_s, double until_s) {
 }
 
 // NETSTORM, Fig. 8: nodes 1 and 3 have the new tree and node 2 still the old one. If each used what it has, 2 and 3
-// would wait for each other and 2 would not know what to do with the data from 1.
+// would wait for each other. Node 2 would not know what to do with the data from 1.
 TEST(NamedPolicyTest, Figure8ANodeThatHearsLateOfANewTreeNeitherBlocksNorLosesData) {
   ClusterOptions options = Linked(3);
   options.overlay.topology.planner = "star";

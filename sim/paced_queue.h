@@ -1,5 +1,5 @@
-// What waits in the kernel of a sender whose connection has a pace. A message is passed on to its link when, were the
-// link idle, its last byte would leave there as the pace lets it; a link that is busier takes longer.
+// The messages that wait in the kernel of a sender whose connection has a pace. A message is passed on to its link
+// early enough that its last byte leaves an idle link when the pace lets it. A link that is busier takes longer.
 // Thread-compatible; owned by the simulated network.
 #ifndef BANYAN_SIM_PACED_QUEUE_H_
 #define BANYAN_SIM_PACED_QUEUE_H_
@@ -29,7 +29,8 @@ class PacedQueue {
     waiting_.emplace_back(size_bytes, std::move(item));
   }
 
-  // When the first is to be passed on to a link of this rate, 0 for one without limit. REQUIRES: !empty().
+  // Returns the time at which the first message is to be passed on to a link of the rate `link_bps`, 0 for one without
+  // limit. REQUIRES: !empty().
   int64_t DueNs(double link_bps) const {
     if (rate_bps_ == 0) return counted_ns_;
     const double on_link_s = link_bps > 0 ? BitsOf(waiting_.front().first) / link_bps : 0;

@@ -23,9 +23,9 @@ namespace banyan {
 
 class ResultChecker : public WorkerListener {
  public:
-  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; what an optimizer makes of
-  // a sum, or a lossy encoding of one round, and all of a plan with a source of its own, only has to be the same
-  // everywhere. `plan` and `violations` outlive this.
+  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; other results only have to
+  // be the same everywhere. The others are what an optimizer makes of a sum, a lossy encoding of one round, and all
+  // values of a source. `plan` and `violations` outlive this.
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
                 const CompressionConfig& compression, Violations* violations);
 
@@ -44,9 +44,9 @@ class ResultChecker : public WorkerListener {
     size_t seen = 0;
   };
 
-  // Whether each round's values can be known, only their sum over all rounds up to a Flush, or neither.
+  // What can be known: each round's values, only their sum over all rounds up to a Flush, or neither.
   enum class Knowledge : uint8_t { kEachRound, kUpToFlush, kNothing };
-  // Of a tensor that error feedback works on, element by element: what has been pushed, less what has come back.
+  // The debt of a tensor that error feedback works on: for each element what has been pushed, less what has come back.
   struct Debt {
     std::vector<double> owed;
     double magnitude = 0;  // of all that went in; float32 is exact to a part of this

@@ -23,7 +23,8 @@ class Serializer {
     return rate_bps_ == 0 ? 0 : static_cast<int64_t>(std::ceil(static_cast<double>(size_bytes) * 8e9 / rate_bps_));
   }
 
-  // When the last of the bytes has left, if the first may leave at `earliest_ns`; the wire is theirs until then.
+  // Returns the time at which the last of `size_bytes` bytes has left, if the first may leave at `earliest_ns`. The
+  // wire is theirs until then.
   int64_t Reserve(int64_t earliest_ns, int64_t size_bytes) {
     free_ns_ = std::max(earliest_ns, free_ns_) + DurationNs(size_bytes);
     return free_ns_;

@@ -32,12 +32,12 @@ class SimulatedLink {
  public:
   explicit SimulatedLink(const LinkOptions& options);
 
-  // When the last byte of data handed over at `now` reaches the other end. `host` is the sender's cap, shared by all
-  // its links.
+  // Returns the time at which the last byte of data handed over at `now_ns` reaches the other end. `host` is the
+  // sender's cap, shared by all its links.
   int64_t SendData(int64_t now_ns, int64_t size_bytes, Serializer* host, Random* random);
   int64_t SendControl(int64_t now_ns, int64_t size_bytes, Random* random);
 
-  // What the other direction has carried is acknowledged on this one.
+  // Sends on this link the acknowledgements of `acknowledged_bytes` bytes that the other direction has carried.
   void SendAcknowledgements(int64_t now_ns, int64_t acknowledged_bytes);
 
   // Holds everything that has not left yet until then.
@@ -46,7 +46,7 @@ class SimulatedLink {
 
   double rate_bps() const { return wire_.rate_bps(); }
   int64_t delay_ns() const { return delay_ns_; }
-  // Of the messages, without packets' headers.
+  // Return the bytes of the messages, without packets' headers.
   int64_t data_bytes() const { return data_bytes_; }
   int64_t control_bytes() const { return control_bytes_; }
 

@@ -30,18 +30,18 @@
 namespace banyan {
 
 struct NetworkOptions {
-  // Between the scheduler and each node, both directions, of any rate.
+  // Delay and jitter between the scheduler and each node, in both directions, at any rate.
   absl::Duration scheduler_delay = absl::Milliseconds(15);
   absl::Duration scheduler_jitter;
   absl::Duration redial_first = absl::Milliseconds(50);
   absl::Duration redial_longest = absl::Seconds(1);
   // Payload bytes count this often: the cores carry scaled-down vectors.
   int64_t scale = 1;
-  // Of a chunk coming twice.
+  // The chance that a chunk comes twice.
   double duplicate_chance = 0;
 };
 
-// What a connection's loss does, all from the moment of the loss.
+// The effects of a connection's loss; all times count from the moment of the loss.
 struct LossOptions {
   absl::Duration survivors;  // what would arrive within this still does
   absl::Duration opener_notices = absl::Milliseconds(1);
@@ -63,15 +63,16 @@ class SimulatedNetwork {
   // The process is gone. `silently`: its host is gone too and nobody is told; otherwise its connections are closed.
   void EndProcess(NodeId process, bool silently);
 
-  // What cores ask for.
+  // These carry out what cores ask for.
   void OpenConnection(NodeId opener, const Connect& connect);
   void CloseConnection(NodeId process, ConnectionId connection);
   void SetPace(NodeId opener, const Pace& pace);
-  // What the opener sends before it has handled the ConnectionUp, perhaps late, is dropped.
+  // Sends over a connection. What the opener sends before OnUpHandled tells that it has handled the ConnectionUp is
+  // dropped.
   void SendMessage(NodeId from, Send send);
   void OnUpHandled(NodeId opener, ConnectionId connection);
 
-  // What the agenda holds for the network; the event goes to the process.
+  // An event for a process. It comes of what the agenda holds for the network.
   struct Delivery {
     NodeId process;
     Event event;
@@ -86,8 +87,8 @@ class SimulatedNetwork {
   std::vector<ConnectionIndex> ConnectionsInUse(NodeId node, std::optional<NodeId> other) const;
   std::vector<ConnectionIndex> ConnectionsInUse() const;
   void Lose(ConnectionIndex connection, const LossOptions& loss);
-  // What is sent over the connection from now on, by whoever opened it, arrives no sooner than then: as when the
-  // transport recovers from a loss.
+  // Delays what the opener of `connection` sends from now on: it arrives no sooner than `until`, as when the transport
+  // recovers from a loss.
   void Stall(ConnectionIndex connection, Timestamp until);
   // No message and no dialling passes between the two, in either direction, until Heal. Connections are lost; both ends
   // notice after `noticed`.
@@ -124,7 +125,7 @@ class SimulatedNetwork {
     Direction backward;
     PacedQueue<std::pair<Message, Payload>> paced;  // forward
     uint32_t pace_changes = 0;                      // and messages that it passed on
-    // Of the generation before this one, or of this one when it is lost.
+    // These tell of the generation before this one, or of this one when it is lost.
     uint32_t lost_generation = 0;
     ConnectionId lost_inbound_id;
     int64_t survivors_until_ns = 0;

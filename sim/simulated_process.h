@@ -24,10 +24,10 @@
 namespace banyan {
 
 struct ProcessOptions {
-  // What this process's monotonic clock shows when the simulation starts; clocks of different processes have nothing in
-  // common.
+  // The time on this process's monotonic clock when the simulation starts; clocks of different processes have nothing
+  // in common.
   Timestamp clock_start;
-  // How much faster than simulated time it runs.
+  // The clock runs faster than simulated time by this, in parts per million.
   double clock_drift_ppm = 0;
   uint32_t compute_threads = 2;
   double memory_bytes_per_second = 5e9;
@@ -37,7 +37,7 @@ struct ProcessOptions {
   absl::Duration persist_time = absl::Milliseconds(2);
 };
 
-// What all processes of a simulation share.
+// The context that all processes of a simulation share.
 struct ProcessContext {
   Agenda* agenda;
   SimulatedNetwork* network;
@@ -47,13 +47,14 @@ struct ProcessContext {
 
 class SimulatedProcess {
  public:
-  // What `context` points to outlives this. The core gets its Started from Start().
+  // Makes a process that does not run yet; the core gets its Started from Start(). What `context` points to outlives
+  // this.
   SimulatedProcess(NodeId id, const ProcessOptions& options, uint64_t seed, std::unique_ptr<Protocol> core,
                    const ProcessContext& context);
 
   NodeId id() const { return id_; }
   bool running() const { return running_; }
-  // What the core's Stop said; empty while it runs, and when it was killed.
+  // Returns what the core's Stop said; empty while it runs, and when it was killed.
   const std::optional<absl::Status>& stopped() const { return stopped_; }
   Timestamp LocalNow() const;
 
@@ -74,10 +75,10 @@ class SimulatedProcess {
   // A new start with a new core, after the end of the one before.
   void Restart(std::unique_ptr<Protocol> core);
 
-  // What is on stable storage, in order: lives over kills and restarts.
+  // Returns the records on stable storage, in order; they outlive kills and restarts.
   const std::vector<std::string>& records() const { return records_; }
 
-  // What the agenda holds for this process.
+  // Handle what the agenda holds for this process.
   void Handle(CoreEvent event);
   void Handle(ComputationDue due);
   void Handle(const TimerDue& due);

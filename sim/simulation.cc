@@ -21,8 +21,8 @@ namespace {
 
 // All nodes' vectors together; more would only cost memory.
 constexpr int64_t kMostCarriedElements = int64_t{1} << 21;
-// A chunk keeps at least these, so that errors in single elements have a place to show, and that its header, which does
-// not shrink with it, takes little of what the cores let be on its way.
+// A chunk keeps at least these, so that errors in single elements have a place to show. Its header does not shrink with
+// it, and is to take little of what the cores let be on its way.
 constexpr int64_t kLeastChunkElements = 128;
 constexpr absl::Duration kLongestSimulation = absl::Hours(24 * 365);
 constexpr int64_t kEventsBetweenProgress = 1 << 14;

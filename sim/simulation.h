@@ -26,7 +26,7 @@ struct SimulationOptions {
   uint64_t rounds = 1;
   uint64_t seed = 1;
   absl::Duration compute_time;  // of a worker, before each round
-  // How the links change from their rates in the overlay; times count from the start of the simulation.
+  // The changes of the links from their rates in the overlay; times count from the start of the simulation.
   std::vector<LinkChange> link_changes;
   std::optional<LinkRedraw> link_redraw;
   double most_drift_ppm = 0;     // of each process's clock
@@ -60,7 +60,7 @@ struct SimulationReport {
   double auxiliary_share = 0;  // of all chunks' bytes on links: those on detours
   double model_bits = 0;
   double rate_bps = 0;  // model bits over the median synchronisation time
-  // What the first plan's most loaded link allows.
+  // The rate that the first plan's most loaded link allows.
   double plan_rate_bps = 0;
   double bound_bps = 0;  // that no scheme can beat (RateBoundBps), on the links as they are at first
   bool replicas_identical = false;

@@ -21,7 +21,7 @@ TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
   EXPECT_TRUE(report->replicas_identical);
 }
 
-// The fluid rates of these trees with ideal detours, of the design: with quality shares and with balanced ones.
+// The numbers are the fluid rates of these trees with ideal detours: with quality shares and with balanced ones.
 TEST(SimulationTest, DetoursOnInternet2ReachNineTenthsOfWhatIdealOnesWould) {
   for (const auto& [shares, fluid_bps] : {std::pair(ShareRule::kQuality, 67.8e6), {ShareRule::kBalanced, 83.4e6}}) {
     SimulationOptions options = Internet2Simulation(244000000, 3);

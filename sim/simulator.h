@@ -41,7 +41,7 @@ class Simulator {
   Trace* trace() { return &trace_; }
   Violations* violations() { return &violations_; }
   Timestamp now() const { return agenda_.now(); }
-  // For what surrounds the simulation: faults, workers.
+  // Returns the random numbers for what surrounds the simulation: faults, workers.
   Random* random() { return &random_; }
 
  private:

@@ -1,5 +1,5 @@
-// What the checkers of a simulation have found: the rules that were broken, each with where and when.
-// Thread-compatible; owned by the simulation, shared by its checkers.
+// The findings of a simulation's checkers: the rules that were broken, each with where and when. Thread-compatible;
+// owned by the simulation, shared by its checkers.
 #ifndef BANYAN_SIM_VIOLATIONS_H_
 #define BANYAN_SIM_VIOLATIONS_H_
 

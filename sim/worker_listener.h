@@ -24,7 +24,7 @@ class WorkerListener {
   // A call ended with an error: the worker makes no more.
   virtual void OnFailed(Timestamp /*now*/, WorkerName /*worker*/, const std::string& /*call*/,
                         const absl::Status& /*status*/) {}
-  // What the node did with a call breaks the session's promises.
+  // Called when what the node did with a call breaks the session's promises.
   virtual void OnMisuse(Timestamp /*now*/, WorkerName /*worker*/, const std::string& /*what*/) {}
 };
 

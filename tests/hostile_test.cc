@@ -121,8 +121,8 @@ TEST_F(HostileTest, FloodsOnEverySocketDoNotDisturbTheJob) {
   // Connections between the nodes may have come meanwhile, but nothing stays of thousands of strangers.
   ExpectFewOpenFiles(job_.node(0).pid(), files_before + 20);
   ExpectFewOpenFiles(job_.scheduler().pid(), scheduler_files_before + 20);
-  // Not all that breaks ZeroMQ's rules reaches a core, what a stranger sent just before it left is lost with its
-  // connection, and a node closes the connection of whoever introduces itself wrongly.
+  // Not all that breaks ZeroMQ's rules reaches a core. What a stranger sent just before it left is lost with its
+  // connection. A node closes the connection of whoever introduces itself wrongly.
   ExpectRejections(kMessages / 50, kMessages / 100);
   ExpectAllRun();
 }

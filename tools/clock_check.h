@@ -17,7 +17,7 @@ struct CheckResult {
   std::string text;  // what was found; what to do when it is not ok
 };
 
-// What `chronyc -c tracking` says.
+// The state of the clock as `chronyc -c tracking` says it.
 struct ClockTracking {
   std::string reference;  // a name or an address; empty for none, or for the machine's own clock
   int stratum = 0;        // 0: not synchronised

@@ -1,4 +1,4 @@
-// What the daemons say and check about the addresses that they listen on. Pure functions.
+// Checks and warnings of the daemons about the addresses that they listen on. Pure functions.
 #ifndef BANYAN_TOOLS_DAEMON_ADDRESS_H_
 #define BANYAN_TOOLS_DAEMON_ADDRESS_H_
 
@@ -8,7 +8,7 @@
 
 namespace banyan {
 
-// Whether only processes of this machine reach tcp://host:port.
+// Returns whether only processes of this machine reach `address` (tcp://host:port).
 bool IsLoopback(absl::string_view address);
 
 // The warning for a daemon that listens on `address`; empty when only this machine reaches it.

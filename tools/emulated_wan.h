@@ -37,7 +37,7 @@ std::vector<std::string> WanUpArguments(const EmulatedWanOptions& options);
 std::vector<std::string> WanExecArguments(const std::string& banyan_program, const std::string& directory,
                                           const std::string& node, const std::vector<std::string>& program);
 
-// Where Banyan's daemons listen in a node with this IP address. Pure.
+// Return the addresses on which Banyan's daemons listen in a node with the IP address `ip`. Pure.
 std::string SchedulerAddressAt(const std::string& ip);
 std::string NodeAddressAt(const std::string& ip);
 

@@ -1,4 +1,4 @@
-// What `banyan sim-figures` writes of a figure: a table as CSV and Markdown, and the commands that make gnuplot draw
+// The output of `banyan sim-figures` for a figure: a table as CSV and Markdown, and the commands that make gnuplot draw
 // it. Pure functions.
 #ifndef BANYAN_TOOLS_FIGURE_REPORT_H_
 #define BANYAN_TOOLS_FIGURE_REPORT_H_

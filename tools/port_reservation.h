@@ -1,5 +1,5 @@
-// Free TCP ports of the loopback interface, kept free for processes that are still to be started: nobody else on the
-// machine is given them as long as the reservation lives, yet a process that listens with SO_REUSEADDR (as ZeroMQ does)
+// Free TCP ports of the loopback interface, kept free for processes that are still to be started. Nobody else on the
+// machine is given them as long as the reservation lives. Yet a process that listens with SO_REUSEADDR (as ZeroMQ does)
 // can take them. Thread-compatible; movable.
 #ifndef BANYAN_TOOLS_PORT_RESERVATION_H_
 #define BANYAN_TOOLS_PORT_RESERVATION_H_

@@ -1,4 +1,4 @@
-// Where the programs are that this one starts: beside it, as they are built and as they are installed.
+// Finds the programs that this one starts: they are beside it, as they are built and as they are installed.
 #ifndef BANYAN_TOOLS_PROGRAM_PATH_H_
 #define BANYAN_TOOLS_PROGRAM_PATH_H_
 

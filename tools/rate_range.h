@@ -1,4 +1,4 @@
-// Between which rates links are drawn anew, as flags write it: "20-155". Value.
+// The range from which links' rates are drawn anew, as flags write it: "20-155". Value.
 #ifndef BANYAN_TOOLS_RATE_RANGE_H_
 #define BANYAN_TOOLS_RATE_RANGE_H_
 
@@ -9,7 +9,7 @@
 
 namespace banyan {
 
-// By default as in NETSTORM's evaluation (section IX-A).
+// The defaults are those of NETSTORM's evaluation (section IX-A).
 struct RateRange {
   double low_mbps = 20;
   double high_mbps = 155;

@@ -38,7 +38,7 @@ class SchedulerProbe : public Protocol {
   const SchedulerProbeOptions options_;
   bool connected_ = false;
   bool asked_ = false;
-  // Of the answer while one is awaited, of the next question otherwise.
+  // The deadline of the answer while one is awaited, of the next question otherwise.
   Timestamp deadline_ = kNever;
 };
 

@@ -1,4 +1,4 @@
-// What `banyan sim` prints. Pure functions.
+// The output of `banyan sim`. Pure functions.
 #ifndef BANYAN_TOOLS_SIM_REPORT_H_
 #define BANYAN_TOOLS_SIM_REPORT_H_
 

@@ -13,12 +13,12 @@ class StopSignals {
   StopSignals();
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
-  // For the end of the process: signals that came meanwhile count as seen, and those that come later as well.
+  // Belongs at the end of the process: signals that came meanwhile count as seen, and those that come later as well.
   ~StopSignals();
 
   // Readable from the first signal on.
   int fd() const { return fd_; }
-  // Whether the process has been asked to end.
+  // Returns whether the process has been asked to end.
   bool received() const;
 
  private:

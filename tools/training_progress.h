@@ -1,4 +1,4 @@
-// What a training process tells its observer, one JSON object on a line each:
+// The messages of a training process to its observer, one JSON object on a line each:
 //
 //   {"rank":3,"round":12,"loss":0.5318,"pushed_ns":81203120311,"pulled_ns":81227412777}
 //   {"rank":3,"rounds":400,"parameters":117066,"hash":"91c3a0c9d3a0f2b4","accuracy":0.8861}

@@ -19,8 +19,8 @@
 namespace banyan {
 namespace {
 
-// Delays in millionths of what the fastest link of the view needs per bit: whole numbers add up alike in any order, so
-// that a tie is a tie and an estimate that is summed backwards never exceeds what it estimates.
+// Delays in millionths of what the fastest link of the view needs per bit: whole numbers add up alike in any order. So
+// a tie is a tie, and an estimate that is summed backwards never exceeds what it estimates.
 constexpr double kUnitsOfFastest = 1e6;
 // Beyond this a link is slower than the fastest by a factor of a billion; 4,096 such links still fit into 64 bits.
 constexpr int64_t kMostUnits = 1'000'000'000'000'000;
@@ -53,7 +53,7 @@ struct Candidate {
 using Queue = std::priority_queue<Candidate, std::vector<Candidate>, std::greater<Candidate>>;
 
 // Finds paths in one view, from which links can be taken away for a while. What is left to the target in the full view
-// guides every search (A*), so that a search touches little more than the path that it finds.
+// guides every search (A*). So a search touches little more than the path that it finds.
 class DetourSearch {
  public:
   explicit DetourSearch(const NetworkView& view);

@@ -1,6 +1,6 @@
 // Auxiliary paths: detours that a chunk may take between two neighbours of a tree while the link between them is busy
-// (NETSTORM, section VI and Algorithm 3, read per tree edge: removing the links of all pairs at once would leave almost
-// none). Pure function.
+// (NETSTORM, section VI and Algorithm 3). The algorithm is read per tree edge: removing the links of all pairs at once
+// would leave almost none. Pure function.
 #ifndef BANYAN_TOPOLOGY_AUXILIARY_PATHS_H_
 #define BANYAN_TOPOLOGY_AUXILIARY_PATHS_H_
 
@@ -23,11 +23,12 @@ struct AuxiliaryLimits {
   double max_slowdown = 32;
 };
 
-// For every edge of the trees, in the direction that data flows (reduce: child to parent, broadcast: parent to child),
-// the fastest path under the sum of 1/throughput over links that neither the primary path nor earlier detours of the
-// edge use; then the next, until none is left or `limits` end it. Of equally fast ones that with fewer hops, then that
-// which the search finds first, going to lower ids first. The primary path is the edge's link, or its route in
-// policy.routes. Ascending by (from, to), within one edge the fastest first, as Policy::auxiliary wants them.
+// Finds detours for every edge of the trees, in the direction that data flows (reduce: child to parent, broadcast:
+// parent to child). The first is the fastest path under the sum of 1/throughput over links that the primary path does
+// not use. Each further one also avoids the links of the edge's earlier detours, until none is left or `limits` end it.
+// Of equally fast paths the one with fewer hops is taken, then the one that the search finds first, going to lower ids
+// first. The primary path is the edge's link, or its route in policy.routes. Returns them ascending by (from, to),
+// within one edge the fastest first, as Policy::auxiliary wants them.
 // REQUIRES: trees and routes are valid for the view.
 std::vector<Route> FindAuxiliaryPaths(const Policy& policy, const NetworkView& view, const AuxiliaryLimits& limits);
 

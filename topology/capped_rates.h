@@ -1,4 +1,4 @@
-// What links can be expected to reach where hosts have caps. Pure function.
+// Computes the rates that links can be expected to reach where hosts have caps. Pure function.
 #ifndef BANYAN_TOPOLOGY_CAPPED_RATES_H_
 #define BANYAN_TOPOLOGY_CAPPED_RATES_H_
 
@@ -11,12 +11,12 @@
 
 namespace banyan {
 
-// By the ends of a link, bits per second.
+// Rates by the ends of a link, in bits per second.
 using CappedRates = std::map<std::pair<NodeId, NodeId>, double>;
 
-// What a link reaches while both its ends use all links as the trees do, for those links where a cap makes that less
-// than the link's rate: of its ends' caps the part that the trees give it, nothing where no tree uses it. REQUIRES: the
-// policy is valid for the view.
+// Returns what a link reaches while both its ends use all links as the trees do. Only those links are in it where a cap
+// makes that less than the link's rate. Their rate is the part of their ends' caps that the trees give them, 0 where no
+// tree uses the link. REQUIRES: `policy` is valid for `view`.
 CappedRates MakeCappedRates(const Policy& policy, const NetworkView& view);
 
 }  // namespace banyan

@@ -1,7 +1,7 @@
-// Which chunk of which tensor travels over which tree: a pure function of the trees' shares, the largest chunk, and the
-// tensors' sizes in KeyId order. Adding a key never changes the chunks of earlier keys. Large tensors are split evenly,
-// small ones stay whole, and each chunk goes to the tree that is furthest behind its share (NETSTORM, section IV-C).
-// Thread-compatible value.
+// The assignment of every chunk of every tensor to a tree. It is a pure function of the trees' shares, the largest
+// chunk, and the tensors' sizes in KeyId order. Adding a key never changes the chunks of earlier keys. Large tensors
+// are split evenly, small ones stay whole, and each chunk goes to the tree that is furthest behind its share (NETSTORM,
+// section IV-C). Thread-compatible value.
 #ifndef BANYAN_TOPOLOGY_CHUNK_ASSIGNMENT_H_
 #define BANYAN_TOPOLOGY_CHUNK_ASSIGNMENT_H_
 
@@ -40,7 +40,7 @@ class ChunkAssignment {
   // These three require that the chunk exists.
   TreeIndex TreeOf(KeyId key, ChunkIndex chunk) const;
   ElementRange RangeOf(KeyId key, ChunkIndex chunk) const;
-  // How many chunks of the model come before it.
+  // Returns how many chunks of the model come before this one.
   uint32_t PlaceOf(KeyId key, ChunkIndex chunk) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the links allow when every tree edge splits its flow over its primary path and its auxiliary paths in the best
-// way: linear programs over the flows on these paths. Pure functions.
+// Computes what the links allow when every tree edge splits its flow over its primary path and its auxiliary paths in
+// the best way. These are linear programs over the flows on these paths. Pure functions.
 #ifndef BANYAN_TOPOLOGY_DETOUR_RATE_H_
 #define BANYAN_TOPOLOGY_DETOUR_RATE_H_
 
@@ -19,8 +19,8 @@ double DetourRateBps(const Policy& policy, const NetworkView& view);
 // That rate, and the division of the traffic that reaches it with as little on detours as possible.
 struct DetourDivision {
   double rate_bps = 0;
-  // For each auxiliary path of the policy, in their order, the part of its edge's traffic that takes it; all 0 where
-  // the rate is 0 or infinite.
+  // The part of its edge's traffic that takes each auxiliary path of the policy, in their order; all 0 where the rate
+  // is 0 or infinite.
   std::vector<double> shares;
 };
 

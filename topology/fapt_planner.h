@@ -1,5 +1,5 @@
-// Fastest aggregation path trees, one for each of the best roots (NETSTORM, Definitions 2 and 3, Algorithms 1 and 2,
-// with other roots as ordinary nodes of each tree). Stateless.
+// Fastest aggregation path trees, one for each of the best roots (NETSTORM, Definitions 2 and 3, Algorithms 1 and 2).
+// Other roots are ordinary nodes of each tree. Stateless.
 #ifndef BANYAN_TOPOLOGY_FAPT_PLANNER_H_
 #define BANYAN_TOPOLOGY_FAPT_PLANNER_H_
 

@@ -1,6 +1,6 @@
 // A flow shop: jobs of several kinds pass stations that serve one job at a time. Scheduled event by event, as senders
-// with windows do it: what may enter a station's window is served in the order in which it came, and of what waits for
-// that the first job enters first. Thread-compatible.
+// with windows do it. What may enter a station's window is served in the order in which it came. Of the jobs that wait
+// for that the first enters first. Thread-compatible.
 #ifndef BANYAN_TOPOLOGY_FLOW_SHOP_H_
 #define BANYAN_TOPOLOGY_FLOW_SHOP_H_
 
@@ -32,7 +32,7 @@ class FlowShop {
   // Returns the kind's index, from 0 on. REQUIRES: stations exist, and no step needs itself.
   size_t AddKind(std::vector<Step> steps);
 
-  // When the last of the jobs has done all of its steps, in seconds, and when the last of each kind has.
+  // The times, in seconds, at which the last of all jobs and the last of each kind have done all of their steps.
   struct Ends {
     double last_s = 0;
     std::vector<double> of_kinds_s;

@@ -1,4 +1,4 @@
-// Which nodes make good hubs. Pure function.
+// Orders nodes by how good they are as hubs. Pure function.
 #ifndef BANYAN_TOPOLOGY_HUB_ORDER_H_
 #define BANYAN_TOPOLOGY_HUB_ORDER_H_
 

@@ -16,14 +16,15 @@
 
 namespace banyan {
 
-// Where a link's numbers come from: the configuration or nobody yet (believed), or measurements of chunks on a tree
-// edge (primary) or on a detour (auxiliary).
+// The origin of a link's numbers: the configuration or nobody yet (believed), or measurements of chunks. These were on
+// a tree edge (primary) or on a detour (auxiliary).
 enum class LinkSource { kBelieved, kPrimary, kAuxiliary };
 
 struct NetworkNode {
   NodeId id;
   std::string name;
-  // What the host can send and receive over all its links together; empty when nothing but the links limits it.
+  // The rates at which the host can send and receive over all its links together; empty when nothing but the links
+  // limits it.
   std::optional<double> up_cap_bps;
   std::optional<double> down_cap_bps;
 };
@@ -45,14 +46,14 @@ class NetworkView {
   // A view of nothing.
   NetworkView() = default;
 
-  // Takes nodes and links in any order. Fails with INVALID_ARGUMENT on a duplicate node id or name, a link from or to
-  // an unknown node, a link from a node to itself, a second link between the same nodes in the same direction, or a
-  // number that is out of range.
+  // Takes nodes and links in any order. Fails with INVALID_ARGUMENT on a duplicate node id or name, on a number that is
+  // out of range, and on these links: from or to an unknown node, from a node to itself, or a second one between the
+  // same nodes in the same direction.
   static absl::StatusOr<NetworkView> Create(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links);
 
-  // In order of id.
+  // Returns the nodes in order of id.
   absl::Span<const NetworkNode> nodes() const { return nodes_; }
-  // In order of (from, to).
+  // Returns the links in order of (from, to).
   absl::Span<const NetworkLink> links() const { return links_; }
 
   // Position of the node in nodes(); empty when unknown.

@@ -12,7 +12,7 @@ namespace banyan {
 absl::Status CheckConnectAddress(absl::string_view address);
 // An address to listen on: likewise; the host may be * and the port 0 for any free one.
 absl::Status CheckListenAddress(absl::string_view address);
-// Where a page is served: host:port, without a scheme, otherwise as for listening.
+// Checks the address of a page that is served: host:port, without a scheme, otherwise as for listening.
 absl::Status CheckHttpAddress(absl::string_view address);
 
 }  // namespace banyan

@@ -21,7 +21,7 @@ inline constexpr int kMaxOverlayNodes = 4096;
 // A larger overlay must list its links.
 inline constexpr int kMaxFullMeshNodes = 1024;
 
-// What is believed about a link whose rate the file does not say.
+// The rate that is believed of a link when the file does not say it.
 inline constexpr double kDefaultLinkBps = 100e6;
 
 struct SchedulerConfig {
@@ -60,7 +60,8 @@ struct CustomTreeConfig {
   int line = 0;
 };
 
-// How a policy divides chunks among its trees: in proportion to their quality, or as the links allow the highest rate.
+// The rule by which a policy divides chunks among its trees: in proportion to their quality, or as the links allow the
+// highest rate.
 enum class ShareRule { kQuality, kBalanced };
 
 struct TopologyConfig {
@@ -98,8 +99,8 @@ struct ChunksConfig {
 
 struct TransportConfig {
   std::optional<int> connections;  // data connections per link; empty means auto
-  // With `auto` a link uses no more connections than have so much each of its bandwidth-delay product, or a multiple
-  // where losses do not hold a connection back (node/link_windows.h); 0: all.
+  // With `auto` a link uses no more connections than have so many bytes each of its bandwidth-delay product. Where
+  // losses do not hold a connection back, each has a multiple of that (node/link_windows.h). 0: a link uses all.
   int64_t bytes_per_connection = 65536;
   std::optional<int64_t> window_bytes;  // bytes in flight per link; empty means auto: from its bandwidth-delay product
   int64_t early_bytes = 64 * 1000 * 1000;  // data of rounds that are not open yet, per node

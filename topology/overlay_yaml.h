@@ -25,8 +25,8 @@ absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path);
 absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_view file_name);
 
 // Returns the paths of all keys that ParseOverlay looks for when it reads `text`, such as "nodes.name" and
-// "topology.roots", whether or not the text has them. The text may be wrong: reading goes on as far as it makes sense.
-// For holding the documentation against the parser.
+// "topology.roots". Keys that the text does not have are among them. The text may be wrong: reading goes on as far as
+// it makes sense. For holding the documentation against the parser.
 std::set<std::string> KeysLookedFor(absl::string_view text);
 
 // Checks what commands that run a job need beyond ParseOverlay: addresses of the scheduler and of every node.

@@ -10,17 +10,18 @@
 
 namespace banyan {
 
-// For each link of the view, in the order of view.links(): how many bits cross it per bit of the model in one round,
-// over all trees, both halves, and every hop of routed edges. The policy must be valid for the view (ValidatePolicy).
+// Returns for each link, in the order of view.links(), how many bits cross it per bit of the model in one round. That
+// counts all trees, both halves, and every hop of routed edges. REQUIRES: `policy` is valid for `view`
+// (ValidatePolicy).
 std::vector<double> LinkLoads(const Policy& policy, const NetworkView& view);
 
-// What hosts send and receive over their links, per bit of the model.
+// The bits that hosts send and receive over their links, per bit of the model.
 struct HostLoads {
   std::map<NodeId, double> sent;
   std::map<NodeId, double> received;
 };
 
-// Of LinkLoads.
+// Sums what LinkLoads returned as `link_loads` over the hosts of `view`.
 HostLoads HostLoadsOf(const std::vector<double>& link_loads, const NetworkView& view);
 
 // Bits of the model per second; infinite when no edge exists.

@@ -26,7 +26,7 @@ struct PlannerConfig {
   std::optional<NodeId> root;  // star, bkt, mst, and fapt and packed if roots is 1; empty means the best
   int arity = 2;               // bkt: children of each inner node
   std::vector<Tree> trees;     // custom; shares all 0 means by `shares`
-  // How the trees share the model. Shares that `trees` give stay as they are.
+  // The rule by which the trees share the model. Shares that `trees` give stay as they are.
   ShareRule shares = ShareRule::kQuality;
   bool auxiliary = false;  // give tree edges auxiliary paths
   AuxiliaryLimits auxiliary_limits;

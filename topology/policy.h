@@ -1,4 +1,4 @@
-// What the scheduler decides about how gradients travel: trees with their shares, and the routes of tree edges that
+// A decision of the scheduler about how gradients travel: trees with their shares, and the routes of tree edges that
 // have no direct link. A value, immutable once published.
 #ifndef BANYAN_TOPOLOGY_POLICY_H_
 #define BANYAN_TOPOLOGY_POLICY_H_
@@ -28,7 +28,7 @@ struct Route {
   NodeId from;
   NodeId to;
   std::vector<NodeId> path;  // both ends included
-  // Of what the tree edge carries, with ideal use of all detours: of auxiliary paths only.
+  // The path's part of what the tree edge carries, with ideal use of all detours; of auxiliary paths only.
   double share = 0;
 
   friend bool operator==(const Route&, const Route&) = default;
@@ -51,8 +51,8 @@ struct Policy {
   // shows or judges a plan puts the tightest one here, from RateBoundBps in topology/packing/rate_bound.h, which takes
   // longer than a plan.
   double bound_bps = 0;
-  // What a round is predicted to take (topology/round_time.h), with ideal use of the auxiliary paths; 0 while the
-  // model's size is unknown.
+  // The time that a round is predicted to take (topology/round_time.h), with ideal use of the auxiliary paths; 0 while
+  // the model's size is unknown.
   absl::Duration round_time;
 
   friend bool operator==(const Policy&, const Policy&) = default;

@@ -1,5 +1,5 @@
-// What all planners share: the check of the view, shares by quality, the choice of one root, and making a policy of
-// trees. Pure functions.
+// Helpers that all planners share: the check of the view, shares by quality, the choice of one root, and making a
+// policy of trees. Pure functions.
 #ifndef BANYAN_TOPOLOGY_POLICY_ASSEMBLY_H_
 #define BANYAN_TOPOLOGY_POLICY_ASSEMBLY_H_
 

@@ -1,4 +1,4 @@
-// Whether a policy keeps its promises. Pure function; the scheduler asks before it publishes, and tests ask all
+// Checks whether a policy keeps its promises. Pure function; the scheduler asks before it publishes, and tests ask all
 // planners.
 #ifndef BANYAN_TOPOLOGY_POLICY_CHECK_H_
 #define BANYAN_TOPOLOGY_POLICY_CHECK_H_
@@ -9,11 +9,13 @@
 
 namespace banyan {
 
-// Checks everything a policy promises over `view`: members are known and ascending, every tree spans all of them
-// without a cycle in both halves, shares are positive and sum to 1, and each tree edge is a link or has a route; routes
-// and auxiliary paths are forward-only over existing links, and an auxiliary path is of a tree edge and shares no link
-// with that edge's primary path or its other auxiliary paths.
-// INVALID_ARGUMENT says what fails.
+// Checks everything a policy promises over `view`; INVALID_ARGUMENT says what fails:
+//  - Members are known and ascending.
+//  - Every tree spans all of them without a cycle in both halves.
+//  - Shares are positive and sum to 1.
+//  - Each tree edge is a link or has a route.
+//  - Routes and auxiliary paths are forward-only over existing links.
+//  - An auxiliary path is of a tree edge. It shares no link with that edge's primary path or its other auxiliary paths.
 absl::Status ValidatePolicy(const Policy& policy, const NetworkView& view);
 
 }  // namespace banyan

@@ -45,8 +45,8 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
   DropUnusedPaths(policy.trees, policy.auxiliary);
 }
 
-// What detours would add to the rate of trees that were chosen for a model is what these gave up for fewer hops, and
-// detours are more hops.
+// Trees that were chosen for a model gave up rate for fewer hops. Detours would add just that rate, and they are more
+// hops.
 void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   if (!FitsTreesToModel(config)) return ValueOn(view, config.tensor_elements, policy);
   std::vector<Route> detours = std::exchange(policy.auxiliary, {});

@@ -1,5 +1,5 @@
-// What a policy is worth on a network that may have changed since it was made. Pure function; as cheap as planning
-// itself (milliseconds for 100 nodes).
+// Values a policy on a network that may have changed since it was made. Pure functions; as cheap as planning itself
+// (milliseconds for 100 nodes).
 #ifndef BANYAN_TOPOLOGY_POLICY_VALUE_H_
 #define BANYAN_TOPOLOGY_POLICY_VALUE_H_
 
@@ -11,10 +11,10 @@
 
 namespace banyan {
 
-// Sets the rates of `policy`, its round time, and the parts that its auxiliary paths take, to what they are on `view`
-// for a model with tensors of these sizes (in KeyId order; empty when unknown). A path over a link that has vanished
-// carries nothing; rates are 0 when nothing else carries a tree edge, and when the members are not the nodes of the
-// view, and the round time is infinite then.
+// Sets the rates of `policy`, its round time, and the parts that its auxiliary paths take, to what they are on `view`.
+// They are for a model with tensors of the sizes `tensor_elements` (in KeyId order; empty when unknown). A path over a
+// link that has vanished carries nothing. Rates are 0 and the round time is infinite in two cases: nothing else carries
+// a tree edge, or the members are not the nodes of the view.
 void ValueOn(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);
 
 // Likewise, but with those detours only that `policy` has shares for: nodes use others only when something is wrong.

@@ -1,5 +1,5 @@
-// How long one round of a model takes under a policy, predicted: rates alone say what a large model needs, while a
-// small one is done before the pipeline has filled. Pure function.
+// Predicts how long one round of a model takes under a policy. Rates alone say what a large model needs, while a small
+// one is done before the pipeline has filled. Pure function.
 #ifndef BANYAN_TOPOLOGY_ROUND_TIME_H_
 #define BANYAN_TOPOLOGY_ROUND_TIME_H_
 
@@ -12,10 +12,10 @@
 
 namespace banyan {
 
-// Of float32 values as they are, when nothing is compressed.
+// The bits of an element: float32 values as they are, when nothing is compressed.
 inline constexpr double kBitsPerElement = 32;
 
-// What sending or taking a chunk costs one thread of a node, whatever its size (docs/performance.md).
+// The time that sending or taking a chunk costs one thread of a node, whatever the chunk's size (docs/performance.md).
 inline constexpr double kSecondsPerChunkEnd = 35e-6;
 
 // Long enough for links of trees that meet to fall behind, short enough to be asked for many policies.

@@ -38,9 +38,9 @@ NetworkView DrawnInternet2Network(uint64_t seed);
 // Leaves n2.. around a hub n1, to and from which each has `hub_mbps`; any two leaves have `mesh_mbps` between them.
 NetworkView HubAndMeshNetwork(int leaves, double hub_mbps, double mesh_mbps);
 
-// Nodes at random places of a square that light crosses in 30 ms, linked to their nearest ones (each node has at least
-// `degree` of these) and to what else is needed to connect all; random rates between 20 and 155 Mbit/s per direction,
-// delays as their distance.
+// Nodes at random places of a square that light crosses in 30 ms. Each is linked to the `degree` nodes nearest to it,
+// and has further links where they are needed to connect all. Rates are random between 20 and 155 Mbit/s per direction,
+// and delays are as the distance.
 NetworkView GeometricNetwork(int nodes, int degree, uint64_t seed);
 
 // The same network with these caps on every node.

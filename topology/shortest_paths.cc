@@ -31,7 +31,7 @@ Graph MakeGraph(const NetworkView& view, bool reversed) {
 }
 
 // Among the parents that give a node its distance, takes the lowest. A parent at the very same distance (a weight too
-// small for the sum) is left to Dijkstra's order, so that no cycle can come of it.
+// small for the sum) is left to Dijkstra's order. So no cycle can come of it.
 void BreakTiesById(const Graph& graph, ShortestPathTree& tree) {
   std::vector<size_t> lowest(tree.parent.size(), tree.parent.size());
   for (size_t from = 0; from < tree.parent.size(); ++from) {

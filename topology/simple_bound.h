@@ -6,8 +6,9 @@
 
 namespace banyan {
 
-// Bits of the model per second: at most what each node can send and receive (its links together, and its caps), and at
-// most the sum of all links divided by the 2(n-1) edges that any scheme must load. Infinite for fewer than two nodes.
+// Returns an upper bound of the rate in bits of the model per second. It is at most what each node can send and receive
+// (its links together, and its caps). It is also at most the sum of all links divided by the 2(n-1) edges that any
+// scheme must load. Infinite for fewer than two nodes.
 double SimpleBoundBps(const NetworkView& view);
 
 }  // namespace banyan

@@ -1,5 +1,5 @@
-// What a policy's trees leave of the links, and of the caps of hosts that relay, when rounds are as fast as planned.
-// Immutable; refers to the view, which must outlive it.
+// The rates that a policy's trees leave of the links, and of the caps of hosts that relay, when rounds are as fast as
+// planned. Immutable; refers to the view, which must outlive it.
 #ifndef BANYAN_TOPOLOGY_SPARE_RATES_H_
 #define BANYAN_TOPOLOGY_SPARE_RATES_H_
 
@@ -19,7 +19,7 @@ class SpareRates {
   // The least part, 0 to 1, that is left of a link's rate or a relay's cap along the path. REQUIRES: its hops are
   // links.
   double SpareOf(const std::vector<NodeId>& path) const;
-  // Whether the path has a link that no tree uses. REQUIRES: likewise.
+  // Returns whether `path` has a link that no tree uses. REQUIRES: likewise.
   bool CrossesIdleLink(const std::vector<NodeId>& path) const;
 
  private:

@@ -1,4 +1,4 @@
-// Whether a tree is one: both halves span the members without a cycle. Pure function.
+// Checks that a tree is one: both halves span the members without a cycle. Pure function.
 #ifndef BANYAN_TOPOLOGY_TREE_CHECK_H_
 #define BANYAN_TOPOLOGY_TREE_CHECK_H_
 

@@ -1,5 +1,5 @@
-// Takes typed values out of a YamlDocument. The first problem is kept and the rest of the reading does no harm, so that
-// a caller reads everything and asks once at the end. Thread-compatible; documents must outlive their readers.
+// Takes typed values out of a YamlDocument. The first problem is kept and the rest of the reading does no harm. So a
+// caller reads everything and asks once at the end. Thread-compatible; documents must outlive their readers.
 #ifndef BANYAN_TOPOLOGY_YAML_READER_H_
 #define BANYAN_TOPOLOGY_YAML_READER_H_
 

@@ -1,14 +1,14 @@
-// The largest ratio whose rounds take a given time on one uplink, from how fast the uplink was. A round of ratio k that
-// took T leads to k * budget / T, the ratio that would have met the budget had bytes and time been proportional. They
-// are not: a round takes R + bytes / rate. That makes each step too small, never too large (R is at least zero), so the
-// rounds' times approach the budget from one side, by the factor R / budget per round, and do not swing around it.
+// Finds the largest ratio whose rounds take a given time on one uplink, from how fast the uplink was. A round of ratio
+// k that took T leads to k * budget / T. That ratio would have met the budget had bytes and time been proportional.
+// They are not: a round takes R + bytes / rate. As R is at least zero, each step is too small, never too large. So the
+// rounds' times approach the budget from one side, by the factor R / budget per round. They do not swing around it.
 //
 // The budget is the uplink's part of what the user gives a round (RoundObservation::budget_share, which the scheduler
 // works out for each policy).
 //
-// The rate counts at once where it has become lower, which keeps the promise, and through a moving average where it has
-// become higher, so that one lucky round does not break it. Where the budget is shorter than R the ratio is the least.
-// Thread-compatible; owned by whoever encodes for the uplink.
+// A rate that has become lower counts at once, which keeps the promise. One that has become higher counts through a
+// moving average, so that one lucky round does not break the promise. Where the budget is shorter than R the ratio is
+// the least. Thread-compatible; owned by whoever encodes for the uplink.
 #ifndef BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
 #define BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
 

@@ -1,17 +1,17 @@
-// Shares a budget of time between the links of a tree's reduce half: which ratio each link takes so that every path
-// from a leaf to the root meets the budget and no link is compressed more than that needs. Pure function.
+// Shares a budget of time between the links of a tree's reduce half, by the ratio that each link takes. Every path from
+// a leaf to the root meets the budget, and no link is compressed more than that needs. Pure function.
 //
 // The model. A link of rate b that carries `load_bytes` at ratio k sends for u = k * load / b. Forwarding is pipelined:
-// a link begins when the first bytes have come over the one before, so a path takes the delays of its links, the time
-// of the first bytes on each, and the rest of the time on its slowest link:
+// a link begins when the first bytes have come over the one before. So a path takes its links' delays, the time of the
+// first bytes on each, and the remaining time on its slowest link:
 //   sum(delay) + sum(f * u) + max((1 - f) * u),  f = first_bytes / load_bytes.
 // With f = 1 it is store-and-forward, and times add up; with f = 0 links work at the same time, and each has the budget
 // for itself.
 //
 // Fair means: time, max-min. All links' times rise together; one stops rising when it sends uncompressed or when a path
 // through it has used up the budget. So a fast link on a slow path is hardly compressed, since it needs little time,
-// and what it leaves is its neighbours'. No ratio of the result can be raised without lowering that of a link with no
-// more time, and a link above the least ratio is compressed only if a path through it takes the whole budget.
+// and what it leaves is its neighbours'. A ratio of the result could be raised only by lowering that of a link with no
+// more time. A link above the least ratio is compressed only if a path through it takes the whole budget.
 #ifndef BANYAN_COMPRESSION_CONTROL_BUDGET_SHARE_H_
 #define BANYAN_COMPRESSION_CONTROL_BUDGET_SHARE_H_
 

@@ -10,8 +10,8 @@
 // What the paper leaves open, and what holds here:
 //  - In DA2 and DA3 Algorithm 1 prints the second comparison as "(a - d) / (d - m) < dvar", so that delays far below
 //    the average would not raise the ratio while average ones would. The text has the ratio change only "when the delay
-//    is outside the range [a - dvar, a + dvar]", and the mean ratio that the paper reports for DA3 (0.145, the middle
-//    of its bounds) needs raises as likely as falls. So the sign is a slip of the pen, and it is ">" here.
+//    is outside the range [a - dvar, a + dvar]". The mean ratio that the paper reports for DA3 is 0.145, the middle of
+//    its bounds. That mean needs raises as likely as falls. So the sign is a slip of the pen, and it is ">" here.
 //  - The text gives DA4's increase as "k / 2"; Algorithm 1 has kinc in the same place, and so it is here.
 //  - A delay that is the minimum makes d - m zero. The quotients are then limits: a round below the average raises the
 //    ratio (DA1: to the greatest), one at the average leaves it.

@@ -11,16 +11,16 @@
 
 namespace banyan {
 
-// How one round went on one uplink.
+// The course of one round on one uplink.
 struct RoundObservation {
   double ratio = 1;        // that it was encoded with, in (0, 1]
   int64_t sent_bytes = 0;  // payload after compression, resent bytes not counted
   // From the first byte sent to the last link ack, without the time in which there was nothing to send and nothing on
   // its way: a link that waits for the sender's children is not slow.
   absl::Duration duration = absl::ZeroDuration();
-  // What DC2 calls the delay of an iteration: the length of the communication phase as far as this uplink can see it.
+  // The delay of an iteration in DC2's terms: the length of the communication phase as far as this uplink can see it.
   absl::Duration delay = absl::ZeroDuration();
-  // Of the time that a user gives a round, what this uplink may take, in (0, 1].
+  // The part that this uplink may take of the time that a user gives a round, in (0, 1].
   double budget_share = 1;
   bool lost = false;  // whether anything was lost on the way and had to be sent again
 };
@@ -37,7 +37,7 @@ class RatioController {
   virtual double ratio() const = 0;
 };
 
-// In seconds, made finite and not negative.
+// Returns `duration` in seconds, made finite and not negative.
 inline double BoundedSeconds(absl::Duration duration) {
   return absl::ToDoubleSeconds(std::clamp(duration, absl::ZeroDuration(), absl::Hours(1'000'000)));
 }

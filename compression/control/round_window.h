@@ -35,9 +35,9 @@ class RoundWindow {
   double newest() const { return values_.back(); }
   double oldest() const { return values_.front(); }
   size_t size() const { return values_.size(); }
-  // Of the round with the least value; the newest where several have it.
+  // Returns the label of the round with the least value; the newest where several have it.
   double LabelOfLeast() const { return labels_[IndexOfLeast()]; }
-  // Whether the next value takes the place of the only least one.
+  // Returns whether the next value takes the place of the only least one.
   bool LosesLeastNext() const { return values_.size() == rounds_ && IndexOfLeast() == 0; }
 
  private:

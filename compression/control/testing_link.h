@@ -1,4 +1,4 @@
-// For tests: a link with a rate, a round-trip time and a queue, on which a sender sends one round after the other and
+// A link for tests, with a rate, a round-trip time and a queue. A sender sends one round after the other on it and
 // waits for the last ack. It closes the loop around a controller. Thread-compatible; on the test's stack.
 #ifndef BANYAN_COMPRESSION_CONTROL_TESTING_LINK_H_
 #define BANYAN_COMPRESSION_CONTROL_TESTING_LINK_H_

@@ -15,8 +15,8 @@ inline constexpr int kScanThreads = 256;
 // Its steps, log2(kScanThreads).
 inline constexpr int kScanSteps = 8;
 
-// Before the first step each thread calls Start(), in each of kScanSteps steps Step() with 0, 1 and so on, and
-// afterwards Upto() and Before() give the sums. Shared by the block's threads.
+// Before the first step each thread calls Start(). In each of kScanSteps steps it calls Step() with 0, 1 and so on.
+// Afterwards Upto() and Before() give the sums. Shared by the block's threads.
 class BlockScan {
  public:
   BANYAN_KERNEL_BODY void Start(int thread, uint32_t term) { sums_[0][thread] = term; }

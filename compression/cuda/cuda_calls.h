@@ -1,5 +1,5 @@
-// What the CUDA runtime does for cuda_device.h, as plain functions: sources that nvcc compiles know nothing of Abseil,
-// and others nothing of CUDA. Each works on a device by its number and leaves the calling thread's own choice of a
+// Calls of the CUDA runtime for cuda_device.h, as plain functions. Sources that nvcc compiles know nothing of Abseil,
+// and others nothing of CUDA. Each call works on a device by its number and leaves the calling thread's own choice of a
 // device as it was. Thread-safe on distinct streams.
 #ifndef BANYAN_COMPRESSION_CUDA_CUDA_CALLS_H_
 #define BANYAN_COMPRESSION_CUDA_CUDA_CALLS_H_
@@ -8,7 +8,7 @@
 
 #include "compression/cuda/cuda_result.h"
 
-// What cudaStream_t and cudaMemPool_t point to.
+// The types that cudaStream_t and cudaMemPool_t point to.
 struct CUstream_st;
 struct CUmemPoolHandle_st;
 
@@ -25,7 +25,7 @@ struct CudaQueue {
 // kNoDevice, and zero, where there is none or no driver.
 CudaResult CountCudaDevices(int* count);
 
-// Whether the device has pools, that is, memory in the order of a stream.
+// Sets `*has` to whether `device` has pools, that is, memory in the order of a stream.
 CudaResult HasCudaPools(int device, bool* has);
 
 // A pool of the device's memory, which keeps what it once had until it is closed: else each wait for the stream would
@@ -37,7 +37,7 @@ CudaResult AllocateCuda(const CudaQueue& queue, int64_t size_bytes, void** memor
 CudaResult FreeCuda(const CudaQueue& queue, void* memory);
 CudaResult ClearCuda(const CudaQueue& queue, void* memory, int64_t size_bytes);
 
-// In either direction; waits until it is done.
+// Copies `size_bytes` bytes in either direction and waits until that is done.
 CudaResult CopyCuda(const CudaQueue& queue, const void* from, int64_t size_bytes, void* to);
 
 // A kernel of kernel.h, on blocks 0 to blocks - 1. REQUIRES: there are some, below 2^31.

@@ -1,4 +1,4 @@
-// How a call of the CUDA runtime ended, for sources that know nothing of CUDA. Value.
+// The outcome of a call of the CUDA runtime, for sources that know nothing of CUDA. Value.
 #ifndef BANYAN_COMPRESSION_CUDA_CUDA_RESULT_H_
 #define BANYAN_COMPRESSION_CUDA_CUDA_RESULT_H_
 

@@ -24,7 +24,7 @@ class Device {
   // Bytes of the device's memory become zero.
   virtual absl::Status Clear(void* memory, int64_t size_bytes) = 0;
 
-  // Between host and device; the host's memory is free for other use, or filled, on return.
+  // Copies `size_bytes` bytes between host and device. On return the host's memory is free for other use, or filled.
   virtual absl::Status CopyToDevice(const void* host, int64_t size_bytes, void* device) = 0;
   virtual absl::Status CopyToHost(const void* device, int64_t size_bytes, void* host) = 0;
 

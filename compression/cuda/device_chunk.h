@@ -1,5 +1,6 @@
-// Chunks between a device's memory and the wire: what encoded_chunk.h does on a host, done where a training loop has
-// its gradients, with the same bytes and the same sums to the last bit. fp16, topk, sign and onebit_rht have kernels.
+// Chunks between a device's memory and the wire. These functions do what encoded_chunk.h does on a host, but in the
+// memory where a training loop has its gradients. Bytes and sums are the same to the last bit. The codecs fp16, topk,
+// sign and onebit_rht have kernels.
 //
 //   absl::StatusOr<std::unique_ptr<CudaDevice>> device = CudaDevice::Open(0, stream);
 //   const Buffer gradient = Buffer::Wrap(pointer, elements, DataType::kFloat32, MemoryKind::kDevice, nullptr);

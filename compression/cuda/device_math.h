@@ -1,5 +1,5 @@
-// What kernels compute with beside C++'s own operators, the same on a host: sums as a host's processor makes them,
-// numbers in the bytes of frames, additions of many threads to one number. Bodies of kernels.
+// Arithmetic of kernels beyond C++'s own operators, the same as on a host. It has sums as a host's processor makes
+// them, numbers in the bytes of frames, and additions of many threads to one number. Bodies of kernels.
 #ifndef BANYAN_COMPRESSION_CUDA_DEVICE_MATH_H_
 #define BANYAN_COMPRESSION_CUDA_DEVICE_MATH_H_
 
@@ -73,7 +73,8 @@ BANYAN_KERNEL_BODY Number LoadNumber(const uint8_t* from) {
   return number;
 }
 
-// For numbers that several threads change between two steps. Whatever the order, the result is the same.
+// Adds `term` to `*sum`, which several threads may change between two steps. Whatever the order, the result is the
+// same.
 BANYAN_KERNEL_BODY void AtomicAdd(uint32_t* sum, uint32_t term) {
 #if defined(__CUDA_ARCH__)
   atomicAdd(sum, term);

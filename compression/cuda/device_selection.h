@@ -1,5 +1,5 @@
-// Which elements top-k keeps, found on a device: those that top_k_selection.h chooses on a host, where a definition
-// beside the algorithm there makes them unique. Pure functions but for the device's work.
+// Finds on a device the elements that top-k keeps. They are those that top_k_selection.h chooses on a host; a
+// definition beside the algorithm there makes them unique. Pure functions but for the device's work.
 #ifndef BANYAN_COMPRESSION_CUDA_DEVICE_SELECTION_H_
 #define BANYAN_COMPRESSION_CUDA_DEVICE_SELECTION_H_
 

@@ -43,7 +43,7 @@ class DeviceWork {
   void RunOver(int64_t elements, int64_t elements_per_block, const Kernel& kernel);
   void RunBlocks(int64_t blocks, const Kernel& kernel);
 
-  // What lies there once all of the above has happened; Number() after an error.
+  // Returns what lies at `device` once all of the above has happened; Number() after an error.
   template <typename Number>
   Number Read(const Number* device) {
     Number number = {};

@@ -1,7 +1,7 @@
-// A host that does what a GPU would: every block and every thread of a kernel one after the other, step by step, with
-// the kernels' own code. For tests of the kernels on machines without a GPU. It makes life hard for them: memory of the
-// device is not initialised, what a block shares neither, and the order of blocks, and of threads in each step, is
-// another one for each seed. Thread-compatible; owned by whoever made it.
+// A host that does what a GPU would: every block and every thread of a kernel runs one after the other, step by step,
+// with the kernels' own code. For tests of the kernels on machines without a GPU. It makes life hard for kernels.
+// Neither memory of the device nor what a block shares is initialised. The order of blocks, and of threads in each
+// step, is another one for each seed. Thread-compatible; owned by whoever made it.
 #ifndef BANYAN_COMPRESSION_CUDA_EMULATED_DEVICE_H_
 #define BANYAN_COMPRESSION_CUDA_EMULATED_DEVICE_H_
 

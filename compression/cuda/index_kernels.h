@@ -19,7 +19,8 @@ BANYAN_KERNEL_BODY uint32_t GapBefore(const uint32_t* indices, int64_t i) {
   return i == 0 ? indices[0] : indices[i] - indices[i - 1] - 1;
 }
 
-// What a search for the smallest form asks: zeros[b] += gap >> b over all gaps, for b from 0 to 30, and the last index.
+// The sums that a search for the smallest form asks for: zeros[b] += gap >> b over all gaps, for b from 0 to 30, and
+// the last index.
 struct GapSums {
   static constexpr int kLast = 31;
   uint64_t zeros[32];  // zeros[kLast] is the last index
@@ -82,7 +83,7 @@ struct CountZerosKernel {
   }
 };
 
-// Writes both parts into words that are zeros before, the low bits from bit `low_at` of them on and the unary part from
+// Writes both parts into words that are zeros before. The low bits go from bit `low_at` of them on, the unary part from
 // bit `unary_at` on. `zeros` are the sums of the tiles before each tile. Blocks: as above.
 struct WriteIndicesKernel {
   static constexpr int kThreads = kScanThreads;

@@ -31,8 +31,8 @@ struct SampleKernel {
   }
 };
 
-// What is known of a magnitude that `rank` values reach: its digits so far, and the rank among the values that have
-// these digits too.
+// The knowledge so far of a magnitude that `rank` values reach: its first digits, and the rank among the values that
+// have these digits too.
 struct RankedMagnitude {
   uint32_t digits = 0;
   uint32_t rank = 0;
@@ -103,12 +103,12 @@ struct ChooseDigitKernel {
   }
 };
 
-// Which elements are kept: those above a magnitude, and of those equal to it the first `equal_ones`.
+// The rule that says which elements are kept: those above a magnitude, and of those equal to it the first `equal_ones`.
 struct KeepRule {
   uint32_t above = 0;
   uint32_t equal_ones = 0;
 
-  // Of values of which so many are above and equal.
+  // Returns how many values are kept when `above_count` are above the magnitude and `equal_count` equal it.
   BANYAN_KERNEL_BODY uint32_t Kept(uint32_t above_count, uint32_t equal_count) const {
     return above_count + (equal_count < equal_ones ? equal_count : equal_ones);
   }
@@ -118,7 +118,8 @@ struct KeepRule {
 inline constexpr int64_t kKeepRun = 8;
 inline constexpr int64_t kKeepTile = kKeepRun * kScanThreads;
 
-// How many values of each tile are above the rule's magnitude, and equal to it. Blocks: one for each tile of kKeepTile.
+// Counts the values of each tile that are above the rule's magnitude, and those that equal it. Blocks: one for each
+// tile of kKeepTile.
 struct CountKeptKernel {
   static constexpr int kThreads = kScanThreads;
   static constexpr int kSteps = 3;

@@ -1,4 +1,4 @@
-// What every device promises in device_chunk.h, held against the host's codecs: the same bytes, the same sums to the
+// Checks what every device promises in device_chunk.h against the host's codecs: the same bytes, the same sums to the
 // last bit. For the tests of devices. Pure functions but for the device's work.
 #ifndef BANYAN_COMPRESSION_CUDA_TESTING_CONFORMANCE_H_
 #define BANYAN_COMPRESSION_CUDA_TESTING_CONFORMANCE_H_

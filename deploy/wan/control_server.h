@@ -30,7 +30,8 @@ class ControlServer {
  public:
   using Handler = std::function<absl::StatusOr<ControlReply>(absl::string_view request)>;
 
-  // For this user only. FAILED_PRECONDITION when somebody listens there already.
+  // Listens at `path` for this user only and answers with `handler`. FAILED_PRECONDITION when somebody listens there
+  // already.
   static absl::StatusOr<std::unique_ptr<ControlServer>> Listen(const std::string& path, Handler handler);
 
   // Readable when Serve has something to do.

@@ -42,7 +42,8 @@ class Forwarder {
   // Runs until `stop_fd` is readable, and calls `serve` whenever `served_fd` is. Fails when the system refuses to wait.
   absl::Status Run(int stop_fd, int served_fd, const std::function<void()>& serve);
 
-  // For `serve`. False when there is no such link.
+  // Sets the rate of the link between two nodes in one direction; `serve` calls it. Returns false when there is no such
+  // link.
   bool SetRate(NodeId from, NodeId to, double rate_bps);
   std::vector<ChannelState> States();
   // Run returns when it has answered.

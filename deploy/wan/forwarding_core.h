@@ -22,11 +22,11 @@ namespace banyan {
 
 struct ForwardingOptions {
   uint64_t seed = 1;
-  // How long a full queue takes to drain; empty: 50 ms or the link's round trip, whichever is longer.
+  // The time that a full queue takes to drain; empty: 50 ms or the link's round trip, whichever is longer.
   std::optional<absl::Duration> queue_time;
 };
 
-// What a link has done and is doing.
+// The counters and the present state of a link.
 struct ChannelState {
   NodeId from;
   NodeId to;
@@ -46,9 +46,10 @@ class ForwardingCore {
  public:
   ForwardingCore(const NetworkView& view, const ForwardingOptions& options);
 
-  // Whether there is a route between two nodes, positions in the view. None leads from a node to itself.
+  // Returns whether a route leads from `from` to `to`, which are positions in the view. None leads from a node to
+  // itself.
   bool HasRoute(size_t from, size_t to) const { return !routes_[RouteIndex(from, to)].empty(); }
-  // The least rate on the route at present. REQUIRES: HasRoute.
+  // Returns the least rate on the route at present. REQUIRES: HasRoute.
   double RouteRate(size_t from, size_t to) const;
   // The propagation delay of the shortest link on the route. REQUIRES: HasRoute.
   absl::Duration ShortestDelay(size_t from, size_t to) const;
@@ -57,14 +58,14 @@ class ForwardingCore {
   void Send(int64_t now_ns, size_t from, size_t to, SegmentTrain train);
   // Moves everything that moves until then, in order of time.
   void Advance(int64_t now_ns);
-  // When Advance has something to do; kNeverNs when nothing is under way.
+  // Returns the time at which Advance has something to do; kNeverNs when nothing is under way.
   int64_t NextEventNs() const { return events_.empty() ? kNeverNs : events_.NextTime().nanoseconds(); }
   // The trains that have ended, in order. The caller clears it.
   std::vector<TrainEnd>& ended() { return ended_; }
 
   // False when there is no such link. REQUIRES: rate_bps > 0, and Advance(now) before.
   bool SetRate(int64_t now_ns, NodeId from, NodeId to, double rate_bps);
-  // Of the links, in the order of the view.
+  // Returns the states of the links at `now_ns`, in the order of the view.
   std::vector<ChannelState> States(int64_t now_ns);
 
  private:

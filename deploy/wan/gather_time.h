@@ -1,4 +1,4 @@
-// How long a busy forwarder lets packets gather before it looks for them again. Pure function.
+// Chooses the time that a busy forwarder lets packets gather before it looks for them again. Pure function.
 #ifndef BANYAN_DEPLOY_WAN_GATHER_TIME_H_
 #define BANYAN_DEPLOY_WAN_GATHER_TIME_H_
 

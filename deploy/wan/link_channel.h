@@ -43,7 +43,8 @@ class LinkChannel {
   // Takes the segments that fit. False when none does: then the train is gone.
   bool Offer(int64_t now_ns, SegmentTrain train);
 
-  // When the next train arrives at the other end if nothing changes; kNeverNs when none is under way.
+  // Returns the time at which the next train arrives at the other end if nothing changes; kNeverNs when none is under
+  // way.
   int64_t NextArrivalNs() const;
   // The next train if it has arrived by now; one of which every segment was lost arrives too, without living segments.
   bool TakeArrival(int64_t now_ns, SegmentTrain* train);

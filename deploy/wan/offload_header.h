@@ -1,4 +1,4 @@
-// What stands before each packet of a TUN device with offload: struct virtio_net_hdr of the Virtual I/O Device
+// The header before each packet of a TUN device with offload. It is struct virtio_net_hdr of the Virtual I/O Device
 // specification 1.2, section 5.1.6, in the machine's byte order. The kernel's header for it is no C++. A value.
 #ifndef BANYAN_DEPLOY_WAN_OFFLOAD_HEADER_H_
 #define BANYAN_DEPLOY_WAN_OFFLOAD_HEADER_H_
@@ -9,7 +9,7 @@ namespace banyan {
 
 struct OffloadHeader {
   static constexpr uint8_t kNeedsChecksum = 1;  // of flags
-  // Of segment_type.
+  // Values of segment_type.
   static constexpr uint8_t kNoSegments = 0;
   static constexpr uint8_t kTcp4 = 1;
   static constexpr uint8_t kUdp = 3;

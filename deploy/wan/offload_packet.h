@@ -1,6 +1,6 @@
 // A packet as a TUN device with segmentation offload hands it over: a OffloadHeader, then IPv4. Reads how many wire
-// segments it stands for, and makes the headers of a run of them, so that part of a packet can be handed on without
-// copying what it carries. Pure; the bytes must outlive the object. Thread-compatible.
+// segments it stands for. Makes the headers of a run of them, so that part of a packet can be handed on without copying
+// what it carries. Pure; the bytes must outlive the object. Thread-compatible.
 #ifndef BANYAN_DEPLOY_WAN_OFFLOAD_PACKET_H_
 #define BANYAN_DEPLOY_WAN_OFFLOAD_PACKET_H_
 
@@ -33,7 +33,7 @@ class OffloadPacket {
   // Empty for anything that is not a whole IPv4 packet, or is offloaded in a way that nobody asked for.
   static std::optional<OffloadPacket> Parse(absl::Span<const uint8_t> bytes);
 
-  // In host byte order.
+  // Returns the destination address in host byte order.
   uint32_t destination() const { return destination_; }
   int segments() const { return segments_; }
   // IP bytes on the wire.

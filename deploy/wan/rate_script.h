@@ -22,9 +22,10 @@ class RateScript {
   RateScript(std::vector<LinkChange> changes, std::optional<LinkRedraw> redraw,
              std::vector<std::pair<NodeId, NodeId>> links);
 
-  // When the next change is due, after the start; infinite when there is none.
+  // Returns the time after the start at which the next change is due; infinite when there is none.
   absl::Duration NextAt() const;
-  // What is due by then and has not been taken, in order of time; a redraw goes before listed changes of its moment.
+  // Returns the changes that are due at `elapsed` after the start and have not been taken, in order of time. A redraw
+  // goes before listed changes of its moment.
   std::vector<LinkChange> Take(absl::Duration elapsed);
 
  private:

@@ -1,6 +1,6 @@
-// What the emulated network knows of a packet on its way: how many wire segments it is, which of them still live, and
+// A packet on its way, as the emulated network knows it: how many wire segments it is, which of them still live, and
 // where it goes. A packet that the kernel has not cut into segments yet (segmentation offload) travels as a train of
-// them, so that one lost segment does not cost the others. A value; thread-compatible.
+// them. So one lost segment does not cost the others. A value; thread-compatible.
 #ifndef BANYAN_DEPLOY_WAN_SEGMENT_TRAIN_H_
 #define BANYAN_DEPLOY_WAN_SEGMENT_TRAIN_H_
 
@@ -24,7 +24,7 @@ struct SegmentTrain {
   int CountAlive() const { return std::popcount(alive); }
   uint32_t BytesOf(int segment) const { return segment + 1 == segments ? last_bytes : segment_bytes; }
 
-  // Of the living segments.
+  // Returns the bytes of the living segments on the wire.
   int64_t WireBytes() const {
     const uint64_t last = uint64_t{1} << (segments - 1);
     const int64_t full = int64_t{segment_bytes} * std::popcount(alive & ~last);

@@ -21,7 +21,7 @@ class TestingDatagrams {
   void Flood(absl::Duration duration) const;
 
  private:
-  // How many were waiting.
+  // Receives all datagrams that wait and returns their number.
   int ReceiveAll() const;
 
   FileDescriptor sender_;

@@ -10,9 +10,9 @@
 
 namespace banyan {
 
-// Of its first byte.
+// The sequence number of the packet's first byte.
 inline constexpr uint32_t kTestingSequence = 0xfffffff0;
-// Where its parts begin.
+// The positions at which its parts begin.
 inline constexpr size_t kTestingIp = sizeof(OffloadHeader);
 inline constexpr size_t kTestingTcp = kTestingIp + 20;
 inline constexpr size_t kTestingPayload = kTestingTcp + 32;

@@ -33,7 +33,7 @@ class TestingWan {
   TestingWan& operator=(const TestingWan&) = delete;
   ~TestingWan();
 
-  // What Start takes; a test may change it before.
+  // The options that Start takes; a test may change them before.
   EmulatorOptions options;
   // The process may find itself in another user namespace afterwards, with the right to enter nodes.
   absl::Status Start();
@@ -46,7 +46,7 @@ class TestingWan {
   std::string parent_;
 };
 
-// Whether this is what a system says that lets nobody here emulate a WAN, which is no fault of the emulator.
+// Returns whether `status` is what a system says that lets nobody here emulate a WAN. That is no fault of the emulator.
 bool IsForbidden(const absl::Status& status);
 
 // Emulates a WAN for a moment: what a test wants to know before it lets other processes do so.

@@ -14,16 +14,17 @@
 
 namespace banyan {
 
-// Every call fails with FAILED_PRECONDITION, saying what to do, when no emulator runs there (any more), with
-// INVALID_ARGUMENT when the emulator refuses, or UNAVAILABLE when it runs but does not answer within seconds.
+// Every call fails with FAILED_PRECONDITION, saying what to do, when no emulator runs there (any more). It fails with
+// INVALID_ARGUMENT when the emulator refuses, and with UNAVAILABLE when it runs but does not answer within seconds.
 class WanClient {
  public:
   explicit WanClient(const std::string& directory) : directory_(directory) {}
 
   absl::StatusOr<WanStatus> Status() const;
-  // What Status reads.
+  // Returns the JSON text that Status reads.
   absl::StatusOr<std::string> StatusJson() const;
-  // From now on one direction of a link has this rate, until a schedule changes it again.
+  // Gives the link from node `from` to node `to`, in this direction, the rate `rate_bps` until a schedule changes it
+  // again.
   absl::Status SetRate(absl::string_view from, absl::string_view to, double rate_bps) const;
   // The network namespace of a node, for setns; whoever is in another user namespace enters OpenUserNamespace first.
   absl::StatusOr<FileDescriptor> OpenNamespace(absl::string_view node) const;

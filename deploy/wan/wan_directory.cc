@@ -19,8 +19,9 @@ bool IsOwnDirectory(const std::string& path) {
   return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
 }
 
-// Of the whole file. It belongs to the descriptor that it is set through and to copies of it, so that a process which
-// looks at its own lock through another descriptor sees it, and closing that one does not end it.
+// Returns a lock of the whole file. The lock belongs to the descriptor that it is set through and to copies of it. So a
+// process which looks at its own lock through another descriptor sees it. Closing that descriptor does not end the
+// lock.
 struct flock WholeFileLock() {
   struct flock lock = {};
   lock.l_type = F_WRLCK;

@@ -1,5 +1,6 @@
 // The directory that an emulated WAN is known by: a lock that its forwarder holds as long as it lives, its control
-// socket, its log, and what it was, for whoever comes after its end. One per emulated WAN. Thread-compatible.
+// socket and its log. For whoever comes after its end the directory also keeps what the WAN was. One per emulated WAN.
+// Thread-compatible.
 #ifndef BANYAN_DEPLOY_WAN_WAN_DIRECTORY_H_
 #define BANYAN_DEPLOY_WAN_WAN_DIRECTORY_H_
 
@@ -14,8 +15,8 @@
 
 namespace banyan {
 
-// Where it is unless the user says otherwise: /run/banyan-wan for root, else below the user's own runtime directory, or
-// /tmp where there is none.
+// Returns the directory that is used unless the user says otherwise. It is /run/banyan-wan for root, else below the
+// user's own runtime directory, or /tmp where there is none.
 std::string DefaultWanDirectory();
 
 class WanDirectory {
@@ -33,12 +34,12 @@ class WanDirectory {
   absl::Status Make() const;
   // The lock, for as long as the descriptor or a copy of it is open. ALREADY_EXISTS when somebody holds it. Needs Make.
   absl::StatusOr<FileDescriptor> Lock() const;
-  // Whether a forwarder holds the lock. Only looks: a forwarder that starts meanwhile gets it.
+  // Returns whether a forwarder holds the lock. Only looks: a forwarder that starts meanwhile gets it.
   bool IsLocked() const;
 
-  // What the last forwarder was, without links; empty when none has been started or `down` has removed it.
+  // Reads what the last forwarder was, without links; empty when none has been started or `down` has removed it.
   absl::StatusOr<std::optional<WanStatus>> ReadState() const;
-  // With the file of hosts.
+  // Writes the state and the file of hosts.
   absl::Status WriteState(const WanStatus& status) const;
   // Removes the files that an emulator makes, and the directory unless something else is in it.
   absl::Status Remove() const;

@@ -1,5 +1,5 @@
-// What an emulated WAN is and does, as values and as the JSON of `banyan wan status --json`, which is also what the
-// emulator answers and what it leaves on disk for whoever comes after its end. Pure.
+// The description and the state of an emulated WAN, as values and as the JSON of `banyan wan status --json`. The
+// emulator answers with that JSON and leaves it on disk for whoever comes after its end. Pure.
 #ifndef BANYAN_DEPLOY_WAN_WAN_STATUS_H_
 #define BANYAN_DEPLOY_WAN_WAN_STATUS_H_
 
@@ -56,9 +56,9 @@ struct WanStatus {
 
 // `state` is "running" or "dead".
 std::string WanStatusJson(const WanStatus& status, const std::string& state);
-// What WanStatusJson has written; INVALID_ARGUMENT for anything else.
+// Parses what WanStatusJson has written; INVALID_ARGUMENT for anything else.
 absl::StatusOr<WanStatus> ParseWanStatus(absl::string_view json);
-// For people.
+// Returns `status` as text for people.
 std::string WanStatusText(const WanStatus& status);
 
 }  // namespace banyan

@@ -31,7 +31,7 @@ struct Layers : torch::nn::Module {
         fc2(register_module("fc2", torch::nn::Linear(hidden, kClasses))) {}
 
   torch::Tensor Forward(torch::Tensor images) {
-    // Smooth throughout: at a kink (of a ReLU, of a maximum) rounding would decide where a gradient goes, and the same
+    // Smooth throughout: at a kink (of a ReLU, of a maximum) rounding would decide where a gradient goes. The same
     // samples split differently would not give the same sums.
     torch::Tensor x = torch::silu(torch::avg_pool2d(conv1(images), 2));
     x = torch::silu(torch::avg_pool2d(conv2(x), 2));

@@ -43,7 +43,7 @@ class Classifier {
   const std::vector<Parameter>& parameters() const;
 
   // Writes the gradients of the mean loss over `batch` and returns that loss. `on_gradient` is called with the index of
-  // each parameter as soon as its gradient is written, the last layers first, while the others are still being
+  // each parameter as soon as its gradient is written. The last layers come first, while the others are still being
   // computed.
   double ComputeGradients(const Batch& batch, const std::function<void(size_t)>& on_gradient);
 

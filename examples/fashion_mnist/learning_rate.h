@@ -1,7 +1,7 @@
-// How the learning rate goes over a training: it rises in a line over the first tenth, since the first gradients are
-// the largest and what an encoding holds back of them comes later in lumps (Deep Gradient Compression, section 3.3,
-// warms up too), and then falls to 0 in another. Pure function, in plain arithmetic that gives the same bits on every
-// machine.
+// Computes the learning rate over the course of a training. It rises in a line over the first tenth and then falls to 0
+// in another line. It starts low since the first gradients are the largest, and what an encoding holds back of them
+// comes later in lumps. Deep Gradient Compression, section 3.3, warms up too. Pure function, in plain arithmetic that
+// gives the same bits on every machine.
 #ifndef BANYAN_EXAMPLES_FASHION_MNIST_LEARNING_RATE_H_
 #define BANYAN_EXAMPLES_FASHION_MNIST_LEARNING_RATE_H_
 

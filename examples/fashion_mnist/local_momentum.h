@@ -1,5 +1,5 @@
-// Momentum that a worker adds up over its own gradients before it pushes them, while replicas take plain steps with the
-// results ("momentum correction" of Deep Gradient Compression, section 3.2). Uncompressed that is training with
+// Momentum that a worker adds up over its own gradients before it pushes them ("momentum correction" of Deep Gradient
+// Compression, section 3.2). Replicas meanwhile take plain steps with the results. Uncompressed that is training with
 // momentum, whoever adds it up. What an encoding holds back, though, comes in lumps, which momentum after them would
 // draw out for ten more rounds. Thread-compatible; owned by whoever pushes.
 #ifndef BANYAN_EXAMPLES_FASHION_MNIST_LOCAL_MOMENTUM_H_

@@ -1,5 +1,5 @@
-// Where the values come from that simulated workers push, when they are not the integers of TrainingPlan: a real model,
-// for example, which learns as a WorkerListener what the workers got. Called on the simulation's thread.
+// The source of the values that simulated workers push, when they are not the integers of TrainingPlan. It may be a
+// real model, which learns as a WorkerListener what the workers got. Called on the simulation's thread.
 #ifndef BANYAN_SIM_TRAINING_GRADIENT_SOURCE_H_
 #define BANYAN_SIM_TRAINING_GRADIENT_SOURCE_H_
 
@@ -15,8 +15,9 @@ class GradientSource {
  public:
   virtual ~GradientSource() = default;
 
-  // What `worker` contributes to the tensor in this round, element by element: in round 0 the initial values, later its
-  // gradient, for which it has the results of all rounds before. Once for each worker, tensor and round.
+  // Writes to `values` what `worker` contributes to `tensor` in `round`, element by element. In round 0 that is the
+  // initial values, later its gradient, for which it has the results of all rounds before. Called once for each worker,
+  // tensor and round.
   virtual void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) = 0;
   // The tensor's parameters as they are after the results so far, for workers that register weights.
   virtual void FillWeights(size_t tensor, absl::Span<float> values) = 0;

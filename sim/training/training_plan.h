@@ -1,6 +1,6 @@
-// What the simulated workers do, the same for all of them, and the values they do it with: small integers, whose sums
-// are exact in float32 in whatever order they are added, unless the plan names another source. Values and pure
-// functions; thread-compatible.
+// The plan of what the simulated workers do, the same for all of them, and of the values they do it with. The values
+// are small integers unless the plan names another source. Their sums are exact in float32 in whatever order they are
+// added. Values and pure functions; thread-compatible.
 #ifndef BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
 #define BANYAN_SIM_TRAINING_TRAINING_PLAN_H_
 
@@ -26,7 +26,7 @@ struct TrainingPlan {
   };
 
   std::vector<Tensor> tensors;
-  // Of all values; outlives the plan's use. nullptr: FillGradient, and so results that are known beforehand.
+  // The source of all values; outlives the plan's use. nullptr: FillGradient, and so results that are known beforehand.
   GradientSource* source = nullptr;
   uint64_t rounds = 1;  // after round 0, which carries the initial values
   uint64_t seed = 1;
@@ -45,20 +45,21 @@ struct TrainingPlan {
 
   uint64_t weights_every = 0;  // this often a worker registers weights before it pushes; 0: never
 
-  // How long the workers of a node stay attached after their last round; those of other nodes go at once.
+  // The time that the workers of a node stay attached after their last round; those of other nodes go at once.
   std::map<NodeId, absl::Duration> idle_time;
 
   RoundKind KindOf(Round round) const;
-  // What `worker` pushes, from the plan's source.
+  // Writes to `values` what `worker` pushes of `tensor` in `round`, from the plan's source.
   void Fill(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
-  // What it registers as weights before it pushes in this round: the source's, or other integers.
+  // Writes to `values` what `worker` registers as weights before it pushes in `round`: the source's, or other integers.
   void FillWeights(WorkerName worker, size_t tensor, Round round, absl::Span<float> values) const;
 };
 
 // Whole numbers of at most kLargestGradient in size, so that the sum of thousands of workers is exact.
 inline constexpr int kLargestGradient = 1023;
 
-// What `worker` contributes to the tensor in this round, element by element, where the plan has no source.
+// Writes to `values` what `worker` contributes to `tensor` in `round`, element by element, where the plan has no
+// source.
 void FillGradient(const TrainingPlan& plan, WorkerName worker, size_t tensor, Round round, absl::Span<float> values);
 
 // The sum over all these workers.

@@ -1,5 +1,5 @@
-// Trains a model in simulated time: the values come from a gradient source, travel through the real scheduler and nodes
-// at full size, and what the links carry is what nodes encode. How the effect of compression on a training is measured.
+// Trains a model in simulated time, to measure the effect of compression on a training. The values come from a gradient
+// source and travel through the real scheduler and nodes at full size. What the links carry is what nodes encode.
 // Thread-compatible; one call, one simulation.
 #ifndef BANYAN_SIM_TRAINING_TRAINING_SIMULATION_H_
 #define BANYAN_SIM_TRAINING_TRAINING_SIMULATION_H_
@@ -31,7 +31,8 @@ struct TrainingSimulationOptions {
 };
 
 struct TrainingReport {
-  // When the last worker had the result of each round, from the first on; since all had the initial values.
+  // The times at which the last worker had the result of each round, from the first on; counted since all had the
+  // initial values.
   std::vector<absl::Duration> round_ends;
   // The rates' step when each round's first gradient was pushed; zeros without a profile.
   std::vector<uint64_t> round_steps;

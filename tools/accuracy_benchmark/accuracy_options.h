@@ -15,7 +15,7 @@
 
 namespace banyan {
 
-// How the links change while the job trains.
+// The way in which the links change while the job trains.
 enum class AccuracyScenario {
   kStatic,       // not at all
   kDegrading,    // to a tenth of `mbps` in ten steps of equally many rounds (NetSenseML, scenario 2)
@@ -32,7 +32,7 @@ struct AccuracyOptions {
   std::string overlay;                    // a file; empty: the built-in one
   std::vector<Combination> combinations;  // never empty after parsing
   AccuracyScenario scenario = AccuracyScenario::kStatic;
-  // What the links stand for: at 200 an uncompressed synchronisation takes ten times the computation.
+  // The rates that the links stand for: at 200 an uncompressed synchronisation takes ten times the computation.
   std::vector<double> mbps;
   int64_t epochs = 1;
   int64_t seeds = 3;
@@ -47,7 +47,7 @@ struct AccuracyOptions {
 std::optional<int> ParseAccuracyOptions(absl::Span<const std::string> arguments, AccuracyOptions& options,
                                         std::ostream& out, std::ostream& err);
 
-// What a flag says: as overlay.yaml has it under `compression`, or `none`.
+// Parses what a flag says: as overlay.yaml has it under `compression`, or `none`.
 absl::StatusOr<AccuracyOptions::Combination> ParseCombination(absl::string_view text);
 
 }  // namespace banyan

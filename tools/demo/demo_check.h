@@ -1,4 +1,4 @@
-// What a demo's training must have come to. Pure function.
+// Checks what a demo's training must have come to. Pure function.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_CHECK_H_
 #define BANYAN_TOOLS_DEMO_DEMO_CHECK_H_
 

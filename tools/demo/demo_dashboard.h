@@ -1,5 +1,5 @@
-// The demo's words: the table that is drawn again and again on a terminal, the line that is written now and then
-// elsewhere, and the one line of its end. Pure functions.
+// The demo's words. A terminal gets a table that is drawn again and again. Elsewhere a line is written now and then.
+// One line comes at the end. Pure functions.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_DASHBOARD_H_
 #define BANYAN_TOOLS_DEMO_DEMO_DASHBOARD_H_
 
@@ -13,9 +13,9 @@
 
 namespace banyan {
 
-// Lines of at most `width` characters: a bar, the last round, the policy in force and why it came, and the links in the
-// order of the overlay, the busiest ones where `link_rows` rows have no room for all. `state` says what the demo is
-// waiting for before the first round.
+// Returns lines of at most `width` characters: a bar, the last round, the policy in force and why it came, and the
+// links. Links are in the order of the overlay; the busiest ones are shown where `link_rows` rows have no room for all.
+// `state` says what the demo is waiting for before the first round.
 std::vector<std::string> DrawDashboard(const DemoProgress& progress, const DemoNetworkState& network,
                                        absl::string_view state, absl::Duration elapsed, int width, int link_rows);
 

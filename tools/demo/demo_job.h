@@ -43,8 +43,8 @@ class DemoJob {
 
   int worker_count() const { return static_cast<int>(trainers_.size()); }
 
-  // What the training processes have told since the last call; waits for it, or for `stop_fd` to become readable,
-  // `timeout` at most.
+  // Returns what the training processes have told since the last call. Waits for it, or for `stop_fd` to become
+  // readable, `timeout` at most.
   absl::StatusOr<std::vector<TrainingProgress>> TakeProgress(int stop_fd, absl::Duration timeout);
 
   // The scheduler's last status since the last call; nothing when none came.

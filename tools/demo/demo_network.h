@@ -1,6 +1,6 @@
-// Where the processes of a demo run and how they reach each other: all on the loopback interface, or each data centre
-// in a node of an emulated WAN, which lives as long as the object. Thread-compatible; the thread that makes it must
-// live as long.
+// The network of a demo: where its processes run and how they reach each other. All are on the loopback interface, or
+// each data centre is in a node of an emulated WAN, which lives as long as the object. Thread-compatible; the thread
+// that makes it must live as long.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_NETWORK_H_
 #define BANYAN_TOOLS_DEMO_DEMO_NETWORK_H_
 
@@ -31,7 +31,7 @@ struct DemoWanOptions {
 
 class DemoNetwork {
  public:
-  // For a scheduler and so many nodes.
+  // Makes a network on the loopback interface for a scheduler and `nodes` nodes.
   static absl::StatusOr<std::unique_ptr<DemoNetwork>> OnLoopback(size_t nodes);
   // Starts the emulated WAN, whose files go to `directory`. The scheduler sits where links are best. Fails, saying why,
   // when the system lets nobody here emulate one or a link of the overlay has no rate.
@@ -48,7 +48,7 @@ class DemoNetwork {
   std::vector<std::string> BesideScheduler(const std::vector<std::string>& program) const;
 
   bool is_wan() const { return wan_ != nullptr; }
-  // What the emulated links are and do at present; nothing without one, or when it does not answer.
+  // Returns the present state of the emulated WAN; nothing without one, or when it does not answer.
   std::optional<WanStatus> TakeWanStatus() const;
   // UNAVAILABLE once the emulated WAN has ended by itself, or does so within `patience`.
   absl::Status Check(absl::Duration patience = absl::ZeroDuration()) const;

@@ -1,4 +1,4 @@
-// What the demo knows of its network while it runs: what the scheduler tells of links and policy, and beside it what
+// The demo's knowledge of its network while it runs: what the scheduler tells of links and policy, and beside it what
 // the emulated links really are. Pure; thread-compatible.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_NETWORK_STATE_H_
 #define BANYAN_TOOLS_DEMO_DEMO_NETWORK_STATE_H_
@@ -30,18 +30,18 @@ class DemoNetworkState {
   void Add(const StatusView& status, absl::Duration elapsed);
   void Add(const WanStatus& wan, absl::Duration elapsed);
 
-  // In the order of the overlay.
+  // Returns the links in the order of the overlay.
   std::vector<DemoLink> links() const;
   uint64_t wire_bytes() const;
   bool is_wan() const { return wan_.has_value(); }
-  // Of how many links the scheduler knows the emulated rate to a fifth; nothing without an emulated WAN.
+  // Returns the number of links whose emulated rate the scheduler knows to a fifth; nothing without an emulated WAN.
   std::optional<int> links_known() const;
 
   // Version 0 before the first; the other members tell of its plan.
   const StatusView& status() const { return status_; }
-  // When the scheduler's last policy was first seen.
+  // Returns the time at which the scheduler's last policy was first seen.
   absl::Duration policy_since() const { return policy_since_; }
-  // How often links of the emulated WAN have changed, and when they did so last.
+  // Return how often links of the emulated WAN have changed, and when they did so last.
   int rate_changes() const { return rate_changes_; }
   absl::Duration rates_since() const { return rates_since_; }
 

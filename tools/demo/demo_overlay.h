@@ -23,8 +23,8 @@ struct DemoNode {
 // file and line) or its aggregation is not the mean, which the demo's training counts on.
 absl::StatusOr<std::vector<DemoNode>> ReadDemoNodes(absl::string_view text, absl::string_view file_name);
 
-// The same overlay with these addresses in place of its own, and with a name for the job, a chunk size that suits
-// the demo's small model and patience with silent nodes where it says none. REQUIRES: ReadDemoNodes takes `text`; an
+// Returns the overlay `text` with these addresses in place of its own. Adds what the text does not say: a name for the
+// job, a chunk size for the demo's small model, patience with silent nodes. REQUIRES: ReadDemoNodes takes `text`; an
 // address for each node.
 std::string FillAddresses(absl::string_view text, const std::string& scheduler_address,
                           const std::vector<std::string>& node_addresses);

@@ -1,4 +1,4 @@
-// What the demo knows of a training job while it runs: rounds, losses, synchronisation times, results. Pure;
+// The demo's knowledge of a training job while it runs: rounds, losses, synchronisation times, results. Pure;
 // thread-compatible.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_
 #define BANYAN_TOOLS_DEMO_DEMO_PROGRESS_H_
@@ -27,16 +27,17 @@ class DemoProgress {
   int64_t rounds() const { return rounds_; }
   // Rounds that every worker has finished.
   int64_t finished_rounds() const { return static_cast<int64_t>(sync_times_.size()); }
-  // Of the last finished round, the mean over the workers.
+  // Returns the loss of the last finished round, the mean over the workers.
   double loss() const { return loss_; }
-  // Of the last finished round: from the last worker's push to the last worker's completed pull.
+  // Returns the time that the last finished round took, from the last worker's push to the last worker's completed
+  // pull.
   absl::Duration sync_time() const { return sync_times_.empty() ? absl::ZeroDuration() : sync_times_.back(); }
   absl::Duration median_sync_time() const;
 
   bool all_finished() const { return static_cast<int>(results_.size()) == workers_; }
-  // Whether all workers have ended with the same bits. REQUIRES: all_finished().
+  // Returns whether all workers have ended with the same bits. REQUIRES: all_finished().
   bool replicas_identical() const;
-  // Of the worker that measured it.
+  // Returns the accuracy that a worker measured; empty before.
   std::optional<double> accuracy() const;
 
  private:

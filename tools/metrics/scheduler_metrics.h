@@ -1,4 +1,4 @@
-// What a scheduler tells a monitoring system: the same as `banyan status`, as metrics. docs/metrics.md lists them.
+// The metrics of a scheduler for a monitoring system: the same as `banyan status`. docs/metrics.md lists them.
 #ifndef BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 #define BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 

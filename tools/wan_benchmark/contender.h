@@ -31,7 +31,7 @@ struct Contender {
   std::vector<std::string> ranks;  // their nodes by rank; empty: the overlay's order
 };
 
-// Which peers to compare with.
+// The peers to compare with.
 struct PeerChoice {
   bool gloo = true;
   bool openmpi = true;
@@ -41,7 +41,7 @@ struct PeerChoice {
 // "gloo,openmpi,star", in any order. INVALID_ARGUMENT names what is unknown.
 absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text);
 
-// In the order in which they run and are shown. Banyan with all features comes last of Banyan's.
+// Returns the contenders in the order in which they run and are shown. Banyan with all features comes last of Banyan's.
 absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers);
 
 // Those whose names `only` lists, separated by commas, in the order of `contenders`; all of them when it is empty.

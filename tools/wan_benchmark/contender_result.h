@@ -1,4 +1,4 @@
-// What a contender of `banyan bench wan` has achieved. A value; the functions are pure.
+// The result of a contender of `banyan bench wan`. A value; the functions are pure.
 #ifndef BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_RESULT_H_
 #define BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_RESULT_H_
 
@@ -44,7 +44,7 @@ double SlowestSeconds(const ContenderResult& result);
 // Bytes over all links, per round.
 double BytesPerRound(const ContenderResult& result);
 
-// What each link carried from one status to the other.
+// Returns what each link carried between the statuses `before` and `after`.
 std::vector<ContenderResult::Link> LinkBytesBetween(const WanStatus& before, const WanStatus& after);
 
 }  // namespace banyan

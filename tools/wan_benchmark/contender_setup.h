@@ -11,7 +11,7 @@
 
 namespace banyan {
 
-// Where the contenders run.
+// The place in which the contenders run.
 struct BenchPlace {
   std::string banyan_program;
   std::string peer_program;                                // of the contender: each of its workers

@@ -1,4 +1,4 @@
-// What the simulator says of one of Banyan's contenders, to be put beside what was measured. Pure function.
+// Simulates one of Banyan's contenders, to put the result beside what was measured. Pure function.
 #ifndef BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_SIMULATION_H_
 #define BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_SIMULATION_H_
 
@@ -15,7 +15,7 @@ namespace banyan {
 struct ContenderSimulationOptions {
   uint64_t warm_up_rounds = 0;
   uint64_t rounds = 1;  // after those; at least 1
-  // How the rates change, from the start of the job.
+  // The changes of the rates, from the start of the job.
   std::optional<LinkRedraw> redraw = std::nullopt;
 };
 

@@ -1,4 +1,4 @@
-// What `banyan bench wan` prints. Pure functions.
+// The output of `banyan bench wan`. Pure functions.
 #ifndef BANYAN_TOOLS_WAN_BENCHMARK_WAN_REPORT_H_
 #define BANYAN_TOOLS_WAN_BENCHMARK_WAN_REPORT_H_
 

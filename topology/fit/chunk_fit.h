@@ -15,9 +15,9 @@ namespace banyan {
 // So many a round's messages and acknowledgements stay within what a core handles beside its other work.
 inline constexpr int64_t kMostFittedChunks = 1 << 15;
 
-// Lowers policy.chunk_max_elements, by halves and not below `least_elements`, to the largest size with which a round of
-// a model with these tensors is predicted to take within a hundredth of the shortest time, and returns that time.
-// Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
+// Lowers policy.chunk_max_elements, by halves and not below `least_elements`. Takes the largest size with which a round
+// of a model with these tensors is predicted to take within a hundredth of the shortest time. Returns the time that is
+// predicted for that size. Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
 absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
                          Policy& policy);
 

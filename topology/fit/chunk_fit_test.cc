@@ -48,8 +48,8 @@ TEST(ChunkFitTest, NoModelIsCutIntoTooManyChunks) {
   EXPECT_LE(elements / slow.chunk_max_elements, kMostFittedChunks);
 }
 
-// `packed` for a model is about as soon done as FAPT with as many roots as one likes, and at least as itself without a
-// model.
+// `packed` for a model is about as soon done as FAPT with as many roots as one likes. It is at least as soon done as
+// itself without a model.
 TEST(ChunkFitTest, PackedPlansForTheModel) {
   const NetworkView view = Internet2Network();
   for (const int64_t elements : {1000, 8000, 20'000, 50'000, 100'000, 250'000, 11'500'000, 61'000'000}) {

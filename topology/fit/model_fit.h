@@ -10,10 +10,14 @@
 
 namespace banyan {
 
-// The plan whose round of the model (config.tensor_elements) is predicted to be the shortest: of PackedPlanner's, of
-// packed trees that give up a part of its rate to be shallower, and of FAPT's with several numbers of roots, each with
-// chunks that suit it; with the shares that suit these chunks (topology/fit/share_search.h). Rates and round_time are
-// those of the trees before: ValueOn follows. Errors are PackedPlanner's. REQUIRES: FitsTreesToModel(config).
+// Returns the plan whose round of the model (config.tensor_elements) is predicted to be the shortest. It chooses
+// between three kinds, each with chunks that suit it and with the shares that suit these chunks
+// (topology/fit/share_search.h):
+//  - PackedPlanner's plan;
+//  - packed trees that give up a part of its rate to be shallower;
+//  - FAPT's plans with several numbers of roots.
+// Rates and round_time are those of the trees before: ValueOn follows. Errors are PackedPlanner's. REQUIRES:
+// FitsTreesToModel(config).
 absl::StatusOr<Policy> PlanForModel(const NetworkView& view, const PlannerConfig& config);
 
 }  // namespace banyan

@@ -14,7 +14,7 @@ namespace banyan {
 // as ChunkAssignment does. REQUIRES: the policy is valid for the view, and there is a tensor.
 double ChunkedRateBps(const Policy& policy, const NetworkView& view, const std::vector<int64_t>& tensor_elements);
 
-// Changes the policy's shares to those that the tensors' chunks really have, and moves single chunks from tree to tree
+// Changes the policy's shares to those that the tensors' chunks really have. Moves single chunks from tree to tree
 // while that makes the rate higher. Never lowers ChunkedRateBps. Leaves policies alone that are so large that it would
 // take long: their chunks are many, too. REQUIRES: as above.
 void RoundShares(const NetworkView& view, const std::vector<int64_t>& tensor_elements, Policy& policy);

@@ -18,7 +18,7 @@ namespace banyan {
 
 class ArborescenceFinder {
  public:
-  // For arborescences whose paths lead to the root (`half` is kReduce) or from it.
+  // Makes a finder of arborescences whose paths lead to the root (`half` is kReduce) or from it.
   // REQUIRES: at least one node, and every node reaches every other over the links.
   ArborescenceFinder(size_t nodes, absl::Span<const Arc> links, Half half);
 

@@ -131,8 +131,8 @@ TEST(ArborescenceTest, CostsOfAWholeCutMoveEveryArborescence) {
   }
 }
 
-// Costs y(S) that sets of nodes charge whoever enters them, for no link more than it costs, prove that an arborescence
-// that pays each set once is the cheapest. Here links are made so that a planted one is proven that way.
+// Let sets S of nodes charge costs y(S) to whoever enters them, for no link more than it costs. Then an arborescence
+// that pays each set once is proven to be the cheapest. Here links are made so that a planted one is proven that way.
 TEST(ArborescenceTest, FindsThePlantedArborescence) {
   Random random(3);
   for (int i = 0; i < 50; ++i) {

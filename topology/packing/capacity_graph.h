@@ -25,14 +25,15 @@ class CapacityGraph {
 
   size_t nodes() const { return nodes_; }
   const std::vector<Arc>& links() const { return links_; }
-  // By the number of what can be full; infinite where a node has no cap.
+  // Returns the capacities by the number of what can be full; infinite where a node has no cap.
   const std::vector<double>& capacities_bps() const { return capacities_bps_; }
   size_t Up(size_t node) const { return links_.size() + node; }
   size_t Down(size_t node) const { return links_.size() + nodes_ + node; }
 
   // Adds `volume` to all that a path or tree over these links loads.
   void AddLoad(absl::Span<const size_t> links, double volume, std::vector<double>& loads) const;
-  // What a bit over each link costs: its own price, the price of what its sender sends and its receiver receives.
+  // Sets `costs` to what a bit over each link costs at `prices`: the link's own price, and the prices of what its
+  // sender sends and its receiver receives.
   void LinkCosts(absl::Span<const double> prices, std::vector<double>& costs) const;
 
  private:

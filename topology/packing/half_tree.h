@@ -30,7 +30,7 @@ struct HalfTree {
 // Empty when an edge of that half has no link. REQUIRES: the tree spans the view (CheckTree).
 std::optional<HalfTree> HalfOf(const Tree& tree, Half half, const NetworkView& view);
 
-// As in Tree: node -> the node that it sends its sum to, or that it gets results from.
+// Returns the parents as in Tree: node -> the node that it sends its sum to, or that it gets results from.
 std::map<NodeId, NodeId> ParentsOf(const HalfTree& half, const NetworkView& view);
 
 }  // namespace banyan

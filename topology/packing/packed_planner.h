@@ -1,6 +1,6 @@
 // The planner that uses every link: trees whose loads fit the links and caps together at a rate close to the highest
-// possible, which the policy's bound proves. Where FAPT takes the fastest path of each node as if it were alone, this
-// one packs arborescences (tree_packing.h), then takes few of little delay (packed_trees.h). Stateless.
+// possible, which the policy's bound proves. FAPT takes the fastest path of each node as if it were alone. This one
+// packs arborescences (tree_packing.h), then takes few of little delay (packed_trees.h). Stateless.
 #ifndef BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_
 #define BANYAN_TOPOLOGY_PACKING_PACKED_PLANNER_H_
 

@@ -21,8 +21,8 @@ constexpr double kLeastPart = 1e-7;
 // path that alone decides, less where other paths are as slow, more where prices are low.
 constexpr double kDelayWeights[] = {0.01, 0.03, 0.1, 0.3, 1, 3, 10};
 
-// Half trees are grown at the prices of a selection so often at most, and as long as each time takes so much of its
-// delay: that is where shallow trees of a high rate come from.
+// Half trees are grown at the prices of a selection kMostGrowths times at most, and as long as each time takes
+// kLeastGain of its delay. That is where shallow trees of a high rate come from.
 constexpr int kMostGrowths = 10;
 constexpr double kLeastGain = 1e-3;
 // What that costs each time, for each half tree and link.
@@ -89,8 +89,8 @@ class Selector {
     return grown;
   }
 
-  // Looks for half trees of less delay at the prices that the selection puts on capacity, and for what the selection is
-  // with them, until that gains nothing.
+  // Looks for half trees of less delay at the prices that the selection puts on capacity, and makes the selection anew
+  // with them. Ends when that gains nothing.
   void Improve() {
     std::vector<HalfTree> pool = selection_.halves;
     std::set<HalfTree> known(pool.begin(), pool.end());

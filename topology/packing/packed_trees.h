@@ -24,9 +24,9 @@ struct Selection {
   std::vector<double> delays_s;  // their slowest paths
 };
 
-// Of the packing's half trees, and of shallow ones that are looked for, those that reach the rate with the least delay
-// (each counts by its volume and its slowest path); then as few of them as can still reach it, as far as the work
-// allows.
+// Selects from the half trees of `packing`, and from shallow ones that it looks for, those that reach the rate with the
+// least delay. Each counts by its volume and its slowest path. Then takes as few of them as can still reach the rate,
+// as far as the work in `options` allows.
 Selection SelectHalves(const CapacityGraph& graph, const TreePacking& packing, const SelectionOptions& options);
 
 // A reduce half and a broadcast half of the same root.
@@ -36,8 +36,8 @@ struct HalfPair {
   double volume_bps = 0;
 };
 
-// Pairs what is reduced on a root with what is broadcast from it, the slowest with the fastest, so that no tree has two
-// slow halves where that can be helped: on each root at most one pair less than it has half trees.
+// Pairs what is reduced on a root with what is broadcast from it, the slowest with the fastest. So no tree has two slow
+// halves where that can be helped. Each root has at most one pair less than it has half trees.
 std::vector<HalfPair> PairHalves(const Selection& selection);
 
 }  // namespace banyan

@@ -1,6 +1,6 @@
-// How much of each half tree fits into an overlay together: a linear program over their volumes, in which what is
-// reduced on a root is broadcast from it. Thread-compatible; the graph must outlive it. Half trees may be added between
-// two solutions.
+// Computes how much of each half tree fits into an overlay together. It is a linear program over their volumes, in
+// which what is reduced on a root is broadcast from it. Thread-compatible; the graph must outlive it. Half trees may be
+// added between two solutions.
 #ifndef BANYAN_TOPOLOGY_PACKING_PACKING_PROGRAM_H_
 #define BANYAN_TOPOLOGY_PACKING_PACKING_PROGRAM_H_
 

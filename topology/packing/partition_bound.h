@@ -11,10 +11,11 @@ namespace banyan {
 // There are 678,570 ways to group this many nodes, which takes some ten milliseconds.
 inline constexpr size_t kMaxPartitionNodes = 11;
 
-// However the nodes are put into k >= 2 groups, each half of each tree crosses between groups at least k-1 times. So
-// 2(k-1) times the rate is at most what all nodes together can send to other groups, each of them over its links and
-// within its cap, and at most what they can receive from other groups. The least over all groupings, in bits of the
-// model per second; infinite for fewer than two nodes and for more than kMaxPartitionNodes.
+// Returns an upper bound of the rate, in bits of the model per second. However the nodes are put into k >= 2 groups,
+// each half of each tree crosses between groups at least k-1 times. So 2(k-1) times the rate is at most what all nodes
+// together can send to other groups, each over its links and within its cap. It is also at most what they can receive
+// from other groups. The bound is the least over all groupings; it is infinite for fewer than two nodes and for more
+// than kMaxPartitionNodes.
 double PartitionBoundBps(const NetworkView& view);
 
 }  // namespace banyan

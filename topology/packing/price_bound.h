@@ -10,8 +10,8 @@
 
 namespace banyan {
 
-// What a bit pays for what it loads, in any unit; none below 0. A link costs its own price and those of the caps at its
-// ends.
+// The prices that a bit pays for what it loads, in any unit; none below 0. A link costs its own price and those of the
+// caps at its ends.
 struct CapacityPrices {
   std::vector<double> links;  // by position in view.links()
   std::vector<double> up;     // by position in view.nodes(); 0 for a node without that cap
@@ -20,10 +20,11 @@ struct CapacityPrices {
   friend bool operator==(const CapacityPrices&, const CapacityPrices&) = default;
 };
 
-// Each bit of the model pays at least for the cheapest arborescence to some root and the cheapest one from it, and all
-// together cannot pay more than all capacity is worth: rate <= sum(capacity * price) / min over the roots of (cheapest
-// arborescence to it + cheapest arborescence from it). Bits of the model per second; infinite for fewer than two nodes,
-// a disconnected view, prices that are no prices of this view, and where a root costs nothing.
+// Returns the bound of the rate that `prices` prove, in bits of the model per second. Each bit of the model pays at
+// least for the cheapest arborescence to some root and the cheapest one from it. All bits together cannot pay more than
+// all capacity is worth: rate <= sum(capacity * price) / min over the roots of (cheapest arborescence to it + cheapest
+// arborescence from it). The bound is infinite for fewer than two nodes and for a disconnected view. It is so too for
+// prices that are no prices of this view, and where a root costs nothing.
 double PriceBoundBps(const NetworkView& view, const CapacityPrices& prices);
 
 }  // namespace banyan

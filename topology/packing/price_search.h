@@ -22,16 +22,16 @@ class PriceSearch {
   // Finds the cheapest arborescences of all roots; keeps the prices when their bound is the best so far.
   void Search(absl::Span<const double> prices);
 
-  // Of the last search: both halves for a root, and what they cost together.
+  // Return both halves that the last search found for `root`, and what they cost together.
   HalfTree Reduce(size_t root) const { return {Half::kReduce, root, to_root_.Links(root)}; }
   HalfTree Broadcast(size_t root) const { return {Half::kBroadcast, root, from_root_.Links(root)}; }
   double Cost(size_t root) const { return to_root_.Cost(root) + from_root_.Cost(root); }
 
-  // The least bound of all searches, infinite before one proves any, and the prices that prove it, scaled so that the
-  // cheapest pair of halves costs 1.
+  // Return the least bound of all searches, infinite before one proves any, and the prices that prove it. Prices are
+  // scaled so that the cheapest pair of halves costs 1.
   double bound_bps() const { return bound_bps_; }
   const std::vector<double>& prices() const { return prices_; }
-  // What a search spends: about the links that it looks at.
+  // Returns the work that a search spends: about the links that it looks at.
   int64_t work_per_search() const { return 4 * static_cast<int64_t>(graph_.links().size()); }
 
  private:

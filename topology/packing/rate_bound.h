@@ -6,9 +6,9 @@
 
 namespace banyan {
 
-// The least of the simple bound, of the partition bound for few nodes, and of what the prices of a packing prove, in
-// bits of the model per second; infinite for fewer than two nodes. Takes as long as a plan of `packed`: not for every
-// plan, but for whoever prints or judges one.
+// Returns the least of the simple bound, of the partition bound for few nodes, and of what the prices of a packing
+// prove. It is in bits of the model per second; infinite for fewer than two nodes. Takes as long as a plan of `packed`:
+// not for every plan, but for whoever prints or judges one.
 double RateBoundBps(const NetworkView& view);
 
 }  // namespace banyan

@@ -15,9 +15,9 @@ namespace banyan {
 double DelayOfHalf(const CapacityGraph& graph, const HalfTree& half, absl::Span<const double> delays);
 
 // Grows a half tree from its root, each time by the link with the least cost plus `weight` times the delay of the whole
-// path: with weight 0 a tree of cheap links, with a large one that of the fastest paths (Alpert and others,
-// "Prim-Dijkstra tradeoffs for improved performance-driven routing tree design", 1995). Ties go to the lower link.
-// REQUIRES: the graph is connected in both directions.
+// path. Weight 0 gives a tree of cheap links, a large weight that of the fastest paths. This is the method of Alpert
+// and others, "Prim-Dijkstra tradeoffs for improved performance-driven routing tree design", 1995. Ties go to the lower
+// link. REQUIRES: the graph is connected in both directions.
 HalfTree GrowHalf(const CapacityGraph& graph, Half half, size_t root, absl::Span<const double> costs,
                   absl::Span<const double> delays, double weight);
 

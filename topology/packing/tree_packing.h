@@ -1,7 +1,8 @@
 // Half trees and volumes that together come as close to the highest all-reduce rate as one likes, with prices that
-// prove how close (price_bound.h). A rough packing (rough_packing.h) gives the first prices and half trees; then
-// column generation over the cheapest arborescences (Dantzig and Wolfe 1960, with arborescences as columns) at the
-// smoothed prices of Wentges ("Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997). Pure.
+// prove how close (price_bound.h). A rough packing (rough_packing.h) gives the first prices and half trees. Then
+// follows column generation over the cheapest arborescences (Dantzig and Wolfe 1960, with arborescences as columns). It
+// uses the smoothed prices of Wentges ("Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming",
+// 1997). Pure.
 #ifndef BANYAN_TOPOLOGY_PACKING_TREE_PACKING_H_
 #define BANYAN_TOPOLOGY_PACKING_TREE_PACKING_H_
 
@@ -15,7 +16,8 @@
 
 namespace banyan {
 
-// What a packing may cost for so many nodes: about 20 ms for 9, 250 ms for 20, 500 ms for more, on one core of 2022.
+// Returns the work that a packing may cost for `nodes` nodes: about 20 ms for 9, 250 ms for 20, 500 ms for more, on one
+// core of 2022.
 int64_t PackingWork(size_t nodes);
 
 struct PackingOptions {
@@ -23,7 +25,8 @@ struct PackingOptions {
   std::vector<HalfTree> seeds;       // half trees to begin with, whose rate is the least to be reached
   std::vector<HalfTree> candidates;  // half trees to look at as well
   double accuracy = 1e-3;            // the part of the bound that may be missing
-  // What may be spent: the links that searches look at, and the numbers that the solver changes (some 50 ns each).
+  // The work that may be spent: the links that searches look at, and the numbers that the solver changes (some 50 ns
+  // each).
   int64_t work = 0;
 };
 

@@ -1,6 +1,6 @@
-// All replicas of a job as one model: replicas are identical bit by bit, so the gradients of every worker come from the
-// same parameters, and each round's result is taken in once, as soon as the first worker has it. Trains a Classifier on
-// the images inside a simulated job. Thread-compatible; called on the simulation's thread.
+// All replicas of a job as one model. Replicas are identical bit by bit, so the gradients of every worker come from the
+// same parameters. Each round's result is taken in once, as soon as the first worker has it. Trains a Classifier on the
+// images inside a simulated job. Thread-compatible; called on the simulation's thread.
 #ifndef BANYAN_EXAMPLES_FASHION_MNIST_ACCURACY_REPLICA_TRAINER_H_
 #define BANYAN_EXAMPLES_FASHION_MNIST_ACCURACY_REPLICA_TRAINER_H_
 
