@@ -117,6 +117,19 @@ TEST(BreachTest, TwoPoliciesForOneRound) {
   EXPECT_NE(RunWith(kSchedulerNode, tampering).find("one policy per round"), std::string::npos);
 }
 
+TEST(BreachTest, TellingAWorkerOfARoundThatItsCallAnswersFor) {
+  TamperingProtocol::Tampering tampering;
+  tampering.on_action = [](Action* action) {
+    const auto* complete = std::get_if<CompleteRequest>(action);
+    const bool chosen = complete != nullptr && complete->key != KeyId() && complete->round > Round(1);
+    if (!chosen) return true;
+    const TellRoundComplete told{WorkerId(0), complete->key, complete->round};
+    *action = Action(std::in_place_type<TellRoundComplete>, told);
+    return true;
+  };
+  EXPECT_NE(RunWith(kVillain, tampering).find("told of the end of round 2"), std::string::npos);
+}
+
 TEST(BreachTest, AnAnswerThatNeverComesIsNamed) {
   TamperingProtocol::Tampering tampering;
   tampering.on_action = [](Action* action) {
