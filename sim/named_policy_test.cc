@@ -104,6 +104,7 @@ TEST(NamedPolicyTest, Figure10ARelayWithStaleDetoursForwardsOnTheNewOnes) {
     const bool is_slow = ends.contains("n4") && !ends.contains("n3");
     link.a_to_b_bps = link.b_to_a_bps = is_slow ? 4e5 : 3e6;
   }
+  options.overlay.topology.planner = "fapt";  // packed trees give auxiliary paths no share
   options.overlay.multipath = {.enabled = true, .primary_busy_bound = 0, .auxiliary_queue_length = 5};
   options.overlay.policy.rounds_in_flight = 2;  // or the others would wait until node 3's round is closed
   OverlayConfig other = options.overlay;

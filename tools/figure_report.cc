@@ -28,13 +28,34 @@ std::string Relative(const FigureRow& row) {
   return row.relative > 0 ? absl::StrFormat("%.2f", row.relative) : std::string();
 }
 
+// The line of column names, and the one that puts numbers to the right.
+std::string Heading(const Figure& figure, const std::vector<std::string>& columns) {
+  std::string text = absl::StrCat("| ", figure.sweep, " | ", absl::StrJoin(columns, " | "), " |\n|---|");
+  for (size_t i = 0; i < columns.size(); ++i) absl::StrAppend(&text, "---:|");
+  return text + "\n";
+}
+
+// A line for each value of the sweep with the seconds of a round, and how many times as fast as the baseline that is.
+std::string TimesMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
+  std::string text = Heading(figure, Distinct(rows, &FigureRow::series));
+  for (const std::string& value : Distinct(rows, &FigureRow::value)) {
+    absl::StrAppend(&text, "| ", value, " |");
+    for (const FigureRow& row : rows) {
+      if (row.value != value) continue;
+      absl::StrAppendFormat(&text, " %.1f", row.seconds);
+      if (row.relative > 0) absl::StrAppendFormat(&text, " (%.2f)", row.relative);
+      absl::StrAppend(&text, " |");
+    }
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
 // A line for each value of the sweep, and the best series' part of the bound.
 std::string RatesMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
-  const std::vector<std::string> series = Distinct(rows, &FigureRow::series);
-  std::string text =
-      absl::StrCat("| ", figure.sweep, " | ", absl::StrJoin(series, " | "), " | bound | best / bound |\n|---|");
-  for (size_t i = 0; i < series.size() + 2; ++i) absl::StrAppend(&text, "---:|");
-  absl::StrAppend(&text, "\n");
+  std::vector<std::string> columns = Distinct(rows, &FigureRow::series);
+  columns.insert(columns.end(), {"bound", "best / bound"});
+  std::string text = Heading(figure, columns);
   for (const std::string& value : Distinct(rows, &FigureRow::value)) {
     absl::StrAppend(&text, "| ", value, " |");
     double best_bps = 0;
@@ -74,16 +95,7 @@ std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows) 
 
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows) {
   const std::string title = absl::StrCat("### Fig. ", figure.name, ": ", figure.title, "\n\n");
-  if (figure.shows_rates) return absl::StrCat(title, RatesMarkdown(figure, rows), "\n");
-  std::string text = absl::StrCat(title, "| series | ", figure.sweep,
-                                  " | s per round | Mbit/s | bound | speed-up | policies | on detours |\n"
-                                  "|---|---|---:|---:|---:|---:|---:|---:|\n");
-  for (const FigureRow& row : rows) {
-    absl::StrAppendFormat(&text, "| %s | %s | %.1f | %.1f | %.1f | %s | %.0f | %.0f %% |\n", row.series, row.value,
-                          row.seconds, row.rate_bps / kBitsPerMegabit, row.bound_bps / kBitsPerMegabit, Relative(row),
-                          row.policies, 100 * row.auxiliary_share);
-  }
-  return text + "\n";
+  return absl::StrCat(title, figure.shows_rates ? RatesMarkdown(figure, rows) : TimesMarkdown(figure, rows), "\n");
 }
 
 std::string FigureGnuplot(const Figure& figure, const std::vector<FigureRow>& rows, const std::string& png_path) {

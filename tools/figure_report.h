@@ -11,8 +11,10 @@
 
 namespace banyan {
 
-// With a line of column names.
+// Returns a line of column names, and one for each row with all that was measured.
 std::string FigureCsv(const Figure& figure, const std::vector<FigureRow>& rows);
+// Returns a line for each value of the sweep and a column for each series: seconds of a round, with the speed-up over
+// the baseline behind them where there is one; rates where the figure's table is of these.
 std::string FigureMarkdown(const Figure& figure, const std::vector<FigureRow>& rows);
 // Bars of the rate relative to the baseline, or of the rounds' seconds without one (of the rates where the table is of
 // these); a group for each value of the sweep.

@@ -63,7 +63,8 @@ TEST(SimFiguresCommandTest, OneFigureOfOwnFiles) {
          "sweep: {setting: model_bytes, values: [1000000, 2000000]}\nbaseline: {model_bytes: 1000000}\n";
   const Outcome own = Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "x"});
   EXPECT_EQ(own.code, 0) << own.err;
-  EXPECT_THAT(own.out, HasSubstr("| tree | 2000000 |"));
+  EXPECT_THAT(own.out, ContainsRegex("\n\\| model_bytes \\| tree \\|\n.*\n\\| 1000000 \\| [0-9.]+ \\(1.00\\) \\|\n"
+                                     "\\| 2000000 \\| [0-9.]+ \\(0.5[0-9]\\) \\|\n"));
   EXPECT_EQ(Figures({directory + "/out", "--scenarios", directory + "/figures", "--only", "y"}).code, 1);
 }
 

@@ -39,6 +39,7 @@ TEST(CappedHostsTest, EachRoundComesNearWhatTheCapsAllowWithAndWithoutDetours) {
     const absl::StatusOr<SimulationReport> report = Simulate(CappedRegions(uses_detours));
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_TRUE(report->replicas_identical);
+    EXPECT_GT(SlowestRound(*report), bound);
     // Half a second is what chunks are under way over such hops, up and down a tree.
     EXPECT_LT(SlowestRound(*report), 1.2 * bound + absl::Seconds(0.5)) << "detours: " << uses_detours;
   }

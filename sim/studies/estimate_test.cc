@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iostream>
 #include <map>
+#include <set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,16 +39,41 @@ class Estimates : public TrafficObserver {
   std::map<NodePair, std::vector<double>> rates_bps;
 };
 
+// The rates of links under the newest policy that its senders were told of, and how many policies there were.
+class PlannedRates : public TrafficObserver {
+ public:
+  void OnSent(const SentMessage& sent) override {
+    const auto* published = std::get_if<PolicyPublished>(&sent.message);
+    if (published == nullptr) return;
+    versions.insert(published->slice.version);
+    for (const NeighbourSlice& neighbour : published->slice.neighbours) {
+      rates_bps[{sent.to, neighbour.node}] = neighbour.rate_bps;
+    }
+  }
+
+  std::map<NodePair, double> rates_bps;
+  std::set<PolicyVersion> versions;
+};
+
 // Estimated over true rate.
 double RatioOf(const LinkMeasurement& measurement, const SimulatedLink& link, int64_t scale) {
   return measurement.rate_bps * static_cast<double>(scale) / link.rate_bps();
 }
 
-class EstimateTest : public testing::TestWithParam<bool> {
+// Packed trees use every link and hardly an auxiliary path; those of FAPT leave links to these.
+struct Case {
+  const char* planner;
+  bool has_auxiliary_paths;
+  int least_measured;  // of 26 links
+  int least_changed;   // of those that are measured, in the middle
+};
+
+class EstimateTest : public testing::TestWithParam<Case> {
  protected:
   static SimulationOptions MakeOptions() {
     SimulationOptions options = Internet2Simulation(120000000, 12);
-    options.overlay.multipath.enabled = GetParam();
+    options.overlay.topology.planner = GetParam().planner;
+    options.overlay.multipath.enabled = GetParam().has_auxiliary_paths;
     options.most_drift_ppm = 200;
     return options;
   }
@@ -79,7 +105,7 @@ TEST_P(EstimateTest, AreWithinATenthOfTheLinksRates) {
   // Lost packets hold chunks back, which then come in a bunch; the median of a few samples does not always help.
   std::cout << off << " of " << reports << " rates are off by more than a tenth\n";
   EXPECT_LE(off, 0.005 * reports);
-  EXPECT_GE(measured, 22) << "of 26 links";
+  EXPECT_GE(measured, GetParam().least_measured);
 }
 
 // Three links of ten change in the middle; a change must be known one update and one round later.
@@ -109,10 +135,62 @@ TEST_P(EstimateTest, FollowALinkThatChanges) {
     EXPECT_NEAR(RatioOf(found->second.measurement, link, cluster.scale()), 1, 0.1)
         << ends.first << " to " << ends.second << " from " << before[ends] << " to " << link.rate_bps();
   }
-  EXPECT_GE(changed, 7) << "of 26 links";
+  EXPECT_GE(changed, GetParam().least_changed);
 }
 
-INSTANTIATE_TEST_SUITE_P(Detours, EstimateTest, testing::Bool());
+struct Planned {
+  size_t policies = 0;
+  // Of measured links: the median of the rates in the newest plan over their true ones.
+  double ratio = 0;
+};
+
+// All links change after a minute; the trees follow on what `estimator` makes of chunks of at least so many bytes.
+Planned PlanOn(RateEstimator estimator, int64_t probe_chunk_bytes) {
+  SimulationOptions options = Internet2Simulation(46000000, 1000);
+  options.overlay.topology.planner = "fapt";
+  options.overlay.multipath.enabled = false;
+  options.overlay.awareness.estimator = estimator;
+  options.overlay.awareness.probe_chunk_bytes = probe_chunk_bytes;
+  options.link_redraw = LinkRedraw{absl::Seconds(60), 20e6, 155e6, 1, 5};
+  Cluster cluster(MakeClusterOptions(options));
+  Estimates estimates;
+  PlannedRates planned;
+  cluster.simulator()->network()->AddObserver(&estimates);
+  cluster.simulator()->network()->AddObserver(&planned);
+  cluster.simulator()->RunUntil([] { return false; }, Timestamp() + absl::Seconds(119));
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  std::vector<double> ratios;
+  for (const auto& [ends, link] : cluster.simulator()->network()->links()) {
+    if (!estimates.newest.contains(ends)) continue;
+    ratios.push_back(planned.rates_bps.at(ends) * static_cast<double>(cluster.scale()) / link.rate_bps());
+  }
+  if (ratios.empty()) return {planned.versions.size(), 0};
+  std::nth_element(ratios.begin(), ratios.begin() + ratios.size() / 2, ratios.end());
+  return {planned.versions.size(), ratios[ratios.size() / 2]};
+}
+
+constexpr int64_t kChunkBytes = 65536 * 4;
+
+TEST(EstimatorTest, PlansRestOnTheEstimateThatIsAskedFor) {
+  const Planned by_delivery = PlanOn(RateEstimator::kDelivery, 40000);
+  EXPECT_GE(by_delivery.policies, 2u);
+  EXPECT_NEAR(by_delivery.ratio, 1, 0.1);
+  // Several chunks are on their way at a time.
+  const Planned by_delay = PlanOn(RateEstimator::kOneWayDelay, 40000);
+  EXPECT_GE(by_delay.policies, 2u);
+  EXPECT_LT(by_delay.ratio, 0.6);
+  EXPECT_GT(by_delay.ratio, 0.05);
+}
+
+TEST(EstimatorTest, Eq14LearnsNothingFromChunksBelowTheProbesSize) {
+  const Planned planned = PlanOn(RateEstimator::kOneWayDelay, kChunkBytes + 1);
+  EXPECT_EQ(planned.policies, 1u);
+  EXPECT_EQ(planned.ratio, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Planners, EstimateTest,
+                         testing::Values(Case{"packed", false, 22, 7}, Case{"packed", true, 22, 7},
+                                         Case{"fapt", false, 18, 5}, Case{"fapt", true, 22, 7}));
 
 }  // namespace
 }  // namespace banyan

@@ -29,8 +29,11 @@ void SetRate(OverlayConfig* overlay, NodeId from, NodeId to, double factor) {
   }
 }
 
-TEST(SlowLinkTest, ATenthOfTheBusiestLinksRateIsPlannedAround) {
+class SlowLinkTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(SlowLinkTest, ATenthOfTheBusiestLinksRateIsPlannedAround) {
   SimulationOptions options = Internet2Simulation(60000000, 4);
+  options.overlay.topology.planner = GetParam();
   const absl::StatusOr<SimulationReport> before = Simulate(options);
   ASSERT_TRUE(before.ok()) << before.status();
   const auto busiest = std::max_element(before->links.begin(), before->links.end(),
@@ -54,6 +57,8 @@ TEST(SlowLinkTest, ATenthOfTheBusiestLinksRateIsPlannedAround) {
   EXPECT_LT(absl::ToDoubleSeconds(MedianOfLast(*report, 5)), 1.1 * absl::ToDoubleSeconds(MedianOfLast(*fresh, 5)))
       << "without the change " << before->synchronisation_p50;
 }
+
+INSTANTIATE_TEST_SUITE_P(Planners, SlowLinkTest, testing::Values("packed", "fapt"));
 
 }  // namespace
 }  // namespace banyan
