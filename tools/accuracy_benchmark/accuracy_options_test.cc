@@ -21,19 +21,28 @@ class AccuracyOptionsTest : public ::testing::Test {
   std::ostringstream out_, err_;
 };
 
-TEST_F(AccuracyOptionsTest, TheDefaultsAreTheSixCombinationsOfTheTable) {
+TEST_F(AccuracyOptionsTest, TheDefaultsAreTheSevenCombinationsOfTheTable) {
   EXPECT_EQ(Parse({}), std::nullopt);
-  EXPECT_EQ(options_.combinations.size(), 6u);
+  EXPECT_EQ(options_.combinations.size(), 7u);
   EXPECT_TRUE(options_.combinations[0].config.rules.empty());
-  EXPECT_EQ(options_.combinations[5].config.rules.at(0).controller, RatioControllerKind::kDa5);
+  EXPECT_EQ(options_.combinations[6].config.rules.at(0).controller, RatioControllerKind::kDa5);
   EXPECT_THAT(options_.mbps, ElementsAre(200));
   EXPECT_EQ(options_.scenario, AccuracyScenario::kStatic);
 }
 
 TEST_F(AccuracyOptionsTest, ScenariosHaveDefaultsOfTheirOwn) {
   EXPECT_EQ(Parse({"--scenario", "degrading"}), std::nullopt);
-  EXPECT_EQ(options_.combinations.size(), 3u);
+  EXPECT_EQ(options_.combinations.size(), 4u);
   EXPECT_THAT(options_.mbps, ElementsAre(2000));
+}
+
+TEST_F(AccuracyOptionsTest, HalvesStandBesideFloatsInEveryScenario) {
+  for (const char* scenario : {"static", "degrading", "fluctuating", "dc2"}) {
+    options_ = {};
+    EXPECT_EQ(Parse({"--scenario", scenario}), std::nullopt);
+    EXPECT_EQ(options_.combinations[0].name, "none") << scenario;
+    EXPECT_EQ(options_.combinations[1].config.rules.at(0).codec, CodecId::kFp16) << scenario;
+  }
 }
 
 TEST_F(AccuracyOptionsTest, FlagsAreRead) {

@@ -11,7 +11,7 @@
 namespace banyan {
 
 // `arguments` come after the word `accuracy`. Becomes that program once they are sound; returns the exit code
-// otherwise: 0 after --help, 1 failure, 2 usage.
+// otherwise: 0 after --help, 1 failure, 2 usage. The program itself fails where replicas differ.
 int BenchAccuracyCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace banyan

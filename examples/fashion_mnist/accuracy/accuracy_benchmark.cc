@@ -1,5 +1,5 @@
 // The program behind `banyan bench accuracy`, which LibTorch is in: see tools/accuracy_benchmark/accuracy_options.h for
-// its arguments. The table goes to stdout, progress to stderr.
+// its arguments. The table goes to stdout, progress to stderr. Fails where replicas differ.
 
 #include <iostream>
 #include <optional>
@@ -83,7 +83,7 @@ absl::Status Measure(const AccuracyOptions& options) {
   const absl::StatusOr<std::vector<AccuracyRow>> rows = MakeRows(options, *setup);
   if (!rows.ok()) return rows.status();
   std::cout << (options.json ? AccuracyJson(*rows, options.target) : AccuracyText(*rows, options.target));
-  return absl::OkStatus();
+  return CheckReplicas(*rows);
 }
 
 int Main(absl::Span<const std::string> arguments) {

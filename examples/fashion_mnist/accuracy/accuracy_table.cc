@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/json_writer.h"
 
 namespace banyan {
@@ -99,6 +100,19 @@ std::optional<double> SpeedUp(absl::Span<const AccuracyRow> rows, const Accuracy
     return Summarize(row).mean.samples_per_second / Summarize(other).mean.samples_per_second;
   }
   return std::nullopt;
+}
+
+absl::Status CheckReplicas(absl::Span<const AccuracyRow> rows) {
+  std::vector<std::string> trainings;
+  for (const AccuracyRow& row : rows) {
+    for (size_t i = 0; i < row.results.size(); ++i) {
+      if (row.results[i].replicas_identical) continue;
+      trainings.push_back(absl::StrFormat("%g Mbit/s, %s, seed %d", row.mbps, row.name, i + 1));
+    }
+  }
+  if (trainings.empty()) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat("expected identical replicas, and they differ at ", absl::StrJoin(trainings, "; ")));
 }
 
 std::string AccuracyText(absl::Span<const AccuracyRow> rows, double target) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "examples/fashion_mnist/accuracy/accuracy_result.h"
 
@@ -15,7 +16,7 @@ struct AccuracyRow {
   std::string name;
   double mbps = 0;
   bool is_plain = false;                // not compressed: what others at the same rate are compared with
-  std::vector<AccuracyResult> results;  // one for each seed, at least one
+  std::vector<AccuracyResult> results;  // one for each seed from 1, at least one
 };
 
 // Means over the seeds; of accuracy the extremes too.
@@ -29,6 +30,9 @@ AccuracySummary Summarize(const AccuracyRow& row);
 
 // The mean throughput over that of the plain row of the same rate; empty without one.
 std::optional<double> SpeedUp(absl::Span<const AccuracyRow> rows, const AccuracyRow& row);
+
+// Checks that the replicas of all trainings are identical. DATA_LOSS names each training where they are not.
+absl::Status CheckReplicas(absl::Span<const AccuracyRow> rows);
 
 // Markdown. `target` in percent.
 std::string AccuracyText(absl::Span<const AccuracyRow> rows, double target);

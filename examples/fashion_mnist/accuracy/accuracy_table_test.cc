@@ -1,11 +1,14 @@
 #include "examples/fashion_mnist/accuracy/accuracy_table.h"
 
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace banyan {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -42,6 +45,17 @@ TEST(AccuracyTableTest, SpeedUpIsOverThePlainRowOfTheSameRate) {
   const std::vector<AccuracyRow> rows = Rows();
   EXPECT_DOUBLE_EQ(SpeedUp(rows, rows[1]).value(), 5);
   EXPECT_EQ(SpeedUp(rows, rows[2]), std::nullopt);
+}
+
+TEST(AccuracyTableTest, ReplicasThatDifferAreNamed) {
+  std::vector<AccuracyRow> rows = Rows();
+  EXPECT_TRUE(CheckReplicas(rows).ok());
+  rows[0].results[1].replicas_identical = false;
+  rows[2].results[0].replicas_identical = false;
+  const absl::Status status = CheckReplicas(rows);
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()),
+              EndsWith("differ at 200 Mbit/s, none, seed 2; 500 Mbit/s, {codec: topk}, seed 1"));
 }
 
 TEST(AccuracyTableTest, TextIsATable) {
