@@ -36,17 +36,39 @@ void CheckMarks(const SourceFile& file, const std::vector<std::string>& lines, s
   }
 }
 
+// The text of a line without what opens or continues a comment.
+std::string WithoutCommentMark(const std::string& line) {
+  const size_t start = line.find_first_not_of(" /#*");
+  return start == std::string::npos ? "" : line.substr(start);
+}
+
+// A citation may begin at the end of one line and end on the next.
+void CheckCitations(const SourceFile& file, const std::vector<std::string>& lines, std::vector<std::string>& findings) {
+  static const std::regex kCitation(R"(\b([Tt]he d[e]sign\b|[Dd][e]sign,? section|d[e]sign\.md))");
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const std::string next = i + 1 < lines.size() ? " " + WithoutCommentMark(lines[i + 1]) : "";
+    const std::string text = lines[i] + next;
+    std::smatch match;
+    // The plain search first: it is far faster, and few lines have the word.
+    if (text.find("esign") == std::string::npos || !std::regex_search(text, match, kCitation)) continue;
+    if (static_cast<size_t>(match.position()) >= lines[i].size()) continue;
+    findings.push_back(Finding(file, static_cast<int>(i) + 1,
+                               "cites a document that is not in the repository: say the reason itself"));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> CheckForm(const SourceFile& file) {
   std::vector<std::string> findings;
   std::vector<std::string> lines = Lines(file.text);
-  bool prose = file.EndsWith(".md") || file.EndsWith(".yaml");
-  if (!prose && lines.size() > kMostLines) {
+  bool may_be_long = file.EndsWith(".md") || file.EndsWith(".yaml") || file.IsBuildFile();
+  if (!may_be_long && lines.size() > kMostLines) {
     findings.push_back(Finding(file, static_cast<int>(lines.size()), "has more than 500 lines: split it"));
   }
   if (file.EndsWith(".h") || file.EndsWith(".cuh")) CheckHeader(file, lines, findings);
   CheckMarks(file, lines, findings);
+  CheckCitations(file, lines, findings);
   return findings;
 }
 

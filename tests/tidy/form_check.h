@@ -9,8 +9,11 @@
 
 namespace banyan {
 
-// Finds a code file, build file or script of more than 500 lines, a header without the guard of its path or without a
-// leading comment, and marks of unfinished work in any file.
+// Finds
+// - code and scripts of more than 500 lines; pages, configurations and BUILD files may be longer,
+// - headers without the guard of their path or without a leading comment,
+// - marks of unfinished work, in any file,
+// - citations of a design document, which is not in the repository, in any file.
 std::vector<std::string> CheckForm(const SourceFile& file);
 
 }  // namespace banyan

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 namespace banyan {
 namespace {
@@ -35,7 +36,9 @@ TEST(FormCheckTest, HeaderWithoutItsGuardIsFound) {
 TEST(FormCheckTest, LongFileIsFound) {
   EXPECT_EQ(Count("core/a.cc", Repeated(500)), 0u);
   EXPECT_EQ(Count("core/a.cc", Repeated(501)), 1u);
+  EXPECT_EQ(Count("banyan", Repeated(501)), 1u);
   EXPECT_EQ(Count("README.md", Repeated(501)), 0u);
+  EXPECT_EQ(Count("node/BUILD", Repeated(501)), 0u);
 }
 
 // Put together, so that this file itself bears no mark.
@@ -44,6 +47,23 @@ TEST(FormCheckTest, MarksAreFound) {
   EXPECT_EQ(Count("core/BUILD", std::string("# FIX") + "ME\n"), 1u);
   EXPECT_EQ(Count("README.md", std::string("XX") + "X\n"), 1u);
   EXPECT_EQ(Count("core/a.cc", "kTodoList\n"), 0u);
+}
+
+// Put together, as marks are.
+TEST(FormCheckTest, CitationsOfADesignDocumentAreFound) {
+  const std::string word = std::string("des") + "ign";
+  EXPECT_EQ(Count("core/a.cc", "// The facts of the " + word + ".\n"), 1u);
+  EXPECT_EQ(Count("core/a.cc", "int a;  // " + word + ", section 6\n"), 1u);
+  EXPECT_EQ(Count("core/BUILD", "# D" + word.substr(1) + " section 6\n"), 1u);
+  EXPECT_EQ(Count("docs/a.md", "see " + word + ".md\n"), 1u);
+  EXPECT_EQ(Count("core/a.cc", "// A tree " + word + ", and " + word + "s of the others.\n"), 0u);
+}
+
+TEST(FormCheckTest, CitationsOverTwoLinesAreFoundOnce) {
+  const std::string word = std::string("des") + "ign";
+  const std::vector<std::string> findings = CheckForm({"core/a.cc", "int a;\n// the\n// " + word + " says\nint b;\n"});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_TRUE(findings[0].starts_with("core/a.cc:2: cites")) << findings[0];
 }
 
 }  // namespace

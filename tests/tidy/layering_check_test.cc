@@ -2,8 +2,16 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace banyan {
 namespace {
+
+// A file at `path` that includes `header`.
+SourceFile Includes(const std::string& path, const std::string& header) {
+  return {path, "#include \"" + header + "\"\n"};
+}
 
 TEST(LayeringCheckTest, DownwardsPasses) {
   EXPECT_TRUE(CheckLayering({{"node/a.cc", "#include \"core/ids.h\"\n#include \"topology/plan.h\"\n#include <map>\n"},
@@ -33,24 +41,78 @@ TEST(LayeringCheckTest, NeighboursPointOneWayOnly) {
   EXPECT_EQ(CheckLayering({there, back}).size(), 2u);
 }
 
-TEST(LayeringCheckTest, CoreAndProtoMayPointAtEachOther) {
+class FloorsTest : public testing::TestWithParam<std::vector<std::string>> {};
+
+// The folders of each parameter, from the ground.
+TEST_P(FloorsTest, HigherLooksDownAndNeverUp) {
+  const std::vector<std::string>& folders = GetParam();
+  for (size_t low = 0; low < folders.size(); ++low) {
+    for (size_t high = low + 1; high < folders.size(); ++high) {
+      EXPECT_TRUE(CheckLayering({Includes(folders[high] + "/a.h", folders[low] + "/b.h")}).empty())
+          << folders[high] << " over " << folders[low];
+      EXPECT_EQ(CheckLayering({Includes(folders[low] + "/a.h", folders[high] + "/b.h")}).size(), 1u)
+          << folders[low] << " under " << folders[high];
+    }
+  }
+}
+
+using Stack = std::vector<std::string>;
+INSTANTIATE_TEST_SUITE_P(
+    Root, FloorsTest,
+    testing::Values(Stack{"core", "proto", "protocol", "topology", "node", "runtime", "wan", "tools"},
+                    Stack{"core", "proto", "posix", "awareness", "scheduler", "sim", "wan", "examples"},
+                    Stack{"core", "proto", "protocol", "compression", "node", "sim", "wan", "bench"},
+                    Stack{"core", "proto", "protocol", "compression", "node", "sim", "wan", "tests"}));
+INSTANTIATE_TEST_SUITE_P(
+    Inside, FloorsTest,
+    testing::Values(Stack{"node/link", "node/peers", "node/rounds", "node/workers"},
+                    Stack{"topology/evaluation", "topology/planners", "topology/packing", "topology/fit"},
+                    Stack{"compression/kernels", "compression/codecs", "compression/cuda"},
+                    Stack{"scheduler/state", "scheduler/policy"},
+                    Stack{"runtime/transport", "runtime/workers", "runtime/session"},
+                    Stack{"sim/network", "sim/processes", "sim/checkers", "sim/runs", "sim/figures", "sim/studies"},
+                    Stack{"tools/reports", "tools/demo"}));
+
+TEST(LayeringCheckTest, FlatFilesLieAboveAndBelowSubfolders) {
+  EXPECT_TRUE(CheckLayering({Includes("node/node_core.cc", "node/workers/desk.h"),
+                             Includes("node/link/peer_link.h", "node/step_context.h")})
+                  .empty());
+}
+
+TEST(LayeringCheckTest, CirclesOnOneFloorAreFoundAtEachArrow) {
+  const SourceFile first = Includes("scheduler/members/a.h", "scheduler/rounds/b.h");
+  const SourceFile second = Includes("scheduler/rounds/b.h", "scheduler/policy/c.h");
+  const SourceFile third = Includes("scheduler/policy/c.h", "scheduler/members/d.h");
+  EXPECT_TRUE(CheckLayering({first, second}).empty());
+  const std::vector<std::string> findings = CheckLayering({first, second, third});
+  ASSERT_EQ(findings.size(), 3u);
   EXPECT_TRUE(
-      CheckLayering({{"core/a.h", "#include \"proto/b.h\"\n"}, {"proto/b.h", "#include \"core/c.h\"\n"}}).empty());
+      findings[0].ends_with("circle scheduler/members -> scheduler/rounds -> scheduler/policy -> scheduler/members"))
+      << findings[0];
 }
 
-TEST(LayeringCheckTest, TheEmulatorHasALevelOfItsOwn) {
-  SourceFile use = {"tools/a.cc", "#include \"deploy/wan/b.h\"\n"};
-  SourceFile packing = {"deploy/install/BUILD", "data = [\"//tools:banyan\"]"};
-  EXPECT_TRUE(CheckLayering({use, packing, {"deploy/wan/b.cc", "#include \"sim/c.h\"\n"}}).empty());
-  EXPECT_EQ(CheckLayering({{"runtime/BUILD", "deps = [\"//deploy/wan:b\"]"}}).size(), 1u);
-  EXPECT_EQ(CheckLayering({use, {"deploy/wan/BUILD", "deps = [\"//tools:a\"]"}}).size(), 2u);
-  EXPECT_EQ(CheckLayering({{"deploy/install/b.cc", ""}}).size(), 1u);
+TEST(LayeringCheckTest, CirclesInFoldersWithoutFloorsAreFound) {
+  const SourceFile there = Includes("examples/mnist/a/b.h", "examples/mnist/c/d.h");
+  const SourceFile back = Includes("examples/mnist/c/d.h", "examples/mnist/a/e.h");
+  EXPECT_TRUE(CheckLayering({there}).empty());
+  EXPECT_EQ(CheckLayering({there, back}).size(), 2u);
 }
 
-TEST(LayeringCheckTest, CodeWithoutALevelIsFound) {
+TEST(LayeringCheckTest, TestsMayLookUpInsideOfAFolderOnly) {
+  EXPECT_TRUE(CheckLayering({Includes("node/link/a_test.cc", "node/peers/b.h"),
+                             Includes("node/testing/a.h", "node/workers/b.h"),
+                             Includes("node/link/c_test.cc", "node/testing/a.h")})
+                  .empty());
+  EXPECT_EQ(CheckLayering({Includes("node/a_test.cc", "runtime/b.h")}).size(), 1u);
+  EXPECT_EQ(CheckLayering({Includes("node/testing/a.h", "runtime/b.h")}).size(), 1u);
+}
+
+TEST(LayeringCheckTest, CodeWithoutAFloorIsFound) {
   EXPECT_EQ(CheckLayering({{"elsewhere/a.h", ""}}).size(), 1u);
   EXPECT_EQ(CheckLayering({{"a.cc", ""}}).size(), 1u);
-  EXPECT_TRUE(CheckLayering({{"README.md", ""}}).empty());
+  EXPECT_EQ(CheckLayering({{"node/elsewhere/a.h", ""}}).size(), 1u);
+  EXPECT_TRUE(CheckLayering({{"README.md", ""}, {"deploy/BUILD", "data = [\"//tools:banyan\"]"}}).empty());
+  EXPECT_TRUE(CheckLayering({{"node/testing/a.h", ""}, {"examples/mnist/deeper/a.h", ""}}).empty());
 }
 
 }  // namespace

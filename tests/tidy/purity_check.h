@@ -10,8 +10,8 @@
 namespace banyan {
 
 // Finds what reaches a socket, a thread, a lock, a clock, the environment, foreign randomness or a container without
-// order in the folders core, proto, topology, awareness, compression, node and scheduler; their BUILD files may not
-// link the libraries for it either. Tests of those folders may.
+// order in the folders core, proto, protocol, topology, awareness, compression, node and scheduler; their BUILD files
+// may not link the libraries for it either. Tests of those folders may.
 std::vector<std::string> CheckPurity(const SourceFile& file);
 
 }  // namespace banyan

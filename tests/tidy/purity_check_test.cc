@@ -12,7 +12,8 @@ size_t Count(const std::string& path, const std::string& text) { return CheckPur
 class ForbiddenTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ForbiddenTest, IsFoundInEveryPureFolderAndNowhereElse) {
-  for (const char* folder : {"core", "proto", "topology", "awareness", "compression", "node", "scheduler"}) {
+  for (const char* folder :
+       {"core", "proto", "protocol", "topology", "awareness", "compression", "node", "scheduler"}) {
     EXPECT_EQ(Count(std::string(folder) + "/a.cc", GetParam()), 1u) << folder;
     EXPECT_EQ(Count(std::string(folder) + "/a.h", GetParam()), 1u) << folder;
     EXPECT_EQ(Count(std::string(folder) + "/deeper/a.h", GetParam()), 1u) << folder;

@@ -40,6 +40,22 @@ std::string Finding(const SourceFile& file, int line, const std::string& message
   return file.path + ":" + std::to_string(line) + ": " + message;
 }
 
+std::string ParentFolder(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::string Stem(const std::string& path) {
+  for (const char* ending : {".h", ".cc", ".cu", ".cuh"}) {
+    if (path.ends_with(ending)) return path.substr(0, path.rfind('.'));
+  }
+  return path;
+}
+
+bool IsTest(const std::string& path) {
+  return path.ends_with("_test.cc") || path.find("/testing/") != std::string::npos;
+}
+
 std::vector<std::string> Lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);

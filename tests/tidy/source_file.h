@@ -23,6 +23,15 @@ struct SourceFile {
 // One breach of a rule, as "path:line: what is wrong and what to do". Lines count from 1.
 std::string Finding(const SourceFile& file, int line, const std::string& message);
 
+// The folder around a file or folder; empty for what lies at the root.
+std::string ParentFolder(const std::string& path);
+
+// The path of a code file without its ending. A header and its sources have the same one.
+std::string Stem(const std::string& path);
+
+// Tells if a file exists for tests alone: a test, or a helper in a folder testing/.
+bool IsTest(const std::string& path);
+
 // The text's lines without their ends.
 std::vector<std::string> Lines(const std::string& text);
 

@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "tests/tidy/class_file_check.h"
+#include "tests/tidy/file_cycle_check.h"
+#include "tests/tidy/folder_check.h"
 #include "tests/tidy/form_check.h"
 #include "tests/tidy/layering_check.h"
+#include "tests/tidy/name_check.h"
 #include "tests/tidy/purity_check.h"
 #include "tests/tidy/source_file.h"
 
@@ -57,6 +61,26 @@ TEST(TreeTest, FilesHaveTheirForm) {
   for (const SourceFile& file : Tree()) {
     for (const std::string& finding : CheckForm(file)) findings.push_back(finding);
   }
+  EXPECT_TRUE(findings.empty()) << Joined(findings);
+}
+
+TEST(TreeTest, NoFilesIncludeEachOther) {
+  std::vector<std::string> findings = CheckFileCycles(Tree());
+  EXPECT_TRUE(findings.empty()) << Joined(findings);
+}
+
+TEST(TreeTest, FoldersCanBeTakenIn) {
+  std::vector<std::string> findings = CheckFolders(Tree());
+  EXPECT_TRUE(findings.empty()) << Joined(findings);
+}
+
+TEST(TreeTest, TypesHaveNamesOfTheirOwn) {
+  std::vector<std::string> findings = CheckNames(Tree());
+  EXPECT_TRUE(findings.empty()) << Joined(findings);
+}
+
+TEST(TreeTest, ClassesHaveOneFile) {
+  std::vector<std::string> findings = CheckClassFiles(Tree());
   EXPECT_TRUE(findings.empty()) << Joined(findings);
 }
 
