@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// The facts of the design.
+// Rates that were computed independently of the planners.
 TEST(PlannerTableTest, KnownRates) {
   const PlannedRates rates = *PlanRates(TriangleNetwork());
   EXPECT_NEAR(rates.fapt_bps, 10e6, 0.1e6);

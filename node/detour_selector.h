@@ -1,8 +1,8 @@
 // Decides, chunk by chunk, whether a chunk to a tree neighbour takes the primary path or a detour (NETSTORM, section
-// VI, in the reading of the design, section 5): the primary path until its bandwidth-delay product (in whole chunks)
-// and `primary_busy_bound` chunks are on their way there; then the first detour in the policy's order that has less
-// than its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way and brings the chunk there sooner
-// than the primary path would; else the primary path again.
+// VI, its bounds taken for what exceeds a bandwidth-delay product): the primary path until its bandwidth-delay
+// product (in whole chunks) and `primary_busy_bound` chunks are on their way there; then the first detour in the
+// policy's order that has less than its own bandwidth-delay product and `auxiliary_queue_length` chunks on its way and
+// brings the chunk there sooner than the primary path would; else the primary path again.
 //
 // A detour takes room on each of its links, which others may need more. So a primary path that is as fast as the plan
 // took it to be shares only with detours for which the plan has a share; one that is slower, which the plan did not

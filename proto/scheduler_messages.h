@@ -274,7 +274,7 @@ struct StatusRequest {
 };
 
 struct StatusReply {
-  std::string json;  // design section 6, `status --json`
+  std::string json;  // what `status --json` prints: scheduler/status_report.h has its keys
   friend bool operator==(const StatusReply&, const StatusReply&) = default;
 };
 

@@ -47,10 +47,10 @@ class LinkTable {
 
   explicit LinkTable(NetworkView believed);
 
-  // Takes the measurements of links that leave `from`. A sample of a sender that was not always busy may raise the rate
-  // that is known, never lower it (design section 7), nor may one of a link that a host's cap held back; the delay
-  // counts in any case. INVALID_ARGUMENT names a link that does not exist or a measurement out of bounds; what else the
-  // report says is taken.
+  // Takes the measurements of links that leave `from`. Two kinds of samples may raise the known rate and never lower
+  // it: of a sender that was not always busy, since idle time looks like a slow link, and of a link that a host's cap
+  // held back. The delay counts in any case. INVALID_ARGUMENT names a link that does not exist or a measurement out of
+  // bounds; what else the report says is taken.
   absl::Status Accept(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
 
   // What is known now.

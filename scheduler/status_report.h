@@ -37,13 +37,14 @@ struct StatusSources {
   uint64_t policies_taken_back = 0;
 };
 
-// Design section 6, `status --json`, and beyond it `job`, `state`, `error`, `term`, `waiting_for`, `planner`,
-// `rate_mbps`, `bound_mbps`, `keys` [{`key`, `elements`, `closed_rounds`}], and what the nodes report: in `nodes`
-// [{`name`, `id`, `state`, `address`, `heard_s`, `workers`, `round` (of its slowest key; null before the first),
-// `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {what: bytes}}], in `links` `bytes`, `resent_bytes`,
-// `auxiliary_bytes`, `busy_share` (of the last round, the part of the time with chunks on their way), `old` (measured
-// too long ago to rely on), and of measured links `one_way_delay_mbps` (Eq. 14 of
-// NETSTORM), `clock_offset_ms` (the receiver's clock minus the sender's) and `clock_uncertainty_ms`.
+// Writes what `status --json` prints. Scripts read it, so its keys stay: `epoch`, `policy`, `trees`, `job`, `state`,
+// `error`, `term`, `waiting_for`, `planner`, `rate_mbps`, `bound_mbps`, `keys` [{`key`, `elements`, `closed_rounds`}],
+// `links` [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`}], and what the nodes report: in `nodes` [{`name`,
+// `id`, `state`, `address`, `heard_s`, `workers`, `round` (of its slowest key; null before the first), `step`, `loss`,
+// `sync_seconds`, `rejected_messages`, `memory` {what: bytes}}], in `links` `bytes`, `resent_bytes`, `auxiliary_bytes`,
+// `busy_share` (of the last round, the part of the time with chunks on their way), `old` (measured too long ago to rely
+// on), and of measured links `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (the receiver's clock minus
+// the sender's) and `clock_uncertainty_ms`.
 //
 // Of the policy: `detour_rate_mbps` (the rate with ideal use of its detours), `bound_ratio` (that rate over
 // `bound_mbps`; null for a single node), `policy_reason` (why it was made),

@@ -1,6 +1,6 @@
 // Checks acknowledgements and credits between nodes: an ack or BUSY only names what had arrived there, its times are
-// those of the chunk, link sequences rise, and no link carries more unacknowledged bytes than its window (rule 4 of the
-// design, section 4). Thread-compatible; registered with the network, owned by the cluster.
+// those of the chunk, link sequences rise, and no link carries more unacknowledged bytes than its window, so that
+// queues stay bounded. Thread-compatible; registered with the network, owned by the cluster.
 #ifndef BANYAN_SIM_ACK_CHECKER_H_
 #define BANYAN_SIM_ACK_CHECKER_H_
 

@@ -1,5 +1,5 @@
-// Checks what nodes report of their memory against the limits that the design names (section 4, rule 4): contributions,
-// sums and results within three models, early and relayed data within their room. Thread-compatible; registered with
+// Checks what nodes report of their memory against the limits that they promise: contributions, sums and results within
+// three times the model, early and relayed data within their room. Thread-compatible; registered with
 // the network, owned by the cluster.
 #ifndef BANYAN_SIM_MEMORY_CHECKER_H_
 #define BANYAN_SIM_MEMORY_CHECKER_H_

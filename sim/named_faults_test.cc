@@ -1,4 +1,4 @@
-// Faults that the design names, one at a time.
+// The faults that a job must survive or name in its error, one at a time.
 #include <algorithm>
 #include <map>
 #include <set>

@@ -1,4 +1,4 @@
-// Changes of policy that the design or NETSTORM name, one at a time.
+// Changes of policy during rounds, one at a time, among them those of NETSTORM's Figs. 8 to 10.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -1,7 +1,11 @@
-// Checks what the scheduler says about rounds against what nodes do with it (rule 3 of the design, section 4): one
-// policy per key and round on all members, published before it is named, terms that never fall, and rounds closed
-// everywhere only when every member has said so, policies retired only when all their rounds are. Thread-compatible;
-// registered with the network, owned by the cluster.
+// Checks what the scheduler says about rounds against what nodes do with it. Thread-compatible; registered with the
+// network, owned by the cluster.
+//
+// Invariants that it checks:
+// - A key's round has one policy on all members, published before it is named.
+// - Terms never fall.
+// - A round is closed everywhere only when every member has said so.
+// - A policy is retired only when all its rounds are closed.
 #ifndef BANYAN_SIM_POLICY_CHECKER_H_
 #define BANYAN_SIM_POLICY_CHECKER_H_
 

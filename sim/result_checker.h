@@ -1,6 +1,9 @@
-// Checks what workers get: each contribution is in the sum exactly once, and all replicas are identical bit by bit
-// (rules 1 and 2 of the design, section 4). Of a tensor that is compressed with error feedback: after a Flush all that
-// was ever pushed has come back. Thread-compatible; owned by the cluster.
+// Checks what workers get. Thread-compatible; owned by the cluster.
+//
+// Invariants that it checks:
+// - Each contribution is in the sum exactly once.
+// - All replicas are identical bit by bit.
+// - After a Flush, all that was ever pushed to a tensor with error feedback has come back.
 #ifndef BANYAN_SIM_RESULT_CHECKER_H_
 #define BANYAN_SIM_RESULT_CHECKER_H_
 

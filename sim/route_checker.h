@@ -1,7 +1,11 @@
-// Checks how chunks travel (rules 1 and 3 of the design, section 4): no way visits a node twice, a source only takes
-// ways that its policy gave it, a relay only forwards what came to it on the very same way, published policies do not
-// change, and nobody starts a chunk under a policy that it knows to be retired. Thread-compatible; registered with the
-// network, owned by the cluster.
+// Checks how chunks travel. Thread-compatible; registered with the network, owned by the cluster.
+//
+// Invariants that it checks:
+// - No path visits a node twice.
+// - A source only takes paths that its policy gave it.
+// - A relay only forwards what came to it on the very same path.
+// - A published policy does not change.
+// - Nobody starts a chunk under a policy that it knows to be retired.
 #ifndef BANYAN_SIM_ROUTE_CHECKER_H_
 #define BANYAN_SIM_ROUTE_CHECKER_H_
 

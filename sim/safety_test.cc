@@ -1,4 +1,4 @@
-// Thousands of random jobs under random faults: no rule of the design may break, and the same seed must give the same
+// Thousands of random jobs under random faults: no checker may find a violation, and the same seed must give the same
 // trace. BANYAN_SIM_SEEDS says how many seeds (default 200); BANYAN_SIM_SEED runs only that one and prints its trace.
 #include <cstdint>
 #include <cstdlib>

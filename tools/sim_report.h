@@ -9,8 +9,9 @@
 
 namespace banyan {
 
+// Writes a report for a reader.
 std::string SimText(const SimulationReport& report, const NetworkView& view);
-// Stable: design, section 6.
+// Writes a report for scripts: keys may be added, and those that exist stay.
 std::string SimJson(const SimulationReport& report, const NetworkView& view);
 
 }  // namespace banyan

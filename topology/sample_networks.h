@@ -1,5 +1,5 @@
-// Networks for tests and benchmarks: the facts of the design, the nine data centres of the demo, the overlays on
-// which planners are compared, and random ones. Pure functions.
+// Networks for tests and benchmarks: small ones whose best rates are known, the nine data centres of the demo, the
+// overlays on which planners are compared, and random ones. Pure functions.
 #ifndef BANYAN_TOPOLOGY_SAMPLE_NETWORKS_H_
 #define BANYAN_TOPOLOGY_SAMPLE_NETWORKS_H_
 

@@ -23,7 +23,8 @@ struct WanReport {
 const ContenderResult* Favourite(const WanReport& report);
 
 std::string WanReportText(const WanReport& report);
-// Stable: design, section 6; the keys outside of `contenders` are those of the favourite.
+// Writes a report for scripts: keys may be added, and those that exist stay. The keys outside of `contenders` are those
+// of the favourite.
 std::string WanReportJson(const WanReport& report);
 // The commands that make gnuplot draw the rates, and the bound.
 std::string WanReportGnuplot(const WanReport& report, const std::string& png_path);

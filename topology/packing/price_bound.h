@@ -1,5 +1,6 @@
-// The bound on the all-reduce rate that prices prove (design, section 7). Pure function; knows nothing of how the
-// prices were found, so that it checks the certificate of a packing as well.
+// The bound on the all-reduce rate that link prices prove: no scheme is faster than sum(capacity * price) over the
+// least price, over all roots, of an in-arborescence and an out-arborescence together. It holds for any prices. Pure
+// function; knows nothing of how the prices were found, so that it checks the certificate of a packing as well.
 #ifndef BANYAN_TOPOLOGY_PACKING_PRICE_BOUND_H_
 #define BANYAN_TOPOLOGY_PACKING_PRICE_BOUND_H_
 

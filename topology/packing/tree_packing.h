@@ -1,5 +1,5 @@
 // Half trees and volumes that together come as close to the highest all-reduce rate as one likes, with prices that
-// prove how close (design, section 7). A rough packing (rough_packing.h) gives the first prices and half trees; then
+// prove how close (price_bound.h). A rough packing (rough_packing.h) gives the first prices and half trees; then
 // column generation over the cheapest arborescences (Dantzig and Wolfe 1960, with arborescences as columns) at the
 // smoothed prices of Wentges ("Weighted Dantzig-Wolfe decomposition for linear mixed-integer programming", 1997). Pure.
 #ifndef BANYAN_TOPOLOGY_PACKING_TREE_PACKING_H_
