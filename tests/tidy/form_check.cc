@@ -49,7 +49,8 @@ void CheckCitations(const SourceFile& file, const std::vector<std::string>& line
     const std::string next = i + 1 < lines.size() ? " " + WithoutCommentMark(lines[i + 1]) : "";
     const std::string text = lines[i] + next;
     std::smatch match;
-    if (!std::regex_search(text, match, kCitation)) continue;
+    // The plain search first: it is far faster, and few lines have the word.
+    if (text.find("esign") == std::string::npos || !std::regex_search(text, match, kCitation)) continue;
     if (static_cast<size_t>(match.position()) >= lines[i].size()) continue;
     findings.push_back(Finding(file, static_cast<int>(i) + 1,
                                "cites a document that is not in the repository: say the reason itself"));

@@ -1,5 +1,7 @@
 #include "examples/fashion_mnist/accuracy/accuracy_table.h"
 
+#include <string>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -52,7 +54,8 @@ TEST(AccuracyTableTest, ReplicasThatDifferAreNamed) {
   rows[2].results[0].replicas_identical = false;
   const absl::Status status = CheckReplicas(rows);
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(status.message(), EndsWith("differ at 200 Mbit/s, none, seed 2; 500 Mbit/s, {codec: topk}, seed 1"));
+  EXPECT_THAT(std::string(status.message()),
+              EndsWith("differ at 200 Mbit/s, none, seed 2; 500 Mbit/s, {codec: topk}, seed 1"));
 }
 
 TEST(AccuracyTableTest, TextIsATable) {
