@@ -106,53 +106,47 @@ int64_t CompressChunk::size_bytes() const {
   return sum_.size_bytes() * passes;
 }
 
-FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
-                         Coding coding)
+FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding)
     : sum_(std::move(sum)),
       weight_(weight),
-      config_(config),
-      values_(std::move(values)),
-      slices_(std::move(slices)),
+      divides_(op != AggregationOp::kSum && weight > 0),
       coding_(std::move(coding)) {}
 
 void FinishChunk::Run() {
   const bool has_residual = !coding_.residual.empty() && weight_ > 0;
-  const bool is_optimizer = weight_ > 0 && IsOptimizer(config_.op);
-  const float mean_of = weight_ > 0 && config_.op == AggregationOp::kMean ? static_cast<float>(weight_) : 1.0f;
-  if (has_residual && !is_optimizer) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
-  if (mean_of != 1) Scale(sum_.mutable_floats(), 1.0f / mean_of);
-  if (is_optimizer) {
-    ApplyOptimizer(config_, sum_.floats(), weight_, values_.floats(), slices_, sum_.mutable_floats());
-    if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
-  }
+  const float divisor = divides_ ? static_cast<float>(weight_) : 1.0f;
+  if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
+  if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
   result_ = EncodeChunk(Quantized(coding_.encoding, sum_.floats()), sum_, weight_);
-  if (has_residual) KeepDropped(result_, sum_.floats(), mean_of, coding_.residual.mutable_floats());
+  if (has_residual) KeepDropped(result_, sum_.floats(), divisor, coding_.residual.mutable_floats());
 }
 
 int64_t FinishChunk::size_bytes() const {
   const bool is_lossy = coding_.encoding.codec != CodecId::kFp32;
   const int64_t coding_bytes = is_lossy ? sum_.size_bytes() * (coding_.residual.empty() ? 1 : kFeedbackPasses) : 0;
-  if (weight_ == 0 || config_.op == AggregationOp::kSum) return coding_bytes;
-  const int64_t read_and_written =
-      sum_.size_bytes() + slices_.first_moment.size_bytes() + slices_.second_moment.size_bytes();
-  return coding_bytes + 2 * read_and_written + (config_.weight_decay != 0 ? values_.size_bytes() : 0);
+  return coding_bytes + (divides_ ? 2 * sum_.size_bytes() : 0);
 }
 
-ReadResult::ReadResult(EncodedChunk result, int64_t elements, Buffer replica)
-    : result_(std::move(result)), elements_(elements), replica_(std::move(replica)) {
-  BANYAN_CHECK(replica_.empty() || replica_.elements() == elements);
+ReadResult::ReadResult(EncodedChunk result, int64_t elements, std::optional<OptimizerStep> optimizer)
+    : result_(std::move(result)), elements_(elements), optimizer_(std::move(optimizer)) {
+  BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == elements);
 }
 
 void ReadResult::Run() {
   status_ = CheckChunk(result_, elements_);
   if (!status_.ok()) return;
-  values_ = replica_.empty() ? Decoded() : AddedToReplica();
+  values_ = optimizer_.has_value() ? Stepped() : Decoded();
   hash_ = XXH3_64bits(values_.data(), values_.size_bytes());
 }
 
 int64_t ReadResult::size_bytes() const {
   const int64_t values_bytes = elements_ * kBytesPerElement;
-  if (!replica_.empty()) return PayloadBytes(result_.payload) + 4 * values_bytes;
+  if (optimizer_.has_value()) {
+    const OptimizerSlices& slices = optimizer_->slices;
+    const int64_t stepped_bytes =
+        2 * values_bytes + slices.first_moment.size_bytes() + slices.second_moment.size_bytes();
+    return PayloadBytes(result_.payload) + 2 * values_bytes + 2 * stepped_bytes;
+  }
   if (CheckChunk(result_, elements_).ok() && IsPlainArray(result_, elements_)) return values_bytes;
   return PayloadBytes(result_.payload) + 2 * values_bytes;
 }
@@ -164,9 +158,11 @@ Buffer ReadResult::Decoded() const {
   return values;
 }
 
-Buffer ReadResult::AddedToReplica() {
-  DecodeAddChunk(result_, replica_.mutable_floats());
-  return Buffer::CopyOf(replica_.floats());
+Buffer ReadResult::Stepped() {
+  Buffer values = Buffer::AllocateForOverwrite(elements_);
+  DecodeChunk(result_, values.mutable_floats());
+  MakeStep(*optimizer_, values.mutable_floats());
+  return values;
 }
 
 }  // namespace banyan

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -77,7 +78,8 @@ class CompressChunk : public Computation {
   EncodedChunk encoded_;
 };
 
-// At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once.
+// At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once. The
+// result is the sum, or the mean for every other op: members step their optimizers themselves.
 class FinishChunk : public Computation {
  public:
   // What a lossy encoding of the result needs.
@@ -86,13 +88,10 @@ class FinishChunk : public Computation {
     Buffer residual;  // the node's of the chunk's range, empty without error feedback
   };
 
-  // `values` are the root's replica and `slices` the optimizer's memory of the chunk's range; both empty for sum and
-  // mean. An optimizer needs `values` with weight decay only. With weight 0 nobody contributed and the sum itself is
-  // the result. A residual is of the sum, or of the update where there is an optimizer: then roots stay where they are.
-  // REQUIRES: until it has finished nothing else writes the values or touches the slices and the residual; afterwards
-  // nothing writes the sum.
-  FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
-              Coding coding);
+  // With weight 0 nobody contributed and the sum itself is the result. The residual is in units of the sum, so that it
+  // is worth the same wherever it is added later. REQUIRES: until it has finished nothing else touches the residual;
+  // afterwards nothing writes the sum.
+  FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding);
 
   void Run() override;
   int64_t size_bytes() const override;
@@ -103,27 +102,26 @@ class FinishChunk : public Computation {
  private:
   Buffer sum_;
   uint32_t weight_;
-  AggregationConfig config_;
-  Buffer values_;
-  OptimizerSlices slices_;
+  bool divides_;  // by the weight, which gives the mean
   Coding coding_;
   EncodedChunk result_;
 };
 
-// At every member, the root included: decodes a result into the numbers that workers get, and hashes them.
+// At every member, the root included: decodes a result, makes the optimizer's step with it where there is an optimizer,
+// and hashes the numbers that workers get: the result, or the new parameters.
 class ReadResult : public Computation {
  public:
-  // `replica` is the member's copy of the chunk's range when the result is an update to add to it, else empty.
-  // REQUIRES: the replica, if any, holds `elements` floats, and nothing else touches them until this has finished.
-  ReadResult(EncodedChunk result, int64_t elements, Buffer replica);
+  // `optimizer` is the member's, for the chunk's range; nullopt where workers get the result itself. REQUIRES: its
+  // buffers hold `elements` floats, and nothing else touches them until this has finished.
+  ReadResult(EncodedChunk result, int64_t elements, std::optional<OptimizerStep> optimizer);
 
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run(). On an error there are no values and the replica is as before.
+  // After Run(). On an error there are no values and the optimizer's memory is as before.
   const absl::Status& status() const { return status_; }
   // float32, and safe to hold and to read while later rounds run: the result's own frame where that is one aligned fp32
-  // frame of the whole chunk, otherwise memory of its own; with a replica always a snapshot of it.
+  // frame of the whole chunk, otherwise memory of its own; with an optimizer a copy of the new parameters.
   const Buffer& values() const { return values_; }
   // XXH3, 64 bits, of the values' bytes.
   uint64_t hash() const { return hash_; }
@@ -131,11 +129,11 @@ class ReadResult : public Computation {
 
  private:
   Buffer Decoded() const;
-  Buffer AddedToReplica();
+  Buffer Stepped();
 
   EncodedChunk result_;
   int64_t elements_;
-  Buffer replica_;
+  std::optional<OptimizerStep> optimizer_;
   absl::Status status_;
   Buffer values_;
   uint64_t hash_ = 0;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "core/random.h"
@@ -191,8 +192,7 @@ TEST(CompressChunkTest, NothingIsLostUnderNetSense) {
 
 TEST(FinishChunkTest, UnderNetSenseAResultIsOfHalvesAndKeepsTheRounding) {
   Buffer residual = Buffer::Allocate(4);
-  FinishChunk finish(Buffer::CopyOf({8196, 0, -12, 4}), 4, ConfigOf(AggregationOp::kMean), Buffer(), {},
-                     {kNetSense, residual});
+  FinishChunk finish(Buffer::CopyOf({8196, 0, -12, 4}), 4, AggregationOp::kMean, {kNetSense, residual});
   finish.Run();
   EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(2048, 0, -3, 0));
   EXPECT_THAT(residual.floats(), ElementsAre(4, 0, 0, 4));
@@ -200,28 +200,18 @@ TEST(FinishChunkTest, UnderNetSenseAResultIsOfHalvesAndKeepsTheRounding) {
 
 // A residual is in units of the sum, so that it is worth the same wherever it is added later.
 TEST(FinishChunkTest, OfAMeanTheResidualIsOfTheSum) {
-  Buffer residual = Buffer::CopyOf({0, 8, 0, 0});
-  FinishChunk finish(Buffer::CopyOf({16, 0, -12, 4}), 4, ConfigOf(AggregationOp::kMean), Buffer(), {},
-                     {kHalfOfIt, residual});
-  finish.Run();
-  EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(4, 0, -3, 0));
-  EXPECT_THAT(residual.floats(), ElementsAre(0, 8, 0, 4));
-}
-
-TEST(FinishChunkTest, OfAnOptimizerTheResidualIsOfTheUpdate) {
-  AggregationConfig config = ConfigOf(AggregationOp::kSgd);
-  config.learning_rate = 1;
-  OptimizerState state(config.op);
-  Buffer residual = Buffer::CopyOf({0, 1, 0, 0});
-  FinishChunk finish(Buffer::CopyOf({-8, 0, 6, 2}), 2, config, Buffer(), state.BeginStep(0, 4), {kHalfOfIt, residual});
-  finish.Run();
-  EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(4, 0, -3, 0));
-  EXPECT_THAT(residual.floats(), ElementsAre(0, 1, 0, -1));
+  for (AggregationOp op : {AggregationOp::kMean, AggregationOp::kSgd}) {
+    Buffer residual = Buffer::CopyOf({0, 8, 0, 0});
+    FinishChunk finish(Buffer::CopyOf({16, 0, -12, 4}), 4, op, {kHalfOfIt, residual});
+    finish.Run();
+    EXPECT_THAT(Decoded(finish.result(), 4), ElementsAre(4, 0, -3, 0));
+    EXPECT_THAT(residual.floats(), ElementsAre(0, 8, 0, 4));
+  }
 }
 
 TEST(FinishChunkTest, WithoutWeightTheResidualStays) {
   Buffer residual = Buffer::CopyOf({1, 2});
-  FinishChunk finish(Buffer::CopyOf({0, 0}), 0, ConfigOf(AggregationOp::kMean), Buffer(), {}, {Encoding{}, residual});
+  FinishChunk finish(Buffer::CopyOf({0, 0}), 0, AggregationOp::kMean, {Encoding{}, residual});
   finish.Run();
   EXPECT_THAT(Decoded(finish.result(), 2), ElementsAre(0, 0));
   EXPECT_THAT(residual.floats(), ElementsAre(1, 2));
@@ -229,7 +219,7 @@ TEST(FinishChunkTest, WithoutWeightTheResidualStays) {
 
 TEST(FinishChunkTest, SumIsPassedOnWithoutACopy) {
   const Buffer sum = Buffer::CopyOf({3, 6});
-  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kSum), Buffer(), {}, {});
+  FinishChunk finish(sum, 3, AggregationOp::kSum, {});
   EXPECT_EQ(finish.size_bytes(), 0);
   finish.Run();
   EXPECT_EQ(finish.result().payload[0].data(), sum.data());
@@ -237,54 +227,30 @@ TEST(FinishChunkTest, SumIsPassedOnWithoutACopy) {
   EXPECT_EQ(finish.result().weight, 3u);
 }
 
-TEST(FinishChunkTest, MeanDividesByTheWeightInPlace) {
-  const Buffer sum = Buffer::CopyOf({3, 6});
-  FinishChunk finish(sum, 3, ConfigOf(AggregationOp::kMean), Buffer(), {}, {});
-  EXPECT_EQ(finish.size_bytes(), 16);
-  finish.Run();
-  EXPECT_EQ(finish.result().payload[0].data(), sum.data());
-  EXPECT_THAT(sum.floats(), ElementsAre(1, 2));
+// Members step their optimizers along the mean themselves.
+TEST(FinishChunkTest, MeanAndOptimizersDivideByTheWeightInPlace) {
+  for (AggregationOp op : {AggregationOp::kMean, AggregationOp::kAdam}) {
+    const Buffer sum = Buffer::CopyOf({3, 6});
+    FinishChunk finish(sum, 3, op, {});
+    EXPECT_EQ(finish.size_bytes(), 16);
+    finish.Run();
+    EXPECT_EQ(finish.result().payload[0].data(), sum.data());
+    EXPECT_THAT(sum.floats(), ElementsAre(1, 2));
+  }
 }
 
 TEST(FinishChunkTest, WithoutWeightTheSumStays) {
   for (AggregationOp op : {AggregationOp::kMean, AggregationOp::kAdam}) {
     const Buffer sum = Buffer::CopyOf({0, 6});
-    FinishChunk finish(sum, 0, ConfigOf(op), Buffer(), {}, {});
+    FinishChunk finish(sum, 0, op, {});
     finish.Run();
     EXPECT_THAT(finish.result().payload[0].AsFloats().floats(), ElementsAre(0, 6));
   }
 }
 
-TEST(FinishChunkTest, OptimizersGiveTheUpdate) {
-  AggregationConfig config = ConfigOf(AggregationOp::kMomentum);
-  config.learning_rate = 0.5;
-  config.momentum = 0.5;
-  OptimizerState state(config.op);
-  Buffer sum = Buffer::CopyOf({2, 4});
-  FinishChunk first(sum, 2, config, Buffer(), state.BeginStep(0, 2), {});
-  EXPECT_EQ(first.size_bytes(), 2 * (8 + 8));
-  first.Run();
-  EXPECT_THAT(sum.floats(), ElementsAre(-0.5, -1));
-  sum = Buffer::CopyOf({2, 4});
-  FinishChunk second(sum, 2, config, Buffer(), state.BeginStep(0, 2), {});
-  second.Run();
-  EXPECT_THAT(sum.floats(), ElementsAre(-0.75, -1.5));
-}
-
-TEST(FinishChunkTest, WeightDecayReadsTheValues) {
-  AggregationConfig config = ConfigOf(AggregationOp::kSgd);
-  config.learning_rate = 1;
-  config.weight_decay = 0.5;
-  const Buffer sum = Buffer::CopyOf({2, 4});
-  FinishChunk finish(sum, 2, config, Buffer::CopyOf({4, 8}), OptimizerState(config.op).BeginStep(0, 2), {});
-  EXPECT_EQ(finish.size_bytes(), 2 * 8 + 8);
-  finish.Run();
-  EXPECT_THAT(sum.floats(), ElementsAre(-3, -6));
-}
-
 TEST(ReadResultTest, AnAlignedFrameIsTheValues) {
   const EncodedChunk result = Fp32({1, 2});
-  ReadResult read(result, 2, Buffer());
+  ReadResult read(result, 2, std::nullopt);
   EXPECT_EQ(read.size_bytes(), 8);
   read.Run();
   ASSERT_TRUE(read.status().ok());
@@ -295,8 +261,8 @@ TEST(ReadResultTest, AnAlignedFrameIsTheValues) {
 TEST(ReadResultTest, TheHashIsThatOfTheValuesBytes) {
   const std::vector<float> values = {1, -2, 0.5};
   const uint64_t expected = XXH3_64bits(values.data(), values.size() * sizeof(float));
-  ReadResult aligned(Fp32(values), 3, Buffer());
-  ReadResult misaligned(Misaligned(Fp32(values)), 3, Buffer());
+  ReadResult aligned(Fp32(values), 3, std::nullopt);
+  ReadResult misaligned(Misaligned(Fp32(values)), 3, std::nullopt);
   aligned.Run();
   misaligned.Run();
   EXPECT_EQ(aligned.hash(), expected);
@@ -305,47 +271,69 @@ TEST(ReadResultTest, TheHashIsThatOfTheValuesBytes) {
 }
 
 TEST(ReadResultTest, EmptyAndPartialResultsAreFilledWithZeros) {
-  ReadResult empty(EncodedChunk(), 2, Buffer());
+  ReadResult empty(EncodedChunk(), 2, std::nullopt);
   empty.Run();
   ASSERT_TRUE(empty.status().ok());
   EXPECT_THAT(empty.values().floats(), ElementsAre(0, 0));
   EncodedChunk partial = Fp32({5});
   partial.frames[0].first_element = 1;
-  ReadResult read(partial, 3, Buffer());
+  ReadResult read(partial, 3, std::nullopt);
   read.Run();
   EXPECT_THAT(read.values().floats(), ElementsAre(0, 5, 0));
 }
 
-TEST(ReadResultTest, UpdatesAreAddedToTheReplica) {
-  const Buffer replica = Buffer::CopyOf({10, 20});
-  ReadResult first(Misaligned(Fp32({1, 2})), 2, replica);
+TEST(ReadResultTest, AnOptimizerStepsTheParametersAlongTheResult) {
+  AggregationConfig config = ConfigOf(AggregationOp::kMomentum);
+  config.learning_rate = 0.5;
+  config.momentum = 0.5;
+  OptimizerState state(config.op, 2);
+  const Buffer parameters = Buffer::CopyOf({10, 20});
+  ReadResult first(Misaligned(Fp32({2, 4}, 2)), 2, OptimizerStep{config, parameters, state.Slices(0, 2)});
+  // The frame, the gradient made, read and written, parameters and velocities read and written, and what is hashed.
+  EXPECT_EQ(first.size_bytes(), 8 * (1 + 3 + 4 + 1));
   first.Run();
-  EXPECT_THAT(replica.floats(), ElementsAre(11, 22));
-  ReadResult second(Fp32({1, 2}), 2, replica);
+  state.EndStep();
+  EXPECT_THAT(parameters.floats(), ElementsAre(9, 18));
+  EXPECT_EQ(first.hash(), XXH3_64bits(parameters.data(), parameters.size_bytes()));
+  ReadResult second(Fp32({2, 4}), 2, OptimizerStep{config, parameters, state.Slices(0, 2)});
   second.Run();
-  EXPECT_THAT(second.values().floats(), ElementsAre(12, 24));
-  EXPECT_EQ(second.hash(), XXH3_64bits(replica.data(), replica.size_bytes()));
+  EXPECT_THAT(second.values().floats(), ElementsAre(7.5, 15));
+  EXPECT_THAT(parameters.floats(), ElementsAre(7.5, 15));
+  EXPECT_EQ(second.hash(), XXH3_64bits(parameters.data(), parameters.size_bytes()));
   // What was handed out in the first round is still the first round's.
-  EXPECT_THAT(first.values().floats(), ElementsAre(11, 22));
+  EXPECT_THAT(first.values().floats(), ElementsAre(9, 18));
+}
+
+TEST(ReadResultTest, WeightDecayReadsTheParameters) {
+  AggregationConfig config = ConfigOf(AggregationOp::kSgd);
+  config.learning_rate = 1;
+  config.weight_decay = 0.5;
+  OptimizerState state(config.op, 2);
+  ReadResult read(Fp32({1, 2}), 2, OptimizerStep{config, Buffer::CopyOf({4, 8}), state.Slices(0, 2)});
+  read.Run();
+  EXPECT_THAT(read.values().floats(), ElementsAre(1, 2));
 }
 
 TEST(ReadResultTest, BadResultsChangeNothing) {
-  const Buffer replica = Buffer::CopyOf({10, 20});
+  const AggregationConfig config = ConfigOf(AggregationOp::kSgd);
+  const Buffer parameters = Buffer::CopyOf({10, 20});
+  OptimizerState state(config.op, 2);
+  const OptimizerStep step{config, parameters, state.Slices(0, 2)};
   for (const EncodedChunk& bad : {Truncated(Fp32({1, 2})), SecondFrameBad({1, 2}), Fp32({1, 2, 3})}) {
-    for (const Buffer& target : {replica, Buffer()}) {
-      ReadResult read(bad, 2, target);
+    for (const std::optional<OptimizerStep>& optimizer : {std::optional(step), std::optional<OptimizerStep>()}) {
+      ReadResult read(bad, 2, optimizer);
       EXPECT_GT(read.size_bytes(), 0);
       read.Run();
       EXPECT_FALSE(read.status().ok());
       EXPECT_TRUE(read.values().empty());
     }
   }
-  EXPECT_THAT(replica.floats(), ElementsAre(10, 20));
+  EXPECT_THAT(parameters.floats(), ElementsAre(10, 20));
 }
 
 TEST(ReadResultTest, NotANumbersPassUnchanged) {
   const EncodedChunk result = Fp32({std::nanf("3"), 1});
-  ReadResult read(Misaligned(result), 2, Buffer());
+  ReadResult read(Misaligned(result), 2, std::nullopt);
   read.Run();
   ASSERT_TRUE(read.status().ok());
   EXPECT_EQ(read.values().bytes(), result.payload[0].bytes());

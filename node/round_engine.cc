@@ -36,12 +36,8 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
   GrowEarlyStore();
 }
 
-bool RoundEngine::HasOptimizer() const {
-  return config_.aggregation.op != AggregationOp::kSum && config_.aggregation.op != AggregationOp::kMean;
-}
-
 RoundEngine::KeyState& RoundEngine::KeyOf(KeyId key) {
-  return keys_.try_emplace(key, config_.aggregation.op).first->second;
+  return keys_.try_emplace(key, config_.aggregation.op, book_->FindKey(key)->elements).first->second;
 }
 
 RoundEngine::RoundState* RoundEngine::FindRound(KeyId key, Round round) {

@@ -95,12 +95,12 @@ class RoundEngine {
     std::map<Round, RoundState> rounds;
     Round next_complete;  // the first round whose result is not complete here
     Round next_closed;    // the first round that is not closed everywhere; later ones may be
-    Buffer replica;       // with a server-side optimizer: the parameters
+    Buffer replica;       // with a server-side optimizer: the parameters, the same on every member
     Buffer residual;      // with error feedback: what this node's encodings have dropped and not yet made up for
     Buffer weights;       // as workers registered them, where they are needed
     bool said_without_weights = false;
     OptimizerState optimizer;
-    explicit KeyState(AggregationOp op) : optimizer(op) {}
+    KeyState(AggregationOp op, int64_t elements) : optimizer(op, elements) {}
   };
   struct ChunkRef {
     KeyId key;
@@ -108,7 +108,8 @@ class RoundEngine {
     ChunkIndex chunk;
   };
 
-  bool HasOptimizer() const;
+  bool HasOptimizer() const { return IsOptimizer(config_.aggregation.op); }
+  // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
   void GrowEarlyStore();
@@ -155,6 +156,8 @@ class RoundEngine {
   void OnRead(StepContext& step, const ChunkRef& ref, ReadResult& done);
   void CompleteRound(StepContext& step, KeyId key, Round round, RoundState& state);
   Buffer ReplicaSlice(KeyId key, const ElementRange& range);
+  // Returns this member's step with a result of that range; nullopt where workers get the result itself.
+  std::optional<OptimizerStep> StepOf(KeyId key, const ElementRange& range, RoundKind kind);
 
   void SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,
               const EncodedChunk& chunk);

@@ -40,6 +40,12 @@ Buffer RoundEngine::ReplicaSlice(KeyId key, const ElementRange& range) {
   return of_key.replica.Slice(range.first_element, range.elements);
 }
 
+std::optional<OptimizerStep> RoundEngine::StepOf(KeyId key, const ElementRange& range, RoundKind kind) {
+  if (!HasOptimizer() || kind == RoundKind::kBroadcast) return std::nullopt;
+  return OptimizerStep{config_.aggregation, ReplicaSlice(key, range),
+                       KeyOf(key).optimizer.Slices(range.first_element, range.elements)};
+}
+
 void RoundEngine::TakeResult(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk result) {
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   chunk.has_result = true;
@@ -47,9 +53,8 @@ void RoundEngine::TakeResult(StepContext& step, const ChunkRef& ref, RoundState&
   for (NodeId child : TreeOf(state, chunk).broadcast_children) {
     SendTo(step, ref, state, Half::kBroadcast, child, result);
   }
-  Buffer replica;
-  if (HasOptimizer() && *state.kind != RoundKind::kBroadcast) replica = ReplicaSlice(ref.key, chunk.range);
-  auto work = std::make_unique<ReadResult>(std::move(result), chunk.range.elements, std::move(replica));
+  auto work =
+      std::make_unique<ReadResult>(std::move(result), chunk.range.elements, StepOf(ref.key, chunk.range, *state.kind));
   computations_->Start<ReadResult>(step, std::move(work),
                                    [this, ref](StepContext& later, ReadResult& done) { OnRead(later, ref, done); });
 }
@@ -61,7 +66,7 @@ void RoundEngine::OnRead(StepContext& step, const ChunkRef& ref, ReadResult& don
   chunk.values = done.values();
   chunk.hash = done.hash();
   if (HasOptimizer() && *state->kind == RoundKind::kBroadcast) {
-    // Values that everybody agrees on replace the parameters that updates are added to.
+    // Values that everybody agrees on replace the parameters.
     Buffer replica = ReplicaSlice(ref.key, chunk.range);
     DecodeChunk(done.result(), replica.mutable_floats());
   }
@@ -74,6 +79,7 @@ void RoundEngine::CompleteRound(StepContext& step, KeyId key, Round round, Round
   uint64_t hash = 0;
   for (const ChunkState& chunk : state.chunks) hash = CombineHashes(hash, chunk.hash);
   KeyState& of_key = KeyOf(key);
+  if (*state.kind != RoundKind::kBroadcast) of_key.optimizer.EndStep();
   for (auto next = of_key.rounds.find(of_key.next_complete); next != of_key.rounds.end() && next->second.complete;
        next = of_key.rounds.find(of_key.next_complete)) {
     of_key.next_complete = of_key.next_complete.Next();

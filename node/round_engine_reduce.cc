@@ -174,12 +174,6 @@ void RoundEngine::FinishSum(StepContext& step, const ChunkRef& ref, RoundState& 
     if (chunk.sole.empty()) return listener_->OnRoundBroken(step, ref.key, ref.round, "no member sent values for it");
     return TakeResult(step, ref, state, std::move(chunk.sole));
   }
-  OptimizerSlices slices;
-  Buffer values;
-  if (HasOptimizer()) {
-    slices = KeyOf(ref.key).optimizer.BeginStep(chunk.range.first_element, chunk.range.elements);
-    values = ReplicaSlice(ref.key, chunk.range);
-  }
   FinishChunk::Coding coding;
   // A result that nobody else gets stays as it is.
   if (chunk.weight > 0) {
@@ -188,8 +182,8 @@ void RoundEngine::FinishSum(StepContext& step, const ChunkRef& ref, RoundState& 
       coding.encoding = encodings_.ForResult(*book_->FindKey(ref.key), ref.round, ref.chunk, ResultRatio(ref, state));
     }
   }
-  auto work = std::make_unique<FinishChunk>(std::move(chunk.sum), chunk.weight, config_.aggregation, std::move(values),
-                                            std::move(slices), std::move(coding));
+  auto work =
+      std::make_unique<FinishChunk>(std::move(chunk.sum), chunk.weight, config_.aggregation.op, std::move(coding));
   chunk.sum = Buffer();
   computations_->Start<FinishChunk>(step, std::move(work), [this, ref](StepContext& later, FinishChunk& done) {
     RoundState* finished = FindRound(ref.key, ref.round);
