@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "compression/error_feedback.h"
 #include "compression/netsense_encoding.h"
 #include "compression/prune.h"
@@ -23,14 +21,15 @@ constexpr int64_t kFeedbackPasses = 8;
 constexpr int64_t kPruningPasses = 8;
 
 // Whether the frame's own memory can serve as the chunk's values.
-bool IsPlainArray(const EncodedChunk& chunk, int64_t elements) {
-  return chunk.frames.size() == 1 && chunk.frames[0].codec == CodecId::kFp32 && chunk.frames[0].elements == elements &&
-         reinterpret_cast<uintptr_t>(chunk.payload[0].data()) % alignof(float) == 0;
+bool IsPlainArray(const CheckedChunk& chunk) {
+  const std::vector<FrameHeader>& frames = chunk.encoded().frames;
+  return frames.size() == 1 && frames[0].codec == CodecId::kFp32 && frames[0].elements == chunk.elements() &&
+         reinterpret_cast<uintptr_t>(chunk.encoded().payload[0].data()) % alignof(float) == 0;
 }
 
 }  // namespace
 
-AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<EncodedChunk> inputs,
+AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs,
                                  int64_t elements)
     : accumulator_(std::move(accumulator)),
       is_fresh_(accumulator_is_fresh || accumulator_.empty()),
@@ -38,9 +37,9 @@ AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, 
       elements_(elements) {
   BANYAN_CHECK(accumulator_.empty() || accumulator_.elements() == elements);
   bool overwrites = is_fresh_;
-  for (const EncodedChunk& input : inputs_) {
+  for (const CheckedChunk& input : inputs_) {
     if (input.empty()) continue;
-    size_bytes_ += PayloadBytes(input.payload) + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
+    size_bytes_ += input.payload_bytes() + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
     overwrites = false;
   }
   if (overwrites) size_bytes_ += elements_ * kBytesPerElement;
@@ -48,26 +47,17 @@ AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, 
 
 void AccumulateChunk::Run() {
   if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_);
-  for (size_t i = 0; i < inputs_.size(); ++i) Add(i);
+  for (const CheckedChunk& input : inputs_) {
+    if (input.empty()) continue;
+    if (is_fresh_) {
+      DecodeChunk(input, accumulator_.mutable_floats());
+    } else {
+      DecodeAddChunk(input, accumulator_.mutable_floats());
+    }
+    is_fresh_ = false;
+  }
   // No input to replace what lay there: decoding the chunk that says nothing gives zeros.
-  if (is_fresh_) DecodeChunk(EncodedChunk(), accumulator_.mutable_floats());
-}
-
-void AccumulateChunk::Add(size_t index) {
-  const EncodedChunk& input = inputs_[index];
-  absl::Status status = CheckChunk(input, elements_);
-  if (!status.ok()) {
-    bad_inputs_.push_back(index);
-    if (status_.ok()) status_ = absl::Status(status.code(), absl::StrCat("input ", index, ": ", status.message()));
-    return;
-  }
-  if (input.empty()) return;
-  if (is_fresh_) {
-    DecodeChunk(input, accumulator_.mutable_floats());
-  } else {
-    DecodeAddChunk(input, accumulator_.mutable_floats());
-  }
-  is_fresh_ = false;
+  if (is_fresh_) DecodeChunk(CheckedChunk(), accumulator_.mutable_floats());
 }
 
 CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)
@@ -127,39 +117,37 @@ int64_t FinishChunk::size_bytes() const {
   return coding_bytes + (divides_ ? 2 * sum_.size_bytes() : 0);
 }
 
-ReadResult::ReadResult(EncodedChunk result, int64_t elements, std::optional<OptimizerStep> optimizer)
-    : result_(std::move(result)), elements_(elements), optimizer_(std::move(optimizer)) {
-  BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == elements);
+ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer)
+    : result_(std::move(result)), optimizer_(std::move(optimizer)) {
+  BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == result_.elements());
 }
 
 void ReadResult::Run() {
-  status_ = CheckChunk(result_, elements_);
-  if (!status_.ok()) return;
   values_ = optimizer_.has_value() ? Stepped() : Decoded();
   hash_ = XXH3_64bits(values_.data(), values_.size_bytes());
 }
 
 int64_t ReadResult::size_bytes() const {
-  const int64_t values_bytes = elements_ * kBytesPerElement;
+  const int64_t values_bytes = result_.elements() * kBytesPerElement;
   if (optimizer_.has_value()) {
     const OptimizerSlices& slices = optimizer_->slices;
     const int64_t stepped_bytes =
         2 * values_bytes + slices.first_moment.size_bytes() + slices.second_moment.size_bytes();
-    return PayloadBytes(result_.payload) + 2 * values_bytes + 2 * stepped_bytes;
+    return result_.payload_bytes() + 2 * values_bytes + 2 * stepped_bytes;
   }
-  if (CheckChunk(result_, elements_).ok() && IsPlainArray(result_, elements_)) return values_bytes;
-  return PayloadBytes(result_.payload) + 2 * values_bytes;
+  if (IsPlainArray(result_)) return values_bytes;
+  return result_.payload_bytes() + 2 * values_bytes;
 }
 
 Buffer ReadResult::Decoded() const {
-  if (IsPlainArray(result_, elements_)) return result_.payload[0].AsFloats();
-  Buffer values = Buffer::Allocate(elements_);
+  if (IsPlainArray(result_)) return result_.encoded().payload[0].AsFloats();
+  Buffer values = Buffer::Allocate(result_.elements());
   DecodeChunk(result_, values.mutable_floats());
   return values;
 }
 
 Buffer ReadResult::Stepped() {
-  Buffer values = Buffer::AllocateForOverwrite(elements_);
+  Buffer values = Buffer::AllocateForOverwrite(result_.elements());
   DecodeChunk(result_, values.mutable_floats());
   MakeStep(*optimizer_, values.mutable_floats());
   return values;

@@ -4,13 +4,11 @@
 #ifndef BANYAN_NODE_CHUNK_COMPUTATIONS_H_
 #define BANYAN_NODE_CHUNK_COMPUTATIONS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "compression/encoded_chunk.h"
 #include "compression/encoding.h"
 #include "core/buffer.h"
@@ -24,31 +22,23 @@ namespace banyan {
 // (EncodeChunk with kFp32 shares their memory). One AccumulateChunk at a time works on an accumulator.
 class AccumulateChunk : public Computation {
  public:
-  // A fresh accumulator's contents count for nothing: the first good input replaces them, without one they become
-  // zeros. An empty `accumulator` is fresh and Run() makes the memory. Empty inputs are good and add nothing. REQUIRES:
-  // the accumulator holds `elements` floats that no input shares, or is empty.
-  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<EncodedChunk> inputs, int64_t elements);
+  // A fresh accumulator's contents count for nothing: the first input replaces them, without one they become zeros. An
+  // empty `accumulator` is fresh and Run() makes the memory. Empty inputs add nothing. REQUIRES: the accumulator holds
+  // `elements` floats that no input shares, or is empty; each input that is not empty is of `elements`.
+  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs, int64_t elements);
 
   void Run() override;
   int64_t size_bytes() const override { return size_bytes_; }
 
-  // After Run(): all inputs that decode are in the accumulator, wholly; those that do not have left no trace in it.
-  const absl::Status& status() const { return status_; }  // the first bad input's error
-  const std::vector<size_t>& bad_inputs() const { return bad_inputs_; }
+  // After Run().
   const Buffer& accumulator() const { return accumulator_; }
-  // The inputs in their order, for whoever keeps or releases them.
-  std::vector<EncodedChunk> TakeInputs() { return std::move(inputs_); }
 
  private:
-  void Add(size_t index);
-
   Buffer accumulator_;
   bool is_fresh_;
-  std::vector<EncodedChunk> inputs_;
+  std::vector<CheckedChunk> inputs_;
   int64_t elements_;
   int64_t size_bytes_ = 0;
-  absl::Status status_;
-  std::vector<size_t> bad_inputs_;
 };
 
 // On an inner node or a leaf: encodes the sum for the parent, after the steps that netsense_encoding.h has. With error
@@ -64,7 +54,7 @@ class CompressChunk : public Computation {
   int64_t size_bytes() const override;
 
   // After Run().
-  const EncodedChunk& encoded() const { return encoded_; }
+  const CheckedChunk& encoded() const { return encoded_; }
 
  private:
   // The sum without the gradients of the smallest weights.
@@ -75,7 +65,7 @@ class CompressChunk : public Computation {
   Encoding encoding_;
   Buffer residual_;
   Buffer weights_;
-  EncodedChunk encoded_;
+  CheckedChunk encoded_;
 };
 
 // At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once. The
@@ -97,14 +87,14 @@ class FinishChunk : public Computation {
   int64_t size_bytes() const override;
 
   // After Run(). Its frames share the sum's memory; its weight is the sum's.
-  const EncodedChunk& result() const { return result_; }
+  const CheckedChunk& result() const { return result_; }
 
  private:
   Buffer sum_;
   uint32_t weight_;
   bool divides_;  // by the weight, which gives the mean
   Coding coding_;
-  EncodedChunk result_;
+  CheckedChunk result_;
 };
 
 // At every member, the root included: decodes a result, makes the optimizer's step with it where there is an optimizer,
@@ -112,29 +102,26 @@ class FinishChunk : public Computation {
 class ReadResult : public Computation {
  public:
   // `optimizer` is the member's, for the chunk's range; nullopt where workers get the result itself. REQUIRES: its
-  // buffers hold `elements` floats, and nothing else touches them until this has finished.
-  ReadResult(EncodedChunk result, int64_t elements, std::optional<OptimizerStep> optimizer);
+  // buffers hold result.elements() floats, and nothing else touches them until this has finished.
+  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer);
 
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run(). On an error there are no values and the optimizer's memory is as before.
-  const absl::Status& status() const { return status_; }
+  // After Run().
   // float32, and safe to hold and to read while later rounds run: the result's own frame where that is one aligned fp32
   // frame of the whole chunk, otherwise memory of its own; with an optimizer a copy of the new parameters.
   const Buffer& values() const { return values_; }
   // XXH3, 64 bits, of the values' bytes.
   uint64_t hash() const { return hash_; }
-  const EncodedChunk& result() const { return result_; }
+  const CheckedChunk& result() const { return result_; }
 
  private:
   Buffer Decoded() const;
   Buffer Stepped();
 
-  EncodedChunk result_;
-  int64_t elements_;
+  CheckedChunk result_;
   std::optional<OptimizerStep> optimizer_;
-  absl::Status status_;
   Buffer values_;
   uint64_t hash_ = 0;
 };

@@ -21,18 +21,18 @@ struct ChunkState {
   std::set<NodeId> children_counted;
   bool own_counted = false;
   uint32_t weight = 0;
-  std::vector<EncodedChunk> to_add;  // counted, not yet in the sum
+  std::vector<CheckedChunk> to_add;  // counted, not yet in the sum
   bool adding = false;               // a computation holds the sum
   Buffer sum;
   bool sum_is_fresh = true;
-  EncodedChunk sole;  // of a kBroadcast round: the one contribution that is not empty
+  CheckedChunk sole;  // of a kBroadcast round: the one contribution that is not empty
   bool passed_up = false;
   bool encoding = false;    // a computation works on what is to be passed up
   double result_ratio = 1;  // least of what the children counted have said
 
   // The way down: the one result.
   bool has_result = false;
-  EncodedChunk result;
+  CheckedChunk result;
   Buffer values;  // decoded, once read
   uint64_t hash = 0;
 };

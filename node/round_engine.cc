@@ -216,7 +216,7 @@ void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) 
   if (state == nullptr || !state->complete) return;
   state->closed_everywhere = true;
   state->contribution.reset();
-  for (ChunkState& chunk : state->chunks) chunk.result = EncodedChunk();
+  for (ChunkState& chunk : state->chunks) chunk.result = CheckedChunk();
   KeyState& of_key = KeyOf(key);
   // A later round may close before an earlier one, whose chunks are still wanted.
   for (auto next = of_key.rounds.find(of_key.next_closed);
@@ -255,7 +255,8 @@ void RoundEngine::Clear() {
 }
 
 void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,
-                         const EncodedChunk& encoded) {
+                         const CheckedChunk& checked) {
+  const EncodedChunk& encoded = checked.encoded();
   const ChunkState& chunk = state.chunks[ref.chunk.value()];
   ChunkMessage message;
   message.id = {state.binding->slice->epoch, state.binding->attempt, ref.round, ref.key, ref.chunk, half};
@@ -284,7 +285,7 @@ std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
       if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
       for (const ChunkState& chunk : state.chunks) {
         sums += chunk.sum.size_bytes();
-        results += std::max(PayloadBytes(chunk.result.payload), chunk.values.size_bytes());
+        results += std::max(chunk.result.payload_bytes(), chunk.values.size_bytes());
       }
     }
   }

@@ -134,7 +134,7 @@ class RoundEngine {
   // round_engine_reduce.cc: the way up.
   PeerNetwork::Verdict OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   void ContributeChunk(StepContext& step, const ChunkRef& ref, RoundState& state);
-  void Count(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk input);
+  void Count(StepContext& step, const ChunkRef& ref, RoundState& state, CheckedChunk input);
   void Advance(StepContext& step, const ChunkRef& ref, RoundState& state);
   void StartAdding(StepContext& step, const ChunkRef& ref, ChunkState& chunk);
   void OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChunk& done);
@@ -152,7 +152,7 @@ class RoundEngine {
 
   // round_engine_broadcast.cc: the way down.
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
-  void TakeResult(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk result);
+  void TakeResult(StepContext& step, const ChunkRef& ref, RoundState& state, CheckedChunk result);
   void OnRead(StepContext& step, const ChunkRef& ref, ReadResult& done);
   void CompleteRound(StepContext& step, KeyId key, Round round, RoundState& state);
   Buffer ReplicaSlice(KeyId key, const ElementRange& range);
@@ -160,7 +160,7 @@ class RoundEngine {
   std::optional<OptimizerStep> StepOf(KeyId key, const ElementRange& range, RoundKind kind);
 
   void SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,
-              const EncodedChunk& chunk);
+              const CheckedChunk& chunk);
   const TreeSlice& TreeOf(const RoundState& state, const ChunkState& chunk) const {
     return state.binding->slice->trees[chunk.tree.value()];
   }

@@ -27,10 +27,10 @@ Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage
   if (message.kind != state.kind || message.frames.empty()) {
     return Refuse(step, message, "a result of another kind of round, or none at all");
   }
-  EncodedChunk result{std::move(message.frames), std::move(payload), message.weight};
-  const absl::Status sound = CheckChunk(result, chunk.range.elements);
-  if (!sound.ok()) return Refuse(step, message, std::string(sound.message()));
-  TakeResult(step, ref, state, std::move(result));
+  absl::StatusOr<CheckedChunk> result =
+      CheckChunk({std::move(message.frames), std::move(payload), message.weight}, chunk.range.elements);
+  if (!result.ok()) return Refuse(step, message, std::string(result.status().message()));
+  TakeResult(step, ref, state, *std::move(result));
   return Verdict::kTaken;
 }
 
@@ -46,22 +46,21 @@ std::optional<OptimizerStep> RoundEngine::StepOf(KeyId key, const ElementRange& 
                        KeyOf(key).optimizer.Slices(range.first_element, range.elements)};
 }
 
-void RoundEngine::TakeResult(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk result) {
+void RoundEngine::TakeResult(StepContext& step, const ChunkRef& ref, RoundState& state, CheckedChunk result) {
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   chunk.has_result = true;
   chunk.result = result;
   for (NodeId child : TreeOf(state, chunk).broadcast_children) {
     SendTo(step, ref, state, Half::kBroadcast, child, result);
   }
-  auto work =
-      std::make_unique<ReadResult>(std::move(result), chunk.range.elements, StepOf(ref.key, chunk.range, *state.kind));
+  auto work = std::make_unique<ReadResult>(std::move(result), StepOf(ref.key, chunk.range, *state.kind));
   computations_->Start<ReadResult>(step, std::move(work),
                                    [this, ref](StepContext& later, ReadResult& done) { OnRead(later, ref, done); });
 }
 
 void RoundEngine::OnRead(StepContext& step, const ChunkRef& ref, ReadResult& done) {
   RoundState* state = FindRound(ref.key, ref.round);
-  BANYAN_CHECK(state != nullptr && done.status().ok());
+  BANYAN_CHECK(state != nullptr);
   ChunkState& chunk = state->chunks[ref.chunk.value()];
   chunk.values = done.values();
   chunk.hash = done.hash();

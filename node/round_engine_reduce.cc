@@ -26,14 +26,14 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   const NodeId source = message.route.source();
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   if (chunk.children_counted.count(source) > 0) return Verdict::kTaken;
-  EncodedChunk input{std::move(message.frames), std::move(payload), message.weight};
   // What cannot be decoded must not be counted: the sum would miss it and nobody would know.
-  const absl::Status sound = input.empty() ? absl::OkStatus() : CheckChunk(input, chunk.range.elements);
-  if (!sound.ok()) return Refuse(step, message, std::string(sound.message()));
+  absl::StatusOr<CheckedChunk> input =
+      CheckChunk({std::move(message.frames), std::move(payload), message.weight}, chunk.range.elements);
+  if (!input.ok()) return Refuse(step, message, std::string(input.status().message()));
   if (!AgreesOnKind(step, ref, state, message.kind, source)) return Verdict::kRefused;
   chunk.children_counted.insert(source);
   chunk.result_ratio = std::min(chunk.result_ratio, message.result_ratio);
-  Count(step, ref, state, std::move(input));
+  Count(step, ref, state, *std::move(input));
   return Verdict::kTaken;
 }
 
@@ -41,7 +41,7 @@ void RoundEngine::ContributeChunk(StepContext& step, const ChunkRef& ref, RoundS
   if (!AgreesOnKind(step, ref, state, state.contribution->kind, self_)) return;
   ChunkState& chunk = state.chunks[ref.chunk.value()];
   chunk.own_counted = true;
-  EncodedChunk own;
+  CheckedChunk own;
   if (!state.contribution->values.empty()) {
     own = EncodeChunk({.codec = CodecId::kFp32},
                       state.contribution->values.Slice(chunk.range.first_element, chunk.range.elements),
@@ -50,9 +50,9 @@ void RoundEngine::ContributeChunk(StepContext& step, const ChunkRef& ref, RoundS
   Count(step, ref, state, std::move(own));
 }
 
-void RoundEngine::Count(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk input) {
+void RoundEngine::Count(StepContext& step, const ChunkRef& ref, RoundState& state, CheckedChunk input) {
   ChunkState& chunk = state.chunks[ref.chunk.value()];
-  chunk.weight += input.weight;
+  chunk.weight += input.weight();
   if (!input.empty()) {
     if (*state.kind != RoundKind::kBroadcast) {
       chunk.to_add.push_back(std::move(input));
@@ -91,7 +91,7 @@ void RoundEngine::StartAdding(StepContext& step, const ChunkRef& ref, ChunkState
 
 void RoundEngine::OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChunk& done) {
   RoundState* state = FindRound(ref.key, ref.round);
-  BANYAN_CHECK(state != nullptr && done.status().ok());
+  BANYAN_CHECK(state != nullptr);
   ChunkState& chunk = state->chunks[ref.chunk.value()];
   chunk.adding = false;
   chunk.sum = done.accumulator();
@@ -101,7 +101,7 @@ void RoundEngine::OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChun
 
 void RoundEngine::PassUp(StepContext& step, const ChunkRef& ref, RoundState& state) {
   ChunkState& chunk = state.chunks[ref.chunk.value()];
-  EncodedChunk up;
+  CheckedChunk up;
   if (!chunk.sole.empty()) {
     up = std::move(chunk.sole);
   } else if (!chunk.to_add.empty()) {

@@ -15,7 +15,7 @@ void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) 
   // They count from now on; the worker's memory goes back once they are copied.
   KeyOf(key).weights = weights;
   const void* registered = weights.data();
-  std::vector<EncodedChunk> inputs = {EncodeChunk({.codec = CodecId::kFp32}, weights, 1)};
+  std::vector<CheckedChunk> inputs = {EncodeChunk({.codec = CodecId::kFp32}, weights, 1)};
   auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), row.elements);
   computations_->Start<AccumulateChunk>(step, std::move(work),
                                         [this, key, registered](StepContext&, AccumulateChunk& done) {
