@@ -13,14 +13,14 @@ namespace banyan {
 namespace {
 
 constexpr int64_t kBytesPerElement = sizeof(float);
-// How often error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded and
+// Times that error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded and
 // subtracted.
 constexpr int64_t kFeedbackPasses = 8;
-// How often pruning reads or writes as much: the sum copied, the weights searched for their threshold (a sample, or
+// Times that pruning reads or writes as much: the sum copied, the weights searched for their threshold (a sample, or
 // once for each second bit from a cache), weights read and gradients written.
 constexpr int64_t kPruningPasses = 8;
 
-// Whether the frame's own memory can serve as the chunk's values.
+// True if the frame's own memory can serve as the chunk's values.
 bool IsPlainArray(const CheckedChunk& chunk) {
   const std::vector<FrameHeader>& frames = chunk.encoded().frames;
   return frames.size() == 1 && frames[0].codec == CodecId::kFp32 && frames[0].elements == chunk.elements() &&

@@ -1,6 +1,6 @@
-// The work on one chunk that NodeCore gives to the compute pool: add up what came in, finish the sum at the root, read
-// the result. Each object holds shares of the buffers that it works on and touches nothing else; see core/computation.h
-// for who owns it when.
+// The work on one chunk that NodeCore gives to the compute pool: adding up what came in, encoding the sum for the
+// parent, finishing it at the root, reading the result. Each object holds shares of the buffers that it works on and
+// touches nothing else; see core/computation.h for who owns it when.
 #ifndef BANYAN_NODE_CHUNK_COMPUTATIONS_H_
 #define BANYAN_NODE_CHUNK_COMPUTATIONS_H_
 
@@ -72,7 +72,7 @@ class CompressChunk : public Computation {
 // result is the sum, or the mean for every other op: members step their optimizers themselves.
 class FinishChunk : public Computation {
  public:
-  // What a lossy encoding of the result needs.
+  // How the result is to be encoded.
   struct Coding {
     Encoding encoding;
     Buffer residual;  // the node's of the chunk's range, empty without error feedback
