@@ -200,19 +200,8 @@ PlannerConfig SchedulerCore::KeepRoots(PlannerConfig config) const {
   return config;
 }
 
-bool SchedulerCore::KeepsStateAtRoots() const {
-  switch (overlay_.aggregation.op) {
-    case AggregationOp::kSum:
-    case AggregationOp::kMean:
-      return false;
-    case AggregationOp::kSgd:
-    case AggregationOp::kMomentum:
-    case AggregationOp::kNesterov:
-    case AggregationOp::kAdam:
-      return true;
-  }
-  return true;
-}
+// No optimizer does: members step it alike.
+bool SchedulerCore::KeepsStateAtRoots() const { return false; }
 
 void SchedulerCore::RetirePolicies() {
   const PolicyVersion oldest = rounds_.OldestPolicy();

@@ -16,7 +16,6 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 const ConnectionId kOperator(kInboundConnection.value() + 99);
-constexpr char kAdam[] = "aggregation: {op: adam}\n";
 
 PolicyRequest Ask(KeyId key, uint64_t round) {
   return PolicyRequest{{{key, Round(round), round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate}}};
@@ -308,29 +307,6 @@ TEST(SchedulerPolicyTest, NothingIsToldOfAPolicyThatIsNotDurable) {
   harness.PersistWaiting();
   EXPECT_THAT(SlicesSentTo(harness, 1), SizeIs(1));
   EXPECT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(1));
-}
-
-TEST(SchedulerPolicyTest, OptimizersKeepTheirRootsSharesAndChunks) {
-  SchedulerHarness harness(MeshOverlay(3, kAdam));
-  harness.JoinAll(3);
-  const PolicySlice first = SlicesSentTo(harness, 1).at(0);
-  DropLink(harness, 3);
-  EXPECT_TRUE(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "topology: {planner: mst}\n"))).accepted);
-  ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(3));
-  for (const PolicySlice& slice : SlicesSentTo(harness, 1)) {
-    ASSERT_EQ(slice.trees.size(), first.trees.size());
-    EXPECT_EQ(slice.chunk_max_elements, first.chunk_max_elements);
-    for (size_t i = 0; i < first.trees.size(); ++i) {
-      EXPECT_EQ(slice.trees[i].root, first.trees[i].root);
-      EXPECT_EQ(slice.trees[i].share, first.trees[i].share);
-    }
-  }
-  EXPECT_NE(SlicesSentTo(harness, 1)[1].trees, first.trees);
-  EXPECT_THAT(Status(harness), HasSubstr(R"("roots_fixed":true)"));
-  EXPECT_THAT(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "topology: {roots: 1}\n"))).text,
-              HasSubstr("topology.roots cannot change while the job runs"));
-  EXPECT_THAT(Change(harness, MeshYaml(3, absl::StrCat(kAdam, "chunks: {max_elements: 10}\n"))).text,
-              HasSubstr("chunks.max_elements cannot change while the job runs"));
 }
 
 TEST(SchedulerReconfigureTest, TakesEffectWithTheNextPolicy) {
