@@ -36,11 +36,8 @@ class Aggregation {
   // What a node does with each chunk that arrives.
   void AddChunks() {
     for (int64_t i = 0; i < kChunks; ++i) {
-      AccumulateChunk add(accumulators_.Slice(i * kChunkElements, kChunkElements), false, std::move(inputs_[i]),
-                          kChunkElements);
+      AccumulateChunk add(accumulators_.Slice(i * kChunkElements, kChunkElements), false, inputs_[i], kChunkElements);
       add.Run();
-      all_good_ = all_good_ && add.status().ok();
-      inputs_[i] = add.TakeInputs();
     }
   }
 
@@ -50,7 +47,7 @@ class Aggregation {
   bool IsRight(int additions) const {
     const absl::Span<const float> sums = accumulators_.floats();
     const absl::Span<const float> values = incoming_.floats();
-    bool right = all_good_;
+    bool right = true;
     for (int64_t i = 0; i < kElements; ++i) right = right && sums[i] == additions * values[i];
     return right;
   }
@@ -58,8 +55,7 @@ class Aggregation {
  private:
   Buffer accumulators_;
   Buffer incoming_;
-  std::vector<std::vector<EncodedChunk>> inputs_;  // per chunk
-  bool all_good_ = true;
+  std::vector<std::vector<CheckedChunk>> inputs_;  // per chunk
 };
 
 struct Medians {

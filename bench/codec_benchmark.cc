@@ -95,12 +95,12 @@ class CodecRun {
     Turn(nullptr);
     for (int i = 0; i < repetitions; ++i) Turn(&result);
     int64_t payload_bytes = 0;
-    for (const EncodedChunk& chunk : chunks_) {
-      payload_bytes += PayloadBytes(chunk.payload);
-      result.is_right = result.is_right && CheckChunk(chunk, kChunkElements).ok();
+    for (const CheckedChunk& chunk : chunks_) {
+      payload_bytes += chunk.payload_bytes();
+      result.is_right = result.is_right && CheckChunk(chunk.encoded(), kChunkElements).ok();
     }
     result.bytes_per_element = static_cast<double>(payload_bytes) / kElements;
-    result.encodes = chunks_[0].payload[0].data() != model_.data();
+    result.encodes = chunks_[0].encoded().payload[0].data() != model_.data();
     return result;
   }
 
@@ -143,7 +143,7 @@ class CodecRun {
   Case case_;
   Buffer model_;
   Buffer decoded_;
-  std::vector<EncodedChunk> chunks_;
+  std::vector<CheckedChunk> chunks_;
 };
 
 std::string Cell(const Rates& rates) {

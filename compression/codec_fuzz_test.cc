@@ -27,7 +27,7 @@ class CodecFuzzTest : public testing::TestWithParam<CodecId> {
     for (int length : kLengths) {
       for (double ratio : {0.01, 0.3}) {
         const Encoding encoding{.codec = GetParam(), .ratio = ratio, .seed = random_.Next()};
-        samples_.push_back(EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(length, 1)), 1));
+        samples_.push_back(EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(length, 1)), 1).encoded());
         elements_.push_back(length);
       }
     }
@@ -90,13 +90,14 @@ TEST_P(CodecFuzzTest, MutatedChunksAreRefusedOrDecoded) {
     const size_t chosen = Choose();
     EncodedChunk chunk = samples_[chosen];
     Mutate(&chunk);
-    if (!CheckChunk(chunk, elements_[chosen]).ok()) {
+    const absl::StatusOr<CheckedChunk> checked = CheckChunk(std::move(chunk), elements_[chosen]);
+    if (!checked.ok()) {
       ++refused;
       continue;
     }
     std::vector<float> values(elements_[chosen]);
-    DecodeChunk(chunk, absl::MakeSpan(values));
-    DecodeAddChunk(chunk, absl::MakeSpan(values));
+    DecodeChunk(*checked, absl::MakeSpan(values));
+    DecodeAddChunk(*checked, absl::MakeSpan(values));
   }
   EXPECT_GT(refused, mutations / 10);
   EXPECT_LT(refused, mutations);

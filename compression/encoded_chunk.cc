@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -38,16 +39,25 @@ bool CoversChunk(const FrameHeader& header, int64_t chunk_elements) {
   return header.first_element == 0 && header.elements == chunk_elements;
 }
 
+// Adds the chunk's frames from the `first` on.
+void AddFrames(const CheckedChunk& chunk, size_t first, absl::Span<float> values) {
+  BANYAN_CHECK(chunk.empty() || chunk.elements() == static_cast<int64_t>(values.size()));
+  const EncodedChunk& encoded = chunk.encoded();
+  for (size_t i = first; i < encoded.frames.size(); ++i) {
+    KnownCodec(encoded.frames[i].codec).DecodeAdd(encoded.frames[i], encoded.payload[i], values);
+  }
+}
+
 }  // namespace
 
-EncodedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight) {
+CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight) {
   EncodedChunk chunk;
   chunk.payload = KnownCodec(encoding.codec).Encode(values, encoding, &chunk.frames);
   chunk.weight = weight;
-  return chunk;
+  return CheckedChunk(std::move(chunk), values.elements());
 }
 
-absl::Status CheckChunk(const EncodedChunk& chunk, int64_t chunk_elements) {
+absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elements) {
   if (chunk.frames.size() != chunk.payload.size()) {
     return absl::InvalidArgumentError(absl::StrFormat("expected %d frames as the chunk's header says, got %d",
                                                       chunk.frames.size(), chunk.payload.size()));
@@ -56,26 +66,20 @@ absl::Status CheckChunk(const EncodedChunk& chunk, int64_t chunk_elements) {
     absl::Status status = CheckFrame(chunk.frames[i], chunk.payload[i], chunk_elements);
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("frame ", i, ": ", status.message()));
   }
-  return absl::OkStatus();
+  return CheckedChunk(std::move(chunk), chunk_elements);
 }
 
-void DecodeChunk(const EncodedChunk& chunk, absl::Span<float> values) {
-  size_t next = 0;
-  if (!chunk.empty() && CoversChunk(chunk.frames[0], values.size())) {
-    KnownCodec(chunk.frames[0].codec).Decode(chunk.frames[0], chunk.payload[0], values);
-    next = 1;
-  } else {
+void DecodeChunk(const CheckedChunk& chunk, absl::Span<float> values) {
+  const EncodedChunk& encoded = chunk.encoded();
+  if (chunk.empty() || !CoversChunk(encoded.frames[0], values.size())) {
     std::fill(values.begin(), values.end(), 0.0f);
+    return AddFrames(chunk, 0, values);
   }
-  for (; next < chunk.frames.size(); ++next) {
-    KnownCodec(chunk.frames[next].codec).DecodeAdd(chunk.frames[next], chunk.payload[next], values);
-  }
+  BANYAN_CHECK(chunk.elements() == static_cast<int64_t>(values.size()));
+  KnownCodec(encoded.frames[0].codec).Decode(encoded.frames[0], encoded.payload[0], values);
+  AddFrames(chunk, 1, values);
 }
 
-void DecodeAddChunk(const EncodedChunk& chunk, absl::Span<float> values) {
-  for (size_t i = 0; i < chunk.frames.size(); ++i) {
-    KnownCodec(chunk.frames[i].codec).DecodeAdd(chunk.frames[i], chunk.payload[i], values);
-  }
-}
+void DecodeAddChunk(const CheckedChunk& chunk, absl::Span<float> values) { AddFrames(chunk, 0, values); }
 
 }  // namespace banyan

@@ -1,12 +1,13 @@
-// A chunk's payload with its frames' headers, as it travels. Copying one shares the frames' memory. Value;
-// thread-compatible.
+// A chunk's payload with its frames' headers, as it travels, and the same once it is known to decode. Copying one
+// shares the frames' memory. Values; thread-compatible.
 #ifndef BANYAN_COMPRESSION_ENCODED_CHUNK_H_
 #define BANYAN_COMPRESSION_ENCODED_CHUNK_H_
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "compression/encoding.h"
 #include "core/buffer.h"
@@ -14,27 +15,55 @@
 
 namespace banyan {
 
+// What a peer has sent, or what travels: nothing is known of it yet.
 struct EncodedChunk {
   std::vector<FrameHeader> frames;
   Payload payload;      // payload[i] belongs to frames[i]
   uint32_t weight = 0;  // workers whose gradients are in it
 
-  // Says nothing: every element is zero.
+  // True if it says nothing: every element is zero.
   bool empty() const { return frames.empty(); }
 };
 
-// `values` as one chunk, encoded as `encoding` says. REQUIRES: this program knows its codec.
-EncodedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
+// A chunk that decodes: EncodeChunk made it, or CheckChunk has looked at it. Nobody needs to check it again.
+//
+// Invariants:
+// - Every frame passed its codec's Check() for elements() numbers.
+class CheckedChunk {
+ public:
+  // Says nothing, of any number of elements.
+  CheckedChunk() = default;
 
-// Checks that `chunk` can be decoded into `chunk_elements` numbers. The error names the frame, what it should be and
-// what it is. The two functions below REQUIRE that this passed for `values.size()`.
-absl::Status CheckChunk(const EncodedChunk& chunk, int64_t chunk_elements);
+  const EncodedChunk& encoded() const { return encoded_; }
+  uint32_t weight() const { return encoded_.weight; }
+  bool empty() const { return encoded_.empty(); }
+  // How many numbers it decodes into.
+  int64_t elements() const { return elements_; }
+  int64_t payload_bytes() const { return PayloadBytes(encoded_.payload); }
 
-// Replaces all of `values` by what the chunk says.
-void DecodeChunk(const EncodedChunk& chunk, absl::Span<float> values);
+ private:
+  friend CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
+  friend absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elements);
+
+  CheckedChunk(EncodedChunk encoded, int64_t elements) : encoded_(std::move(encoded)), elements_(elements) {}
+
+  EncodedChunk encoded_;
+  int64_t elements_ = 0;
+};
+
+// Encodes `values` as one chunk, as `encoding` says. REQUIRES: this program knows its codec.
+CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
+
+// Returns the chunk if it decodes into `chunk_elements` numbers. INVALID_ARGUMENT names the frame, what it should be
+// and what it is.
+absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elements);
+
+// Replaces all of `values` by what the chunk says. REQUIRES, as does the next: the chunk is empty or was checked for
+// values.size() elements.
+void DecodeChunk(const CheckedChunk& chunk, absl::Span<float> values);
 
 // Adds what the chunk says to `values`.
-void DecodeAddChunk(const EncodedChunk& chunk, absl::Span<float> values);
+void DecodeAddChunk(const CheckedChunk& chunk, absl::Span<float> values);
 
 }  // namespace banyan
 

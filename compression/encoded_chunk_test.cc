@@ -13,8 +13,8 @@ using ::testing::HasSubstr;
 
 // Two fp32 frames: elements [first, first + values.size()) each.
 EncodedChunk TwoFrames(int64_t first0, std::vector<float> values0, int64_t first1, std::vector<float> values1) {
-  EncodedChunk chunk = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values0), 1);
-  const EncodedChunk second = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values1), 1);
+  EncodedChunk chunk = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values0), 1).encoded();
+  const EncodedChunk second = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values1), 1).encoded();
   chunk.frames.push_back(second.frames[0]);
   chunk.payload.push_back(second.payload[0]);
   chunk.frames[0].first_element = first0;
@@ -23,10 +23,12 @@ EncodedChunk TwoFrames(int64_t first0, std::vector<float> values0, int64_t first
 }
 
 TEST(EncodedChunkTest, DecodesWhatWasEncoded) {
-  const EncodedChunk chunk = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf({1.0f, 2.0f}), 3);
-  EXPECT_EQ(chunk.weight, 3u);
+  const CheckedChunk chunk = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf({1.0f, 2.0f}), 3);
+  EXPECT_EQ(chunk.weight(), 3u);
+  EXPECT_EQ(chunk.elements(), 2);
+  EXPECT_EQ(chunk.payload_bytes(), 8);
   EXPECT_FALSE(chunk.empty());
-  ASSERT_TRUE(CheckChunk(chunk, 2).ok());
+  ASSERT_TRUE(CheckChunk(chunk.encoded(), 2).ok());
   std::vector<float> values = {9, 9};
   DecodeChunk(chunk, absl::MakeSpan(values));
   EXPECT_THAT(values, ElementsAre(1, 2));
@@ -35,37 +37,48 @@ TEST(EncodedChunkTest, DecodesWhatWasEncoded) {
 }
 
 TEST(EncodedChunkTest, TheEmptyChunkIsZero) {
-  const EncodedChunk chunk;
-  EXPECT_TRUE(chunk.empty());
-  ASSERT_TRUE(CheckChunk(chunk, 2).ok());
-  std::vector<float> values = {9, 9};
-  DecodeAddChunk(chunk, absl::MakeSpan(values));
-  EXPECT_THAT(values, ElementsAre(9, 9));
-  DecodeChunk(chunk, absl::MakeSpan(values));
-  EXPECT_THAT(values, ElementsAre(0, 0));
+  const absl::StatusOr<CheckedChunk> checked = CheckChunk(EncodedChunk(), 2);
+  ASSERT_TRUE(checked.ok());
+  EXPECT_EQ(checked->elements(), 2);
+  for (const CheckedChunk& chunk : {CheckedChunk(), *checked}) {
+    EXPECT_TRUE(chunk.empty());
+    std::vector<float> values = {9, 9};
+    DecodeAddChunk(chunk, absl::MakeSpan(values));
+    EXPECT_THAT(values, ElementsAre(9, 9));
+    DecodeChunk(chunk, absl::MakeSpan(values));
+    EXPECT_THAT(values, ElementsAre(0, 0));
+  }
 }
 
 TEST(EncodedChunkTest, FramesAddUpAndGapsAreZero) {
   std::vector<float> values(5, 9.0f);
-  DecodeChunk(TwoFrames(1, {1, 2}, 2, {10, 20}), absl::MakeSpan(values));
+  DecodeChunk(*CheckChunk(TwoFrames(1, {1, 2}, 2, {10, 20}), 5), absl::MakeSpan(values));
   EXPECT_THAT(values, ElementsAre(0, 1, 12, 20, 0));
-  DecodeChunk(TwoFrames(0, {1, 2, 3, 4, 5}, 2, {10}), absl::MakeSpan(values));
+  DecodeChunk(*CheckChunk(TwoFrames(0, {1, 2, 3, 4, 5}, 2, {10}), 5), absl::MakeSpan(values));
   EXPECT_THAT(values, ElementsAre(1, 2, 13, 4, 5));
+}
+
+TEST(EncodedChunkDeathTest, AChunkDecodesIntoWhatItWasCheckedFor) {
+  const CheckedChunk chunk = *CheckChunk(TwoFrames(0, {1, 2}, 1, {3}), 3);
+  std::vector<float> shorter(2);
+  EXPECT_DEATH(DecodeChunk(chunk, absl::MakeSpan(shorter)), "invariant broken");
+  EXPECT_DEATH(DecodeAddChunk(chunk, absl::MakeSpan(shorter)), "invariant broken");
 }
 
 TEST(EncodedChunkTest, RefusesWhatDoesNotFit) {
   EncodedChunk bad_second = TwoFrames(0, {1, 2}, 1, {3, 4});
-  EXPECT_THAT(std::string(CheckChunk(bad_second, 2).message()), HasSubstr("frame 1: expected frames of fp32 inside"));
+  EXPECT_THAT(std::string(CheckChunk(bad_second, 2).status().message()),
+              HasSubstr("frame 1: expected frames of fp32 inside"));
   EncodedChunk lying_size = TwoFrames(0, {1, 2}, 0, {3, 4});
   lying_size.frames[0].size_bytes = 7;
-  EXPECT_THAT(std::string(CheckChunk(lying_size, 2).message()),
+  EXPECT_THAT(std::string(CheckChunk(lying_size, 2).status().message()),
               HasSubstr("frame 0: expected 7 bytes as the header says, got 8"));
   EncodedChunk missing_frame = TwoFrames(0, {1, 2}, 0, {3, 4});
   missing_frame.payload.pop_back();
-  EXPECT_THAT(std::string(CheckChunk(missing_frame, 2).message()), HasSubstr("expected 2 frames"));
+  EXPECT_THAT(std::string(CheckChunk(missing_frame, 2).status().message()), HasSubstr("expected 2 frames"));
   EncodedChunk unknown_codec = TwoFrames(0, {1, 2}, 0, {3, 4});
   unknown_codec.frames[0].codec = static_cast<CodecId>(200);
-  EXPECT_THAT(std::string(CheckChunk(unknown_codec, 2).message()), HasSubstr("got number 200"));
+  EXPECT_THAT(std::string(CheckChunk(unknown_codec, 2).status().message()), HasSubstr("got number 200"));
 }
 
 }  // namespace

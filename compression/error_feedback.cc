@@ -28,7 +28,7 @@ void AddResidual(absl::Span<const float> residual, absl::Span<float> values) {
   AddBytesInto(values, {reinterpret_cast<const uint8_t*>(residual.data()), residual.size() * sizeof(float)});
 }
 
-void KeepDropped(const EncodedChunk& encoded, absl::Span<const float> values, float factor,
+void KeepDropped(const CheckedChunk& encoded, absl::Span<const float> values, float factor,
                  absl::Span<float> residual) {
   BANYAN_CHECK(values.size() == residual.size());
   DecodeChunk(encoded, residual);

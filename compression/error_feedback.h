@@ -15,7 +15,7 @@ void AddResidual(absl::Span<const float> residual, absl::Span<float> values);
 // residual[i] = factor * (values[i] - what `encoded` says there). What is no finite number drops out: one infinite
 // gradient would otherwise come back in every round. REQUIRES: `encoded` was made from `values`; equal lengths, no
 // overlap.
-void KeepDropped(const EncodedChunk& encoded, absl::Span<const float> values, float factor, absl::Span<float> residual);
+void KeepDropped(const CheckedChunk& encoded, absl::Span<const float> values, float factor, absl::Span<float> residual);
 
 }  // namespace banyan
 

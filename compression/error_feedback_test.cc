@@ -17,7 +17,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(ErrorFeedbackTest, TheResidualIsWhatTheEncodingDropped) {
   const Buffer values = Buffer::CopyOf({1.0f, -8.0f, 2.0f, 0.5f});
-  const EncodedChunk encoded = EncodeChunk({.codec = CodecId::kTopK, .ratio = 0.25}, values, 1);
+  const CheckedChunk encoded = EncodeChunk({.codec = CodecId::kTopK, .ratio = 0.25}, values, 1);
   std::vector<float> residual(4, 99.0f);
   KeepDropped(encoded, values.floats(), 1, absl::MakeSpan(residual));
   EXPECT_EQ(residual, (std::vector<float>{1.0f, 0.0f, 2.0f, 0.5f}));
@@ -27,7 +27,7 @@ TEST(ErrorFeedbackTest, TheResidualIsWhatTheEncodingDropped) {
 
 TEST(ErrorFeedbackTest, WhatIsNotFiniteIsForgotten) {
   const Buffer values = Buffer::CopyOf({1e30f, kInfinity, std::nanf(""), -kInfinity});
-  const EncodedChunk encoded = EncodeChunk({.codec = CodecId::kFp16}, values, 1);
+  const CheckedChunk encoded = EncodeChunk({.codec = CodecId::kFp16}, values, 1);
   std::vector<float> residual(4, 99.0f);
   KeepDropped(encoded, values.floats(), 1, absl::MakeSpan(residual));
   EXPECT_EQ(residual, std::vector<float>(4, 0.0f));
@@ -43,7 +43,7 @@ TEST(ErrorFeedbackTest, NothingIsLost) {
       Buffer values = Buffer::CopyOf(GaussianSamples(kElements, round));
       for (int i = 0; i < kElements; ++i) pushed[i] += values.floats()[i];
       AddResidual(residual, values.mutable_floats());
-      const EncodedChunk encoded = EncodeChunk({.codec = codec, .ratio = 0.1, .seed = round}, values, 1);
+      const CheckedChunk encoded = EncodeChunk({.codec = codec, .ratio = 0.1, .seed = round}, values, 1);
       KeepDropped(encoded, values.floats(), 1, absl::MakeSpan(residual));
       std::vector<float> decoded(kElements);
       DecodeChunk(encoded, absl::MakeSpan(decoded));

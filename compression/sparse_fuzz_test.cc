@@ -26,7 +26,7 @@ std::vector<Sample> Samples() {
       for (double ratio : {0.001, 0.02, 0.2, 0.6, 1.0}) {
         for (int length : {1, 5, 64, 300}) {
           const Encoding encoding = {.codec = codec, .ratio = ratio, .value_codec = value_codec, .seed = 1};
-          const EncodedChunk chunk = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(length, 1)), 1);
+          const EncodedChunk chunk = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(length, 1)), 1).encoded();
           const absl::Span<const uint8_t> bytes = chunk.payload[0].bytes();
           samples.push_back({chunk.frames[0], std::vector<uint8_t>(bytes.begin(), bytes.end())});
         }

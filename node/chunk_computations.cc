@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
-#include "absl/types/span.h"
 #include "compression/error_feedback.h"
 #include "compression/netsense_encoding.h"
 #include "compression/prune.h"
@@ -15,22 +13,23 @@ namespace banyan {
 namespace {
 
 constexpr int64_t kBytesPerElement = sizeof(float);
-// How often error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded and
+// Times that error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded and
 // subtracted.
 constexpr int64_t kFeedbackPasses = 8;
-// How often pruning reads or writes as much: the sum copied, the weights searched for their threshold (a sample, or
+// Times that pruning reads or writes as much: the sum copied, the weights searched for their threshold (a sample, or
 // once for each second bit from a cache), weights read and gradients written.
 constexpr int64_t kPruningPasses = 8;
 
-// Whether the frame's own memory can serve as the chunk's values.
-bool IsPlainArray(const EncodedChunk& chunk, int64_t elements) {
-  return chunk.frames.size() == 1 && chunk.frames[0].codec == CodecId::kFp32 && chunk.frames[0].elements == elements &&
-         reinterpret_cast<uintptr_t>(chunk.payload[0].data()) % alignof(float) == 0;
+// True if the frame's own memory can serve as the chunk's values.
+bool IsPlainArray(const CheckedChunk& chunk) {
+  const std::vector<FrameHeader>& frames = chunk.encoded().frames;
+  return frames.size() == 1 && frames[0].codec == CodecId::kFp32 && frames[0].elements == chunk.elements() &&
+         reinterpret_cast<uintptr_t>(chunk.encoded().payload[0].data()) % alignof(float) == 0;
 }
 
 }  // namespace
 
-AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<EncodedChunk> inputs,
+AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs,
                                  int64_t elements)
     : accumulator_(std::move(accumulator)),
       is_fresh_(accumulator_is_fresh || accumulator_.empty()),
@@ -38,9 +37,9 @@ AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, 
       elements_(elements) {
   BANYAN_CHECK(accumulator_.empty() || accumulator_.elements() == elements);
   bool overwrites = is_fresh_;
-  for (const EncodedChunk& input : inputs_) {
+  for (const CheckedChunk& input : inputs_) {
     if (input.empty()) continue;
-    size_bytes_ += PayloadBytes(input.payload) + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
+    size_bytes_ += input.payload_bytes() + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
     overwrites = false;
   }
   if (overwrites) size_bytes_ += elements_ * kBytesPerElement;
@@ -48,26 +47,17 @@ AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, 
 
 void AccumulateChunk::Run() {
   if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_);
-  for (size_t i = 0; i < inputs_.size(); ++i) Add(i);
+  for (const CheckedChunk& input : inputs_) {
+    if (input.empty()) continue;
+    if (is_fresh_) {
+      DecodeChunk(input, accumulator_.mutable_floats());
+    } else {
+      DecodeAddChunk(input, accumulator_.mutable_floats());
+    }
+    is_fresh_ = false;
+  }
   // No input to replace what lay there: decoding the chunk that says nothing gives zeros.
-  if (is_fresh_) DecodeChunk(EncodedChunk(), accumulator_.mutable_floats());
-}
-
-void AccumulateChunk::Add(size_t index) {
-  const EncodedChunk& input = inputs_[index];
-  absl::Status status = CheckChunk(input, elements_);
-  if (!status.ok()) {
-    bad_inputs_.push_back(index);
-    if (status_.ok()) status_ = absl::Status(status.code(), absl::StrCat("input ", index, ": ", status.message()));
-    return;
-  }
-  if (input.empty()) return;
-  if (is_fresh_) {
-    DecodeChunk(input, accumulator_.mutable_floats());
-  } else {
-    DecodeAddChunk(input, accumulator_.mutable_floats());
-  }
-  is_fresh_ = false;
+  if (is_fresh_) DecodeChunk(CheckedChunk(), accumulator_.mutable_floats());
 }
 
 CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)
@@ -106,67 +96,61 @@ int64_t CompressChunk::size_bytes() const {
   return sum_.size_bytes() * passes;
 }
 
-FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
-                         Coding coding)
+FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding)
     : sum_(std::move(sum)),
       weight_(weight),
-      config_(config),
-      values_(std::move(values)),
-      slices_(std::move(slices)),
+      divides_(op != AggregationOp::kSum && weight > 0),
       coding_(std::move(coding)) {}
 
 void FinishChunk::Run() {
   const bool has_residual = !coding_.residual.empty() && weight_ > 0;
-  const bool is_optimizer = weight_ > 0 && IsOptimizer(config_.op);
-  const float mean_of = weight_ > 0 && config_.op == AggregationOp::kMean ? static_cast<float>(weight_) : 1.0f;
-  if (has_residual && !is_optimizer) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
-  if (mean_of != 1) Scale(sum_.mutable_floats(), 1.0f / mean_of);
-  if (is_optimizer) {
-    ApplyOptimizer(config_, sum_.floats(), weight_, values_.floats(), slices_, sum_.mutable_floats());
-    if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
-  }
+  const float divisor = divides_ ? static_cast<float>(weight_) : 1.0f;
+  if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
+  if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
   result_ = EncodeChunk(Quantized(coding_.encoding, sum_.floats()), sum_, weight_);
-  if (has_residual) KeepDropped(result_, sum_.floats(), mean_of, coding_.residual.mutable_floats());
+  if (has_residual) KeepDropped(result_, sum_.floats(), divisor, coding_.residual.mutable_floats());
 }
 
 int64_t FinishChunk::size_bytes() const {
   const bool is_lossy = coding_.encoding.codec != CodecId::kFp32;
   const int64_t coding_bytes = is_lossy ? sum_.size_bytes() * (coding_.residual.empty() ? 1 : kFeedbackPasses) : 0;
-  if (weight_ == 0 || config_.op == AggregationOp::kSum) return coding_bytes;
-  const int64_t read_and_written =
-      sum_.size_bytes() + slices_.first_moment.size_bytes() + slices_.second_moment.size_bytes();
-  return coding_bytes + 2 * read_and_written + (config_.weight_decay != 0 ? values_.size_bytes() : 0);
+  return coding_bytes + (divides_ ? 2 * sum_.size_bytes() : 0);
 }
 
-ReadResult::ReadResult(EncodedChunk result, int64_t elements, Buffer replica)
-    : result_(std::move(result)), elements_(elements), replica_(std::move(replica)) {
-  BANYAN_CHECK(replica_.empty() || replica_.elements() == elements);
+ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer)
+    : result_(std::move(result)), optimizer_(std::move(optimizer)) {
+  BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == result_.elements());
 }
 
 void ReadResult::Run() {
-  status_ = CheckChunk(result_, elements_);
-  if (!status_.ok()) return;
-  values_ = replica_.empty() ? Decoded() : AddedToReplica();
+  values_ = optimizer_.has_value() ? Stepped() : Decoded();
   hash_ = XXH3_64bits(values_.data(), values_.size_bytes());
 }
 
 int64_t ReadResult::size_bytes() const {
-  const int64_t values_bytes = elements_ * kBytesPerElement;
-  if (!replica_.empty()) return PayloadBytes(result_.payload) + 4 * values_bytes;
-  if (CheckChunk(result_, elements_).ok() && IsPlainArray(result_, elements_)) return values_bytes;
-  return PayloadBytes(result_.payload) + 2 * values_bytes;
+  const int64_t values_bytes = result_.elements() * kBytesPerElement;
+  if (optimizer_.has_value()) {
+    const OptimizerSlices& slices = optimizer_->slices;
+    const int64_t stepped_bytes =
+        2 * values_bytes + slices.first_moment.size_bytes() + slices.second_moment.size_bytes();
+    return result_.payload_bytes() + 2 * values_bytes + 2 * stepped_bytes;
+  }
+  if (IsPlainArray(result_)) return values_bytes;
+  return result_.payload_bytes() + 2 * values_bytes;
 }
 
 Buffer ReadResult::Decoded() const {
-  if (IsPlainArray(result_, elements_)) return result_.payload[0].AsFloats();
-  Buffer values = Buffer::Allocate(elements_);
+  if (IsPlainArray(result_)) return result_.encoded().payload[0].AsFloats();
+  Buffer values = Buffer::Allocate(result_.elements());
   DecodeChunk(result_, values.mutable_floats());
   return values;
 }
 
-Buffer ReadResult::AddedToReplica() {
-  DecodeAddChunk(result_, replica_.mutable_floats());
-  return Buffer::CopyOf(replica_.floats());
+Buffer ReadResult::Stepped() {
+  Buffer values = Buffer::AllocateForOverwrite(result_.elements());
+  DecodeChunk(result_, values.mutable_floats());
+  MakeStep(*optimizer_, values.mutable_floats());
+  return values;
 }
 
 }  // namespace banyan

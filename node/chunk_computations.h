@@ -1,15 +1,14 @@
-// The work on one chunk that NodeCore gives to the compute pool: add up what came in, finish the sum at the root, read
-// the result. Each object holds shares of the buffers that it works on and touches nothing else; see core/computation.h
-// for who owns it when.
+// The work on one chunk that NodeCore gives to the compute pool: adding up what came in, encoding the sum for the
+// parent, finishing it at the root, reading the result. Each object holds shares of the buffers that it works on and
+// touches nothing else; see core/computation.h for who owns it when.
 #ifndef BANYAN_NODE_CHUNK_COMPUTATIONS_H_
 #define BANYAN_NODE_CHUNK_COMPUTATIONS_H_
 
-#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "compression/encoded_chunk.h"
 #include "compression/encoding.h"
 #include "core/buffer.h"
@@ -23,31 +22,23 @@ namespace banyan {
 // (EncodeChunk with kFp32 shares their memory). One AccumulateChunk at a time works on an accumulator.
 class AccumulateChunk : public Computation {
  public:
-  // A fresh accumulator's contents count for nothing: the first good input replaces them, without one they become
-  // zeros. An empty `accumulator` is fresh and Run() makes the memory. Empty inputs are good and add nothing. REQUIRES:
-  // the accumulator holds `elements` floats that no input shares, or is empty.
-  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<EncodedChunk> inputs, int64_t elements);
+  // A fresh accumulator's contents count for nothing: the first input replaces them, without one they become zeros. An
+  // empty `accumulator` is fresh and Run() makes the memory. Empty inputs add nothing. REQUIRES: the accumulator holds
+  // `elements` floats that no input shares, or is empty; each input that is not empty is of `elements`.
+  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs, int64_t elements);
 
   void Run() override;
   int64_t size_bytes() const override { return size_bytes_; }
 
-  // After Run(): all inputs that decode are in the accumulator, wholly; those that do not have left no trace in it.
-  const absl::Status& status() const { return status_; }  // the first bad input's error
-  const std::vector<size_t>& bad_inputs() const { return bad_inputs_; }
+  // After Run().
   const Buffer& accumulator() const { return accumulator_; }
-  // The inputs in their order, for whoever keeps or releases them.
-  std::vector<EncodedChunk> TakeInputs() { return std::move(inputs_); }
 
  private:
-  void Add(size_t index);
-
   Buffer accumulator_;
   bool is_fresh_;
-  std::vector<EncodedChunk> inputs_;
+  std::vector<CheckedChunk> inputs_;
   int64_t elements_;
   int64_t size_bytes_ = 0;
-  absl::Status status_;
-  std::vector<size_t> bad_inputs_;
 };
 
 // On an inner node or a leaf: encodes the sum for the parent, after the steps that netsense_encoding.h has. With error
@@ -63,7 +54,7 @@ class CompressChunk : public Computation {
   int64_t size_bytes() const override;
 
   // After Run().
-  const EncodedChunk& encoded() const { return encoded_; }
+  const CheckedChunk& encoded() const { return encoded_; }
 
  private:
   // The sum without the gradients of the smallest weights.
@@ -74,69 +65,63 @@ class CompressChunk : public Computation {
   Encoding encoding_;
   Buffer residual_;
   Buffer weights_;
-  EncodedChunk encoded_;
+  CheckedChunk encoded_;
 };
 
-// At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once.
+// At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once. The
+// result is the sum, or the mean for every other op: members step their optimizers themselves.
 class FinishChunk : public Computation {
  public:
-  // What a lossy encoding of the result needs.
+  // How the result is to be encoded.
   struct Coding {
     Encoding encoding;
     Buffer residual;  // the node's of the chunk's range, empty without error feedback
   };
 
-  // `values` are the root's replica and `slices` the optimizer's memory of the chunk's range; both empty for sum and
-  // mean. An optimizer needs `values` with weight decay only. With weight 0 nobody contributed and the sum itself is
-  // the result. A residual is of the sum, or of the update where there is an optimizer: then roots stay where they are.
-  // REQUIRES: until it has finished nothing else writes the values or touches the slices and the residual; afterwards
-  // nothing writes the sum.
-  FinishChunk(Buffer sum, uint32_t weight, AggregationConfig config, Buffer values, OptimizerSlices slices,
-              Coding coding);
+  // With weight 0 nobody contributed and the sum itself is the result. The residual is in units of the sum, so that it
+  // is worth the same wherever it is added later. REQUIRES: until it has finished nothing else touches the residual;
+  // afterwards nothing writes the sum.
+  FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding);
 
   void Run() override;
   int64_t size_bytes() const override;
 
   // After Run(). Its frames share the sum's memory; its weight is the sum's.
-  const EncodedChunk& result() const { return result_; }
+  const CheckedChunk& result() const { return result_; }
 
  private:
   Buffer sum_;
   uint32_t weight_;
-  AggregationConfig config_;
-  Buffer values_;
-  OptimizerSlices slices_;
+  bool divides_;  // by the weight, which gives the mean
   Coding coding_;
-  EncodedChunk result_;
+  CheckedChunk result_;
 };
 
-// At every member, the root included: decodes a result into the numbers that workers get, and hashes them.
+// At every member, the root included: decodes a result, makes the optimizer's step with it where there is an optimizer,
+// and hashes the numbers that workers get: the result, or the new parameters.
 class ReadResult : public Computation {
  public:
-  // `replica` is the member's copy of the chunk's range when the result is an update to add to it, else empty.
-  // REQUIRES: the replica, if any, holds `elements` floats, and nothing else touches them until this has finished.
-  ReadResult(EncodedChunk result, int64_t elements, Buffer replica);
+  // `optimizer` is the member's, for the chunk's range; nullopt where workers get the result itself. REQUIRES: its
+  // buffers hold result.elements() floats, and nothing else touches them until this has finished.
+  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer);
 
   void Run() override;
   int64_t size_bytes() const override;
 
-  // After Run(). On an error there are no values and the replica is as before.
-  const absl::Status& status() const { return status_; }
+  // After Run().
   // float32, and safe to hold and to read while later rounds run: the result's own frame where that is one aligned fp32
-  // frame of the whole chunk, otherwise memory of its own; with a replica always a snapshot of it.
+  // frame of the whole chunk, otherwise memory of its own; with an optimizer a copy of the new parameters.
   const Buffer& values() const { return values_; }
   // XXH3, 64 bits, of the values' bytes.
   uint64_t hash() const { return hash_; }
-  const EncodedChunk& result() const { return result_; }
+  const CheckedChunk& result() const { return result_; }
 
  private:
   Buffer Decoded() const;
-  Buffer AddedToReplica();
+  Buffer Stepped();
 
-  EncodedChunk result_;
-  int64_t elements_;
-  Buffer replica_;
-  absl::Status status_;
+  CheckedChunk result_;
+  std::optional<OptimizerStep> optimizer_;
   Buffer values_;
   uint64_t hash_ = 0;
 };

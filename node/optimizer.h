@@ -1,5 +1,10 @@
-// The server-side optimizers: what a root makes of a sum of gradients when the job lets it train instead of average.
-// The result is the update that every member adds to its values. Pure functions on memory that the caller owns.
+// The server-side optimizers: how every member of a job steps its copy of the parameters along the round's mean
+// gradient. Pure functions on memory that the caller owns.
+//
+// Invariants:
+// - Equal inputs give equal bits on every processor: each operation is one of IEEE 754's, with one rounding, and none
+// is
+//   the C library's. Replicas stay identical although nobody sends parameters.
 #ifndef BANYAN_NODE_OPTIMIZER_H_
 #define BANYAN_NODE_OPTIMIZER_H_
 
@@ -11,25 +16,32 @@
 
 namespace banyan {
 
-// Whether the op is one of the four optimizers: its result is an update, and its root keeps state.
+// True if the op is one of the four optimizers: members keep parameters and the optimizer's memory.
 bool IsOptimizer(AggregationOp op);
 
-// The optimizer's memory for one range of one tensor; a buffer that the op does not need is empty.
+// The optimizer's memory of one range of one tensor; a buffer that the op does not need is empty.
 struct OptimizerSlices {
-  uint64_t step = 0;     // of this update: 1 is the first one
+  uint64_t step = 0;     // number of the step to be made; the first is 1
   Buffer first_moment;   // momentum and nesterov: the velocity; adam: m
   Buffer second_moment;  // adam: v
 };
 
-// Turns sum[i] into update[i] for one range of a tensor. With g = sum / weight + weight_decay * values:
-//   sgd       update = -rate * g
-//   momentum  v = momentum * v + g, update = -rate * v
-//   nesterov  v = momentum * v + g, update = -rate * (g + momentum * v)   (Sutskever et al. 2013, in the gradient's
-//   place) adam      Kingma and Ba 2015, Algorithm 1, bias-corrected by slices.step
-// REQUIRES: IsOptimizer(config.op), weight > 0, all spans and slices equally long, except that `values` may be empty
-// without weight decay. `update` may be the memory of `sum`; otherwise nothing overlaps.
-void ApplyOptimizer(const AggregationConfig& config, absl::Span<const float> sum, uint32_t weight,
-                    absl::Span<const float> values, OptimizerSlices slices, absl::Span<float> update);
+// One step of one range of one tensor, before it is made.
+struct OptimizerStep {
+  AggregationConfig config;
+  Buffer parameters;  // of this member
+  OptimizerSlices slices;
+};
+
+// Makes `step` along `gradient`, the mean over all workers. Afterwards `gradient` holds a copy of the new parameters.
+// With g = gradient + weight_decay * parameters the parameters grow by:
+//   sgd       -rate * g
+//   momentum  v = momentum * v + g, -rate * v
+//   nesterov  v = momentum * v + g, -rate * (g + momentum * v)   (Sutskever et al. 2013, in the gradient's place)
+//   adam      Kingma and Ba 2015, Algorithm 1, bias-corrected by slices.step
+// REQUIRES: IsOptimizer(step.config.op); the parameters and the slices that the op needs are as long as `gradient`;
+// slices.step > 0; nothing overlaps.
+void MakeStep(OptimizerStep& step, absl::Span<float> gradient);
 
 }  // namespace banyan
 

@@ -1,12 +1,12 @@
-// What a root's optimizer remembers of one tensor: velocities or moments and the number of steps, for those ranges of
-// elements whose chunks end here. Indexed by element, so that it can move with them. Thread-compatible; owned by
-// NodeCore.
+// An optimizer's memory of one tensor at one member: velocities or moments of every element, and how many steps were
+// made. Indexed by element, so that chunks and trees may differ from round to round. Thread-compatible; owned by
+// RoundEngine.
 #ifndef BANYAN_NODE_OPTIMIZER_STATE_H_
 #define BANYAN_NODE_OPTIMIZER_STATE_H_
 
 #include <cstdint>
-#include <map>
 
+#include "core/buffer.h"
 #include "node/optimizer.h"
 #include "proto/job_config.h"
 
@@ -14,23 +14,24 @@ namespace banyan {
 
 class OptimizerState {
  public:
-  explicit OptimizerState(AggregationOp op) : op_(op) {}
+  // Of a tensor of so many elements. Takes memory with the first step.
+  OptimizerState(AggregationOp op, int64_t elements) : op_(op), elements_(elements) {}
 
-  // Counts one step of the range and returns its memory, zero before the first step. The slices share the state's
-  // memory: the work on one step ends before the next step of the same range begins. REQUIRES: elements > 0; the range
-  // is one that was asked for before or apart from all of those.
-  OptimizerSlices BeginStep(int64_t first_element, int64_t elements);
+  // Returns the memory of a range for the step under way; it is zero before the first step. The slices share this
+  // object's memory. REQUIRES: the range lies within the tensor; each element is asked for once a step.
+  OptimizerSlices Slices(int64_t first_element, int64_t elements);
+  // Counts the step under way. REQUIRES: no computation works on its slices any more.
+  void EndStep() { ++steps_; }
 
-  int64_t size_bytes() const;
+  uint64_t steps() const { return steps_; }
+  int64_t size_bytes() const { return first_moment_.size_bytes() + second_moment_.size_bytes(); }
 
  private:
-  struct Range {
-    int64_t elements;
-    OptimizerSlices slices;
-  };
-
   AggregationOp op_;
-  std::map<int64_t, Range> ranges_;  // by first element
+  int64_t elements_;
+  uint64_t steps_ = 0;  // that were made
+  Buffer first_moment_;
+  Buffer second_moment_;
 };
 
 }  // namespace banyan

@@ -1,11 +1,13 @@
 #include "node/round_engine.h"
 
 #include <algorithm>
-#include <iterator>
+#include <memory>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "node/chunk_computations.h"
 #include "node/chunk_size.h"
 #include "node/rejection_log.h"
 
@@ -33,23 +35,20 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       encodings_(self, config.compression),
       early_(config.early_bytes) {
   // An optimizer's step, or a residual, works on what the step before left.
-  if (HasOptimizer() || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
+  if (IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
   GrowEarlyStore();
 }
 
-bool RoundEngine::HasOptimizer() const {
-  return config_.aggregation.op != AggregationOp::kSum && config_.aggregation.op != AggregationOp::kMean;
-}
-
 RoundEngine::KeyState& RoundEngine::KeyOf(KeyId key) {
-  return keys_.try_emplace(key, config_.aggregation.op).first->second;
+  auto known = keys_.find(key);
+  if (known != keys_.end()) return known->second;
+  TensorMemory memory(config_.aggregation, book_->FindKey(key)->elements);
+  return keys_.emplace(key, KeyState{std::move(memory), {}}).first->second;
 }
 
-RoundEngine::RoundState* RoundEngine::FindRound(KeyId key, Round round) {
+RoundState* RoundEngine::FindRound(KeyId key, Round round) {
   auto known = keys_.find(key);
-  if (known == keys_.end()) return nullptr;
-  auto state = known->second.rounds.find(round);
-  return state == known->second.rounds.end() ? nullptr : &state->second;
+  return known == keys_.end() ? nullptr : known->second.rounds.Find(round);
 }
 
 void RoundEngine::GrowEarlyStore() {
@@ -60,39 +59,35 @@ void RoundEngine::GrowEarlyStore() {
 }
 
 void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribution contribution) {
-  RoundState& state = KeyOf(key).rounds[round];
+  RoundState& state = KeyOf(key).rounds.FindOrAdd(round);
   BANYAN_CHECK(!state.contribution.has_value());
   state.contribution = std::move(contribution);
   listener_->OnPolicyWanted(step, key, round);
   TryOpen(step, key);
 }
 
-RoundEngine::RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
+RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
   std::optional<PolicyBook::Binding> binding = book_->FindBinding(key, round);
   if (!binding.has_value()) {
     listener_->OnPolicyWanted(step, key, round);
     return nullptr;
   }
-  RoundState& state = KeyOf(key).rounds[round];
+  KeyState& of_key = KeyOf(key);
+  RoundState& state = of_key.rounds.FindOrAdd(round);
   if (state.binding.has_value()) return &state;
   state.binding = binding;
-  state.chunks.resize(binding->chunks->ChunksOf(key));
-  state.unread_results = state.chunks.size();
-  for (uint32_t index = 0; index < state.chunks.size(); ++index) {
-    state.chunks[index].tree = binding->chunks->TreeOf(key, ChunkIndex(index));
-    state.chunks[index].range = binding->chunks->RangeOf(key, ChunkIndex(index));
-  }
+  const ReduceHalf::Tools tools{self_, config_.aggregation.op, &encodings_, computations_, this};
+  state.attempt.emplace(book_->FindKey(key), round, *binding, &of_key.memory, tools);
+  BroadcastHalf::Owner* const owner = this;
+  state.results.emplace(key, round, *binding, &of_key.memory, computations_, owner);
   return &state;
 }
 
 void RoundEngine::TryOpen(StepContext& step, KeyId key) {
-  KeyState& state = KeyOf(key);
-  for (auto& [round, waiting] : state.rounds) {
+  KeyRounds& rounds = KeyOf(key).rounds;
+  for (auto& [round, waiting] : rounds.all()) {
     if (waiting.open || !waiting.contribution.has_value()) continue;
-    // Round 0 sets what the later rounds work on, so that none of them runs beside it.
-    const uint64_t in_flight = state.next_complete == Round(0) ? 1 : config_.rounds_in_flight;
-    if (round.value() >= state.next_complete.value() + in_flight) return;
-    if (round.value() > state.next_closed.value() + config_.rounds_in_flight) return;
+    if (!rounds.HasRoomFor(round, config_.rounds_in_flight)) return;
     if (Bound(step, key, round) == nullptr) return;
     Open(step, key, round, waiting);
   }
@@ -101,10 +96,11 @@ void RoundEngine::TryOpen(StepContext& step, KeyId key) {
 void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& state) {
   state.open = true;
   listener_->OnPolicyWanted(step, key, round.Next());
-  KeyState& of_key = KeyOf(key);
-  DropOldRounds(of_key);
-  for (uint32_t index = 0; index < state.chunks.size(); ++index) {
-    ContributeChunk(step, ChunkRef{key, round, ChunkIndex(index)}, state);
+  KeyOf(key).rounds.DropOld();
+  const Contribution& own = *state.contribution;
+  for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
+    if (!AgreesOnKind(step, key, round, state, own.kind, self_)) continue;
+    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), own.values, own.weight);
   }
 }
 
@@ -130,20 +126,15 @@ bool RoundEngine::TakeDenied() {
          }) > 0;
 }
 
-bool RoundEngine::IsTooFar(const KeyState& key, Round round) const {
-  // Whoever is in this round has completed round - rounds_in_flight, which needed what this node contributed to it.
-  return round.value() > key.next_complete.value() + 2 * config_.rounds_in_flight;
-}
-
 Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
   const KeyId key = message.id.key;
   const Round round = message.id.round;
   if (book_->FindKey(key) == nullptr) return KeepEarly(std::move(message), std::move(payload));
-  const KeyState& of_key = KeyOf(key);
+  const KeyRounds& rounds = KeyOf(key).rounds;
   // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
-  if (round < of_key.next_closed) return Verdict::kTaken;
-  if (IsTooFar(of_key, round)) {
-    return Refuse(step, message, absl::StrCat("round ", of_key.next_complete.value(), " is not complete here yet"));
+  if (round < rounds.next_closed()) return Verdict::kTaken;
+  if (rounds.IsTooFar(round, config_.rounds_in_flight)) {
+    return Refuse(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
   }
   RoundState* state = Bound(step, key, round);
   if (state == nullptr) return KeepEarly(std::move(message), std::move(payload));
@@ -162,28 +153,85 @@ std::string RoundEngine::FaultOf(const ChunkMessage& message, const RoundState& 
   if (message.policy != slice.version) {
     return absl::StrCat("policy ", message.policy.value(), " came, expected ", slice.version.value());
   }
-  if (message.id.chunk.value() >= state.chunks.size()) return absl::StrCat("of ", state.chunks.size(), " chunks");
-  const ChunkState& chunk = state.chunks[message.id.chunk.value()];
-  if (message.tree != chunk.tree) {
-    return absl::StrCat("tree ", message.tree.value(), " came, expected ", chunk.tree.value());
+  std::string fault = FaultOfShape(message, *state.attempt);
+  return fault.empty() ? FaultOfSource(message, state) : fault;
+}
+
+std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) {
+  const ChunkIndex chunk = message.id.chunk;
+  if (chunk.value() >= attempt.chunks()) return absl::StrCat("of ", attempt.chunks(), " chunks");
+  if (message.tree != attempt.TreeOf(chunk)) {
+    return absl::StrCat("tree ", message.tree.value(), " came, expected ", attempt.TreeOf(chunk).value());
   }
-  if (message.elements != chunk.range.elements) {
-    return absl::StrCat(message.elements, " elements came, expected ", chunk.range.elements);
+  if (message.elements != attempt.RangeOf(chunk).elements) {
+    return absl::StrCat(message.elements, " elements came, expected ", attempt.RangeOf(chunk).elements);
   }
   if ((message.weight == 0) != message.frames.empty()) {
     return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
   }
-  const TreeSlice& tree = TreeOf(state, chunk);
+  return "";
+}
+
+std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundState& state) {
   const NodeId source = message.route.source();
-  for (const NeighbourSlice& neighbour : slice.neighbours) {
+  for (const NeighbourSlice& neighbour : state.binding->slice->neighbours) {
     if (neighbour.node == source && neighbour.incarnation != message.source_incarnation) {
       return "its source has been started again since";
     }
   }
-  if (message.id.half == Half::kBroadcast) return tree.broadcast_parent == source ? "" : "its source is not the parent";
-  return std::binary_search(tree.reduce_children.begin(), tree.reduce_children.end(), source)
+  const TreeSlice& place = state.attempt->PlaceOf(message.id.chunk);
+  if (message.id.half == Half::kBroadcast) {
+    return place.broadcast_parent == source ? "" : "its source is not the parent";
+  }
+  return std::binary_search(place.reduce_children.begin(), place.reduce_children.end(), source)
              ? ""
              : "its source is not a child";
+}
+
+bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind,
+                               NodeId said_by) {
+  if (!state.kind.has_value()) state.kind = kind;
+  if (*state.kind == kind) return true;
+  listener_->OnRoundBroken(step, key, round,
+                           absl::StrCat("members disagree: a ", NameOf(*state.kind), " for one, a ", NameOf(kind),
+                                        " for ", network_->NameOf(said_by)));
+  return false;
+}
+
+Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload) {
+  ReduceHalf& attempt = *state.attempt;
+  const ChunkIndex chunk = message.id.chunk;
+  const NodeId source = message.route.source();
+  if (attempt.HasCounted(chunk, source)) return Verdict::kTaken;
+  // What cannot be decoded must not be counted: the sum would miss it and nobody would know.
+  absl::StatusOr<CheckedChunk> input =
+      CheckChunk({std::move(message.frames), std::move(payload), message.weight}, attempt.RangeOf(chunk).elements);
+  if (!input.ok()) return Refuse(step, message, std::string(input.status().message()));
+  if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
+  attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input));
+  return Verdict::kTaken;
+}
+
+Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload) {
+  const ChunkIndex chunk = message.id.chunk;
+  const ReduceHalf::State stands = state.attempt->StateOf(chunk);
+  if (stands == ReduceHalf::State::kDone) return Verdict::kTaken;
+  if (stands != ReduceHalf::State::kPassedUp) {
+    return Refuse(step, message, "a result came before this node's contribution had left");
+  }
+  if (message.kind != state.kind || message.frames.empty()) {
+    return Refuse(step, message, "a result of another kind of round, or none at all");
+  }
+  absl::StatusOr<CheckedChunk> result = CheckChunk({std::move(message.frames), std::move(payload), message.weight},
+                                                   state.attempt->RangeOf(chunk).elements);
+  if (!result.ok()) return Refuse(step, message, std::string(result.status().message()));
+  TakeResult(step, state, chunk, *std::move(result));
+  return Verdict::kTaken;
+}
+
+void RoundEngine::TakeResult(StepContext& step, RoundState& state, ChunkIndex chunk, CheckedChunk result) {
+  state.attempt->OnResult(chunk);
+  state.results->Take(step, *state.kind, chunk, state.attempt->PlaceOf(chunk).broadcast_children, std::move(result));
 }
 
 void RoundEngine::OnBookChanged(StepContext& step) {
@@ -199,7 +247,8 @@ void RoundEngine::TakeEarly(StepContext& step) {
   for (const auto& [key, round] : early_.Rounds()) {
     if (book_->FindKey(key) == nullptr) continue;
     // The key is known only now: what claims to be of an impossible round is for OnChunk to refuse.
-    if (!IsTooFar(KeyOf(key), round) && Bound(step, key, round) == nullptr) continue;
+    const bool is_possible = !KeyOf(key).rounds.IsTooFar(round, config_.rounds_in_flight);
+    if (is_possible && Bound(step, key, round) == nullptr) continue;
     for (EarlyStore::Chunk& chunk : early_.Take(key, round)) {
       OnChunk(step, std::move(chunk.message), std::move(chunk.payload));
     }
@@ -208,49 +257,25 @@ void RoundEngine::TakeEarly(StepContext& step) {
   if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
 }
 
-void RoundEngine::DropOldRounds(KeyState& key) {
-  while (!key.rounds.empty() && key.rounds.begin()->first < key.next_closed) {
-    auto next = std::next(key.rounds.begin());
-    if (next == key.rounds.end() || !next->second.open) return;
-    key.rounds.erase(key.rounds.begin());
-  }
-}
-
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
-  RoundState* state = FindRound(key, round);
+  const RoundState* state = FindRound(key, round);
   if (state == nullptr || !state->complete) return;
-  state->closed_everywhere = true;
-  state->contribution.reset();
-  for (ChunkState& chunk : state->chunks) chunk.result = EncodedChunk();
-  KeyState& of_key = KeyOf(key);
-  // A later round may close before an earlier one, whose chunks are still wanted.
-  for (auto next = of_key.rounds.find(of_key.next_closed);
-       next != of_key.rounds.end() && next->second.closed_everywhere; next = of_key.rounds.find(of_key.next_closed)) {
-    book_->Forget(key, of_key.next_closed);
-    of_key.next_closed = of_key.next_closed.Next();
-  }
-  DropOldRounds(of_key);
+  KeyRounds& rounds = KeyOf(key).rounds;
+  const std::optional<Round> last_closed = rounds.Close(round);
+  if (last_closed.has_value()) book_->Forget(key, *last_closed);
+  rounds.DropOld();
   TryOpen(step, key);
 }
 
 bool RoundEngine::IsIdle() const {
-  for (const auto& [key, of_key] : keys_) {
-    for (const auto& [round, state] : of_key.rounds) {
-      if ((state.open || state.contribution.has_value()) && !state.closed_everywhere) return false;
-    }
-  }
-  return true;
+  return std::all_of(keys_.begin(), keys_.end(), [](const auto& key) { return key.second.rounds.IsIdle(); });
 }
 
-void RoundEngine::Replay(KeyId key, Round round,
-                         const std::function<void(int64_t first_element, const Buffer& values)>& sink) const {
+void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink) const {
   auto known = keys_.find(key);
   if (known == keys_.end()) return;
-  auto state = known->second.rounds.find(round);
-  if (state == known->second.rounds.end()) return;
-  for (const ChunkState& chunk : state->second.chunks) {
-    if (!chunk.values.empty()) sink(chunk.range.first_element, chunk.values);
-  }
+  const RoundState* state = known->second.rounds.Find(round);
+  if (state != nullptr && state->results.has_value()) state->results->Replay(sink);
 }
 
 void RoundEngine::Clear() {
@@ -259,38 +284,104 @@ void RoundEngine::Clear() {
   denied_.clear();
 }
 
-void RoundEngine::SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,
-                         const EncodedChunk& encoded) {
-  const ChunkState& chunk = state.chunks[ref.chunk.value()];
+void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) {
+  const KeySlice& row = *book_->FindKey(key);
+  TensorMemory& memory = KeyOf(key).memory;
+  BANYAN_CHECK(weights.elements() == row.elements);
+  if (memory.has_optimizer() || !encodings_.Prunes(row)) return;
+  // They count from now on; the worker's memory goes back once they are copied.
+  memory.SetWeights(weights);
+  const void* registered = weights.data();
+  std::vector<CheckedChunk> inputs = {EncodeChunk({.codec = CodecId::kFp32}, weights, 1)};
+  auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), row.elements);
+  computations_->Start<AccumulateChunk>(step, std::move(work),
+                                        [this, key, registered](StepContext&, AccumulateChunk& done) {
+                                          KeyOf(key).memory.MoveWeights(registered, done.accumulator());
+                                        });
+}
+
+void RoundEngine::CountLate(StepContext& step, KeyId key, Round round, const std::string& what) {
+  step.rejections.Reject("late computation",
+                         absl::StrCat("key ", key.value(), " round ", round.value(), ": ", what, " is gone"),
+                         step.actions);
+}
+
+ReduceHalf* RoundEngine::FindReduceHalf(StepContext& step, const AttemptId& id) {
+  RoundState* state = FindRound(id.key, id.round);
+  const bool is_current = state != nullptr && state->attempt.has_value() && state->binding->attempt == id.attempt;
+  if (is_current) return &*state->attempt;
+  CountLate(step, id.key, id.round, absl::StrCat("attempt ", id.attempt.value()));
+  return nullptr;
+}
+
+BroadcastHalf* RoundEngine::FindBroadcastHalf(StepContext& step, KeyId key, Round round) {
+  RoundState* state = FindRound(key, round);
+  if (state != nullptr && state->results.has_value()) return &*state->results;
+  CountLate(step, key, round, "the round");
+  return nullptr;
+}
+
+void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent,
+                        const CheckedChunk& sum, double result_ratio) {
+  ChunkMessage message = MessageTo(parent, id.key, id.round, chunk, Half::kReduce, sum);
+  message.result_ratio = result_ratio;
+  network_->SendChunk(step, std::move(message), sum.encoded().payload);
+}
+
+void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) {
+  TakeResult(step, *FindRound(id.key, id.round), chunk, std::move(result));
+}
+
+void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) {
+  listener_->OnRoundBroken(step, id.key, id.round, reason);
+}
+
+void RoundEngine::OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
+                              const CheckedChunk& result) {
+  network_->SendChunk(step, MessageTo(child, key, round, chunk, Half::kBroadcast, result), result.encoded().payload);
+}
+
+void RoundEngine::OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
+  listener_->OnValues(step, key, round, first_element, values);
+}
+
+void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {
+  KeyOf(key).rounds.Complete(round);
+  listener_->OnRoundComplete(step, key, round, hash);
+  TryOpen(step, key);
+}
+
+ChunkMessage RoundEngine::MessageTo(NodeId destination, KeyId key, Round round, ChunkIndex chunk, Half half,
+                                    const CheckedChunk& encoded) const {
+  const RoundState& state = *keys_.at(key).rounds.Find(round);
+  const PolicySlice& slice = *state.binding->slice;
   ChunkMessage message;
-  message.id = {state.binding->slice->epoch, state.binding->attempt, ref.round, ref.key, ref.chunk, half};
-  message.policy = state.binding->slice->version;
-  message.tree = chunk.tree;
+  message.id = {slice.epoch, state.binding->attempt, round, key, chunk, half};
+  message.policy = slice.version;
+  message.tree = state.attempt->TreeOf(chunk);
   message.kind = state.contribution->kind;
   message.source_incarnation = incarnation_;
-  message.route.path = PolicyBook::PathTo(*state.binding->slice, self_, destination);
-  message.weight = encoded.weight;
+  message.route.path = PolicyBook::PathTo(slice, self_, destination);
+  message.weight = encoded.weight();
   message.priority = state.contribution->priority;
-  message.elements = chunk.range.elements;
-  message.place = state.binding->chunks->PlaceOf(ref.key, ref.chunk);
-  message.frames = encoded.frames;
-  if (half == Half::kReduce) message.result_ratio = ResultRatio(ref, state);
-  network_->SendChunk(step, std::move(message), encoded.payload);
+  message.elements = state.attempt->RangeOf(chunk).elements;
+  message.place = state.binding->chunks->PlaceOf(key, chunk);
+  message.frames = encoded.encoded().frames;
+  return message;
 }
 
 std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
   uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, residuals = 0, weights = 0, optimizers = 0;
   for (const auto& [key, of_key] : keys_) {
-    replicas += of_key.replica.size_bytes();
-    residuals += of_key.residual.size_bytes();
-    weights += of_key.weights.size_bytes();
-    optimizers += of_key.optimizer.size_bytes();
-    for (const auto& [round, state] : of_key.rounds) {
+    const TensorMemory::Sizes sizes = of_key.memory.sizes();
+    replicas += sizes.replica_bytes;
+    residuals += sizes.residual_bytes;
+    weights += sizes.weights_bytes;
+    optimizers += sizes.optimizer_bytes;
+    for (const auto& [round, state] : of_key.rounds.all()) {
       if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
-      for (const ChunkState& chunk : state.chunks) {
-        sums += chunk.sum.size_bytes();
-        results += std::max(PayloadBytes(chunk.result.payload), chunk.values.size_bytes());
-      }
+      if (state.attempt.has_value()) sums += state.attempt->sum_bytes();
+      if (state.results.has_value()) results += state.results->size_bytes();
     }
   }
   return {{"contributions", contributions},

@@ -1,16 +1,18 @@
-// The rounds of every key at one node: sums contributions on their way up the reduce halves, makes the result where
-// this node is the root, and hands results down the broadcast halves (design, section 5).
+// The rounds of every key at one node: which are open, under which policy, and what comes early or late. Each bound
+// round has a ReduceHalf (the way up, one for each attempt) and a BroadcastHalf (the way down); this joins them with
+// the neighbours. Thread-compatible; owned by NodeCore, which outlives it as its listener.
 //
-// A round is *open* here once its policy is known, this node's contribution is there, and earlier rounds leave room
-// (rounds_in_flight). Children may be ahead: their chunks are summed as soon as the policy is known, and kept within a
-// bound before. Thread-compatible; owned by NodeCore, which outlives it as its listener.
+// Invariants:
+// - A round is *open* here once its policy is known, this node's contribution is there, and earlier rounds leave room
+//   (rounds_in_flight).
+// - Children may be ahead: their chunks are summed once the policy is known, and kept within a bound before.
+// - What outlives an attempt (contribution, results) is in RoundState, what outlives a round in TensorMemory, and what
+//   belongs to an attempt in its ReduceHalf, alone.
 #ifndef BANYAN_NODE_ROUND_ENGINE_H_
 #define BANYAN_NODE_ROUND_ENGINE_H_
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,39 +20,31 @@
 #include <vector>
 
 #include "compression/encoded_chunk.h"
-#include "core/computation.h"
 #include "core/ids.h"
-#include "node/chunk_computations.h"
-#include "node/chunk_state.h"
+#include "node/broadcast_half.h"
 #include "node/computation_table.h"
 #include "node/early_store.h"
 #include "node/encoding_chooser.h"
-#include "node/optimizer_state.h"
+#include "node/key_rounds.h"
 #include "node/peer_network.h"
 #include "node/policy_book.h"
+#include "node/reduce_half.h"
 #include "node/step_context.h"
+#include "node/tensor_memory.h"
 #include "proto/job_config.h"
 
 namespace banyan {
 
-// What this node puts into a round: the sum of its workers, or nothing.
-struct Contribution {
-  RoundKind kind = RoundKind::kAggregate;
-  Buffer values;        // the whole tensor; empty when this node has nothing to say
-  uint32_t weight = 0;  // workers in it
-  int32_t priority = 0;
-};
-
-class RoundEngine {
+class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
  public:
   class Listener {
    public:
     virtual ~Listener() = default;
-    // A part of the round's result, decoded.
+    // A part of the values that workers get is there.
     virtual void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) = 0;
     // All parts were given; `hash` is over the whole result and the same on every member.
     virtual void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) = 0;
-    // Which policy governs this round? Asked again freely; AddBinding and TryOpen follow.
+    // The round's policy is needed, and may have been asked for before; AddBinding and OnBookChanged follow.
     virtual void OnPolicyWanted(StepContext& step, KeyId key, Round round) = 0;
     // Members disagree, or broke a rule, so that the round can never finish.
     virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) = 0;
@@ -58,6 +52,8 @@ class RoundEngine {
 
   RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book, PeerNetwork* network,
               ComputationTable* computations, Listener* listener);
+  RoundEngine(const RoundEngine&) = delete;
+  RoundEngine& operator=(const RoundEngine&) = delete;
 
   // REQUIRES: the key is in the book and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
@@ -65,102 +61,65 @@ class RoundEngine {
   // New keys or bindings are in the book: opens what waited for them and takes early chunks up.
   void OnBookChanged(StepContext& step);
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
-  // The key's weights as they are now, for what is pruned by them from here on; forgotten where nothing is, or where
-  // the node has them itself. REQUIRES: the key is in the book, with as many elements.
+  // Takes the key's weights as they are now, by which gradients are pruned from here on; forgets them where nothing is
+  // pruned, or where the node has them itself. REQUIRES: the key is in the book, with as many elements.
   void RegisterWeights(StepContext& step, KeyId key, Buffer weights);
   // Gives every part of the result that is there to `sink`: all of it from its completion until the next round opens.
-  void Replay(KeyId key, Round round,
-              const std::function<void(int64_t first_element, const Buffer& values)>& sink) const;
+  void Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink) const;
   // A round is over on these links: the ratios of the next follow.
   void ObserveLinks(const std::vector<LinkRatios::Observation>& links) { encodings_.Observe(links); }
   // Forgets every round: the job has failed.
   void Clear();
-  // Every round that this node took part in is closed everywhere.
+  // True if every round that this node took part in is closed everywhere.
   bool IsIdle() const;
 
   std::vector<NodeReport::Memory> MemoryReport() const;
 
  private:
-  struct RoundState {
-    std::optional<PolicyBook::Binding> binding;
-    std::optional<Contribution> contribution;
-    std::optional<RoundKind> kind;  // as the first to speak of it had it
-    bool open = false;
-    bool complete = false;
-    bool closed_everywhere = false;
-    std::vector<ChunkState> chunks;  // once bound
-    uint32_t unread_results = 0;
-  };
   struct KeyState {
-    std::map<Round, RoundState> rounds;
-    Round next_complete;  // the first round whose result is not complete here
-    Round next_closed;    // the first round that is not closed everywhere; later ones may be
-    Buffer replica;       // with a server-side optimizer: the parameters
-    Buffer residual;      // with error feedback: what this node's encodings have dropped and not yet made up for
-    Buffer weights;       // as workers registered them, where they are needed
-    bool said_without_weights = false;
-    OptimizerState optimizer;
-    explicit KeyState(AggregationOp op) : optimizer(op) {}
-  };
-  struct ChunkRef {
-    KeyId key;
-    Round round;
-    ChunkIndex chunk;
+    TensorMemory memory;
+    KeyRounds rounds;
   };
 
-  bool HasOptimizer() const;
+  // ReduceHalf::Owner, BroadcastHalf::Owner.
+  ReduceHalf* FindReduceHalf(StepContext& step, const AttemptId& id) override;
+  void OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent, const CheckedChunk& sum,
+             double result_ratio) override;
+  void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) override;
+  void OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) override;
+  BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) override;
+  void OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
+                   const CheckedChunk& result) override;
+  void OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
+  void OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) override;
+
+  // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
   void GrowEarlyStore();
-  // Gives closed rounds' memory back. The newest result stays for a Pull that comes late, until the next round opens.
-  static void DropOldRounds(KeyState& key);
-  // Whether no member that keeps the rules can be in that round yet.
-  bool IsTooFar(const KeyState& key, Round round) const;
   // Binds the round when its policy is known; null otherwise.
   RoundState* Bound(StepContext& step, KeyId key, Round round);
   void TryOpen(StepContext& step, KeyId key);
   void Open(StepContext& step, KeyId key, Round round, RoundState& state);
   void TakeEarly(StepContext& step);
   PeerNetwork::Verdict KeepEarly(ChunkMessage message, Payload payload);
-  // Whether a round for which there was no room has its policy by now.
+  // True if a round for which there was no room has its policy by now.
   bool TakeDenied();
-  // What is wrong with a chunk of a bound round; empty when nothing is.
+  // Says what is wrong with a chunk of a bound round; empty when nothing is.
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
+  static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
+  static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
   // False, and the round is broken, when members disagree on the kind of the round.
-  bool AgreesOnKind(StepContext& step, const ChunkRef& ref, RoundState& state, RoundKind kind, NodeId said_by);
+  bool AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind, NodeId said_by);
   PeerNetwork::Verdict Refuse(StepContext& step, const ChunkMessage& message, const std::string& why);
-
-  // round_engine_reduce.cc: the way up.
   PeerNetwork::Verdict OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
-  void ContributeChunk(StepContext& step, const ChunkRef& ref, RoundState& state);
-  void Count(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk input);
-  void Advance(StepContext& step, const ChunkRef& ref, RoundState& state);
-  void StartAdding(StepContext& step, const ChunkRef& ref, ChunkState& chunk);
-  void OnAdded(StepContext& step, const ChunkRef& ref, AccumulateChunk& done);
-  void PassUp(StepContext& step, const ChunkRef& ref, RoundState& state);
-  bool Compresses(const ChunkRef& ref, const RoundState& state);
-  // Of all the links on which this node and those below it in the reduce half pass the chunk's result on.
-  double ResultRatio(const ChunkRef& ref, const RoundState& state);
-  void StartCompressing(StepContext& step, const ChunkRef& ref, RoundState& state);
-  // Empty for a tensor without error feedback.
-  Buffer ResidualSlice(KeyId key, const ElementRange& range);
-  void FinishSum(StepContext& step, const ChunkRef& ref, RoundState& state);
-
-  // round_engine_weights.cc: what is pruned by. Empty where no worker has told, which is said once.
-  Buffer WeightsSlice(StepContext& step, KeyId key, const ElementRange& range);
-
-  // round_engine_broadcast.cc: the way down.
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
-  void TakeResult(StepContext& step, const ChunkRef& ref, RoundState& state, EncodedChunk result);
-  void OnRead(StepContext& step, const ChunkRef& ref, ReadResult& done);
-  void CompleteRound(StepContext& step, KeyId key, Round round, RoundState& state);
-  Buffer ReplicaSlice(KeyId key, const ElementRange& range);
-
-  void SendTo(StepContext& step, const ChunkRef& ref, const RoundState& state, Half half, NodeId destination,
-              const EncodedChunk& chunk);
-  const TreeSlice& TreeOf(const RoundState& state, const ChunkState& chunk) const {
-    return state.binding->slice->trees[chunk.tree.value()];
-  }
+  void TakeResult(StepContext& step, RoundState& state, ChunkIndex chunk, CheckedChunk result);
+  // Counts a computation that has finished when its round or attempt, `what`, was gone.
+  static void CountLate(StepContext& step, KeyId key, Round round, const std::string& what);
+  // Makes the message with which this node sends a chunk of an open round to `destination`, but for its payload.
+  ChunkMessage MessageTo(NodeId destination, KeyId key, Round round, ChunkIndex chunk, Half half,
+                         const CheckedChunk& encoded) const;
 
   NodeId self_;
   Incarnation incarnation_;

@@ -1,11 +1,15 @@
-// What RoundEngine takes and refuses, seen through a node whose child is the test.
+// What RoundEngine takes and refuses, seen through a node whose child is the test, and what it does by itself.
 #include "node/round_engine.h"
 
 #include <functional>
+#include <utility>
+#include <variant>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "node/rejection_log.h"
 #include "node/test_cluster.h"
+#include "node/test_scheduler.h"
 
 namespace banyan {
 namespace {
@@ -165,6 +169,69 @@ TEST_F(RoundEngineTest, AnUnknownKeyIsKeptUntilItsRoundIsKnown) {
   for (const PolicyRequest& request : cluster_.scheduler().Said<PolicyRequest>(2)) {
     for (const PolicyRequest::Entry& entry : request.entries) EXPECT_LT(entry.round, Round(10));
   }
+}
+
+// The engine of a node that is alone in its job, and hears nothing from it.
+class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listener, private PeerNetwork::Listener {
+ protected:
+  LoneRoundEngineTest() {
+    PolicySlice slice = TestPlan::Star(1).Slice(1, config_);
+    slice.version = PolicyVersion(3);
+    EXPECT_TRUE(book_.AddKeys({{kKey, "w", 3, NodeId(1)}}).ok());
+    EXPECT_TRUE(book_.AddSlice(slice).ok());
+    EXPECT_TRUE(book_.AddBinding({kKey, Round(0), Round(9), PolicyVersion(3), Attempt(1)}).ok());
+  }
+  // Runs what was started before; what that starts waits for the next call.
+  void RunComputations() {
+    for (Action& action : std::exchange(actions_, {})) {
+      auto* start = std::get_if<StartComputation>(&action);
+      if (start == nullptr) continue;
+      start->computation->Run();
+      computations_.OnFinished(step_, start->id, std::move(start->computation));
+    }
+  }
+
+  PeerNetwork::Verdict OnChunk(StepContext&, ChunkMessage, Payload) override { return PeerNetwork::Verdict::kTaken; }
+  void OnPeerLost(StepContext&, NodeId, const std::string&) override {}
+  void OnValues(StepContext&, KeyId, Round, int64_t, const Buffer& values) override { got_ += values.elements(); }
+  void OnRoundComplete(StepContext&, KeyId, Round, uint64_t) override { ++complete_; }
+  void OnPolicyWanted(StepContext&, KeyId, Round) override {}
+  void OnRoundBroken(StepContext&, KeyId, Round, const std::string&) override { FAIL(); }
+
+  JobConfig config_;
+  PolicyBook book_;
+  ComputationTable computations_;
+  PeerNetwork network_{{"job", Term(7), NodeId(1), TestIncarnation(1)}, config_, {}, this};
+  RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &book_, &network_, &computations_, this};
+  Actions actions_;
+  RejectionLog rejections_;
+  StepContext step_{Timestamp(), actions_, rejections_};
+  int64_t got_ = 0;
+  int complete_ = 0;
+};
+
+TEST_F(LoneRoundEngineTest, ItsOwnContributionIsTheResult) {
+  engine_.Contribute(step_, kKey, Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
+  EXPECT_FALSE(engine_.IsIdle());
+  for (int i = 0; i < 3; ++i) RunComputations();
+  EXPECT_EQ(got_, 3);
+  EXPECT_EQ(complete_, 1);
+  EXPECT_EQ(rejections_.total(), 0u);
+  engine_.OnClosedEverywhere(step_, kKey, Round(0));
+  EXPECT_TRUE(engine_.IsIdle());
+}
+
+// Whether it was adding, finishing or reading: what comes back for a round that is gone is counted and dropped.
+TEST_F(LoneRoundEngineTest, ALateComputationIsCountedAndDropped) {
+  for (int finished = 0; finished < 3; ++finished) {
+    engine_.Contribute(step_, kKey, Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
+    for (int i = 0; i < finished; ++i) RunComputations();
+    engine_.Clear();
+    RunComputations();
+    EXPECT_EQ(rejections_.total(), static_cast<uint64_t>(finished + 1));
+  }
+  EXPECT_EQ(got_, 0);
+  EXPECT_EQ(complete_, 0);
 }
 
 }  // namespace

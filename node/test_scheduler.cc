@@ -88,6 +88,13 @@ void TestScheduler::OnMessage(uint32_t node, Message message) {
       message);
 }
 
+void TestScheduler::UsePlan(TestPlan plan, int64_t chunk_max_elements) {
+  plan_ = std::move(plan);
+  config_.chunk_max_elements = chunk_max_elements;
+  version = version.Next();
+  published_.clear();
+}
+
 void TestScheduler::SayToAll(const Message& message) {
   for (uint32_t node = 1; node <= plan_.nodes; ++node) Say(node, message);
 }

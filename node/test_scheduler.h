@@ -50,6 +50,8 @@ class TestScheduler {
   void OnMessage(uint32_t node, Message message);
   std::vector<Answer> TakeAnswers() { return std::exchange(answers_, {}); }
 
+  // Rounds that are asked for from now on run under this plan, in chunks of so many elements.
+  void UsePlan(TestPlan plan, int64_t chunk_max_elements);
   // To every node.
   void SayToAll(const Message& message);
   void Say(uint32_t node, Message message) { answers_.push_back({node, std::move(message)}); }

@@ -249,7 +249,7 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
     contribution.values = std::move(gradients.front());
     return engine_->Contribute(step, local.key, round, std::move(contribution));
   }
-  std::vector<EncodedChunk> inputs;
+  std::vector<CheckedChunk> inputs;
   for (Buffer& gradient : gradients) inputs.push_back(EncodeChunk({.codec = CodecId::kFp32}, gradient, 1));
   const KeyId key = local.key;
   auto work = std::make_unique<AccumulateChunk>(Buffer(), true, std::move(inputs), local.elements);

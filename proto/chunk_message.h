@@ -13,9 +13,9 @@
 
 namespace banyan {
 
-// The result that the root makes of the contributions of a round.
+// How the contributions of a round become its result.
 enum class RoundKind : uint8_t {
-  kAggregate,  // the job's aggregation: sum, mean or a server-side optimizer
+  kAggregate,  // their sum, or their mean where the job averages or has a server-side optimizer
   kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
   kFlush,      // as kAggregate, but lossless, and with all that compression has kept back in earlier rounds
 };

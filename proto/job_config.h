@@ -12,8 +12,8 @@ namespace banyan {
 
 enum class AggregationOp : uint8_t { kSum, kMean, kSgd, kMomentum, kNesterov, kAdam };
 
-// The result that the root makes of the sum. The optimizers treat the mean gradient g; the result they broadcast is the
-// update that every member adds to its values.
+// How contributions become results. The root divides the sum by its weight unless the op is kSum. With one of the four
+// optimizers every member then steps its own parameters along the mean gradient g, and workers get the parameters.
 struct AggregationConfig {
   AggregationOp op = AggregationOp::kMean;
   double learning_rate = 0.01;
@@ -21,7 +21,7 @@ struct AggregationConfig {
   double beta1 = 0.9;         // adam
   double beta2 = 0.999;       // adam
   double epsilon = 1e-8;      // adam
-  double weight_decay = 0.0;  // added to g as weight_decay * values, by all four optimizers
+  double weight_decay = 0.0;  // added to g as weight_decay * parameters, by all four optimizers
 
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };

@@ -64,7 +64,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, CudaDeviceLimitsTest, testing::Values(int64_t{1}
 using CudaDeviceFramesTest = CudaDeviceTest;
 
 TEST_P(CudaDeviceFramesTest, CorruptFramesAreRefused) {
-  EncodedChunk chunk = EncodeChunk({.codec = CodecId::kTopK, .ratio = 0.1}, Buffer::CopyOf(GaussianSamples(500, 1)), 1);
+  EncodedChunk chunk =
+      EncodeChunk({.codec = CodecId::kTopK, .ratio = 0.1}, Buffer::CopyOf(GaussianSamples(500, 1)), 1).encoded();
   chunk.payload[0] = chunk.payload[0].Slice(0, GetParam());
   chunk.frames[0].size_bytes = GetParam();
   absl::StatusOr<Buffer> values = device_->Allocate(500, DataType::kFloat32);

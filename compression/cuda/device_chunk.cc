@@ -77,28 +77,28 @@ absl::StatusOr<Into> StartWith(Into into, const EncodedChunk& chunk, Buffer& val
 }
 
 // What the chunk's frames are on the host, when all of them can be decoded on the device.
-absl::StatusOr<EncodedChunk> CheckedOnHost(const EncodedChunk& chunk, const Buffer& values, Device& device) {
+absl::StatusOr<CheckedChunk> CheckedOnHost(const EncodedChunk& chunk, const Buffer& values, Device& device) {
   absl::Status status = CheckDeviceFloats(values);
   if (!status.ok()) return status;
   absl::StatusOr<EncodedChunk> host = CopyChunkToHost(chunk, device);
-  if (!host.ok()) return host;
-  status = CheckChunk(*host, values.elements());
-  if (!status.ok()) return status;
+  if (!host.ok()) return host.status();
+  absl::StatusOr<CheckedChunk> checked = CheckChunk(*std::move(host), values.elements());
+  if (!checked.ok()) return checked;
   for (const FrameHeader& header : chunk.frames) {
     absl::StatusOr<const DeviceCodec*> codec = FindDeviceCodec(header.codec);
     if (!codec.ok()) return codec.status();
   }
-  return host;
+  return checked;
 }
 
 absl::Status DecodeInto(Into into, const EncodedChunk& chunk, Buffer& values, Device& device) {
-  absl::StatusOr<EncodedChunk> host = CheckedOnHost(chunk, values, device);
+  absl::StatusOr<CheckedChunk> host = CheckedOnHost(chunk, values, device);
   if (!host.ok()) return host.status();
   if (values.empty()) return absl::OkStatus();
   absl::StatusOr<Into> first = StartWith(into, chunk, values, device);
   if (!first.ok()) return first.status();
   for (size_t i = 0; i < chunk.frames.size(); ++i) {
-    const CheckedFrame frame = {.host = host->payload[i], .device = chunk.payload[i]};
+    const CheckedFrame frame = {.host = host->encoded().payload[i], .device = chunk.payload[i]};
     absl::Status status = DecodeFrame(chunk.frames[i], frame, i == 0 ? *first : Into::kAdd, values, device);
     if (!status.ok()) return absl::Status(status.code(), absl::StrCat("frame ", i, ": ", status.message()));
   }

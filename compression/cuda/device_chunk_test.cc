@@ -94,7 +94,7 @@ TEST(DeviceChunkErrorsTest, OtherCodecsAreRefused) {
   const absl::Status encoded = EncodeChunkOnDevice({.codec = CodecId::kInt8}, values, 1, device).status();
   EXPECT_EQ(encoded.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(encoded.message()), HasSubstr("got codec 5"));
-  const EncodedChunk chunk = EncodeChunk({.codec = CodecId::kInt8}, Buffer::Allocate(10), 1);
+  const EncodedChunk chunk = EncodeChunk({.codec = CodecId::kInt8}, Buffer::Allocate(10), 1).encoded();
   EXPECT_EQ(DecodeChunkOnDevice(chunk, values, device).code(), absl::StatusCode::kInvalidArgument);
 }
 
@@ -125,14 +125,15 @@ TEST(DeviceChunkErrorsTest, MoreElementsThanTopKHasAreRefused) {
 TEST(DeviceChunkErrorsTest, FramesAddToTheirOwnRange) {
   EmulatedDevice device(1);
   for (CodecId codec : DeviceCodecIds()) {
-    EncodedChunk chunk = EncodeChunk({.codec = codec, .ratio = 0.5}, Buffer::CopyOf(GaussianSamples(700, 3)), 1);
+    EncodedChunk chunk =
+        EncodeChunk({.codec = codec, .ratio = 0.5}, Buffer::CopyOf(GaussianSamples(700, 3)), 1).encoded();
     chunk.frames.push_back(chunk.frames[0]);
     chunk.payload.push_back(chunk.payload[0]);
     chunk.frames[0].first_element = 100;
     chunk.frames[1].first_element = 300;
     Buffer values = Values(1200, device);
     std::vector<float> expected(1200);
-    DecodeChunk(chunk, absl::MakeSpan(expected));
+    DecodeChunk(*CheckChunk(chunk, 1200), absl::MakeSpan(expected));
     ASSERT_TRUE(DecodeChunkOnDevice(chunk, values, device).ok());
     EXPECT_EQ(OnHost(values, device), expected);
   }
@@ -142,9 +143,10 @@ TEST(DeviceChunkErrorsTest, FramesNeedNoAlignment) {
   EmulatedDevice device(1);
   const int64_t count = 3001;
   for (const Encoding& encoding : ConformanceEncodings()) {
-    EncodedChunk chunk = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(count, 3)), 1);
+    const CheckedChunk on_host = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(count, 3)), 1);
     std::vector<float> expected(count);
-    DecodeChunk(chunk, absl::MakeSpan(expected));
+    DecodeChunk(on_host, absl::MakeSpan(expected));
+    EncodedChunk chunk = on_host.encoded();
     Buffer memory = *device.Allocate(chunk.payload[0].size_bytes() + 1, DataType::kByte);
     Buffer moved = memory.Slice(1, chunk.payload[0].size_bytes());
     ASSERT_TRUE(device.CopyToDevice(chunk.payload[0].data(), moved.size_bytes(), moved.mutable_data()).ok());
@@ -162,7 +164,8 @@ TEST(DeviceChunkErrorsTest, CorruptFramesAreRefusedAsOnTheHost) {
   int refused = 0;
   for (int i = 0; i < 4000; ++i) {
     const CodecId codec = DeviceCodecIds()[i % DeviceCodecIds().size()];
-    EncodedChunk chunk = EncodeChunk({.codec = codec, .ratio = 0.2}, Buffer::CopyOf(GaussianSamples(90, i)), 1);
+    EncodedChunk chunk =
+        EncodeChunk({.codec = codec, .ratio = 0.2}, Buffer::CopyOf(GaussianSamples(90, i)), 1).encoded();
     std::vector<uint8_t> bytes(chunk.payload[0].bytes().begin(), chunk.payload[0].bytes().end());
     bytes[random.Below(std::min<size_t>(bytes.size(), 20))] ^= static_cast<uint8_t>(1 << random.Below(8));
     if (random.Chance(0.2)) bytes.pop_back();
@@ -171,10 +174,10 @@ TEST(DeviceChunkErrorsTest, CorruptFramesAreRefusedAsOnTheHost) {
     if (random.Chance(0.1)) chunk.frames[0].first_element = random.Between(-1, 20);
     Buffer values = Values(100, device);
     std::vector<float> expected = OnHost(values, device);
-    const absl::Status status = CheckChunk(chunk, 100);
-    EXPECT_EQ(DecodeAddChunkOnDevice(chunk, values, device), status);
-    if (status.ok()) DecodeAddChunk(chunk, absl::MakeSpan(expected));
-    refused += !status.ok();
+    const absl::StatusOr<CheckedChunk> checked = CheckChunk(chunk, 100);
+    EXPECT_EQ(DecodeAddChunkOnDevice(chunk, values, device), checked.status());
+    if (checked.ok()) DecodeAddChunk(*checked, absl::MakeSpan(expected));
+    refused += !checked.ok();
     const std::vector<float> got = OnHost(values, device);
     ASSERT_EQ(std::memcmp(got.data(), expected.data(), 400), 0);
   }
@@ -186,7 +189,7 @@ TEST(DeviceChunkErrorsTest, MemoryThatDoesNotSufficeIsAnError) {
   for (CodecId codec : DeviceCodecIds()) {
     for (TopKSelection selection : {TopKSelection::kExact, TopKSelection::kSampled}) {
       const Encoding encoding = {.codec = codec, .ratio = 0.05, .selection = selection};
-      const EncodedChunk received = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(3000, 1)), 1);
+      const EncodedChunk received = EncodeChunk(encoding, Buffer::CopyOf(GaussianSamples(3000, 1)), 1).encoded();
       int64_t enough = 1;
       for (absl::Status status = absl::UnknownError(""); !status.ok(); ++enough) {
         ASSERT_LT(enough, 100);

@@ -149,18 +149,18 @@ void ExpectAsOnHost(const Encoding& encoding, const NamedValues& values, Device&
   const int64_t count = std::ssize(values.values);
   const std::string what = values.name + ", codec " + std::to_string(static_cast<int>(encoding.codec)) + ", ratio " +
                            std::to_string(encoding.ratio) + ", elements " + std::to_string(count);
-  const EncodedChunk expected = EncodeChunk(encoding, Buffer::CopyOf(values.values), 3);
+  const CheckedChunk expected = EncodeChunk(encoding, Buffer::CopyOf(values.values), 3);
   absl::StatusOr<EncodedChunk> chunk = EncodeChunkOnDevice(encoding, ToDevice(values.values, device), 3, device);
   ASSERT_TRUE(chunk.ok()) << what << ": " << chunk.status();
   absl::StatusOr<EncodedChunk> on_host = CopyChunkToHost(*chunk, device);
   ASSERT_TRUE(on_host.ok()) << what << ": " << on_host.status();
-  ExpectSameFrames(*on_host, expected, what);
-  ASSERT_TRUE(CheckChunk(expected, count).ok());
+  ExpectSameFrames(*on_host, expected.encoded(), what);
+  ASSERT_TRUE(CheckChunk(expected.encoded(), count).ok());
 
   std::vector<float> decoded(count, 9.0f);
   Buffer device_values = ToDevice(decoded, device);
   DecodeChunk(expected, absl::MakeSpan(decoded));
-  ASSERT_TRUE(DecodeChunkOnDevice(expected, device_values, device).ok()) << what;
+  ASSERT_TRUE(DecodeChunkOnDevice(expected.encoded(), device_values, device).ok()) << what;
   ExpectEqual(BitsOnHost(device_values, device), BitsOfAll(decoded), what + ", decoded");
 
   const std::vector<float> before = Sums(count);
