@@ -19,6 +19,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 const ConnectionId kOperator(kInboundConnection.value() + 99);
+constexpr char kAdam[] = "aggregation: {op: adam}\n";
 
 PolicyRequest Ask(KeyId key, uint64_t round) {
   return PolicyRequest{{{key, Round(round), round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate}}};
