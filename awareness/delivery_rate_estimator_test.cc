@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "awareness/synthetic_link.h"
+#include "awareness/testing/synthetic_link.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

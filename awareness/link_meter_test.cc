@@ -1,6 +1,6 @@
 #include "awareness/link_meter.h"
 
-#include "awareness/synthetic_link.h"
+#include "awareness/testing/synthetic_link.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

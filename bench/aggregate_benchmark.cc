@@ -9,7 +9,7 @@
 #include "bench/timing.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
-#include "node/chunk_computations.h"
+#include "node/rounds/chunk_computations.h"
 
 namespace banyan {
 namespace {

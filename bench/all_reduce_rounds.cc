@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "runtime/steady_clock.h"
+#include "posix/steady_clock.h"
 
 namespace banyan {
 namespace {

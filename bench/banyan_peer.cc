@@ -16,7 +16,7 @@
 #include "bench/all_reduce_rounds.h"
 #include "bench/round_gate.h"
 #include "runtime/chunk_heap.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 namespace {

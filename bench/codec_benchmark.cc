@@ -14,9 +14,9 @@
 #include "compression/codec_registry.h"
 #include "compression/encoded_chunk.h"
 #include "core/buffer.h"
+#include "core/json_writer.h"
 #include "core/random.h"
-#include "proto/codec_traits.h"
-#include "scheduler/json_writer.h"
+#include "proto/compression/codec_traits.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 #include "compression/codec_registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "proto/codec_traits.h"
+#include "proto/compression/codec_traits.h"
 
 namespace banyan {
 namespace {

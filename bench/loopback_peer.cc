@@ -17,7 +17,7 @@
 #include "bench/loopback_pairs.h"
 #include "runtime/chunk_heap.h"
 #include "runtime/local_node.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 namespace {

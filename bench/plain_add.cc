@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "compression/vector_clones.h"
+#include "compression/kernels/vector_clones.h"
 
 namespace banyan {
 namespace {

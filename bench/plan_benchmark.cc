@@ -9,7 +9,7 @@
 #include "topology/network_view.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

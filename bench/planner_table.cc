@@ -21,8 +21,8 @@ constexpr double kLeastRatioOfMany = 0.90;
 constexpr double kRounding = 1e-6;
 
 constexpr double PlannedRates::*kRates[] = {
-    &PlannedRates::star_bps,     &PlannedRates::mst_bps,    &PlannedRates::one_fapt_bps, &PlannedRates::fapt_bps,
-    &PlannedRates::detoured_bps, &PlannedRates::packed_bps, &PlannedRates::bound_bps};
+    &PlannedRates::star_bps,      &PlannedRates::mst_bps,    &PlannedRates::one_fapt_bps, &PlannedRates::fapt_bps,
+    &PlannedRates::auxiliary_bps, &PlannedRates::packed_bps, &PlannedRates::bound_bps};
 constexpr const char* kNames[] = {"star", "mst", "one_fapt", "fapt", "fapt_auxiliary", "packed", "bound"};
 
 // Plans one view again and again, and keeps the first error.
@@ -64,7 +64,7 @@ absl::StatusOr<PlannedRates> PlanRates(const NetworkView& view) {
   all.auxiliary = true;
   const Policy fapt = plans.Plan(all);
   rates.fapt_bps = fapt.rate_bps;
-  rates.detoured_bps = fapt.detour_rate_bps;
+  rates.auxiliary_bps = fapt.auxiliary_rate_bps;
   const Policy packed = plans.Plan(For("packed"));
   rates.packed_bps = packed.rate_bps;
   if (!plans.status().ok()) return plans.status();

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
 #include "topology/network_view.h"
-#include "topology/overlay_families.h"
+#include "topology/samples/overlay_families.h"
 
 namespace banyan {
 
@@ -18,11 +18,11 @@ namespace banyan {
 struct PlannedRates {
   double star_bps = 0;
   double mst_bps = 0;
-  double one_fapt_bps = 0;  // of the best root
-  double fapt_bps = 0;      // of all roots
-  double detoured_bps = 0;  // the same with ideal use of auxiliary paths
-  double packed_bps = 0;    // without auxiliary paths
-  double bound_bps = 0;     // the least that is proven (RateBoundBps, and the prices of the packed plan)
+  double one_fapt_bps = 0;   // of the best root
+  double fapt_bps = 0;       // of all roots
+  double auxiliary_bps = 0;  // the same with ideal use of auxiliary paths
+  double packed_bps = 0;     // without auxiliary paths
+  double bound_bps = 0;      // the least that is proven (RateBoundBps, and the prices of the packed plan)
 };
 
 // The results of the planners on one family of overlays.

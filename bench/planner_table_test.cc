@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -20,7 +20,7 @@ TEST(PlannerTableTest, KnownRates) {
   EXPECT_NEAR(rates.bound_bps, 12.45e6, 0.02e6);
   const PlannedRates internet2 = *PlanRates(Internet2Network());
   EXPECT_NEAR(internet2.fapt_bps, 58.8e6, 0.2e6);
-  EXPECT_NEAR(internet2.detoured_bps, 66.25e6, 0.1e6);
+  EXPECT_NEAR(internet2.auxiliary_bps, 66.25e6, 0.1e6);
   EXPECT_NEAR(internet2.bound_bps, 110e6, 0.2e6);
   EXPECT_GT(internet2.packed_bps, 0.97 * internet2.bound_bps);
   EXPECT_LE(internet2.star_bps, 19.6e6);

@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "runtime/file_descriptor.h"
+#include "posix/file_descriptor.h"
 
 namespace banyan {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "proto/testing/wire_samples.h"
 #include "proto/wire.h"
-#include "proto/wire_samples.h"
 
 namespace banyan {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "compression/codec_registry.h"
 #include "compression/encoded_chunk.h"
-#include "compression/testing_samples.h"
+#include "compression/testing/testing_samples.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
-#include "proto/codec_traits.h"
+#include "proto/compression/codec_traits.h"
 
 namespace banyan {
 namespace {

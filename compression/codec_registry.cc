@@ -1,16 +1,16 @@
 #include "compression/codec_registry.h"
 
 #include "absl/types/span.h"
-#include "compression/bf16_codec.h"
-#include "compression/fp16_codec.h"
-#include "compression/fp32_codec.h"
-#include "compression/int4_codec.h"
-#include "compression/int8_codec.h"
-#include "compression/onebit_rht_codec.h"
-#include "compression/randomk_codec.h"
-#include "compression/sign_codec.h"
-#include "compression/ternary_codec.h"
-#include "compression/topk_codec.h"
+#include "compression/codecs/bf16_codec.h"
+#include "compression/codecs/fp16_codec.h"
+#include "compression/codecs/fp32_codec.h"
+#include "compression/codecs/int4_codec.h"
+#include "compression/codecs/int8_codec.h"
+#include "compression/codecs/onebit_rht_codec.h"
+#include "compression/codecs/randomk_codec.h"
+#include "compression/codecs/sign_codec.h"
+#include "compression/codecs/ternary_codec.h"
+#include "compression/codecs/topk_codec.h"
 
 namespace banyan {
 namespace {

@@ -1,4 +1,4 @@
-// What proto/codec_traits.h says of the codecs, held to what they do.
+// What proto/compression/codec_traits.h says of the codecs, held to what they do.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -6,9 +6,9 @@
 
 #include "compression/codec.h"
 #include "compression/codec_registry.h"
-#include "compression/testing_round_trip.h"
-#include "compression/testing_samples.h"
-#include "proto/codec_traits.h"
+#include "compression/testing/testing_round_trip.h"
+#include "compression/testing/testing_samples.h"
+#include "proto/compression/codec_traits.h"
 
 namespace banyan {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "absl/strings/match.h"
-#include "proto/codec_traits.h"
+#include "proto/compression/codec_traits.h"
 
 namespace banyan {
 namespace {

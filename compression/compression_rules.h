@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
-#include "proto/compression_config.h"
+#include "proto/compression/compression_config.h"
 
 namespace banyan {
 

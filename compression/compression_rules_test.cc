@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/random.h"
-#include "proto/codec_traits.h"
+#include "proto/compression/codec_traits.h"
 
 namespace banyan {
 namespace {

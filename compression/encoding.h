@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "proto/chunk_message.h"
-#include "proto/compression_config.h"
+#include "proto/compression/compression_config.h"
 
 namespace banyan {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "compression/vector_clones.h"
-#include "compression/vector_math.h"
+#include "compression/kernels/vector_clones.h"
+#include "compression/kernels/vector_math.h"
 #include "core/check.h"
 
 namespace banyan {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compression/codec_registry.h"
-#include "compression/testing_samples.h"
+#include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

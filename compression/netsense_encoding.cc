@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "compression/l2_norm.h"
+#include "compression/kernels/l2_norm.h"
 #include "compression/prune.h"
 #include "core/check.h"
-#include "proto/ratio_numbers.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

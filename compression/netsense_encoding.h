@@ -28,8 +28,8 @@
 #include "absl/types/span.h"
 #include "compression/encoding.h"
 #include "proto/chunk_message.h"
-#include "proto/compression_config.h"
-#include "proto/ratio_config.h"
+#include "proto/compression/compression_config.h"
+#include "proto/compression/ratio_config.h"
 
 namespace banyan {
 

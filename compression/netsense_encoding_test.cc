@@ -3,7 +3,7 @@
 #include <cmath>
 #include <vector>
 
-#include "compression/testing_samples.h"
+#include "compression/testing/testing_samples.h"
 #include "gtest/gtest.h"
 
 namespace banyan {

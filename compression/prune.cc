@@ -3,10 +3,10 @@
 #include <cmath>
 #include <vector>
 
-#include "compression/magnitudes.h"
-#include "compression/sparse_values.h"
-#include "compression/stratified_choice.h"
-#include "compression/vector_clones.h"
+#include "compression/codecs/sparse_values.h"
+#include "compression/codecs/stratified_choice.h"
+#include "compression/kernels/magnitudes.h"
+#include "compression/kernels/vector_clones.h"
 #include "core/check.h"
 
 namespace banyan {

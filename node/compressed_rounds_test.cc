@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/test_cluster.h"
+#include "node/testing/test_cluster.h"
 
 namespace banyan {
 namespace {

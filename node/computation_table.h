@@ -8,10 +8,10 @@
 #include <memory>
 #include <utility>
 
-#include "core/action.h"
-#include "core/computation.h"
 #include "core/ids.h"
 #include "node/step_context.h"
+#include "protocol/action.h"
+#include "protocol/computation.h"
 
 namespace banyan {
 

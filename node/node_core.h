@@ -1,7 +1,7 @@
 // The protocol of one node: joins the job, sums its workers, aggregates and forwards. A deterministic state machine:
-// see core/protocol.h. It hands each event to the part that the event concerns: SchedulerClient (the conversation with
-// the scheduler), PolicyBook (what it said), PeerNetwork (the neighbours), RoundEngine (aggregation) and WorkerDesk
-// (the workers). Thread-compatible; owned by exactly one driver.
+// see protocol/protocol.h. It hands each event to the part that the event concerns: SchedulerClient (the conversation
+// with the scheduler), PolicyBook (what it said), PeerNetwork (the neighbours), RoundEngine (aggregation) and
+// WorkerDesk (the workers). Thread-compatible; owned by exactly one driver.
 //
 // Invariants:
 // - Network, engine and desk exist from the time that the scheduler has let this node in, and then for good.
@@ -18,14 +18,14 @@
 #include <optional>
 #include <string>
 
-#include "core/protocol.h"
 #include "node/computation_table.h"
-#include "node/peer_network.h"
+#include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rejection_log.h"
-#include "node/round_engine.h"
+#include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
-#include "node/worker_desk.h"
+#include "node/workers/worker_desk.h"
+#include "protocol/protocol.h"
 
 namespace banyan {
 

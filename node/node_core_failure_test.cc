@@ -1,7 +1,7 @@
 // How jobs end: a lost neighbour, scheduler or message, a stop, a failed job; nothing hangs and everything is answered.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/test_cluster.h"
+#include "node/testing/test_cluster.h"
 
 namespace banyan {
 namespace {

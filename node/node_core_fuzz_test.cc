@@ -1,7 +1,7 @@
 // Random messages and events in random states: nothing that arrives may crash a node or make it grow without bound.
 #include "core/random.h"
 #include "gtest/gtest.h"
-#include "node/test_cluster.h"
+#include "node/testing/test_cluster.h"
 
 namespace banyan {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "node/test_scheduler.h"
+#include "node/testing/test_scheduler.h"
 
 namespace banyan {
 namespace {

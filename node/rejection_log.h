@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "core/action.h"
+#include "protocol/action.h"
 
 namespace banyan {
 

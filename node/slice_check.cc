@@ -21,7 +21,7 @@ std::vector<NodeId> TreeNeighbours(const TreeSlice& tree) {
   return all;
 }
 
-bool IsDetour(const std::vector<NodeId>& path, NodeId self, const std::set<NodeId>& neighbours) {
+bool IsAuxiliaryPath(const std::vector<NodeId>& path, NodeId self, const std::set<NodeId>& neighbours) {
   const bool begins_here = path.size() > 2 && path.front() == self && neighbours.count(path[1]) > 0;
   return begins_here && std::set<NodeId>(path.begin(), path.end()).size() == path.size();
 }
@@ -35,8 +35,8 @@ absl::Status CheckSlice(const PolicySlice& slice, NodeId self) {
       return Fault(slice, absl::StrCat("neighbour ", neighbour.node.value(), " is this node, or comes twice"));
     }
   }
-  for (const RouteSlice& detour : slice.auxiliary) {
-    if (!IsDetour(detour.path, self, neighbours)) {
+  for (const RouteSlice& auxiliary_path : slice.auxiliary) {
+    if (!IsAuxiliaryPath(auxiliary_path.path, self, neighbours)) {
       return Fault(slice, absl::StrCat("an auxiliary path of node ", self.value(),
                                        " does not begin there, or passes a node twice"));
     }

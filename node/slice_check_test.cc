@@ -1,7 +1,7 @@
 #include "node/slice_check.h"
 
 #include "gtest/gtest.h"
-#include "node/test_scheduler.h"
+#include "node/testing/test_scheduler.h"
 
 namespace banyan {
 namespace {
@@ -43,17 +43,17 @@ TEST(SliceCheckTest, RefusesAPlaceThatIsNone) {
   EXPECT_FALSE(IsFine(slice));
 }
 
-TEST(SliceCheckTest, RefusesDetoursThatAreNone) {
-  const auto with_detour = [](std::vector<NodeId> path) {
+TEST(SliceCheckTest, RefusesAuxiliaryPathsThatAreNone) {
+  const auto with_auxiliary_path = [](std::vector<NodeId> path) {
     PolicySlice slice = Slice();
     slice.auxiliary.push_back({std::move(path), 1e6, absl::Milliseconds(1)});
     return slice;
   };
-  EXPECT_TRUE(IsFine(with_detour({NodeId(2), NodeId(3), NodeId(1)})));
-  EXPECT_FALSE(IsFine(with_detour({NodeId(2), NodeId(1)})));
-  EXPECT_FALSE(IsFine(with_detour({NodeId(3), NodeId(2), NodeId(1)})));
-  EXPECT_FALSE(IsFine(with_detour({NodeId(2), NodeId(9), NodeId(1)})));
-  EXPECT_FALSE(IsFine(with_detour({NodeId(2), NodeId(3), NodeId(2)})));
+  EXPECT_TRUE(IsFine(with_auxiliary_path({NodeId(2), NodeId(3), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_auxiliary_path({NodeId(2), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_auxiliary_path({NodeId(3), NodeId(2), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_auxiliary_path({NodeId(2), NodeId(9), NodeId(1)})));
+  EXPECT_FALSE(IsFine(with_auxiliary_path({NodeId(2), NodeId(3), NodeId(2)})));
 }
 
 }  // namespace

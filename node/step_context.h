@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "core/action.h"
 #include "core/time.h"
+#include "protocol/action.h"
 
 namespace banyan {
 

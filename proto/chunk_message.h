@@ -8,7 +8,7 @@
 
 #include "core/ids.h"
 #include "core/time.h"
-#include "proto/codec_id.h"
+#include "proto/compression/codec_id.h"
 #include "proto/half.h"
 
 namespace banyan {
@@ -84,7 +84,7 @@ struct ChunkMessage {
   // Written anew by the sender of each hop.
   uint64_t link_sequence = 0;  // rises per directed link; names the chunk in the link ack
   Timestamp sent_at;           // sender's clock, when it left its queue
-  bool ack_may_wait = false;   // for the link ack of the chunk that follows on this link (node/link_ack_buffer.h)
+  bool ack_may_wait = false;   // for the link ack of the chunk that follows on this link (node/link/link_ack_buffer.h)
 
   friend bool operator==(const ChunkMessage&, const ChunkMessage&) = default;
 };

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/time/time.h"
-#include "proto/compression_config.h"
+#include "proto/compression/compression_config.h"
 
 namespace banyan {
 
@@ -34,9 +34,9 @@ struct JobConfig {
   uint32_t rounds_in_flight = 1;  // per key
   uint32_t connections_per_link = 4;
   // A link uses no more connections than have so many bytes each of its bandwidth-delay product. Where losses do not
-  // hold a connection back, each has a multiple of that (node/link_windows.h). 0: a link uses all.
+  // hold a connection back, each has a multiple of that (node/peers/link_windows.h). 0: a link uses all.
   int64_t bytes_per_connection = 65536;
-  int64_t window_bytes = 0;  // in flight per directed link; 0: what suits the link (node/link_windows.h)
+  int64_t window_bytes = 0;  // in flight per directed link; 0: what suits the link (node/peers/link_windows.h)
   int64_t early_bytes = 0;   // room for data whose policy is not yet known; 0: as much as the model
   int64_t relay_bytes = 0;   // room for chunks to be forwarded; 0: 64 chunks
   absl::Duration heartbeat = absl::Seconds(1);

@@ -1,5 +1,5 @@
-// A policy as far as one node needs to know it: its own place in every tree, all shares, its detours, its neighbours'
-// addresses. Immutable once published. Values; thread-compatible.
+// A policy as far as one node needs to know it: its own place in every tree, all shares, its auxiliary paths, its
+// neighbours' addresses. Immutable once published. Values; thread-compatible.
 #ifndef BANYAN_PROTO_POLICY_SLICE_H_
 #define BANYAN_PROTO_POLICY_SLICE_H_
 
@@ -26,15 +26,16 @@ struct TreeSlice {
   friend bool operator==(const TreeSlice&, const TreeSlice&) = default;
 };
 
-// The way to a tree neighbour over other nodes: a route where there is no direct link, or a detour. Both ends included.
+// The way to a tree neighbour over other nodes: a route where there is no direct link, or an auxiliary path. Both ends
+// included.
 struct RouteSlice {
   std::vector<NodeId> path;
   double rate_bps = 0;  // of its slowest link, 0 when unknown
   absl::Duration round_trip = absl::ZeroDuration();
-  double share = 0;  // of a detour: the part of its tree edge's traffic that the plan means it to carry
-  // On a detour: the least part that the trees leave of its links and relays when rounds are as planned.
+  double share = 0;  // of an auxiliary path: the part of its tree edge's traffic that the plan means it to carry
+  // On an auxiliary path: the least part that the trees leave of its links and relays when rounds are as planned.
   double spare = 0;
-  // The path is a detour over a link that no tree uses, and that nothing would measure without it.
+  // The path is an auxiliary path over a link that no tree uses, and that nothing would measure without it.
   bool crosses_idle_link = false;
 
   friend bool operator==(const RouteSlice&, const RouteSlice&) = default;
@@ -72,7 +73,7 @@ struct TransmissionSettings {
   bool measures = true;  // reports what it learns about links
   int64_t probe_chunk_bytes = 40000;
   uint32_t probe_chunks = 4;
-  bool uses_detours = true;
+  bool uses_auxiliary_paths = true;
   uint32_t primary_busy_bound = 2;      // chunks beyond the bandwidth-delay product
   uint32_t auxiliary_queue_length = 5;  // chunks beyond the bandwidth-delay product
   RateEstimator estimator = RateEstimator::kDelivery;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "proto/chunk_wire.h"
-#include "proto/compression_wire.h"
+#include "proto/compression/compression_wire.h"
 
 namespace banyan {
 namespace {
@@ -130,7 +130,7 @@ void WriteTransmission(const TransmissionSettings& from, wire::TransmissionSetti
   to.set_measures(from.measures);
   to.set_probe_chunk_bytes(from.probe_chunk_bytes);
   to.set_probe_chunks(from.probe_chunks);
-  to.set_uses_detours(from.uses_detours);
+  to.set_uses_auxiliary_paths(from.uses_auxiliary_paths);
   to.set_primary_busy_bound(from.primary_busy_bound);
   to.set_auxiliary_queue_length(from.auxiliary_queue_length);
   to.set_estimator(static_cast<wire::RateEstimator>(from.estimator));
@@ -142,7 +142,7 @@ TransmissionSettings ReadTransmission(const wire::TransmissionSettings& from, Fi
   settings.probe_chunk_bytes =
       fields.Between("probe_chunk_bytes", from.probe_chunk_bytes(), int64_t{1}, kMaxMemoryBytes);
   settings.probe_chunks = fields.Between("probe_chunks", from.probe_chunks(), 1u, kMaxChunkCount);
-  settings.uses_detours = from.uses_detours();
+  settings.uses_auxiliary_paths = from.uses_auxiliary_paths();
   settings.primary_busy_bound = fields.Between("primary_busy_bound", from.primary_busy_bound(), 0u, kMaxChunkCount);
   settings.auxiliary_queue_length =
       fields.Between("auxiliary_queue_length", from.auxiliary_queue_length(), 0u, kMaxChunkCount);

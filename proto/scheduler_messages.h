@@ -200,7 +200,7 @@ struct JobFailed {
 // A node's knowledge of a link that leaves it, from the chunks that it has sent there.
 struct LinkMeasurement {
   enum class Source : uint8_t { kPrimary, kAuxiliary };
-  Source source = Source::kPrimary;  // of the newest sample: on a tree edge, or on a detour
+  Source source = Source::kPrimary;  // of the newest sample: on a tree edge, or on an auxiliary path
   double rate_bps = 0;               // above 0
   // The estimate of Eq. 14 in NETSTORM, beside the one above; 0 before the first.
   double one_way_delay_rate_bps = 0;
@@ -219,7 +219,7 @@ struct NodeReport {
     NodeId to;
     uint64_t sent_bytes = 0;  // payload and header, resends included, since the start
     uint64_t resent_bytes = 0;
-    uint64_t auxiliary_bytes = 0;  // the part that travelled on detours
+    uint64_t auxiliary_bytes = 0;  // the part that travelled on auxiliary paths
     // The part of the time between the ends of the last two rounds in which chunks were on their way; 0 before there
     // are two.
     double busy_share = 0;

@@ -7,8 +7,8 @@
 
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "proto/testing/wire_samples.h"
 #include "proto/wire.h"
-#include "proto/wire_samples.h"
 
 namespace banyan {
 namespace {

@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/envelope.pb.h"
+#include "proto/testing/wire_samples.h"
 #include "proto/wire.h"
-#include "proto/wire_samples.h"
 
 namespace banyan {
 namespace {

@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "proto/envelope.pb.h"
-#include "proto/wire_samples.h"
+#include "proto/testing/wire_samples.h"
 
 namespace banyan {
 namespace {

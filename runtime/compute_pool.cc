@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/check.h"
-#include "core/event.h"
+#include "protocol/event.h"
 #include "runtime/event_queue.h"
 
 namespace banyan {

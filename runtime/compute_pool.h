@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "core/computation.h"
 #include "core/ids.h"
+#include "protocol/computation.h"
 
 namespace banyan {
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <variant>
 
-#include "core/event.h"
 #include "gtest/gtest.h"
+#include "protocol/event.h"
 #include "runtime/event_queue.h"
 
 namespace banyan {

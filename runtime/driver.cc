@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "runtime/steady_clock.h"
+#include "posix/steady_clock.h"
 
 namespace banyan {
 namespace {

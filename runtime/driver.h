@@ -12,15 +12,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "core/action.h"
-#include "core/event.h"
-#include "core/protocol.h"
 #include "core/time.h"
+#include "protocol/action.h"
+#include "protocol/event.h"
+#include "protocol/protocol.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
 #include "runtime/record_log.h"
-#include "runtime/transport.h"
-#include "runtime/worker_gate.h"
+#include "runtime/transport/transport.h"
+#include "runtime/workers/worker_gate.h"
 
 namespace banyan {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "core/event.h"
+#include "protocol/event.h"
 
 namespace banyan {
 

@@ -17,14 +17,14 @@
 
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "posix/unix_socket.h"
 #include "proto/session_codec.h"
 #include "proto/wire.h"
 #include "runtime/node_host.h"
 #include "runtime/protocol_host.h"
-#include "runtime/session.h"
-#include "runtime/testing_node.h"
-#include "runtime/testing_protocol.h"
-#include "runtime/unix_socket.h"
+#include "runtime/session/session.h"
+#include "runtime/testing/testing_node.h"
+#include "runtime/testing/testing_protocol.h"
 #include "zmq.hpp"
 
 namespace banyan {

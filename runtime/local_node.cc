@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "node/node_core.h"
+#include "posix/steady_clock.h"
 #include "runtime/compute_pool.h"
-#include "runtime/congestion_control.h"
 #include "runtime/node_host.h"
-#include "runtime/steady_clock.h"
+#include "runtime/transport/congestion_control.h"
 
 namespace banyan {
 namespace {

@@ -12,9 +12,9 @@
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "runtime/protocol_host.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "scheduler/scheduler_core.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

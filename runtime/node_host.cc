@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "runtime/session_core.h"
-#include "runtime/session_port.h"
+#include "runtime/session/session_core.h"
+#include "runtime/session/session_port.h"
 
 namespace banyan {
 

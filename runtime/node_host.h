@@ -11,9 +11,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "core/protocol.h"
+#include "protocol/protocol.h"
 #include "runtime/protocol_host.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 

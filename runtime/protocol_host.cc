@@ -8,13 +8,13 @@
 #include "runtime/compute_pool.h"
 #include "runtime/driver.h"
 #include "runtime/event_queue.h"
-#include "runtime/local_port.h"
 #include "runtime/record_log.h"
-#include "runtime/segment_budget.h"
-#include "runtime/transport.h"
-#include "runtime/worker_connection.h"
-#include "runtime/worker_gate.h"
-#include "runtime/worker_server.h"
+#include "runtime/session/local_port.h"
+#include "runtime/transport/transport.h"
+#include "runtime/workers/segment_budget.h"
+#include "runtime/workers/worker_connection.h"
+#include "runtime/workers/worker_gate.h"
+#include "runtime/workers/worker_server.h"
 
 namespace banyan {
 

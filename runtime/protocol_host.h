@@ -19,9 +19,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "core/action.h"
-#include "core/protocol.h"
-#include "runtime/traffic.h"
+#include "protocol/action.h"
+#include "protocol/protocol.h"
+#include "runtime/transport/traffic.h"
 
 namespace banyan {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "runtime/testing_protocol.h"
+#include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
 namespace {

@@ -17,7 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/ids.h"
-#include "runtime/file_descriptor.h"
+#include "posix/file_descriptor.h"
 
 namespace banyan {
 

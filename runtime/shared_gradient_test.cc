@@ -10,8 +10,8 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
-#include "runtime/testing_session.h"
+#include "runtime/session/session.h"
+#include "runtime/testing/testing_session.h"
 
 namespace banyan {
 namespace {

@@ -16,10 +16,10 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
-#include "scheduler/barrier.h"
-#include "scheduler/key_table.h"
-#include "scheduler/membership.h"
-#include "scheduler/round_book.h"
+#include "scheduler/members/membership.h"
+#include "scheduler/rounds/barrier.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
 
 namespace banyan {
 

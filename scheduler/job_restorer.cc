@@ -4,8 +4,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/link_table.h"
-#include "topology/overlay_yaml.h"
+#include "scheduler/policy/link_table.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/policy_check.h"
 
 namespace banyan {

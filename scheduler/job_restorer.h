@@ -15,14 +15,14 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "scheduler/job_members.h"
 #include "scheduler/job_state.h"
-#include "scheduler/key_registrar.h"
-#include "scheduler/policy_publisher.h"
-#include "scheduler/recovered_state.h"
-#include "scheduler/round_book.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/policy/policy_publisher.h"
+#include "scheduler/rounds/key_registrar.h"
+#include "scheduler/rounds/round_book.h"
+#include "scheduler/state/recovered_state.h"
 #include "topology/network_view.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

@@ -3,8 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "scheduler/mesh_job.h"
-#include "topology/overlay_yaml.h"
+#include "scheduler/testing/mesh_job.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/planner_factory.h"
 
 namespace banyan {

@@ -14,10 +14,10 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "core/action.h"
-#include "core/computation.h"
 #include "core/ids.h"
 #include "proto/message.h"
+#include "protocol/action.h"
+#include "protocol/computation.h"
 
 namespace banyan {
 

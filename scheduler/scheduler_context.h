@@ -12,7 +12,7 @@
 #include "core/time.h"
 #include "scheduler/outbox.h"
 #include "scheduler/rejection_counter.h"
-#include "scheduler/state_record.h"
+#include "scheduler/state/state_record.h"
 
 namespace banyan {
 

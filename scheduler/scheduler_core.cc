@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "scheduler/peer_text.h"
-#include "scheduler/plan_computation.h"
+#include "scheduler/policy/plan_computation.h"
 #include "scheduler/scheduler_limits.h"
 #include "scheduler/status_report.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/planner_factory.h"
 
 namespace banyan {

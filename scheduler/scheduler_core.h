@@ -28,20 +28,20 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "core/protocol.h"
-#include "scheduler/barrier.h"
+#include "protocol/protocol.h"
 #include "scheduler/departure.h"
-#include "scheduler/job_members.h"
 #include "scheduler/job_restorer.h"
 #include "scheduler/job_state.h"
-#include "scheduler/key_registrar.h"
-#include "scheduler/node_reports.h"
-#include "scheduler/policy_publisher.h"
-#include "scheduler/reconfigurator.h"
-#include "scheduler/replanner.h"
-#include "scheduler/round_book.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/members/node_reports.h"
+#include "scheduler/policy/policy_publisher.h"
+#include "scheduler/policy/reconfigurator.h"
+#include "scheduler/policy/replanner.h"
+#include "scheduler/rounds/barrier.h"
+#include "scheduler/rounds/key_registrar.h"
+#include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

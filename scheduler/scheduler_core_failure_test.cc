@@ -5,8 +5,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_core.h"
-#include "scheduler/scheduler_harness.h"
 #include "scheduler/scheduler_limits.h"
+#include "scheduler/testing/scheduler_harness.h"
 
 namespace banyan {
 namespace {

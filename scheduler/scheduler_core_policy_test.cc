@@ -6,8 +6,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_core.h"
-#include "scheduler/scheduler_harness.h"
 #include "scheduler/scheduler_limits.h"
+#include "scheduler/testing/scheduler_harness.h"
 
 namespace banyan {
 namespace {
@@ -361,7 +361,7 @@ TEST(SchedulerReconfigureTest, TakesEffectWithTheNextPolicy) {
   ASSERT_THAT(slice.trees, SizeIs(1));
   EXPECT_EQ(slice.trees[0].root, NodeId(2));
   EXPECT_EQ(slice.chunk_max_elements, 10);
-  EXPECT_FALSE(slice.transmission.uses_detours);
+  EXPECT_FALSE(slice.transmission.uses_auxiliary_paths);
   EXPECT_EQ(PolicyOf(harness, key, 1), PolicyVersion(1));
   EXPECT_EQ(PolicyOf(harness, key, 2), PolicyVersion(2));
   EXPECT_THAT(Status(harness), HasSubstr(R"("policy_reason":"a reconfiguration with new.yaml: topology.planner)"));

@@ -3,7 +3,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "scheduler/scheduler_harness.h"
+#include "scheduler/testing/scheduler_harness.h"
 
 namespace banyan {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
 
 namespace banyan {
 namespace {
@@ -172,7 +172,7 @@ void WritePolicy(const StatusSources& from, JsonWriter& json) {
   if (policy != nullptr) {
     json.Name("planner").String(policy->planner);
     json.Name("rate_mbps").Number(policy->rate_bps / kMega);
-    json.Name("detour_rate_mbps").Number(policy->detour_rate_bps / kMega);
+    json.Name("auxiliary_rate_mbps").Number(policy->auxiliary_rate_bps / kMega);
     json.Name("bound_mbps").Number(policy->bound_bps / kMega);
     json.Name("bound_ratio").Number(BoundRatio(*policy));
     json.Name("predicted_round_seconds");

@@ -7,12 +7,12 @@
 
 #include "core/ids.h"
 #include "core/time.h"
-#include "scheduler/key_table.h"
-#include "scheduler/link_table.h"
-#include "scheduler/membership.h"
-#include "scheduler/node_reports.h"
-#include "scheduler/published_policies.h"
-#include "scheduler/round_book.h"
+#include "scheduler/members/membership.h"
+#include "scheduler/members/node_reports.h"
+#include "scheduler/policy/link_table.h"
+#include "scheduler/policy/published_policies.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -47,7 +47,8 @@ struct StatusSources {
 //   measured `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
 // - `auxiliary_share`: the part of all sent bytes that went over auxiliary paths; 0 before the first.
-// - Of the policy in use, if any: `planner`, `rate_mbps`, `detour_rate_mbps` (with ideal use of its auxiliary paths),
+// - Of the policy in use, if any: `planner`, `rate_mbps`, `auxiliary_rate_mbps` (with ideal use of its auxiliary
+// paths),
 //   `bound_mbps`, `bound_ratio` (that rate over the bound; null for a single node), `policy_reason`,
 //   `predicted_round_seconds` (by the last plan; null while the model's size is unknown), `live_policies` (versions
 //   that govern open rounds), `policies_taken_back` (since the start of the scheduler, because rounds were slower under

@@ -97,7 +97,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   policy.version = PolicyVersion(6);
   policy.planner = "star";
   policy.rate_bps = 9e6;
-  policy.detour_rate_bps = 9.5e6;
+  policy.auxiliary_rate_bps = 9.5e6;
   policy.bound_bps = 19e6;
   policy.trees = {Tree{kA, 1, {{kB, kA}}, {{kB, kA}}}};
   policy.members = {kA, kB};
@@ -111,7 +111,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(
       json,
       HasSubstr(
-          R"("planner":"star","rate_mbps":9,"detour_rate_mbps":9.5,"bound_mbps":19,"bound_ratio":0.5,"predicted_round_seconds":2.5,)"
+          R"("planner":"star","rate_mbps":9,"auxiliary_rate_mbps":9.5,"bound_mbps":19,"bound_ratio":0.5,"predicted_round_seconds":2.5,)"
           R"("policy_reason":"the start",)"
           R"("live_policies":1,"policies_taken_back":3,"slowest_link":{"from":"a","to":"b","mbps":38,"busy_share":0.875},)"
           R"("trees":[{"root":"a","share":1,"reduce":{"b":"a"},"broadcast":{"b":"a"}}])"));

@@ -10,11 +10,11 @@
 #include <variant>
 
 #include "absl/time/time.h"
-#include "core/computation.h"
-#include "core/event.h"
 #include "core/ids.h"
 #include "core/time.h"
-#include "sim/timed_queue.h"
+#include "core/timed_queue.h"
+#include "protocol/computation.h"
+#include "protocol/event.h"
 
 namespace banyan {
 

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
 #include "sim/sample_overlays.h"
-#include "sim/tampering_protocol.h"
+#include "sim/testing/tampering_protocol.h"
 
 namespace banyan {
 namespace {

@@ -8,8 +8,8 @@
 #include "core/check.h"
 #include "node/node_core.h"
 #include "scheduler/scheduler_core.h"
-#include "sim/noisy_reports.h"
 #include "sim/overlay_scaling.h"
+#include "sim/processes/noisy_reports.h"
 
 namespace banyan {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/types/span.h"
-#include "sim/digest.h"
+#include "core/digest.h"
 
 namespace banyan {
 namespace {
@@ -158,8 +158,8 @@ static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
 struct DetailVisitor {
   std::string operator()(const ChunkMessage& m) const {
-    return absl::StrCat(" ", Describe(m.id), " ", Describe(m.route), m.is_auxiliary ? " detour" : "", " weight ",
-                        m.weight, " seq ", m.link_sequence);
+    return absl::StrCat(" ", Describe(m.id), " ", Describe(m.route), m.is_auxiliary ? " auxiliary path" : "",
+                        " weight ", m.weight, " seq ", m.link_sequence);
   }
   std::string operator()(const LinkAck& m) const {
     return " " + absl::StrJoin(m.entries, " ", [](std::string* out, const LinkAck::Entry& entry) {

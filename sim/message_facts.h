@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/event.h"
 #include "proto/message.h"
+#include "protocol/event.h"
 
 namespace banyan {
 

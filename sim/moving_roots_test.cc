@@ -9,10 +9,10 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/linked_cluster.h"
 #include "sim/overlay_scaling.h"
 #include "sim/overlay_text.h"
-#include "topology/overlay_yaml.h"
+#include "sim/testing/linked_cluster.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

@@ -9,8 +9,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/linked_cluster.h"
-#include "sim/memory_checker.h"
+#include "sim/testing/linked_cluster.h"
+#include "sim/testing/memory_checker.h"
 
 namespace banyan {
 namespace {
@@ -101,7 +101,7 @@ class LastConnection : public TrafficObserver {
 
 TEST(NamedFaultsTest, AConnectionThatStandsStillHoldsUpNoRound) {
   ClusterOptions options = Linked(4);
-  options.overlay.multipath.enabled = false;  // or detours might help out
+  options.overlay.multipath.enabled = false;  // or auxiliary paths might help out
   for (const auto& [from, to] : {std::pair(NodeId(1), NodeId(2)), std::pair(NodeId(3), NodeId(4))}) {
     Cluster cluster(options);
     Counter counter;
@@ -124,7 +124,7 @@ TEST(NamedFaultsTest, AConnectionThatStandsStillHoldsUpNoRound) {
 
 TEST(NamedFaultsTest, APartitionBetweenTwoNodesEndsWithAnErrorThatNamesBoth) {
   ClusterOptions options = Linked(4);
-  options.overlay.multipath.enabled = false;  // or detours would take all there is to the end of the training
+  options.overlay.multipath.enabled = false;  // or auxiliary paths would take all there is to the end of the training
   Cluster cluster(std::move(options));
   RunUntilRound(&cluster, 2);
   cluster.simulator()->network()->Partition(NodeId(1), NodeId(3), absl::Seconds(1));

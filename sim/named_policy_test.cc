@@ -11,12 +11,12 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "sim/cluster.h"
-#include "sim/internet2_simulation.h"
-#include "sim/linked_cluster.h"
 #include "sim/overlay_scaling.h"
 #include "sim/overlay_text.h"
-#include "sim/simulation.h"
-#include "topology/overlay_yaml.h"
+#include "sim/runs/simulation.h"
+#include "sim/testing/internet2_simulation.h"
+#include "sim/testing/linked_cluster.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {
@@ -94,9 +94,9 @@ TEST(NamedPolicyTest, Figure8ANodeThatHearsLateOfANewTreeNeitherBlocksNorLosesDa
   EXPECT_GT(lag.early_chunks, 0);
 }
 
-// Fig. 10: the source takes the new detour over a relay that still has the old ones, which lead back. The source alone
-// decides, so that there is no loop.
-TEST(NamedPolicyTest, Figure10ARelayWithStaleDetoursForwardsOnTheNewOnes) {
+// Fig. 10: the source takes the new auxiliary path over a relay that still has the old ones, which lead back. The
+// source alone decides, so that there is no loop.
+TEST(NamedPolicyTest, Figure10ARelayWithStaleAuxiliaryPathsForwardsOnTheNewOnes) {
   ClusterOptions options = Linked(4);
   // The direct links to the root of the star are slow, so that the way over the others pays.
   for (LinkConfig& link : *options.overlay.links) {
@@ -118,7 +118,7 @@ TEST(NamedPolicyTest, Figure10ARelayWithStaleDetoursForwardsOnTheNewOnes) {
   for (int i = 0; i < 6; ++i) CutOff(&cluster, NodeId(3), 1.49 + 3 * i, 3 + 3 * i);
   EXPECT_TRUE(cluster.RunUntilTrained(Seconds(120))) << cluster.WhoWaits();
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
-  EXPECT_GT(cluster.routes()->detoured_chunks(), 100);
+  EXPECT_GT(cluster.routes()->auxiliary_chunks(), 100);
   EXPECT_GT(lag.early_relayed_chunks, 0);
 }
 

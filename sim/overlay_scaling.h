@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

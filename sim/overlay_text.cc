@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "topology/overlay_compression.h"
+#include "topology/overlay/overlay_compression.h"
 
 namespace banyan {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

@@ -1,8 +1,8 @@
 #include "sim/overlay_text.h"
 
 #include "gtest/gtest.h"
-#include "sim/scenario.h"
-#include "topology/overlay_yaml.h"
+#include "sim/runs/scenario.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "gtest/gtest.h"
 #include "sim/regression_seeds.h"
-#include "sim/scenario.h"
+#include "sim/runs/scenario.h"
 
 namespace banyan {
 namespace {
@@ -53,20 +53,20 @@ TEST(SafetyRegressionTest, SeedsThatFailedOncePass) {
 }
 
 // Jobs whose policies never change would pass without a proof.
-TEST(SafetyCoverageTest, PoliciesChangeDetoursAreTakenAndOperatorsAreHeard) {
+TEST(SafetyCoverageTest, PoliciesChangeAuxiliaryPathsAreTakenAndOperatorsAreHeard) {
   if (TheSeeds().only.has_value()) GTEST_SKIP();
   size_t policies = 0;
   size_t reconfigured = 0;
-  int64_t detours = 0;
+  int64_t auxiliary_paths = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const ScenarioOutcome outcome = RunScenario(MakeScenario(seed), {});
     policies += outcome.policies;
     reconfigured += outcome.reconfigured;
-    detours += outcome.detours;
+    auxiliary_paths += outcome.auxiliary_paths;
   }
-  EXPECT_GT(policies, 150u) << reconfigured << " orders, " << detours << " detours";
+  EXPECT_GT(policies, 150u) << reconfigured << " orders, " << auxiliary_paths << " auxiliary paths";
   EXPECT_GT(reconfigured, 30u);
-  EXPECT_GT(detours, 200);
+  EXPECT_GT(auxiliary_paths, 200);
 }
 
 TEST(SafetyTraceTest, OneSeed) {

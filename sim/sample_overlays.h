@@ -6,7 +6,7 @@
 #include "absl/time/time.h"
 #include "core/random.h"
 #include "topology/network_view.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

@@ -6,8 +6,8 @@
 
 #include "gtest/gtest.h"
 #include "topology/network_view.h"
-#include "topology/overlay_yaml.h"
-#include "topology/sample_networks.h"
+#include "topology/overlay/overlay_yaml.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

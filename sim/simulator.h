@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "core/protocol.h"
 #include "core/random.h"
 #include "core/time.h"
+#include "protocol/protocol.h"
 #include "sim/agenda.h"
-#include "sim/simulated_network.h"
-#include "sim/simulated_process.h"
+#include "sim/network/simulated_network.h"
+#include "sim/processes/simulated_process.h"
 #include "sim/trace.h"
 #include "sim/violations.h"
 

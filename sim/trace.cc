@@ -1,7 +1,7 @@
 #include "sim/trace.h"
 
 #include "absl/strings/str_format.h"
-#include "sim/digest.h"
+#include "core/digest.h"
 #include "sim/message_facts.h"
 
 namespace banyan {

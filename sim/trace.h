@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "core/event.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "protocol/event.h"
 
 namespace banyan {
 

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "core/action.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "protocol/action.h"
 
 namespace banyan {
 

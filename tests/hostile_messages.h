@@ -10,7 +10,7 @@
 #include "core/random.h"
 #include "proto/message.h"
 #include "proto/session_messages.h"
-#include "proto/wire_samples.h"
+#include "proto/testing/wire_samples.h"
 
 namespace banyan {
 

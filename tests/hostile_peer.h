@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "runtime/file_descriptor.h"
+#include "posix/file_descriptor.h"
 #include "tests/hostile_messages.h"
 
 namespace banyan {

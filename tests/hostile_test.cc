@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/hostile_messages.h"
 #include "tests/hostile_peer.h"
 #include "tests/job_fixture.h"

@@ -19,10 +19,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "runtime/session.h"
-#include "tools/child_process.h"
-#include "tools/port_reservation.h"
-#include "tools/work_directory.h"
+#include "posix/child_process.h"
+#include "posix/port_reservation.h"
+#include "posix/work_directory.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 

@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
 

@@ -8,7 +8,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runtime/local_node.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
 

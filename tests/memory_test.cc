@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "yaml-cpp/yaml.h"
 

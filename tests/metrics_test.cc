@@ -13,8 +13,8 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/metrics/http_get.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
+#include "runtime/testing/http_get.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
 

@@ -7,7 +7,7 @@
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
 

@@ -11,7 +11,7 @@
 #include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "tests/tcp_proxy.h"
 #include "tests/test_training.h"

@@ -9,10 +9,10 @@
 #include "absl/time/time.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "posix/child_process.h"
+#include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
-#include "tools/child_process.h"
 #include "yaml-cpp/yaml.h"
 
 namespace banyan {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "runtime/file_descriptor.h"
+#include "posix/file_descriptor.h"
 
 struct pollfd;
 

@@ -9,7 +9,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/file_descriptor.h"
+#include "posix/file_descriptor.h"
 
 namespace banyan {
 namespace {

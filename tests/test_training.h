@@ -13,7 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "gtest/gtest.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 

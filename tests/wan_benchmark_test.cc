@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "deploy/wan/testing_wan.h"
-#include "deploy/wan/wan_client.h"
-#include "deploy/wan/wan_processes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/child_process.h"
-#include "tools/work_directory.h"
+#include "posix/child_process.h"
+#include "posix/work_directory.h"
+#include "wan/testing/testing_wan.h"
+#include "wan/wan_client.h"
+#include "wan/wan_processes.h"
 #include "yaml-cpp/yaml.h"
 
 namespace banyan {

@@ -15,10 +15,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "deploy/wan/wan_client.h"
-#include "runtime/file_descriptor.h"
-#include "tools/child_process.h"
-#include "tools/work_directory.h"
+#include "posix/child_process.h"
+#include "posix/file_descriptor.h"
+#include "posix/work_directory.h"
+#include "wan/wan_client.h"
 
 namespace banyan {
 namespace {

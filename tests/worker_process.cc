@@ -10,7 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "runtime/session.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 namespace {

@@ -17,15 +17,15 @@
 #include "bench/codec_benchmark.h"
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
+#include "posix/program_path.h"
 #include "tools/accuracy_benchmark/bench_accuracy_command.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/loopback_benchmark.h"
-#include "tools/program_path.h"
-#include "tools/progress_bar.h"
+#include "tools/reports/progress_bar.h"
 #include "tools/wan_benchmark/bench_wan_command.h"
-#include "topology/overlay_families.h"
+#include "topology/samples/overlay_families.h"
 
 namespace banyan {
 namespace {

@@ -12,9 +12,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "tools/child_process.h"
-#include "tools/daemon_log.h"
-#include "tools/work_directory.h"
+#include "posix/child_process.h"
+#include "posix/work_directory.h"
+#include "tools/daemon/daemon_log.h"
 
 namespace banyan {
 namespace {

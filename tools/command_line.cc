@@ -9,7 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
-#include "topology/did_you_mean.h"
+#include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
 namespace {

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/command_line.h"
-#include "topology/did_you_mean.h"
+#include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
 

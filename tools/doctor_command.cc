@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
 #include "tools/clock_check.h"
 #include "tools/command_line.h"
 

@@ -8,8 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "deploy/wan/emulator.h"
-#include "deploy/wan/wan_processes.h"
+#include "wan/emulator.h"
+#include "wan/wan_processes.h"
 
 namespace banyan {
 namespace {

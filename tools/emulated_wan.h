@@ -12,10 +12,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "deploy/wan/wan_client.h"
-#include "deploy/wan/wan_status.h"
-#include "tools/child_process.h"
+#include "posix/child_process.h"
 #include "tools/rate_range.h"
+#include "wan/wan_client.h"
+#include "wan/wan_status.h"
 
 namespace banyan {
 

@@ -11,10 +11,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "sim/link_schedule.h"
 #include "tools/command_line.h"
 #include "tools/rate_range.h"
 #include "topology/network_view.h"
+#include "topology/overlay/link_schedule.h"
 
 namespace banyan {
 

@@ -10,9 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "bench/loopback_pairs.h"
-#include "tools/child_process.h"
-#include "tools/port_reservation.h"
-#include "tools/work_directory.h"
+#include "posix/child_process.h"
+#include "posix/port_reservation.h"
+#include "posix/work_directory.h"
 
 namespace banyan {
 namespace {

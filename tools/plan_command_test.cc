@@ -40,7 +40,7 @@ TEST(PlanCommandTest, ShowsRateBoundAndTrees) {
   EXPECT_EQ(plan.err, "");
   EXPECT_THAT(plan.out, HasSubstr("planner         fapt\nnetwork         9 nodes, 26 directed links\n"));
   EXPECT_THAT(plan.out, HasSubstr("predicted rate  58.9 Mbit/s"));
-  EXPECT_THAT(plan.out, HasSubstr("with detours    66.3 Mbit/s"));
+  EXPECT_THAT(plan.out, HasSubstr("with auxiliary paths    66.3 Mbit/s"));
   EXPECT_THAT(plan.out, HasSubstr("auxiliary paths\n  n1 to n3 over n2\n"));
   EXPECT_THAT(plan.out, HasSubstr("upper bound     110.0 Mbit/s"));
   EXPECT_THAT(plan.out, HasSubstr("tree on n9\n  reduce     n9 <- "));
@@ -59,7 +59,7 @@ TEST(PlanCommandTest, JsonIsStable) {
   const YAML::Node json = YAML::Load(plan.out);
   EXPECT_EQ(json["planner"].as<std::string>(), "fapt");
   EXPECT_NEAR(json["rate_mbps"].as<double>(), 58.93, 0.01);
-  EXPECT_NEAR(json["detour_rate_mbps"].as<double>(), 66.25, 0.01);
+  EXPECT_NEAR(json["auxiliary_rate_mbps"].as<double>(), 66.25, 0.01);
   EXPECT_NEAR(json["bound_mbps"].as<double>(), 110, 0.2);
   EXPECT_NEAR(json["bound_ratio"].as<double>(), 66.25 / 110, 0.002);
   ASSERT_EQ(json["trees"].size(), 9u);
@@ -73,19 +73,19 @@ TEST(PlanCommandTest, JsonIsStable) {
   EXPECT_NEAR(shares, 1, 1e-6);
   EXPECT_TRUE(json["routes"].IsSequence());
   ASSERT_EQ(json["auxiliary"].size(), 31u);
-  const YAML::Node detour = json["auxiliary"][0];
-  EXPECT_EQ(detour["from"].as<std::string>(), "n1");
-  EXPECT_EQ(detour["to"].as<std::string>(), "n3");
-  EXPECT_EQ(detour["path"].as<std::vector<std::string>>(), (std::vector<std::string>{"n1", "n2", "n3"}));
+  const YAML::Node auxiliary_path = json["auxiliary"][0];
+  EXPECT_EQ(auxiliary_path["from"].as<std::string>(), "n1");
+  EXPECT_EQ(auxiliary_path["to"].as<std::string>(), "n3");
+  EXPECT_EQ(auxiliary_path["path"].as<std::vector<std::string>>(), (std::vector<std::string>{"n1", "n2", "n3"}));
   EXPECT_EQ(json.size(), 9u);
 }
 
 TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
   const YAML::Node off = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--auxiliary", "off", "--json"}).out);
   EXPECT_EQ(off["auxiliary"].size(), 0u);
-  EXPECT_EQ(off["detour_rate_mbps"].as<double>(), off["rate_mbps"].as<double>());
+  EXPECT_EQ(off["auxiliary_rate_mbps"].as<double>(), off["rate_mbps"].as<double>());
   const Outcome text = Plan({kInternet2, "--planner", "fapt", "--auxiliary", "off"});
-  EXPECT_THAT(text.out, ::testing::Not(HasSubstr("detours")));
+  EXPECT_THAT(text.out, ::testing::Not(HasSubstr("auxiliary_paths")));
   EXPECT_THAT(text.out, ::testing::Not(HasSubstr("auxiliary")));
   YAML::Node overlay = YAML::LoadFile(kInternet2);
   overlay["multipath"]["enabled"] = false;
@@ -98,7 +98,7 @@ TEST(PlanCommandTest, AuxiliaryPathsAreOptional) {
 
 TEST(PlanCommandTest, SharesMayBeBalanced) {
   const YAML::Node with = YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--json"}).out);
-  EXPECT_NEAR(with["detour_rate_mbps"].as<double>(), 83.0, 0.05);
+  EXPECT_NEAR(with["auxiliary_rate_mbps"].as<double>(), 83.0, 0.05);
   const YAML::Node without =
       YAML::Load(Plan({kInternet2, "--planner", "fapt", "--shares", "balanced", "--auxiliary", "off", "--json"}).out);
   EXPECT_NEAR(without["rate_mbps"].as<double>(), 76.0, 0.05);

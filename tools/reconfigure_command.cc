@@ -7,11 +7,11 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
 #include "tools/command_line.h"
 #include "tools/scheduler_probe.h"
-#include "topology/overlay_address.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_address.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/port_reservation.h"
 #include "runtime/protocol_host.h"
-#include "runtime/testing_protocol.h"
-#include "tools/port_reservation.h"
+#include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "posix/stop_signals.h"
 #include "runtime/protocol_host.h"
-#include "tools/daemon_run.h"
-#include "tools/stop_signals.h"
+#include "tools/daemon/daemon_run.h"
 
 namespace banyan {
 namespace {

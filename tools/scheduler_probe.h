@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "core/protocol.h"
+#include "protocol/protocol.h"
 
 namespace banyan {
 

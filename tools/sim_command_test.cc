@@ -111,7 +111,7 @@ TEST(SimCommandTest, OptionsReplaceTheFiles) {
   EXPECT_GT(with({"--shares", "balanced"})["plan_rate_mbps"].as<double>(),
             with({"--shares", "quality"})["plan_rate_mbps"].as<double>());
   EXPECT_EQ(with({"--awareness", "off", "--update-seconds", "1"})["policies"].as<int>(), 1);
-  // Without detours, which differ as well.
+  // Without auxiliary paths, which differ as well.
   EXPECT_LT(with({"--multipath", "off", "--headers"})["rate_mbps"].as<double>(),
             0.98 * with({"--multipath", "off"})["rate_mbps"].as<double>());
 }

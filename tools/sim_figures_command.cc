@@ -19,9 +19,9 @@
 #include "sim/figures/figure.h"
 #include "sim/figures/figure_run.h"
 #include "tools/command_line.h"
-#include "tools/figure_report.h"
-#include "tools/gnuplot_run.h"
-#include "tools/progress_bar.h"
+#include "tools/reports/figure_report.h"
+#include "tools/reports/gnuplot_run.h"
+#include "tools/reports/progress_bar.h"
 
 namespace banyan {
 namespace {

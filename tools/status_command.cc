@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tools/command_line.h"
+#include "tools/reports/status_view.h"
 #include "tools/scheduler_probe.h"
-#include "tools/status_view.h"
-#include "topology/overlay_address.h"
+#include "topology/overlay/overlay_address.h"
 
 namespace banyan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/port_reservation.h"
+#include "posix/port_reservation.h"
 
 namespace banyan {
 namespace {

@@ -10,16 +10,16 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "deploy/wan/emulator.h"
-#include "deploy/wan/node_exec.h"
-#include "deploy/wan/wan_client.h"
-#include "deploy/wan/wan_directory.h"
-#include "deploy/wan/wan_status.h"
+#include "posix/stop_signals.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/link_change_flags.h"
-#include "tools/stop_signals.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
+#include "wan/emulator.h"
+#include "wan/node_exec.h"
+#include "wan/wan_client.h"
+#include "wan/wan_directory.h"
+#include "wan/wan_status.h"
 
 namespace banyan {
 namespace {

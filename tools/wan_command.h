@@ -1,4 +1,4 @@
-// `banyan wan`: an emulated WAN on this machine (deploy/wan).
+// `banyan wan`: an emulated WAN on this machine (wan).
 #ifndef BANYAN_TOOLS_WAN_COMMAND_H_
 #define BANYAN_TOOLS_WAN_COMMAND_H_
 

@@ -54,9 +54,9 @@ using Queue = std::priority_queue<Candidate, std::vector<Candidate>, std::greate
 
 // Finds paths in one view, from which links can be taken away for a while. What is left to the target in the full view
 // guides every search (A*). So a search touches little more than the path that it finds.
-class DetourSearch {
+class PathSearch {
  public:
-  explicit DetourSearch(const NetworkView& view);
+  explicit PathSearch(const NetworkView& view);
 
   void RestoreLinks() { ++generation_; }
   void RemoveLinks(const std::vector<NodeId>& path);
@@ -88,7 +88,7 @@ class DetourSearch {
   uint64_t search_ = 0;
 };
 
-DetourSearch::DetourSearch(const NetworkView& view)
+PathSearch::PathSearch(const NetworkView& view)
     : view_(view),
       outgoing_(view.nodes().size()),
       incoming_(view.nodes().size()),
@@ -107,23 +107,23 @@ DetourSearch::DetourSearch(const NetworkView& view)
   }
 }
 
-size_t DetourSearch::LinkBetween(NodeId from, NodeId to) const {
+size_t PathSearch::LinkBetween(NodeId from, NodeId to) const {
   const NetworkLink* link = view_.FindLink(from, to);
   BANYAN_CHECK(link != nullptr);
   return static_cast<size_t>(link - view_.links().data());
 }
 
-void DetourSearch::RemoveLinks(const std::vector<NodeId>& path) {
+void PathSearch::RemoveLinks(const std::vector<NodeId>& path) {
   for (size_t i = 1; i < path.size(); ++i) removed_in_[LinkBetween(path[i - 1], path[i])] = generation_;
 }
 
-int64_t DetourSearch::DelayOf(const std::vector<NodeId>& path) const {
+int64_t PathSearch::DelayOf(const std::vector<NodeId>& path) const {
   int64_t delay = 0;
   for (size_t i = 1; i < path.size(); ++i) delay += delays_[LinkBetween(path[i - 1], path[i])];
   return delay;
 }
 
-const std::vector<Cost>& DetourSearch::CostsTo(size_t target) {
+const std::vector<Cost>& PathSearch::CostsTo(size_t target) {
   if (!costs_.empty() && target_ == target) return costs_;
   target_ = target;
   costs_.assign(view_.nodes().size(), kNever);
@@ -144,7 +144,7 @@ const std::vector<Cost>& DetourSearch::CostsTo(size_t target) {
   return costs_;
 }
 
-void DetourSearch::Expand(size_t node, const std::vector<Cost>& left, int64_t most_delay, Queue& open) {
+void PathSearch::Expand(size_t node, const std::vector<Cost>& left, int64_t most_delay, Queue& open) {
   for (const Hop& hop : outgoing_[node]) {
     if (removed_in_[hop.link] == generation_) continue;
     const Cost cost = labels_[node].cost + Cost{delays_[hop.link], 1};
@@ -157,7 +157,7 @@ void DetourSearch::Expand(size_t node, const std::vector<Cost>& left, int64_t mo
   }
 }
 
-std::vector<NodeId> DetourSearch::PathTo(size_t target, size_t source) const {
+std::vector<NodeId> PathSearch::PathTo(size_t target, size_t source) const {
   std::vector<NodeId> path;
   for (size_t at = target; at != source; at = labels_[at].previous) path.push_back(view_.nodes()[at].id);
   path.push_back(view_.nodes()[source].id);
@@ -165,7 +165,7 @@ std::vector<NodeId> DetourSearch::PathTo(size_t target, size_t source) const {
   return path;
 }
 
-std::optional<std::vector<NodeId>> DetourSearch::Find(NodeId from, NodeId to, int64_t most_delay) {
+std::optional<std::vector<NodeId>> PathSearch::Find(NodeId from, NodeId to, int64_t most_delay) {
   const size_t source = *view_.IndexOf(from);
   const size_t target = *view_.IndexOf(to);
   const std::vector<Cost>& left = CostsTo(target);
@@ -204,7 +204,7 @@ int PathsPerEdge(size_t edges, const AuxiliaryLimits& limits) {
 std::vector<Route> FindAuxiliaryPaths(const Policy& policy, const NetworkView& view, const AuxiliaryLimits& limits) {
   std::map<std::pair<NodeId, NodeId>, const Route*> routes;
   for (const Route& route : policy.routes) routes[{route.from, route.to}] = &route;
-  DetourSearch search(view);
+  PathSearch search(view);
   std::vector<Route> auxiliary;
   const std::set<std::pair<NodeId, NodeId>> edges = EdgesByTarget(policy.trees);
   const int paths_per_edge = PathsPerEdge(edges.size(), limits);

@@ -12,14 +12,14 @@
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/policy_check.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
 
 // One tree on n1 whose reduce half is only the edge from n2 to n1, for the paths of that edge alone.
-std::vector<std::string> DetoursTo1From2(const NetworkView& view, const AuxiliaryLimits& limits = {},
-                                         const std::vector<Route>& routes = {}) {
+std::vector<std::string> PathsTo1From2(const NetworkView& view, const AuxiliaryLimits& limits = {},
+                                       const std::vector<Route>& routes = {}) {
   Policy policy;
   policy.trees = {
       Tree{.root = NodeId(1), .share = 1, .reduce_parent = {{NodeId(2), NodeId(1)}}, .broadcast_parent = {}}};
@@ -39,52 +39,52 @@ using Paths = std::vector<std::string>;
 TEST(AuxiliaryPathsTest, TheFastestComeFirst) {
   const NetworkView view =
       SampleNetwork(5, {{2, 1, 10}, {2, 3, 10}, {3, 1, 10}, {2, 4, 10}, {4, 1, 20}, {2, 5, 5}, {5, 1, 5}});
-  EXPECT_EQ(DetoursTo1From2(view), (Paths{"241", "231", "251"}));
+  EXPECT_EQ(PathsTo1From2(view), (Paths{"241", "231", "251"}));
 }
 
 // The direction that data flows: other directions of the same links do not matter.
 TEST(AuxiliaryPathsTest, LinksAreDirected) {
-  EXPECT_EQ(DetoursTo1From2(SampleNetwork(3, {{2, 1, 10}, {3, 2, 10}, {1, 3, 10}})), Paths{});
+  EXPECT_EQ(PathsTo1From2(SampleNetwork(3, {{2, 1, 10}, {3, 2, 10}, {1, 3, 10}})), Paths{});
 }
 
-TEST(AuxiliaryPathsTest, DetoursShareNoLink) {
+TEST(AuxiliaryPathsTest, AuxiliaryPathsShareNoLink) {
   const NetworkView view =
       SampleNetwork(5, {{2, 1, 10}, {2, 3, 10}, {3, 1, 10}, {2, 4, 10}, {4, 3, 30}, {3, 5, 30}, {5, 1, 10}});
-  EXPECT_EQ(DetoursTo1From2(view), (Paths{"231", "24351"}));
+  EXPECT_EQ(PathsTo1From2(view), (Paths{"231", "24351"}));
 }
 
 TEST(AuxiliaryPathsTest, TiesGoToFewerHopsThenLowerIds) {
   const NetworkView hops = SampleNetwork(5, {{2, 1, 10}, {2, 3, 20}, {3, 4, 20}, {4, 1, 20}, {2, 5, 20}, {5, 1, 10}});
-  EXPECT_EQ(DetoursTo1From2(hops), (Paths{"251", "2341"}));
-  EXPECT_EQ(DetoursTo1From2(CompleteNetwork(5, 10)), (Paths{"231", "241", "251"}));
+  EXPECT_EQ(PathsTo1From2(hops), (Paths{"251", "2341"}));
+  EXPECT_EQ(PathsTo1From2(CompleteNetwork(5, 10)), (Paths{"231", "241", "251"}));
 }
 
 TEST(AuxiliaryPathsTest, LimitsTheirNumber) {
   AuxiliaryLimits limits{.max_paths_per_edge = 2};
-  EXPECT_EQ(DetoursTo1From2(CompleteNetwork(9, 10), limits), (Paths{"231", "241"}));
+  EXPECT_EQ(PathsTo1From2(CompleteNetwork(9, 10), limits), (Paths{"231", "241"}));
   limits = {.max_paths_per_edge = 4, .max_paths = 3};
-  EXPECT_EQ(DetoursTo1From2(CompleteNetwork(9, 10), limits).size(), 3u);
+  EXPECT_EQ(PathsTo1From2(CompleteNetwork(9, 10), limits).size(), 3u);
   limits = {.max_paths = 0};
-  EXPECT_EQ(DetoursTo1From2(CompleteNetwork(9, 10), limits).size(), 1u);
+  EXPECT_EQ(PathsTo1From2(CompleteNetwork(9, 10), limits).size(), 1u);
   limits = {.max_edges = 0};
-  EXPECT_EQ(DetoursTo1From2(CompleteNetwork(9, 10), limits).size(), 0u);
+  EXPECT_EQ(PathsTo1From2(CompleteNetwork(9, 10), limits).size(), 0u);
 }
 
 TEST(AuxiliaryPathsTest, LeavesOutWhatIsTooSlow) {
   const NetworkView view = SampleNetwork(4, {{2, 1, 10}, {2, 3, 5}, {3, 1, 5}, {2, 4, 5}, {4, 1, 4.9}});
-  EXPECT_EQ(DetoursTo1From2(view, {.max_slowdown = 4}), (Paths{"231"}));
-  EXPECT_EQ(DetoursTo1From2(view, {.max_slowdown = 5}), (Paths{"231", "241"}));
+  EXPECT_EQ(PathsTo1From2(view, {.max_slowdown = 4}), (Paths{"231"}));
+  EXPECT_EQ(PathsTo1From2(view, {.max_slowdown = 5}), (Paths{"231", "241"}));
 }
 
 TEST(AuxiliaryPathsTest, RoutedEdgesAvoidTheirRoute) {
   const NetworkView view = SampleNetwork(4, {{2, 3, 10}, {3, 1, 10}, {2, 4, 10}, {4, 1, 10}});
-  EXPECT_EQ(DetoursTo1From2(view, {}, {{NodeId(2), NodeId(1), {NodeId(2), NodeId(3), NodeId(1)}}}), (Paths{"241"}));
+  EXPECT_EQ(PathsTo1From2(view, {}, {{NodeId(2), NodeId(1), {NodeId(2), NodeId(3), NodeId(1)}}}), (Paths{"241"}));
 }
 
 TEST(AuxiliaryPathsTest, RatesMayDifferByAnything) {
   const NetworkView view = SampleNetwork(4, {{2, 1, 1e9}, {2, 3, 1e-6}, {3, 1, 1e9}, {2, 4, 1e9}, {4, 1, 1e8}});
-  EXPECT_EQ(DetoursTo1From2(view), (Paths{"241"}));
-  EXPECT_EQ(DetoursTo1From2(view, {.max_slowdown = 1e300}), (Paths{"241", "231"}));
+  EXPECT_EQ(PathsTo1From2(view), (Paths{"241"}));
+  EXPECT_EQ(PathsTo1From2(view, {.max_slowdown = 1e300}), (Paths{"241", "231"}));
 }
 
 using Edge = std::pair<NodeId, NodeId>;

@@ -17,7 +17,7 @@
 namespace banyan {
 
 // The origin of a link's numbers: the configuration or nobody yet (believed), or measurements of chunks. These were on
-// a tree edge (primary) or on a detour (auxiliary).
+// a tree edge (primary) or on an auxiliary path (auxiliary).
 enum class LinkSource { kBelieved, kPrimary, kAuxiliary };
 
 struct NetworkNode {

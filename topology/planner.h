@@ -12,7 +12,7 @@
 #include "core/ids.h"
 #include "topology/auxiliary_paths.h"
 #include "topology/network_view.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 #include "topology/policy.h"
 
 namespace banyan {

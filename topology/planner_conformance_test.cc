@@ -5,11 +5,11 @@
 #include <ostream>
 #include <string>
 
-#include "topology/plan_rate.h"
+#include "topology/evaluation/plan_rate.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/policy_check.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -115,9 +115,9 @@ TEST_P(PlannerConformanceTest, RatesStayBelowTheBound) {
     EXPECT_GT(policy.rate_bps, 0);
     EXPECT_LE(policy.rate_bps, policy.bound_bps * (1 + 1e-9));
     EXPECT_EQ(policy.rate_bps, PlanRateBps(policy, view));
-    EXPECT_GE(policy.detour_rate_bps, policy.rate_bps);
-    EXPECT_LE(policy.detour_rate_bps, policy.bound_bps * (1 + 1e-9));
-    EXPECT_EQ(policy.auxiliary.empty() && policy.detour_rate_bps > policy.rate_bps, false);
+    EXPECT_GE(policy.auxiliary_rate_bps, policy.rate_bps);
+    EXPECT_LE(policy.auxiliary_rate_bps, policy.bound_bps * (1 + 1e-9));
+    EXPECT_EQ(policy.auxiliary.empty() && policy.auxiliary_rate_bps > policy.rate_bps, false);
   }
 }
 
@@ -134,7 +134,7 @@ TEST_P(PlannerConformanceTest, BalancedSharesAreAsFast) {
   for (const NetworkView& view : Networks()) {
     PlannerConfig config = ConfigFor(view);
     config.shares = ShareRule::kQuality;
-    EXPECT_GE(Planned(view).detour_rate_bps * (1 + 1e-3), MakePolicy(view, config)->detour_rate_bps);
+    EXPECT_GE(Planned(view).auxiliary_rate_bps * (1 + 1e-3), MakePolicy(view, config)->auxiliary_rate_bps);
   }
 }
 

@@ -7,14 +7,14 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "topology/bkt_planner.h"
-#include "topology/custom_planner.h"
-#include "topology/fapt_planner.h"
 #include "topology/fit/model_fit.h"
-#include "topology/mst_planner.h"
 #include "topology/packing/packed_planner.h"
+#include "topology/planners/bkt_planner.h"
+#include "topology/planners/custom_planner.h"
+#include "topology/planners/fapt_planner.h"
+#include "topology/planners/mst_planner.h"
+#include "topology/planners/star_planner.h"
 #include "topology/policy_refinement.h"
-#include "topology/star_planner.h"
 
 namespace banyan {
 namespace {

@@ -9,7 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "topology/network_view.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 #include "topology/planner.h"
 #include "topology/policy.h"
 

@@ -43,8 +43,8 @@ absl::Status CheckShares(const Policy& policy) {
   return absl::OkStatus();
 }
 
-// `auxiliary` routes are detours of an edge; the others stand in for a link that does not exist. Either way the link
-// from one end to the other must not be on them.
+// `auxiliary` routes are auxiliary paths of an edge; the others stand in for a link that does not exist. Either way the
+// link from one end to the other must not be on them.
 absl::Status CheckRoute(const Route& route, const std::set<NodeId>& members, const NetworkView& view) {
   const std::string what =
       absl::StrCat("the path from '", view.NameOf(route.from), "' to '", view.NameOf(route.to), "'");

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -110,10 +110,10 @@ class AuxiliaryCheckTest : public PolicyCheckTest {
     policy_.members = {NodeId(1), NodeId(2), NodeId(3), NodeId(4)};
     policy_.trees = {Tree{.root = NodeId(1), .share = 1, .reduce_parent = parents, .broadcast_parent = parents}};
     policy_.routes = {};
-    policy_.auxiliary = {Detour({3, 1, 2}), Detour({3, 4, 2})};
+    policy_.auxiliary = {AuxiliaryPath({3, 1, 2}), AuxiliaryPath({3, 4, 2})};
   }
 
-  static Route Detour(const std::vector<uint32_t>& path) {
+  static Route AuxiliaryPath(const std::vector<uint32_t>& path) {
     Route route{NodeId(path.front()), NodeId(path.back()), {}};
     for (const uint32_t node : path) route.path.push_back(NodeId(node));
     return route;
@@ -123,7 +123,7 @@ class AuxiliaryCheckTest : public PolicyCheckTest {
 TEST_F(AuxiliaryCheckTest, MayBeSeveralPerEdge) { EXPECT_TRUE(ValidatePolicy(policy_, view_).ok()) << Refusal(); }
 
 TEST_F(AuxiliaryCheckTest, ShareNoLink) {
-  policy_.auxiliary[1] = Detour({3, 1, 4, 2});
+  policy_.auxiliary[1] = AuxiliaryPath({3, 1, 4, 2});
   EXPECT_THAT(Refusal(),
               HasSubstr("the auxiliary path from 'n3' to 'n2' uses a link of the primary path or of another"));
 }
@@ -131,24 +131,24 @@ TEST_F(AuxiliaryCheckTest, ShareNoLink) {
 TEST_F(AuxiliaryCheckTest, AvoidTheRouteOfTheirEdge) {
   view_ = SampleNetwork(
       4, {{1, 2, 1}, {2, 1, 1}, {2, 3, 1}, {3, 1, 1}, {1, 3, 1}, {1, 4, 1}, {4, 1, 1}, {3, 4, 1}, {4, 2, 1}});
-  policy_.routes = {Detour({3, 1, 2})};
-  policy_.auxiliary = {Detour({3, 4, 2})};
+  policy_.routes = {AuxiliaryPath({3, 1, 2})};
+  policy_.auxiliary = {AuxiliaryPath({3, 4, 2})};
   EXPECT_TRUE(ValidatePolicy(policy_, view_).ok()) << Refusal();
-  policy_.auxiliary = {Detour({3, 4, 1, 2})};
+  policy_.auxiliary = {AuxiliaryPath({3, 4, 1, 2})};
   EXPECT_THAT(Refusal(), HasSubstr("uses a link of the primary path"));
 }
 
 TEST_F(AuxiliaryCheckTest, BelongToATreeEdge) {
-  policy_.auxiliary = {Detour({3, 2, 4})};
+  policy_.auxiliary = {AuxiliaryPath({3, 2, 4})};
   EXPECT_THAT(Refusal(), HasSubstr("the auxiliary path from 'n3' to 'n4' is of no tree edge"));
 }
 
 TEST_F(AuxiliaryCheckTest, GoForwardOverLinksInOrder) {
-  policy_.auxiliary = {Detour({3, 1, 3, 4, 2})};
+  policy_.auxiliary = {AuxiliaryPath({3, 1, 3, 4, 2})};
   EXPECT_THAT(Refusal(), HasSubstr("passes 'n3' twice"));
-  policy_.auxiliary = {Detour({3, 1, 2}), Detour({2, 3, 1})};
+  policy_.auxiliary = {AuxiliaryPath({3, 1, 2}), AuxiliaryPath({2, 3, 1})};
   EXPECT_THAT(Refusal(), HasSubstr("ascending by (from, to)"));
-  policy_.auxiliary = {Detour({3, 9, 2})};
+  policy_.auxiliary = {AuxiliaryPath({3, 9, 2})};
   EXPECT_THAT(Refusal(), HasSubstr("no member"));
 }
 

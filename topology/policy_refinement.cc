@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "topology/auxiliary_paths.h"
-#include "topology/detour_rate.h"
-#include "topology/policy_value.h"
+#include "topology/evaluation/auxiliary_rate.h"
+#include "topology/evaluation/policy_value.h"
 
 namespace banyan {
 namespace {
@@ -45,14 +45,14 @@ void BalanceShares(const NetworkView& view, Policy& policy) {
   DropUnusedPaths(policy.trees, policy.auxiliary);
 }
 
-// Trees that were chosen for a model gave up rate for fewer hops. Detours would add just that rate, and they are more
-// hops.
+// Trees that were chosen for a model gave up rate for fewer hops. Auxiliary paths would add just that rate, and they
+// are more hops.
 void Value(const PlannerConfig& config, const NetworkView& view, Policy& policy) {
   if (!FitsTreesToModel(config)) return ValueOn(view, config.tensor_elements, policy);
-  std::vector<Route> detours = std::exchange(policy.auxiliary, {});
+  std::vector<Route> auxiliary_paths = std::exchange(policy.auxiliary, {});
   ValueOn(view, config.tensor_elements, policy);
-  for (Route& detour : detours) detour.share = 0;
-  policy.auxiliary = std::move(detours);
+  for (Route& auxiliary_path : auxiliary_paths) auxiliary_path.share = 0;
+  policy.auxiliary = std::move(auxiliary_paths);
 }
 
 }  // namespace
@@ -62,13 +62,13 @@ void RefreshShares(const PlannerConfig& config, const NetworkView& view, Policy&
   const bool is_balanced = is_packed || (config.shares == ShareRule::kBalanced && !SharesAreGiven(config));
   Value(config, view, policy);
   if (!is_balanced || policy.rate_bps <= 0 || policy.trees.size() < 2) return;
-  // Packed trees use the links themselves and do not count on detours.
-  std::vector<Route> detours;
-  if (is_packed) std::swap(detours, policy.auxiliary);
+  // Packed trees use the links themselves and do not count on auxiliary paths.
+  std::vector<Route> auxiliary_paths;
+  if (is_packed) std::swap(auxiliary_paths, policy.auxiliary);
   BalanceShares(view, policy);
   if (is_packed) {
-    DropUnusedPaths(policy.trees, detours);
-    policy.auxiliary = std::move(detours);
+    DropUnusedPaths(policy.trees, auxiliary_paths);
+    policy.auxiliary = std::move(auxiliary_paths);
   }
   Value(config, view, policy);
 }

@@ -13,7 +13,7 @@
 #define BANYAN_COMPRESSION_CONTROL_BUDGET_CONTROLLER_H_
 
 #include "compression/control/ratio_controller.h"
-#include "proto/ratio_config.h"
+#include "proto/compression/ratio_config.h"
 
 namespace banyan {
 

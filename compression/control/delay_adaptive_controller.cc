@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/check.h"
-#include "proto/ratio_numbers.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

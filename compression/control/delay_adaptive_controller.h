@@ -23,7 +23,7 @@
 
 #include "compression/control/delay_monitor.h"
 #include "compression/control/ratio_controller.h"
-#include "proto/ratio_config.h"
+#include "proto/compression/ratio_config.h"
 
 namespace banyan {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "compression/control/testing_link.h"
+#include "compression/testing/testing_link.h"
 
 namespace banyan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "compression/control/ratio_controller.h"
 #include "core/check.h"
-#include "proto/ratio_numbers.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 

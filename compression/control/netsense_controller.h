@@ -39,7 +39,7 @@
 
 #include "compression/control/ratio_controller.h"
 #include "compression/control/round_window.h"
-#include "proto/ratio_config.h"
+#include "proto/compression/ratio_config.h"
 
 namespace banyan {
 

@@ -7,7 +7,7 @@
 
 #include "compression/control/netsense_controller.h"
 #include "compression/control/round_window.h"
-#include "compression/control/testing_link.h"
+#include "compression/testing/testing_link.h"
 
 namespace banyan {
 namespace {

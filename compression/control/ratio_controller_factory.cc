@@ -5,7 +5,7 @@
 #include "compression/control/fixed_controller.h"
 #include "compression/control/netsense_controller.h"
 #include "core/check.h"
-#include "proto/ratio_numbers.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

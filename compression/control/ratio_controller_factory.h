@@ -6,8 +6,8 @@
 
 #include "absl/status/statusor.h"
 #include "compression/control/ratio_controller.h"
-#include "proto/compression_config.h"
-#include "proto/ratio_config.h"
+#include "proto/compression/compression_config.h"
+#include "proto/compression/ratio_config.h"
 
 namespace banyan {
 
@@ -15,7 +15,7 @@ namespace banyan {
 absl::StatusOr<std::unique_ptr<RatioController>> MakeRatioController(const RatioControllerConfig& config);
 
 // The controller of a rule: its numbers over the defaults. INVALID_ARGUMENT names the number. A rule that was read from
-// the file or the wire (proto/compression_check.h) always has one; with a dense codec nobody asks it.
+// the file or the wire (proto/compression/compression_check.h) always has one; with a dense codec nobody asks it.
 absl::StatusOr<std::unique_ptr<RatioController>> MakeRatioController(const CompressionRule& rule);
 
 }  // namespace banyan

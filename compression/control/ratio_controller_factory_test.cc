@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "core/random.h"
-#include "proto/ratio_controller_kind.h"
-#include "proto/ratio_numbers.h"
+#include "proto/compression/ratio_controller_kind.h"
+#include "proto/compression/ratio_numbers.h"
 
 namespace banyan {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "compression/kernel_body.h"
+#include "compression/kernels/kernel_body.h"
 
 namespace banyan {
 

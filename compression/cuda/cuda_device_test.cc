@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compression/cuda/device_chunk.h"
-#include "compression/cuda/testing_conformance.h"
-#include "compression/testing_samples.h"
+#include "compression/cuda/testing/testing_conformance.h"
+#include "compression/testing/testing_samples.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 

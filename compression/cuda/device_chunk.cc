@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "compression/codecs/sparse_indices.h"
+#include "compression/codecs/sparse_values.h"
 #include "compression/cuda/device_codec.h"
 #include "compression/cuda/device_codec_registry.h"
-#include "compression/sparse_indices.h"
-#include "compression/sparse_values.h"
 
 namespace banyan {
 namespace {

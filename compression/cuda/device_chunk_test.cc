@@ -8,8 +8,8 @@
 
 #include "compression/cuda/device_codec_registry.h"
 #include "compression/cuda/emulated_device.h"
-#include "compression/cuda/testing_conformance.h"
-#include "compression/testing_samples.h"
+#include "compression/cuda/testing/testing_conformance.h"
+#include "compression/testing/testing_samples.h"
 #include "core/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compression/cuda/device_codec.h"
-#include "proto/codec_id.h"
+#include "proto/compression/codec_id.h"
 
 namespace banyan {
 

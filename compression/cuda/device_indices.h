@@ -4,9 +4,9 @@
 
 #include <cstdint>
 
+#include "compression/codecs/sparse_indices.h"
 #include "compression/cuda/device_selection.h"
 #include "compression/cuda/device_work.h"
-#include "compression/sparse_indices.h"
 
 namespace banyan {
 

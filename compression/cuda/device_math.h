@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "compression/kernel_body.h"
-#include "compression/lanes.h"
+#include "compression/kernels/kernel_body.h"
+#include "compression/kernels/lanes.h"
 
 namespace banyan {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "compression/cuda/device_work.h"
-#include "compression/rht_layout.h"
+#include "compression/kernels/rht_layout.h"
 
 namespace banyan {
 namespace {

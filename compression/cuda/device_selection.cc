@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compression/codecs/stratified_choice.h"
+#include "compression/codecs/top_k_selection.h"
 #include "compression/cuda/device_work.h"
-#include "compression/stratified_choice.h"
-#include "compression/top_k_selection.h"
 
 namespace banyan {
 namespace {

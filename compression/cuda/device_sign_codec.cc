@@ -1,7 +1,7 @@
 #include "compression/cuda/device_sign_codec.h"
 
 #include "compression/cuda/device_work.h"
-#include "compression/sign_layout.h"
+#include "compression/kernels/sign_layout.h"
 
 namespace banyan {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <utility>
 
+#include "compression/codecs/sparse_values.h"
+#include "compression/codecs/top_k_selection.h"
+#include "compression/codecs/topk_frame.h"
 #include "compression/cuda/device_indices.h"
 #include "compression/cuda/device_selection.h"
 #include "compression/cuda/device_work.h"
-#include "compression/sparse_values.h"
-#include "compression/top_k_selection.h"
-#include "compression/topk_frame.h"
 
 namespace banyan {
 namespace {

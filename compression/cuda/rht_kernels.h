@@ -8,11 +8,11 @@
 
 #include "compression/cuda/device_math.h"
 #include "compression/cuda/sign_kernels.h"
-#include "compression/kernel_body.h"
-#include "compression/lanes.h"
-#include "compression/random_bits.h"
-#include "compression/rht_layout.h"
-#include "compression/sign_layout.h"
+#include "compression/kernels/kernel_body.h"
+#include "compression/kernels/lanes.h"
+#include "compression/kernels/random_bits.h"
+#include "compression/kernels/rht_layout.h"
+#include "compression/kernels/sign_layout.h"
 
 namespace banyan {
 

@@ -7,8 +7,8 @@
 
 #include "compression/cuda/block_scan.h"
 #include "compression/cuda/device_math.h"
-#include "compression/kernel_body.h"
-#include "compression/strata.h"
+#include "compression/kernels/kernel_body.h"
+#include "compression/kernels/strata.h"
 
 namespace banyan {
 

@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "compression/cuda/device_math.h"
-#include "compression/kernel_body.h"
-#include "compression/lanes.h"
-#include "compression/sign_layout.h"
+#include "compression/kernels/kernel_body.h"
+#include "compression/kernels/lanes.h"
+#include "compression/kernels/sign_layout.h"
 
 namespace banyan {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "compression/cuda/device_math.h"
-#include "compression/half_bits.h"
-#include "compression/kernel_body.h"
+#include "compression/kernels/half_bits.h"
+#include "compression/kernels/kernel_body.h"
 
 namespace banyan {
 

@@ -18,7 +18,7 @@ put() {
 }
 
 put 755 "$prefix/bin" "$command"
-put 644 "$prefix/include/banyan" runtime/local_node.h runtime/session.h
+put 644 "$prefix/include/banyan" runtime/local_node.h runtime/session/session.h
 put 644 "$prefix/lib" "$archive"
 put 644 "$share" deploy/README.md deploy/overlay.yaml
 put 644 "$share/docs" docs/compression.md docs/configuration.md docs/metrics.md docs/wan.md

@@ -17,12 +17,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
-#include "deploy/wan/testing_wan.h"
-#include "deploy/wan/wan_client.h"
-#include "deploy/wan/wan_processes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tools/child_process.h"
+#include "posix/child_process.h"
+#include "wan/testing/testing_wan.h"
+#include "wan/wan_client.h"
+#include "wan/wan_processes.h"
 
 namespace banyan {
 namespace {

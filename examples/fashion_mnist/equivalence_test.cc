@@ -20,10 +20,10 @@
 #include "examples/fashion_mnist/local_momentum.h"
 #include "examples/fashion_mnist/training_loop.h"
 #include "gtest/gtest.h"
+#include "posix/child_process.h"
+#include "posix/port_reservation.h"
 #include "runtime/local_node.h"
-#include "runtime/session.h"
-#include "tools/child_process.h"
-#include "tools/port_reservation.h"
+#include "runtime/session/session.h"
 
 namespace banyan {
 namespace {

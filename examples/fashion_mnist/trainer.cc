@@ -18,8 +18,8 @@
 #include "examples/fashion_mnist/learning_rate.h"
 #include "examples/fashion_mnist/trainer_options.h"
 #include "examples/fashion_mnist/training_loop.h"
-#include "runtime/session.h"
-#include "tools/training_progress.h"
+#include "runtime/session/session.h"
+#include "tools/reports/training_progress.h"
 
 namespace banyan {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "runtime/steady_clock.h"
+#include "posix/steady_clock.h"
 
 namespace banyan {
 namespace {

@@ -12,8 +12,8 @@
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
 #include "examples/fashion_mnist/local_momentum.h"
-#include "runtime/session.h"
-#include "tools/training_progress.h"
+#include "runtime/session/session.h"
+#include "tools/reports/training_progress.h"
 
 namespace banyan {
 

@@ -11,8 +11,8 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/metrics/http_get.h"
 #include "runtime/metrics/latest_value.h"
+#include "runtime/testing/http_get.h"
 
 namespace banyan {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "topology/overlay_families.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/yaml_reader.h"
 #include "topology/planner_factory.h"
-#include "topology/yaml_reader.h"
+#include "topology/samples/overlay_families.h"
 
 namespace banyan {
 namespace {

@@ -16,8 +16,8 @@
 //
 // Settings: planner, roots, root, shares, awareness, estimator, multipath, primary_busy_bound, auxiliary_queue_length,
 // chunk_elements, probe_chunk_bytes, probe_chunks, update_seconds, model_bytes, compute_ms, redraw (all rates every 3
-// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/overlay_families.h), variant (a
-// name for several settings at once, see `variants`).
+// minutes, 20..155 Mbit/s), nodes (a random overlay of so many), network (of topology/samples/overlay_families.h),
+// variant (a name for several settings at once, see `variants`).
 #ifndef BANYAN_SIM_FIGURES_FIGURE_H_
 #define BANYAN_SIM_FIGURES_FIGURE_H_
 
@@ -28,7 +28,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

@@ -10,12 +10,12 @@
 #include "core/check.h"
 #include "core/random.h"
 #include "sim/overlay_text.h"
+#include "sim/runs/simulation.h"
 #include "sim/sample_overlays.h"
-#include "sim/simulation.h"
-#include "topology/overlay_families.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
+#include "topology/samples/overlay_families.h"
 
 namespace banyan {
 namespace {

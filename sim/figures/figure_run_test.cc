@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "topology/overlay_families.h"
 #include "topology/packing/rate_bound.h"
+#include "topology/samples/overlay_families.h"
 
 namespace banyan {
 namespace {

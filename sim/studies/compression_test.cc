@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "sim/simulation.h"
+#include "sim/runs/simulation.h"
 
 namespace banyan {
 namespace {

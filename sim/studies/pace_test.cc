@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
-#include "sim/simulation.h"
-#include "topology/overlay_yaml.h"
+#include "sim/runs/simulation.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

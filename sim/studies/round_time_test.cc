@@ -1,9 +1,9 @@
-// Whether rounds take as long as topology/round_time.h predicts.
-#include "topology/round_time.h"
+// Whether rounds take as long as topology/evaluation/round_time.h predicts.
+#include "topology/evaluation/round_time.h"
 
 #include "gtest/gtest.h"
-#include "sim/internet2_simulation.h"
-#include "topology/overlay_yaml.h"
+#include "sim/testing/internet2_simulation.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 

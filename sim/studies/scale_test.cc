@@ -4,8 +4,8 @@
 
 #include "core/random.h"
 #include "gtest/gtest.h"
+#include "sim/runs/simulation.h"
 #include "sim/sample_overlays.h"
-#include "sim/simulation.h"
 
 namespace banyan {
 namespace {

@@ -10,9 +10,9 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "gtest/gtest.h"
-#include "node/link_ack_buffer.h"
+#include "node/link/link_ack_buffer.h"
 #include "sim/cluster.h"
-#include "sim/linked_cluster.h"
+#include "sim/testing/linked_cluster.h"
 #include "sim/traffic_observer.h"
 
 namespace banyan {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "sim/internet2_simulation.h"
+#include "sim/testing/internet2_simulation.h"
 
 namespace banyan {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "sim/checkers/policy_count.h"
 #include "sim/cluster.h"
-#include "sim/internet2_simulation.h"
-#include "sim/link_schedule.h"
-#include "sim/policy_count.h"
+#include "sim/testing/internet2_simulation.h"
+#include "topology/overlay/link_schedule.h"
 
 namespace banyan {
 namespace {

@@ -1,6 +1,6 @@
 #include "sim/training/training_plan.h"
 
-#include "sim/digest.h"
+#include "core/digest.h"
 
 namespace banyan {
 namespace {

@@ -9,8 +9,8 @@
 #include "absl/strings/str_split.h"
 #include "core/check.h"
 #include "tools/command_line.h"
-#include "topology/overlay_compression.h"
-#include "topology/yaml_reader.h"
+#include "topology/overlay/overlay_compression.h"
+#include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
 namespace {

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "proto/compression_config.h"
+#include "proto/compression/compression_config.h"
 
 namespace banyan {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "posix/program_path.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
 #include "tools/command_line.h"
-#include "tools/program_path.h"
 
 namespace banyan {
 namespace {

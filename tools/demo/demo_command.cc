@@ -15,16 +15,16 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "posix/program_path.h"
+#include "posix/stop_signals.h"
+#include "posix/work_directory.h"
 #include "tools/command_line.h"
 #include "tools/demo/demo_check.h"
 #include "tools/demo/demo_dashboard.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
 #include "tools/demo/demo_run.h"
-#include "tools/program_path.h"
 #include "tools/rate_range.h"
-#include "tools/stop_signals.h"
-#include "tools/work_directory.h"
 
 namespace banyan {
 namespace {

@@ -111,7 +111,7 @@ std::string DescribePlan(const StatusView& status) {
   for (const StatusView::Tree& tree : status.trees) roots.insert(tree.root);
   std::string text = absl::StrFormat("%s, %d tree%s from %d root%s; ", status.planner, status.trees.size(),
                                      status.trees.size() == 1 ? "" : "s", roots.size(), roots.size() == 1 ? "" : "s");
-  absl::StrAppendFormat(&text, "%.1f of at most %.1f Mbit/s", status.detour_rate_mbps, status.bound_mbps);
+  absl::StrAppendFormat(&text, "%.1f of at most %.1f Mbit/s", status.auxiliary_rate_mbps, status.bound_mbps);
   if (status.bound_ratio.has_value()) absl::StrAppendFormat(&text, " (%.2f)", *status.bound_ratio);
   return text;
 }

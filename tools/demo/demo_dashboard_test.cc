@@ -42,7 +42,7 @@ StatusView TwoLinks() {
   status.policy = 3;
   status.policy_reason = "links were measured anew";
   status.planner = "packed";
-  status.detour_rate_mbps = 96.1;
+  status.auxiliary_rate_mbps = 96.1;
   status.bound_mbps = 103.2;
   status.bound_ratio = 0.931;
   status.trees = {{"n1", 0.5}, {"n1", 0.2}, {"n2", 0.3}};

@@ -13,12 +13,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "tools/child_process.h"
+#include "posix/child_process.h"
+#include "posix/work_directory.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
-#include "tools/status_view.h"
-#include "tools/training_progress.h"
-#include "tools/work_directory.h"
+#include "tools/reports/status_view.h"
+#include "tools/reports/training_progress.h"
 
 namespace banyan {
 

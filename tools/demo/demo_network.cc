@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 #include "topology/hub_order.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

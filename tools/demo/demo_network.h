@@ -14,10 +14,10 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "deploy/wan/wan_status.h"
+#include "posix/port_reservation.h"
+#include "posix/work_directory.h"
 #include "tools/emulated_wan.h"
-#include "tools/port_reservation.h"
-#include "tools/work_directory.h"
+#include "wan/wan_status.h"
 
 namespace banyan {
 

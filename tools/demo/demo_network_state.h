@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "deploy/wan/wan_status.h"
-#include "tools/status_view.h"
+#include "tools/reports/status_view.h"
+#include "wan/wan_status.h"
 
 namespace banyan {
 

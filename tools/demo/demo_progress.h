@@ -10,7 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
-#include "tools/training_progress.h"
+#include "tools/reports/training_progress.h"
 
 namespace banyan {
 

@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "posix/stop_signals.h"
+#include "posix/work_directory.h"
 #include "tools/demo/demo_job.h"
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_network_state.h"
 #include "tools/demo/demo_progress.h"
 #include "tools/demo/demo_screen.h"
-#include "tools/stop_signals.h"
-#include "tools/work_directory.h"
 
 namespace banyan {
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/daemon_address.h"
+#include "tools/daemon/daemon_address.h"
 
 namespace banyan {
 

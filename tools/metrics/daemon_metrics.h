@@ -7,7 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "runtime/metrics/metrics_page.h"
-#include "tools/daemon_log.h"
+#include "tools/daemon/daemon_log.h"
 
 namespace banyan {
 

@@ -35,7 +35,7 @@ void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families
       Make("link_sent_bytes_total", "Payload and headers sent to a neighbour, resends included.", Kind::kCounter);
   MetricFamily resent = Make("link_resent_bytes_total", "The part of it that was sent again.", Kind::kCounter);
   MetricFamily auxiliary =
-      Make("link_auxiliary_bytes_total", "The part of it that travels on detours.", Kind::kCounter);
+      Make("link_auxiliary_bytes_total", "The part of it that travels on auxiliary paths.", Kind::kCounter);
   MetricFamily busy = Make("link_busy_share", "The part of the last round's time with chunks on their way.");
   for (const NodeReport::Link& link : from.report.links) {
     const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};

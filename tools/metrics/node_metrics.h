@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "core/protocol.h"
 #include "proto/scheduler_messages.h"
+#include "protocol/protocol.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metric_family.h"
 

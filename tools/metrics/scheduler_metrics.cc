@@ -115,8 +115,8 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
                           static_cast<double>(status.policies_taken_back), Kind::kCounter));
   families.push_back(
       Make("live_policies", "Versions that still govern rounds.", static_cast<double>(status.live_policies)));
-  families.push_back(
-      Make("auxiliary_share_ratio", "Of all bytes that nodes have sent, the part on detours.", status.auxiliary_share));
+  families.push_back(Make("auxiliary_share_ratio", "Of all bytes that nodes have sent, the part on auxiliary paths.",
+                          status.auxiliary_share));
   families.push_back(Make("rejected_messages_total", "Messages that the scheduler refused.",
                           static_cast<double>(status.rejected_messages), Kind::kCounter));
   MetricFamily closed = Make("closed_rounds_total", "Rounds of a key that are closed everywhere.", Kind::kCounter);

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/protocol.h"
+#include "protocol/protocol.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metric_family.h"
-#include "tools/status_view.h"
+#include "tools/reports/status_view.h"
 
 namespace banyan {
 

@@ -5,7 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runtime/testing_protocol.h"
+#include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
 namespace {

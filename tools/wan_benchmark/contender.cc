@@ -7,8 +7,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tools/wan_benchmark/ring_order.h"
-#include "topology/did_you_mean.h"
 #include "topology/hub_order.h"
+#include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
 namespace {

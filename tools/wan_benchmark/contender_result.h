@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "deploy/wan/wan_status.h"
 #include "tools/wan_benchmark/contender.h"
+#include "wan/wan_status.h"
 
 namespace banyan {
 

@@ -11,9 +11,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "bench/round_gate.h"
-#include "tools/child_process.h"
-#include "tools/status_view.h"
-#include "tools/work_directory.h"
+#include "posix/child_process.h"
+#include "posix/work_directory.h"
+#include "tools/reports/status_view.h"
 
 namespace banyan {
 namespace {

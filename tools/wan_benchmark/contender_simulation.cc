@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "bench/timing.h"
-#include "sim/simulation.h"
+#include "sim/runs/simulation.h"
 #include "tools/wan_benchmark/contender_result.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 

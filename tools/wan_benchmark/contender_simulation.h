@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "absl/status/statusor.h"
-#include "sim/link_schedule.h"
 #include "tools/wan_benchmark/contender.h"
 #include "tools/wan_benchmark/contender_setup.h"
+#include "topology/overlay/link_schedule.h"
 
 namespace banyan {
 

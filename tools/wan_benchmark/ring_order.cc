@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "deploy/wan/hop_routes.h"
+#include "wan/hop_routes.h"
 
 namespace banyan {
 namespace {

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
 
 namespace banyan {
 namespace {

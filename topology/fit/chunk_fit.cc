@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "absl/time/time.h"
-#include "topology/round_time.h"
+#include "topology/evaluation/round_time.h"
 
 namespace banyan {
 namespace {

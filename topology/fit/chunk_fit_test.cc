@@ -1,10 +1,10 @@
 #include "topology/fit/chunk_fit.h"
 
 #include "gtest/gtest.h"
+#include "topology/evaluation/round_time.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
-#include "topology/round_time.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -11,12 +11,12 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
-#include "topology/fapt_planner.h"
+#include "topology/evaluation/round_time.h"
 #include "topology/fit/chunk_fit.h"
 #include "topology/fit/share_rounding.h"
 #include "topology/fit/share_search.h"
 #include "topology/packing/packed_planner.h"
-#include "topology/round_time.h"
+#include "topology/planners/fapt_planner.h"
 
 namespace banyan {
 namespace {

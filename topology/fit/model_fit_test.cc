@@ -6,10 +6,10 @@
 
 #include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "topology/evaluation/round_time.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
-#include "topology/round_time.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -49,14 +49,14 @@ TEST(ModelFitTest, RoundsOnMeshesAreNotFarFromTheBound) { EXPECT_LT(MeanTimes(fa
 TEST(ModelFitTest, TreesInUseDoNotMakeThePlanWorse) { EXPECT_LT(MeanTimes(true), kGood); }
 
 // The trees gave up a part of the rate for fewer hops: chunks do not take more of them to get that part back.
-TEST(ModelFitTest, PlansNoPartForDetours) {
+TEST(ModelFitTest, PlansNoPartForAuxiliaryPaths) {
   PlannerConfig config = Packed();
   config.auxiliary = true;
   config.tensor_elements = {11'500'000};
   const Policy policy = *MakePolicy(RandomNetwork(9, 8, 1), config);
   ASSERT_FALSE(policy.auxiliary.empty());
-  for (const Route& detour : policy.auxiliary) EXPECT_EQ(detour.share, 0);
-  EXPECT_EQ(policy.detour_rate_bps, policy.rate_bps);
+  for (const Route& auxiliary_path : policy.auxiliary) EXPECT_EQ(auxiliary_path.share, 0);
+  EXPECT_EQ(policy.auxiliary_rate_bps, policy.rate_bps);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "core/check.h"
 #include "topology/chunk_assignment.h"
-#include "topology/plan_rate.h"
+#include "topology/evaluation/plan_rate.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 #include "gtest/gtest.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

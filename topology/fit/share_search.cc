@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "topology/round_time.h"
+#include "topology/evaluation/round_time.h"
 
 namespace banyan {
 namespace {

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "topology/fapt_planner.h"
+#include "topology/evaluation/round_time.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
 #include "topology/packing/packed_trees.h"
 #include "topology/packing/tree_packing.h"
-#include "topology/policy_assembly.h"
-#include "topology/round_time.h"
-#include "topology/route_table.h"
+#include "topology/planners/fapt_planner.h"
+#include "topology/planners/policy_assembly.h"
+#include "topology/planners/route_table.h"
 #include "topology/tree_check.h"
 
 namespace banyan {

@@ -7,11 +7,11 @@
 #include <map>
 #include <set>
 
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/planner.h"
 #include "topology/planner_factory.h"
 #include "topology/policy_check.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {
@@ -135,7 +135,7 @@ TEST(PackedPlannerTest, BeginsWithTheCurrentTrees) {
   EXPECT_TRUE(ValidatePolicy(Planned(RandomNetwork(6, 3, 1), config), RandomNetwork(6, 3, 1)).ok());
 }
 
-TEST(PackedPlannerTest, DetoursNeverMakeItSlower) {
+TEST(PackedPlannerTest, AuxiliaryPathsNeverMakeItSlower) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     const NetworkView view = DrawnInternet2Network(seed);
     PlannerConfig config;
@@ -144,8 +144,8 @@ TEST(PackedPlannerTest, DetoursNeverMakeItSlower) {
     for (const ShareRule shares : {ShareRule::kQuality, ShareRule::kBalanced}) {
       config.shares = shares;
       const Policy policy = *MakePolicy(view, config);
-      EXPECT_GE(policy.detour_rate_bps, (1 - 1e-6) * Planned(view).rate_bps);
-      EXPECT_LE(policy.detour_rate_bps, (1 + 1e-6) * policy.bound_bps);
+      EXPECT_GE(policy.auxiliary_rate_bps, (1 - 1e-6) * Planned(view).rate_bps);
+      EXPECT_LE(policy.auxiliary_rate_bps, (1 + 1e-6) * policy.bound_bps);
     }
   }
 }

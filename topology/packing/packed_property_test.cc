@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "core/random.h"
-#include "topology/detour_rate.h"
-#include "topology/fapt_planner.h"
+#include "topology/evaluation/auxiliary_rate.h"
+#include "topology/evaluation/plan_rate.h"
 #include "topology/packing/packed_planner.h"
 #include "topology/packing/price_bound.h"
 #include "topology/packing/tree_packing.h"
-#include "topology/plan_rate.h"
+#include "topology/planners/fapt_planner.h"
 #include "topology/policy_check.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "topology/packing/shallow_halves.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

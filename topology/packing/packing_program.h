@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "topology/linear_program.h"
+#include "topology/evaluation/linear_program.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/half_tree.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

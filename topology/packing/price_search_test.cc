@@ -5,7 +5,7 @@
 
 #include "gtest/gtest.h"
 #include "topology/packing/price_bound.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

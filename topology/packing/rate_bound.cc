@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "topology/evaluation/simple_bound.h"
 #include "topology/packing/capacity_graph.h"
 #include "topology/packing/partition_bound.h"
 #include "topology/packing/tree_packing.h"
-#include "topology/simple_bound.h"
 
 namespace banyan {
 namespace {

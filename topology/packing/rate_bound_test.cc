@@ -4,9 +4,9 @@
 
 #include <cmath>
 
+#include "topology/evaluation/simple_bound.h"
 #include "topology/packing/partition_bound.h"
-#include "topology/sample_networks.h"
-#include "topology/simple_bound.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "topology/packing/price_bound.h"
-#include "topology/sample_networks.h"
+#include "topology/samples/sample_networks.h"
 
 namespace banyan {
 namespace {

@@ -16,7 +16,7 @@
 #include "examples/fashion_mnist/classifier.h"
 #include "runtime/chunk_heap.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
-#include "topology/overlay_yaml.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {

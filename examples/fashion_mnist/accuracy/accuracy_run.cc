@@ -8,7 +8,7 @@
 #include "examples/fashion_mnist/accuracy/accuracy_scenario.h"
 #include "examples/fashion_mnist/accuracy/replica_trainer.h"
 #include "examples/fashion_mnist/classifier.h"
-#include "sim/training/training_simulation.h"
+#include "sim/runs/training_simulation.h"
 
 namespace banyan {
 namespace {

@@ -10,7 +10,7 @@
 #include "examples/fashion_mnist/accuracy/accuracy_result.h"
 #include "examples/fashion_mnist/image_set.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

@@ -6,7 +6,7 @@
 #include "examples/fashion_mnist/accuracy/replica_trainer.h"
 #include "examples/fashion_mnist/classifier.h"
 #include "gtest/gtest.h"
-#include "sim/training/training_simulation.h"
+#include "sim/runs/training_simulation.h"
 
 namespace banyan {
 namespace {

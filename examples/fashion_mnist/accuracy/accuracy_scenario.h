@@ -7,7 +7,7 @@
 
 #include "sim/training/rate_profile.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
-#include "topology/overlay_config.h"
+#include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 

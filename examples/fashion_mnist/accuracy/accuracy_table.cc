@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "scheduler/json_writer.h"
+#include "core/json_writer.h"
 
 namespace banyan {
 namespace {

@@ -14,9 +14,9 @@
 #include "examples/fashion_mnist/classifier.h"
 #include "examples/fashion_mnist/image_set.h"
 #include "examples/fashion_mnist/local_momentum.h"
+#include "sim/processes/worker_listener.h"
 #include "sim/training/gradient_source.h"
 #include "sim/training/training_plan.h"
-#include "sim/worker_listener.h"
 
 namespace banyan {
 

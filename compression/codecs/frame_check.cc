@@ -1,0 +1,23 @@
+#include "compression/codecs/frame_check.h"
+
+#include "absl/strings/str_format.h"
+
+namespace banyan {
+
+absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements) {
+  const bool is_inside = header.first_element >= 0 && header.elements >= 0 && header.first_element <= chunk_elements &&
+                         header.elements <= chunk_elements - header.first_element;
+  if (is_inside) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrFormat("expected frames of %s inside a chunk of %d elements, got %d elements from %d", codec,
+                      chunk_elements, header.elements, header.first_element));
+}
+
+absl::Status CheckFrameBytes(absl::string_view codec, const FrameHeader& header, const Buffer& frame,
+                             int64_t expected_bytes) {
+  if (frame.size_bytes() == expected_bytes) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrFormat("expected %d bytes for %d elements in %s, got %d", expected_bytes,
+                                                    header.elements, codec, frame.size_bytes()));
+}
+
+}  // namespace banyan

@@ -1,0 +1,23 @@
+// The checks that every codec makes of a frame that a peer sent, before it looks at the bytes. Pure functions.
+#ifndef BANYAN_COMPRESSION_CODECS_FRAME_CHECK_H_
+#define BANYAN_COMPRESSION_CODECS_FRAME_CHECK_H_
+
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "core/buffer.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+// Checks that the frame's elements lie in a chunk of `chunk_elements`. `codec` names the codec for the error.
+absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements);
+
+// Checks that `frame` has exactly `expected_bytes` bytes. `codec` names the codec for the error.
+absl::Status CheckFrameBytes(absl::string_view codec, const FrameHeader& header, const Buffer& frame,
+                             int64_t expected_bytes);
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_CODECS_FRAME_CHECK_H_

@@ -1,9 +1,0 @@
-#include "core/event.h"
-
-namespace banyan {
-
-Event::Event(Event&& other) noexcept = default;
-Event& Event::operator=(Event&& other) noexcept = default;
-Event::~Event() = default;
-
-}  // namespace banyan

@@ -1,0 +1,82 @@
+#include "core/json_writer.h"
+
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace banyan {
+
+JsonWriter& JsonWriter::Name(const std::string& name) {
+  Separate();
+  Quote(name);
+  text_ += ':';
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::String(const std::string& text) {
+  Separate();
+  Quote(text);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Integer(uint64_t value) {
+  Separate();
+  absl::StrAppend(&text_, value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Number(double value) {
+  if (!std::isfinite(value)) return Null();
+  Separate();
+  absl::StrAppendFormat(&text_, "%.10g", value);
+  return *this;
+}
+
+JsonWriter& JsonWriter::Boolean(bool value) {
+  Separate();
+  text_ += value ? "true" : "false";
+  return *this;
+}
+
+JsonWriter& JsonWriter::Null() {
+  Separate();
+  text_ += "null";
+  return *this;
+}
+
+JsonWriter& JsonWriter::Open(char bracket) {
+  Separate();
+  text_ += bracket;
+  needs_comma_ = false;
+  return *this;
+}
+
+JsonWriter& JsonWriter::Close(char bracket) {
+  text_ += bracket;
+  needs_comma_ = true;
+  return *this;
+}
+
+void JsonWriter::Separate() {
+  if (needs_comma_) text_ += ',';
+  needs_comma_ = true;
+}
+
+void JsonWriter::Quote(const std::string& text) {
+  text_ += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      text_ += '\\';
+      text_ += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(&text_, "\\u%04x", static_cast<unsigned char>(c));
+    } else {
+      text_ += c;
+    }
+  }
+  text_ += '"';
+}
+
+}  // namespace banyan

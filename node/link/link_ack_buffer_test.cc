@@ -1,0 +1,54 @@
+#include "node/link/link_ack_buffer.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+LinkAck::Entry Receipt(uint64_t sequence) { return {sequence, Timestamp(), Timestamp()}; }
+
+Timestamp At(int64_t milliseconds) { return Timestamp::FromNanoseconds(milliseconds * 1'000'000); }
+
+std::vector<uint64_t> Sequences(const std::optional<LinkAck>& ack) {
+  std::vector<uint64_t> sequences;
+  if (!ack.has_value()) return sequences;
+  for (const LinkAck::Entry& entry : ack->entries) sequences.push_back(entry.link_sequence);
+  return sequences;
+}
+
+TEST(LinkAckBufferTest, AnAckThatMayNotWaitGoesAtOnce) {
+  LinkAckBuffer acks;
+  EXPECT_THAT(Sequences(acks.Add(Receipt(1), /*may_wait=*/false, At(0))), ElementsAre(1));
+  EXPECT_EQ(acks.deadline(), kNever);
+  EXPECT_FALSE(acks.Take().has_value());
+}
+
+TEST(LinkAckBufferTest, TwoTravelTogether) {
+  LinkAckBuffer acks;
+  EXPECT_THAT(Sequences(acks.Add(Receipt(1), true, At(0))), IsEmpty());
+  EXPECT_EQ(acks.deadline(), At(0) + LinkAckBuffer::kLongestWait);
+  EXPECT_THAT(Sequences(acks.Add(Receipt(2), true, At(5))), ElementsAre(1, 2));
+  EXPECT_EQ(acks.deadline(), kNever);
+  acks.Add(Receipt(3), true, At(7));
+  EXPECT_EQ(acks.deadline(), At(7) + LinkAckBuffer::kLongestWait);
+  EXPECT_THAT(Sequences(acks.Add(Receipt(4), false, At(8))), ElementsAre(3, 4));
+}
+
+TEST(LinkAckBufferTest, TheOneThatWaitsCanBeTaken) {
+  LinkAckBuffer acks;
+  acks.Add(Receipt(1), true, At(0));
+  EXPECT_THAT(Sequences(acks.Take()), ElementsAre(1));
+  EXPECT_EQ(acks.deadline(), kNever);
+  EXPECT_FALSE(acks.Take().has_value());
+}
+
+}  // namespace
+}  // namespace banyan

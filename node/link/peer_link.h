@@ -1,0 +1,131 @@
+// The directed link from this node to one neighbour. It joins a SendQueue of chunks that wait and a Flight of those
+// that are not acknowledged. A Pacer says how fast chunks go, a Hedger which go twice, a ResendTimer when they go
+// again. Thread-compatible; owned by PeerNetwork.
+//
+// Invariants:
+// - A chunk is in the queue or in flight from Enqueue until its first link ack, unless it is taken or Clear drops it.
+// - Pump lets no more bytes in flight than the window holds, but always one chunk: so the queue decides the order and
+//   not a socket's buffer. Copies of late chunks come on top.
+// - A chunk whose connection is lost, or whose ack is overdue, is back at its old place in the queue.
+// - Every chunk that is sent is paced, if the window has a pace and chunks are not too small for it.
+#ifndef BANYAN_NODE_LINK_PEER_LINK_H_
+#define BANYAN_NODE_LINK_PEER_LINK_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/link/flight.h"
+#include "node/link/hedger.h"
+#include "node/link/link_window.h"
+#include "node/link/pacer.h"
+#include "node/link/resend_timer.h"
+#include "node/link/send_queue.h"
+#include "proto/chunk_message.h"
+#include "protocol/action.h"
+
+namespace banyan {
+
+class PeerLink {
+ public:
+  // Several times the slowest round trip between continents: a link that is only slow is not taken for one that is cut.
+  static constexpr absl::Duration kStuckAfter = absl::Seconds(1);
+  // The receiver may hold back the ack of a chunk that finds so many in flight: they keep the link busy meanwhile.
+  static constexpr size_t kAheadOfSharedAck = 2;
+
+  struct Options {
+    LinkWindow window;
+    absl::Duration resend_after = absl::Seconds(2);
+    // A chunk of at most this size goes before larger ones whatever their priority.
+    int64_t tiny_bytes = 4096;
+  };
+  struct Counters {
+    uint64_t sent_bytes = 0;    // with headers, resends and copies
+    uint64_t resent_bytes = 0;  // of chunks that were given up and sent again
+    uint64_t auxiliary_bytes = 0;
+    uint64_t hedged_bytes = 0;  // of the copies of late chunks
+    absl::Duration busy;        // with a chunk in flight; without the last moments before a connection was lost
+  };
+  using Queued = SendQueue::Chunk;
+  using Wants = SendQueue::Wants;
+
+  // `data` are the ids of the connections that carry chunks; all are down at first.
+  PeerLink(Options options, const std::vector<ConnectionId>& data);
+
+  // Adds a chunk to the queue; `resend` when it went out before, so that it counts as resent.
+  void Enqueue(ChunkMessage message, Payload payload, bool resend = false);
+  // Takes the first of the next chunks that may go on an auxiliary path and that `wants` accepts; empty when there is
+  // none.
+  std::optional<Queued> TakeForAuxiliaryPath(Wants wants) { return queue_.TakeForAuxiliary(wants); }
+  // Takes all chunks that wait and are on auxiliary paths.
+  std::vector<Queued> TakeAuxiliary() { return queue_.TakeAuxiliary(); }
+  // Drops all chunks, those in flight too.
+  void Clear();
+  // Sends what window and connections allow.
+  void Pump(Timestamp now, Actions& actions);
+  // Sends copies of late chunks over idle connections. Call it only when all that has arrived is handled, so that no
+  // ack waits unread.
+  void Hedge(Timestamp now, Actions& actions);
+
+  // Returns the chunk that was acknowledged. Empty when `link_sequence` is not in flight: acknowledged before, given up
+  // or never sent.
+  std::optional<ChunkMessage> OnLinkAck(uint64_t link_sequence, Timestamp now);
+  // Marks `connection` as up. Ids that are not of this link are ignored, here and below.
+  void OnConnectionUp(ConnectionId connection) { flight_.OnConnectionUp(connection); }
+  // Puts what was in flight on `connection` back into the queue.
+  void OnConnectionDown(ConnectionId connection);
+  // Puts chunks whose link ack is overdue back into the queue.
+  void ResendOverdue(Timestamp now);
+  // Brings counters().busy up to `now`.
+  void CountBusy(Timestamp now);
+
+  // Sets the window from the next Pump on.
+  void Resize(const LinkWindow& window) { options_.window = window; }
+  bool is_up() const { return flight_.connections().is_up(); }
+  // Returns true when nothing gets through: the connections are lost, or not there kStuckAfter after the first chunk
+  // was to go, or no ack came for kStuckAfter.
+  bool IsStuck(Timestamp now) const;
+  // Returns true when a chunk would be sent at once.
+  bool HasRoom() const { return queue_.empty() && flight_.bytes() < options_.window.size_bytes && is_up(); }
+
+  // Returns when ResendOverdue has something to do; kNever when nothing is in flight.
+  Timestamp NextDeadline() const;
+  // Returns when Hedge has something to do, unless acks come before; kNever when nothing can be hedged.
+  Timestamp NextHedge() const { return hedger_.NextHedge(flight_, queue_.head_round(), resend_timer_); }
+  int64_t queued_bytes() const { return queue_.size_bytes(); }
+  int64_t in_flight_bytes() const { return flight_.bytes(); }
+  // Returns the part of both that this node only forwards.
+  int64_t relayed_bytes() const { return queue_.relayed_bytes() + flight_.relayed_bytes(); }
+  const Counters& counters() const { return counters_; }
+
+ private:
+  void SendQueued(Timestamp now, Actions& actions);
+  void SendNext(Timestamp now, ConnectionId connection, Actions& actions);
+  void SendCopies(Timestamp now, Actions& actions);
+  // Hands a copy that has just gone into flight to its connection.
+  void HandOver(const Flight::Sent& sent, Actions& actions);
+  // Returns the time until the ack of `size_bytes` more in flight is expected.
+  absl::Duration AckAfter(int64_t size_bytes) const { return options_.window.AckAfter(flight_.bytes() + size_bytes); }
+  // Returns true when the ack of the next chunk may come with a later one's: another one follows soon, and the window
+  // does without the ack until then.
+  bool AckMayWait(int64_t size_bytes) const;
+
+  Options options_;
+  SendQueue queue_;
+  Flight flight_;
+  Pacer pacer_;
+  Hedger hedger_;
+  ResendTimer resend_timer_;
+  std::optional<Timestamp> waits_since_;  // for the first connection, with a chunk to send
+  Timestamp busy_counted_at_;
+  Counters counters_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_LINK_PEER_LINK_H_

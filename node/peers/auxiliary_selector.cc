@@ -1,0 +1,169 @@
+#include "node/peers/auxiliary_selector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/bandwidth_delay.h"
+#include "core/buffer.h"
+#include "node/chunk_size.h"
+
+namespace banyan {
+namespace {
+
+// The measured time of a path says nothing about later than this.
+constexpr absl::Duration kLatencyMemory = absl::Seconds(2);
+
+absl::Duration TimeFor(int64_t size_bytes, double rate_bps) {
+  return rate_bps > 0 ? absl::Seconds(8.0 * static_cast<double>(size_bytes) / rate_bps) : absl::ZeroDuration();
+}
+
+// Returns the bandwidth-delay product in whole chunks, and `chunks` more: a part of a chunk can never be on its way.
+int64_t LimitBytes(const RouteSlice& way, uint32_t chunks, int64_t chunk_bytes) {
+  const int64_t wire_bytes = std::max<int64_t>(1, WireBytes(chunk_bytes, way.path.size()));
+  const int64_t full = (BandwidthDelayBytes(way.rate_bps, way.round_trip) + wire_bytes - 1) / wire_bytes;
+  return (full + chunks) * wire_bytes;
+}
+
+}  // namespace
+
+void AuxiliarySelector::AddPolicy(const PolicySlice& slice) {
+  auto [entry, added] = policies_.try_emplace(slice.version);
+  if (!added) return;
+  const TransmissionSettings& settings = slice.transmission;
+  const int64_t chunk_bytes = slice.chunk_max_elements * SizeOf(DataType::kFloat32);
+  std::map<NodeId, Ways>& ways = entry->second;
+  const auto make_way = [chunk_bytes](const RouteSlice& from, uint32_t chunks, bool is_planned) {
+    return Way{.path = from.path,
+               .limit_bytes = LimitBytes(from, chunks, chunk_bytes),
+               .rate_bps = from.rate_bps,
+               .planned_bps = from.rate_bps,
+               .delay = from.round_trip / 2,
+               .is_planned = is_planned,
+               .is_spare = from.spare >= kLeastSpare};
+  };
+  for (const NeighbourSlice& neighbour : slice.neighbours) {
+    const RouteSlice link = {{self_, neighbour.node}, neighbour.rate_bps, neighbour.round_trip};
+    Way& primary = ways[neighbour.node].primary;
+    primary = make_way(link, settings.primary_busy_bound, true);
+    if (neighbour.capped_bps.has_value()) primary.planned_bps = kLeastOfCap * *neighbour.capped_bps;
+  }
+  for (const RouteSlice& route : slice.routes) {
+    Way primary = make_way(route, settings.primary_busy_bound, true);
+    // The meter that tells whether it is slow is that of its first link.
+    const auto first = ways.find(route.path[1]);
+    if (first != ways.end()) primary.planned_bps = std::min(route.rate_bps, first->second.primary.planned_bps);
+    ways[route.path.back()].primary = std::move(primary);
+  }
+  if (!settings.uses_auxiliary_paths) return;
+  has_auxiliary_paths_ = has_auxiliary_paths_ || !slice.auxiliary.empty();
+  for (const RouteSlice& auxiliary_path : slice.auxiliary) {
+    ways[auxiliary_path.path.back()].auxiliary_paths.push_back(
+        make_way(auxiliary_path, settings.auxiliary_queue_length, auxiliary_path.share > 0));
+  }
+}
+
+void AuxiliarySelector::RetirePolicies(PolicyVersion oldest) {
+  policies_.erase(policies_.begin(), policies_.lower_bound(oldest));
+  // What they were under other trees says little.
+  latencies_.clear();
+}
+
+const AuxiliarySelector::Ways* AuxiliarySelector::Find(PolicyVersion policy, NodeId destination) const {
+  auto found = policies_.find(policy);
+  if (found == policies_.end()) return nullptr;
+  auto ways = found->second.find(destination);
+  return ways == found->second.end() ? nullptr : &ways->second;
+}
+
+AuxiliarySelector::Path AuxiliarySelector::PrimaryPath(PolicyVersion policy, NodeId destination) const {
+  const Ways* ways = Find(policy, destination);
+  return ways == nullptr || ways->primary.path.empty() ? Path{self_, destination} : ways->primary.path;
+}
+
+bool AuxiliarySelector::IsPrimaryBusy(PolicyVersion policy, NodeId destination, int64_t load_bytes) const {
+  const Ways* ways = Find(policy, destination);
+  return ways != nullptr && !ways->auxiliary_paths.empty() && load_bytes > ways->primary.limit_bytes;
+}
+
+std::optional<int64_t> AuxiliarySelector::PrimaryLimit(PolicyVersion policy, NodeId neighbour) const {
+  const Ways* ways = Find(policy, neighbour);
+  if (ways == nullptr || ways->primary.path.size() != 2) return std::nullopt;
+  const bool shares = std::any_of(ways->auxiliary_paths.begin(), ways->auxiliary_paths.end(),
+                                  [](const Way& way) { return way.is_planned; });
+  if (!shares) return std::nullopt;
+  return ways->primary.limit_bytes;
+}
+
+// Every relay takes a chunk whole before it sends it on.
+absl::Duration AuxiliarySelector::ExpectedTime(const Way& auxiliary_path, int64_t size_bytes, Timestamp now) const {
+  const auto hops = static_cast<int64_t>(auxiliary_path.path.size()) - 1;
+  const absl::Duration unloaded =
+      auxiliary_path.delay + TimeFor(BytesOn(auxiliary_path.path) + hops * size_bytes, auxiliary_path.rate_bps);
+  const auto seen = latencies_.find(auxiliary_path.path);
+  if (seen == latencies_.end() || now - seen->second.seen_at > kLatencyMemory) return unloaded;
+  return std::max(unloaded, seen->second.smoothed);
+}
+
+bool AuxiliarySelector::IsSooner(const Ways& ways, const Way& auxiliary_path, int64_t size_bytes, int64_t load_bytes,
+                                 Timestamp now) const {
+  if (load_bytes >= kStuck) return true;
+  return ExpectedTime(auxiliary_path, size_bytes, now) <
+         ways.primary.delay + TimeFor(load_bytes, ways.primary.rate_bps);
+}
+
+const AuxiliarySelector::Path* AuxiliarySelector::PickPath(PolicyVersion policy, NodeId destination, int64_t size_bytes,
+                                                           int64_t load_bytes, double fastest_bps,
+                                                           const HasRoom& has_room, Timestamp now) const {
+  const Ways* ways = Find(policy, destination);
+  if (ways == nullptr) return nullptr;
+  const Way& primary = ways->primary;
+  const bool is_slow = fastest_bps > 0 && fastest_bps < kAsPlanned * primary.planned_bps;
+  const bool is_very_slow = is_slow && fastest_bps < kHardlyAsPlanned * primary.planned_bps;
+  for (const Way& auxiliary_path : ways->auxiliary_paths) {
+    const bool fits = BytesOn(auxiliary_path.path) + size_bytes <= auxiliary_path.limit_bytes;
+    const bool is_wanted =
+        auxiliary_path.is_planned || (is_slow && auxiliary_path.is_spare) || is_very_slow || load_bytes >= kStuck;
+    if (!fits || !is_wanted || !has_room(auxiliary_path.path[1])) continue;
+    if (IsSooner(*ways, auxiliary_path, size_bytes, load_bytes, now)) return &auxiliary_path.path;
+  }
+  return nullptr;
+}
+
+void AuxiliarySelector::OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now) {
+  auto arrived = on_their_way_.find({destination, chunk});
+  if (arrived == on_their_way_.end()) return;
+  const absl::Duration took = now - arrived->second.sent_at;
+  auto [latency, is_new] = latencies_.try_emplace(arrived->second.path, Latency{took, now});
+  latency->second.smoothed += (took - latency->second.smoothed) / 4;
+  latency->second.seen_at = now;
+  OnDone(destination, chunk);
+}
+
+void AuxiliarySelector::OnSent(const ChunkMessage& chunk, int64_t size_bytes, Timestamp now) {
+  const NodeId destination = chunk.route.destination();
+  OnDone(destination, chunk.id);
+  if (chunk.route.path.size() == 2) return;
+  on_their_way_.emplace(std::make_pair(destination, chunk.id), OnItsWay{chunk.route.path, size_bytes, now});
+  bytes_on_[chunk.route.path] += size_bytes;
+}
+
+void AuxiliarySelector::OnDone(NodeId destination, const ChunkId& chunk) {
+  auto done = on_their_way_.find({destination, chunk});
+  if (done == on_their_way_.end()) return;
+  auto bytes = bytes_on_.find(done->second.path);
+  bytes->second -= done->second.size_bytes;
+  if (bytes->second == 0) bytes_on_.erase(bytes);
+  on_their_way_.erase(done);
+}
+
+void AuxiliarySelector::Clear() {
+  on_their_way_.clear();
+  bytes_on_.clear();
+}
+
+int64_t AuxiliarySelector::BytesOn(const Path& path) const {
+  auto bytes = bytes_on_.find(path);
+  return bytes == bytes_on_.end() ? 0 : bytes->second;
+}
+
+}  // namespace banyan

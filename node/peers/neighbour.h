@@ -1,0 +1,51 @@
+// Everything that this node holds of one neighbour in one incarnation. Who drops a Neighbour drops its connections, its
+// queues, what was learned of its link and all that waits for it. Thread-compatible; owned by NeighbourTable.
+#ifndef BANYAN_NODE_PEERS_NEIGHBOUR_H_
+#define BANYAN_NODE_PEERS_NEIGHBOUR_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "awareness/link_meter.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/link/peer_link.h"
+#include "node/peers/control_connection.h"
+#include "node/peers/heartbeats.h"
+#include "proto/policy_slice.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+// How a round went on the link to a neighbour.
+struct LinkRound {
+  NodeId neighbour;
+  int64_t sent_bytes = 0;  // with headers, without resends
+  absl::Duration busy;     // with a chunk on its way
+  bool resent = false;     // something had to be sent again
+};
+
+struct Neighbour {
+  NeighbourSlice slice;         // of the newest policy that names it
+  PolicyVersion newest_policy;  // that names it
+  ControlConnection control;
+  PeerLink link;
+  LinkMeter meter;
+  Heartbeats heartbeats;
+
+  PeerLink::Counters before_round = {};  // the link's counters at the end of the last round
+  double busy_share = 0;                 // the part of the last round in which a chunk was on its way
+  // The highest rate of late, for the choice of auxiliary paths, and when the meter was asked. 0 when unknown.
+  double fastest_bps = 0;
+  Timestamp measured_at = {};
+
+  // Ends a round that took `took`, empty when unknown, and sets busy_share. Tells how the round went on the link.
+  LinkRound EndRound(std::optional<absl::Duration> took, Timestamp now);
+  // Returns what the link did so far, and its measurement when it `is_measured`.
+  NodeReport::Link Report(bool is_measured, Timestamp now) const;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_PEERS_NEIGHBOUR_H_

@@ -1,0 +1,207 @@
+#include "node/peers/neighbour_table.h"
+
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "node/chunk_size.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+
+NeighbourTable::NeighbourTable(Identity identity, const JobConfig& config, Limits limits)
+    : identity_(std::move(identity)), config_(config), limits_(limits) {}
+
+void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyVersion policy, const LinkWindow& window,
+                         const LinkMeter::Settings& meter) {
+  if (Neighbour* known = Find(slice.node)) {
+    if (policy < known->newest_policy) return;
+    known->newest_policy = policy;
+    known->slice = slice;
+    return;
+  }
+  const ConnectionId control(next_connection_++);
+  std::vector<ConnectionId> data;
+  for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
+  const PeerLink::Options options = {.window = window, .resend_after = config_.resend_after};
+  neighbours_.emplace(slice.node, Neighbour{.slice = slice,
+                                            .newest_policy = policy,
+                                            .control = {control, slice.name, limits_.waiting_control},
+                                            .link = PeerLink(options, data),
+                                            .meter = LinkMeter(meter),
+                                            .heartbeats = Heartbeats(step.now)});
+  Open(step, control, slice, Channel::kControl);
+  for (ConnectionId connection : data) Open(step, connection, slice, Channel::kData);
+}
+
+void NeighbourTable::Open(StepContext& step, ConnectionId connection, const NeighbourSlice& slice, Channel channel) {
+  outbound_[connection] = slice.node;
+  step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, slice.address, channel});
+}
+
+std::deque<MessageReceived> NeighbourTable::TakeEarly(NodeId node) {
+  auto early = unknown_.extract(node);
+  if (early.empty()) return {};
+  for (const MessageReceived& received : early.mapped()) {
+    unknown_bytes_ -= KeptBytes(std::get<ChunkMessage>(received.message), received.payload);
+  }
+  return std::move(early.mapped());
+}
+
+Neighbour* NeighbourTable::Find(NodeId node) {
+  auto found = neighbours_.find(node);
+  return found == neighbours_.end() ? nullptr : &found->second;
+}
+
+const Neighbour* NeighbourTable::Find(NodeId node) const {
+  auto found = neighbours_.find(node);
+  return found == neighbours_.end() ? nullptr : &found->second;
+}
+
+std::string NeighbourTable::NameOf(NodeId node) const {
+  const Neighbour* neighbour = Find(node);
+  return neighbour == nullptr ? absl::StrCat("node ", node.value()) : neighbour->slice.name;
+}
+
+void NeighbourTable::OnConnectionUp(StepContext& step, ConnectionId connection) {
+  auto entry = outbound_.find(connection);
+  if (entry == outbound_.end()) return;
+  Neighbour& neighbour = neighbours_.at(entry->second);
+  step.SendTo(connection,
+              PeerHello{kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation});
+  if (connection == neighbour.control.id()) return neighbour.control.OnUp(step);
+  neighbour.link.OnConnectionUp(connection);
+  Pump(step, neighbour);
+}
+
+Neighbour* NeighbourTable::OnConnectionDown(ConnectionId connection) {
+  inbound_.erase(connection);
+  auto entry = outbound_.find(connection);
+  if (entry == outbound_.end()) return nullptr;
+  Neighbour& neighbour = neighbours_.at(entry->second);
+  if (connection == neighbour.control.id()) {
+    neighbour.control.OnDown();
+    return nullptr;
+  }
+  neighbour.link.OnConnectionDown(connection);
+  return &neighbour;
+}
+
+std::string NeighbourTable::ErrorIn(const PeerHello& hello, ConnectionId connection) const {
+  if (hello.protocol_version != kProtocolVersion) {
+    return absl::StrCat("expected protocol version ", kProtocolVersion, ", got ", hello.protocol_version);
+  }
+  if (hello.job != identity_.job) return absl::StrCat("expected job '", identity_.job, "', got '", hello.job, "'");
+  if (hello.node == identity_.node || hello.node == kSchedulerNode) return "that is no neighbour's id";
+  const Neighbour* known = Find(hello.node);
+  if (known != nullptr && known->slice.incarnation != hello.incarnation) {
+    return "it has been started again since this policy was made";
+  }
+  const auto bound = inbound_.find(connection);
+  if (bound != inbound_.end()) return bound->second == hello ? "" : "its connection is another node's";
+  return inbound_.size() >= limits_.inbound_connections ? "too many connections" : "";
+}
+
+void NeighbourTable::OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello) {
+  if (const std::string error = ErrorIn(hello, connection); !error.empty()) {
+    step.rejections.Reject("hello", absl::StrCat("from node ", hello.node.value(), ": ", error), step.actions);
+    step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection});
+    return;
+  }
+  inbound_[connection] = hello;
+  if (Neighbour* known = Find(hello.node)) known->heartbeats.OnHeard(step.now);
+}
+
+Neighbour* NeighbourTable::FindSender(StepContext& step, MessageReceived& received) {
+  if (const auto* hello = std::get_if<PeerHello>(&received.message)) {
+    OnHello(step, received.connection, *hello);
+    return nullptr;
+  }
+  const auto sender = inbound_.find(received.connection);
+  if (sender == inbound_.end()) {
+    step.rejections.Reject("message before hello", absl::StrCat("on connection ", received.connection.value()),
+                           step.actions);
+    return nullptr;
+  }
+  const NodeId from = sender->second.node;
+  Neighbour* known = Find(from);
+  if (known == nullptr) {
+    KeepUnknown(step, from, received);
+    return nullptr;
+  }
+  if (known->slice.incarnation != sender->second.incarnation) {
+    step.rejections.Reject("message of another incarnation", NameOf(from), step.actions);
+    return nullptr;
+  }
+  known->heartbeats.OnHeard(step.now);
+  return known;
+}
+
+void NeighbourTable::KeepUnknown(StepContext& step, NodeId from, MessageReceived& received) {
+  if (std::holds_alternative<PeerHeartbeat>(received.message)) return;
+  const auto* chunk = std::get_if<ChunkMessage>(&received.message);
+  const int64_t size_bytes = chunk == nullptr ? 0 : KeptBytes(*chunk, received.payload);
+  // Answers cannot be meant for this node, which has sent nothing there. A chunk comes again without a link ack.
+  if (chunk == nullptr || unknown_bytes_ + size_bytes > limits_.unknown_bytes) {
+    return step.rejections.Reject("message of a node that no policy has named", NameOf(from), step.actions);
+  }
+  unknown_bytes_ += size_bytes;
+  unknown_[from].push_back(std::move(received));
+}
+
+void NeighbourTable::Send(StepContext& step, NodeId to, Message message) {
+  if (Neighbour* neighbour = Find(to)) neighbour->control.Send(step, std::move(message));
+}
+
+void NeighbourTable::Acknowledge(StepContext& step, Neighbour& from, const LinkAck::Entry& receipt, bool may_wait) {
+  from.control.Acknowledge(step, receipt, may_wait);
+  next_acks_ = std::min(next_acks_, from.control.next_acks());
+}
+
+void NeighbourTable::Pump(StepContext& step, Neighbour& neighbour) {
+  neighbour.link.Pump(step.now, step.actions);
+  next_hedge_ = std::min(next_hedge_, neighbour.link.NextHedge());
+}
+
+bool NeighbourTable::BecomesLost(Neighbour& neighbour, Timestamp now) const {
+  // It may never have seen the policies that named it: then it does not know that anybody listens.
+  if (neighbour.newest_policy < oldest_policy_) neighbour.heartbeats.OnHeard(now);
+  return neighbour.heartbeats.BecomesLost(now, config_.lost_after);
+}
+
+void NeighbourTable::SendHeartbeat(StepContext& step, Neighbour& neighbour) const {
+  if (!neighbour.control.is_up()) return;
+  std::optional<PeerHeartbeat> heartbeat = neighbour.heartbeats.TakeDue(step.now, config_.heartbeat);
+  if (heartbeat.has_value()) step.SendTo(neighbour.control.id(), *std::move(heartbeat));
+}
+
+void NeighbourTable::OnDeadline(StepContext& step) {
+  if (step.now >= next_acks_) SendDueAcks(step);
+  if (step.now >= next_hedge_) SendHedges(step);
+}
+
+void NeighbourTable::SendDueAcks(StepContext& step) {
+  next_acks_ = kNever;
+  for (auto& [node, neighbour] : neighbours_) {
+    neighbour.control.SendDueAcks(step);
+    next_acks_ = std::min(next_acks_, neighbour.control.next_acks());
+  }
+}
+
+void NeighbourTable::SendHedges(StepContext& step) {
+  next_hedge_ = kNever;
+  for (auto& [node, neighbour] : neighbours_) {
+    neighbour.link.Hedge(step.now, step.actions);
+    next_hedge_ = std::min(next_hedge_, neighbour.link.NextHedge());
+  }
+}
+
+void NeighbourTable::DropChunks() {
+  for (auto& [node, neighbour] : neighbours_) neighbour.link.Clear();
+  unknown_.clear();
+  unknown_bytes_ = 0;
+}
+
+}  // namespace banyan

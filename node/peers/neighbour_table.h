@@ -1,0 +1,134 @@
+// The neighbours of a node: who is behind which connection, and what every neighbour is told and asked as time passes.
+// Senders that no policy has named yet are known here by their hello alone; what they send waits within a bound.
+// Thread-compatible; owned by PeerNetwork.
+//
+// Invariants:
+//   1. A message counts only after a hello on its connection, and only from the incarnation that the policy names.
+//   2. A connection belongs to one node in one incarnation for as long as it lasts.
+//   3. Everything of a neighbour is in its Neighbour; the other maps hold ids, and messages of unknown senders.
+//   4. Inbound connections, messages that wait and bytes of unknown senders each have a limit. What is above it is
+//      refused and counted.
+//   5. NextDeadline() is never later than the next copy of a late chunk or the next link ack that is due.
+#ifndef BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_
+#define BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "awareness/link_meter.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/link/link_window.h"
+#include "node/peers/neighbour.h"
+#include "node/step_context.h"
+#include "proto/job_config.h"
+#include "proto/message.h"
+#include "proto/policy_slice.h"
+#include "protocol/event.h"
+
+namespace banyan {
+
+// Connections to neighbours take their ids from here upwards; lower ones are the scheduler's.
+inline constexpr ConnectionId kFirstPeerConnection = ConnectionId(16);
+
+class NeighbourTable {
+ public:
+  // Says who this node is in a hello, and what it expects of the hello of others.
+  struct Identity {
+    std::string job;
+    Term term;
+    NodeId node;
+    Incarnation incarnation;
+  };
+  struct Limits {
+    int64_t unknown_bytes = 0;         // of chunks from nodes that are not yet known as neighbours
+    size_t waiting_control = 1 << 16;  // control messages per neighbour while its connection is down
+    size_t inbound_connections = 1 << 14;
+  };
+
+  NeighbourTable(Identity identity, const JobConfig& config, Limits limits);
+
+  // Opens connections to the neighbour of `slice` if it is new; else the newest `policy` that names it decides its
+  // slice. `window` and `meter` are for a new one.
+  void Add(StepContext& step, const NeighbourSlice& slice, PolicyVersion policy, const LinkWindow& window,
+           const LinkMeter::Settings& meter);
+  // Notes that policies below `oldest` govern no round any more: what only they named need not be heard of.
+  void RetirePolicies(PolicyVersion oldest) { oldest_policy_ = std::max(oldest_policy_, oldest); }
+  // Gives away what `node` sent before it was known as a neighbour, to be handled now.
+  std::deque<MessageReceived> TakeEarly(NodeId node);
+
+  // Returns this node.
+  NodeId self() const { return identity_.node; }
+  // REQUIRES: `node` is a neighbour.
+  Neighbour& At(NodeId node) { return neighbours_.at(node); }
+  // Returns null when `node` is no neighbour. Neighbours stay where they are.
+  Neighbour* Find(NodeId node);
+  const Neighbour* Find(NodeId node) const;
+  // In the order of their ids.
+  auto begin() { return neighbours_.begin(); }
+  auto end() { return neighbours_.end(); }
+  auto begin() const { return neighbours_.begin(); }
+  auto end() const { return neighbours_.end(); }
+  bool empty() const { return neighbours_.empty(); }
+  // Returns the name for log lines and errors, "node 7" when unknown.
+  std::string NameOf(NodeId node) const;
+
+  // Says hello on `connection`, and sends what has waited for it.
+  void OnConnectionUp(StepContext& step, ConnectionId connection);
+  // Returns the neighbour whose link has lost a connection; null when `connection` carried no chunks.
+  Neighbour* OnConnectionDown(ConnectionId connection);
+  // Returns the neighbour that sent `received`. Null when there is nothing more to do: it was a hello, is kept until
+  // its sender becomes a neighbour, or is rejected.
+  Neighbour* FindSender(StepContext& step, MessageReceived& received);
+
+  // Sends a control message, after the link acks that wait. Does nothing where `to` is no neighbour.
+  void Send(StepContext& step, NodeId to, Message message);
+  // Sends the link ack of a chunk that came `from` there, now or, when it `may_wait`, with the next one.
+  void Acknowledge(StepContext& step, Neighbour& from, const LinkAck::Entry& receipt, bool may_wait);
+  // Sends chunks on the neighbour's link as its window allows.
+  void Pump(StepContext& step, Neighbour& neighbour);
+  // Returns true, once, when `neighbour` is lost: silent for too long while a live policy names it.
+  bool BecomesLost(Neighbour& neighbour, Timestamp now) const;
+  // Sends a heartbeat when it is time for one.
+  void SendHeartbeat(StepContext& step, Neighbour& neighbour) const;
+
+  // Sends the link acks that are due, and copies of chunks that are late.
+  void OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const { return std::min(next_hedge_, next_acks_); }
+  // Drops all chunks: of every link, and of unknown senders.
+  void DropChunks();
+
+  int64_t unknown_bytes() const { return unknown_bytes_; }
+
+ private:
+  void Open(StepContext& step, ConnectionId connection, const NeighbourSlice& slice, Channel channel);
+  void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
+  // Returns what is wrong with a `hello` on `connection`; empty when nothing is.
+  std::string ErrorIn(const PeerHello& hello, ConnectionId connection) const;
+  void KeepUnknown(StepContext& step, NodeId from, MessageReceived& received);
+  void SendDueAcks(StepContext& step);
+  void SendHedges(StepContext& step);
+
+  const Identity identity_;
+  const JobConfig config_;
+  const Limits limits_;
+
+  std::map<NodeId, Neighbour> neighbours_;
+  std::map<ConnectionId, NodeId> outbound_;    // control and data
+  std::map<ConnectionId, PeerHello> inbound_;  // that have said hello
+  uint64_t next_connection_ = kFirstPeerConnection.value();
+  PolicyVersion oldest_policy_;  // that is not retired
+  std::map<NodeId, std::deque<MessageReceived>> unknown_;
+  int64_t unknown_bytes_ = 0;
+  // Not later than any link may have something to hedge, or any link ack that waits is due.
+  Timestamp next_hedge_ = kNever;
+  Timestamp next_acks_ = kNever;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_

@@ -1,0 +1,257 @@
+#include "node/peers/neighbour_table.h"
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/testing/neighbour_table_fixture.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr ConnectionId kInbound = kInboundConnection;
+constexpr ConnectionId kOtherInbound = ConnectionId(kInboundConnection.value() + 1);
+
+class NeighbourTableTest : public NeighbourTableFixture {
+ protected:
+  // Returns whether a message was taken as one of a neighbour.
+  bool Receive(ConnectionId connection, Message message, int64_t size_bytes = 0) {
+    StepContext step = Now();
+    MessageReceived received{connection, std::move(message), size_bytes > 0 ? Bytes(size_bytes) : Payload()};
+    const Neighbour* from = table_.FindSender(step, received);
+    if (from != nullptr) from_ = from->slice.node;
+    return from != nullptr;
+  }
+  // Returns whether the last message made this node close its connection.
+  bool IsClosed() const { return !actions_.empty() && std::holds_alternative<Disconnect>(actions_.back()); }
+
+  NodeId from_;  // of the last message that was taken
+};
+
+TEST_F(NeighbourTableTest, ANewNeighbourGetsAControlConnectionAndOneForEachOfItsLinks) {
+  Add(2);
+  ASSERT_THAT(actions_, SizeIs(2));
+  const Connect control = std::get<Connect>(actions_[0]);
+  const Connect data = std::get<Connect>(actions_[1]);
+  EXPECT_EQ(control.connection, kFirstControl);
+  EXPECT_EQ(control.channel, Channel::kControl);
+  EXPECT_EQ(data.connection, kFirstData);
+  EXPECT_EQ(data.channel, Channel::kData);
+  Add(2, PolicyVersion(2));
+  EXPECT_THAT(actions_, IsEmpty());
+}
+
+TEST_F(NeighbourTableTest, TheNewestPolicyDecidesWhatANeighbourIs) {
+  Add(2, PolicyVersion(5));
+  NeighbourSlice again = SliceOf(2);
+  again.incarnation = Incarnation(77);
+  StepContext step = Now();
+  table_.Add(step, again, PolicyVersion(4), {}, {});
+  EXPECT_EQ(At(2).slice.incarnation, Incarnation(2));
+  table_.Add(step, again, PolicyVersion(6), {}, {});
+  EXPECT_EQ(At(2).slice.incarnation, Incarnation(77));
+  EXPECT_EQ(At(2).newest_policy, PolicyVersion(6));
+}
+
+TEST_F(NeighbourTableTest, FindsNeighboursAndNamesOthersByNumber) {
+  Add(2);
+  EXPECT_EQ(table_.Find(NodeId(2)), &At(2));
+  EXPECT_EQ(table_.Find(NodeId(7)), nullptr);
+  EXPECT_EQ(table_.NameOf(NodeId(2)), "n2");
+  EXPECT_EQ(table_.NameOf(NodeId(7)), "node 7");
+}
+
+TEST_F(NeighbourTableTest, SaysHelloOnEveryConnectionOfItsOwnAndOnNoOther) {
+  Add(2);
+  for (ConnectionId connection : {kFirstControl, kFirstData}) {
+    StepContext step = Now();
+    table_.OnConnectionUp(step, connection);
+    EXPECT_THAT(Sent<PeerHello>(), ElementsAre(std::make_pair(connection, HelloOf(1))));
+  }
+  StepContext step = Now();
+  table_.OnConnectionUp(step, kInbound);
+  EXPECT_THAT(actions_, IsEmpty());
+}
+
+TEST_F(NeighbourTableTest, ALinkIsUpWhileADataConnectionIs) {
+  AddNeighbours();
+  EXPECT_TRUE(At(2).link.is_up());
+  EXPECT_EQ(table_.OnConnectionDown(kFirstControl), nullptr);
+  EXPECT_FALSE(At(2).control.is_up());
+  EXPECT_TRUE(At(2).link.is_up());
+  EXPECT_EQ(table_.OnConnectionDown(kFirstData), &At(2));
+  EXPECT_FALSE(At(2).link.is_up());
+  EXPECT_TRUE(At(3).link.is_up());
+}
+
+TEST_F(NeighbourTableTest, AMessageCountsAfterHelloOnItsConnectionUntilThatIsLost) {
+  Add(2);
+  EXPECT_FALSE(Receive(kInbound, LinkAck()));
+  EXPECT_EQ(rejections_.total(), 1u);
+  EXPECT_FALSE(Receive(kInbound, HelloOf(2)));
+  EXPECT_TRUE(Receive(kInbound, LinkAck()));
+  EXPECT_EQ(from_, NodeId(2));
+  EXPECT_FALSE(Receive(kOtherInbound, LinkAck()));
+  table_.OnConnectionDown(kInbound);
+  EXPECT_FALSE(Receive(kInbound, LinkAck()));
+  EXPECT_EQ(rejections_.total(), 3u);
+}
+
+TEST_F(NeighbourTableTest, AWrongHelloClosesItsConnection) {
+  Add(2);
+  std::vector<PeerHello> wrong(5, HelloOf(2));
+  wrong[0].protocol_version = kProtocolVersion + 1;
+  wrong[1].job = "another";
+  wrong[2].node = NodeId(1);
+  wrong[3].node = kSchedulerNode;
+  wrong[4].incarnation = Incarnation(3);
+  for (size_t i = 0; i < wrong.size(); ++i) {
+    EXPECT_FALSE(Receive(kInbound, wrong[i]));
+    EXPECT_TRUE(IsClosed());
+    EXPECT_EQ(rejections_.total(), i + 1);
+  }
+  EXPECT_FALSE(Receive(kInbound, LinkAck()));
+}
+
+TEST_F(NeighbourTableTest, AConnectionBelongsToOneNode) {
+  Add(2);
+  Add(3);
+  Receive(kInbound, HelloOf(2));
+  Receive(kInbound, HelloOf(3));
+  EXPECT_TRUE(IsClosed());
+  Receive(kInbound, HelloOf(2));
+  EXPECT_FALSE(IsClosed());
+  EXPECT_TRUE(Receive(kInbound, LinkAck()));
+  EXPECT_EQ(from_, NodeId(2));
+}
+
+TEST_F(NeighbourTableTest, InboundConnectionsHaveALimit) {
+  Receive(kInbound, HelloOf(2));
+  Receive(kOtherInbound, HelloOf(3));
+  Receive(ConnectionId(kOtherInbound.value() + 1), HelloOf(4));
+  EXPECT_TRUE(IsClosed());
+  table_.OnConnectionDown(kInbound);
+  Receive(ConnectionId(kOtherInbound.value() + 1), HelloOf(4));
+  EXPECT_FALSE(IsClosed());
+}
+
+TEST_F(NeighbourTableTest, NothingOfAnotherIncarnationThanTheNewestPolicyNamesCounts) {
+  Add(2);
+  Receive(kInbound, HelloOf(2));
+  NeighbourSlice again = SliceOf(2);
+  again.incarnation = Incarnation(77);
+  StepContext step = Now();
+  table_.Add(step, again, PolicyVersion(2), {}, {});
+  EXPECT_FALSE(Receive(kInbound, LinkAck()));
+  EXPECT_EQ(rejections_.total(), 1u);
+  PeerHello hello = HelloOf(2);
+  hello.incarnation = Incarnation(77);
+  Receive(kOtherInbound, hello);
+  EXPECT_TRUE(Receive(kOtherInbound, LinkAck()));
+}
+
+TEST_F(NeighbourTableTest, ChunksOfUnknownSendersWaitWithinABound) {
+  Receive(kInbound, HelloOf(2));
+  Receive(kInbound, Chunk(1, {2, 1}), 1000);
+  Receive(kInbound, PeerHeartbeat());
+  EXPECT_EQ(rejections_.total(), 0u);
+  Receive(kInbound, LinkAck());
+  Receive(kInbound, Chunk(2, {2, 1}), 3000);
+  EXPECT_EQ(rejections_.total(), 2u);
+  EXPECT_GT(table_.unknown_bytes(), 1000);
+  EXPECT_LE(table_.unknown_bytes(), 3000);
+  const std::deque<MessageReceived> early = table_.TakeEarly(NodeId(2));
+  ASSERT_THAT(early, SizeIs(1));
+  EXPECT_EQ(std::get<ChunkMessage>(early[0].message).id.chunk, ChunkIndex(1));
+  EXPECT_EQ(early[0].connection, kInbound);
+  EXPECT_EQ(table_.unknown_bytes(), 0);
+  EXPECT_THAT(table_.TakeEarly(NodeId(2)), IsEmpty());
+}
+
+TEST_F(NeighbourTableTest, DropsTheChunksOfLinksAndOfUnknownSenders) {
+  AddNeighbours();
+  Receive(kInbound, HelloOf(4));
+  Receive(kInbound, Chunk(1, {4, 1}), 1000);
+  At(2).link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000));
+  table_.DropChunks();
+  EXPECT_EQ(table_.unknown_bytes(), 0);
+  EXPECT_THAT(table_.TakeEarly(NodeId(4)), IsEmpty());
+  EXPECT_EQ(At(2).link.queued_bytes(), 0);
+}
+
+TEST_F(NeighbourTableTest, SendsToNeighboursOnly) {
+  AddNeighbours();
+  StepContext step = Now();
+  table_.Send(step, NodeId(3), Grant());
+  table_.Send(step, NodeId(7), Grant());
+  ASSERT_THAT(Sent<Grant>(), SizeIs(1));
+  EXPECT_EQ(Sent<Grant>()[0].first, kSecondControl);
+}
+
+TEST_F(NeighbourTableTest, TheDeadlineIsThatOfTheFirstLinkAckThatWaits) {
+  AddNeighbours();
+  EXPECT_EQ(table_.NextDeadline(), kNever);
+  StepContext step = Now();
+  table_.Acknowledge(step, At(2), {1, now_, now_}, /*may_wait=*/true);
+  const Timestamp first = now_ + LinkAckBuffer::kLongestWait;
+  now_ = now_ + absl::Milliseconds(5);
+  StepContext later = Now();
+  table_.Acknowledge(later, At(3), {1, now_, now_}, /*may_wait=*/true);
+  EXPECT_EQ(table_.NextDeadline(), first);
+  now_ = first;
+  StepContext due = Now();
+  table_.OnDeadline(due);
+  ASSERT_THAT(Sent<LinkAck>(), SizeIs(1));
+  EXPECT_EQ(Sent<LinkAck>()[0].first, kFirstControl);
+  EXPECT_EQ(table_.NextDeadline(), first + absl::Milliseconds(5));
+}
+
+TEST_F(NeighbourTableTest, OnlyWhomALivePolicyNamesIsFoundLost) {
+  Add(2, PolicyVersion(1));
+  Add(3, PolicyVersion(2));
+  table_.RetirePolicies(PolicyVersion(2));
+  now_ = now_ + config_.lost_after + absl::Nanoseconds(1);
+  EXPECT_FALSE(table_.BecomesLost(At(2), now_));
+  EXPECT_TRUE(table_.BecomesLost(At(3), now_));
+  EXPECT_FALSE(table_.BecomesLost(At(3), now_));
+  // Its silence counts from when a live policy names it again.
+  Add(2, PolicyVersion(2));
+  EXPECT_FALSE(table_.BecomesLost(At(2), now_ + config_.lost_after));
+  EXPECT_TRUE(table_.BecomesLost(At(2), now_ + config_.lost_after + absl::Nanoseconds(1)));
+}
+
+TEST_F(NeighbourTableTest, AnyMessageAndAHelloCountAsHeard) {
+  Add(2);
+  now_ = now_ + config_.lost_after;
+  Receive(kInbound, HelloOf(2));
+  now_ = now_ + config_.lost_after;
+  EXPECT_FALSE(table_.BecomesLost(At(2), now_));
+  Receive(kInbound, LinkAck());
+  now_ = now_ + config_.lost_after;
+  EXPECT_FALSE(table_.BecomesLost(At(2), now_));
+}
+
+TEST_F(NeighbourTableTest, HeartbeatsGoOnceAnIntervalWhileTheConnectionIsUp) {
+  Add(2);
+  now_ = now_ + config_.heartbeat;
+  StepContext down = Now();
+  table_.SendHeartbeat(down, At(2));
+  EXPECT_THAT(actions_, IsEmpty());
+  table_.OnConnectionUp(down, kFirstControl);
+  StepContext up = Now();
+  table_.SendHeartbeat(up, At(2));
+  table_.SendHeartbeat(up, At(2));
+  ASSERT_THAT(Sent<PeerHeartbeat>(), SizeIs(1));
+  EXPECT_EQ(Sent<PeerHeartbeat>()[0].first, kFirstControl);
+}
+
+}  // namespace
+}  // namespace banyan

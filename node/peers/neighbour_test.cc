@@ -1,0 +1,78 @@
+#include "node/peers/neighbour.h"
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "node/chunk_size.h"
+#include "node/testing/step_fixture.h"
+
+namespace banyan {
+namespace {
+
+constexpr ConnectionId kData(17);
+
+class NeighbourTest : public StepFixture {
+ protected:
+  NeighbourTest() { neighbour_.link.OnConnectionUp(kData); }
+
+  // Sends a chunk of 1000 bytes, whose ack comes after `ack_after`.
+  void SendOne(absl::Duration ack_after, bool resend = false) {
+    StepContext step = Now();
+    neighbour_.link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000), resend);
+    neighbour_.link.Pump(now_, step.actions);
+    now_ = now_ + ack_after;
+    neighbour_.link.OnLinkAck(Sent<ChunkMessage>().at(0).second.link_sequence, now_);
+  }
+
+  Neighbour neighbour_{.slice = SliceOf(2),
+                       .newest_policy = PolicyVersion(1),
+                       .control = {ConnectionId(16), "n2", 10},
+                       .link = PeerLink({.window = {.size_bytes = 4000}}, {kData}),
+                       .meter = LinkMeter({}),
+                       .heartbeats = Heartbeats(now_)};
+};
+
+TEST_F(NeighbourTest, ARoundCountsWhatTheLinkDidSinceTheLastOne) {
+  SendOne(absl::Milliseconds(100));
+  neighbour_.EndRound(std::nullopt, now_);
+  SendOne(absl::Milliseconds(200));
+  const LinkRound round = neighbour_.EndRound(absl::Milliseconds(800), now_);
+  EXPECT_EQ(round.neighbour, NodeId(2));
+  EXPECT_EQ(round.busy, absl::Milliseconds(200));
+  EXPECT_FALSE(round.resent);
+  EXPECT_EQ(round.sent_bytes, WireBytes(1000, 2));
+  EXPECT_EQ(neighbour_.busy_share, 0.25);
+}
+
+TEST_F(NeighbourTest, ResentBytesAreToldApart) {
+  SendOne(absl::Milliseconds(10), /*resend=*/true);
+  const LinkRound round = neighbour_.EndRound(absl::Seconds(1), now_);
+  EXPECT_TRUE(round.resent);
+  EXPECT_EQ(round.sent_bytes, 0);
+}
+
+TEST_F(NeighbourTest, TheBusyShareIsOfTheLastRoundAndAtMostOne) {
+  SendOne(absl::Milliseconds(200));
+  neighbour_.EndRound(absl::Milliseconds(100), now_);
+  EXPECT_EQ(neighbour_.busy_share, 1);
+  SendOne(absl::Milliseconds(200));
+  neighbour_.EndRound(std::nullopt, now_);
+  EXPECT_EQ(neighbour_.busy_share, 0);
+}
+
+TEST_F(NeighbourTest, ReportsAllThatTheLinkDid) {
+  SendOne(absl::Milliseconds(100));
+  SendOne(absl::Milliseconds(100), /*resend=*/true);
+  neighbour_.EndRound(absl::Milliseconds(400), now_);
+  const NodeReport::Link link = neighbour_.Report(/*is_measured=*/true, now_);
+  EXPECT_EQ(link.to, NodeId(2));
+  EXPECT_EQ(static_cast<int64_t>(link.sent_bytes), 2 * WireBytes(1000, 2));
+  EXPECT_EQ(static_cast<int64_t>(link.resent_bytes), WireBytes(1000, 2));
+  EXPECT_EQ(link.busy_share, 0.5);
+  EXPECT_FALSE(link.measurement.has_value());
+}
+
+}  // namespace
+}  // namespace banyan

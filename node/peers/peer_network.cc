@@ -1,0 +1,278 @@
+#include "node/peers/peer_network.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "node/chunk_size.h"
+#include "node/link/peer_link.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
+  return {transmission.probe_chunk_bytes, transmission.probe_chunks, transmission.estimator};
+}
+
+}  // namespace
+
+PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener)
+    : config_(config),
+      listener_(listener),
+      neighbours_(identity, config,
+                  {.unknown_bytes = limits.unknown_bytes,
+                   .waiting_control = limits.waiting_control,
+                   .inbound_connections = limits.inbound_connections}),
+      tracker_(config.resend_after),
+      paths_(identity.node, &neighbours_, &tracker_),
+      relay_({.size_bytes = limits.relay_bytes, .denied_sources = limits.denied_sources}, &neighbours_),
+      denied_(limits.denied_sources),
+      windows_({.fixed_bytes = config.window_bytes,
+                .connections = config.connections_per_link,
+                .bytes_per_connection = config.bytes_per_connection,
+                .loss_limited = limits.loss_limited}),
+      tick_(std::min(config.heartbeat, config.resend_after)) {}
+
+void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
+  paths_.AddPolicy(slice);
+  UseSettings(slice);
+  windows_.AddPolicy(slice, paths_.selector());
+  ResizeWindows(step.now);
+  for (const NeighbourSlice& neighbour : slice.neighbours) {
+    const LinkWindow window = windows_.For(neighbour.node).value_or(LinkWindow());
+    neighbours_.Add(step, neighbour, slice.version, window, MeterSettings(transmission_));
+  }
+  if (next_tick_ == kNever && !neighbours_.empty()) next_tick_ = step.now + tick_;
+  // Only now: it may be for another of them.
+  for (const NeighbourSlice& neighbour : slice.neighbours) {
+    for (MessageReceived& received : neighbours_.TakeEarly(neighbour.node)) OnMessage(step, std::move(received));
+  }
+}
+
+void PeerNetwork::UseSettings(const PolicySlice& slice) {
+  if (slice.version < newest_policy_) return;
+  newest_policy_ = slice.version;
+  transmission_ = slice.transmission;
+  for (auto& [node, neighbour] : neighbours_) neighbour.meter.Configure(MeterSettings(transmission_));
+}
+
+void PeerNetwork::ResizeWindows(Timestamp now) {
+  for (auto& [node, neighbour] : neighbours_) {
+    std::optional<LinkWindow> window = windows_.For(node);
+    if (!window.has_value()) continue;
+    const std::optional<LinkMeasurement> measured = neighbour.meter.Measure(now);
+    if (measured.has_value()) window->pace_bps = PaceAfter(window->pace_bps, measured->rate_bps);
+    neighbour.link.Resize(*window);
+  }
+}
+
+void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
+  neighbours_.RetirePolicies(oldest);
+  paths_.RetirePolicies(oldest);
+  windows_.RetirePolicies(oldest);
+  ResizeWindows(now);
+}
+
+void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  tracker_.Add(message, payload);
+  paths_.Send(step, std::move(message), std::move(payload));
+}
+
+void PeerNetwork::GrantRoom(StepContext& step) {
+  for (Grant& grant : denied_.TakeGrants()) SendOn(step, std::move(grant));
+}
+
+void PeerNetwork::DropRound(KeyId key, Round round) {
+  for (const auto& [destination, chunk] : tracker_.DropRound(key, round)) paths_.OnDropped(destination, chunk);
+}
+
+void PeerNetwork::DropChunks() {
+  tracker_.Clear();
+  paths_.DropChunks();
+  neighbours_.DropChunks();
+  denied_.Clear();
+  relay_.Clear();
+}
+
+void PeerNetwork::OnConnectionDown(StepContext& step, ConnectionId connection) {
+  Neighbour* neighbour = neighbours_.OnConnectionDown(connection);
+  if (neighbour == nullptr) return;
+  if (!neighbour->link.is_up()) return ReturnAuxiliary(step, *neighbour);
+  neighbours_.Pump(step, *neighbour);
+}
+
+void PeerNetwork::ReturnAuxiliary(StepContext& step, Neighbour& neighbour) {
+  for (PeerLink::Queued& chunk : neighbour.link.TakeAuxiliary()) {
+    if (chunk.message.route.hop == 0) {
+      paths_.SendOnPrimary(step, std::move(chunk.message), std::move(chunk.payload));
+    } else {
+      SendOn(step, relay_.GiveUp(std::move(chunk.message)));
+    }
+  }
+  paths_.Fill(step);
+}
+
+void PeerNetwork::OnMessage(StepContext& step, MessageReceived received) {
+  Neighbour* from = neighbours_.FindSender(step, received);
+  if (from != nullptr) Dispatch(step, *from, std::move(received.message), std::move(received.payload));
+}
+
+void PeerNetwork::Dispatch(StepContext& step, Neighbour& from, Message message, Payload payload) {
+  if (auto* chunk = std::get_if<ChunkMessage>(&message))
+    return OnChunk(step, from, std::move(*chunk), std::move(payload));
+  if (auto* ack = std::get_if<LinkAck>(&message)) return OnLinkAck(step, from, *ack);
+  if (auto* ack = std::get_if<DeliveryAck>(&message)) return OnRouted(step, from, std::move(*ack));
+  if (auto* busy = std::get_if<Busy>(&message)) return OnRouted(step, from, std::move(*busy));
+  if (auto* grant = std::get_if<Grant>(&message)) return OnRouted(step, from, std::move(*grant));
+  if (auto* heartbeat = std::get_if<PeerHeartbeat>(&message)) return OnHeartbeat(from, *heartbeat, step.now);
+  step.rejections.Reject("message that no node sends to a node", from.slice.name, step.actions);
+}
+
+void PeerNetwork::OnChunk(StepContext& step, Neighbour& from, ChunkMessage message, Payload payload) {
+  const SourceRoute& route = message.route;
+  if (route.sender() != from.slice.node || route.receiver() != neighbours_.self()) {
+    return step.rejections.Reject("chunk on a wrong link", absl::StrCat("from ", from.slice.name), step.actions);
+  }
+  const LinkAck::Entry receipt{message.link_sequence, message.sent_at, step.now};
+  if (route.destination() == neighbours_.self()) {
+    return OnChunkForHere(step, from, receipt, std::move(message), std::move(payload));
+  }
+  neighbours_.Acknowledge(step, from, receipt, message.ack_may_wait);
+  std::optional<Busy> refusal = relay_.Forward(step, from.slice.node, std::move(message), std::move(payload));
+  if (refusal.has_value()) SendOn(step, *std::move(refusal));
+}
+
+void PeerNetwork::OnChunkForHere(StepContext& step, Neighbour& from, LinkAck::Entry receipt, ChunkMessage message,
+                                 Payload payload) {
+  ChunkMessage header;
+  header.id = message.id;
+  header.route = message.route;
+  const bool is_direct = header.route.path.size() == 2;
+  const bool ack_may_wait = message.ack_may_wait;
+  const Verdict verdict = listener_->OnChunk(step, std::move(message), std::move(payload));
+  receipt.is_delivered = is_direct && verdict == Verdict::kTaken;
+  // Before a refusal, which would mean nothing to the sender without it.
+  neighbours_.Acknowledge(step, from, receipt, ack_may_wait);
+  if (verdict == Verdict::kTaken && !is_direct) SendOn(step, DeliveryAckOf(header));
+  if (verdict != Verdict::kNoRoom) return;
+  denied_.Add(header);
+  SendOn(step, BusyOf(header));
+}
+
+void PeerNetwork::OnLinkAck(StepContext& step, Neighbour& from, const LinkAck& ack) {
+  for (const LinkAck::Entry& entry : ack.entries) {
+    const std::optional<ChunkMessage> chunk = from.link.OnLinkAck(entry.link_sequence, step.now);
+    if (chunk.has_value()) OnReceived(step, from, *chunk, entry);
+  }
+  if (transmission_.measures) paths_.LookAtMeter(from, step.now);
+  neighbours_.Pump(step, from);
+  paths_.Fill(step);
+  for (Grant& grant : relay_.TakeGrants()) SendOn(step, std::move(grant));
+}
+
+void PeerNetwork::OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk,
+                             const LinkAck::Entry& entry) {
+  if (transmission_.measures) {
+    from.meter.OnAck({FrameBytes(chunk), chunk.sent_at, entry.received_at, chunk.is_auxiliary}, step.now);
+  }
+  if (chunk.route.hop > 0) return relay_.OnForwarded(chunk);
+  tracker_.OnLinkAck(chunk, step.now);
+  const bool is_delivered = entry.is_delivered && chunk.route.destination() == from.slice.node;
+  if (is_delivered) OnDelivered(from.slice.node, chunk.id, step.now);
+}
+
+void PeerNetwork::OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now) {
+  from.heartbeats.OnHeartbeat(heartbeat, now);
+  from.meter.OnHeartbeat(heartbeat, now);
+}
+
+void PeerNetwork::OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now) {
+  tracker_.OnDeliveryAck(destination, chunk, now);
+  paths_.OnDelivered(destination, chunk, now);
+}
+
+template <typename Routed>
+void PeerNetwork::OnRouted(StepContext& step, Neighbour& from, Routed message) {
+  if (message.route.sender() != from.slice.node || message.route.receiver() != neighbours_.self()) {
+    return step.rejections.Reject("answer on a wrong link", absl::StrCat("from ", from.slice.name), step.actions);
+  }
+  if (message.route.destination() == neighbours_.self()) return Arrived(step, message);
+  ++message.route.hop;
+  if (!IsNeighbour(message.route.receiver())) {
+    return step.rejections.Reject("answer to be relayed to a node that is no neighbour", from.slice.name, step.actions);
+  }
+  SendOn(step, std::move(message));
+}
+
+template <typename Routed>
+void PeerNetwork::SendOn(StepContext& step, Routed message) {
+  const NodeId next = message.route.receiver();
+  neighbours_.Send(step, next, std::move(message));
+}
+
+void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {
+  for (const ChunkId& chunk : ack.chunks) OnDelivered(ack.route.source(), chunk, step.now);
+  paths_.Fill(step);
+}
+
+void PeerNetwork::Arrived(StepContext& step, const Busy& busy) {
+  for (const ChunkId& chunk : busy.chunks) {
+    for (DeliveryTracker::Undelivered& refused : tracker_.TakeAuxiliary(busy.route.source(), chunk)) {
+      paths_.SendOnPrimary(step, std::move(refused.message), std::move(refused.payload));
+    }
+    tracker_.OnBusy(busy.route.source(), chunk, step.now);
+  }
+}
+
+void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
+  for (DeliveryTracker::Undelivered& chunk : tracker_.OnGrant(grant.route.source())) {
+    paths_.Resend(step, std::move(chunk));
+  }
+}
+
+void PeerNetwork::CheckPresence(StepContext& step, Neighbour& neighbour) {
+  if (neighbours_.BecomesLost(neighbour, step.now)) {
+    const std::string silence = absl::FormatDuration(config_.lost_after);
+    listener_->OnPeerLost(step, neighbour.slice.node, absl::StrCat("nothing heard from it for ", silence));
+  }
+  neighbours_.SendHeartbeat(step, neighbour);
+}
+
+void PeerNetwork::OnDeadline(StepContext& step) {
+  neighbours_.OnDeadline(step);
+  if (step.now < next_tick_) return;
+  const absl::Duration late = step.now - next_tick_;
+  next_tick_ = step.now + tick_;
+  ResizeWindows(step.now);
+  for (auto& [node, neighbour] : neighbours_) {
+    // This process itself was stopped for a while: what the neighbours sent meanwhile is still to be read.
+    if (late > tick_) neighbour.heartbeats.ExcusePause(late, step.now);
+    CheckPresence(step, neighbour);
+    neighbour.link.ResendOverdue(step.now);
+    neighbours_.Pump(step, neighbour);
+  }
+  for (DeliveryTracker::Undelivered& chunk : tracker_.TakeOverdue(step.now)) paths_.Resend(step, std::move(chunk));
+}
+
+std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
+  std::vector<NodeReport::Link> links;
+  for (const auto& [node, neighbour] : neighbours_) links.push_back(neighbour.Report(transmission_.measures, now));
+  return links;
+}
+
+std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
+  std::vector<LinkRound> links;
+  if (newest_complete_.has_value() && round <= *newest_complete_) return links;
+  const bool is_known = newest_complete_.has_value() && now > newest_complete_at_;
+  const auto took = is_known ? std::optional<absl::Duration>(now - newest_complete_at_) : std::nullopt;
+  for (auto& [node, neighbour] : neighbours_) {
+    const LinkRound link = neighbour.EndRound(took, now);
+    if (is_known) links.push_back(link);
+  }
+  newest_complete_ = round;
+  newest_complete_at_ = now;
+  return links;
+}
+
+}  // namespace banyan

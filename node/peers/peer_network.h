@@ -1,0 +1,149 @@
+// All of a node's neighbours, as the rest of the node sees them: it sends chunks, takes chunks, and learns who is lost.
+// Dispatches to NeighbourTable (connections), Relay (chunks of others), AuxiliaryPaths (which way this
+// node's chunks take) and DeliveryTracker (what has not arrived). Thread-compatible; owned by NodeCore, which outlives
+// it as its listener.
+//
+// Invariants:
+//   1. The listener sees only chunks that are for this node.
+//   2. Every chunk that follows the rules gets a link ack, and then a delivery ack or BUSY unless a relay forwards it.
+//      The delivery ack of a chunk that came straight from its source travels within the link ack.
+//   3. A chunk that this node made is kept until its destination has it, or its round is closed everywhere.
+#ifndef BANYAN_NODE_PEERS_PEER_NETWORK_H_
+#define BANYAN_NODE_PEERS_PEER_NETWORK_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/peers/auxiliary_paths.h"
+#include "node/peers/chunk_answers.h"
+#include "node/peers/delivery_tracker.h"
+#include "node/peers/link_windows.h"
+#include "node/peers/neighbour_table.h"
+#include "node/peers/relay.h"
+#include "node/step_context.h"
+#include "proto/job_config.h"
+#include "proto/message.h"
+#include "proto/policy_slice.h"
+#include "proto/scheduler_messages.h"
+#include "protocol/event.h"
+
+namespace banyan {
+
+class PeerNetwork {
+ public:
+  // What the listener did with a chunk: took it, had no room for it, or refused it because it breaks a rule.
+  enum class Verdict : uint8_t { kTaken, kNoRoom, kRefused };
+
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // Takes a chunk that is for this node. Its source has been checked to be the node that its connection says, or a
+    // node behind that one.
+    virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
+    // Learns, once, that a neighbour has been silent for `lost_after`. Another incarnation of it counts as silence.
+    virtual void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) = 0;
+  };
+
+  using Identity = NeighbourTable::Identity;
+  using LinkRound = banyan::LinkRound;
+  struct Limits {
+    int64_t relay_bytes = 0;           // queued on behalf of others, over all neighbours
+    int64_t unknown_bytes = 0;         // from nodes that are not yet known as neighbours
+    size_t waiting_control = 1 << 16;  // control messages per neighbour while its connection is down
+    size_t inbound_connections = 1 << 14;
+    size_t denied_sources = 1 << 12;  // remembered for a grant; others try again without one
+    bool loss_limited = false;        // the congestion control takes each loss for a full queue
+  };
+
+  PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
+  PeerNetwork(const PeerNetwork&) = delete;
+  PeerNetwork& operator=(const PeerNetwork&) = delete;
+
+  // Opens connections to new neighbours; handles what they have sent already. Chunks of this policy may take its
+  // auxiliary paths from now on. The newest policy says whether and how links are measured.
+  void AddPolicy(StepContext& step, const PolicySlice& slice);
+  // Forgets policies below `oldest`, which govern no round any more: what only they named need not be heard of.
+  void RetirePolicies(PolicyVersion oldest, Timestamp now);
+  bool IsNeighbour(NodeId node) const { return neighbours_.Find(node) != nullptr; }
+  // Returns the name for log lines and errors, "node 7" when unknown.
+  std::string NameOf(NodeId node) const { return neighbours_.NameOf(node); }
+
+  // Sends a chunk that this node made along `message.route`, its primary path, or an auxiliary path between the same
+  // ends. Keeps it until its destination has acknowledged it. REQUIRES: route.hop is 0, route.receiver() a neighbour.
+  void SendChunk(StepContext& step, ChunkMessage message, Payload payload);
+  // Tells sources that were answered BUSY that there is room again.
+  void GrantRoom(StepContext& step);
+  // Drops the chunks of a round that is closed everywhere: they are not sent again.
+  void DropRound(KeyId key, Round round);
+  // Forgets everything that waits for delivery: the job has failed.
+  void DropChunks();
+
+  void OnConnectionUp(StepContext& step, ConnectionId connection) { neighbours_.OnConnectionUp(step, connection); }
+  void OnConnectionDown(StepContext& step, ConnectionId connection);
+  void OnMessage(StepContext& step, MessageReceived received);
+  void OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const { return std::min(next_tick_, neighbours_.NextDeadline()); }
+
+  // Returns what each link did so far, and its measurement while the newest policy has links measured.
+  std::vector<NodeReport::Link> LinkReport(Timestamp now) const;
+  // Notes that a round of some key is complete here. The first of each number ends a round, and tells how it went on
+  // each link. The others tell nothing, and neither does the first of all.
+  std::vector<LinkRound> OnRoundComplete(Round round, Timestamp now);
+  int64_t undelivered_bytes() const { return tracker_.kept_bytes(); }
+  int64_t relay_bytes() const { return relay_.size_bytes(); }
+  int64_t unknown_bytes() const { return neighbours_.unknown_bytes(); }
+
+ private:
+  void UseSettings(const PolicySlice& slice);
+  // Gives every link the window that the live policies want, at the pace that its meter allows.
+  void ResizeWindows(Timestamp now);
+  void Dispatch(StepContext& step, Neighbour& from, Message message, Payload payload);
+  void OnChunk(StepContext& step, Neighbour& from, ChunkMessage message, Payload payload);
+  void OnChunkForHere(StepContext& step, Neighbour& from, LinkAck::Entry receipt, ChunkMessage message,
+                      Payload payload);
+  void OnLinkAck(StepContext& step, Neighbour& from, const LinkAck& ack);
+  // Notes that the neighbour has `chunk`, which its link has given back for the link ack `entry`.
+  void OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk, const LinkAck::Entry& entry);
+  void OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now);
+  void OnDelivered(NodeId destination, const ChunkId& chunk, Timestamp now);
+  // Forwards a routed control message, or hands it to Arrived when it is for this node.
+  template <typename Routed>
+  void OnRouted(StepContext& step, Neighbour& from, Routed message);
+  void Arrived(StepContext& step, const DeliveryAck& ack);
+  void Arrived(StepContext& step, const Busy& busy);
+  void Arrived(StepContext& step, const Grant& grant);
+  // Sends an answer to the next node on its route.
+  template <typename Routed>
+  void SendOn(StepContext& step, Routed message);
+  // Finds other ways for what was to take an auxiliary path over a neighbour whose last connection is gone.
+  void ReturnAuxiliary(StepContext& step, Neighbour& neighbour);
+  void CheckPresence(StepContext& step, Neighbour& neighbour);
+
+  const JobConfig config_;
+  Listener* listener_;
+
+  NeighbourTable neighbours_;
+  DeliveryTracker tracker_;
+  AuxiliaryPaths paths_;
+  Relay relay_;
+  DeniedSources denied_;  // by this node, for itself
+  LinkWindows windows_;
+  PolicyVersion newest_policy_;
+  TransmissionSettings transmission_;     // of the newest policy
+  std::optional<Round> newest_complete_;  // of any key
+  Timestamp newest_complete_at_;
+  // One tick serves heartbeats, silence and overdue acks, so that no Step looks at all neighbours for its deadline.
+  absl::Duration tick_;
+  Timestamp next_tick_ = kNever;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_PEERS_PEER_NETWORK_H_

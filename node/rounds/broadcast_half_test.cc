@@ -1,0 +1,176 @@
+#include "node/rounds/broadcast_half.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+constexpr KeyId kKey(1);
+constexpr Round kRound(4);
+
+CheckedChunk Fp32(const std::vector<float>& values) {
+  return EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf(values), 1);
+}
+
+// A round of a tensor of three elements, in chunks of two and one.
+class BroadcastHalfTest : public testing::Test, protected BroadcastHalf::Owner {
+ protected:
+  void Start(AggregationOp op = AggregationOp::kSum) {
+    AggregationConfig aggregation;
+    aggregation.op = op;
+    aggregation.learning_rate = 1;
+    memory_ = std::make_unique<TensorMemory>(aggregation, 3);
+    StartRound();
+  }
+  void StartRound() {
+    auto chunks = ChunkAssignment::Create({1.0}, 2);
+    ASSERT_TRUE(chunks.ok() && chunks->AddKey(kKey, 3).ok());
+    const PolicyBook::Binding binding{nullptr, std::make_shared<ChunkAssignment>(*chunks), Attempt(1)};
+    BroadcastHalf::Owner* const owner = this;
+    half_.emplace(kKey, kRound, binding, memory_.get(), &computations_, owner);
+  }
+  void Take(uint32_t chunk, const CheckedChunk& result, RoundKind kind = RoundKind::kAggregate) {
+    half_->Take(step_, kind, ChunkIndex(chunk), {NodeId(5), NodeId(7)}, result);
+  }
+  void RunComputations() {
+    for (Action& action : std::exchange(actions_, {})) {
+      auto* start = std::get_if<StartComputation>(&action);
+      if (start == nullptr) continue;
+      start->computation->Run();
+      computations_.OnFinished(step_, start->id, std::move(start->computation));
+    }
+  }
+  std::vector<float> Replayed() const {
+    std::vector<float> all;
+    half_->Replay([&](int64_t first_element, const Buffer& values) {
+      EXPECT_EQ(first_element, static_cast<int64_t>(all.size()));
+      all.insert(all.end(), values.floats().begin(), values.floats().end());
+    });
+    return all;
+  }
+
+  // BroadcastHalf::Owner.
+  BroadcastHalf* FindBroadcastHalf(StepContext&, KeyId key, Round round) override {
+    EXPECT_EQ(key, kKey);
+    EXPECT_EQ(round, kRound);
+    if (half_.has_value()) return &*half_;
+    ++late_;
+    return nullptr;
+  }
+  void OnResultFor(StepContext&, KeyId, Round, ChunkIndex chunk, NodeId child, const CheckedChunk& result) override {
+    sent_.emplace_back(chunk.value(), child);
+    sent_memory_ = result.encoded().payload[0].data();
+  }
+  void OnRead(StepContext&, KeyId, Round, int64_t first_element, const Buffer& values) override {
+    read_.emplace_back(first_element, values.elements());
+  }
+  void OnAllRead(StepContext&, KeyId, Round, uint64_t hash) override { hash_ = hash; }
+
+  std::unique_ptr<TensorMemory> memory_;
+  ComputationTable computations_;
+  std::optional<BroadcastHalf> half_;
+  Actions actions_;
+  RejectionLog rejections_;
+  StepContext step_{Timestamp(), actions_, rejections_};
+
+  std::vector<std::pair<uint32_t, NodeId>> sent_;
+  const void* sent_memory_ = nullptr;
+  std::vector<std::pair<int64_t, int64_t>> read_;
+  std::optional<uint64_t> hash_;
+  int late_ = 0;
+};
+
+TEST_F(BroadcastHalfTest, AResultGoesToAllChildrenAsTheSameBytes) {
+  Start();
+  const CheckedChunk result = Fp32({1, 2});
+  Take(0, result);
+  EXPECT_THAT(sent_, ElementsAre(Pair(0u, NodeId(5)), Pair(0u, NodeId(7))));
+  EXPECT_EQ(sent_memory_, result.encoded().payload[0].data());
+}
+
+TEST_F(BroadcastHalfTest, WorkersGetEachPartAndTheRoundEndsWithTheLast) {
+  Start();
+  Take(1, Fp32({3}));
+  RunComputations();
+  EXPECT_THAT(read_, ElementsAre(Pair(2, 1)));
+  EXPECT_FALSE(hash_.has_value());
+  Take(0, Fp32({1, 2}));
+  RunComputations();
+  EXPECT_THAT(read_, ElementsAre(Pair(2, 1), Pair(0, 2)));
+  EXPECT_TRUE(hash_.has_value());
+  EXPECT_THAT(Replayed(), ElementsAre(1, 2, 3));
+}
+
+// Whatever the order in which chunks come, the hash is that of the values and their places.
+TEST_F(BroadcastHalfTest, TheHashTellsValuesAndPlacesApart) {
+  std::vector<uint64_t> hashes;
+  const std::vector<std::vector<std::pair<uint32_t, std::vector<float>>>> orders = {
+      {{0, {1, 2}}, {1, {3}}}, {{1, {3}}, {0, {1, 2}}}, {{0, {2, 1}}, {1, {3}}}, {{0, {1, 2}}, {1, {4}}}};
+  for (const auto& order : orders) {
+    Start();
+    for (const auto& [chunk, values] : order) Take(chunk, Fp32(values));
+    RunComputations();
+    hashes.push_back(*hash_);
+  }
+  EXPECT_EQ(hashes[0], hashes[1]);
+  EXPECT_NE(hashes[0], hashes[2]);
+  EXPECT_NE(hashes[0], hashes[3]);
+}
+
+TEST_F(BroadcastHalfTest, AnOptimizerMakesOneStepARound) {
+  Start(AggregationOp::kSgd);
+  for (int round = 1; round <= 2; ++round) {
+    StartRound();
+    Take(0, Fp32({1, 2}));
+    Take(1, Fp32({3}));
+    EXPECT_EQ(memory_->Step({0, 1})->slices.step, static_cast<uint64_t>(round));
+    RunComputations();
+  }
+  EXPECT_THAT(Replayed(), ElementsAre(-2, -4, -6));
+  EXPECT_EQ(memory_->Step({0, 1})->slices.step, 3u);
+}
+
+TEST_F(BroadcastHalfTest, ABroadcastReplacesTheParametersAndIsNoStep) {
+  Start(AggregationOp::kSgd);
+  Take(0, Fp32({1, 2}), RoundKind::kBroadcast);
+  Take(1, Fp32({3}), RoundKind::kBroadcast);
+  RunComputations();
+  EXPECT_THAT(memory_->Replica({0, 3}).floats(), ElementsAre(1, 2, 3));
+  EXPECT_EQ(memory_->Step({0, 1})->slices.step, 1u);
+}
+
+TEST_F(BroadcastHalfTest, WhatTravelledIsForgottenButNotWhatWasRead) {
+  Start();
+  const CheckedChunk halves = EncodeChunk({.codec = CodecId::kFp16}, Buffer::CopyOf({1, 2}), 1);
+  Take(0, halves);
+  EXPECT_EQ(half_->size_bytes(), 4);
+  RunComputations();
+  EXPECT_EQ(half_->size_bytes(), 8);
+  half_->DropResults();
+  EXPECT_EQ(half_->size_bytes(), 8);
+  EXPECT_THAT(Replayed(), ElementsAre(1, 2));
+}
+
+TEST_F(BroadcastHalfTest, AReadOfARoundThatIsGoneChangesNothing) {
+  Start();
+  Take(0, Fp32({1, 2}));
+  half_.reset();
+  RunComputations();
+  EXPECT_EQ(late_, 1);
+  EXPECT_THAT(read_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace banyan

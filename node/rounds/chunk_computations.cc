@@ -1,0 +1,156 @@
+#include "node/rounds/chunk_computations.h"
+
+#include <algorithm>
+
+#include "compression/error_feedback.h"
+#include "compression/kernels/vector_math.h"
+#include "compression/netsense_encoding.h"
+#include "compression/prune.h"
+#include "core/check.h"
+#include "xxhash.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kBytesPerElement = sizeof(float);
+// Times that error feedback reads or writes the chunk: residual and sum added, the sum encoded, the residual decoded
+// and subtracted.
+constexpr int64_t kFeedbackPasses = 8;
+// Times that pruning reads or writes as much: the sum copied, the weights searched for their threshold (a sample, or
+// once for each second bit from a cache), weights read and gradients written.
+constexpr int64_t kPruningPasses = 8;
+
+// True if the frame's own memory can serve as the chunk's values.
+bool IsPlainArray(const CheckedChunk& chunk) {
+  const std::vector<FrameHeader>& frames = chunk.encoded().frames;
+  return frames.size() == 1 && frames[0].codec == CodecId::kFp32 && frames[0].elements == chunk.elements() &&
+         reinterpret_cast<uintptr_t>(chunk.encoded().payload[0].data()) % alignof(float) == 0;
+}
+
+}  // namespace
+
+AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs,
+                                 int64_t elements)
+    : accumulator_(std::move(accumulator)),
+      is_fresh_(accumulator_is_fresh || accumulator_.empty()),
+      inputs_(std::move(inputs)),
+      elements_(elements) {
+  BANYAN_CHECK(accumulator_.empty() || accumulator_.elements() == elements);
+  bool overwrites = is_fresh_;
+  for (const CheckedChunk& input : inputs_) {
+    if (input.empty()) continue;
+    size_bytes_ += input.payload_bytes() + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
+    overwrites = false;
+  }
+  if (overwrites) size_bytes_ += elements_ * kBytesPerElement;
+}
+
+void AccumulateChunk::Run() {
+  if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_);
+  for (const CheckedChunk& input : inputs_) {
+    if (input.empty()) continue;
+    if (is_fresh_) {
+      DecodeChunk(input, accumulator_.mutable_floats());
+    } else {
+      DecodeAddChunk(input, accumulator_.mutable_floats());
+    }
+    is_fresh_ = false;
+  }
+  // No input to replace what lay there: decoding the chunk that says nothing gives zeros.
+  if (is_fresh_) DecodeChunk(CheckedChunk(), accumulator_.mutable_floats());
+}
+
+CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)
+    : sum_(std::move(sum)),
+      weight_(weight),
+      encoding_(encoding),
+      residual_(std::move(residual)),
+      weights_(std::move(weights)) {
+  BANYAN_CHECK(residual_.empty() || residual_.elements() == sum_.elements());
+  BANYAN_CHECK(weights_.empty() || (weights_.elements() == sum_.elements() && encoding_.codec == CodecId::kTopK));
+}
+
+void CompressChunk::Run() {
+  if (!residual_.empty()) AddResidual(residual_.floats(), sum_.mutable_floats());
+  encoding_ = Quantized(encoding_, sum_.floats());
+  encoded_ = EncodeChunk(encoding_, Pruned(), weight_);
+  if (!residual_.empty()) KeepDropped(encoded_, sum_.floats(), 1, residual_.mutable_floats());
+}
+
+Buffer CompressChunk::Pruned() {
+  const double share = weights_.empty() ? 0 : PrunedShare(encoding_);
+  if (share == 0) return sum_;
+  Buffer pruned = sum_;
+  if (!residual_.empty()) {
+    // The sum is still needed for what is dropped; the residual is in it, and its memory free until then. Top-k copies
+    // what it keeps.
+    pruned = residual_;
+    std::copy(sum_.floats().begin(), sum_.floats().end(), pruned.mutable_floats().begin());
+  }
+  PruneSmallestWeights(weights_.floats(), share, encoding_.selection, encoding_.seed, pruned.mutable_floats());
+  return pruned;
+}
+
+int64_t CompressChunk::size_bytes() const {
+  const int64_t passes = (residual_.empty() ? 1 : kFeedbackPasses) + (weights_.empty() ? 0 : kPruningPasses);
+  return sum_.size_bytes() * passes;
+}
+
+FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding)
+    : sum_(std::move(sum)),
+      weight_(weight),
+      divides_(op != AggregationOp::kSum && weight > 0),
+      coding_(std::move(coding)) {}
+
+void FinishChunk::Run() {
+  const bool has_residual = !coding_.residual.empty() && weight_ > 0;
+  const float divisor = divides_ ? static_cast<float>(weight_) : 1.0f;
+  if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
+  if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
+  result_ = EncodeChunk(Quantized(coding_.encoding, sum_.floats()), sum_, weight_);
+  if (has_residual) KeepDropped(result_, sum_.floats(), divisor, coding_.residual.mutable_floats());
+}
+
+int64_t FinishChunk::size_bytes() const {
+  const bool is_lossy = coding_.encoding.codec != CodecId::kFp32;
+  const int64_t coding_bytes = is_lossy ? sum_.size_bytes() * (coding_.residual.empty() ? 1 : kFeedbackPasses) : 0;
+  return coding_bytes + (divides_ ? 2 * sum_.size_bytes() : 0);
+}
+
+ReadResult::ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer)
+    : result_(std::move(result)), optimizer_(std::move(optimizer)) {
+  BANYAN_CHECK(!optimizer_.has_value() || optimizer_->parameters.elements() == result_.elements());
+}
+
+void ReadResult::Run() {
+  values_ = optimizer_.has_value() ? Stepped() : Decoded();
+  hash_ = XXH3_64bits(values_.data(), values_.size_bytes());
+}
+
+int64_t ReadResult::size_bytes() const {
+  const int64_t values_bytes = result_.elements() * kBytesPerElement;
+  if (optimizer_.has_value()) {
+    const OptimizerSlices& slices = optimizer_->slices;
+    const int64_t stepped_bytes =
+        2 * values_bytes + slices.first_moment.size_bytes() + slices.second_moment.size_bytes();
+    return result_.payload_bytes() + 2 * values_bytes + 2 * stepped_bytes;
+  }
+  if (IsPlainArray(result_)) return values_bytes;
+  return result_.payload_bytes() + 2 * values_bytes;
+}
+
+Buffer ReadResult::Decoded() const {
+  if (IsPlainArray(result_)) return result_.encoded().payload[0].AsFloats();
+  Buffer values = Buffer::Allocate(result_.elements());
+  DecodeChunk(result_, values.mutable_floats());
+  return values;
+}
+
+Buffer ReadResult::Stepped() {
+  Buffer values = Buffer::AllocateForOverwrite(result_.elements());
+  DecodeChunk(result_, values.mutable_floats());
+  MakeStep(*optimizer_, values.mutable_floats());
+  return values;
+}
+
+}  // namespace banyan

@@ -1,0 +1,131 @@
+// The work on one chunk that NodeCore gives to the compute pool: adding up what came in, encoding the sum for the
+// parent, finishing it at the root, reading the result. Each object holds shares of the buffers that it works on and
+// touches nothing else; see protocol/computation.h for who owns it when.
+#ifndef BANYAN_NODE_ROUNDS_CHUNK_COMPUTATIONS_H_
+#define BANYAN_NODE_ROUNDS_CHUNK_COMPUTATIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "compression/encoded_chunk.h"
+#include "compression/encoding.h"
+#include "core/buffer.h"
+#include "node/rounds/optimizer.h"
+#include "proto/job_config.h"
+#include "protocol/computation.h"
+
+namespace banyan {
+
+// Adds inputs into a chunk's accumulator: children's contributions as they arrive, or the workers' own gradients
+// (EncodeChunk with kFp32 shares their memory). One AccumulateChunk at a time works on an accumulator.
+class AccumulateChunk : public Computation {
+ public:
+  // A fresh accumulator's contents count for nothing: the first input replaces them, without one they become zeros. An
+  // empty `accumulator` is fresh and Run() makes the memory. Empty inputs add nothing. REQUIRES: the accumulator holds
+  // `elements` floats that no input shares, or is empty; each input that is not empty is of `elements`.
+  AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs, int64_t elements);
+
+  void Run() override;
+  int64_t size_bytes() const override { return size_bytes_; }
+
+  // After Run().
+  const Buffer& accumulator() const { return accumulator_; }
+
+ private:
+  Buffer accumulator_;
+  bool is_fresh_;
+  std::vector<CheckedChunk> inputs_;
+  int64_t elements_;
+  int64_t size_bytes_ = 0;
+};
+
+// On an inner node or a leaf: encodes the sum for the parent, after the steps that netsense_encoding.h has. With error
+// feedback what earlier rounds dropped is added first, and what this encoding drops, or prunes, is kept.
+class CompressChunk : public Computation {
+ public:
+  // `residual` is the node's of the chunk's range, empty without error feedback; `weights` are the model's, empty where
+  // nothing is pruned. REQUIRES: until it has finished nothing else touches the residual or writes the weights;
+  // afterwards nothing writes the sum.
+  CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run().
+  const CheckedChunk& encoded() const { return encoded_; }
+
+ private:
+  // The sum without the gradients of the smallest weights.
+  Buffer Pruned();
+
+  Buffer sum_;
+  uint32_t weight_;
+  Encoding encoding_;
+  Buffer residual_;
+  Buffer weights_;
+  CheckedChunk encoded_;
+};
+
+// At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once. The
+// result is the sum, or the mean for every other op: members step their optimizers themselves.
+class FinishChunk : public Computation {
+ public:
+  // How the result is to be encoded.
+  struct Coding {
+    Encoding encoding;
+    Buffer residual;  // the node's of the chunk's range, empty without error feedback
+  };
+
+  // With weight 0 nobody contributed and the sum itself is the result. The residual is in units of the sum, so that it
+  // is worth the same wherever it is added later. REQUIRES: until it has finished nothing else touches the residual;
+  // afterwards nothing writes the sum.
+  FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run(). Its frames share the sum's memory; its weight is the sum's.
+  const CheckedChunk& result() const { return result_; }
+
+ private:
+  Buffer sum_;
+  uint32_t weight_;
+  bool divides_;  // by the weight, which gives the mean
+  Coding coding_;
+  CheckedChunk result_;
+};
+
+// At every member, the root included: decodes a result, makes the optimizer's step with it where there is an optimizer,
+// and hashes the numbers that workers get: the result, or the new parameters.
+class ReadResult : public Computation {
+ public:
+  // `optimizer` is the member's, for the chunk's range; nullopt where workers get the result itself. REQUIRES: its
+  // buffers hold result.elements() floats, and nothing else touches them until this has finished.
+  ReadResult(CheckedChunk result, std::optional<OptimizerStep> optimizer);
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run().
+  // float32, and safe to hold and to read while later rounds run: the result's own frame where that is one aligned fp32
+  // frame of the whole chunk, otherwise memory of its own; with an optimizer a copy of the new parameters.
+  const Buffer& values() const { return values_; }
+  // XXH3, 64 bits, of the values' bytes.
+  uint64_t hash() const { return hash_; }
+  const CheckedChunk& result() const { return result_; }
+
+ private:
+  Buffer Decoded() const;
+  Buffer Stepped();
+
+  CheckedChunk result_;
+  std::optional<OptimizerStep> optimizer_;
+  Buffer values_;
+  uint64_t hash_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_ROUNDS_CHUNK_COMPUTATIONS_H_

@@ -1,0 +1,66 @@
+#include "node/rounds/key_rounds.h"
+
+#include <iterator>
+
+namespace banyan {
+
+RoundState* KeyRounds::Find(Round round) {
+  auto state = rounds_.find(round);
+  return state == rounds_.end() ? nullptr : &state->second;
+}
+
+const RoundState* KeyRounds::Find(Round round) const {
+  auto state = rounds_.find(round);
+  return state == rounds_.end() ? nullptr : &state->second;
+}
+
+bool KeyRounds::IsTooFar(Round round, uint64_t rounds_in_flight) const {
+  // Whoever is in this round has completed round - rounds_in_flight, which needed what this node contributed to it.
+  return round.value() > next_complete_.value() + 2 * rounds_in_flight;
+}
+
+bool KeyRounds::HasRoomFor(Round round, uint64_t rounds_in_flight) const {
+  // Round 0 sets what the later rounds work on, so that none of them runs beside it.
+  const uint64_t in_flight = next_complete_ == Round(0) ? 1 : rounds_in_flight;
+  return round.value() < next_complete_.value() + in_flight && round.value() <= next_closed_.value() + rounds_in_flight;
+}
+
+bool KeyRounds::IsIdle() const {
+  for (const auto& [round, state] : rounds_) {
+    if ((state.open || state.contribution.has_value()) && !state.closed_everywhere) return false;
+  }
+  return true;
+}
+
+void KeyRounds::Complete(Round round) {
+  rounds_.at(round).complete = true;
+  for (const RoundState* next = Find(next_complete_); next != nullptr && next->complete; next = Find(next_complete_)) {
+    next_complete_ = next_complete_.Next();
+  }
+}
+
+std::optional<Round> KeyRounds::Close(Round round) {
+  RoundState* state = Find(round);
+  if (state == nullptr || !state->complete) return std::nullopt;
+  state->closed_everywhere = true;
+  state->contribution.reset();
+  if (state->results.has_value()) state->results->DropResults();
+  std::optional<Round> last;
+  // A later round may close before an earlier one, whose chunks are still wanted.
+  for (const RoundState* next = Find(next_closed_); next != nullptr && next->closed_everywhere;
+       next = Find(next_closed_)) {
+    last = next_closed_;
+    next_closed_ = next_closed_.Next();
+  }
+  return last;
+}
+
+void KeyRounds::DropOld() {
+  while (!rounds_.empty() && rounds_.begin()->first < next_closed_) {
+    auto next = std::next(rounds_.begin());
+    if (next == rounds_.end() || !next->second.open) return;
+    rounds_.erase(rounds_.begin());
+  }
+}
+
+}  // namespace banyan

@@ -1,0 +1,77 @@
+// The rounds of one key at one node, from the first that is heard of a round until nobody asks for its result any more.
+// Thread-compatible; owned by RoundEngine.
+//
+// Invariants:
+// - Rounds complete, and close, in any order; next_complete() and next_closed() are the first that have not.
+// - The newest result stays for a Pull that comes late, until a later round opens.
+#ifndef BANYAN_NODE_ROUNDS_KEY_ROUNDS_H_
+#define BANYAN_NODE_ROUNDS_KEY_ROUNDS_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "core/buffer.h"
+#include "core/ids.h"
+#include "node/policy_book.h"
+#include "node/rounds/broadcast_half.h"
+#include "node/rounds/reduce_half.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+// What this node puts into a round: the sum of its workers, or nothing.
+struct Contribution {
+  RoundKind kind = RoundKind::kAggregate;
+  Buffer values;        // the whole tensor; empty when this node has nothing to say
+  uint32_t weight = 0;  // workers in it
+  int32_t priority = 0;
+};
+
+struct RoundState {
+  std::optional<PolicyBook::Binding> binding;
+  std::optional<Contribution> contribution;
+  std::optional<RoundKind> kind;  // as the first to speak of it had it
+  bool open = false;
+  bool complete = false;
+  bool closed_everywhere = false;
+  // Once bound.
+  std::optional<ReduceHalf> attempt;
+  std::optional<BroadcastHalf> results;
+};
+
+class KeyRounds {
+ public:
+  // Null for a round that nothing was heard of, or that is gone.
+  RoundState* Find(Round round);
+  const RoundState* Find(Round round) const;
+  RoundState& FindOrAdd(Round round) { return rounds_[round]; }
+  const std::map<Round, RoundState>& all() const { return rounds_; }
+  std::map<Round, RoundState>& all() { return rounds_; }
+
+  Round next_complete() const { return next_complete_; }
+  Round next_closed() const { return next_closed_; }
+  // True if no member that keeps the rules can be in that round yet.
+  bool IsTooFar(Round round, uint64_t rounds_in_flight) const;
+  // True if the earlier rounds leave room to open this one.
+  bool HasRoomFor(Round round, uint64_t rounds_in_flight) const;
+  // True if every round that this node takes part in is closed everywhere.
+  bool IsIdle() const;
+
+  // All of the round's result was read. REQUIRES: the round exists.
+  void Complete(Round round);
+  // Every member has the round's result: gives back what only others would have needed. Returns the last round up to
+  // which all are closed, if there are more of these now. Nothing happens before the round is complete here.
+  std::optional<Round> Close(Round round);
+  // Forgets closed rounds that are followed by an open one.
+  void DropOld();
+
+ private:
+  std::map<Round, RoundState> rounds_;
+  Round next_complete_;
+  Round next_closed_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_ROUNDS_KEY_ROUNDS_H_

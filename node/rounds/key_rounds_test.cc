@@ -1,0 +1,91 @@
+#include "node/rounds/key_rounds.h"
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+// A round that was open and is complete.
+void Complete(KeyRounds& rounds, uint64_t round) {
+  rounds.FindOrAdd(Round(round)).open = true;
+  rounds.Complete(Round(round));
+}
+
+TEST(KeyRoundsTest, RoundsMayCompleteInAnyOrder) {
+  KeyRounds rounds;
+  EXPECT_EQ(rounds.next_complete(), Round(0));
+  rounds.FindOrAdd(Round(0)).open = true;
+  Complete(rounds, 1);
+  EXPECT_EQ(rounds.next_complete(), Round(0));
+  Complete(rounds, 0);
+  EXPECT_EQ(rounds.next_complete(), Round(2));
+}
+
+TEST(KeyRoundsTest, RoundsMayCloseInAnyOrder) {
+  KeyRounds rounds;
+  for (uint64_t round : {0, 1, 2}) Complete(rounds, round);
+  EXPECT_EQ(rounds.Close(Round(1)), std::nullopt);
+  EXPECT_EQ(rounds.next_closed(), Round(0));
+  EXPECT_EQ(rounds.Close(Round(0)), Round(1));
+  EXPECT_EQ(rounds.next_closed(), Round(2));
+}
+
+TEST(KeyRoundsTest, ARoundThatIsNotCompleteHereDoesNotClose) {
+  KeyRounds rounds;
+  rounds.FindOrAdd(Round(0)).contribution.emplace();
+  EXPECT_EQ(rounds.Close(Round(0)), std::nullopt);
+  EXPECT_EQ(rounds.Close(Round(7)), std::nullopt);
+  EXPECT_TRUE(rounds.Find(Round(0))->contribution.has_value());
+  EXPECT_EQ(rounds.Find(Round(7)), nullptr);
+}
+
+TEST(KeyRoundsTest, AContributionIsKeptUntilItsRoundIsClosed) {
+  KeyRounds rounds;
+  rounds.FindOrAdd(Round(0)).contribution.emplace();
+  EXPECT_FALSE(rounds.IsIdle());
+  Complete(rounds, 0);
+  EXPECT_TRUE(rounds.Find(Round(0))->contribution.has_value());
+  EXPECT_FALSE(rounds.IsIdle());
+  rounds.Close(Round(0));
+  EXPECT_FALSE(rounds.Find(Round(0))->contribution.has_value());
+  EXPECT_TRUE(rounds.IsIdle());
+}
+
+TEST(KeyRoundsTest, TheNewestResultStaysUntilTheNextRoundOpens) {
+  KeyRounds rounds;
+  Complete(rounds, 0);
+  rounds.Close(Round(0));
+  rounds.FindOrAdd(Round(1));
+  rounds.DropOld();
+  EXPECT_NE(rounds.Find(Round(0)), nullptr);
+  rounds.FindOrAdd(Round(1)).open = true;
+  rounds.DropOld();
+  EXPECT_EQ(rounds.Find(Round(0)), nullptr);
+  EXPECT_NE(rounds.Find(Round(1)), nullptr);
+}
+
+TEST(KeyRoundsTest, EarlierRoundsLeaveRoomOrNot) {
+  KeyRounds rounds;
+  // Nothing runs beside round 0.
+  EXPECT_TRUE(rounds.HasRoomFor(Round(0), 2));
+  EXPECT_FALSE(rounds.HasRoomFor(Round(1), 2));
+  Complete(rounds, 0);
+  EXPECT_TRUE(rounds.HasRoomFor(Round(2), 2));
+  EXPECT_FALSE(rounds.HasRoomFor(Round(3), 2));
+  Complete(rounds, 1);
+  Complete(rounds, 2);
+  // Completed here, but not closed: others may need what this node keeps.
+  EXPECT_FALSE(rounds.HasRoomFor(Round(3), 2));
+  rounds.Close(Round(0));
+  EXPECT_TRUE(rounds.HasRoomFor(Round(3), 2));
+}
+
+TEST(KeyRoundsTest, NobodyIsTwiceTheRoundsInFlightAhead) {
+  KeyRounds rounds;
+  Complete(rounds, 0);
+  EXPECT_FALSE(rounds.IsTooFar(Round(5), 2));
+  EXPECT_TRUE(rounds.IsTooFar(Round(6), 2));
+}
+
+}  // namespace
+}  // namespace banyan

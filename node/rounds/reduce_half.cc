@@ -1,0 +1,186 @@
+#include "node/rounds/reduce_half.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace banyan {
+
+ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory,
+                       Tools tools)
+    : id_{key->key, round, binding.attempt},
+      key_(key),
+      slice_(binding.slice),
+      memory_(memory),
+      tools_(tools),
+      chunks_(binding.chunks->ChunksOf(key->key)) {
+  for (uint32_t index = 0; index < chunks(); ++index) {
+    chunks_[index].tree = binding.chunks->TreeOf(key->key, ChunkIndex(index));
+    chunks_[index].range = binding.chunks->RangeOf(key->key, ChunkIndex(index));
+  }
+}
+
+template <typename Work>
+void ReduceHalf::Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work> work,
+                       void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&)) {
+  tools_.computations->Start<Work>(step, std::move(work),
+                                   [owner = tools_.owner, id = id_, chunk, then](StepContext& later, Work& done) {
+                                     ReduceHalf* half = owner->FindReduceHalf(later, id);
+                                     if (half != nullptr) (half->*then)(later, chunk, done);
+                                   });
+}
+
+void ReduceHalf::CountChild(StepContext& step, RoundKind kind, ChunkIndex index, NodeId child, double result_ratio,
+                            CheckedChunk input) {
+  BANYAN_CHECK(At(index).counted.insert(child).second);
+  At(index).result_ratio = std::min(At(index).result_ratio, result_ratio);
+  kind_ = kind;
+  Count(step, index, std::move(input));
+}
+
+void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, const Buffer& values, uint32_t weight) {
+  BANYAN_CHECK(At(index).counted.insert(tools_.self).second);
+  kind_ = kind;
+  if (values.empty()) return Count(step, index, CheckedChunk());
+  const ElementRange& range = RangeOf(index);
+  Count(step, index, EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), weight));
+}
+
+void ReduceHalf::Count(StepContext& step, ChunkIndex index, CheckedChunk input) {
+  Chunk& chunk = At(index);
+  chunk.weight += input.weight();
+  if (!input.empty()) {
+    if (kind_ != RoundKind::kBroadcast) {
+      chunk.to_add.push_back(std::move(input));
+    } else if (chunk.sole.empty()) {
+      chunk.sole = std::move(input);
+    } else {
+      return tools_.owner->OnSumBroken(step, id_, "two members sent values for a broadcast");
+    }
+  }
+  Advance(step, index);
+}
+
+void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
+  Chunk& chunk = At(index);
+  if (chunk.state != State::kCollecting) return;
+  const TreeSlice& place = PlaceOf(index);
+  const bool is_leaf = place.reduce_children.empty() && place.reduce_parent.has_value();
+  const bool passes_as_is = is_leaf && !Compresses();
+  if (!chunk.to_add.empty() && !passes_as_is) return StartAdding(step, index);
+  if (chunk.counted.size() < place.reduce_children.size() + 1) return;
+  if (!place.reduce_parent.has_value()) return Finish(step, index);
+  if (!chunk.sum.empty() && Compresses()) return StartEncoding(step, index);
+  Leave(step, index, TakeUnchanged(chunk));
+}
+
+void ReduceHalf::StartAdding(StepContext& step, ChunkIndex index) {
+  Chunk& chunk = At(index);
+  chunk.state = State::kAdding;
+  const bool is_fresh = chunk.sum.empty();
+  auto work = std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh,
+                                                std::exchange(chunk.to_add, {}), chunk.range.elements);
+  Start(step, index, std::move(work), &ReduceHalf::OnAdded);
+}
+
+void ReduceHalf::OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done) {
+  At(index).state = State::kCollecting;
+  At(index).sum = done.accumulator();
+  Advance(step, index);
+}
+
+CheckedChunk ReduceHalf::TakeUnchanged(Chunk& chunk) {
+  if (!chunk.sole.empty()) return std::exchange(chunk.sole, CheckedChunk());
+  // A leaf sends its own contribution as it is.
+  if (!chunk.to_add.empty()) return std::exchange(chunk.to_add, {}).front();
+  if (chunk.sum.empty()) return CheckedChunk();
+  // From here on the delivery tracker keeps it.
+  return EncodeChunk({.codec = CodecId::kFp32}, std::exchange(chunk.sum, Buffer()), chunk.weight);
+}
+
+void ReduceHalf::Leave(StepContext& step, ChunkIndex index, const CheckedChunk& sum) {
+  At(index).state = State::kPassedUp;
+  tools_.owner->OnSum(step, id_, index, *PlaceOf(index).reduce_parent, sum, ResultRatio(index));
+}
+
+double ReduceHalf::ResultRatio(ChunkIndex index) {
+  if (kind_ != RoundKind::kAggregate) return 1;
+  return std::min(tools_.encodings->ResultRatio(*key_, PlaceOf(index).broadcast_children), At(index).result_ratio);
+}
+
+bool ReduceHalf::Compresses() const {
+  switch (kind_) {
+    case RoundKind::kAggregate:
+      return tools_.encodings->Compresses(*key_);
+    case RoundKind::kBroadcast:
+      return false;
+    case RoundKind::kFlush:
+      break;
+  }
+  return tools_.encodings->KeepsResidual(*key_);
+}
+
+Buffer ReduceHalf::Residual(const Chunk& chunk) {
+  return tools_.encodings->KeepsResidual(*key_) ? memory_->Residual(chunk.range) : Buffer();
+}
+
+Buffer ReduceHalf::WeightsToPruneBy(StepContext& step, const Chunk& chunk) {
+  Buffer weights = memory_->Weights(chunk.range);
+  if (weights.empty() && memory_->NoteMissingWeights()) {
+    step.Log(LogLevel::kInfo, absl::StrCat("key '", key_->name,
+                                           "': no worker has registered its weights, so that NetSenseML's pruning is "
+                                           "skipped; see Session::RegisterWeights"));
+  }
+  return weights;
+}
+
+void ReduceHalf::StartEncoding(StepContext& step, ChunkIndex index) {
+  Chunk& chunk = At(index);
+  chunk.state = State::kEncoding;
+  Encoding encoding;
+  if (kind_ == RoundKind::kAggregate) {
+    encoding = tools_.encodings->ForUplink(*key_, id_.round, index, *PlaceOf(index).reduce_parent);
+  }
+  Buffer weights = encoding.netsense.prune_factor > 0 ? WeightsToPruneBy(step, chunk) : Buffer();
+  auto work = std::make_unique<CompressChunk>(std::exchange(chunk.sum, Buffer()), chunk.weight, encoding,
+                                              Residual(chunk), std::move(weights));
+  Start(step, index, std::move(work), &ReduceHalf::OnEncoded);
+}
+
+void ReduceHalf::OnEncoded(StepContext& step, ChunkIndex index, CompressChunk& done) {
+  Leave(step, index, done.encoded());
+}
+
+void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
+  Chunk& chunk = At(index);
+  chunk.state = State::kFinishing;
+  if (kind_ == RoundKind::kBroadcast) {
+    if (chunk.sole.empty()) return tools_.owner->OnSumBroken(step, id_, "no member sent values for it");
+    return tools_.owner->OnResultMade(step, id_, index, std::exchange(chunk.sole, CheckedChunk()));
+  }
+  FinishChunk::Coding coding;
+  if (chunk.weight > 0) {
+    coding.residual = Residual(chunk);
+    // A result that nobody else gets stays as it is.
+    if (kind_ == RoundKind::kAggregate && !PlaceOf(index).broadcast_children.empty()) {
+      coding.encoding = tools_.encodings->ForResult(*key_, id_.round, index, ResultRatio(index));
+    }
+  }
+  auto work =
+      std::make_unique<FinishChunk>(std::exchange(chunk.sum, Buffer()), chunk.weight, tools_.op, std::move(coding));
+  Start(step, index, std::move(work), &ReduceHalf::OnFinished);
+}
+
+void ReduceHalf::OnFinished(StepContext& step, ChunkIndex index, FinishChunk& done) {
+  tools_.owner->OnResultMade(step, id_, index, done.result());
+}
+
+int64_t ReduceHalf::sum_bytes() const {
+  int64_t bytes = 0;
+  for (const Chunk& chunk : chunks_) bytes += chunk.sum.size_bytes();
+  return bytes;
+}
+
+}  // namespace banyan

@@ -1,0 +1,153 @@
+// The way up of one round of one key at this node: contributions of children and of its own workers become one sum, for
+// the parent or, at the root, for the result. Thread-compatible; owned by RoundEngine, one for each attempt.
+//
+// Invariants:
+// - Everything that belongs to one attempt is in here (who was counted, partial sums, what is being encoded) and goes
+//   with it. Contributions, results and residuals outlive attempts and are elsewhere.
+// - Each child, and this node, is in a chunk's sum at most once.
+// - At most one computation works on a chunk. It comes back through Owner::FindReduceHalf with the attempt's number, so
+//   that what an attempt that is gone had started changes nothing.
+#ifndef BANYAN_NODE_ROUNDS_REDUCE_HALF_H_
+#define BANYAN_NODE_ROUNDS_REDUCE_HALF_H_
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compression/encoded_chunk.h"
+#include "core/buffer.h"
+#include "core/ids.h"
+#include "node/computation_table.h"
+#include "node/policy_book.h"
+#include "node/rounds/chunk_computations.h"
+#include "node/rounds/encoding_chooser.h"
+#include "node/rounds/tensor_memory.h"
+#include "node/step_context.h"
+#include "proto/chunk_message.h"
+#include "proto/policy_slice.h"
+
+namespace banyan {
+
+// Names one try to reduce one round of a key.
+struct AttemptId {
+  KeyId key;
+  Round round;
+  Attempt attempt;
+
+  friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
+};
+
+class ReduceHalf {
+ public:
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    // Returns the attempt for a computation that has finished; null, and the computation is counted as late, when the
+    // attempt is gone.
+    virtual ReduceHalf* FindReduceHalf(StepContext& step, const AttemptId& id) = 0;
+    // The chunk's sum is ready for `parent`. `result_ratio` is the least that links below the parent can carry of the
+    // result.
+    virtual void OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent, const CheckedChunk& sum,
+                       double result_ratio) = 0;
+    // This node is the chunk's root and has made the round's one result of it.
+    virtual void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) = 0;
+    // Members broke a rule, so that the round can never finish.
+    virtual void OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) = 0;
+  };
+  // Its surroundings; the pointers outlive it.
+  struct Tools {
+    NodeId self;
+    AggregationOp op = AggregationOp::kMean;
+    EncodingChooser* encodings = nullptr;
+    ComputationTable* computations = nullptr;
+    Owner* owner = nullptr;
+  };
+
+  // Where a chunk stands. One that has its result takes part in nothing more, in whatever attempt.
+  //
+  //             added                   all counted, this node compresses
+  //   kAdding ----------> kCollecting ------------------------------------> kEncoding
+  //           <----------    |    |                                             | encoded
+  //           inputs came    |    |     all counted, goes as it is              v
+  //                          |    +-------------------------------------> kPassedUp
+  //   all counted, this node |                                                  | result came
+  //   is the root            v          result made                             v
+  //                      kFinishing ----------------------------------------> kDone
+  enum class State : uint8_t { kCollecting, kAdding, kEncoding, kFinishing, kPassedUp, kDone };
+
+  // `key` and `memory` are the tensor's and outlive this; `binding` governs the round and has the attempt's number.
+  ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory, Tools tools);
+
+  uint32_t chunks() const { return static_cast<uint32_t>(chunks_.size()); }
+  // These REQUIRE that the chunk exists.
+  State StateOf(ChunkIndex chunk) const { return chunks_[chunk.value()].state; }
+  TreeIndex TreeOf(ChunkIndex chunk) const { return chunks_[chunk.value()].tree; }
+  const TreeSlice& PlaceOf(ChunkIndex chunk) const { return slice_->trees[TreeOf(chunk).value()]; }
+  const ElementRange& RangeOf(ChunkIndex chunk) const { return chunks_[chunk.value()].range; }
+  bool HasCounted(ChunkIndex chunk, NodeId source) const { return chunks_[chunk.value()].counted.contains(source); }
+
+  // Counts what `child` and those below it contribute to a chunk; an empty `input` says nothing. `result_ratio` is what
+  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`.
+  void CountChild(StepContext& step, RoundKind kind, ChunkIndex chunk, NodeId child, double result_ratio,
+                  CheckedChunk input);
+  // Counts this node's own `values`, the whole tensor's, of `weight` workers; empty values say nothing. REQUIRES: as
+  // CountChild.
+  void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
+  // Ends the chunk's part in the attempt: its result is here.
+  void OnResult(ChunkIndex chunk) { chunks_[chunk.value()].state = State::kDone; }
+
+  // Returns the bytes of sums that no computation holds.
+  int64_t sum_bytes() const;
+
+ private:
+  struct Chunk {
+    TreeIndex tree;
+    ElementRange range;
+    State state = State::kCollecting;
+    std::set<NodeId> counted;  // children, and this node
+    uint32_t weight = 0;
+    std::vector<CheckedChunk> to_add;  // counted, not yet in the sum
+    Buffer sum;                        // empty before the first input, and while a computation holds it
+    CheckedChunk sole;                 // of a kBroadcast round: the one contribution that is not empty
+    double result_ratio = 1;           // the least that a child has said
+  };
+
+  Chunk& At(ChunkIndex chunk) { return chunks_[chunk.value()]; }
+  // Starts `work` on a chunk; `then` gets it when it has finished, if this attempt still exists.
+  template <typename Work>
+  void Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work> work,
+             void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
+  void Count(StepContext& step, ChunkIndex index, CheckedChunk input);
+  void Advance(StepContext& step, ChunkIndex index);
+  void StartAdding(StepContext& step, ChunkIndex index);
+  void OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done);
+  // Takes from the chunk what this node passes up as it is.
+  CheckedChunk TakeUnchanged(Chunk& chunk);
+  void Leave(StepContext& step, ChunkIndex index, const CheckedChunk& sum);
+  bool Compresses() const;
+  // Returns the least ratio of all links on which this node and those below it pass the chunk's result on.
+  double ResultRatio(ChunkIndex index);
+  void StartEncoding(StepContext& step, ChunkIndex index);
+  void OnEncoded(StepContext& step, ChunkIndex index, CompressChunk& done);
+  // Returns the chunk's part of the residual; empty for a tensor without error feedback.
+  Buffer Residual(const Chunk& chunk);
+  // Returns the chunk's part of the weights; empty where nobody has said any, which is logged once.
+  Buffer WeightsToPruneBy(StepContext& step, const Chunk& chunk);
+  void Finish(StepContext& step, ChunkIndex index);
+  void OnFinished(StepContext& step, ChunkIndex index, FinishChunk& done);
+
+  AttemptId id_;
+  const KeySlice* key_;
+  std::shared_ptr<const PolicySlice> slice_;
+  TensorMemory* memory_;
+  Tools tools_;
+  RoundKind kind_ = RoundKind::kAggregate;  // once anything is counted
+  std::vector<Chunk> chunks_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_ROUNDS_REDUCE_HALF_H_

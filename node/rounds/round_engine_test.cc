@@ -1,0 +1,238 @@
+// What RoundEngine takes and refuses, seen through a node whose child is the test, and what it does by itself.
+#include "node/rounds/round_engine.h"
+
+#include <functional>
+#include <utility>
+#include <variant>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/rejection_log.h"
+#include "node/testing/test_cluster.h"
+#include "node/testing/test_scheduler.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr KeyId kKey(1);
+
+// Nodes 1 and 2 of a chain of 3; the test speaks for node 3 to node 2, and for node 1 to it.
+class RoundEngineTest : public ::testing::Test {
+ protected:
+  RoundEngineTest() : cluster_(Config(), TestPlan::Chain(3)) {
+    cluster_.Start();
+    cluster_.InitEverywhere({0, 0, 0});
+    cluster_.PushOnly(3, 0, kKey, {0, 0, 0});
+    cluster_.PushOnly(2, 0, kKey, {0, 0, 0});
+    cluster_.PushOnly(1, 0, kKey, {0, 0, 0});
+    child_ = cluster_.ConnectAs(2, 3);
+    parent_ = cluster_.ConnectAs(2, 1);
+    cluster_.filter = [this](uint32_t from, uint32_t, const Message& message) {
+      const auto* ack = std::get_if<LinkAck>(&message);
+      if (from == 2 && ack != nullptr) delivery_acks_ += ack->entries[0].is_delivered;
+      if (from == 2) chunks_ += std::holds_alternative<ChunkMessage>(message);
+      return TestCluster::Fate::kDeliver;
+    };
+  }
+  static JobConfig Config() {
+    JobConfig config;
+    config.job = "job";
+    config.aggregation.op = AggregationOp::kSum;
+    config.chunk_max_elements = 2;
+    return config;
+  }
+  // Chunk 0 (of 2 and 1 elements) of round 2 from node 3.
+  static ChunkMessage Contribution() {
+    ChunkMessage message;
+    message.id = {Epoch(1), Attempt(0), Round(2), kKey, ChunkIndex(0), Half::kReduce};
+    message.policy = PolicyVersion(3);
+    message.source_incarnation = TestIncarnation(3);
+    message.route.path = {NodeId(3), NodeId(2)};
+    message.weight = 1;
+    message.elements = 2;
+    message.frames = {{CodecId::kFp32, 0, 2, 8}};
+    return message;
+  }
+  static ChunkMessage Result() {
+    ChunkMessage message = Contribution();
+    message.id.half = Half::kBroadcast;
+    message.source_incarnation = TestIncarnation(1);
+    message.route.path = {NodeId(1), NodeId(2)};
+    return message;
+  }
+  uint64_t Rejections() {
+    cluster_.Advance(absl::Seconds(1));
+    return cluster_.Rejected(2);
+  }
+  // Whether the chunk is refused: counted and not acknowledged end to end.
+  bool IsRefused(ConnectionId connection, ChunkMessage message, Payload payload = {Floats()}) {
+    const uint64_t before = Rejections();
+    const int acks_before = delivery_acks_;
+    cluster_.Inject(2, connection, std::move(message), std::move(payload));
+    return Rejections() == before + 1 && delivery_acks_ == acks_before;
+  }
+  static Buffer Floats() { return Buffer::CopyOf({1, 2}).AsBytes(); }
+
+  TestCluster cluster_;
+  ConnectionId child_, parent_;
+  int delivery_acks_ = 0;
+  int chunks_ = 0;
+};
+
+TEST_F(RoundEngineTest, TakesAContributionOnceAndAcknowledgesItsDuplicate) {
+  for (int i = 0; i < 3; ++i) cluster_.Inject(2, child_, Contribution(), {Floats()});
+  EXPECT_EQ(delivery_acks_, 3);
+  ChunkMessage second = Contribution();
+  second.id.chunk = ChunkIndex(1);
+  second.elements = 1;
+  second.frames = {{CodecId::kFp32, 0, 1, 4}};
+  cluster_.Inject(2, child_, second, {Buffer::CopyOf({5}).AsBytes()});
+  cluster_.PushOnly(2, 0, kKey, {10, 20, 30});
+  const RequestId request = cluster_.Push(1, 0, kKey, {100, 200, 300});
+  EXPECT_THAT(cluster_.Result(request), ElementsAre(111, 222, 335));
+}
+
+TEST_F(RoundEngineTest, EveryWrongFieldOfAContributionIsRefused) {
+  const std::vector<std::function<void(ChunkMessage&)>> mistakes = {
+      [](ChunkMessage& chunk) { chunk.id.epoch = Epoch(2); },
+      [](ChunkMessage& chunk) { chunk.id.attempt = Attempt(1); },
+      [](ChunkMessage& chunk) { chunk.id.round = Round(5); },
+      [](ChunkMessage& chunk) { chunk.id.round = Round(UINT64_MAX); },
+      [](ChunkMessage& chunk) { chunk.id.chunk = ChunkIndex(2); },
+      [](ChunkMessage& chunk) { chunk.id.chunk = ChunkIndex(1); },
+      [](ChunkMessage& chunk) { chunk.id.half = Half::kBroadcast; },
+      [](ChunkMessage& chunk) { chunk.policy = PolicyVersion(4); },
+      [](ChunkMessage& chunk) { chunk.tree = TreeIndex(1); },
+      [](ChunkMessage& chunk) { chunk.source_incarnation = Incarnation(5); },
+      [](ChunkMessage& chunk) { chunk.weight = 0; },
+      [](ChunkMessage& chunk) { chunk.frames.clear(); },
+      [](ChunkMessage& chunk) { chunk.elements = 3; },
+      [](ChunkMessage& chunk) { chunk.frames[0].first_element = 1; },
+      [](ChunkMessage& chunk) { chunk.frames[0].elements = 3; },
+      [](ChunkMessage& chunk) {
+        chunk.route.path = {NodeId(4), NodeId(3), NodeId(2)}, chunk.route.hop = 1;
+      },
+      [](ChunkMessage& chunk) {
+        chunk.route.path = {NodeId(4), NodeId(2)};
+      },
+      [](ChunkMessage& chunk) {
+        chunk.route.path = {NodeId(3), NodeId(4)};
+      },
+  };
+  for (size_t i = 0; i < mistakes.size(); ++i) {
+    ChunkMessage chunk = Contribution();
+    mistakes[i](chunk);
+    EXPECT_TRUE(IsRefused(child_, chunk)) << i;
+  }
+  cluster_.Inject(2, child_, Contribution(), {Floats()});
+  EXPECT_EQ(delivery_acks_, 1);
+}
+
+TEST_F(RoundEngineTest, AResultBeforeThisNodesContributionIsRefused) { EXPECT_TRUE(IsRefused(parent_, Result())); }
+
+TEST_F(RoundEngineTest, AResultOfAnotherKindOrWithoutFramesIsRefused) {
+  cluster_.PushOnly(3, 0, kKey, {1, 1, 1});
+  cluster_.PushOnly(2, 0, kKey, {1, 1, 1});
+  ChunkMessage other_kind = Result();
+  other_kind.kind = RoundKind::kBroadcast;
+  EXPECT_TRUE(IsRefused(parent_, other_kind));
+  ChunkMessage empty = Result();
+  empty.frames.clear();
+  empty.weight = 0;
+  EXPECT_TRUE(IsRefused(parent_, empty, {}));
+  EXPECT_TRUE(IsRefused(child_, Result()));
+  EXPECT_THAT(cluster_.Result(cluster_.Push(1, 0, kKey, {1, 1, 1})), ElementsAre(3, 3, 3));
+}
+
+TEST_F(RoundEngineTest, ARoundThatIsOverIsAcknowledgedAndForgotten) {
+  ChunkMessage old = Contribution();
+  old.id.round = Round(0);
+  cluster_.Inject(2, child_, old, {Floats()});
+  EXPECT_EQ(delivery_acks_, 1);
+  EXPECT_EQ(Rejections(), 0u);
+}
+
+TEST_F(RoundEngineTest, AnUnknownKeyIsKeptUntilItsRoundIsKnown) {
+  ChunkMessage early = Contribution();
+  early.id.key = KeyId(2);
+  early.id.round = Round(1'000'000);
+  cluster_.Inject(2, child_, early, {Floats()});
+  EXPECT_EQ(delivery_acks_, 1);
+  cluster_.Advance(absl::Seconds(1));
+  EXPECT_GT(cluster_.Memory(2, "early"), 0u);
+  // Once the key is known the round turns out to be impossible; nobody asks for its policy.
+  for (uint32_t node : {1, 2, 3}) cluster_.Init(node, 0, "x", {0, 0, 0});
+  EXPECT_EQ(Rejections(), 1u);
+  EXPECT_EQ(cluster_.Memory(2, "early"), 0u);
+  for (const PolicyRequest& request : cluster_.scheduler().Said<PolicyRequest>(2)) {
+    for (const PolicyRequest::Entry& entry : request.entries) EXPECT_LT(entry.round, Round(10));
+  }
+}
+
+// The engine of a node that is alone in its job, and hears nothing from it.
+class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listener, private PeerNetwork::Listener {
+ protected:
+  LoneRoundEngineTest() {
+    PolicySlice slice = TestPlan::Star(1).Slice(1, config_);
+    slice.version = PolicyVersion(3);
+    EXPECT_TRUE(book_.AddKeys({{kKey, "w", 3, NodeId(1)}}).ok());
+    EXPECT_TRUE(book_.AddSlice(slice).ok());
+    EXPECT_TRUE(book_.AddBinding({kKey, Round(0), Round(9), PolicyVersion(3), Attempt(1)}).ok());
+  }
+  // Runs what was started before; what that starts waits for the next call.
+  void RunComputations() {
+    for (Action& action : std::exchange(actions_, {})) {
+      auto* start = std::get_if<StartComputation>(&action);
+      if (start == nullptr) continue;
+      start->computation->Run();
+      computations_.OnFinished(step_, start->id, std::move(start->computation));
+    }
+  }
+
+  PeerNetwork::Verdict OnChunk(StepContext&, ChunkMessage, Payload) override { return PeerNetwork::Verdict::kTaken; }
+  void OnPeerLost(StepContext&, NodeId, const std::string&) override {}
+  void OnValues(StepContext&, KeyId, Round, int64_t, const Buffer& values) override { got_ += values.elements(); }
+  void OnRoundComplete(StepContext&, KeyId, Round, uint64_t) override { ++complete_; }
+  void OnPolicyWanted(StepContext&, KeyId, Round) override {}
+  void OnRoundBroken(StepContext&, KeyId, Round, const std::string&) override { FAIL(); }
+
+  JobConfig config_;
+  PolicyBook book_;
+  ComputationTable computations_;
+  PeerNetwork network_{{"job", Term(7), NodeId(1), TestIncarnation(1)}, config_, {}, this};
+  RoundEngine engine_{NodeId(1), TestIncarnation(1), config_, &book_, &network_, &computations_, this};
+  Actions actions_;
+  RejectionLog rejections_;
+  StepContext step_{Timestamp(), actions_, rejections_};
+  int64_t got_ = 0;
+  int complete_ = 0;
+};
+
+TEST_F(LoneRoundEngineTest, ItsOwnContributionIsTheResult) {
+  engine_.Contribute(step_, kKey, Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
+  EXPECT_FALSE(engine_.IsIdle());
+  for (int i = 0; i < 3; ++i) RunComputations();
+  EXPECT_EQ(got_, 3);
+  EXPECT_EQ(complete_, 1);
+  EXPECT_EQ(rejections_.total(), 0u);
+  engine_.OnClosedEverywhere(step_, kKey, Round(0));
+  EXPECT_TRUE(engine_.IsIdle());
+}
+
+// Whether it was adding, finishing or reading: what comes back for a round that is gone is counted and dropped.
+TEST_F(LoneRoundEngineTest, ALateComputationIsCountedAndDropped) {
+  for (int finished = 0; finished < 3; ++finished) {
+    engine_.Contribute(step_, kKey, Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
+    for (int i = 0; i < finished; ++i) RunComputations();
+    engine_.Clear();
+    RunComputations();
+    EXPECT_EQ(rejections_.total(), static_cast<uint64_t>(finished + 1));
+  }
+  EXPECT_EQ(got_, 0);
+  EXPECT_EQ(complete_, 0);
+}
+
+}  // namespace
+}  // namespace banyan

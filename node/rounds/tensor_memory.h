@@ -1,0 +1,71 @@
+// The memory of one tensor at a node that outlives rounds: the parameters, the residual of its encodings, the weights
+// that it prunes by, and the optimizer's moments. Thread-compatible; owned by RoundEngine.
+//
+// Invariants:
+// - Everything is indexed by the tensor's elements, never by chunk or tree, so that these may differ from round to
+// round.
+// - A buffer that is not needed takes no memory; one that is needed is zero before its first use.
+// - With an optimizer the replica is the same on every member after every round.
+#ifndef BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_
+#define BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "core/buffer.h"
+#include "node/rounds/optimizer.h"
+#include "node/rounds/optimizer_state.h"
+#include "proto/job_config.h"
+#include "topology/chunk_assignment.h"
+
+namespace banyan {
+
+class TensorMemory {
+ public:
+  struct Sizes {
+    int64_t replica_bytes = 0;
+    int64_t residual_bytes = 0;
+    int64_t weights_bytes = 0;
+    int64_t optimizer_bytes = 0;
+  };
+
+  TensorMemory(const AggregationConfig& aggregation, int64_t elements)
+      : aggregation_(aggregation), elements_(elements), optimizer_(aggregation.op, elements) {}
+
+  bool has_optimizer() const { return IsOptimizer(aggregation_.op); }
+
+  // Each of these shares this object's memory. REQUIRES: the range lies within the tensor.
+  Buffer Replica(const ElementRange& range) { return Part(replica_, range); }
+  Buffer Residual(const ElementRange& range) { return Part(residual_, range); }
+  // Returns this member's step along a result of the range; nullopt where workers get the result itself.
+  std::optional<OptimizerStep> Step(const ElementRange& range);
+  // Counts the step that all ranges have made. REQUIRES: no computation works on one of its parts any more.
+  void EndStep() { optimizer_.EndStep(); }
+
+  // Returns the weights of the range: the replica with an optimizer, else what SetWeights said; empty before that.
+  Buffer Weights(const ElementRange& range);
+  // Takes the tensor's weights as they are now, in memory that nobody writes. REQUIRES: as many elements; no optimizer.
+  void SetWeights(Buffer weights);
+  // Replaces weights that are still those at `registered` by a copy of them.
+  void MoveWeights(const void* registered, Buffer copy);
+  // True the first time that it is called: weights were needed and nobody has said any.
+  bool NoteMissingWeights() { return !std::exchange(misses_weights_, true); }
+
+  Sizes sizes() const;
+
+ private:
+  Buffer Part(Buffer& whole, const ElementRange& range);
+
+  AggregationConfig aggregation_;
+  int64_t elements_;
+  Buffer replica_;   // with an optimizer: the parameters
+  Buffer residual_;  // what encodings have dropped and not yet made up for, in units of the sum
+  Buffer weights_;   // as workers registered them
+  bool misses_weights_ = false;
+  OptimizerState optimizer_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_

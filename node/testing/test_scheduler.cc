@@ -1,0 +1,176 @@
+#include "node/testing/test_scheduler.h"
+
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+void AddHops(const std::vector<uint32_t>& path, uint32_t self, std::set<uint32_t>& neighbours) {
+  for (size_t i = 0; i + 1 < path.size(); ++i) {
+    if (path[i] == self) neighbours.insert(path[i + 1]);
+    if (path[i + 1] == self) neighbours.insert(path[i]);
+  }
+}
+
+std::vector<NodeId> ChildrenOf(uint32_t node, const std::map<uint32_t, uint32_t>& parents) {
+  std::vector<NodeId> children;
+  for (const auto& [child, parent] : parents) {
+    if (parent == node) children.push_back(NodeId(child));
+  }
+  return children;
+}
+
+}  // namespace
+
+std::string TestAddress(uint32_t node) { return absl::StrCat("tcp://10.0.0.", node, ":7701"); }
+Incarnation TestIncarnation(uint32_t node) { return Incarnation(100 + node); }
+
+TestPlan TestPlan::Star(uint32_t nodes) {
+  TestTree tree;
+  for (uint32_t node = 2; node <= nodes; ++node) tree.reduce[node] = tree.broadcast[node] = 1;
+  return {nodes, {tree}, {}};
+}
+
+TestPlan TestPlan::Chain(uint32_t nodes) {
+  TestTree tree;
+  for (uint32_t node = 2; node <= nodes; ++node) tree.reduce[node] = tree.broadcast[node] = node - 1;
+  return {nodes, {tree}, {}};
+}
+
+PolicySlice TestPlan::Slice(uint32_t node, const JobConfig& config) const {
+  PolicySlice slice;
+  slice.epoch = Epoch(1);
+  slice.chunk_max_elements = config.chunk_max_elements;
+  slice.member_count = nodes;
+  slice.lowest_member = NodeId(1);
+  std::set<uint32_t> neighbours;
+  auto add_edge = [&](uint32_t from, uint32_t to) {
+    for (const std::vector<uint32_t>& route : routes) {
+      if (route.front() == from && route.back() == to) return AddHops(route, node, neighbours);
+    }
+    AddHops({from, to}, node, neighbours);
+  };
+  for (const TestTree& tree : trees) {
+    TreeSlice& place = slice.trees.emplace_back();
+    place.root = NodeId(tree.root);
+    place.share = 1.0 / static_cast<double>(trees.size());
+    if (tree.reduce.count(node) > 0) place.reduce_parent = NodeId(tree.reduce.at(node));
+    if (tree.broadcast.count(node) > 0) place.broadcast_parent = NodeId(tree.broadcast.at(node));
+    place.reduce_children = ChildrenOf(node, tree.reduce);
+    place.broadcast_children = ChildrenOf(node, tree.broadcast);
+    for (const auto& [child, parent] : tree.reduce) add_edge(child, parent);
+    for (const auto& [child, parent] : tree.broadcast) add_edge(parent, child);
+  }
+  for (const std::vector<uint32_t>& route : routes) {
+    if (route.front() != node) continue;
+    RouteSlice& added = slice.routes.emplace_back();
+    for (uint32_t hop : route) added.path.push_back(NodeId(hop));
+  }
+  for (uint32_t other : neighbours) {
+    NeighbourSlice& added = slice.neighbours.emplace_back();
+    added.node = NodeId(other);
+    added.name = absl::StrCat("n", other);
+    added.address = TestAddress(other);
+    added.incarnation = TestIncarnation(other);
+  }
+  return slice;
+}
+
+void TestScheduler::OnMessage(uint32_t node, Message message) {
+  said_.emplace_back(node, message);
+  if (silent) return;
+  std::visit(
+      [&](const auto& concrete) {
+        if constexpr (requires { this->On(node, concrete); }) On(node, concrete);
+      },
+      message);
+}
+
+void TestScheduler::UsePlan(TestPlan plan, int64_t chunk_max_elements) {
+  plan_ = std::move(plan);
+  config_.chunk_max_elements = chunk_max_elements;
+  version = version.Next();
+  published_.clear();
+}
+
+void TestScheduler::SayToAll(const Message& message) {
+  for (uint32_t node = 1; node <= plan_.nodes; ++node) Say(node, message);
+}
+
+void TestScheduler::On(uint32_t node, const Join&) {
+  Say(node, JoinAccepted{term, NodeId(node), config_});
+  Say(node, MembershipUpdate{term, Epoch(1), plan_.nodes, plan_.nodes, true, {}});
+  if (!keys_.empty()) Say(node, KeysAssigned{term, KeyTableVersion(keys_.size()), keys_});
+}
+
+void TestScheduler::On(uint32_t node, const Heartbeat& heartbeat) {
+  Say(node, HeartbeatReply{term, heartbeat.sent_at});
+}
+
+void TestScheduler::On(uint32_t node, const RegisterKeys& keys) {
+  bool grew = false;
+  for (const RegisterKeys::Key& key : keys.keys) {
+    const KeySlice* known = nullptr;
+    for (const KeySlice& row : keys_) {
+      if (row.name == key.name) known = &row;
+    }
+    if (known != nullptr && known->elements != key.elements) Say(node, KeyRefused{term, key.name, "another size"});
+    if (known != nullptr) continue;
+    keys_.push_back({KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements, NodeId(1)});
+    grew = true;
+  }
+  const KeysAssigned table{term, KeyTableVersion(keys_.size()), keys_};
+  if (grew) return SayToAll(table);
+  Say(node, table);
+}
+
+void TestScheduler::On(uint32_t node, const PolicyRequest& request) {
+  if (hold_policies.count(node) > 0) {
+    held_policies_.emplace_back(node, request);
+    return;
+  }
+  if (published_.insert(node).second) {
+    PolicyPublished published{term, plan_.Slice(node, config_)};
+    published.slice.version = version;
+    Say(node, std::move(published));
+  }
+  PolicyAnswer answer{term, Epoch(1), {}};
+  for (const PolicyRequest::Entry& entry : request.entries) {
+    answer.bindings.push_back({entry.key, entry.round, entry.round, version, Attempt(0)});
+  }
+  Say(node, std::move(answer));
+}
+
+void TestScheduler::ReleasePolicies() {
+  hold_policies.clear();
+  for (auto& [node, request] : std::exchange(held_policies_, {})) On(node, request);
+}
+
+void TestScheduler::On(uint32_t node, const RoundsClosed& closed) {
+  for (const RoundsClosed::Entry& entry : closed.entries) {
+    std::map<uint32_t, uint64_t>& hashes = hashes_[{entry.key, entry.round}];
+    hashes[node] = entry.hash;
+    if (hashes.begin()->second != entry.hash) unequal_hashes.push_back(absl::StrCat("round ", entry.round.value()));
+    if (hashes.size() < plan_.nodes) continue;
+    ClosedEverywhere everywhere{term, {{entry.key, entry.round}}};
+    if (hold_closed) {
+      held_closed_.push_back(std::move(everywhere));
+    } else {
+      SayToAll(everywhere);
+    }
+  }
+}
+
+void TestScheduler::ReleaseClosed() {
+  hold_closed = false;
+  for (ClosedEverywhere& closed : std::exchange(held_closed_, {})) SayToAll(closed);
+}
+
+void TestScheduler::On(uint32_t node, const BarrierEntered& barrier) {
+  barriers_[barrier.barrier].insert(node);
+  if (barriers_[barrier.barrier].size() == plan_.nodes) SayToAll(BarrierReleased{term, barrier.barrier});
+}
+
+}  // namespace banyan

@@ -1,0 +1,152 @@
+#include "node/workers/local_keys.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// The keys of a node with two workers.
+class LocalKeysTest : public ::testing::Test {
+ protected:
+  static WorkerInit Init(uint32_t worker, const std::string& name, const std::vector<float>& values) {
+    return {RequestId(worker + 1), WorkerId(worker), name, Buffer::CopyOf(values)};
+  }
+  LocalKey& Take(uint32_t worker, const std::vector<float>& values = {1, 2}) {
+    WorkerInit init = Init(worker, "w", values);
+    EXPECT_EQ(keys_.CheckInit(init), absl::OkStatus());
+    return keys_.TakeInit(init);
+  }
+  void AddRow(int64_t elements) { ASSERT_TRUE(book_.AddKeys({{KeyId(1), "w", elements, NodeId(1)}}).ok()); }
+  std::string ErrorOf(const WorkerInit& init) { return std::string(keys_.CheckInit(init).message()); }
+
+  PolicyBook book_;
+  LocalKeys keys_{2, &book_};
+};
+
+TEST_F(LocalKeysTest, AKeyIsReadyWithItsIdAndAllWorkersInits) {
+  LocalKey& local = Take(1);
+  EXPECT_EQ(local.initialised, 1u);
+  EXPECT_THAT(keys_.Assign().answered, IsEmpty()) << "the scheduler has said nothing";
+  EXPECT_EQ(keys_.Find(KeyId(1)), nullptr);
+  AddRow(2);
+  const LocalKeys::Assigned early = keys_.Assign();
+  EXPECT_THAT(early.answered, ElementsAre("w"));
+  EXPECT_THAT(early.ready, IsEmpty()) << "worker 0 is missing";
+  EXPECT_EQ(keys_.Find(KeyId(1)), &local);
+  EXPECT_EQ(&Take(0), &local);
+  EXPECT_THAT(keys_.Assign().ready, ElementsAre(&local));
+  EXPECT_THAT(local.init_requests, ElementsAre(RequestId(2), RequestId(1)));
+  local.init_contributed = true;
+  EXPECT_THAT(keys_.Assign().answered, IsEmpty()) << "once is enough";
+}
+
+TEST_F(LocalKeysTest, OnlyAContributedKeyIsInitialised) {
+  for (int step = 0; step < 3; ++step) {
+    const absl::StatusOr<LocalKey*> early = keys_.FindInitialised(KeyId(1));
+    EXPECT_EQ(early.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(early.status().message()), HasSubstr("key 1 was not initialised here: call Init first"));
+    if (step == 0) Take(0);
+    if (step == 1) AddRow(2);
+    keys_.Assign();
+  }
+  keys_.Find(KeyId(1))->init_contributed = true;
+  EXPECT_EQ(*keys_.FindInitialised(KeyId(1)), keys_.Find(KeyId(1)));
+}
+
+TEST_F(LocalKeysTest, SaysWhatIsWrongWithAnInit) {
+  EXPECT_THAT(ErrorOf(Init(0, "", {1})), HasSubstr("1 to 256 bytes, got 0"));
+  EXPECT_THAT(ErrorOf(Init(0, std::string(257, 'x'), {1})), HasSubstr("got 257"));
+  EXPECT_THAT(ErrorOf(Init(0, "w", {})), HasSubstr("at least one"));
+  Take(0);
+  EXPECT_EQ(keys_.CheckInit(Init(0, "w", {1, 2})).code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_THAT(ErrorOf(Init(1, "w", {1, 2, 3})),
+              HasSubstr("key 'w' has 2 elements, but worker 1 initialises it with 3"));
+  EXPECT_TRUE(keys_.HasInit("w", WorkerId(0)));
+  EXPECT_FALSE(keys_.HasInit("w", WorkerId(1)));
+  EXPECT_FALSE(keys_.HasInit("v", WorkerId(0)));
+}
+
+TEST_F(LocalKeysTest, AnInitMayContradictTheJobsKeyEarlyOrLate) {
+  Take(0);
+  AddRow(3);
+  const LocalKeys::Assigned assigned = keys_.Assign();
+  EXPECT_THAT(assigned.answered, ElementsAre("w"));
+  ASSERT_EQ(assigned.refused.size(), 1u);
+  EXPECT_EQ(assigned.refused[0].name, "w");
+  EXPECT_EQ(assigned.refused[0].reason, "the job's has 3 elements, this worker's 2");
+  EXPECT_THAT(keys_.Remove("w"), ElementsAre(RequestId(1)));
+  EXPECT_THAT(ErrorOf(Init(0, "w", {1, 2})), HasSubstr("key 'w' has 3 elements"));
+}
+
+TEST_F(LocalKeysTest, RemovesNoKeyThatIsContributed) {
+  EXPECT_THAT(keys_.Remove("w"), IsEmpty());
+  LocalKey& local = Take(0);
+  AddRow(2);
+  keys_.Assign();
+  local.init_contributed = true;
+  EXPECT_THAT(keys_.Remove("w"), IsEmpty());
+  EXPECT_EQ(keys_.Find(KeyId(1)), &local);
+}
+
+TEST_F(LocalKeysTest, DropsRoundsThatAllWorkersHaveLeftBehind) {
+  LocalKey& local = Take(0);
+  for (uint64_t round = 0; round <= 3; ++round) local.OpenRound(Round(round), RoundKind::kAggregate, 2);
+  local.rounds.at(Round(0)).complete = true;
+  local.rounds.at(Round(2)).complete = true;
+  local.last_push = {Round(3), Round(1)};
+  local.DropOldRounds();
+  EXPECT_EQ(local.rounds.begin()->first, Round(1)) << "a worker may still ask for it";
+  local.last_push[1] = Round(3);
+  local.DropOldRounds();
+  EXPECT_EQ(local.rounds.begin()->first, Round(1)) << "it is not complete";
+  local.rounds.at(Round(1)).complete = true;
+  local.DropOldRounds();
+  EXPECT_EQ(local.rounds.begin()->first, Round(3));
+}
+
+TEST_F(LocalKeysTest, OpensARoundOnce) {
+  LocalKey& local = Take(0);
+  local.OpenRound(Round(1), RoundKind::kFlush, 2).pushed = 1;
+  const LocalRound& again = local.OpenRound(Round(1), RoundKind::kAggregate, 2);
+  EXPECT_EQ(again.kind, RoundKind::kFlush);
+  EXPECT_EQ(again.pushed, 1u);
+  EXPECT_EQ(again.asked.size(), 2u);
+}
+
+TEST_F(LocalKeysTest, CountsElementsAndProgress) {
+  EXPECT_EQ(keys_.initialised_elements(), 0);
+  LocalKey& local = Take(0);
+  EXPECT_EQ(keys_.initialised_elements(), 2);
+  Take(1);
+  EXPECT_EQ(keys_.initialised_elements(), 4);
+  EXPECT_THAT(keys_.Progress(), IsEmpty()) << "the key has no id";
+  AddRow(2);
+  keys_.Assign();
+  local.last_push = {Round(4), Round(5)};
+  local.last_complete = Round(3);
+  ASSERT_EQ(keys_.Progress().size(), 1u);
+  EXPECT_EQ(keys_.Progress()[0].key, KeyId(1));
+  EXPECT_EQ(keys_.Progress()[0].round, Round(3));
+  EXPECT_EQ(keys_.Progress()[0].pushed, Round(5));
+}
+
+TEST_F(LocalKeysTest, NamesAndRoundNumbersOutliveTheJob) {
+  LocalKey& local = Take(0);
+  AddRow(2);
+  keys_.Assign();
+  local.OpenRound(Round(1), RoundKind::kAggregate, 2);
+  local.last_push[0] = Round(1);
+  keys_.DropRounds();
+  EXPECT_THAT(local.rounds, IsEmpty());
+  EXPECT_THAT(local.init_requests, IsEmpty());
+  EXPECT_EQ(keys_.Find(KeyId(1))->last_push[0], Round(1));
+  EXPECT_EQ(local.name, "w");
+}
+
+}  // namespace
+}  // namespace banyan

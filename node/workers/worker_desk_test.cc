@@ -1,0 +1,259 @@
+#include "node/workers/worker_desk.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "node/testing/test_cluster.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr KeyId kKey(1);
+
+// One node with two workers.
+class WorkerDeskTest : public ::testing::Test {
+ protected:
+  WorkerDeskTest() : cluster_(Config(), TestPlan::Star(1)) {
+    cluster_.Start();
+    for (uint32_t worker : {0, 1}) {
+      const RequestId attach = cluster_.Attach(1, worker);
+      EXPECT_TRUE(cluster_.StatusOf(attach).ok());
+      EXPECT_EQ(cluster_.Completion(attach).round, Round(JobConfig().rounds_in_flight));
+    }
+  }
+  static JobConfig Config() {
+    JobConfig config;
+    config.job = "job";
+    config.aggregation.op = AggregationOp::kSum;
+    config.workers = 2;
+    return config;
+  }
+  void InitBoth() {
+    for (uint32_t worker : {0, 1}) cluster_.Init(1, worker, "w", {1.0f + worker, 2});
+  }
+  absl::StatusCode CodeOf(RequestId request) { return cluster_.StatusOf(request).code(); }
+  std::string MessageOf(RequestId request) { return std::string(cluster_.StatusOf(request).message()); }
+
+  TestCluster cluster_;
+};
+
+TEST_F(WorkerDeskTest, CountsWhatItsWorkersShareWithIt) {
+  InitBoth();
+  cluster_.Advance(absl::Seconds(2));
+  // Two workers, two elements, two gradient slots and one of results.
+  EXPECT_EQ(cluster_.Memory(1, "worker segments"), 2 * 2 * 3 * sizeof(float));
+}
+
+TEST_F(WorkerDeskTest, AWorkerAttachesOnce) {
+  EXPECT_EQ(CodeOf(cluster_.Attach(1, 0)), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(CodeOf(cluster_.Attach(1, 2)), absl::StatusCode::kInvalidArgument);
+  cluster_.Detach(1, 0, true);
+  EXPECT_EQ(CodeOf(cluster_.Attach(1, 0)), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(CodeOf(cluster_.Push(1, 0, kKey, {1, 2})), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(WorkerDeskTest, TheLowestWorkersValuesCount) {
+  const RequestId second = cluster_.Init(1, 1, "w", {5, 6});
+  EXPECT_FALSE(cluster_.IsDone(second));
+  const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
+  EXPECT_THAT(cluster_.Result(first), ElementsAre(1, 2));
+  EXPECT_THAT(cluster_.Result(second), ElementsAre(1, 2));
+}
+
+TEST_F(WorkerDeskTest, RefusesABadInit) {
+  EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "", {1})), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(cluster_.Init(1, 0, std::string(257, 'x'), {1})), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {})), absl::StatusCode::kInvalidArgument);
+  cluster_.Init(1, 0, "w", {1, 2});
+  EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {1, 2})), absl::StatusCode::kAlreadyExists);
+  const RequestId wrong = cluster_.Init(1, 1, "w", {1, 2, 3});
+  EXPECT_EQ(CodeOf(wrong), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(wrong), HasSubstr("key 'w' has 2 elements"));
+}
+
+TEST_F(WorkerDeskTest, AKeyThatTheSchedulerRefusesMayBeTriedAgain) {
+  cluster_.scheduler().silent = true;
+  const RequestId request = cluster_.Init(1, 0, "w", {1, 2});
+  cluster_.Inject(1, kSchedulerConnection, KeyRefused{Term(7), "w", "another size"});
+  EXPECT_THAT(MessageOf(request), HasSubstr("another size"));
+  cluster_.scheduler().silent = false;
+  InitBoth();
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
+}
+
+TEST_F(WorkerDeskTest, PushBeforeInit) {
+  for (RequestId request : {cluster_.Push(1, 0, kKey, {1, 2}), cluster_.Pull(1, 0, kKey)}) {
+    EXPECT_EQ(CodeOf(request), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(MessageOf(request), HasSubstr("call Init first"));
+  }
+}
+
+TEST_F(WorkerDeskTest, RefusesAWrongShape) {
+  InitBoth();
+  const RequestId request = cluster_.Push(1, 1, kKey, {1, 2, 3});
+  EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(request), HasSubstr("key 'w' has 2 float32 elements, but worker 1 gave 3"));
+}
+
+TEST_F(WorkerDeskTest, WeightsAreOfAKnownKeyAndItsShape) {
+  const RequestId early = cluster_.RegisterWeights(1, 0, kKey, {1, 2});
+  EXPECT_EQ(CodeOf(early), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(MessageOf(early), HasSubstr("key 1 was not initialised here: call Init first"));
+  InitBoth();
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.RegisterWeights(1, 1, kKey, {1, 2})).ok());
+  const RequestId wrong = cluster_.RegisterWeights(1, 1, kKey, {1, 2, 3});
+  EXPECT_EQ(CodeOf(wrong), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(MessageOf(wrong), HasSubstr("key 'w' has 2 float32 elements, but worker 1 gave 3"));
+  EXPECT_EQ(CodeOf(cluster_.RegisterWeights(1, 1, KeyId(99), {1, 2})), absl::StatusCode::kFailedPrecondition);
+  // A round is not begun by them.
+  EXPECT_EQ(cluster_.Completion(cluster_.Pull(1, 1, kKey)).round, Round(0));
+}
+
+TEST_F(WorkerDeskTest, AfterTheEndOfTheJobWeightsAreRefused) {
+  InitBoth();
+  cluster_.Detach(1, 1, /*clean=*/false);
+  const RequestId late = cluster_.RegisterWeights(1, 0, kKey, {1, 2});
+  EXPECT_EQ(CodeOf(late), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(MessageOf(late), HasSubstr("weights of key 'w': "));
+}
+
+TEST_F(WorkerDeskTest, WorkersAreSummedFirst) {
+  InitBoth();
+  const RequestId first = cluster_.Push(1, 0, kKey, {1, 2});
+  EXPECT_FALSE(cluster_.IsDone(first));
+  const RequestId second = cluster_.Push(1, 1, kKey, {10, 20});
+  EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
+  EXPECT_THAT(cluster_.Result(second), ElementsAre(11, 22));
+}
+
+TEST_F(WorkerDeskTest, PullsMayComeEarlyOrLate) {
+  InitBoth();
+  EXPECT_THAT(cluster_.Result(cluster_.Pull(1, 0, kKey)), ElementsAre(1, 2));
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
+  const RequestId early = cluster_.Pull(1, 0, kKey);
+  EXPECT_FALSE(cluster_.IsDone(early));
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 1, kKey, {10, 20})).ok());
+  EXPECT_THAT(cluster_.Result(early), ElementsAre(11, 22));
+  // Worker 0 is a round ahead; its next round must not take worker 1's result away.
+  cluster_.PushOnly(1, 0, kKey, {1, 1});
+  const RequestId late = cluster_.Pull(1, 1, kKey);
+  EXPECT_EQ(cluster_.Completion(late).round, Round(1));
+  EXPECT_THAT(cluster_.Result(late), ElementsAre(11, 22));
+}
+
+TEST_F(WorkerDeskTest, TellsOfARoundWhoseResultNobodyAskedFor) {
+  InitBoth();
+  cluster_.PushOnly(1, 0, kKey, {1, 2});
+  cluster_.PushOnly(1, 1, kKey, {10, 20});
+  ASSERT_EQ(cluster_.ToldComplete(1).size(), 2u);
+  for (uint32_t worker : {0, 1}) {
+    EXPECT_EQ(cluster_.ToldComplete(1)[worker].worker, WorkerId(worker));
+    EXPECT_EQ(cluster_.ToldComplete(1)[worker].key, kKey);
+    EXPECT_EQ(cluster_.ToldComplete(1)[worker].round, Round(1));
+  }
+  // The result is still there for who asks late.
+  EXPECT_THAT(cluster_.Result(cluster_.Pull(1, 0, kKey)), ElementsAre(11, 22));
+}
+
+TEST_F(WorkerDeskTest, SaysNothingMoreOfARoundThatItAnswersFor) {
+  InitBoth();
+  cluster_.Push(1, 0, kKey, {1, 2});
+  cluster_.PushOnly(1, 1, kKey, {10, 20});
+  ASSERT_EQ(cluster_.ToldComplete(1).size(), 1u);
+  EXPECT_EQ(cluster_.ToldComplete(1)[0].worker, WorkerId(1));
+  cluster_.PushOnly(1, 0, kKey, {1, 2});
+  cluster_.Pull(1, 0, kKey);
+  cluster_.Push(1, 1, kKey, {10, 20});
+  for (uint32_t worker : {0, 1}) cluster_.Broadcast(1, worker, kKey, {7, 8});
+  EXPECT_EQ(cluster_.ToldComplete(1).size(), 1u);
+}
+
+TEST_F(WorkerDeskTest, BroadcastTakesTheLowestWorkersValues) {
+  InitBoth();
+  const RequestId second = cluster_.Broadcast(1, 1, kKey, {7, 8});
+  const RequestId first = cluster_.Broadcast(1, 0, kKey, {3, 4});
+  EXPECT_THAT(cluster_.Result(first), ElementsAre(3, 4));
+  EXPECT_THAT(cluster_.Result(second), ElementsAre(3, 4));
+}
+
+TEST_F(WorkerDeskTest, OneWorkerPushesWhileAnotherBroadcasts) {
+  InitBoth();
+  cluster_.Push(1, 0, kKey, {1, 2});
+  EXPECT_THAT(MessageOf(cluster_.Broadcast(1, 1, kKey, {1, 2})), HasSubstr("key 'w' round 1"));
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.Push(1, 1, kKey, {1, 2})).ok());
+}
+
+TEST_F(WorkerDeskTest, RefusesMoreRoundsThanMayBeOpen) {
+  InitBoth();
+  for (int round = 1; round <= 2; ++round) EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
+  const RequestId request = cluster_.PushOnly(1, 0, kKey, {1, 2});
+  EXPECT_EQ(CodeOf(request), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(MessageOf(request), HasSubstr("key 'w' round 3"));
+  cluster_.PushOnly(1, 1, kKey, {1, 2});
+  EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 0, kKey, {1, 2})).ok());
+}
+
+TEST_F(WorkerDeskTest, ABarrierWaitsForAll) {
+  const RequestId first = cluster_.Barrier(1, 0);
+  EXPECT_FALSE(cluster_.IsDone(first));
+  const RequestId second = cluster_.Barrier(1, 1);
+  EXPECT_TRUE(cluster_.StatusOf(first).ok());
+  EXPECT_TRUE(cluster_.StatusOf(second).ok());
+}
+
+TEST_F(WorkerDeskTest, ADeadWorkerEndsTheRoundOfAll) {
+  InitBoth();
+  const RequestId waiting = cluster_.Push(1, 0, kKey, {1, 2});
+  cluster_.Detach(1, 1, false);
+  EXPECT_EQ(CodeOf(waiting), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(MessageOf(waiting), AllOf(HasSubstr("key 'w' round 1"), HasSubstr("n1: worker 1 has died")));
+  EXPECT_EQ(cluster_.Completion(waiting).key, kKey);
+  EXPECT_EQ(cluster_.Completion(waiting).round, Round(1));
+  ASSERT_EQ(cluster_.job_ends().count(1), 1u);
+  EXPECT_EQ(cluster_.job_ends().at(1), absl::UnavailableError("n1: worker 1 has died; restart the job"));
+  ASSERT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 1u);
+  EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1)[0].worker, WorkerId(1));
+  // Later calls say what they were about as well.
+  EXPECT_THAT(MessageOf(cluster_.Push(1, 0, kKey, {1, 2})), HasSubstr("key 'w' round 2"));
+  EXPECT_THAT(MessageOf(cluster_.Pull(1, 0, kKey)), HasSubstr("key 'w' round 1"));
+  EXPECT_THAT(MessageOf(cluster_.Push(1, 0, KeyId(9), {1, 2})), HasSubstr("key 9"));
+  EXPECT_THAT(MessageOf(cluster_.Init(1, 0, "x", {1, 2})), HasSubstr("init of key 'x'"));
+  EXPECT_THAT(MessageOf(cluster_.Barrier(1, 0)), HasSubstr("barrier"));
+}
+
+TEST_F(WorkerDeskTest, ACleanGoodbyeWhileAnotherWaitsForItsPush) {
+  InitBoth();
+  const RequestId waiting = cluster_.Push(1, 0, kKey, {1, 2});
+  cluster_.Detach(1, 1, true);
+  EXPECT_THAT(MessageOf(waiting), HasSubstr("worker 1 closed its session before key 'w' round 1"));
+}
+
+TEST_F(WorkerDeskTest, ACleanGoodbyeWhileAnotherWaitsForItsInit) {
+  const RequestId waiting = cluster_.Init(1, 0, "w", {1, 2});
+  cluster_.Detach(1, 1, true);
+  EXPECT_THAT(MessageOf(waiting), HasSubstr("worker 1 closed its session before init of key 'w'"));
+}
+
+TEST_F(WorkerDeskTest, ACleanGoodbyeWhileAnotherWaitsInABarrier) {
+  const RequestId waiting = cluster_.Barrier(1, 0);
+  cluster_.Detach(1, 1, true);
+  EXPECT_THAT(MessageOf(waiting), HasSubstr("worker 1 closed its session before barrier 0"));
+}
+
+TEST_F(WorkerDeskTest, WhatNeedsAWorkerThatHasLeftIsRefused) {
+  InitBoth();
+  cluster_.Detach(1, 1, true);
+  EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 0u);
+  for (RequestId request : {cluster_.Push(1, 0, kKey, {1, 2}), cluster_.Init(1, 0, "x", {1}), cluster_.Barrier(1, 0)}) {
+    EXPECT_EQ(CodeOf(request), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(MessageOf(request), HasSubstr("worker 1 of this node has closed its session"));
+  }
+  cluster_.Detach(1, 0, true);
+  EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 1u);
+  EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 0u);
+}
+
+}  // namespace
+}  // namespace banyan

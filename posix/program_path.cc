@@ -1,0 +1,39 @@
+#include "posix/program_path.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+
+absl::StatusOr<std::string> OwnProgram() {
+  std::error_code error;
+  const std::filesystem::path path = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return absl::InternalError(absl::StrCat("cannot read /proc/self/exe: ", error.message()));
+  return path.string();
+}
+
+absl::StatusOr<std::string> FindProgram(absl::string_view build_path) {
+  absl::StatusOr<std::string> own = OwnProgram();
+  if (!own.ok()) return own.status();
+  return FindProgramFrom(std::filesystem::path(*own).parent_path().string(), build_path);
+}
+
+absl::StatusOr<std::string> FindProgramFrom(const std::string& directory, absl::string_view build_path) {
+  const std::filesystem::path relative{std::string(build_path)};
+  // This program is built one directory below the root.
+  const std::string built = (std::filesystem::path(directory).parent_path() / relative).string();
+  const std::string installed = (std::filesystem::path(directory) / relative.filename()).string();
+  for (const std::string& path : {built, installed}) {
+    if (access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path)) return path;
+  }
+  return absl::NotFoundError(absl::StrCat("expected the program ", built, " or ", installed,
+                                          "; build it with: ./banyan build //", relative.parent_path().string(), ":",
+                                          relative.filename().string()));
+}
+
+}  // namespace banyan

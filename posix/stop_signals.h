@@ -1,0 +1,31 @@
+// SIGTERM and Ctrl-C as something to wait for instead of something that interrupts. Make it before any other thread,
+// which all inherit that these signals are held back; threads that a library made while it was loaded hold them back
+// from the first one on. One at a time; thread-safe.
+#ifndef BANYAN_POSIX_STOP_SIGNALS_H_
+#define BANYAN_POSIX_STOP_SIGNALS_H_
+
+#include <signal.h>
+
+namespace banyan {
+
+class StopSignals {
+ public:
+  StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  // Belongs at the end of the process: signals that came meanwhile count as seen, and those that come later as well.
+  ~StopSignals();
+
+  // Readable from the first signal on.
+  int fd() const { return fd_; }
+  // Returns whether the process has been asked to end.
+  bool received() const;
+
+ private:
+  sigset_t previous_mask_;
+  int fd_ = -1;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_POSIX_STOP_SIGNALS_H_

@@ -1,0 +1,159 @@
+#include "posix/unix_socket.h"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::string_view kScheme = "unix:";
+constexpr int kBacklog = 64;
+// More than a well-behaved peer ever sends beside one message, so that none of them leaks.
+constexpr int kMaxFiles = 16;
+
+absl::Status CheckPath(const std::string& path) {
+  if (!path.empty() && path.size() < sizeof(sockaddr_un::sun_path) && path.find('\0') == std::string::npos) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat("a socket's path has 1 to ", sizeof(sockaddr_un::sun_path) - 1,
+                                                 " bytes, '", path, "' has ", path.size(), "; choose another one"));
+}
+
+// REQUIRES: CheckPath(path) is OK.
+sockaddr_un AddressOf(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+FileDescriptor NewSocket(int flags) {
+  return FileDescriptor(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+}
+
+int ConnectSocket(int socket, const std::string& path) {
+  const sockaddr_un address = AddressOf(path);
+  return connect(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address));
+}
+
+absl::Status RemoveStale(const std::string& path) {
+  struct stat info;
+  if (lstat(path.c_str(), &info) != 0) return absl::OkStatus();
+  if (!S_ISSOCK(info.st_mode)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("cannot listen on ", path, ": a file that is no socket is there"));
+  }
+  FileDescriptor probe = NewSocket(SOCK_NONBLOCK);
+  if (ConnectSocket(probe.get(), path) == 0 || errno == EAGAIN) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", path, ": another process does"));
+  }
+  if (unlink(path.c_str()) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove the old socket ", path));
+  return absl::OkStatus();
+}
+
+// Takes all descriptors that came, keeps the first and closes the others.
+FileDescriptor TakeFile(msghdr& message) {
+  FileDescriptor first;
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+    const size_t count = (part->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(part) + i * sizeof(int), sizeof(int));
+      FileDescriptor file(fd);
+      if (!first.valid()) first = std::move(file);
+    }
+  }
+  return first;
+}
+
+bool WouldBlock() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+}  // namespace
+
+absl::StatusOr<std::string> UnixPathOf(absl::string_view address) {
+  if (address.substr(0, kScheme.size()) != kScheme || address.size() == kScheme.size()) {
+    return absl::InvalidArgumentError(absl::StrCat("expected unix:/path, got '", address, "'"));
+  }
+  std::string path(address.substr(kScheme.size()));
+  if (absl::Status status = CheckPath(path); !status.ok()) return status;
+  return path;
+}
+
+absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path) {
+  if (absl::Status status = CheckPath(path); !status.ok()) return status;
+  if (absl::Status status = RemoveStale(path); !status.ok()) return status;
+  FileDescriptor listener = NewSocket(SOCK_NONBLOCK);
+  const sockaddr_un address = AddressOf(path);
+  // Nobody can connect before listen, so the mode is right in time.
+  if (!listener.valid() || bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      chmod(path.c_str(), 0600) != 0 || listen(listener.get(), kBacklog) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
+  }
+  return listener;
+}
+
+absl::StatusOr<FileDescriptor> ConnectToUnix(const std::string& path) {
+  if (absl::Status status = CheckPath(path); !status.ok()) return status;
+  FileDescriptor socket = NewSocket(0);
+  if (!socket.valid()) return absl::ErrnoToStatus(errno, "cannot make a socket");
+  if (ConnectSocket(socket.get(), path) == 0) return socket;
+  if (errno == ENOENT || errno == ECONNREFUSED || errno == EINTR || errno == EAGAIN) {
+    return absl::UnavailableError(absl::StrCat("no node listens on ", path, ": ", std::strerror(errno)));
+  }
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot connect to ", path));
+}
+
+PacketResult SendPacket(int socket, absl::string_view bytes, int file, bool may_block) {
+  iovec data = {const_cast<char*>(bytes.data()), bytes.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (file >= 0) {
+    message.msg_control = control;
+    message.msg_controllen = sizeof(control);
+    cmsghdr* part = CMSG_FIRSTHDR(&message);
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    std::memcpy(CMSG_DATA(part), &file, sizeof(int));
+  }
+  ssize_t sent = -1;
+  do {
+    sent = sendmsg(socket, &message, MSG_NOSIGNAL | (may_block ? 0 : MSG_DONTWAIT));
+  } while (sent < 0 && errno == EINTR);
+  if (sent >= 0) return PacketResult::kDone;
+  return WouldBlock() ? PacketResult::kWouldBlock : PacketResult::kClosed;
+}
+
+PacketResult ReceivePacket(int socket, size_t max_bytes, bool may_block, Packet& packet) {
+  packet = Packet();
+  packet.bytes.resize(max_bytes);
+  iovec data = {packet.bytes.data(), packet.bytes.size()};
+  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int) * kMaxFiles)] = {};
+  msghdr message = {};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control;
+  message.msg_controllen = sizeof(control);
+  ssize_t got = -1;
+  do {
+    got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (may_block ? 0 : MSG_DONTWAIT));
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) return WouldBlock() ? PacketResult::kWouldBlock : PacketResult::kClosed;
+  packet.file = TakeFile(message);
+  packet.truncated = (message.msg_flags & MSG_TRUNC) != 0;
+  packet.bytes.resize(got);
+  // Nobody who speaks this protocol sends an empty message: it is the end.
+  return got == 0 ? PacketResult::kClosed : PacketResult::kDone;
+}
+
+}  // namespace banyan

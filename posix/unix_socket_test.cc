@@ -1,0 +1,98 @@
+#include "posix/unix_socket.h"
+
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+class UnixSocketTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = "/tmp/banyan_XXXXXX";  // the test's own directory may be too long for a socket
+    path_ = std::string(mkdtemp(name.data())) + "/s";
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair_), 0);
+  }
+  void TearDown() override {
+    close(pair_[0]);
+    close(pair_[1]);
+    unlink(path_.c_str());
+    rmdir(path_.substr(0, path_.size() - 2).c_str());
+  }
+
+  std::string path_;
+  int pair_[2];
+};
+
+TEST_F(UnixSocketTest, AddressesAreChecked) {
+  EXPECT_EQ(UnixPathOf("unix:/run/banyan/n1").value(), "/run/banyan/n1");
+  EXPECT_FALSE(UnixPathOf("tcp://1.2.3.4:5").ok());
+  EXPECT_FALSE(UnixPathOf("unix:").ok());
+  EXPECT_FALSE(UnixPathOf("unix:/" + std::string(200, 'x')).ok());
+  EXPECT_FALSE(ListenOnUnix("/" + std::string(200, 'x')).ok());
+  EXPECT_FALSE(ConnectToUnix("/" + std::string(200, 'x')).ok());
+}
+
+TEST_F(UnixSocketTest, ListensForThisUserOnly) {
+  auto listener = ListenOnUnix(path_);
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  struct stat info;
+  ASSERT_EQ(stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u);
+  EXPECT_TRUE(ConnectToUnix(path_).ok());
+}
+
+TEST_F(UnixSocketTest, ReplacesAStaleSocketButNothingElse) {
+  EXPECT_EQ(ConnectToUnix(path_).status().code(), absl::StatusCode::kUnavailable);
+  {
+    auto first = ListenOnUnix(path_);
+    ASSERT_TRUE(first.ok());
+    auto second = ListenOnUnix(path_);
+    EXPECT_EQ(second.status().code(), absl::StatusCode::kFailedPrecondition) << second.status();
+  }
+  EXPECT_EQ(ConnectToUnix(path_).status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_TRUE(ListenOnUnix(path_).ok());
+  unlink(path_.c_str());
+  std::ofstream(path_) << "precious";
+  EXPECT_EQ(ListenOnUnix(path_).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST_F(UnixSocketTest, PacketsKeepTheirBoundariesAndFiles) {
+  FileDescriptor file(memfd_create("test", MFD_CLOEXEC));
+  EXPECT_EQ(SendPacket(pair_[0], "one", -1, false), PacketResult::kDone);
+  EXPECT_EQ(SendPacket(pair_[0], "with file", file.get(), false), PacketResult::kDone);
+  Packet packet;
+  ASSERT_EQ(ReceivePacket(pair_[1], 100, false, packet), PacketResult::kDone);
+  EXPECT_EQ(packet.bytes, "one");
+  EXPECT_FALSE(packet.file.valid());
+  ASSERT_EQ(ReceivePacket(pair_[1], 100, false, packet), PacketResult::kDone);
+  EXPECT_EQ(packet.bytes, "with file");
+  EXPECT_TRUE(packet.file.valid());
+  EXPECT_EQ(ReceivePacket(pair_[1], 100, false, packet), PacketResult::kWouldBlock);
+}
+
+TEST_F(UnixSocketTest, LongPacketsAreCutAndSaySo) {
+  ASSERT_EQ(SendPacket(pair_[0], std::string(1000, 'x'), -1, false), PacketResult::kDone);
+  Packet packet;
+  ASSERT_EQ(ReceivePacket(pair_[1], 10, false, packet), PacketResult::kDone);
+  EXPECT_TRUE(packet.truncated);
+  EXPECT_EQ(packet.bytes, std::string(10, 'x'));
+}
+
+TEST_F(UnixSocketTest, AFullSocketAndAClosedOneAreTold) {
+  PacketResult result = PacketResult::kDone;
+  while (result == PacketResult::kDone) result = SendPacket(pair_[0], std::string(1000, 'x'), -1, false);
+  EXPECT_EQ(result, PacketResult::kWouldBlock);
+  shutdown(pair_[1], SHUT_RDWR);
+  EXPECT_EQ(SendPacket(pair_[0], "x", -1, true), PacketResult::kClosed);
+}
+
+}  // namespace
+}  // namespace banyan

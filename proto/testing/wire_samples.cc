@@ -1,0 +1,184 @@
+#include "proto/testing/wire_samples.h"
+
+#include <utility>
+
+namespace banyan {
+namespace {
+
+SourceRoute SampleRoute() { return {{NodeId(3), NodeId(300), NodeId(7)}, 1}; }
+
+std::vector<ChunkId> SampleChunkIds() {
+  return {{Epoch(2), Attempt(1), Round(41), KeyId(5), ChunkIndex(9), Half::kBroadcast},
+          {Epoch(2), Attempt(3), Round(40), KeyId(6), ChunkIndex(1), Half::kBroadcast}};
+}
+
+JobConfig SampleConfig() {
+  JobConfig config;
+  config.job = "fashion-mnist";
+  config.aggregation = {AggregationOp::kAdam, 0.001, 0.8, 0.91, 0.998, 1e-7, 0.25};
+  config.chunk_max_elements = 1000;
+  config.workers = 3;
+  config.rounds_in_flight = 2;
+  config.connections_per_link = 4;
+  config.bytes_per_connection = 9999;
+  config.window_bytes = int64_t{1} << 33;
+  config.early_bytes = 1 << 20;
+  config.relay_bytes = 1 << 21;
+  config.heartbeat = absl::Milliseconds(250);
+  config.lost_after = absl::Seconds(7);
+  config.resend_after = absl::Nanoseconds(1500000001);
+  config.lease_rounds = 8;
+  config.compression.least_elements = 2048;
+  config.compression.rules = {{.keys = "fc*.weight",
+                               .codec = CodecId::kTopK,
+                               .controller = RatioControllerKind::kNetSense,
+                               .numbers = {{"increase_step", 0.02}, {"bandwidth_rounds", 5}},
+                               .selection = TopKSelection::kSampled,
+                               .error_feedback = false},
+                              {.keys = "*",
+                               .codec = CodecId::kTopK,
+                               .controller = RatioControllerKind::kBudget,
+                               .numbers = {{"seconds", 2.5}},
+                               .selection = TopKSelection::kSampled,
+                               .error_feedback = true}};
+  return config;
+}
+
+PolicySlice SamplePolicy() {
+  PolicySlice slice;
+  slice.version = PolicyVersion(12);
+  slice.epoch = Epoch(3);
+  slice.key_table = KeyTableVersion(44);
+  slice.chunk_max_elements = 65536;
+  slice.member_count = 9;
+  slice.lowest_member = NodeId(1);
+  slice.trees = {{NodeId(2), 0.625, NodeId(4), {NodeId(5), NodeId(6)}, NodeId(7), {NodeId(8), NodeId(9)}},
+                 {NodeId(3), 0.375, NodeId(2), {NodeId(1)}, NodeId(2), {NodeId(300)}}};
+  slice.routes = {{{NodeId(1), NodeId(4), NodeId(5)}, 25e6, absl::Milliseconds(44), 0.125, 0.5, true}};
+  slice.auxiliary = {{{NodeId(1), NodeId(9), NodeId(2)}, 20e6, absl::Milliseconds(70), 0.25, 0.75, true},
+                     {{NodeId(1), NodeId(8), NodeId(6), NodeId(2)}, 15e6, absl::Milliseconds(90), 0.5, 0.25, true}};
+  slice.neighbours = {{NodeId(4), "n4", "tcp://10.0.4.1:7701", Incarnation(0xfedcba9876543210), 38e6,
+                       absl::Milliseconds(30), 0.5, 21e6}};
+  slice.transmission = {true, 50000, 7, true, 3, 9, RateEstimator::kOneWayDelay};
+  return slice;
+}
+
+LinkMeasurement SampleMeasurement() {
+  LinkMeasurement measurement;
+  measurement.source = LinkMeasurement::Source::kAuxiliary;
+  measurement.rate_bps = 38.5e6;
+  measurement.one_way_delay_rate_bps = 31e6;
+  measurement.is_backlogged = true;
+  measurement.delay = absl::Milliseconds(15);
+  measurement.age = absl::Milliseconds(250);
+  measurement.clock_offset = absl::Hours(-5);
+  measurement.clock_uncertainty = absl::Microseconds(80);
+  return measurement;
+}
+
+NodeReport SampleReport() {
+  NodeReport report;
+  report.workers_attached = 2;
+  report.rejected_messages = 3;
+  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement()},
+                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement()}};
+  report.memory = {{"contributions", 1 << 26}, {"early", 512}};
+  report.progress = {{KeyId(1), Round(17), Round(18)}, {KeyId(2), Round(16), Round(17)}};
+  report.step = 1700;
+  report.loss = 0.4375;
+  report.last_sync = {17, 11'200'000, absl::Microseconds(123456)};
+  return report;
+}
+
+void AddPeerSamples(std::vector<Message>& messages) {
+  messages.emplace_back(
+      PeerHello{kProtocolVersion, "fashion-mnist", Term(3), NodeId(7), Incarnation(0x1122334455667788)});
+  messages.emplace_back(LinkAck{{{5, Timestamp::FromNanoseconds(1000), Timestamp::FromNanoseconds(987654321), true},
+                                 {6, Timestamp::FromNanoseconds(1 << 30), Timestamp::FromNanoseconds(2), true}}});
+  messages.emplace_back(DeliveryAck{SampleRoute(), SampleChunkIds()});
+  messages.emplace_back(Busy{SampleRoute(), SampleChunkIds()});
+  messages.emplace_back(Grant{SampleRoute()});
+  messages.emplace_back(
+      PeerHeartbeat{Timestamp::FromNanoseconds(3600'000'000'000),
+                    PeerHeartbeat::Echo{Timestamp::FromNanoseconds(4), Timestamp::FromNanoseconds(5)}});
+}
+
+void AddToSchedulerSamples(std::vector<Message>& messages) {
+  messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99)});
+  messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
+  messages.emplace_back(RegisterKeys{{{"fc1.weight", 401408}, {"fc1.bias", 512}}});
+  messages.emplace_back(
+      PolicyRequest{{{KeyId(1), Round(18), RoundKind::kBroadcast}, {KeyId(2), Round(19), RoundKind::kBroadcast}}});
+  messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d}, {KeyId(2), Round(17), 1}}});
+  messages.emplace_back(BarrierEntered{4});
+  messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
+  messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});
+  messages.emplace_back(Leave{"it was stopped", true});
+  messages.emplace_back(SampleReport());
+  messages.emplace_back(StatusRequest{});
+  messages.emplace_back(Reconfigure{"job: fashion-mnist\n", "overlay.yaml"});
+}
+
+void AddFromSchedulerSamples(std::vector<Message>& messages) {
+  messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig()});
+  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7"});
+  messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
+  messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
+  messages.emplace_back(
+      KeysAssigned{Term(3),
+                   KeyTableVersion(2),
+                   {{KeyId(1), "fc1.weight", 401408, NodeId(1)}, {KeyId(2), "fc1.bias", 512, NodeId(1)}}});
+  messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
+  messages.emplace_back(
+      PolicyAnswer{Term(3), Epoch(1), {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1)}}});
+  messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
+  messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
+  messages.emplace_back(BarrierReleased{Term(3), 4});
+  messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
+  messages.emplace_back(StatusReply{R"({"epoch": 1})"});
+  messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
+  messages.emplace_back(ReconfigureReply{true, "planner fapt becomes star"});
+}
+
+}  // namespace
+
+WireSample SampleChunk() {
+  ChunkMessage chunk;
+  chunk.id = {Epoch(2), Attempt(1), Round(41), KeyId(5), ChunkIndex(9), Half::kBroadcast};
+  chunk.policy = PolicyVersion(12);
+  chunk.tree = TreeIndex(4);
+  chunk.kind = RoundKind::kBroadcast;
+  chunk.source_incarnation = Incarnation(0x1122334455667788);
+  chunk.route = SampleRoute();
+  chunk.is_auxiliary = true;
+  chunk.weight = 9;
+  chunk.priority = -3;
+  chunk.elements = 100;
+  chunk.place = 300;
+  chunk.frames = {{CodecId::kFp32, 40, 60, 240}, {CodecId::kFp32, 1, 39, 156}};
+  chunk.result_ratio = 0.25;
+  chunk.link_sequence = 70000;
+  chunk.sent_at = Timestamp::FromNanoseconds(1234567890123);
+  chunk.ack_may_wait = true;
+  return {Message(std::move(chunk)), {Buffer::Allocate(60), Buffer::Allocate(156, DataType::kByte)}};
+}
+
+WireSample SampleEmptyContribution() {
+  ChunkMessage chunk = std::get<ChunkMessage>(SampleChunk().message);
+  chunk.id.half = Half::kReduce;
+  chunk.weight = 0;
+  chunk.frames.clear();
+  return {Message(std::move(chunk)), {}};
+}
+
+std::vector<WireSample> WireSamples() {
+  std::vector<Message> messages;
+  AddPeerSamples(messages);
+  AddToSchedulerSamples(messages);
+  AddFromSchedulerSamples(messages);
+  std::vector<WireSample> samples = {SampleChunk()};
+  for (Message& message : messages) samples.push_back({std::move(message), {}});
+  return samples;
+}
+
+}  // namespace banyan

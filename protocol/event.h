@@ -1,0 +1,78 @@
+// The events that can happen to a protocol core. Drivers make events; cores react to them. Values, movable;
+// thread-compatible.
+#ifndef BANYAN_PROTOCOL_EVENT_H_
+#define BANYAN_PROTOCOL_EVENT_H_
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "core/buffer.h"
+#include "core/ids.h"
+#include "proto/message.h"
+#include "protocol/computation.h"
+#include "protocol/worker_call.h"
+
+namespace banyan {
+
+// The first event of every core, once.
+struct Started {};
+
+struct MessageReceived {
+  ConnectionId connection;
+  Message message;
+  Payload payload;  // the frames of a chunk; empty with every other message
+};
+
+// A frame arrived that does not decode; the driver has dropped it. For counting and for closing the connection.
+struct MessageRejected {
+  ConnectionId connection;
+  absl::Status reason;
+};
+
+// A connection that this core asked for can carry messages, for the first time or again after a loss.
+struct ConnectionUp {
+  ConnectionId connection;
+};
+
+// A connection is gone; what was sent on it and not acknowledged may or may not have arrived. A connection that this
+// core opened is being made again by the driver until it is closed; one that the other side opened comes back under a
+// new id.
+struct ConnectionDown {
+  ConnectionId connection;
+};
+
+// NextDeadline() has passed.
+struct DeadlineReached {};
+
+struct WorkerCalled {
+  WorkerCall call;
+};
+
+struct ComputationFinished {
+  ComputationId computation;
+  std::unique_ptr<Computation> result;
+};
+
+struct RecordPersisted {
+  RecordId record;
+};
+
+// The process was asked to end (SIGTERM, Ctrl-C). Answered in the end by a Stop action.
+struct StopRequested {};
+
+using AnyEvent = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
+                              WorkerCalled, ComputationFinished, RecordPersisted, StopRequested>;
+
+// A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
+struct Event : AnyEvent {
+  using AnyEvent::AnyEvent;
+  Event(Event&& other) noexcept;
+  Event& operator=(Event&& other) noexcept;
+  ~Event();
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTOCOL_EVENT_H_

@@ -1,0 +1,94 @@
+// The calls of a data centre's workers, as their node's core sees them. The driver turns sockets and shared memory into
+// these values and chooses the request ids. Values; thread-compatible.
+//
+// Invariants:
+// - Each request is answered by exactly one CompleteRequest action.
+// - A worker's first call is its WorkerAttach and its last one its WorkerDetach.
+#ifndef BANYAN_PROTOCOL_WORKER_CALL_H_
+#define BANYAN_PROTOCOL_WORKER_CALL_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "core/buffer.h"
+#include "core/ids.h"
+
+namespace banyan {
+
+struct WorkerAttach {
+  RequestId request;
+  WorkerId worker;
+};
+
+// The worker's socket has closed. `clean`: it had said good-bye, and no operation was waiting.
+struct WorkerDetach {
+  WorkerId worker;
+  bool clean = false;
+};
+
+// Makes `name` known with its shape. Completed with the key and, in results, the agreed values of round 0.
+struct WorkerInit {
+  RequestId request;
+  WorkerId worker;
+  std::string name;
+  Buffer values;
+};
+
+// The worker's part of the key's next round. With `wants_result` the request completes when the result has been
+// written. Otherwise it completes when the node has taken the gradient into its contribution. A TellRoundComplete then
+// follows once the round is over, unless a WorkerPull waits for its result by then.
+struct WorkerPush {
+  RequestId request;
+  WorkerId worker;
+  KeyId key;
+  Buffer gradient;
+  int32_t priority = 0;  // higher goes first
+  bool wants_result = false;
+  bool flush = false;  // the round is a kFlush; all workers of all nodes say the same
+};
+
+// The result of the last round that this worker pushed.
+struct WorkerPull {
+  RequestId request;
+  WorkerId worker;
+  KeyId key;
+};
+
+// A round whose result is the values of the lowest worker of the lowest node; the others' values are ignored.
+struct WorkerBroadcast {
+  RequestId request;
+  WorkerId worker;
+  KeyId key;
+  Buffer values;
+  int32_t priority = 0;
+};
+
+// Completed when every worker of every member has called it equally often.
+struct WorkerBarrier {
+  RequestId request;
+  WorkerId worker;
+};
+
+// Training progress, for status and for controllers. Completed at once.
+struct WorkerReportLoss {
+  RequestId request;
+  WorkerId worker;
+  uint64_t step = 0;
+  double loss = 0;
+};
+
+// The key's weights as the worker has them now, by which gradients may be pruned. Completed at once.
+struct WorkerRegisterWeights {
+  RequestId request;
+  WorkerId worker;
+  KeyId key;
+  Buffer weights;
+};
+
+using WorkerCall = std::variant<WorkerAttach, WorkerDetach, WorkerInit, WorkerPush, WorkerPull, WorkerBroadcast,
+                                WorkerBarrier, WorkerReportLoss, WorkerRegisterWeights>;
+
+}  // namespace banyan
+
+#endif  // BANYAN_PROTOCOL_WORKER_CALL_H_

@@ -1,0 +1,51 @@
+#include "runtime/session/local_port.h"
+
+namespace banyan {
+
+LocalPort::LocalPort(const MakeConnection& make)
+    : mailbox_(std::make_shared<Mailbox>()),
+      connection_(make([mailbox = mailbox_](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
+        {
+          std::lock_guard<std::mutex> lock(mailbox->mutex);
+          if (mailbox->closed) return;
+          mailbox->replies.emplace_back(std::move(reply), std::move(segment));
+        }
+        mailbox->changed.notify_one();
+      })) {}
+
+LocalPort::~LocalPort() { Close(); }
+
+void LocalPort::Start(Callbacks callbacks) {
+  callbacks_ = std::move(callbacks);
+  thread_ = std::thread([this] { Work(); });
+}
+
+absl::Status LocalPort::Send(const WorkerMessage& message) { return connection_->Receive(message); }
+
+void LocalPort::Close() {
+  connection_->Close();
+  {
+    std::lock_guard<std::mutex> lock(mailbox_->mutex);
+    mailbox_->closed = true;
+  }
+  mailbox_->changed.notify_one();
+  if (thread_.joinable()) thread_.join();
+}
+
+void LocalPort::Work() {
+  std::unique_lock<std::mutex> lock(mailbox_->mutex);
+  while (true) {
+    mailbox_->changed.wait(lock, [this] { return mailbox_->closed || !mailbox_->replies.empty(); });
+    if (mailbox_->closed) return;
+    Reply reply = std::move(mailbox_->replies.front());
+    mailbox_->replies.pop_front();
+    lock.unlock();
+    // Nobody needs a descriptor within one process.
+    if (reply.second) reply.second->CloseFile();
+    callbacks_.reply(std::move(reply.first), std::move(reply.second));
+    reply.second.reset();
+    lock.lock();
+  }
+}
+
+}  // namespace banyan

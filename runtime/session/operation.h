@@ -1,0 +1,68 @@
+// One call of a session under way: what a Ticket waits for. Thread-safe. Shared by the ticket and by the session, which
+// ends it.
+//
+// Invariants:
+// - It ends once; only the first Finish counts.
+// - Its callback runs once, after the end is visible to all, whether or not a ticket is still there.
+#ifndef BANYAN_RUNTIME_SESSION_OPERATION_H_
+#define BANYAN_RUNTIME_SESSION_OPERATION_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "runtime/session/slot_lease.h"
+
+namespace banyan {
+
+class Operation {
+ public:
+  using Callback = std::function<void(const absl::Status& status)>;
+
+  // Makes an operation on `what`, a node and a key. It may use `result`, the caller's memory, until it is done. The
+  // thread that ends it then runs `on_done`, if there is one, without locks held.
+  Operation(std::string what, absl::Span<float> result, Callback on_done = {});
+
+  absl::Span<float> result() const { return result_; }
+  void SetRound(uint64_t round);
+  uint64_t round() const;
+  // Gives "node n1, key fc1.weight, round 5".
+  std::string Description() const;
+
+  // Ends the operation; an error is given its description. Only the first call counts.
+  void Finish(absl::Status status);
+  // Keeps the result that `lend` gives in shared memory, unless the operation was abandoned. REQUIRES: not finished.
+  void KeepShared(absl::FunctionRef<SlotLease()> lend);
+  // Returns the result in shared memory; empty before the operation is done, and without such a result.
+  absl::Span<const float> shared_result() const;
+  bool done() const;
+  // Waits for the end and returns its status; DEADLINE_EXCEEDED when it is not done after `timeout`.
+  absl::Status Wait(absl::Duration timeout);
+  // Gives a shared result back, as nobody asks for it any more, and waits until the caller's result memory is free.
+  void Abandon();
+
+ private:
+  std::string DescriptionLocked() const;
+
+  const std::string what_;
+  const absl::Span<float> result_;
+  mutable std::mutex mutex_;
+  std::condition_variable finished_;
+  uint64_t round_ = 0;  // guarded by mutex_, as all below
+  bool has_round_ = false;
+  bool done_ = false;
+  bool abandoned_ = false;
+  absl::Status status_;
+  Callback on_done_;
+  SlotLease shared_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_OPERATION_H_

@@ -1,0 +1,94 @@
+#include "runtime/session/operation.h"
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+TEST(OperationTest, ATimeoutNamesWhatItWaitedForAndLeavesItRunning) {
+  Operation operation("node n1, key w", {});
+  operation.SetRound(5);
+  const absl::Status timeout = operation.Wait(absl::Milliseconds(1));
+  EXPECT_EQ(timeout.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(timeout.message(), "node n1, key w, round 5: not done after 1ms; it goes on");
+  EXPECT_FALSE(operation.done());
+  operation.Finish(absl::OkStatus());
+  EXPECT_TRUE(operation.Wait(absl::ZeroDuration()).ok());
+}
+
+TEST(OperationTest, ItsErrorNamesItAndTheFirstEndCounts) {
+  Operation operation("node n1, key w", {});
+  operation.Finish(absl::UnavailableError("node n3 was lost"));
+  operation.Finish(absl::OkStatus());
+  EXPECT_EQ(operation.Wait(absl::InfiniteDuration()), absl::UnavailableError("node n1, key w: node n3 was lost"));
+}
+
+TEST(OperationTest, CallsBackOnceWhenItsEndIsVisible) {
+  std::vector<absl::Status> ends;
+  std::shared_ptr<Operation> operation;
+  operation = std::make_shared<Operation>("node n1, key w", absl::Span<float>(), [&](const absl::Status& status) {
+    EXPECT_EQ(operation->Wait(absl::ZeroDuration()), status);
+    ends.push_back(status);
+  });
+  operation->Abandon();
+  EXPECT_TRUE(ends.empty());
+  operation->Finish(absl::UnavailableError("node n3 was lost"));
+  operation->Finish(absl::OkStatus());
+  EXPECT_EQ(ends, std::vector<absl::Status>{absl::UnavailableError("node n1, key w: node n3 was lost")});
+}
+
+TEST(OperationTest, OnlyAnOperationWithAResultHoldsMemory) {
+  Operation without("x", {});
+  without.Abandon();
+  std::vector<float> result(3);
+  Operation with("x", absl::MakeSpan(result));
+  std::thread finisher([&] { with.Finish(absl::OkStatus()); });
+  with.Abandon();
+  EXPECT_TRUE(with.done());
+  finisher.join();
+}
+
+// A key with one result.
+class SharedResult : public ::testing::Test {
+ protected:
+  SharedResult() {
+    SessionKey& key = keys_->named.try_emplace("w", 4).first->second;
+    key.Opened(TensorId(1), segment_);
+    const auto init = key.Take(TensorCallKind::kInit, 1);
+    key.Answered(TensorCallKind::kInit, *init, true, 0);
+  }
+
+  SlotLease Lend() {
+    keys_->named.at("w").LendResult(0);
+    return SlotLease(keys_, "w", segment_, SlotLease::Row::kResults, 0);
+  }
+  bool IsLent() const { return keys_->named.at("w").AllResultsLent(); }
+
+  const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();
+  const std::shared_ptr<TensorSegment> segment_ = TensorSegment::Create({4, 1, 1}).value();
+  Operation operation_{"x", {}};
+};
+
+TEST_F(SharedResult, StaysUntilTheOperationIsAbandoned) {
+  operation_.KeepShared([this] { return Lend(); });
+  EXPECT_TRUE(operation_.shared_result().empty());
+  operation_.Finish(absl::OkStatus());
+  EXPECT_EQ(operation_.shared_result().data(), segment_->result(0).data());
+  EXPECT_TRUE(IsLent());
+  operation_.Abandon();
+  EXPECT_FALSE(IsLent());
+  EXPECT_TRUE(operation_.shared_result().empty());
+}
+
+TEST_F(SharedResult, IsNotEvenLentWhenNobodyWaitsForIt) {
+  operation_.Abandon();
+  operation_.KeepShared([this] { return Lend(); });
+  EXPECT_FALSE(IsLent());
+}
+
+}  // namespace
+}  // namespace banyan

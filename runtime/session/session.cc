@@ -1,0 +1,128 @@
+#include "runtime/session/session.h"
+
+#include <utility>
+
+#include "posix/steady_clock.h"
+#include "runtime/session/operation.h"
+#include "runtime/session/session_core.h"
+#include "runtime/session/slot_lease.h"
+#include "runtime/session/unix_port.h"
+
+namespace banyan {
+namespace {
+
+SessionCore::Settings SettingsOf(CallOptions options) { return {.on_done = std::move(options.on_done)}; }
+
+SessionCore::Settings SettingsOf(PushOptions options) {
+  return {.priority = options.priority, .on_done = std::move(options.on_done)};
+}
+
+}  // namespace
+
+Ticket::Ticket() = default;
+Ticket::Ticket(std::shared_ptr<Operation> operation) : operation_(std::move(operation)) {}
+Ticket::Ticket(Ticket&&) noexcept = default;
+
+Ticket& Ticket::operator=(Ticket&& other) noexcept {
+  if (operation_ && operation_ != other.operation_) operation_->Abandon();
+  operation_ = std::move(other.operation_);
+  return *this;
+}
+
+Ticket::~Ticket() {
+  if (operation_) operation_->Abandon();
+}
+
+absl::Status Ticket::Wait(absl::Duration timeout) { return operation_ ? operation_->Wait(timeout) : absl::OkStatus(); }
+bool Ticket::done() const { return !operation_ || operation_->done(); }
+uint64_t Ticket::round() const { return operation_ ? operation_->round() : 0; }
+
+absl::Span<const float> Ticket::shared_result() const {
+  return operation_ ? operation_->shared_result() : absl::Span<const float>();
+}
+
+SharedGradient::SharedGradient(SlotLease lease) : lease_(std::make_unique<SlotLease>(std::move(lease))) {}
+SharedGradient::SharedGradient(SharedGradient&&) noexcept = default;
+SharedGradient& SharedGradient::operator=(SharedGradient&& other) noexcept = default;
+SharedGradient::~SharedGradient() = default;
+
+absl::Span<float> SharedGradient::values() const { return lease_ ? lease_->values() : absl::Span<float>(); }
+
+absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& options) {
+  const Timestamp deadline = SteadyNow() + options.open_timeout;
+  absl::StatusOr<std::unique_ptr<UnixPort>> port = UnixPort::Connect(options.node, options.open_timeout);
+  if (!port.ok()) return port.status();
+  const absl::Duration left = deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
+  absl::StatusOr<std::unique_ptr<SessionCore>> core =
+      SessionCore::Open(*std::move(port), WorkerId(options.worker), left);
+  if (!core.ok()) return core.status();
+  return std::make_unique<Session>(*std::move(core));
+}
+
+Session::Session(std::unique_ptr<SessionCore> core) : core_(std::move(core)) {}
+// Explicitly, as callbacks may use the session until the last one has run.
+Session::~Session() { core_->Close(); }
+
+Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
+                     CallOptions options) {
+  return Ticket(core_->Init(key, values, agreed, SettingsOf(std::move(options))));
+}
+
+Ticket Session::Init(absl::string_view key, absl::Span<const float> values) { return Init(key, values, {}); }
+
+Ticket Session::Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kPush, key, gradient, {}, SettingsOf(std::move(options))));
+}
+
+Ticket Session::Pull(absl::string_view key, absl::Span<float> result, CallOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kPull, key, {}, result, SettingsOf(std::move(options))));
+}
+
+Ticket Session::PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+                         PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kPushPull, key, gradient, result, SettingsOf(std::move(options))));
+}
+
+absl::StatusOr<SharedGradient> Session::ShareGradient(absl::string_view key) {
+  absl::StatusOr<SlotLease> lease = core_->LendGradient(key);
+  if (!lease.ok()) return lease.status();
+  return SharedGradient(*std::move(lease));
+}
+
+Ticket Session::Push(absl::string_view key, SharedGradient&& gradient, PushOptions options) {
+  SlotLease* const lease = gradient.lease_.get();
+  return Ticket(core_->StartShared(TensorCallKind::kPush, key, lease, SettingsOf(std::move(options))));
+}
+
+Ticket Session::Pull(absl::string_view key, CallOptions options) {
+  return Ticket(core_->StartShared(TensorCallKind::kPull, key, nullptr, SettingsOf(std::move(options))));
+}
+
+Ticket Session::PushPull(absl::string_view key, SharedGradient&& gradient, PushOptions options) {
+  SlotLease* const lease = gradient.lease_.get();
+  return Ticket(core_->StartShared(TensorCallKind::kPushPull, key, lease, SettingsOf(std::move(options))));
+}
+
+Ticket Session::Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+                      PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kFlush, key, gradient, result, SettingsOf(std::move(options))));
+}
+
+Ticket Session::Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
+                          PushOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kBroadcast, key, values, result, SettingsOf(std::move(options))));
+}
+
+Ticket Session::RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options) {
+  return Ticket(core_->Start(TensorCallKind::kRegisterWeights, key, weights, {}, SettingsOf(std::move(options))));
+}
+
+Ticket Session::Barrier(CallOptions options) { return Ticket(core_->Barrier(SettingsOf(std::move(options)))); }
+
+Ticket Session::ReportLoss(uint64_t step, double loss, CallOptions options) {
+  return Ticket(core_->ReportLoss(step, loss, SettingsOf(std::move(options))));
+}
+
+const std::string& Session::node_name() const { return core_->node_name(); }
+
+}  // namespace banyan

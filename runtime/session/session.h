@@ -1,0 +1,178 @@
+// A training process's access to Banyan: it attaches to its data centre's node, names its tensors once, and then pushes
+// gradients and gets the aggregated results back. Installed as <banyan/session.h>.
+//
+//   absl::StatusOr<std::unique_ptr<banyan::Session>> session =
+//       banyan::Session::Open({.node = "unix:/run/banyan/n1", .worker = 0});
+//   (*session)->Init("fc1.weight", values, values);
+//   banyan::Ticket ticket = (*session)->PushPull("fc1.weight", gradient, result, {.priority = 3});
+//   absl::Status done = ticket.Wait(absl::Seconds(60));
+//
+// Each call starts an operation and gives its ticket. Errors that name the wrong use (an unknown key, another shape, an
+// empty span) come with the ticket at once. When the node dies or the job fails, every waiting and later operation ends
+// with UNAVAILABLE or the code that the job failed with. The error names the node, the key and the round.
+//
+// A call can be given a callback, which runs once when the operation is done, whether it succeeds, fails or is
+// cancelled:
+//
+//   (*session)->PushPull("fc1.weight", gradient, result, {.on_done = [](const absl::Status& done) { ... }});
+//
+// Workers of one node must call Init, Push, Flush and Broadcast of a key equally often.
+#ifndef BANYAN_RUNTIME_SESSION_SESSION_H_
+#define BANYAN_RUNTIME_SESSION_SESSION_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+
+namespace banyan {
+
+class Operation;
+class SessionCore;
+class SlotLease;
+
+struct SessionOptions {
+  std::string node = {};  // the node's worker socket, unix:/path
+  uint32_t worker = 0;    // from 0, different for each training process of the node
+  // How long Open waits for the node to be there and to take the worker, which it does once it has joined the job.
+  // Giving up after the node was reached counts as the worker's death.
+  absl::Duration open_timeout = absl::Seconds(60);
+};
+
+// Runs exactly once, after the operation is done and its result is in place; `status` is what its ticket's Wait gives.
+// All callbacks of a session run one after another, in the order in which their operations ended. They run on a thread
+// that the session has for them alone. No lock is held meanwhile. A callback may start further operations and wait for
+// them, and destroy tickets; it must not destroy the session. A long one delays the others, but no operation.
+using DoneCallback = std::function<void(const absl::Status& status)>;
+
+struct CallOptions {
+  DoneCallback on_done = {};
+};
+
+struct PushOptions {
+  int32_t priority = 0;  // higher goes first where a link has a queue
+  DoneCallback on_done = {};
+};
+
+// One operation under way. Movable; thread-compatible. It may outlive its session.
+class Ticket {
+ public:
+  // A ticket of nothing: done, with an OK status.
+  Ticket();
+  explicit Ticket(std::shared_ptr<Operation> operation);
+  Ticket(Ticket&&) noexcept;
+  Ticket& operator=(Ticket&& other) noexcept;
+  // Waits until the operation's result span is free; its callback is not lost. A gradient or value span is free when
+  // the call that took it returns.
+  ~Ticket();
+
+  // Waits until the operation is done. After `timeout` it gives DEADLINE_EXCEEDED, naming node, key and round, and
+  // leaves the operation running: wait again as often as you like.
+  absl::Status Wait(absl::Duration timeout = absl::InfiniteDuration());
+  bool done() const;
+  // Returns the round that the operation belongs to; 0 for Init, RegisterWeights, Barrier and ReportLoss.
+  uint64_t round() const;
+  // Returns what a Pull or PushPull without a result span has brought. It is in shared memory, and there until the
+  // ticket is destroyed. Empty before the operation is done, after an error and for others.
+  absl::Span<const float> shared_result() const;
+
+ private:
+  std::shared_ptr<Operation> operation_;  // shared with the session, which finishes it
+};
+
+// Room for one gradient of a key in the memory that the worker and its node share: fill it in and push it, and nothing
+// is copied. Movable; thread-compatible. Destroyed without a push, it is free again. It may outlive its session.
+class SharedGradient {
+ public:
+  explicit SharedGradient(SlotLease lease);
+  SharedGradient(SharedGradient&&) noexcept;
+  SharedGradient& operator=(SharedGradient&& other) noexcept;
+  ~SharedGradient();
+
+  // As many as Init had, with arbitrary values at first; empty once pushed.
+  absl::Span<float> values() const;
+
+ private:
+  friend class Session;
+  std::unique_ptr<SlotLease> lease_;  // null once moved away
+};
+
+// Thread-safe. Operations of one key take effect in the order of the calls.
+class Session {
+ public:
+  static absl::StatusOr<std::unique_ptr<Session>> Open(const SessionOptions& options);
+  // For those that make ports of their own, such as LocalNode.
+  explicit Session(std::unique_ptr<SessionCore> core);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  // Says good-bye to the node. Operations that still run end with CANCELLED, and so do those that their callbacks
+  // start. Returns when the last callback has run. REQUIRES: no callback calls this.
+  ~Session();
+
+  // Makes the key known with `values.size()` elements. Every worker of every node calls it once per key. The values of
+  // the lowest worker of the lowest node win; all get them, in `agreed` (of the same size, may be `values` itself) or
+  // by a Pull. Errors: INVALID_ARGUMENT for no name, no values or sizes that differ; ALREADY_EXISTS for a second Init
+  // with the same shape, INVALID_ARGUMENT with another one.
+  Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
+              CallOptions options = {});
+  Ticket Init(absl::string_view key, absl::Span<const float> values);
+
+  // Gives this worker's part of the key's next round. The ticket is done when the node has taken it.
+  // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at
+  // once than the job's rounds_in_flight. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size
+  // than Init's.
+  Ticket Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options = {});
+  // Gets the result of the last round of the key that this worker pushed, or the values of Init.
+  Ticket Pull(absl::string_view key, absl::Span<float> result, CallOptions options = {});
+  // Does both. `result` may be `gradient`'s own memory.
+  Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+                  PushOptions options = {});
+  // The three without copies, for large tensors: gradients are filled in and results read where the node has them. Both
+  // are few: one gradient more than the job's rounds_in_flight for each key, and as many results as these.
+  // ShareGradient waits while the node has all gradients, and the others as those above. Errors: FAILED_PRECONDITION
+  // when this worker itself holds all that there are of what a call needs. A loop does so that keeps the ticket of its
+  // last round while it starts the next one. INVALID_ARGUMENT for a gradient of another key or one that has been
+  // pushed. A gradient with which a call ends so, at once, stays as it is.
+  absl::StatusOr<SharedGradient> ShareGradient(absl::string_view key);
+  Ticket Push(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
+  Ticket Pull(absl::string_view key, CallOptions options = {});
+  Ticket PushPull(absl::string_view key, SharedGradient&& gradient, PushOptions options = {});
+  // A PushPull that loses nothing, where tensors are compressed with error feedback: the round travels as float32 and
+  // brings along what the encodings of earlier rounds have kept back on all nodes. For the last gradients of a training
+  // (zeros do). All workers of all nodes call it for the same round.
+  Ticket Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
+               PushOptions options = {});
+  // A round whose result is the values of the lowest worker of the lowest node. `result` may be `values`' own memory.
+  Ticket Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
+                   PushOptions options = {});
+
+  // Tells the node the key's weights as they are now: a copy, so call it again, every few rounds, as they move on. With
+  // the `netsense` compression of the key the gradients of its smallest weights are then held back while the link is
+  // slow; without weights that step is skipped, which the node's log says. It counts for what is pushed from here on.
+  // One worker of a node is enough, since all replicas are the same, and of several the last one counts. The ticket is
+  // done when the node has them. Costs the node as much memory as the tensor where its job prunes. It costs nothing
+  // elsewhere, or with a server-side optimizer, whose node has the weights itself. Waits for Init and for room as Push
+  // does. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size than Init's.
+  Ticket RegisterWeights(absl::string_view key, absl::Span<const float> weights, CallOptions options = {});
+
+  // Done when every worker of every node has called it equally often.
+  Ticket Barrier(CallOptions options = {});
+  // Tells the loss of training step `step`, for `status` and the live display.
+  Ticket ReportLoss(uint64_t step, double loss, CallOptions options = {});
+
+  // Returns the node's name, as it named itself.
+  const std::string& node_name() const;
+
+ private:
+  const std::unique_ptr<SessionCore> core_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_SESSION_H_

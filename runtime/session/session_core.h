@@ -1,0 +1,149 @@
+// Starts a session's operations over a port, and ends them as the node's replies come in.
+//
+// Thread-safe. Callers' threads copy gradients into shared memory; the port's thread copies results out; a thread of
+// the session's own runs callbacks.
+//
+// Invariants:
+// - The session makes no calls of its own: replies say when a round is over and when the job has ended.
+// - Every operation ends, at the latest with Close.
+// - No callback and no call of the port runs under the mutex.
+#ifndef BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
+#define BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "absl/types/span.h"
+#include "core/ids.h"
+#include "proto/session_messages.h"
+#include "runtime/session/callback_thread.h"
+#include "runtime/session/operation.h"
+#include "runtime/session/session_key.h"
+#include "runtime/session/session_keys.h"
+#include "runtime/session/session_port.h"
+#include "runtime/session/slot_lease.h"
+
+namespace banyan {
+
+class SessionCore {
+ public:
+  using OperationPtr = std::shared_ptr<Operation>;  // shared by the caller's ticket and this
+  // How a call is to be carried out.
+  struct Settings {
+    int32_t priority = 0;
+    // Runs on the session's callback thread when the operation is done.
+    Operation::Callback on_done = {};
+  };
+
+  // Attaches the worker; DEADLINE_EXCEEDED when the node has not answered after `timeout`.
+  static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
+                                                           absl::Duration timeout);
+  explicit SessionCore(std::shared_ptr<SessionPort> port);
+  SessionCore(const SessionCore&) = delete;
+  SessionCore& operator=(const SessionCore&) = delete;
+  // Closes.
+  ~SessionCore();
+
+  OperationPtr Init(absl::string_view name, absl::Span<const float> values, absl::Span<float> agreed,
+                    Settings settings);
+  // Starts an operation of another kind than kInit. A span that the kind does not have is empty.
+  OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
+                     absl::Span<float> result, Settings settings);
+  // Lends a gradient slot to the caller, once one is free. FAILED_PRECONDITION when the worker has them all.
+  absl::StatusOr<SlotLease> LendGradient(absl::string_view name);
+  // Starts an operation without copies: takes `gradient`, unless the call ends with an error at once, and leaves the
+  // result with the operation. `gradient` is null where the kind has none.
+  OperationPtr StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient, Settings settings);
+  OperationPtr Barrier(Settings settings);
+  OperationPtr ReportLoss(uint64_t step, double loss, Settings settings);
+  // Says good-bye and ends what still runs with CANCELLED. Returns when the last callback has run. Operations that
+  // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
+  void Close();
+
+  const std::string& node_name() const { return node_name_; }
+
+ private:
+  enum class CallType { kAttach, kOpen, kTensor, kPlain };
+  struct Call {
+    CallType type = CallType::kPlain;
+    OperationPtr operation;
+    std::string name = {};  // of the key
+    TensorCallKind kind = TensorCallKind::kPull;
+    SessionKey::Slots slots = {};
+    bool prompt = false;        // the node answers without waiting for anyone
+    bool result_stays = false;  // in shared memory, with the operation
+  };
+  struct TensorUse {
+    TensorCallKind kind = TensorCallKind::kPull;
+    absl::Span<const float> gradient = {};  // to be copied into the slot
+    SlotLease* lent = nullptr;              // or the slot, filled
+    bool result_stays = false;
+    int32_t priority = 0;
+  };
+  // The slots that must be free in a key.
+  struct Needs {
+    bool gradient = false;
+    bool result = false;
+  };
+  // Takes them; nothing while it must wait.
+  using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
+  using Lock = std::unique_lock<std::mutex>;
+
+  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result, Operation::Callback on_done) const;
+  OperationPtr KeyOperation(absl::string_view name, absl::Span<float> result, Operation::Callback on_done) const;
+  CallId Register(Call call);  // the mutex is held
+  void Send(CallId id, const WorkerMessage& message);
+
+  absl::Status AddKey(const std::string& name, int64_t elements);
+  absl::Status OpenMemory(const std::string& name);
+  absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
+                        absl::Span<float> result);
+  absl::Status CheckShared(const std::string& name, const TensorUse& use);
+  // Waits until `take`, which needs `needs`, gives slots.
+  absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, Needs needs, TakeSlots take);
+  // Starts a call that concerns no key, with the message that `make` gives for its id.
+  void StartPlainCall(const OperationPtr& operation, bool prompt, absl::FunctionRef<WorkerMessage(CallId)> make);
+  void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
+  SlotLease LendResult(const Call& call);  // the mutex is held
+
+  void OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment);
+  void On(const WorkerAttached& attached);
+  void On(const CallCompleted& completed);
+  void On(const SlotFreed& freed);
+  void On(const RoundCompleted& completed);
+  void On(const JobEnded& ended);
+  void On(const WorkerMessageRejected& rejected);
+  void OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment);
+  void Answered(const Call& call, const CallCompleted& completed);  // the mutex is held
+  SessionKey* FindKey(TensorId tensor);                             // the mutex is held
+  // Ends every waiting and every later call, as the node has gone.
+  void FailAll(const absl::Status& reason);
+  void EndCalls(const absl::Status& status);
+
+  const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
+  std::string node_name_;                    // set before Open returns
+
+  const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
+  const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
+
+  // Guarded by keys_->mutex, as all below.
+  uint32_t rounds_in_flight_ = 1;
+  CallId next_call_ = CallId(1);
+  std::map<CallId, Call> calls_;
+  std::map<TensorId, std::string> tensors_;
+  absl::Status failure_;  // of the node or the job, or CANCELLED once closed: every later call ends with it
+  bool closed_ = false;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_SESSION_CORE_H_

@@ -1,0 +1,95 @@
+#include "runtime/session/session_key.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/check.h"
+
+namespace banyan {
+
+std::optional<uint32_t> SessionKey::FirstFree(const std::vector<Holder>& slots) {
+  const auto free = std::find(slots.begin(), slots.end(), Holder::kNobody);
+  if (free == slots.end()) return std::nullopt;
+  return static_cast<uint32_t>(free - slots.begin());
+}
+
+bool SessionKey::AllLent(const std::vector<Holder>& slots) {
+  return !slots.empty() &&
+         std::all_of(slots.begin(), slots.end(), [](Holder holder) { return holder == Holder::kWorker; });
+}
+
+void SessionKey::Opened(TensorId tensor, std::shared_ptr<TensorSegment> segment) {
+  state_ = State::kOpened;
+  tensor_ = tensor;
+  segment_ = std::move(segment);
+  gradients_.resize(segment_->shape().gradient_slots);
+  results_.resize(segment_->shape().result_slots);
+}
+
+void SessionKey::Fail(absl::Status status) {
+  state_ = State::kFailed;
+  failure_ = std::move(status);
+}
+
+std::optional<SessionKey::Slots> SessionKey::Take(TensorCallKind kind, uint32_t rounds_in_flight,
+                                                  std::optional<uint32_t> lent) {
+  const State needed = kind == TensorCallKind::kInit ? State::kOpened : State::kReady;
+  if (state_ != needed) return std::nullopt;
+  if (OpensRound(kind) && open_rounds_.size() >= rounds_in_flight) return std::nullopt;
+  std::optional<uint32_t> gradient = 0;
+  if (HasGradient(kind)) gradient = lent ? lent : FirstFree(gradients_);
+  const std::optional<uint32_t> result = HasResult(kind) ? FirstFree(results_) : std::optional<uint32_t>(0);
+  if (!gradient || !result) return std::nullopt;
+  if (HasGradient(kind)) gradients_[*gradient] = Holder::kNode;
+  if (HasResult(kind)) results_[*result] = Holder::kNode;
+  if (OpensRound(kind)) open_rounds_[++last_round_] = std::nullopt;
+  return Slots{*gradient, *result, last_round_};
+}
+
+void SessionKey::GradientFreed(uint32_t slot) {
+  if (slot < gradients_.size()) gradients_[slot] = Holder::kNobody;
+}
+
+std::optional<uint32_t> SessionKey::LendGradient() {
+  if (state_ != State::kReady) return std::nullopt;
+  const std::optional<uint32_t> slot = FirstFree(gradients_);
+  if (slot) gradients_[*slot] = Holder::kWorker;
+  return slot;
+}
+
+void SessionKey::LendResult(uint32_t slot) {
+  BANYAN_CHECK(results_.at(slot) == Holder::kNobody);
+  results_[slot] = Holder::kWorker;
+}
+
+void SessionKey::GiveBackGradient(uint32_t slot) {
+  BANYAN_CHECK(gradients_.at(slot) == Holder::kWorker);
+  gradients_[slot] = Holder::kNobody;
+}
+
+void SessionKey::GiveBackResult(uint32_t slot) {
+  BANYAN_CHECK(results_.at(slot) == Holder::kWorker);
+  results_[slot] = Holder::kNobody;
+}
+
+bool SessionKey::AllGradientsLent() const { return AllLent(gradients_); }
+bool SessionKey::AllResultsLent() const { return AllLent(results_); }
+
+void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round) {
+  if (HasResult(kind)) results_[slots.result] = Holder::kNobody;
+  if (kind == TensorCallKind::kInit && ok) state_ = State::kReady;
+  // Even a Pull that has failed: nothing else will say that the round is over.
+  if (kind == TensorCallKind::kPull) RoundCompleted(round);
+  if (!OpensRound(kind)) return;
+  if (ok && !HasResult(kind)) {
+    open_rounds_[slots.round] = round;
+  } else {
+    open_rounds_.erase(slots.round);
+  }
+}
+
+void SessionKey::RoundCompleted(uint64_t round) {
+  std::erase_if(open_rounds_, [round](const auto& open) { return open.second == round; });
+}
+
+}  // namespace banyan

@@ -1,0 +1,86 @@
+// One key as its session knows it: its memory, who has which slot, which rounds are open. Thread-compatible; guarded by
+// SessionKeys' mutex.
+//
+// Invariants:
+// - A slot is free, or in the hands of the node or of the worker.
+// - A round is open from the call that pushes it until the node completes it or refuses the call. At most as many
+//   rounds are open as the job has in flight.
+#ifndef BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
+#define BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "proto/session_messages.h"
+#include "runtime/workers/tensor_call_kind.h"
+#include "runtime/workers/tensor_segment.h"
+
+namespace banyan {
+
+class SessionKey {
+ public:
+  enum class State { kOpening, kOpened, kReady, kFailed };
+  struct Slots {
+    uint32_t gradient = 0;
+    uint32_t result = 0;
+    uint64_t round = 0;
+  };
+
+  explicit SessionKey(int64_t elements) : elements_(elements) {}
+
+  int64_t elements() const { return elements_; }
+  State state() const { return state_; }
+  const absl::Status& failure() const { return failure_; }
+  TensorId tensor() const { return tensor_; }
+  const std::shared_ptr<TensorSegment>& segment() const { return segment_; }
+
+  void Opened(TensorId tensor, std::shared_ptr<TensorSegment> segment);
+  void Fail(absl::Status status);
+
+  // Takes the slots and the round of a call that may start now; nothing while it must wait. `lent` is the gradient slot
+  // that the worker has filled.
+  std::optional<Slots> Take(TensorCallKind kind, uint32_t rounds_in_flight,
+                            std::optional<uint32_t> lent = std::nullopt);
+  void GradientFreed(uint32_t slot);
+  // Takes the answer to the call of this kind on these slots. `round` is what the node calls the call's round; 0 when
+  // it names none.
+  void Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round);
+  // Closes a round, by the node's number.
+  void RoundCompleted(uint64_t round);
+
+  // Lends a gradient slot to the worker; nothing while the node has them all, or before Init is done.
+  std::optional<uint32_t> LendGradient();
+  // Leaves the result of an answered call with the worker. REQUIRES: it is free.
+  void LendResult(uint32_t slot);
+  void GiveBackGradient(uint32_t slot);
+  void GiveBackResult(uint32_t slot);
+  // Says whether the worker has all of a kind: then nothing that the node does makes room for another call.
+  bool AllGradientsLent() const;
+  bool AllResultsLent() const;
+
+ private:
+  enum class Holder : uint8_t { kNobody, kNode, kWorker };
+
+  static std::optional<uint32_t> FirstFree(const std::vector<Holder>& slots);
+  static bool AllLent(const std::vector<Holder>& slots);
+
+  const int64_t elements_;
+  State state_ = State::kOpening;
+  absl::Status failure_;
+  TensorId tensor_;
+  std::shared_ptr<TensorSegment> segment_;  // shared with calls that are copying
+  std::vector<Holder> gradients_;
+  std::vector<Holder> results_;
+  uint64_t last_round_ = 0;
+  // By this session's count, which runs ahead when the node refuses a call: the node's number, once it has taken the
+  // call.
+  std::map<uint64_t, std::optional<uint64_t>> open_rounds_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_SESSION_KEY_H_

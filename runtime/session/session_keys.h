@@ -1,0 +1,23 @@
+// The keys of one session, and what guards them. Shared by the session and the leases on its slots, which may outlive
+// it.
+#ifndef BANYAN_RUNTIME_SESSION_SESSION_KEYS_H_
+#define BANYAN_RUNTIME_SESSION_SESSION_KEYS_H_
+
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "runtime/session/session_key.h"
+
+namespace banyan {
+
+struct SessionKeys {
+  std::mutex mutex;
+  std::condition_variable changed;          // a slot, a round or a key's state; the session's failure, too
+  std::map<std::string, SessionKey> named;  // guarded by mutex; no key ever goes
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_SESSION_KEYS_H_

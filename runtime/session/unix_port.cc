@@ -1,0 +1,87 @@
+#include "runtime/session/unix_port.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "posix/steady_clock.h"
+#include "posix/unix_socket.h"
+#include "proto/session_codec.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<UnixPort>> UnixPort::Connect(const std::string& address, absl::Duration timeout) {
+  absl::StatusOr<std::string> path = UnixPathOf(address);
+  if (!path.ok()) return path.status();
+  const Timestamp deadline = SteadyNow() + timeout;
+  while (true) {
+    absl::StatusOr<FileDescriptor> socket = ConnectToUnix(*path);
+    if (socket.ok()) return std::make_unique<UnixPort>(*std::move(socket), address);
+    const absl::Duration left = deadline - SteadyNow();
+    if (!absl::IsUnavailable(socket.status()) || left <= absl::ZeroDuration()) return socket.status();
+    // The node may be about to start: a socket file that is not there yet gives nothing to wait on.
+    absl::SleepFor(std::min(kPause, left));
+  }
+}
+
+UnixPort::UnixPort(FileDescriptor socket, std::string address)
+    : socket_(std::move(socket)), address_(std::move(address)) {}
+
+UnixPort::~UnixPort() { Close(); }
+
+void UnixPort::Start(Callbacks callbacks) {
+  callbacks_ = std::move(callbacks);
+  thread_ = std::thread([this] { Work(); });
+}
+
+absl::Status UnixPort::Send(const WorkerMessage& message) {
+  if (SendPacket(socket_.get(), EncodeWorkerMessage(message), -1, /*may_block=*/true) == PacketResult::kDone) {
+    return absl::OkStatus();
+  }
+  return absl::UnavailableError(absl::StrCat("the node at ", address_, " has closed the connection"));
+}
+
+void UnixPort::Close() {
+  closing_ = true;
+  shutdown(socket_.get(), SHUT_RDWR);
+  if (thread_.joinable()) thread_.join();
+}
+
+void UnixPort::Work() {
+  absl::Status status;
+  while (status.ok()) status = ReceiveOne();
+  if (closing_) return;
+  // A sender that waits for room must not wait for ever.
+  shutdown(socket_.get(), SHUT_RDWR);
+  callbacks_.closed(status);
+}
+
+absl::Status UnixPort::ReceiveOne() {
+  Packet packet;
+  if (ReceivePacket(socket_.get(), kMaxSessionMessageBytes, /*may_block=*/true, packet) != PacketResult::kDone) {
+    return absl::UnavailableError(absl::StrCat("the node at ", address_, " has closed the connection"));
+  }
+  absl::StatusOr<WorkerReply> reply = DecodeWorkerReply(packet.bytes);
+  if (!reply.ok()) return reply.status();
+  std::shared_ptr<TensorSegment> segment;
+  if (const auto* opened = std::get_if<TensorOpened>(&*reply)) {
+    auto mapped =
+        TensorSegment::Map(std::move(packet.file), {opened->elements, opened->gradient_slots, opened->result_slots});
+    if (!mapped.ok()) return mapped.status();
+    segment = *std::move(mapped);
+    segment->CloseFile();
+  }
+  callbacks_.reply(*std::move(reply), std::move(segment));
+  return absl::OkStatus();
+}
+
+}  // namespace banyan

@@ -1,0 +1,42 @@
+// A worker's connection to the node over the node's AF_UNIX socket. Thread-safe as SessionPort says.
+#ifndef BANYAN_RUNTIME_SESSION_UNIX_PORT_H_
+#define BANYAN_RUNTIME_SESSION_UNIX_PORT_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "posix/file_descriptor.h"
+#include "runtime/session/session_port.h"
+
+namespace banyan {
+
+class UnixPort : public SessionPort {
+ public:
+  // Tries until `timeout` while nobody listens on `address`, unix:/path; then UNAVAILABLE.
+  static absl::StatusOr<std::unique_ptr<UnixPort>> Connect(const std::string& address, absl::Duration timeout);
+  UnixPort(FileDescriptor socket, std::string address);
+  ~UnixPort() override;
+
+  void Start(Callbacks callbacks) override;
+  absl::Status Send(const WorkerMessage& message) override;
+  void Close() override;
+
+ private:
+  void Work();
+  // The connection's end, when the node sent what it must not.
+  absl::Status ReceiveOne();
+
+  const FileDescriptor socket_;
+  const std::string address_;
+  Callbacks callbacks_;
+  std::atomic<bool> closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_SESSION_UNIX_PORT_H_

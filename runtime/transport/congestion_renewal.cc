@@ -1,0 +1,71 @@
+#include "runtime/transport/congestion_renewal.h"
+
+#include <linux/inet_diag.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "runtime/transport/congestion_control.h"
+
+namespace banyan {
+namespace {
+
+// Every kernel has it, and lets everybody have it.
+constexpr absl::string_view kOther = "reno";
+
+bool SetCongestionControl(int fd, absl::string_view name) {
+  return setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name.data(), static_cast<socklen_t>(name.size())) == 0;
+}
+
+}  // namespace
+
+void CongestionRenewal::Watch(int fd, Timestamp now) {
+  fd_ = fd;
+  last_send_ = now;
+  renewed_at_ = now;
+  looked_at_ = now;
+  look_after_ = kLookEvery;
+}
+
+bool CongestionRenewal::OnSend(Timestamp now, double pace_bps) {
+  const bool has_paused = now - std::exchange(last_send_, now) >= kPause;
+  if (fd_ < 0) return false;
+  if (has_paused && now - renewed_at_ >= kRenewAfter && IsIdle()) return Renew(now);
+  if (!std::isfinite(pace_bps) || now - looked_at_ < look_after_) return false;
+  looked_at_ = now;
+  const bool has_forgotten = HasForgotten(pace_bps);
+  look_after_ = has_forgotten ? std::min(2 * look_after_, kRenewAfter) : kLookEvery;
+  return has_forgotten && Renew(now);
+}
+
+// Says whether all that was sent has been acknowledged: slow links may still carry what was sent before the pause.
+bool CongestionRenewal::IsIdle() const {
+  int unacknowledged_bytes = 0;
+  return ioctl(fd_, SIOCOUTQ, &unacknowledged_bytes) == 0 && unacknowledged_bytes == 0;
+}
+
+bool CongestionRenewal::HasForgotten(double pace_bps) const {
+  tcp_cc_info info = {};
+  socklen_t size = sizeof(info);
+  if (CongestionControlOf(fd_) != kBbr || getsockopt(fd_, IPPROTO_TCP, TCP_CC_INFO, &info, &size) != 0) return false;
+  const uint64_t bytes_per_second = (uint64_t{info.bbr.bbr_bw_hi} << 32) | info.bbr.bbr_bw_lo;
+  // Nothing is what it believes before its first round trip.
+  return bytes_per_second > 0 && 8 * static_cast<double>(bytes_per_second) < kForgotten * pace_bps;
+}
+
+// Switches to another congestion control and back, as the kernel restarts only one that is new to the connection. A
+// congestion control that a connection got by default is also there on request.
+bool CongestionRenewal::Renew(Timestamp now) {
+  renewed_at_ = now;
+  return CongestionControlOf(fd_) == kBbr && SetCongestionControl(fd_, kOther) && SetCongestionControl(fd_, kBbr);
+}
+
+}  // namespace banyan

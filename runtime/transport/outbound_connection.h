@@ -1,0 +1,72 @@
+// A connection that this process opens and keeps: a DEALER socket of its own, watched by a monitor. After a loss the
+// socket is thrown away, so that nothing queued for the old connection leaks into the new one. A fresh one is made
+// after a growing, bounded pause. Thread-compatible; used by the protocol thread only.
+#ifndef BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
+#define BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/time.h"
+#include "runtime/transport/congestion_renewal.h"
+#include "runtime/transport/polled_socket.h"
+#include "runtime/transport/socket_frames.h"
+#include "runtime/transport/socket_limits.h"
+#include "runtime/transport/socket_monitor.h"
+#include "runtime/transport/socket_poller.h"
+#include "zmq.hpp"
+
+namespace banyan {
+
+class OutboundConnection {
+ public:
+  enum class Change { kNone, kUp, kLost };
+
+  // Starts to connect. `poller` outlives this.
+  OutboundConnection(SocketPoller& poller, std::string address, const SocketLimits& limits, Timestamp now);
+
+  // Reads what the monitor has seen. With kUp the connection can carry messages; with kLost it can no more: Receive
+  // gives what had still arrived, then call Reset.
+  Change Watch();
+  // Drops the socket. Retry makes a new one at `retry_at`.
+  void Reset(Timestamp now);
+  // When Retry wants to be called: for a new attempt, or because an attempt has taken too long.
+  Timestamp retry_at() const { return retry_at_; }
+  void Retry(Timestamp now);
+
+  // Of what is sent from now on, by this socket and its successors; infinite for none.
+  void SetPace(double rate_bps);
+
+  bool up() const { return up_; }
+  // REQUIRES: up().
+  SendResult Send(std::vector<zmq::message_t>& frames, Timestamp now) {
+    renewal_.OnSend(now, pace_bps_);
+    return socket_->Send(frames);
+  }
+  bool Receive(ReceivedFrames& received);
+
+ private:
+  void Open(Timestamp now);
+  void Drop();
+  void ApplyPace() const;
+
+  SocketPoller& poller_;
+  const std::string address_;
+  const SocketLimits limits_;
+  std::optional<PolledSocket> socket_;
+  std::optional<SocketMonitor> monitor_;  // destroyed before the socket
+  bool up_ = false;
+  int fd_ = -1;  // of the connected socket; ZeroMQ owns it and tells when it closes it
+  CongestionRenewal renewal_;
+  double pace_bps_ = std::numeric_limits<double>::infinity();
+  Timestamp opened_at_;
+  Timestamp retry_at_ = kNever;
+  absl::Duration pause_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_

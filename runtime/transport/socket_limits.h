@@ -1,0 +1,32 @@
+// The bounds of a process's ZeroMQ sockets. A value; thread-compatible.
+#ifndef BANYAN_RUNTIME_TRANSPORT_SOCKET_LIMITS_H_
+#define BANYAN_RUNTIME_TRANSPORT_SOCKET_LIMITS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/time/time.h"
+
+namespace banyan {
+
+struct SocketLimits {
+  int64_t max_frame_bytes = int64_t{64} << 20;
+  // Payload frames of one message.
+  size_t max_payload_frames = 256;
+  // Messages that wait for the network, per connection; far above what byte credits allow.
+  int send_high_water = 10000;
+  // Messages that wait for the protocol thread, per connection.
+  int receive_high_water = 1000;
+  // How long a socket that is closed may still deliver.
+  absl::Duration linger = absl::Seconds(1);
+  // For an attempt to connect, handshake included.
+  absl::Duration connect_timeout = absl::Seconds(5);
+  // The pause before a connection is made again: it doubles from the shortest to the longest, and starts anew after a
+  // connection that has stood for the longest.
+  absl::Duration shortest_pause = absl::Milliseconds(20);
+  absl::Duration longest_pause = absl::Seconds(1);
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_SOCKET_LIMITS_H_

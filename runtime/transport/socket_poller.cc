@@ -1,0 +1,88 @@
+#include "runtime/transport/socket_poller.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "core/check.h"
+#include "posix/steady_clock.h"
+
+namespace banyan {
+namespace {
+
+// How late a message may be seen whose signal a Send has taken. Asking after each would cost a system call for nearly
+// every chunk, and have the loop turn once more.
+constexpr absl::Duration kAskInterval = absl::Milliseconds(5);
+// What is left comes with the next wait.
+constexpr int kMostEvents = 64;
+
+// Milliseconds to wait, rounded up, -1 for ever.
+int TimeoutMs(Timestamp now, Timestamp deadline) {
+  if (deadline == kNever) return -1;
+  const int64_t wait_ns = std::max<int64_t>(0, deadline.nanoseconds() - now.nanoseconds());
+  return static_cast<int>(std::min<int64_t>((wait_ns + 999999) / 1000000, std::numeric_limits<int>::max()));
+}
+
+}  // namespace
+
+SocketPoller::SocketPoller(int most_sockets) : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  BANYAN_CHECK(epoll_.valid());
+  context_.set(zmq::ctxopt::max_sockets, most_sockets);
+}
+
+bool SocketPoller::Watch(int fd, SocketReadiness* readiness) {
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  event.data.ptr = readiness;
+  return epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+void SocketPoller::Add(int fd, SocketReadiness& readiness) {
+  if (!Watch(fd, &readiness)) throw zmq::error_t();
+  sockets_.push_back(&readiness);
+}
+
+void SocketPoller::Remove(int fd, SocketReadiness& readiness) {
+  BANYAN_CHECK(epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr) == 0);
+  sockets_.erase(std::find(sockets_.begin(), sockets_.end(), &readiness));
+}
+
+bool SocketPoller::Wait(int wakeup_fd, Timestamp deadline) {
+  if (wakeup_fd_ < 0) {
+    BANYAN_CHECK(Watch(wakeup_fd, nullptr));
+    wakeup_fd_ = wakeup_fd;
+  }
+  BANYAN_CHECK(wakeup_fd == wakeup_fd_);
+  bool busy = false;
+  for (const SocketReadiness* socket : sockets_) {
+    busy |= socket->may_receive;
+    if (socket->has_sent) deadline = std::min(deadline, ask_at_);
+  }
+  std::array<epoll_event, kMostEvents> events;
+  // An interrupted wait only ends early.
+  const int ready = epoll_wait(epoll_.get(), events.data(), kMostEvents, busy ? 0 : TimeoutMs(SteadyNow(), deadline));
+  BANYAN_CHECK(ready >= 0 || errno == EINTR);
+  bool woken = false;
+  for (int i = 0; i < ready; ++i) {
+    auto* socket = static_cast<SocketReadiness*>(events[i].data.ptr);
+    if (socket == nullptr) {
+      woken = true;
+    } else {
+      socket->may_receive = true;
+    }
+  }
+  return woken;
+}
+
+void SocketPoller::AskAfterSends(Timestamp now) {
+  if (now < ask_at_) return;
+  for (SocketReadiness* socket : sockets_) socket->may_receive |= std::exchange(socket->has_sent, false);
+  ask_at_ = now + kAskInterval;
+}
+
+}  // namespace banyan

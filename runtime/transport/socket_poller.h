@@ -1,0 +1,53 @@
+// The ZeroMQ sockets of a thread, as far as it waits for them: their context, and an epoll of their descriptors. So a
+// wait costs as much as has happened, and not as much as there are sockets. A node has several of these for each
+// neighbour. Thread-compatible; used by the protocol thread only. Outlives its sockets.
+#ifndef BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_
+#define BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_
+
+#include <vector>
+
+#include "core/time.h"
+#include "posix/file_descriptor.h"
+#include "zmq.hpp"
+
+namespace banyan {
+
+// What a socket and its poller tell each other: whether the socket is to be asked for messages, and whether a Send
+// since it was asked may have taken the signal of one.
+struct SocketReadiness {
+  bool may_receive = true;
+  bool has_sent = false;
+};
+
+class SocketPoller {
+ public:
+  explicit SocketPoller(int most_sockets);
+  SocketPoller(const SocketPoller&) = delete;
+  SocketPoller& operator=(const SocketPoller&) = delete;
+
+  zmq::context_t& context() { return context_; }
+
+  // `readiness` lives until Remove, and the descriptor stays open until then. Throws zmq::error_t when the system can
+  // watch no more.
+  void Add(int fd, SocketReadiness& readiness);
+  void Remove(int fd, SocketReadiness& readiness);
+
+  // Until a socket may receive, `wakeup_fd` is readable, or the deadline. Whether `wakeup_fd` is. REQUIRES: it is the
+  // same in every call.
+  bool Wait(int wakeup_fd, Timestamp deadline);
+  // Has sockets asked that have sent, from time to time. Call once in each turn of the loop.
+  void AskAfterSends(Timestamp now);
+
+ private:
+  bool Watch(int fd, SocketReadiness* readiness);
+
+  zmq::context_t context_;
+  FileDescriptor epoll_;
+  std::vector<SocketReadiness*> sockets_;
+  int wakeup_fd_ = -1;
+  Timestamp ask_at_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_SOCKET_POLLER_H_

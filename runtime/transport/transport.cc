@@ -1,0 +1,170 @@
+#include "runtime/transport/transport.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "proto/wire.h"
+
+namespace banyan {
+namespace {
+
+constexpr int kOutboundBatch = 64;
+constexpr int kInboundBatch = 256;
+// A connection has two, one of them its monitor.
+constexpr int kMaxSockets = 16384;
+
+std::vector<zmq::message_t> FramesOf(const Message& message, const Payload& payload) {
+  const std::string header = EncodeMessage(message);
+  std::vector<zmq::message_t> frames;
+  frames.reserve(2 + payload.size());
+  frames.emplace_back(header.data(), header.size());
+  for (const Buffer& buffer : payload) frames.push_back(FrameOf(buffer));
+  return frames;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& address, const SocketLimits& limits) {
+  auto transport = std::make_unique<Transport>(limits);
+  auto inbound = InboundConnections::Bind(transport->poller_, address, limits);
+  if (!inbound.ok()) return inbound.status();
+  transport->inbound_ = *std::move(inbound);
+  transport->bound_address_ = transport->inbound_->bound_address();
+  return transport;
+}
+
+Transport::Transport(const SocketLimits& limits) : limits_(limits), poller_(kMaxSockets) {}
+
+Transport::~Transport() {
+  outbound_.clear();
+  inbound_.reset();
+}
+
+void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
+  BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
+  outbound_[connect.connection] = std::make_unique<OutboundConnection>(poller_, connect.address, limits_, now);
+}
+
+void Transport::Disconnect(ConnectionId connection) {
+  outbound_.erase(connection);
+  inbound_->Close(connection);
+  counters_.Close(connection);
+}
+
+void Transport::SetPace(const Pace& pace) {
+  const auto outbound = outbound_.find(pace.connection);
+  if (outbound != outbound_.end()) outbound->second->SetPace(pace.rate_bps);
+}
+
+bool Transport::Exists(ConnectionId connection) const {
+  return connection < kInboundConnection ? outbound_.count(connection) > 0 : inbound_->Exists(connection);
+}
+
+SendResult Transport::Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now) {
+  if (connection >= kInboundConnection) return inbound_->Send(connection, frames);
+  const auto outbound = outbound_.find(connection);
+  if (outbound == outbound_.end() || !outbound->second->up()) return SendResult::kNoRoute;
+  return outbound->second->Send(frames, now);
+}
+
+void Transport::Send(const banyan::Send& send, Timestamp now) {
+  if (!Exists(send.connection)) return counters_.CountDroppedSend();
+  std::vector<zmq::message_t> frames = FramesOf(send.message, send.payload);
+  const size_t size_bytes = SizeOf(frames);
+  const SendResult result = Dispatch(send.connection, frames, now);
+  if (result == SendResult::kSent) return counters_.CountSent(send.connection, size_bytes);
+  counters_.CountDroppedSend();
+  if (result != SendResult::kFull) return;
+  // A message has been lost on a connection that stands: only a new connection makes both sides know.
+  if (send.connection < kInboundConnection) {
+    outbound_.at(send.connection)->Reset(now);
+  } else {
+    Disconnect(send.connection);
+  }
+  pending_.emplace_back(ConnectionDown{send.connection});
+}
+
+Timestamp Transport::NextRetry() const {
+  Timestamp next = kNever;
+  for (const auto& [id, connection] : outbound_) next = std::min(next, connection->retry_at());
+  return next;
+}
+
+bool Transport::Wait(int wakeup_fd, Timestamp deadline) {
+  return poller_.Wait(wakeup_fd, pending_.empty() ? std::min(deadline, NextRetry()) : Timestamp());
+}
+
+void Transport::Collect(Timestamp now, std::vector<Event>& events) {
+  std::move(pending_.begin(), pending_.end(), std::back_inserter(events));
+  pending_.clear();
+  poller_.AskAfterSends(now);
+  for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
+  CollectInbound(events);
+}
+
+void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now,
+                                std::vector<Event>& events) {
+  const bool was_up = connection.up();
+  const OutboundConnection::Change change = connection.Watch();
+  if (!was_up && connection.up()) events.emplace_back(ConnectionUp{id});
+  if (change == OutboundConnection::Change::kLost) return Lose(id, connection, now, events);
+  ReceivedFrames received;
+  for (int i = 0; i < kOutboundBatch && connection.Receive(received); ++i) Decode(id, std::move(received), events);
+  if (now >= connection.retry_at()) connection.Retry(now);
+}
+
+void Transport::Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events) {
+  const bool was_up = connection.up();
+  ReceivedFrames received;
+  while (connection.Receive(received)) Decode(id, std::move(received), events);
+  connection.Reset(now);
+  if (was_up) events.emplace_back(ConnectionDown{id});
+}
+
+void Transport::CollectInbound(std::vector<Event>& events) {
+  inbound_->Watch();
+  for (int i = 0; i < kInboundBatch; ++i) {
+    std::optional<InboundConnections::Received> received = inbound_->Receive();
+    if (!received) {
+      for (ConnectionId lost : inbound_->TakeLost()) {
+        counters_.Close(lost);
+        events.emplace_back(ConnectionDown{lost});
+      }
+      return;
+    }
+    if (received->refused) {
+      Reject(received->connection, absl::InvalidArgumentError("a peer must not choose its own routing id"), events);
+    } else {
+      Decode(received->connection, std::move(received->message), events);
+    }
+  }
+}
+
+void Transport::Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events) {
+  std::vector<zmq::message_t>& frames = received.frames;
+  if (received.too_many || frames.empty()) {
+    return Reject(connection,
+                  absl::InvalidArgumentError(absl::StrCat("expected a header and at most ", limits_.max_payload_frames,
+                                                          " payload frames, got ", frames.empty() ? "none" : "more")),
+                  events);
+  }
+  const size_t size_bytes = SizeOf(frames);
+  Payload payload;
+  for (size_t i = 1; i < frames.size(); ++i) payload.push_back(BufferOf(std::move(frames[i])));
+  absl::StatusOr<Message> message = DecodeMessage(BytesOf(frames[0]), payload);
+  if (!message.ok()) return Reject(connection, message.status(), events);
+  counters_.CountReceived(connection, size_bytes);
+  events.emplace_back(MessageReceived{connection, *std::move(message), std::move(payload)});
+}
+
+void Transport::Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events) {
+  counters_.CountRejected();
+  events.emplace_back(MessageRejected{connection, std::move(reason)});
+}
+
+}  // namespace banyan

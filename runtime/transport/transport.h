@@ -1,0 +1,75 @@
+// A process's sockets towards other daemons: carries out a core's Connect, Disconnect and Send, and turns what happens
+// on sockets into events. Thread-compatible; used by the protocol thread only, but for the counters.
+#ifndef BANYAN_RUNTIME_TRANSPORT_TRANSPORT_H_
+#define BANYAN_RUNTIME_TRANSPORT_TRANSPORT_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/time.h"
+#include "protocol/action.h"
+#include "protocol/event.h"
+#include "runtime/transport/inbound_connections.h"
+#include "runtime/transport/outbound_connection.h"
+#include "runtime/transport/socket_limits.h"
+#include "runtime/transport/socket_poller.h"
+#include "runtime/transport/traffic_counters.h"
+#include "zmq.hpp"
+
+namespace banyan {
+
+class Transport {
+ public:
+  // Listens on `address`, tcp://IP:PORT, port 0 for a free one.
+  static absl::StatusOr<std::unique_ptr<Transport>> Bind(const std::string& address, const SocketLimits& limits);
+  explicit Transport(const SocketLimits& limits);
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+  // Waits up to the limits' linger for what was sent.
+  ~Transport();
+
+  const std::string& bound_address() const { return bound_address_; }
+  const TrafficCounters& counters() const { return counters_; }
+  TrafficCounters& counters() { return counters_; }
+
+  // REQUIRES: the id is below kInboundConnection and new.
+  void Connect(const banyan::Connect& connect, Timestamp now);
+  void Disconnect(ConnectionId connection);
+  // Nothing when the connection is gone.
+  void SetPace(const Pace& pace);
+  void Send(const banyan::Send& send, Timestamp now);
+  // False once a connection has been closed or lost for good.
+  bool Exists(ConnectionId connection) const;
+
+  // Waits until a socket or `wakeup_fd` has something, or until `deadline`. Whether `wakeup_fd` has.
+  // REQUIRES: it is the same in every call.
+  bool Wait(int wakeup_fd, Timestamp deadline);
+  // Appends what has happened since the last call: a bounded number of messages of each socket, so that none starves
+  // the others.
+  void Collect(Timestamp now, std::vector<Event>& events);
+
+ private:
+  Timestamp NextRetry() const;
+  void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
+  void CollectInbound(std::vector<Event>& events);
+  void Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
+  void Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events);
+  void Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events);
+  SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now);
+
+  const SocketLimits limits_;
+  SocketPoller poller_;
+  std::unique_ptr<InboundConnections> inbound_;
+  std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
+  std::string bound_address_;
+  std::vector<Event> pending_;  // found while sending
+  TrafficCounters counters_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_TRANSPORT_H_

@@ -1,0 +1,307 @@
+#include "runtime/transport/transport.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "posix/steady_clock.h"
+#include "proto/wire.h"
+#include "runtime/event_queue.h"
+
+namespace banyan {
+namespace {
+
+constexpr ConnectionId kOut = ConnectionId(1);
+
+// The paces in bytes a second of this process's connections to a port, as the kernel has them.
+std::vector<uint64_t> PacesOfConnectionsTo(const std::string& address) {
+  std::vector<uint64_t> paces;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    sockaddr_in peer = {};
+    socklen_t size = sizeof(peer);
+    if (getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0 || peer.sin_family != AF_INET) continue;
+    if (!absl::EndsWith(address, absl::StrCat(":", ntohs(peer.sin_port)))) continue;
+    uint64_t pace = 0;
+    size = sizeof(pace);
+    if (getsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, &size) == 0) paces.push_back(pace);
+  }
+  return paces;
+}
+
+class TransportTest : public testing::Test {
+ protected:
+  std::unique_ptr<Transport> Bind(const std::string& address = "tcp://127.0.0.1:0", SocketLimits limits = {}) {
+    auto transport = Transport::Bind(address, limits);
+    EXPECT_TRUE(transport.ok()) << transport.status();
+    return *std::move(transport);
+  }
+
+  // Collects events of `transport`, and lets the others go on, until `enough` or for 20 seconds.
+  std::vector<Event> Collect(Transport& transport, const std::function<bool(const std::vector<Event>&)>& enough,
+                             std::vector<Transport*> others = {}) {
+    std::vector<Event> events;
+    std::vector<Event> ignored;
+    const Timestamp deadline = SteadyNow() + absl::Seconds(20);
+    while (!enough(events) && SteadyNow() < deadline) {
+      transport.Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(others.empty() ? 1000 : 1));
+      transport.Collect(SteadyNow(), events);
+      for (Transport* other : others) other->Collect(SteadyNow(), ignored);
+    }
+    EXPECT_TRUE(enough(events));
+    return events;
+  }
+
+  template <typename Kind>
+  static std::function<bool(const std::vector<Event>&)> Have(size_t count) {
+    return [count](const std::vector<Event>& events) { return Count<Kind>(events) >= count; };
+  }
+  template <typename Kind>
+  static size_t Count(const std::vector<Event>& events) {
+    size_t count = 0;
+    for (const Event& event : events) count += std::holds_alternative<Kind>(event);
+    return count;
+  }
+  template <typename Kind>
+  static const Kind& First(const std::vector<Event>& events) {
+    for (const Event& event : events) {
+      if (const auto* kind = std::get_if<Kind>(&event)) return *kind;
+    }
+    throw std::logic_error("no such event");
+  }
+
+  EventQueue wakeup_;
+};
+
+Send Beat(ConnectionId connection, int64_t at) { return {connection, Heartbeat{Timestamp::FromNanoseconds(at)}, {}}; }
+
+TEST_F(TransportTest, MessagesGoBothWaysOnOneConnection) {
+  auto server = Bind();
+  auto client = Bind();
+  client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send(Beat(kOut, 11), SteadyNow());
+  const auto there = Collect(*server, Have<MessageReceived>(1), {client.get()});
+  const auto& received = First<MessageReceived>(there);
+  EXPECT_GE(received.connection, kInboundConnection);
+  EXPECT_EQ(received.message, Message(Heartbeat{Timestamp::FromNanoseconds(11)}));
+  server->Send(Beat(received.connection, 12), SteadyNow());
+  const auto back = Collect(*client, Have<MessageReceived>(1), {server.get()});
+  EXPECT_EQ(First<MessageReceived>(back).connection, kOut);
+  EXPECT_EQ(First<MessageReceived>(back).message, Message(Heartbeat{Timestamp::FromNanoseconds(12)}));
+  EXPECT_EQ(client->counters().Get().connections.at(kOut).sent_messages, 1u);
+  EXPECT_GT(server->counters().Get().connections.at(received.connection).received_bytes, 0u);
+}
+
+TEST_F(TransportTest, ConnectsToAPeerThatStartsLater) {
+  const std::string address = Bind()->bound_address();
+  auto client = Bind();
+  client->Connect({kOut, address, Channel::kControl}, SteadyNow());
+  std::vector<Event> events;
+  const Timestamp until = SteadyNow() + absl::Milliseconds(100);
+  while (SteadyNow() < until) {
+    client->Wait(wakeup_.fd(), until);
+    client->Collect(SteadyNow(), events);
+  }
+  EXPECT_EQ(Count<ConnectionUp>(events), 0u);
+  auto server = Bind(address);
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+}
+
+TEST_F(TransportTest, AfterALossItComesUpAgainWithoutOldMessages) {
+  auto client = Bind();
+  auto server = Bind();
+  const std::string address = server->bound_address();
+  client->Connect({kOut, address, Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  server.reset();
+  const auto down = Collect(*client, Have<ConnectionDown>(1));
+  EXPECT_EQ(First<ConnectionDown>(down).connection, kOut);
+  client->Send(Beat(kOut, 1), SteadyNow());
+  EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
+  server = Bind(address);
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send(Beat(kOut, 2), SteadyNow());
+  const auto there = Collect(*server, Have<MessageReceived>(1), {client.get()});
+  EXPECT_EQ(First<MessageReceived>(there).message, Message(Heartbeat{Timestamp::FromNanoseconds(2)}));
+}
+
+TEST_F(TransportTest, TheEndOfAnInboundConnectionIsToldAfterItsMessages) {
+  auto server = Bind();
+  auto client = Bind();
+  client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  constexpr size_t kMessages = 500;
+  for (size_t i = 0; i < kMessages; ++i) client->Send(Beat(kOut, i), SteadyNow());
+  client.reset();
+  const auto events = Collect(*server, Have<ConnectionDown>(1));
+  EXPECT_EQ(Count<MessageReceived>(events), kMessages);
+  EXPECT_TRUE(std::holds_alternative<ConnectionDown>(events.back()));
+  const ConnectionId gone = First<ConnectionDown>(events).connection;
+  EXPECT_EQ(gone, First<MessageReceived>(events).connection);
+  EXPECT_FALSE(server->Exists(gone));
+  server->Send(Beat(gone, 1), SteadyNow());
+  EXPECT_EQ(server->counters().Get().dropped_sends, 1u);
+}
+
+TEST_F(TransportTest, TheEndOfAnOutboundConnectionIsToldAfterItsMessages) {
+  auto server = Bind();
+  auto client = Bind();
+  client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send(Beat(kOut, 0), SteadyNow());
+  const ConnectionId inbound = First<MessageReceived>(Collect(*server, Have<MessageReceived>(1))).connection;
+  constexpr size_t kMessages = 500;
+  for (size_t i = 0; i < kMessages; ++i) server->Send(Beat(inbound, i), SteadyNow());
+  server.reset();
+  const auto events = Collect(*client, Have<ConnectionDown>(1));
+  EXPECT_EQ(Count<MessageReceived>(events), kMessages);
+  EXPECT_TRUE(std::holds_alternative<ConnectionDown>(events.back()));
+}
+
+TEST_F(TransportTest, AReconnectedPeerGetsANewInboundId) {
+  auto server = Bind();
+  std::vector<ConnectionId> seen;
+  for (int i = 0; i < 3; ++i) {
+    auto client = Bind();
+    client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+    Collect(*client, Have<ConnectionUp>(1), {server.get()});
+    client->Send(Beat(kOut, i), SteadyNow());
+    const auto events = Collect(*server, Have<MessageReceived>(1), {client.get()});
+    seen.push_back(First<MessageReceived>(events).connection);
+  }
+  EXPECT_LT(seen[0], seen[1]);
+  EXPECT_LT(seen[1], seen[2]);
+}
+
+TEST_F(TransportTest, AClosedConnectionSaysNothingMore) {
+  auto server = Bind();
+  auto client = Bind();
+  client->Connect({kOut, server->bound_address(), Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send(Beat(kOut, 1), SteadyNow());
+  const auto events = Collect(*server, Have<MessageReceived>(1), {client.get()});
+  server->Disconnect(First<MessageReceived>(events).connection);
+  EXPECT_FALSE(server->Exists(First<MessageReceived>(events).connection));
+  client->Send(Beat(kOut, 2), SteadyNow());
+  ConnectionId second = ConnectionId(2);
+  client->Connect({second, server->bound_address(), Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {});
+  client->Send(Beat(second, 3), SteadyNow());
+  const auto later = Collect(*server, Have<MessageReceived>(1), {client.get()});
+  EXPECT_EQ(First<MessageReceived>(later).message, Message(Heartbeat{Timestamp::FromNanoseconds(3)}));
+}
+
+ChunkMessage Chunk(int64_t elements) {
+  ChunkMessage chunk;
+  chunk.id = {Epoch(1), Attempt(0), Round(1), KeyId(1), ChunkIndex(0), Half::kReduce};
+  chunk.policy = PolicyVersion(1);
+  chunk.source_incarnation = Incarnation(5);
+  chunk.route.path = {NodeId(1), NodeId(2)};
+  chunk.weight = 1;
+  chunk.elements = elements;
+  chunk.frames = {{CodecId::kFp32, 0, elements, elements * 4}};
+  return chunk;
+}
+
+TEST_F(TransportTest, PayloadsTravelWithoutACopyAndAreReleased) {
+  constexpr int64_t kElements = 100000;
+  auto server = Bind();
+  auto client = Bind();
+  client->Connect({kOut, server->bound_address(), Channel::kData}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  std::vector<float> values(kElements);
+  for (int64_t i = 0; i < kElements; ++i) values[i] = i;
+  // Shared by the buffer's release callback and the test.
+  auto released = std::make_shared<std::atomic<bool>>(false);
+  {
+    Buffer buffer = Buffer::Wrap(values.data(), kElements, DataType::kFloat32, MemoryKind::kHost,
+                                 [released] { released->store(true); });
+    client->Send({kOut, Chunk(kElements), {std::move(buffer)}}, SteadyNow());
+  }
+  const auto events = Collect(*server, Have<MessageReceived>(1), {client.get()});
+  const auto& received = First<MessageReceived>(events);
+  EXPECT_EQ(std::get<ChunkMessage>(received.message), Chunk(kElements));
+  ASSERT_EQ(received.payload.size(), 1u);
+  EXPECT_EQ(received.payload[0].AsFloats().floats(), absl::MakeConstSpan(values));
+  client.reset();  // ends the I/O threads, which drop the last reference
+  EXPECT_TRUE(released->load());
+}
+
+TEST_F(TransportTest, APeerMayNotChooseItsRoutingId) {
+  auto server = Bind();
+  zmq::context_t context;
+  zmq::socket_t peer(context, zmq::socket_type::dealer);
+  peer.set(zmq::sockopt::linger, 0);
+  peer.set(zmq::sockopt::routing_id, "n1");
+  peer.connect(server->bound_address());
+  const std::string header = EncodeMessage(Heartbeat{});
+  peer.send(zmq::buffer(header), zmq::send_flags::none);
+  const auto events = Collect(*server, Have<MessageRejected>(1));
+  EXPECT_EQ(Count<MessageReceived>(events), 0u);
+  EXPECT_EQ(server->counters().Get().rejected_messages, 1u);
+}
+
+TEST_F(TransportTest, AFullConnectionIsMadeAnew) {
+  SocketLimits limits;
+  limits.send_high_water = 5;
+  limits.receive_high_water = 5;
+  limits.linger = absl::ZeroDuration();
+  auto client = Bind("tcp://127.0.0.1:0", limits);
+  auto server = Bind("tcp://127.0.0.1:0", limits);
+  client->Connect({kOut, server->bound_address(), Channel::kData}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  const Buffer payload = Buffer::Allocate(1 << 18);
+  for (int i = 0; i < 1000 && client->counters().Get().dropped_sends == 0; ++i) {
+    client->Send({kOut, Chunk(payload.elements()), {payload}}, SteadyNow());
+  }
+  EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
+  const auto events = Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  EXPECT_EQ(Count<ConnectionDown>(events), 1u);
+}
+
+TEST_F(TransportTest, APaceHoldsForAConnectionAndItsSuccessor) {
+  auto server = Bind();
+  const std::string address = server->bound_address();
+  auto client = Bind();
+  client->Connect({kOut, address, Channel::kData}, SteadyNow());
+  client->SetPace({kOut, 8e6});
+  client->SetPace({ConnectionId(77), 8e6});
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{1'000'000});
+  client->SetPace({kOut, 16e6});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{2'000'000});
+  server.reset();
+  Collect(*client, Have<ConnectionDown>(1));
+  server = Bind(address);
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{2'000'000});
+  client->SetPace({kOut, std::numeric_limits<double>::infinity()});
+  EXPECT_EQ(PacesOfConnectionsTo(address), std::vector<uint64_t>{std::numeric_limits<uint64_t>::max()});
+}
+
+TEST_F(TransportTest, AnAddressWithoutSenseOnlyStaysDown) {
+  auto client = Bind();
+  client->Connect({kOut, "carrier pigeon", Channel::kControl}, SteadyNow());
+  client->Send(Beat(kOut, 1), SteadyNow());
+  EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
+  client->Disconnect(kOut);
+  EXPECT_FALSE(client->Exists(kOut));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,86 @@
+#include "runtime/workers/tensor_segment.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+// Slots begin at cache lines, so that two that are written at the same time do not disturb each other.
+constexpr int64_t kAlignmentBytes = 64;
+
+int64_t SlotBytes(const TensorSegment::Shape& shape) {
+  const int64_t size_bytes = shape.elements * static_cast<int64_t>(sizeof(float));
+  return (size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
+}
+
+absl::StatusOr<std::shared_ptr<TensorSegment>> MapFile(FileDescriptor file, const TensorSegment::Shape& shape) {
+  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
+  void* memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (memory == MAP_FAILED)
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", size_bytes, " bytes of shared memory"));
+  return std::make_shared<TensorSegment>(std::move(file), memory, shape);
+}
+
+}  // namespace
+
+int64_t TensorSegment::SizeBytes(const Shape& shape) {
+  return SlotBytes(shape) * (int64_t{shape.gradient_slots} + shape.result_slots);
+}
+
+absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape& shape) {
+  const int64_t size_bytes = SizeBytes(shape);
+  FileDescriptor file(memfd_create("banyan-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.valid()) return absl::ErrnoToStatus(errno, "cannot make shared memory");
+  if (ftruncate(file.get(), size_bytes) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", size_bytes, " bytes of shared memory"));
+  }
+  if (fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot seal shared memory");
+  }
+  return MapFile(std::move(file), shape);
+}
+
+absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Map(FileDescriptor file, const Shape& shape) {
+  const int seals = fcntl(file.get(), F_GET_SEALS);
+  if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
+    return absl::InvalidArgumentError("expected shared memory that is sealed against shrinking");
+  }
+  struct stat info;
+  if (fstat(file.get(), &info) != 0) return absl::ErrnoToStatus(errno, "cannot look at shared memory");
+  if (info.st_size < SizeBytes(shape)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected ", SizeBytes(shape), " bytes of shared memory, got ", info.st_size));
+  }
+  return MapFile(std::move(file), shape);
+}
+
+TensorSegment::TensorSegment(FileDescriptor file, void* memory, const Shape& shape)
+    : file_(std::move(file)), memory_(memory), shape_(shape) {}
+
+TensorSegment::~TensorSegment() { munmap(memory_, size_bytes()); }
+
+absl::Span<float> TensorSegment::gradient(uint32_t slot) const {
+  BANYAN_CHECK(slot < shape_.gradient_slots);
+  return Slot(slot);
+}
+
+absl::Span<float> TensorSegment::result(uint32_t slot) const {
+  BANYAN_CHECK(slot < shape_.result_slots);
+  return Slot(shape_.gradient_slots + slot);
+}
+
+absl::Span<float> TensorSegment::Slot(uint32_t index) const {
+  auto* start = static_cast<char*>(memory_) + SlotBytes(shape_) * index;
+  return {reinterpret_cast<float*>(start), static_cast<size_t>(shape_.elements)};
+}
+
+}  // namespace banyan

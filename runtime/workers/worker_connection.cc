@@ -1,0 +1,325 @@
+#include "runtime/workers/worker_connection.h"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "proto/session_codec.h"
+#include "runtime/workers/tensor_call_kind.h"
+
+namespace banyan {
+namespace {
+
+constexpr int kMaxWaitingCalls = 65536;
+constexpr size_t kMaxTensors = 65536;
+
+// Returns the segment's bytes to the budget when the last user has gone.
+std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment, std::shared_ptr<SegmentBudget> budget) {
+  TensorSegment* const raw = segment.get();
+  return std::shared_ptr<TensorSegment>(
+      raw, [segment = std::move(segment), budget = std::move(budget)](TensorSegment*) mutable {
+        const int64_t size_bytes = segment->size_bytes();
+        segment.reset();
+        budget->Return(size_bytes);
+      });
+}
+
+Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
+  return Buffer::Wrap(slot.data(), slot.size(), DataType::kFloat32, MemoryKind::kShared, std::move(release));
+}
+
+}  // namespace
+
+WorkerConnection::WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget,
+                                   std::string node_name, Reply reply)
+    : gate_(std::move(gate)), budget_(std::move(budget)), node_name_(std::move(node_name)), reply_(std::move(reply)) {}
+
+absl::Status WorkerConnection::Receive(const WorkerMessage& message) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return absl::OkStatus();
+    if (!worker_ && !std::holds_alternative<AttachWorker>(message) && !std::holds_alternative<WorkerGoodBye>(message)) {
+      return absl::FailedPreconditionError(
+          "expected AttachWorker as the first message, and its answer before the next");
+    }
+    if (waiting_ >= kMaxWaitingCalls) {
+      return absl::ResourceExhaustedError(absl::StrCat("more than ", kMaxWaitingCalls, " calls wait for their answer"));
+    }
+  }
+  return std::visit([this](const auto& alternative) { return On(alternative); }, message);
+}
+
+void WorkerConnection::Close() {
+  std::map<TensorId, Tensor> tensors;
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (std::exchange(closed_, true)) return;
+  tensors.swap(tensors_);
+  const std::optional<WorkerId> worker = std::exchange(worker_, std::nullopt);
+  const bool clean = said_good_bye_ && waiting_ == 0;
+  lock.unlock();
+  if (worker) gate_->Detach(*worker, clean);
+}
+
+absl::Status WorkerConnection::On(const AttachWorker& attach) {
+  if (attach.protocol_version != kProtocolVersion) {
+    Answer(
+        CallCompleted{attach.call,
+                      absl::FailedPreconditionError(absl::StrCat("the node speaks protocol version ", kProtocolVersion,
+                                                                 ", the worker ", attach.protocol_version)),
+                      Round()});
+    return absl::OkStatus();
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (worker_ || attaching_) return absl::FailedPreconditionError("AttachWorker came a second time");
+    attaching_ = true;
+    ++waiting_;
+  }
+  // Keeps the connection until the core has answered: only then is it known whether there is a worker to detach.
+  gate_->Attach(attach.worker, MakeNotices(), [self = shared_from_this(), attach](const CompleteRequest& complete) {
+    self->Attached(attach, complete);
+  });
+  return absl::OkStatus();
+}
+
+WorkerGate::Notices WorkerConnection::MakeNotices() {
+  return {.round_complete =
+              [weak = weak_from_this()](KeyId key, Round round) {
+                if (auto self = weak.lock()) self->RoundComplete(key, round);
+              },
+          .job_ended =
+              [weak = weak_from_this()](const absl::Status& reason) {
+                if (auto self = weak.lock()) self->Answer(JobEnded{reason});
+              }};
+}
+
+void WorkerConnection::Attached(const AttachWorker& attach, const CompleteRequest& complete) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  attaching_ = false;
+  if (!complete.status.ok()) {
+    lock.unlock();
+    return CallDone(attach.call, complete);
+  }
+  --waiting_;
+  if (closed_) {
+    lock.unlock();
+    return gate_->Detach(attach.worker, /*clean=*/false);
+  }
+  worker_ = attach.worker;
+  rounds_in_flight_ = std::clamp<uint64_t>(complete.round.value(), 1, kMaxTensorSlots - 1);
+  WorkerAttached attached{attach.call, node_name_, rounds_in_flight_};
+  lock.unlock();
+  Answer(std::move(attached));
+}
+
+absl::Status WorkerConnection::On(const OpenTensor& open) {
+  const auto refuse = [&](absl::Status status) {
+    Answer(CallCompleted{open.call, std::move(status), Round()});
+    return absl::OkStatus();
+  };
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (tensors_.size() >= kMaxTensors)
+    return absl::ResourceExhaustedError(absl::StrCat("more than ", kMaxTensors, " tensors"));
+  const TensorSegment::Shape shape{open.elements, rounds_in_flight_ + 1, rounds_in_flight_};
+  lock.unlock();
+  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
+  if (!budget_->Take(size_bytes)) {
+    return refuse(absl::ResourceExhaustedError(absl::StrCat(
+        "key ", open.name, " needs ", size_bytes, " bytes of shared memory, but the node's workers may have ",
+        budget_->limit_bytes(), " and have ", budget_->used_bytes())));
+  }
+  absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
+  if (!segment.ok()) {
+    budget_->Return(size_bytes);
+    return refuse(segment.status());
+  }
+  Tensor tensor;
+  tensor.segment = Counted(*std::move(segment), budget_);
+  tensor.name = open.name;
+  tensor.gradient_in_use.resize(shape.gradient_slots);
+  tensor.result_in_use.resize(shape.result_slots);
+  std::shared_ptr<TensorSegment> memory = tensor.segment;
+  lock.lock();
+  const TensorId id = std::exchange(next_tensor_, next_tensor_.Next());
+  tensors_.emplace(id, std::move(tensor));
+  lock.unlock();
+  Answer(TensorOpened{open.call, id, shape.elements, shape.gradient_slots, shape.result_slots}, std::move(memory));
+  return absl::OkStatus();
+}
+
+absl::Status WorkerConnection::CheckCall(const TensorCall& call) const {
+  const auto found = tensors_.find(call.tensor);
+  if (found == tensors_.end()) return absl::InvalidArgumentError(absl::StrCat("unknown tensor ", call.tensor.value()));
+  const Tensor& tensor = found->second;
+  if (HasGradient(call.kind) &&
+      (call.gradient_slot >= tensor.gradient_in_use.size() || tensor.gradient_in_use[call.gradient_slot])) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("gradient slot ", call.gradient_slot, " of key ", tensor.name, " is not free"));
+  }
+  if (HasResult(call.kind) &&
+      (call.result_slot >= tensor.result_in_use.size() || tensor.result_in_use[call.result_slot])) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("result slot ", call.result_slot, " of key ", tensor.name, " is not free"));
+  }
+  if (tensor.known == (call.kind == TensorCallKind::kInit)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("key ", tensor.name, tensor.known ? " has had its Init" : " has not had its Init"));
+  }
+  return absl::OkStatus();
+}
+
+Buffer WorkerConnection::TakeGradient(const TensorCall& call) {
+  Tensor& tensor = tensors_.at(call.tensor);
+  tensor.gradient_in_use[call.gradient_slot] = true;
+  // The memory lives as long as the Buffer; the connection is told only while it lives.
+  return WrapSlot(tensor.segment->gradient(call.gradient_slot),
+                  [segment = tensor.segment, weak = weak_from_this(), id = call.tensor, slot = call.gradient_slot] {
+                    if (auto self = weak.lock()) self->GradientReleased(id, slot);
+                  });
+}
+
+Buffer WorkerConnection::TakeResult(const TensorCall& call) {
+  Tensor& tensor = tensors_.at(call.tensor);
+  tensor.result_in_use[call.result_slot] = true;
+  return WrapSlot(tensor.segment->result(call.result_slot), [segment = tensor.segment] {});
+}
+
+absl::Status WorkerConnection::On(const TensorCall& call) {
+  Buffer gradient;
+  Buffer result;
+  WorkerId worker;
+  KeyId key;
+  std::string name;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return absl::OkStatus();
+    if (absl::Status status = CheckCall(call); !status.ok()) return status;
+    if (HasGradient(call.kind)) gradient = TakeGradient(call);
+    if (HasResult(call.kind)) result = TakeResult(call);
+    worker = *worker_;
+    key = tensors_.at(call.tensor).key;
+    name = tensors_.at(call.tensor).name;
+  }
+  const auto make = [&](RequestId request) -> WorkerCall {
+    switch (call.kind) {
+      case TensorCallKind::kInit:
+        return WorkerInit{request, worker, name, std::move(gradient)};
+      case TensorCallKind::kPush:
+      case TensorCallKind::kPushPull:
+      case TensorCallKind::kFlush:
+        return WorkerPush{request,
+                          worker,
+                          key,
+                          std::move(gradient),
+                          call.priority,
+                          HasResult(call.kind),
+                          call.kind == TensorCallKind::kFlush};
+      case TensorCallKind::kPull:
+        return WorkerPull{request, worker, key};
+      case TensorCallKind::kRegisterWeights:
+        return WorkerRegisterWeights{request, worker, key, std::move(gradient)};
+      case TensorCallKind::kBroadcast:
+        break;
+    }
+    return WorkerBroadcast{request, worker, key, std::move(gradient), call.priority};
+  };
+  Start(std::move(result), make, [weak = weak_from_this(), call](const CompleteRequest& complete) {
+    if (auto self = weak.lock()) self->TensorCallDone(call, complete);
+  });
+  return absl::OkStatus();
+}
+
+void WorkerConnection::TensorCallDone(const TensorCall& call, const CompleteRequest& complete) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto tensor = tensors_.find(call.tensor);
+    if (tensor == tensors_.end()) return;  // closed
+    if (HasResult(call.kind)) tensor->second.result_in_use[call.result_slot] = false;
+    if (call.kind == TensorCallKind::kInit && complete.status.ok()) {
+      tensor->second.known = true;
+      tensor->second.key = complete.key;
+      by_key_[complete.key] = call.tensor;
+    }
+  }
+  CallDone(call.call, complete);
+}
+
+void WorkerConnection::GradientReleased(TensorId id, uint32_t slot) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto tensor = tensors_.find(id);
+    if (tensor == tensors_.end()) return;  // closed
+    tensor->second.gradient_in_use[slot] = false;
+  }
+  Answer(SlotFreed{id, slot});
+}
+
+void WorkerConnection::RoundComplete(KeyId key, Round round) {
+  TensorId tensor;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = by_key_.find(key);
+    if (found == by_key_.end()) return;
+    tensor = found->second;
+  }
+  Answer(RoundCompleted{tensor, round});
+}
+
+absl::Status WorkerConnection::On(const BarrierCall& call) {
+  StartPlain(call.call, [](RequestId request, WorkerId worker) { return WorkerBarrier{request, worker}; });
+  return absl::OkStatus();
+}
+
+absl::Status WorkerConnection::On(const ReportLossCall& call) {
+  StartPlain(call.call, [&call](RequestId request, WorkerId worker) {
+    return WorkerReportLoss{request, worker, call.step, call.loss};
+  });
+  return absl::OkStatus();
+}
+
+void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make) {
+  WorkerId worker;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return;
+    worker = *worker_;
+  }
+  Start(
+      Buffer(), [&](RequestId request) { return make(request, worker); },
+      [weak = weak_from_this(), call](const CompleteRequest& complete) {
+        if (auto self = weak.lock()) self->CallDone(call, complete);
+      });
+}
+
+absl::Status WorkerConnection::On(const WorkerGoodBye&) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  said_good_bye_ = true;
+  return absl::OkStatus();
+}
+
+void WorkerConnection::Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++waiting_;
+  }
+  gate_->Call(std::move(result), make, std::move(done));
+}
+
+void WorkerConnection::CallDone(CallId call, const CompleteRequest& complete) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    --waiting_;
+  }
+  Answer(CallCompleted{call, complete.status, complete.round});
+}
+
+void WorkerConnection::Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_) return;
+  }
+  reply_(std::move(reply), std::move(segment));
+}
+
+}  // namespace banyan

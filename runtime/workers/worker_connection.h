@@ -1,0 +1,91 @@
+// The node's side of one worker, whatever carries the messages: checks what the worker asks, owns its tensors' memory
+// and turns its calls into requests of the core.
+//
+// Thread-safe. Shared by the carrier and by Buffers on slots that the core still uses. Requests that run when the
+// carrier closes end unseen, and the memory goes when the last Buffer has.
+#ifndef BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_
+#define BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/buffer.h"
+#include "core/ids.h"
+#include "proto/session_messages.h"
+#include "runtime/workers/segment_budget.h"
+#include "runtime/workers/tensor_segment.h"
+#include "runtime/workers/worker_gate.h"
+
+namespace banyan {
+
+class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
+ public:
+  // Brings a reply to the worker, TensorOpened with the memory itself. Called on any thread, without locks held; must
+  // not block.
+  using Reply = std::function<void(WorkerReply, std::shared_ptr<TensorSegment>)>;
+
+  WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, std::string node_name,
+                   Reply reply);
+
+  // Takes a message of the worker. An error says that it makes no sense; the worker has not been told.
+  absl::Status Receive(const WorkerMessage& message);
+  // Ends the connection, as the carrier is gone: a dead worker, unless it said good-bye with nothing waiting. A worker
+  // that is being attached is detached when the core has answered.
+  void Close();
+
+ private:
+  struct Tensor {
+    std::shared_ptr<TensorSegment> segment;  // shared with Buffers on its slots
+    std::string name;
+    KeyId key;                          // once `known`
+    bool known = false;                 // Init is done
+    std::vector<bool> gradient_in_use;  // by the core
+    std::vector<bool> result_in_use;    // by a call
+  };
+
+  absl::Status On(const AttachWorker& attach);
+  absl::Status On(const OpenTensor& open);
+  absl::Status On(const TensorCall& call);
+  absl::Status On(const BarrierCall& call);
+  absl::Status On(const ReportLossCall& call);
+  absl::Status On(const WorkerGoodBye&);
+
+  absl::Status CheckCall(const TensorCall& call) const;
+  Buffer TakeGradient(const TensorCall& call);
+  Buffer TakeResult(const TensorCall& call);
+  void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
+  void Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
+  WorkerGate::Notices MakeNotices();
+  void Attached(const AttachWorker& attach, const CompleteRequest& complete);
+  void TensorCallDone(const TensorCall& call, const CompleteRequest& complete);
+  void CallDone(CallId call, const CompleteRequest& complete);
+  void GradientReleased(TensorId tensor, uint32_t slot);
+  void RoundComplete(KeyId key, Round round);
+  void Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment = nullptr);
+
+  const std::shared_ptr<WorkerGate> gate_;       // shared with all connections and the host
+  const std::shared_ptr<SegmentBudget> budget_;  // likewise
+  const std::string node_name_;
+  const Reply reply_;
+
+  mutable std::mutex mutex_;  // guards all below; never held while calling the gate or reply_
+  bool attaching_ = false;
+  std::optional<WorkerId> worker_;  // attached
+  bool said_good_bye_ = false;
+  bool closed_ = false;
+  uint32_t rounds_in_flight_ = 1;
+  int waiting_ = 0;  // calls
+  TensorId next_tensor_ = TensorId(1);
+  std::map<TensorId, Tensor> tensors_;
+  std::map<KeyId, TensorId> by_key_;  // whose Init is done
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_

@@ -1,0 +1,134 @@
+#include "runtime/workers/worker_gate.h"
+
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "protocol/event.h"
+
+namespace banyan {
+
+WorkerGate::WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : queue_(std::move(queue)), pool_(pool) {}
+
+void WorkerGate::Attach(WorkerId worker, Notices notices, Done done) {
+  Request request;
+  request.attaching = Attaching{worker, std::make_shared<const Notices>(std::move(notices))};
+  request.done = std::move(done);
+  Start(std::move(request), [worker](RequestId id) { return WorkerAttach{id, worker}; });
+}
+
+void WorkerGate::Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
+  Request request;
+  request.result = std::move(result);
+  request.done = std::move(done);
+  Start(std::move(request), make);
+}
+
+void WorkerGate::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const RequestId id = std::exchange(next_, next_.Next());
+  if (!closed_.ok()) {
+    const CompleteRequest complete{id, closed_, KeyId(), Round()};
+    lock.unlock();
+    return request.done(complete);
+  }
+  requests_.emplace(id, std::move(request));
+  queue_->Post(WorkerCalled{make(id)});
+}
+
+void WorkerGate::Detach(WorkerId worker, bool clean) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  workers_.erase(worker);
+  if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, clean}});
+}
+
+void WorkerGate::Write(WriteResult write) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto found = requests_.find(write.request);
+  if (found == requests_.end() || write.values.empty()) return;
+  Request& request = found->second;
+  // A request that asked for no result has nowhere to put it.
+  if (request.result.empty()) return;
+  const int64_t room = request.result.elements() - write.first_element;
+  if (write.first_element < 0 || write.values.elements() > room) {
+    request.copy_status.Update(
+        absl::InternalError(absl::StrCat("a result of ", write.values.elements(), " elements from element ",
+                                         write.first_element, " does not fit into ", request.result.elements())));
+    return;
+  }
+  Buffer target = request.result.Slice(write.first_element, write.values.elements());
+  if (target.size_bytes() <= ComputePool::kBriefBytes) {
+    lock.unlock();
+    std::memcpy(target.mutable_data(), write.values.data(), write.values.size_bytes());
+    return;
+  }
+  ++request.copies;
+  pool_.Submit([self = shared_from_this(), id = write.request, target, values = std::move(write.values)]() mutable {
+    std::memcpy(target.mutable_data(), values.data(), values.size_bytes());
+    values = Buffer();
+    self->Copied(id);
+  });
+}
+
+void WorkerGate::Complete(CompleteRequest complete) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto request = requests_.find(complete.request);
+  if (request == requests_.end()) return;
+  request->second.complete = std::move(complete);
+  if (request->second.copies == 0) Finish(std::move(lock), request);
+}
+
+void WorkerGate::Copied(RequestId id) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  const auto request = requests_.find(id);
+  if (request == requests_.end()) return;
+  if (--request->second.copies == 0 && request->second.complete) Finish(std::move(lock), request);
+}
+
+void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
+  Request request = std::move(found->second);
+  requests_.erase(found);
+  if (request.attaching && request.complete->status.ok()) {
+    workers_[request.attaching->worker] = request.attaching->notices;
+  }
+  lock.unlock();
+  request.complete->status.Update(request.copy_status);
+  request.result = Buffer();
+  request.done(*request.complete);
+}
+
+void WorkerGate::Tell(const TellRoundComplete& told) {
+  std::shared_ptr<const Notices> notices;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    const auto worker = workers_.find(told.worker);
+    if (worker == workers_.end()) return;  // it has left
+    notices = worker->second;
+  }
+  notices->round_complete(told.key, told.round);
+}
+
+void WorkerGate::Tell(const TellJobEnded& told) {
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    workers = workers_;
+  }
+  for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
+}
+
+void WorkerGate::Close(absl::Status status) {
+  std::map<RequestId, Request> waiting;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!closed_.ok()) return;
+    closed_ = status;
+    waiting.swap(requests_);
+  }
+  Tell(TellJobEnded{status});
+  for (auto& [id, request] : waiting) {
+    request.done(CompleteRequest{id, status, KeyId(), Round()});
+  }
+}
+
+}  // namespace banyan

@@ -1,0 +1,89 @@
+// Between workers' connections and the protocol thread: gives requests their ids, posts them as events and copies
+// results into the workers' memory, large ones on the compute pool. Passes on what the core tells workers unasked.
+//
+// Thread-safe. Shared by the host and by workers' connections, which may outlive it.
+//
+// Invariants:
+// - Each request ends exactly once, and only when all its copies are done.
+// - After Close every request ends at once.
+// - Who is attached is the core's to say: a worker is told of rounds from the success of its Attach until its Detach.
+#ifndef BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
+#define BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "absl/status/status.h"
+#include "core/buffer.h"
+#include "core/ids.h"
+#include "protocol/action.h"
+#include "protocol/worker_call.h"
+#include "runtime/compute_pool.h"
+#include "runtime/event_queue.h"
+
+namespace banyan {
+
+class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
+ public:
+  // Runs once per request, on any thread, without locks held.
+  using Done = std::function<void(const CompleteRequest&)>;
+  // Tell an attached worker what it has not asked for; run on any thread, without locks held.
+  struct Notices {
+    std::function<void(KeyId, Round)> round_complete;    // as TellRoundComplete
+    std::function<void(const absl::Status&)> job_ended;  // as TellJobEnded, or when the gate closes
+  };
+
+  // `pool` is used until Close returns.
+  WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
+
+  // Posts a WorkerAttach. When it succeeds, the worker gets `notices` before `done` runs.
+  void Attach(WorkerId worker, Notices notices, Done done);
+  // Posts the call that `make` gives for the new request id. `result` is the memory that results are written into;
+  // empty for requests without one.
+  void Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done);
+  // Posts a WorkerDetach. REQUIRES: the worker's Attach has succeeded.
+  void Detach(WorkerId worker, bool clean);
+
+  // For the protocol thread, in the order of the actions.
+  void Write(WriteResult write);
+  void Complete(CompleteRequest complete);
+  void Tell(const TellRoundComplete& told);
+  void Tell(const TellJobEnded& told);
+  // Ends all waiting and later requests with `status`, and tells all workers.
+  void Close(absl::Status status);
+
+ private:
+  struct Attaching {
+    WorkerId worker;
+    std::shared_ptr<const Notices> notices;  // shared with workers_ and with a notice under way
+  };
+  struct Request {
+    Buffer result;
+    int copies = 0;  // under way
+    absl::Status copy_status;
+    std::optional<CompleteRequest> complete;
+    std::optional<Attaching> attaching;
+    Done done;
+  };
+
+  void Start(Request request, const std::function<WorkerCall(RequestId)>& make);
+  void Copied(RequestId request);
+  void Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator request);
+
+  // Shared with computations that may finish late.
+  const std::shared_ptr<EventQueue> queue_;
+  ComputePool& pool_;
+  std::mutex mutex_;
+  RequestId next_ = RequestId(1);  // guarded by mutex_, as all below
+  std::map<RequestId, Request> requests_;
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers_;  // attached
+  absl::Status closed_;                                         // not OK once closed
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_

@@ -1,0 +1,143 @@
+#include "runtime/workers/worker_server.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "proto/session_codec.h"
+
+namespace banyan {
+namespace {
+
+constexpr size_t kMaxWorkers = 256;
+constexpr int kBatch = 64;
+// A worker that goes on sending what makes no sense is cut off.
+constexpr int kMaxMalformed = 100;
+// How long a process without free descriptors waits before it accepts again.
+constexpr int kDescriptorPauseMs = 100;
+
+void Wake(const FileDescriptor& wakeup) {
+  const uint64_t one = 1;
+  // Fails only when the counter is full, and then the reader wakes anyway.
+  (void)!write(wakeup.get(), &one, sizeof(one));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<WorkerServer>> WorkerServer::Listen(const std::string& address, MakeConnection make,
+                                                                   TrafficCounters& counters) {
+  absl::StatusOr<std::string> path = UnixPathOf(address);
+  if (!path.ok()) return path.status();
+  absl::StatusOr<FileDescriptor> listener = ListenOnUnix(*path);
+  if (!listener.ok()) return listener.status();
+  return std::make_unique<WorkerServer>(*std::move(listener), *std::move(path), std::move(make), counters);
+}
+
+WorkerServer::WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters)
+    : listener_(std::move(listener)),
+      path_(std::move(path)),
+      make_(std::move(make)),
+      counters_(counters),
+      wakeup_(std::make_shared<FileDescriptor>(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))) {
+  BANYAN_CHECK(wakeup_->valid());
+}
+
+WorkerServer::~WorkerServer() {
+  stopping_ = true;
+  Wake(*wakeup_);
+  if (thread_.joinable()) thread_.join();
+  for (Worker& worker : workers_) {
+    worker.channel->Flush();
+    worker.connection->Close();
+    // Replies may still hold the channel; the worker shall see the end now.
+    shutdown(worker.channel->fd(), SHUT_RDWR);
+  }
+  unlink(path_.c_str());
+}
+
+void WorkerServer::Start() {
+  thread_ = std::thread([this] { Work(); });
+}
+
+void WorkerServer::Work() {
+  while (!stopping_) {
+    Wait();
+    for (Worker& worker : workers_) {
+      worker.channel->Flush();
+      Read(worker);
+      if (!worker.ended && !worker.channel->broken()) continue;
+      worker.ended = true;
+      worker.connection->Close();
+      shutdown(worker.channel->fd(), SHUT_RDWR);
+    }
+    workers_.remove_if([](const Worker& worker) { return worker.ended; });
+    Accept();
+  }
+}
+
+void WorkerServer::Wait() {
+  std::vector<pollfd> items;
+  items.push_back({wakeup_->get(), POLLIN, 0});
+  for (const Worker& worker : workers_) {
+    const int out = worker.channel->wants_write() ? POLLOUT : 0;
+    items.push_back({worker.channel->fd(), static_cast<short>(POLLIN | out), 0});
+  }
+  const bool accepting = workers_.size() < kMaxWorkers && !out_of_descriptors_;
+  if (accepting) items.push_back({listener_.get(), POLLIN, 0});
+  poll(items.data(), items.size(), out_of_descriptors_ ? kDescriptorPauseMs : -1);
+  uint64_t count = 0;
+  (void)!read(wakeup_->get(), &count, sizeof(count));
+}
+
+void WorkerServer::Accept() {
+  while (workers_.size() < kMaxWorkers) {
+    FileDescriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    out_of_descriptors_ = !socket.valid() && (errno == EMFILE || errno == ENFILE);
+    if (!socket.valid()) return;
+    Worker worker;
+    worker.channel = std::make_shared<WorkerChannel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });
+    worker.connection = make_([channel = worker.channel](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
+      channel->Send(reply, std::move(segment));
+    });
+    workers_.push_back(std::move(worker));
+  }
+}
+
+void WorkerServer::Read(Worker& worker) {
+  Packet packet;
+  for (int i = 0; i < kBatch && !worker.ended; ++i) {
+    const PacketResult result =
+        ReceivePacket(worker.channel->fd(), kMaxSessionMessageBytes, /*may_block=*/false, packet);
+    if (result == PacketResult::kWouldBlock) return;
+    if (result == PacketResult::kClosed) {
+      worker.ended = true;
+      return;
+    }
+    Take(worker, packet);
+  }
+}
+
+void WorkerServer::Take(Worker& worker, const Packet& packet) {
+  absl::Status status;
+  if (packet.truncated) {
+    status = absl::InvalidArgumentError(absl::StrCat("expected at most ", kMaxSessionMessageBytes, " bytes, got more"));
+  } else if (absl::StatusOr<WorkerMessage> message = DecodeWorkerMessage(packet.bytes); !message.ok()) {
+    status = message.status();
+  } else {
+    status = worker.connection->Receive(*message);
+  }
+  if (status.ok()) return;
+  counters_.CountRejectedWorkerMessage();
+  worker.channel->Send(WorkerMessageRejected{status}, nullptr);
+  if (++worker.malformed >= kMaxMalformed) worker.ended = true;
+}
+
+}  // namespace banyan

@@ -1,0 +1,67 @@
+// Listens for a node's workers on an AF_UNIX socket and carries their messages, on a thread of its own.
+//
+// Thread-compatible: made and destroyed by the host. A worker whose messages make no sense is told so, and cut off when
+// it goes on.
+#ifndef BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
+#define BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "posix/file_descriptor.h"
+#include "posix/unix_socket.h"
+#include "runtime/transport/traffic_counters.h"
+#include "runtime/workers/worker_channel.h"
+#include "runtime/workers/worker_connection.h"
+
+namespace banyan {
+
+class WorkerServer {
+ public:
+  using MakeConnection = std::function<std::shared_ptr<WorkerConnection>(WorkerConnection::Reply)>;
+
+  // Listens on unix:/path at once; workers are heard after Start. `counters` outlives this.
+  static absl::StatusOr<std::unique_ptr<WorkerServer>> Listen(const std::string& address, MakeConnection make,
+                                                              TrafficCounters& counters);
+  WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters);
+  WorkerServer(const WorkerServer&) = delete;
+  WorkerServer& operator=(const WorkerServer&) = delete;
+  // Sends what waits as far as there is room, closes all sockets and removes the socket's file.
+  ~WorkerServer();
+
+  void Start();
+
+ private:
+  struct Worker {
+    std::shared_ptr<WorkerChannel> channel;        // shared with the connection's replies
+    std::shared_ptr<WorkerConnection> connection;  // shared with its requests
+    int malformed = 0;
+    bool ended = false;
+  };
+
+  void Work();
+  void Wait();
+  void Accept();
+  void Read(Worker& worker);
+  void Take(Worker& worker, const Packet& packet);
+
+  const FileDescriptor listener_;
+  const std::string path_;
+  const MakeConnection make_;
+  TrafficCounters& counters_;
+  // Shared with the channels, which wake the server's thread.
+  const std::shared_ptr<FileDescriptor> wakeup_;
+  std::atomic<bool> stopping_ = false;
+  std::list<Worker> workers_;        // of the server's thread
+  bool out_of_descriptors_ = false;  // of the server's thread
+  std::thread thread_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_

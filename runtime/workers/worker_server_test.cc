@@ -1,0 +1,116 @@
+#include "runtime/workers/worker_server.h"
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "posix/unix_socket.h"
+#include "proto/session_codec.h"
+#include "runtime/compute_pool.h"
+#include "runtime/event_queue.h"
+
+namespace banyan {
+namespace {
+
+class WorkerServerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string directory = "/tmp/banyan_XXXXXX";  // the test's own directory may be too long for a socket
+    ASSERT_NE(mkdtemp(directory.data()), nullptr);
+    path_ = directory + "/n1";
+    auto server = WorkerServer::Listen(
+        "unix:" + path_,
+        [this](WorkerConnection::Reply reply) {
+          return std::make_shared<WorkerConnection>(gate_, budget_, "n1", std::move(reply));
+        },
+        counters_);
+    ASSERT_TRUE(server.ok()) << server.status();
+    server_ = *std::move(server);
+    server_->Start();
+    socket_ = ConnectToUnix(path_).value();
+  }
+
+  void Send(const std::string& bytes) { EXPECT_EQ(SendPacket(socket_.get(), bytes, -1, true), PacketResult::kDone); }
+  // The next reply; the test fails when the server has closed instead.
+  WorkerReply Receive() {
+    Packet packet;
+    EXPECT_EQ(ReceivePacket(socket_.get(), kMaxSessionMessageBytes, true, packet), PacketResult::kDone);
+    file_ = std::move(packet.file);
+    return DecodeWorkerReply(packet.bytes).value_or(SlotFreed{});
+  }
+  // The call that the core would see next.
+  WorkerCall NextCall() {
+    pollfd item{queue_->fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&item, 1, 20000), 1);
+    queue_->ClearWakeup();
+    std::vector<Event> events = queue_->Take();
+    return std::get<WorkerCalled>(std::move(events.at(0))).call;
+  }
+  void Attach() {
+    Send(EncodeWorkerMessage(AttachWorker{kProtocolVersion, WorkerId(0), CallId(1)}));
+    gate_->Complete({std::get<WorkerAttach>(NextCall()).request, absl::OkStatus(), KeyId(), Round()});
+    EXPECT_EQ(std::get<WorkerAttached>(Receive()).node_name, "n1");
+  }
+
+  std::shared_ptr<EventQueue> queue_ = std::make_shared<EventQueue>();
+  ComputePool pool_{1};
+  std::shared_ptr<WorkerGate> gate_ = std::make_shared<WorkerGate>(queue_, pool_);
+  std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(1 << 20);
+  TrafficCounters counters_;
+  std::string path_;
+  std::unique_ptr<WorkerServer> server_;
+  FileDescriptor socket_;
+  FileDescriptor file_;
+};
+
+TEST_F(WorkerServerTest, PassesTheMemoryOfATensor) {
+  Attach();
+  Send(EncodeWorkerMessage(OpenTensor{CallId(2), "w", 3}));
+  const auto opened = std::get<TensorOpened>(Receive());
+  EXPECT_EQ(opened.elements, 3);
+  auto segment = TensorSegment::Map(std::move(file_), {3, opened.gradient_slots, opened.result_slots});
+  EXPECT_TRUE(segment.ok()) << segment.status();
+}
+
+TEST_F(WorkerServerTest, AClosedSocketIsADeadWorkerUnlessItSaidGoodBye) {
+  Attach();
+  socket_.Close();
+  EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean);
+  socket_ = ConnectToUnix(path_).value();
+  Attach();
+  Send(EncodeWorkerMessage(WorkerGoodBye{}));
+  socket_.Close();
+  EXPECT_TRUE(std::get<WorkerDetach>(NextCall()).clean);
+}
+
+TEST_F(WorkerServerTest, NonsenseIsAnsweredAndInTheEndCutOff) {
+  Send("nonsense");
+  EXPECT_EQ(std::get<WorkerMessageRejected>(Receive()).reason.code(), absl::StatusCode::kInvalidArgument);
+  Send(std::string(kMaxSessionMessageBytes + 1, 'x'));
+  EXPECT_EQ(std::get<WorkerMessageRejected>(Receive()).reason.code(), absl::StatusCode::kInvalidArgument);
+  Attach();
+  PacketResult sent = PacketResult::kDone;
+  for (int i = 0; i < 100000 && sent == PacketResult::kDone; ++i) sent = SendPacket(socket_.get(), "x", -1, true);
+  EXPECT_EQ(sent, PacketResult::kClosed);
+  EXPECT_FALSE(std::get<WorkerDetach>(NextCall()).clean);
+  EXPECT_GE(counters_.Get().rejected_worker_messages, 100u);
+}
+
+TEST_F(WorkerServerTest, TheSocketsFileGoesWithTheServer) {
+  Attach();
+  server_.reset();
+  struct stat info;
+  EXPECT_NE(stat(path_.c_str(), &info), 0);
+  Packet packet;
+  EXPECT_EQ(ReceivePacket(socket_.get(), 100, true, packet), PacketResult::kClosed);
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,231 @@
+#include "scheduler/members/membership.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "scheduler/peer_text.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+namespace {
+
+// tcp://host:port with a port in 1..65535.
+bool IsTcpAddress(const std::string& address) {
+  const std::string scheme = "tcp://";
+  if (address.size() > kMaxAddressBytes || address.compare(0, scheme.size(), scheme) != 0) return false;
+  const size_t colon = address.rfind(':');
+  if (colon <= scheme.size() || colon == std::string::npos) return false;
+  const std::string port = address.substr(colon + 1);
+  const bool digits =
+      !port.empty() && std::all_of(port.begin(), port.end(), [](char c) { return c >= '0' && c <= '9'; });
+  uint32_t number = 0;
+  if (!digits || !absl::SimpleAtoi(port, &number) || number < 1 || number > 65535) return false;
+  return IsPrintable(address) && address.find(' ') == std::string::npos;
+}
+
+JoinVerdict Refuse(std::string reason) {
+  JoinVerdict verdict;
+  verdict.reason = std::move(reason);
+  return verdict;
+}
+
+}  // namespace
+
+Membership::Membership(Options options) : options_(std::move(options)), is_watched_(options_.names.size(), false) {
+  BANYAN_CHECK(options_.start_with >= 1 && options_.start_with <= options_.names.size());
+  members_.reserve(options_.names.size());
+  for (const std::string& name : options_.names) {
+    Member member;
+    member.id = NodeId(static_cast<uint32_t>(members_.size() + 1));
+    member.name = name;
+    ids_.emplace(name, member.id);
+    members_.push_back(std::move(member));
+  }
+}
+
+JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banyan::Join& join) {
+  if (std::string wrong = CheckForm(join); !wrong.empty()) return Refuse(std::move(wrong));
+  Member& member = At(ids_.at(join.name));
+  if (const auto owner = NodeOn(connection); owner.has_value() && *owner != member.id) {
+    return Refuse(absl::StrCat("this connection is that of node '", Find(*owner).name, "'"));
+  }
+  if (member.is_spent && member.incarnation == join.incarnation) {
+    return Refuse(absl::StrCat("node '", member.name, "' was part of a job that has ended; restart the node"));
+  }
+  if (member.state == MemberState::kLeft && member.incarnation != join.incarnation) {
+    return Refuse(absl::StrCat("node '", member.name, "' has left the job; restart the job to bring it back"));
+  }
+  if (started_ && !member.is_member) {
+    return Refuse(absl::StrCat("the job has started without node '", member.name, "'; restart the job to include it"));
+  }
+  const bool seen = member.state != MemberState::kAbsent;
+  if (!seen || member.incarnation == join.incarnation) return Accept(now, connection, join, member);
+  if (member.state == MemberState::kJoined && member.connection.has_value()) {
+    return Refuse(absl::StrCat("another node named '", member.name, "' has joined from ", member.address,
+                               "; give each node its own name, or wait ", absl::FormatDuration(options_.lost_after),
+                               " if it has just been restarted"));
+  }
+  if (!started_) return Accept(now, connection, join, member);
+  JoinVerdict verdict;
+  verdict.kind = JoinVerdict::Kind::kMemberRestarted;
+  verdict.node = member.id;
+  verdict.reason = absl::StrCat("node '", member.name, "' has been restarted while the job was running");
+  return verdict;
+}
+
+bool Membership::Knows(const banyan::Join& join) const {
+  const auto found = ids_.find(join.name);
+  if (found == ids_.end()) return false;
+  const Member& member = Find(found->second);
+  return member.state != MemberState::kAbsent && member.incarnation == join.incarnation;
+}
+
+bool Membership::Hear(Timestamp now, NodeId node) {
+  Member& member = At(node);
+  member.last_heard = now;
+  if (member.state != MemberState::kSilent || started_) return false;
+  SetState(member, MemberState::kJoined);
+  if (!is_watched_[node.value() - 1]) Watch(node, now + options_.lost_after);
+  is_watched_[node.value() - 1] = true;
+  return true;
+}
+
+void Membership::Disconnect(ConnectionId connection) {
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return;
+  At(found->second).connection.reset();
+  connections_.erase(found);
+}
+
+void Membership::Leave(NodeId node) {
+  Member& member = At(node);
+  SetState(member, started_ ? MemberState::kLeft : MemberState::kAbsent);
+}
+
+void Membership::Start() {
+  started_ = true;
+  for (Member& member : members_) member.is_member = member.state == MemberState::kJoined;
+}
+
+void Membership::Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent) {
+  At(node).is_spent = is_spent;
+  At(node).address = address;
+  At(node).incarnation = incarnation;
+}
+
+void Membership::RestoreStarted(Timestamp now, const std::vector<NodeId>& members) {
+  started_ = true;
+  for (const NodeId node : members) {
+    Member& member = At(node);
+    member.is_member = true;
+    member.last_heard = now;
+    SetState(member, MemberState::kExpected);
+    Watch(node, now + options_.lost_after);
+    is_watched_[node.value() - 1] = true;
+  }
+}
+
+std::vector<NodeId> Membership::TakeSilent(Timestamp now) {
+  std::vector<NodeId> silent;
+  const bool is_late = !checks_.empty() && now - checks_.begin()->first > options_.heartbeat;
+  while (!checks_.empty() && checks_.begin()->first <= now) {
+    const NodeId node = checks_.begin()->second;
+    checks_.erase(checks_.begin());
+    Member& member = At(node);
+    const bool is_awaited = member.state == MemberState::kJoined || member.state == MemberState::kExpected;
+    if (!is_awaited) {
+      is_watched_[node.value() - 1] = false;
+    } else if (member.last_heard + options_.lost_after > now) {
+      Watch(node, member.last_heard + options_.lost_after);
+    } else if (is_late) {
+      Watch(node, now + options_.heartbeat);
+    } else {
+      is_watched_[node.value() - 1] = false;
+      SetState(member, MemberState::kSilent);
+      silent.push_back(node);
+    }
+  }
+  return silent;
+}
+
+Timestamp Membership::NextCheck() const { return checks_.empty() ? kNever : checks_.begin()->first; }
+
+std::optional<NodeId> Membership::NodeOn(ConnectionId connection) const {
+  const auto found = connections_.find(connection);
+  if (found == connections_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<NodeId> Membership::Members() const {
+  std::vector<NodeId> nodes;
+  for (const Member& member : members_) {
+    if (started_ ? member.is_member : member.state == MemberState::kJoined) nodes.push_back(member.id);
+  }
+  return nodes;
+}
+
+bool Membership::AllLeft() const {
+  const auto is_here = [](const Member& member) { return member.is_member && member.state != MemberState::kLeft; };
+  return started_ && std::none_of(members_.begin(), members_.end(), is_here);
+}
+
+std::vector<std::string> Membership::WaitingFor() const {
+  std::vector<std::string> names;
+  for (const Member& member : members_) {
+    if (names.size() == kMaxWaitingForNames) break;
+    const bool is_wanted =
+        started_ ? member.is_member && member.state != MemberState::kLeft : joined_ < options_.start_with;
+    if (is_wanted && member.state != MemberState::kJoined) names.push_back(member.name);
+  }
+  return names;
+}
+
+std::string Membership::CheckForm(const banyan::Join& join) const {
+  if (join.protocol_version != kProtocolVersion) {
+    return absl::StrCat("protocol version ", kProtocolVersion, " expected, ", join.protocol_version,
+                        " came; install the same release on all machines");
+  }
+  if (!join.job.empty() && join.job != options_.job) {
+    return absl::StrCat("this scheduler runs job '", options_.job, "', and the node wants '",
+                        PrintableText(join.job, kMaxKeyNameBytes), "'");
+  }
+  if (ids_.find(join.name) == ids_.end()) {
+    return absl::StrCat("the overlay of job '", options_.job, "' has no node named '",
+                        PrintableText(join.name, kMaxKeyNameBytes), "'; add it to `nodes` or correct the name");
+  }
+  if (!IsTcpAddress(join.address)) {
+    return absl::StrCat("an address tcp://host:port expected, '", PrintableText(join.address, kMaxAddressBytes),
+                        "' came");
+  }
+  return "";
+}
+
+JoinVerdict Membership::Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member) {
+  JoinVerdict verdict;
+  verdict.kind = JoinVerdict::Kind::kAccepted;
+  verdict.node = member.id;
+  verdict.new_incarnation = member.incarnation != join.incarnation || (!started_ && member.address != join.address);
+  if (member.connection.has_value()) connections_.erase(*member.connection);
+  connections_[connection] = member.id;
+  member.connection = connection;
+  member.incarnation = join.incarnation;
+  member.is_spent = false;
+  // Peers hold the address that the policy named, so that a running member keeps it.
+  if (!started_) member.address = join.address;
+  member.last_heard = now;
+  if (member.state == MemberState::kLeft) return verdict;
+  SetState(member, MemberState::kJoined);
+  if (!is_watched_[member.id.value() - 1]) Watch(member.id, now + options_.lost_after);
+  is_watched_[member.id.value() - 1] = true;
+  return verdict;
+}
+
+void Membership::SetState(Member& member, MemberState state) {
+  if (member.state == MemberState::kJoined) --joined_;
+  if (state == MemberState::kJoined) ++joined_;
+  member.state = state;
+}
+
+}  // namespace banyan

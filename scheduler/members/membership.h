@@ -1,0 +1,128 @@
+// The table of the overlay's nodes: which of them have joined, under which incarnation and on which connection, and
+// which have been silent too long. Thread-compatible; owned by JobMembers.
+//
+// Invariants:
+// - NodeIds are positions in the overlay, from 1, and never change.
+// - Before the job starts nodes come and go; after that its members are fixed.
+// - A connection belongs to one node, and a node has one connection at most.
+#ifndef BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_
+#define BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+enum class MemberState : uint8_t {
+  kAbsent,    // never seen, or gone before the job started
+  kExpected,  // a member of a running job that has not come back since the scheduler's restart
+  kJoined,
+  kSilent,  // no heartbeat for lost_after
+  kLeft,
+};
+
+struct Member {
+  NodeId id;
+  std::string name;
+  std::string address;  // of the last join
+  Incarnation incarnation;
+  MemberState state = MemberState::kAbsent;
+  std::optional<ConnectionId> connection;
+  Timestamp last_heard;
+  bool is_member = false;  // of the started job
+  bool is_spent = false;   // this incarnation belonged to a job that has ended
+};
+
+struct JoinVerdict {
+  enum class Kind : uint8_t {
+    kRefused,
+    kAccepted,
+    kMemberRestarted,  // a member of the running job has died and come back: refused as well, and the job cannot go on
+  };
+  Kind kind = Kind::kRefused;
+  NodeId node;                   // unless refused
+  bool new_incarnation = false;  // accepted for the first time with this incarnation or address
+  std::string reason;            // unless accepted
+};
+
+class Membership {
+ public:
+  struct Options {
+    std::string job;
+    std::vector<std::string> names;  // in order of NodeId
+    size_t start_with = 0;           // REQUIRES: 1 <= start_with <= names.size()
+    absl::Duration heartbeat;
+    absl::Duration lost_after;
+  };
+  explicit Membership(Options options);
+
+  JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
+  // Returns whether this very start of the node has been accepted before.
+  bool Knows(const banyan::Join& join) const;
+  // Notes a sign of life, which any message is. True when the node had been silent and is back.
+  bool Hear(Timestamp now, NodeId node);
+  void Disconnect(ConnectionId connection);
+  // Notes that the node goes on purpose: before the start it is absent again, afterwards it has left. Its connection
+  // stays.
+  void Leave(NodeId node);
+  // Makes the joined nodes the members. Nobody else can join from now on.
+  void Start();
+  bool started() const { return started_; }
+
+  // Take state records read back: a node that was known, and the members of the running job. `is_spent`: this start of
+  // the node belonged to a job that has ended, and cannot join another.
+  void Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent);
+  void RestoreStarted(Timestamp now, const std::vector<NodeId>& members);
+
+  // Makes nodes kSilent that have not been heard for lost_after, and returns them. If the call is itself late it looks
+  // once more, a heartbeat later: what the scheduler slept through is no silence of the nodes.
+  std::vector<NodeId> TakeSilent(Timestamp now);
+  // Returns when TakeSilent wants to be called.
+  Timestamp NextCheck() const;
+
+  std::optional<NodeId> NodeOn(ConnectionId connection) const;
+  // REQUIRES: 1 <= node <= size().
+  const Member& Find(NodeId node) const { return members_[node.value() - 1]; }
+  const std::vector<Member>& all() const { return members_; }
+  bool Contains(NodeId node) const { return node.value() >= 1 && node.value() <= members_.size(); }
+  size_t joined() const { return joined_; }
+  // Returns whether the job has started and all its members have left.
+  bool AllLeft() const;
+  size_t start_with() const { return options_.start_with; }
+  // Returns the members in rising order; before the start the joined nodes.
+  std::vector<NodeId> Members() const;
+  // Returns the names of those that the job waits for, kMaxWaitingForNames at most.
+  std::vector<std::string> WaitingFor() const;
+
+ private:
+  Member& At(NodeId node) { return members_[node.value() - 1]; }
+  std::string CheckForm(const banyan::Join& join) const;
+  JoinVerdict Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member);
+  void SetState(Member& member, MemberState state);
+  void Watch(NodeId node, Timestamp check) { checks_.emplace(check, node); }
+
+  Options options_;
+  std::vector<Member> members_;  // by NodeId - 1
+  std::map<std::string, NodeId> ids_;
+  std::map<ConnectionId, NodeId> connections_;
+  // One entry per node that may fall silent; its time is brought up to date only when it comes up.
+  std::set<std::pair<Timestamp, NodeId>> checks_;
+  std::vector<bool> is_watched_;  // by NodeId - 1
+  size_t joined_ = 0;
+  bool started_ = false;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_

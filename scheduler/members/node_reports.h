@@ -1,0 +1,29 @@
+// The last report of each node, for status. Thread-compatible; owned by the core.
+#ifndef BANYAN_SCHEDULER_MEMBERS_NODE_REPORTS_H_
+#define BANYAN_SCHEDULER_MEMBERS_NODE_REPORTS_H_
+
+#include <cstddef>
+#include <map>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+class NodeReports {
+ public:
+  // Keeps the report in place of the node's last one. INVALID_ARGUMENT for more rows than the overlay and the key table
+  // allow, or for names that are too long or not printable.
+  absl::Status Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count);
+
+  // Returns the node's last report; nullptr before the first.
+  const NodeReport* Find(NodeId node) const;
+
+ private:
+  std::map<NodeId, NodeReport> reports_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_MEMBERS_NODE_REPORTS_H_

@@ -1,0 +1,40 @@
+#include "scheduler/members/node_reports.h"
+
+#include "gtest/gtest.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+namespace {
+
+TEST(NodeReportsTest, KeepsTheLastOne) {
+  NodeReports reports;
+  EXPECT_EQ(reports.Find(NodeId(1)), nullptr);
+  NodeReport report;
+  report.step = 4;
+  EXPECT_TRUE(reports.Accept(NodeId(1), report, 2, 1).ok());
+  report.step = 5;
+  EXPECT_TRUE(reports.Accept(NodeId(1), report, 2, 1).ok());
+  EXPECT_EQ(reports.Find(NodeId(1))->step, 5u);
+}
+
+TEST(NodeReportsTest, RefusesOutgrownReports) {
+  NodeReports reports;
+  NodeReport links;
+  links.links.resize(3);
+  EXPECT_FALSE(reports.Accept(NodeId(1), links, 2, 1).ok());
+  NodeReport progress;
+  progress.progress.resize(2);
+  EXPECT_FALSE(reports.Accept(NodeId(1), progress, 2, 1).ok());
+  NodeReport memory;
+  memory.memory.resize(kMaxReportMemoryRows + 1);
+  EXPECT_FALSE(reports.Accept(NodeId(1), memory, 2, 1).ok());
+  NodeReport names;
+  names.memory.push_back({"a\nb", 1});
+  EXPECT_FALSE(reports.Accept(NodeId(1), names, 2, 1).ok());
+  names.memory[0].what = std::string(kMaxReportNameBytes + 1, 'x');
+  EXPECT_FALSE(reports.Accept(NodeId(1), names, 2, 1).ok());
+  EXPECT_EQ(reports.Find(NodeId(1)), nullptr);
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,168 @@
+#include "scheduler/policy/link_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+// Reports of one sample come with ages that differ by what messages take.
+constexpr absl::Duration kSameSample = absl::Milliseconds(100);
+
+bool IsDuration(absl::Duration duration, absl::Duration longest) {
+  return duration >= absl::ZeroDuration() && duration <= longest;
+}
+
+// The nodes of `from` with these links.
+NetworkView MakeView(const NetworkView& from, std::vector<NetworkLink> links) {
+  absl::StatusOr<NetworkView> view =
+      NetworkView::Create(std::vector<NetworkNode>(from.nodes().begin(), from.nodes().end()), std::move(links));
+  BANYAN_CHECK(view.ok());
+  return *std::move(view);
+}
+
+}  // namespace
+
+LinkTable::LinkTable(NetworkView believed) : believed_(std::move(believed)) {
+  for (const NetworkLink& link : believed_.links()) entries_.emplace_back(link);
+  MarkPlanned();
+}
+
+absl::Status LinkTable::Accept(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
+  absl::Status first_error;
+  for (const NodeReport::Link& link : links) {
+    if (!link.measurement.has_value()) continue;
+    Entry* const entry = Find(from, link.to);
+    absl::Status status = entry == nullptr ? absl::InvalidArgumentError("there is no such link in the overlay")
+                                           : Check(*link.measurement);
+    if (status.ok()) {
+      Take(now, now + -link.measurement->age, *link.measurement, *entry);
+    } else if (first_error.ok()) {
+      first_error = absl::InvalidArgumentError(absl::StrCat("a measurement of the link from ", believed_.NameOf(from),
+                                                            " to ", believed_.NameOf(link.to), ": ", status.message()));
+    }
+  }
+  return first_error;
+}
+
+absl::Status LinkTable::Check(const LinkMeasurement& measurement) {
+  if (!(measurement.rate_bps >= kLowestLinkBps && measurement.rate_bps <= kHighestLinkBps)) {
+    return absl::InvalidArgumentError(absl::StrCat("a rate from ", kLowestLinkBps, " to ", kHighestLinkBps,
+                                                   " bit/s was expected, and ", measurement.rate_bps, " came"));
+  }
+  if (!IsDuration(measurement.delay, kLongestLinkDelay)) {
+    return absl::InvalidArgumentError(absl::StrCat("a delay of at most ", absl::FormatDuration(kLongestLinkDelay),
+                                                   " was expected, and ", absl::FormatDuration(measurement.delay),
+                                                   " came"));
+  }
+  if (!IsDuration(measurement.age, absl::Hours(24 * 365))) {
+    return absl::InvalidArgumentError(absl::StrCat("an age of ", absl::FormatDuration(measurement.age)));
+  }
+  return absl::OkStatus();
+}
+
+bool LinkTable::IsHeldByCap(const NetworkLink& link, double rate_bps) const {
+  const auto capped = capped_rates_.find({link.from, link.to});
+  return capped != capped_rates_.end() && rate_bps >= kHeldByCap * capped->second;
+}
+
+void LinkTable::Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement& measurement, Entry& entry) {
+  entry.reported = measurement;
+  NetworkLink& link = entry.link;
+  // Zero: nothing is known of it yet.
+  if (measurement.delay > absl::ZeroDuration()) link.delay = measurement.delay;
+  if (entry.sampled_at.has_value() && sampled_at < *entry.sampled_at) return;
+  const bool is_new = !entry.sampled_at.has_value() || sampled_at - *entry.sampled_at > kSameSample;
+  const absl::Duration since = entry.sampled_at.has_value() ? sampled_at - *entry.sampled_at : absl::ZeroDuration();
+  const bool is_its_rate = measurement.is_backlogged && !IsHeldByCap(link, measurement.rate_bps);
+  const bool has_changed = is_new && (is_its_rate ? entry.rate.Add(measurement.rate_bps, since)
+                                                  : entry.rate.AddLowerBound(measurement.rate_bps, since));
+  if (has_changed) last_change_ = now;
+  const bool confirms = is_its_rate || measurement.rate_bps >= entry.rate.rate_bps();
+  if (!has_changed && !confirms) return;
+  link.throughput_bps = entry.rate.rate_bps();
+  link.source = measurement.source == LinkMeasurement::Source::kPrimary ? LinkSource::kPrimary : LinkSource::kAuxiliary;
+  entry.sampled_at = sampled_at;
+}
+
+NetworkView LinkTable::View() const {
+  std::vector<NetworkLink> links;
+  links.reserve(entries_.size());
+  for (const Entry& entry : entries_) links.push_back(entry.link);
+  return MakeView(believed_, std::move(links));
+}
+
+std::optional<absl::Duration> LinkTable::AgeOf(const Entry& entry, Timestamp now) const {
+  if (!entry.sampled_at.has_value()) return std::nullopt;
+  return now - *entry.sampled_at;
+}
+
+bool LinkTable::IsOld(const Entry& entry, Timestamp now) const {
+  if (entry.link.source == LinkSource::kBelieved) return false;
+  return AgeOf(entry, now).value_or(absl::InfiniteDuration()) > kOldAfter;
+}
+
+void LinkTable::MarkPlanned() {
+  planned_bps_.clear();
+  for (const Entry& entry : entries_) planned_bps_.push_back(entry.link.throughput_bps);
+}
+
+bool LinkTable::ChangedBeyond(double fraction) const {
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const auto [low, high] = std::minmax({entries_[i].link.throughput_bps, planned_bps_[i]});
+    if (high - low > fraction * low) return true;
+  }
+  return false;
+}
+
+void LinkTable::Restore(const std::vector<NetworkLink>& measured) {
+  for (const NetworkLink& link : measured) {
+    Entry* const entry = Find(link.from, link.to);
+    if (entry == nullptr) continue;
+    const double loss_fraction = entry->link.loss_fraction;
+    *entry = Entry(link);
+    entry->link.loss_fraction = loss_fraction;
+  }
+  MarkPlanned();
+}
+
+void LinkTable::Believe(NetworkView believed) {
+  BANYAN_CHECK(believed.links().size() == entries_.size());
+  for (size_t i = 0; i < entries_.size(); ++i) {
+    const NetworkLink& was = believed_.links()[i];
+    const NetworkLink& is = believed.links()[i];
+    BANYAN_CHECK(was.from == is.from && was.to == is.to);
+    Entry& entry = entries_[i];
+    if (was.throughput_bps != is.throughput_bps || was.delay != is.delay) {
+      const std::optional<LinkMeasurement> reported = entry.reported;
+      entry = Entry(is);
+      entry.reported = reported;
+    }
+    entry.link.loss_fraction = is.loss_fraction;
+  }
+  believed_ = std::move(believed);
+}
+
+LinkTable::Entry* LinkTable::Find(NodeId from, NodeId to) {
+  const NetworkLink* const link = believed_.FindLink(from, to);
+  return link == nullptr ? nullptr : &entries_[static_cast<size_t>(link - believed_.links().data())];
+}
+
+std::vector<NetworkLink> MeasuredLinks(const NetworkView& view) {
+  std::vector<NetworkLink> measured;
+  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(measured),
+               [](const NetworkLink& link) { return link.source != LinkSource::kBelieved; });
+  return measured;
+}
+
+NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured) {
+  LinkTable table(believed);
+  table.Restore(measured);
+  return table.View();
+}
+
+}  // namespace banyan

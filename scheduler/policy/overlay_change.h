@@ -1,0 +1,22 @@
+// Compares the overlay of a running job with the one that `banyan reconfigure` brings, and says whether the job can
+// change to it. Pure function.
+#ifndef BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_
+#define BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "topology/overlay/overlay_config.h"
+
+namespace banyan {
+
+// Returns the differences, one line each, such as "topology.planner: fapt -> star"; none when both say the same. These
+// may differ: topology, awareness, multipath, chunks, and the configured rates, delays and losses of existing links.
+//
+// FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay.
+absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_POLICY_OVERLAY_CHANGE_H_

@@ -1,0 +1,126 @@
+#include "scheduler/policy/overlay_change.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "topology/overlay/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr char kRunning[] = R"(
+job: j
+scheduler: {address: 'tcp://10.0.0.9:1'}
+nodes:
+  - {name: a, address: 'tcp://10.0.0.1:1'}
+  - {name: b, address: 'tcp://10.0.0.2:1'}
+links:
+  - {between: [a, b], mbps: 10, delay_ms: 5}
+topology: {planner: fapt}
+aggregation: {op: mean}
+chunks: {max_elements: 1000}
+transport: {connections: 2}
+policy: {lease_rounds: 1}
+)";
+
+OverlayConfig Parse(const std::string& yaml) {
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(yaml, "o.yaml");
+  EXPECT_TRUE(overlay.ok()) << overlay.status();
+  return *std::move(overlay);
+}
+
+// What becomes of the running overlay when `from` in it becomes `to`.
+absl::StatusOr<std::vector<std::string>> Change(const std::string& from, const std::string& to) {
+  EXPECT_THAT(kRunning, HasSubstr(from));
+  return CompareOverlays(Parse(kRunning), Parse(absl::StrReplaceAll(kRunning, {{from, to}})));
+}
+
+TEST(OverlayChangeTest, SameFileChangesNothing) { EXPECT_THAT(*Change("job: j", "job: 'j'"), IsEmpty()); }
+
+TEST(OverlayChangeTest, TellsWhatChanges) {
+  EXPECT_THAT(*Change("planner: fapt", "planner: star, root: b, shares: balanced"),
+              ElementsAre("topology.planner: fapt -> star", "topology.root: (default) -> b",
+                          "topology.shares: quality -> balanced"));
+  EXPECT_THAT(*Change("planner: fapt", "planner: fapt, update_rate: 0.25, update_seconds: 2"),
+              ElementsAre("topology.update_seconds: 5s -> 2s", "topology.update_rate: 0 -> 0.25"));
+  EXPECT_THAT(*Change("topology:", "awareness: {enabled: false}\nmultipath: {enabled: false}\ntopology:"),
+              ElementsAre("awareness.enabled: true -> false", "multipath.enabled: true -> false"));
+  EXPECT_THAT(*Change("topology:", "awareness: {estimator: one_way_delay}\ntopology:"),
+              ElementsAre("awareness.estimator: delivery -> one_way_delay"));
+  EXPECT_THAT(*Change("max_elements: 1000", "max_elements: 500"), ElementsAre("chunks.max_elements: 1000 -> 500"));
+  EXPECT_THAT(*Change("mbps: 10", "mbps: [20, 10]"), ElementsAre("links[a to b].mbps: 10 -> 20"));
+  EXPECT_THAT(*Change("planner: fapt", "planner: custom, trees: [{root: a, reduce: {b: a}}]"), SizeIs(2));
+}
+
+TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
+  const std::pair<const char*, const char*> changes[] = {
+      {"job: j", "job: k"},
+      {"10.0.0.9", "10.0.0.8"},
+      {"name: b", "name: c"},
+      {"10.0.0.2", "10.0.0.3"},
+      {"op: mean", "op: sum"},
+      {"chunks:", "compression: {codec: fp16}\nchunks:"},
+      {"connections: 2", "connections: 3"},
+      {"lease_rounds: 1", "lease_rounds: 2"},
+      {"chunks:", "membership: {heartbeat_seconds: 2}\nchunks:"},
+  };
+  const char* const fields[] = {"job ",
+                                "scheduler.address",
+                                "nodes[1] (b).name",
+                                "nodes[1] (b).address",
+                                "aggregation",
+                                "compression cannot",
+                                "transport.conne",
+                                "policy.lease_rounds ",
+                                "membership.heartbeat_seconds"};
+  for (size_t i = 0; i < std::size(changes); ++i) {
+    std::string yaml = absl::StrReplaceAll(kRunning, {{changes[i].first, changes[i].second}});
+    if (i == 2) yaml = absl::StrReplaceAll(yaml, {{"[a, b]", "[a, c]"}});
+    const absl::Status refusal = CompareOverlays(Parse(kRunning), Parse(yaml)).status();
+    EXPECT_EQ(refusal.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(refusal.message()), ::testing::StartsWith(fields[i]));
+    EXPECT_THAT(std::string(refusal.message()), HasSubstr("stop the job and start it with the new file"));
+  }
+}
+
+TEST(OverlayChangeTest, RefusesOtherLinksAndOtherNodes) {
+  const std::string three = absl::StrReplaceAll(
+      kRunning, {{"links:\n", "  - {name: c, address: 'tcp://10.0.0.3:1'}\nlinks:\n  - {between: [b, c], mbps: 1}\n"}});
+  EXPECT_THAT(std::string(CompareOverlays(Parse(kRunning), Parse(three)).status().message()),
+              HasSubstr("nodes cannot change while the job runs (from 2 to 3 nodes)"));
+  const std::string more = absl::StrReplaceAll(three, {{"links:\n", "links:\n  - {between: [a, c], mbps: 1}\n"}});
+  EXPECT_THAT(std::string(CompareOverlays(Parse(three), Parse(more)).status().message()),
+              HasSubstr("links[a to c] cannot change while the job runs (it is new)"));
+  EXPECT_THAT(std::string(CompareOverlays(Parse(more), Parse(three)).status().message()),
+              HasSubstr("links[a to c] cannot change while the job runs (it is missing)"));
+}
+
+// No optimizer keeps state at the roots, so that they may move under any.
+TEST(OverlayChangeTest, RootsSharesAndChunksMayChangeUnderAnOptimizer) {
+  const std::string adam = absl::StrReplaceAll(kRunning, {{"op: mean", "op: adam"}});
+  const std::string changed =
+      absl::StrReplaceAll(adam, {{"planner: fapt", "planner: fapt, roots: 1, root: b, shares: balanced"},
+                                 {"max_elements: 1000", "max_elements: 500"}});
+  EXPECT_THAT(*CompareOverlays(Parse(adam), Parse(changed)),
+              ElementsAre("topology.roots: (default) -> 1", "topology.root: (default) -> b",
+                          "topology.shares: quality -> balanced", "chunks.max_elements: 1000 -> 500"));
+}
+
+TEST(OverlayChangeTest, RefusesChunksThatNoRoomHolds) {
+  EXPECT_TRUE(Change("max_elements: 1000", "max_elements: 16000000").ok());
+  const absl::Status refusal =
+      CompareOverlays(Parse(absl::StrReplaceAll(kRunning, {{"connections: 2", "relay_bytes: 1000000"}})),
+                      Parse(absl::StrReplaceAll(kRunning, {{"connections: 2", "relay_bytes: 1000000"},
+                                                           {"max_elements: 1000", "max_elements: 1000000"}})))
+          .status();
+  EXPECT_THAT(std::string(refusal.message()), HasSubstr("make it smaller"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,210 @@
+#include "scheduler/policy/replanner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "core/check.h"
+#include "scheduler/scheduler_limits.h"
+#include "topology/evaluation/capped_rates.h"
+
+namespace banyan {
+namespace {
+
+using Kind = PlanDecision::Kind;
+
+}  // namespace
+
+Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config,
+                     const KeyTable* keys, const PublishedPolicies* policies)
+    : keys_(keys),
+      policies_(policies),
+      links_(std::move(believed)),
+      planner_config_(std::move(planner_config)),
+      update_interval_(overlay.topology.update_interval),
+      formulation_(overlay.topology, overlay.awareness) {}
+
+absl::Status Replanner::OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
+  return links_.Accept(now, from, links);
+}
+
+void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {
+  round_times_.Accept(now, node, last, keys_->ElementsOfAll());
+}
+
+void Replanner::OnModelGrown(Timestamp now) {
+  formulation_.NoteModel(now);
+  trial_.Forget();
+}
+
+void Replanner::OnAdopted(Timestamp now, const NetworkView& view) {
+  published_view_ = view;
+  formulation_.NoteAdopted(now);
+  Use(now, view);
+}
+
+void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, NetworkView believed,
+                               PlannerConfig planner_config) {
+  links_.Believe(std::move(believed));
+  links_.MarkPlanned();
+  planner_config_ = std::move(planner_config);
+  update_interval_ = overlay.topology.update_interval;
+  formulation_ = Formulation(overlay.topology, overlay.awareness);
+  formulation_.NotePlanned(now);
+  trial_.Forget();
+}
+
+void Replanner::Restore(const std::vector<NetworkLink>& measured) {
+  links_.Restore(measured);
+  published_view_ = links_.View();
+  Use(Timestamp(), published_view_);
+}
+
+void Replanner::Use(Timestamp now, const NetworkView& view) {
+  links_.SetCappedRates(MakeCappedRates(InUse(), view));
+  round_times_.NoteAdopted(now, InUse().members, InUse().round_time);
+}
+
+PlanDecision Replanner::Look(Timestamp now) {
+  BANYAN_CHECK(policies_->Current() != nullptr);
+  PlanDecision decision;
+  if (is_planning()) return decision;
+  std::optional<Formulation::Reason> reason = formulation_.LookForReason(now, links_, round_times_);
+  if (!reason.has_value() && TrialLooksBad(now)) reason = {"rounds that are slower than they were", kMostGain};
+  if (!reason.has_value()) return decision;
+  if (policies_->size() >= kMostLivePolicies) {
+    decision.kind = Kind::kPostpone;
+    decision.reason =
+        absl::StrCat(policies_->size(), " policies govern open rounds: no other is made before some close");
+    return decision;
+  }
+  decision.kind = Kind::kPlan;
+  decision.reason = reason->why;
+  decision.request = Start(
+      now, Plan{.members = InUse().members, .view = links_.View(), .reason = std::move(reason->why)}, planner_config_);
+  plan_->least_gain = reason->least_gain;
+  return decision;
+}
+
+PlanRequest Replanner::PlanForStart(Timestamp now, std::vector<NodeId> members) {
+  return Start(now,
+               Plan{.members = std::move(members), .view = links_.View(), .reason = "the start", .is_ordered = true},
+               planner_config_);
+}
+
+PlanRequest Replanner::PlanForReconfiguration(Timestamp now, const NetworkView& believed, PlannerConfig planner_config,
+                                              std::string reason) {
+  LinkTable links = links_;
+  links.Believe(believed);
+  return Start(now,
+               Plan{.members = InUse().members, .view = links.View(), .reason = std::move(reason), .is_ordered = true},
+               std::move(planner_config));
+}
+
+PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
+  config.tensor_elements = keys_->Elements();
+  std::optional<Policy> in_use;
+  // What the operator wants is not weighed against what there is.
+  if (!plan.is_ordered) in_use = InUse();
+  if (in_use.has_value()) config.current_trees = in_use->trees;
+  last_computation_ = last_computation_.Next();
+  plan.id = last_computation_;
+  PlanRequest request{plan.id, std::make_unique<PlanComputation>(plan.view, plan.members, std::move(config),
+                                                                 std::move(in_use), trial_.former())};
+  plan_ = std::move(plan);
+  links_.MarkPlanned();
+  formulation_.NotePlanned(now);
+  return request;
+}
+
+PlanDecision Replanner::OnPlanFinished(Timestamp now, ComputationId id, PlanComputation& computation) {
+  PlanDecision decision;
+  if (!IsPlanning(id)) return decision;
+  Plan plan = *std::exchange(plan_, std::nullopt);
+  absl::StatusOr<Policy> policy = computation.TakePolicy();
+  if (!policy.ok()) {
+    if (!plan.is_ordered) trial_.Forget();
+    decision.kind = Kind::kFail;
+    decision.reason = std::string(policy.status().message());
+    decision.code = policy.status().code();
+    return decision;
+  }
+  if (!plan.is_ordered) return JudgePlan(now, std::move(plan), *std::move(policy), computation);
+  decision.kind = Kind::kAdopt;
+  decision.reason = std::move(plan.reason);
+  decision.policy = *std::move(policy);
+  decision.view = std::move(plan.view);
+  return decision;
+}
+
+PlanDecision Replanner::JudgePlan(Timestamp now, Plan plan, Policy policy, PlanComputation& computation) {
+  PlanDecision decision;
+  if (TrialLooksBad(now)) {
+    PlanDecision ended = EndTrial(now, plan, computation.former_round_time());
+    if (ended.kind == Kind::kGoBack) return ended;
+    decision.note = std::move(ended.reason);
+  }
+  PlanComputation::InUse in_use = computation.TakeInUse();
+  const Timestamp since = EvidenceSince(now);
+  const absl::Duration predicted = in_use.as_published.round_time;
+  in_use.as_published.round_time = round_times_.Credible(predicted, since);
+  Verdict verdict = Judge(in_use.as_published, published_view_, policy, plan.view, plan.least_gain);
+  const absl::string_view held = trial_.WhyHeld(now, round_times_.Governed(), round_times_.GovernedFor(now), plan.view);
+  if (verdict.kind != Verdict::Kind::kKeep && !held.empty()) {
+    verdict = {Verdict::Kind::kKeep, absl::StrCat(verdict.why, ", but ", held)};
+  }
+  predicted_round_ = (verdict.kind == Verdict::Kind::kAdopt ? policy : in_use.as_published).round_time;
+  decision.reason = absl::StrCat(plan.reason, ", and ", verdict.why);
+  if (verdict.kind == Verdict::Kind::kKeep) {
+    round_times_.Learn(predicted, since);
+    decision.kind = Kind::kKeep;
+    return decision;
+  }
+  BeginTrial(now, plan, predicted);
+  decision.kind = Kind::kAdopt;
+  decision.policy = verdict.kind == Verdict::Kind::kRefresh ? std::move(in_use.refreshed) : std::move(policy);
+  decision.view = std::move(plan.view);
+  return decision;
+}
+
+PlanDecision Replanner::EndTrial(Timestamp now, const Plan& plan, absl::Duration predicted) {
+  const absl::Duration takes = PolicyTrial::Median(round_times_.Governed());
+  const uint64_t version = InUse().version.value();
+  PlanDecision decision;
+  decision.policy = *trial_.former();
+  decision.view = plan.view;
+  const std::string slower =
+      absl::StrFormat("rounds of %.3g s under policy %d, where policy %d took %.3g", absl::ToDoubleSeconds(takes),
+                      version, decision.policy.version.value(), absl::ToDoubleSeconds(trial_.took()));
+  if (!trial_.End(now, round_times_.Governed(), predicted, plan.view)) {
+    decision.kind = Kind::kKeep;
+    decision.reason = absl::StrCat("policy ", version, " stays in spite of ", slower,
+                                   ": by the links as they are now that would be slower too");
+    return decision;
+  }
+  predicted_round_ = predicted;
+  decision.kind = Kind::kGoBack;
+  decision.reason = absl::StrCat(slower, ", which comes back");
+  return decision;
+}
+
+void Replanner::BeginTrial(Timestamp now, const Plan& plan, absl::Duration predicted) {
+  const std::optional<absl::Duration> last = round_times_.Last(EvidenceSince(now));
+  const bool is_known = predicted > absl::ZeroDuration() && predicted < absl::InfiniteDuration();
+  if (!last.has_value() || round_times_.Governed().empty() || !is_known) return;
+  trial_.Begin(InUse(), plan.view, predicted, std::max(*last, PolicyTrial::Median(round_times_.Governed())));
+}
+
+bool Replanner::TrialLooksBad(Timestamp now) {
+  return trial_.LooksSlower(round_times_.Governed(), round_times_.GovernedFor(now));
+}
+
+Timestamp Replanner::EvidenceSince(Timestamp now) const {
+  const Timestamp changed = links_.last_change().value_or(Timestamp());
+  if (round_times_.Last(changed).has_value()) return changed;
+  // Links that never settle leave no time for a round: then those count that ran while they did not.
+  return now + -kLongestPostponement * update_interval_;
+}
+
+}  // namespace banyan

@@ -1,0 +1,164 @@
+// Decides when to plan again, and which policy governs the rounds after that. Link reports, ended rounds and finished
+// plans go in. Out comes what to do, with the reason: plan, adopt the new policy, go back to the former one, or keep
+// what there is. It sends nothing. Time is handed in. Thread-compatible; owned by the core.
+//
+// How a policy changes: Look finds a reason and starts a plan; the compute pool makes it; OnPlanFinished judges it on
+// the links that it was made from. The new policy is on trial until its rounds have shown that they are not slower.
+//
+// Invariants:
+// - At most one plan is being made. Starting another one makes the one before void.
+// - A policy that nobody asked for replaces another only when it promises enough (Judge) and no trial forbids it.
+// - What is judged is what the nodes run: the policy in use is valued with the rates that it was published with.
+// - What `policies` holds changes only between calls: after kAdopt or kGoBack the owner publishes, then calls
+// OnAdopted.
+#ifndef BANYAN_SCHEDULER_POLICY_REPLANNER_H_
+#define BANYAN_SCHEDULER_POLICY_REPLANNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/policy/formulation.h"
+#include "scheduler/policy/link_table.h"
+#include "scheduler/policy/plan_computation.h"
+#include "scheduler/policy/policy_trial.h"
+#include "scheduler/policy/published_policies.h"
+#include "scheduler/policy/round_times.h"
+#include "scheduler/rounds/key_table.h"
+#include "topology/network_view.h"
+#include "topology/overlay/overlay_config.h"
+#include "topology/planner.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// Work for the compute pool, whose result is handed to OnPlanFinished.
+struct PlanRequest {
+  ComputationId id;
+  std::unique_ptr<PlanComputation> computation;
+};
+
+struct PlanDecision {
+  enum class Kind : uint8_t {
+    kNone,      // there is nothing to do
+    kPostpone,  // there is a reason to plan, but a plan must wait
+    kPlan,      // make the plan of `request`
+    kKeep,      // the policy in use stays
+    kAdopt,     // `policy`, made from `view`, takes its place
+    kGoBack,    // `policy`, the one before, comes back, valued on `view`
+    kFail,      // there is no plan: `reason` is the planner's
+  };
+  Kind kind = Kind::kNone;
+  std::string reason;
+  // Why the policy in use is not taken back although its rounds are slower; empty when they are not.
+  std::string note;
+  absl::StatusCode code = absl::StatusCode::kOk;  // of kFail
+  PlanRequest request;
+  Policy policy;
+  NetworkView view;
+};
+
+class Replanner {
+ public:
+  // Plans over the nodes and links of `believed`, which is what `overlay` says. The pointers must outlive this.
+  Replanner(const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config, const KeyTable* keys,
+            const PublishedPolicies* policies);
+
+  // Inputs: what happened.
+
+  // Takes the measurements of links that leave `from`. INVALID_ARGUMENT names what is wrong with one of them.
+  absl::Status OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
+  // Takes what the workers of `node` waited for last.
+  void OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last);
+  // The model has more tensors now: rounds of the past tell nothing any more.
+  void OnModelGrown(Timestamp now);
+  // Judges the plan. kNone for one that is void.
+  PlanDecision OnPlanFinished(Timestamp now, ComputationId id, PlanComputation& computation);
+  // The newest policy, made from `view`, is in force.
+  void OnAdopted(Timestamp now, const NetworkView& view);
+  // Only the newest policy is in force.
+  void OnGoverningAlone(Timestamp now) { round_times_.NoteGoverning(now); }
+  // The job goes on under another overlay, for which PlanForReconfiguration has planned; OnAdopted follows.
+  void OnReconfigured(Timestamp now, const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config);
+
+  // Plans.
+
+  // Looks for a reason to plan again: kPlan, kPostpone or kNone. REQUIRES: a policy is in use.
+  PlanDecision Look(Timestamp now);
+  // When Look wants to be called even if nothing happens; kNever while a plan is being made.
+  Timestamp NextLook() const { return is_planning() ? kNever : formulation_.NextLook(); }
+  // Plans for these nodes, whatever there was. The result of a plan that was asked for is adopted if there is one.
+  PlanRequest PlanForStart(Timestamp now, std::vector<NodeId> members);
+  // Plans for the members with another configuration, which counts for this plan alone until OnReconfigured.
+  PlanRequest PlanForReconfiguration(Timestamp now, const NetworkView& believed, PlannerConfig planner_config,
+                                     std::string reason);
+  // Makes the plan that is being made void.
+  void DropPlan() { plan_.reset(); }
+
+  // After a restart.
+
+  // Takes the links that the records say were measured. REQUIRES: `policies` holds what is in force.
+  void Restore(const std::vector<NetworkLink>& measured);
+  // The restored job goes on now.
+  void OnRestarted(Timestamp now) { formulation_.NotePlanned(now); }
+
+  bool is_planning() const { return plan_.has_value(); }
+  bool IsPlanning(ComputationId id) const { return is_planning() && plan_->id == id; }
+  // The nodes that the plan is for. REQUIRES: one is being made.
+  const std::vector<NodeId>& planned_members() const { return plan_->members; }
+  const LinkTable& links() const { return links_; }
+  // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
+  absl::Duration predicted_round() const { return predicted_round_; }
+  uint64_t policies_taken_back() const { return trial_.taken_back(); }
+
+ private:
+  struct Plan {
+    ComputationId id = ComputationId();
+    std::vector<NodeId> members;
+    NetworkView view;  // that it is made from
+    std::string reason;
+    double least_gain = kLeastGain;  // that it must promise
+    bool is_ordered = false;         // adopted without being judged
+  };
+
+  // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
+  PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);
+  // Judges a plan that nobody ordered.
+  PlanDecision JudgePlan(Timestamp now, Plan plan, Policy policy, PlanComputation& computation);
+  // Decides whether the former policy, whose rounds are predicted to take `predicted` on the plan's links, comes back:
+  // kGoBack, or kKeep with the reason. REQUIRES: the trial looks bad.
+  PlanDecision EndTrial(Timestamp now, const Plan& plan, absl::Duration predicted);
+  // Puts the policy that takes the place of the one in use on trial. A round of the one in use is predicted to take
+  // `predicted` on the plan's links.
+  void BeginTrial(Timestamp now, const Plan& plan, absl::Duration predicted);
+  bool TrialLooksBad(Timestamp now);
+  // From when on ended rounds tell what the links of a plan can do.
+  Timestamp EvidenceSince(Timestamp now) const;
+  // Counts changes of links and rounds against the newest policy from `now` on.
+  void Use(Timestamp now, const NetworkView& view);
+  const Policy& InUse() const { return *policies_->Current(); }
+
+  const KeyTable* keys_;
+  const PublishedPolicies* policies_;
+  LinkTable links_;
+  PlannerConfig planner_config_;
+  absl::Duration update_interval_;
+  Formulation formulation_;
+  RoundTimes round_times_;
+  PolicyTrial trial_;
+  ComputationId last_computation_;
+  std::optional<Plan> plan_;
+  NetworkView published_view_;  // with which the policy in use was published
+  absl::Duration predicted_round_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_POLICY_REPLANNER_H_

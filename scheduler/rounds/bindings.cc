@@ -1,0 +1,80 @@
+#include "scheduler/rounds/bindings.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "core/check.h"
+
+namespace banyan {
+
+std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return std::nullopt;
+  const Leases& leases = found->second.leases;
+  const auto lease = Covering(leases, round);
+  if (lease == leases.end()) return std::nullopt;
+  return Binding{key, lease->first, lease->second.last, lease->second.policy, lease->second.attempt};
+}
+
+std::optional<Bindings::KindClash> Bindings::NoteKind(KeyId key, Round round, RoundKind kind, NodeId node) {
+  const FirstAsker& first = keys_[key].kinds.emplace(round, FirstAsker{kind, node}).first->second;
+  if (first.kind == kind) return std::nullopt;
+  return KindClash{first.node, first.kind};
+}
+
+Bindings::Binding Bindings::Bind(KeyId key, Round round, RoundKind kind, PolicyVersion policy) {
+  Leases& leases = keys_[key].leases;
+  BANYAN_CHECK(Covering(leases, round) == leases.end());
+  const bool single = kind == RoundKind::kBroadcast || round == Round(0);
+  uint64_t last = round.value() + (single ? 0 : lease_rounds_ - 1);
+  const auto next = leases.upper_bound(round);
+  if (next != leases.end()) last = std::min(last, next->first.value() - 1);
+  const Lease lease = {Round(last), policy, Attempt(0), last - round.value() + 1};
+  leases.emplace(round, lease);
+  ++leases_of_[policy];
+  ++size_;
+  return Binding{key, round, lease.last, lease.policy, lease.attempt};
+}
+
+bool Bindings::Restore(const Binding& binding) {
+  if (binding.last_round < binding.first_round) return false;
+  Leases& leases = keys_[binding.key].leases;
+  const auto next = leases.upper_bound(binding.last_round);
+  const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
+  if (overlaps) return false;
+  const uint64_t rounds = binding.last_round.value() - binding.first_round.value() + 1;
+  leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt, rounds});
+  ++leases_of_[binding.policy];
+  ++size_;
+  return true;
+}
+
+void Bindings::Forget(KeyId key, Round round) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return;
+  KeyBindings& of_key = found->second;
+  of_key.kinds.erase(round);
+  const auto covering = Covering(of_key.leases, round);
+  if (covering == of_key.leases.end()) return;
+  const auto lease = of_key.leases.find(covering->first);
+  if (--lease->second.open_rounds > 0) return;
+  const auto leases = leases_of_.find(lease->second.policy);
+  if (--leases->second == 0) leases_of_.erase(leases);
+  of_key.leases.erase(lease);
+  --size_;
+  if (of_key.leases.empty() && of_key.kinds.empty()) keys_.erase(found);
+}
+
+std::optional<PolicyVersion> Bindings::OldestPolicy() const {
+  if (leases_of_.empty()) return std::nullopt;
+  return leases_of_.begin()->first;
+}
+
+Bindings::Leases::const_iterator Bindings::Covering(const Leases& leases, Round round) {
+  const auto after = leases.upper_bound(round);
+  if (after == leases.begin()) return leases.end();
+  const auto lease = std::prev(after);
+  return lease->second.last >= round ? lease : leases.end();
+}
+
+}  // namespace banyan

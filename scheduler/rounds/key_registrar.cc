@@ -1,0 +1,72 @@
+#include "scheduler/rounds/key_registrar.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+
+void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
+  for (const RegisterKeys::Key& key : keys) {
+    if (waiting_.Add(node, key)) continue;
+    Refuse(node, key, absl::StrCat(kMaxWaitingKeys, " keys wait for the start already"));
+  }
+}
+
+bool KeyRegistrar::Register(NodeId node, const Keys& keys, NodeId source) {
+  const KeyId first_new = Last().Next();
+  KeysRecord added = {first_new, {}};
+  KeyId first_known = first_new;
+  KeyId last_known;
+  for (const RegisterKeys::Key& key : keys) {
+    const KeyTableVersion before = table_.version();
+    const absl::StatusOr<KeyId> id = table_.Register(key.name, key.elements);
+    if (!id.ok()) {
+      Refuse(node, key, std::string(id.status().message()));
+    } else if (table_.version() > before) {
+      added.keys.push_back(key);
+    } else if (*id < first_new) {
+      first_known = std::min(first_known, *id);
+      last_known = std::max(last_known, *id);
+    }
+  }
+  if (last_known >= first_known) members_->SendTo(node, MakeAssignment(first_known, last_known, source));
+  if (added.keys.empty()) return false;
+  context_->Persist(added);
+  members_->Broadcast(MakeAssignment(first_new, Last(), source));
+  return true;
+}
+
+bool KeyRegistrar::RegisterWaiting(NodeId source) {
+  bool has_grown = false;
+  for (const WaitingKeys::Entry& entry : waiting_.TakeAll()) {
+    has_grown = Register(entry.node, {entry.key}, source) || has_grown;
+  }
+  return has_grown;
+}
+
+void KeyRegistrar::SendAll(NodeId node, NodeId source) {
+  if (table_.Contains(KeyId(1))) members_->SendTo(node, MakeAssignment(KeyId(1), Last(), source));
+}
+
+absl::Status KeyRegistrar::Restore(const Keys& keys) {
+  for (const RegisterKeys::Key& key : keys) {
+    const KeyTableVersion before = table_.version();
+    if (!table_.Register(key.name, key.elements).ok() || table_.version() == before) {
+      return absl::DataLossError(absl::StrCat("the records have an impossible key '", key.name, "'"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void KeyRegistrar::Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason) {
+  members_->Reject(node, reason);
+  members_->SendTo(node, KeyRefused{job_->term(), key.name, reason});
+}
+
+KeysAssigned KeyRegistrar::MakeAssignment(KeyId first, KeyId last, NodeId source) const {
+  return KeysAssigned{job_->term(), table_.version(), table_.Rows(first, last, source)};
+}
+
+}  // namespace banyan

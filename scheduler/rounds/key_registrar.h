@@ -1,0 +1,67 @@
+// Registers the keys that nodes ask for: gives them ids, makes them durable, and tells every node. What is asked for
+// before the start waits for it. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - A key is durable before any node hears of its id.
+// - At most kMaxWaitingKeys keys wait for the start.
+#ifndef BANYAN_SCHEDULER_ROUNDS_KEY_REGISTRAR_H_
+#define BANYAN_SCHEDULER_ROUNDS_KEY_REGISTRAR_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/waiting_keys.h"
+#include "scheduler/scheduler_context.h"
+
+namespace banyan {
+
+class KeyRegistrar {
+ public:
+  using Keys = std::vector<RegisterKeys::Key>;
+
+  // Refuses keys that need more than kMaxChunksPerKey chunks of `chunk_max_elements`. The pointers must outlive this.
+  KeyRegistrar(int64_t chunk_max_elements, const JobState* job, JobMembers* members, SchedulerContext* context)
+      : job_(job), members_(members), context_(context), table_(chunk_max_elements) {}
+
+  // Keeps the keys for the start.
+  void Wait(NodeId node, const Keys& keys);
+  // Forgets the keys that the node waits for.
+  void Forget(NodeId node) { waiting_.Drop(node); }
+  // Registers the keys and tells their ids, and `source`, whose values round 0 takes. A refused key is told to `node`
+  // alone. True when the model has grown.
+  bool Register(NodeId node, const Keys& keys, NodeId source);
+  // Registers what waits for the start. True when the model has grown.
+  bool RegisterWaiting(NodeId source);
+  // Tells a node that has joined all keys.
+  void SendAll(NodeId node, NodeId source);
+
+  // Takes the keys of records. DATA_LOSS names one that cannot be.
+  absl::Status Restore(const Keys& keys);
+  // Judges later keys by chunks of this size. REQUIRES: the table's CheckChunks is OK.
+  void UseChunks(int64_t chunk_max_elements) { table_.UseChunks(chunk_max_elements); }
+
+  const KeyTable& table() const { return table_; }
+  size_t waiting() const { return waiting_.size(); }
+
+ private:
+  void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
+  KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
+  KeysAssigned MakeAssignment(KeyId first, KeyId last, NodeId source) const;
+
+  const JobState* job_;
+  JobMembers* members_;
+  SchedulerContext* context_;
+  KeyTable table_;
+  WaitingKeys waiting_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_KEY_REGISTRAR_H_

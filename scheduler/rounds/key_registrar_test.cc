@@ -1,0 +1,93 @@
+#include "scheduler/rounds/key_registrar.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/testing/mesh_job.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const NodeId kA(1);
+const NodeId kB(2);
+constexpr int64_t kChunkElements = 100;
+
+class KeyRegistrarTest : public testing::Test {
+ protected:
+  KeyRegistrarTest() : keys_(kChunkElements, &mesh_.job, &mesh_.members, &mesh_.context) { mesh_.Start(); }
+
+  MeshJob mesh_{2};
+  KeyRegistrar keys_;
+};
+
+TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {
+  mesh_.persists = false;
+  EXPECT_TRUE(keys_.Register(kA, {{"w", 10}, {"b", 2}}, kB));
+  for (const int node : {1, 2}) EXPECT_THAT(mesh_.Sent<KeysAssigned>(node), IsEmpty());
+  EXPECT_EQ(std::get<KeysRecord>(mesh_.Records().back()), (KeysRecord{KeyId(1), {{"w", 10}, {"b", 2}}}));
+  mesh_.persists = true;
+  for (const int node : {1, 2}) {
+    ASSERT_THAT(mesh_.Sent<KeysAssigned>(node), SizeIs(1));
+    EXPECT_THAT(mesh_.Sent<KeysAssigned>(node)[0].keys, SizeIs(2));
+  }
+  EXPECT_EQ(keys_.table().version(), KeyTableVersion(2));
+}
+
+TEST_F(KeyRegistrarTest, AKnownKeyIsToldToTheAskerAlone) {
+  keys_.Register(kA, {{"w", 10}}, kB);
+  mesh_.Forget();
+  const size_t records = mesh_.Records().size();
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 10}}, kB));
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), SizeIs(1));
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
+  EXPECT_THAT(mesh_.Records(), SizeIs(records));
+}
+
+TEST_F(KeyRegistrarTest, ARefusedKeyIsToldToTheAskerAlone) {
+  keys_.Register(kA, {{"w", 10}}, kB);
+  mesh_.Forget();
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}, kB));
+  ASSERT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));
+  EXPECT_EQ(mesh_.Sent<KeyRefused>(2)[0].name, "w");
+  EXPECT_THAT(mesh_.Sent<KeyRefused>(1), IsEmpty());
+  EXPECT_TRUE(mesh_.HasLog("from n2: "));
+}
+
+TEST_F(KeyRegistrarTest, KeysWaitForTheStartInTheirOrder) {
+  keys_.Wait(kA, {{"w", 10}});
+  keys_.Wait(kB, {{"b", 2}, {"w", 10}});
+  EXPECT_EQ(keys_.waiting(), 3u);
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
+  keys_.Forget(kA);
+  EXPECT_TRUE(keys_.RegisterWaiting(kB));
+  EXPECT_EQ(keys_.table().NameOf(KeyId(1)), "b");
+  EXPECT_EQ(keys_.table().NameOf(KeyId(2)), "w");
+  EXPECT_EQ(keys_.waiting(), 0u);
+  EXPECT_FALSE(keys_.RegisterWaiting(kB));
+}
+
+TEST_F(KeyRegistrarTest, ANodeThatJoinsHearsOfAllKeys) {
+  keys_.SendAll(kA, kB);
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty()) << "there are none";
+  keys_.Register(kB, {{"w", 10}, {"b", 2}}, kB);
+  mesh_.Forget();
+  keys_.SendAll(kA, kB);
+  ASSERT_THAT(mesh_.Sent<KeysAssigned>(1), SizeIs(1));
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(1)[0].keys, SizeIs(2));
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), IsEmpty());
+}
+
+TEST_F(KeyRegistrarTest, RecordsGiveTheSameKeysAndNoMessage) {
+  EXPECT_TRUE(keys_.Restore({{"w", 10}, {"b", 2}}).ok());
+  EXPECT_EQ(keys_.table().ElementsOf(KeyId(2)), 2);
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
+  const absl::Status twice = keys_.Restore({{"b", 2}});
+  EXPECT_EQ(twice.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(twice.message()), HasSubstr("an impossible key 'b'"));
+}
+
+}  // namespace
+}  // namespace banyan

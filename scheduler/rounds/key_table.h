@@ -1,0 +1,58 @@
+// The key table: names and sizes of the tensors, in the order in which they were first initialised. Ids count from 1,
+// without gaps, and the version is the number of keys. Thread-compatible; owned by KeyRegistrar.
+#ifndef BANYAN_SCHEDULER_ROUNDS_KEY_TABLE_H_
+#define BANYAN_SCHEDULER_ROUNDS_KEY_TABLE_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "core/ids.h"
+#include "proto/policy_slice.h"
+
+namespace banyan {
+
+class KeyTable {
+ public:
+  // Refuses keys that would need more than kMaxChunksPerKey chunks of this size.
+  explicit KeyTable(int64_t chunk_max_elements) : chunk_max_elements_(chunk_max_elements) {}
+
+  // The key's id, new or known with the same size; version() tells which. INVALID_ARGUMENT for a name or a size out of
+  // bounds and for a known name with another size, RESOURCE_EXHAUSTED at kMaxKeys; the message is for the user.
+  absl::StatusOr<KeyId> Register(const std::string& name, int64_t elements);
+
+  // INVALID_ARGUMENT names a key that would need too many chunks of this size.
+  absl::Status CheckChunks(int64_t chunk_max_elements) const;
+  // Judges later keys by chunks of this size. REQUIRES: CheckChunks is OK.
+  void UseChunks(int64_t chunk_max_elements) { chunk_max_elements_ = chunk_max_elements; }
+
+  KeyTableVersion version() const { return KeyTableVersion(keys_.size()); }
+  bool Contains(KeyId key) const { return key.value() >= 1 && key.value() <= keys_.size(); }
+  // These require that the keys exist; `source` is what the rows give as the node whose values round 0 takes.
+  const std::string& NameOf(KeyId key) const;
+  int64_t ElementsOf(KeyId key) const;
+  // Returns the elements of each key, in order of KeyId.
+  std::vector<int64_t> Elements() const;
+  int64_t ElementsOfAll() const;
+  std::vector<KeySlice> Rows(KeyId first, KeyId last, NodeId source) const;
+
+ private:
+  struct Key {
+    std::string name;
+    int64_t elements = 0;
+  };
+
+  static absl::Status CheckChunks(const std::string& name, int64_t elements, int64_t chunk_max_elements);
+  absl::Status Check(const std::string& name, int64_t elements) const;
+
+  int64_t chunk_max_elements_;
+  std::vector<Key> keys_;  // by KeyId - 1
+  std::map<std::string, KeyId> ids_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_KEY_TABLE_H_

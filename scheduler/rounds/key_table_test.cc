@@ -1,0 +1,65 @@
+#include "scheduler/rounds/key_table.h"
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr int64_t kChunk = 65536;
+
+TEST(KeyTableTest, CountsFromOneInOrderOfArrival) {
+  KeyTable table(kChunk);
+  EXPECT_EQ(*table.Register("b", 20), KeyId(1));
+  EXPECT_EQ(*table.Register("a", 10), KeyId(2));
+  EXPECT_EQ(*table.Register("b", 20), KeyId(1));
+  EXPECT_EQ(table.version(), KeyTableVersion(2));
+  EXPECT_TRUE(table.Contains(KeyId(2)));
+  EXPECT_FALSE(table.Contains(KeyId(3)));
+  EXPECT_FALSE(table.Contains(KeyId(0)));
+  EXPECT_THAT(table.Rows(KeyId(1), KeyId(2), NodeId(4)),
+              ElementsAre(KeySlice{KeyId(1), "b", 20, NodeId(4)}, KeySlice{KeyId(2), "a", 10, NodeId(4)}));
+}
+
+TEST(KeyTableTest, RefusesAnotherShape) {
+  KeyTable table(kChunk);
+  ASSERT_TRUE(table.Register("w", 10).ok());
+  const absl::Status status = table.Register("w", 12).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("key 'w' has 10 elements, and 12 came"));
+  EXPECT_EQ(table.version(), KeyTableVersion(1));
+}
+
+TEST(KeyTableTest, RefusesNamesAndSizesOutOfBounds) {
+  KeyTable table(kChunk);
+  EXPECT_FALSE(table.Register("", 1).ok());
+  EXPECT_FALSE(table.Register("a\nb", 1).ok());
+  EXPECT_FALSE(table.Register("\xff", 1).ok());
+  EXPECT_TRUE(table.Register(std::string(kMaxKeyNameBytes, 'x'), 1).ok());
+  EXPECT_FALSE(table.Register(std::string(kMaxKeyNameBytes + 1, 'x'), 1).ok());
+  EXPECT_FALSE(table.Register("w", 0).ok());
+  EXPECT_FALSE(table.Register("w", -1).ok());
+  EXPECT_FALSE(table.Register("w", kMaxKeyElements + 1).ok());
+}
+
+TEST(KeyTableTest, RefusesMoreChunksThanAKeyMayHave) {
+  KeyTable table(1);
+  EXPECT_TRUE(table.Register("large", 1 << 20).ok());
+  const absl::Status status = table.Register("larger", (1 << 20) + 1).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("raise chunks.max_elements"));
+}
+
+TEST(KeyTableTest, IsBounded) {
+  KeyTable table(kChunk);
+  for (size_t i = 0; i < kMaxKeys; ++i) ASSERT_TRUE(table.Register(absl::StrCat(i), 1).ok());
+  EXPECT_EQ(table.Register("one more", 1).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(table.Register("0", 1).ok());
+}
+
+}  // namespace
+}  // namespace banyan

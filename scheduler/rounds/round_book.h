@@ -1,0 +1,107 @@
+// The rounds of the job: binds each round of a key to a policy, answers the nodes that ask which one, and closes rounds
+// that all members have finished. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - A round is bound once, to one policy, for all members.
+// - A round is closed when every member has reported the same hash of its result.
+// - A key has at most window_rounds_ open rounds. Requests beyond wait, kMaxParkedRequests at most.
+// - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
+#ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
+#define BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/rounds/bindings.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_closer.h"
+
+namespace banyan {
+
+// The outcome of a request or a report. A failure ends the job; the rest counts only without one.
+struct RoundOutcome {
+  struct Answer {
+    NodeId node;
+    std::vector<PolicyAnswer::Binding> bindings;
+  };
+  std::vector<PolicyAnswer::Binding> new_bindings;     // to make durable before the answers leave
+  std::vector<Answer> answers;                         // at most one per node
+  std::vector<ClosedEverywhere::Entry> closed;         // now; for every member
+  std::vector<ClosedEverywhere::Entry> closed_before;  // long ago; for the asker alone, which seems not to know
+  std::vector<std::string> rejections;                 // one for each entry that was wrong
+  absl::Status failure;
+};
+
+class RoundBook {
+ public:
+  // Begins without rounds. `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES:
+  // lease_rounds >= 1, rounds_in_flight >= 1.
+  RoundBook(const KeyTable* keys, std::vector<std::string> node_names, uint32_t lease_rounds,
+            uint32_t rounds_in_flight);
+
+  // Binds rounds to `policy`, of `member_count` members, from now on. The first round of a key that is bound to it is
+  // the first that it governs.
+  void UsePolicy(PolicyVersion policy, size_t member_count);
+  // Notes that a member has left: no other round is bound any more. Requests for one get no answer. That is no error,
+  // since nodes ask ahead of time.
+  void SetDeparted() { has_departed_ = true; }
+
+  // Answers a node's request, and binds the rounds that are not bound yet. Fails the job with INVALID_ARGUMENT when two
+  // nodes want different kinds of the same round.
+  RoundOutcome Request(NodeId node, const PolicyRequest& request);
+  // Takes a node's report that it holds the results of rounds. Unequal hashes fail the job with DATA_LOSS.
+  RoundOutcome Report(NodeId node, const RoundsClosed& report);
+
+  // Take state records read back. False when they contradict each other.
+  bool RestoreBinding(const PolicyAnswer::Binding& binding) { return bindings_.Restore(binding); }
+  bool RestoreClosed(const ClosedEverywhere::Entry& entry);
+
+  // Returns the oldest policy that governs an open round; the one in use if there is none.
+  PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }
+  bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
+  Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }
+  std::string Describe(KeyId key, Round round) const;
+
+  size_t bindings() const { return bindings_.size(); }
+  size_t parked() const { return parked_.size(); }
+  size_t open_tallies() const { return closer_.open_tallies(); }
+
+ private:
+  // By key, round and node, so that answers come in that order.
+  struct ParkedId {
+    KeyId key;
+    Round round;
+    NodeId node;
+    friend auto operator<=>(const ParkedId&, const ParkedId&) = default;
+  };
+
+  void RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
+  void Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
+  void AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
+  void ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
+  void Unpark(KeyId key, RoundOutcome& outcome);
+  const std::string& NameOf(NodeId node) const;
+  bool InWindow(KeyId key, Round round) const;
+
+  const KeyTable* keys_;
+  std::vector<std::string> node_names_;
+  PolicyVersion policy_;
+  size_t member_count_ = 0;
+  bool has_departed_ = false;
+  uint64_t window_rounds_;
+  Bindings bindings_;
+  RoundCloser closer_;
+  std::map<ParkedId, RoundKind> parked_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_

@@ -1,0 +1,139 @@
+#include "scheduler/rounds/round_book.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr KeyId kKey(1);
+
+class RoundBookTest : public ::testing::Test {
+ protected:
+  RoundBookTest() : keys_(65536), book_(&keys_, {"n1", "n2"}, 1, 1) {
+    EXPECT_TRUE(keys_.Register("w", 10).ok());
+    book_.UsePolicy(PolicyVersion(4), 2);
+  }
+
+  RoundOutcome Ask(int node, uint64_t round, RoundKind kind = RoundKind::kAggregate) {
+    return book_.Request(NodeId(static_cast<uint32_t>(node)), PolicyRequest{{{kKey, Round(round), kind}}});
+  }
+  RoundOutcome Close(int node, uint64_t round, uint64_t hash = 1) {
+    return book_.Report(NodeId(static_cast<uint32_t>(node)), RoundsClosed{{{kKey, Round(round), hash}}});
+  }
+
+  KeyTable keys_;
+  RoundBook book_;
+};
+
+TEST_F(RoundBookTest, BindsOnceAndAnswersAlike) {
+  const RoundOutcome first = Ask(2, 1);
+  const RoundOutcome second = Ask(1, 1);
+  EXPECT_THAT(first.new_bindings, SizeIs(1));
+  EXPECT_THAT(second.new_bindings, IsEmpty());
+  ASSERT_THAT(first.answers, SizeIs(1));
+  ASSERT_THAT(second.answers, SizeIs(1));
+  EXPECT_EQ(first.answers[0].bindings, second.answers[0].bindings);
+  EXPECT_EQ(second.answers[0].node, NodeId(1));
+}
+
+TEST_F(RoundBookTest, NewPolicyGovernsRoundsThatAreNotBoundYet) {
+  Ask(1, 1);
+  book_.UsePolicy(PolicyVersion(5), 2);
+  EXPECT_EQ(Ask(2, 1).answers[0].bindings[0].policy, PolicyVersion(4));
+  EXPECT_EQ(Ask(2, 2).answers[0].bindings[0].policy, PolicyVersion(5));
+}
+
+TEST_F(RoundBookTest, ClosedRoundIsForgottenAndNotAnswered) {
+  Ask(1, 0, RoundKind::kBroadcast);
+  EXPECT_THAT(Close(1, 0).closed, IsEmpty());
+  EXPECT_THAT(Close(2, 0).closed, ElementsAre(ClosedEverywhere::Entry{kKey, Round(0)}));
+  EXPECT_FALSE(book_.IsBound(kKey, Round(0)));
+  const RoundOutcome late = Ask(1, 0, RoundKind::kBroadcast);
+  EXPECT_THAT(late.answers, IsEmpty());
+  EXPECT_THAT(late.rejections, IsEmpty());
+  EXPECT_THAT(Close(2, 0).closed_before, SizeIs(1));
+}
+
+TEST_F(RoundBookTest, RejectsWhatCannotBe) {
+  EXPECT_THAT(Ask(1, 0).rejections, SizeIs(1));
+  EXPECT_THAT(Close(1, 1).rejections, SizeIs(1));
+  EXPECT_THAT(book_.Request(NodeId(1), PolicyRequest{{{KeyId(2), Round(1), {}}}}).rejections, SizeIs(1));
+  EXPECT_THAT(Ask(1, ~uint64_t{0}).rejections, SizeIs(1));
+  EXPECT_EQ(book_.bindings(), 0u);
+  EXPECT_EQ(book_.parked(), 0u);
+}
+
+TEST_F(RoundBookTest, ParksBeyondTheWindowAndAnswersWhenItMoves) {
+  Ask(1, 0, RoundKind::kBroadcast);
+  const RoundOutcome parked = Ask(2, kMinOpenWindowRounds);
+  EXPECT_THAT(parked.answers, IsEmpty());
+  EXPECT_THAT(parked.rejections, IsEmpty());
+  Ask(2, kMinOpenWindowRounds);
+  Ask(1, kMinOpenWindowRounds);
+  EXPECT_EQ(book_.parked(), 2u);
+  EXPECT_THAT(Ask(2, 2 * kMinOpenWindowRounds).rejections, SizeIs(1));
+  Close(1, 0);
+  const RoundOutcome moved = Close(2, 0);
+  EXPECT_THAT(moved.new_bindings, SizeIs(1));
+  ASSERT_THAT(moved.answers, SizeIs(2));
+  EXPECT_EQ(moved.answers[0].node, NodeId(1));
+  EXPECT_EQ(moved.answers[1].node, NodeId(2));
+  EXPECT_EQ(book_.parked(), 0u);
+}
+
+TEST_F(RoundBookTest, ParkedRequestsAreBounded) {
+  uint32_t node = 0;
+  while (book_.parked() < kMaxParkedRequests) {
+    ++node;
+    PolicyRequest request;
+    for (uint64_t i = 0; i < kMinOpenWindowRounds; ++i) {
+      request.entries.push_back({kKey, Round(kMinOpenWindowRounds + i), RoundKind::kAggregate});
+    }
+    ASSERT_THAT(book_.Request(NodeId(node), request).rejections, IsEmpty());
+  }
+  const PolicyRequest one_more = {{{kKey, Round(kMinOpenWindowRounds), RoundKind::kAggregate}}};
+  EXPECT_THAT(book_.Request(NodeId(node + 1), one_more).rejections, SizeIs(1));
+  EXPECT_EQ(book_.parked(), kMaxParkedRequests);
+}
+
+TEST_F(RoundBookTest, FailuresNameKeyRoundAndNodes) {
+  Ask(1, 1);
+  EXPECT_THAT(std::string(Ask(2, 1, RoundKind::kBroadcast).failure.message()),
+              HasSubstr("round 1 of key 'w': n1 asks for aggregation and n2 for broadcast"));
+  Close(1, 1, 10);
+  const absl::Status differs = Close(2, 1, 11).failure;
+  EXPECT_EQ(differs.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(differs.message()), HasSubstr("round 1 of key 'w': the result of n1"));
+}
+
+TEST_F(RoundBookTest, BindsNothingNewAfterADeparture) {
+  Ask(1, 1);
+  book_.SetDeparted();
+  EXPECT_THAT(Ask(1, 1).answers, SizeIs(1));
+  const RoundOutcome ahead = Ask(1, 2);
+  EXPECT_THAT(ahead.answers, IsEmpty());
+  EXPECT_THAT(ahead.rejections, IsEmpty());
+  EXPECT_TRUE(ahead.failure.ok());
+  EXPECT_TRUE(book_.IsBound(kKey, Round(1)));
+  EXPECT_FALSE(book_.IsBound(kKey, Round(2)));
+}
+
+TEST_F(RoundBookTest, RestoresBindingsAndClosedRounds) {
+  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(0), Round(0), PolicyVersion(4), Attempt(0)}));
+  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(1), Round(3), PolicyVersion(4), Attempt(0)}));
+  EXPECT_TRUE(book_.RestoreClosed({kKey, Round(0)}));
+  EXPECT_FALSE(book_.RestoreClosed({kKey, Round(0)}));
+  EXPECT_FALSE(book_.RestoreClosed({kKey, Round(4)}));
+  EXPECT_EQ(book_.FirstOpen(kKey), Round(1));
+  EXPECT_EQ(Ask(1, 2).answers[0].bindings[0].last_round, Round(3));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,54 @@
+#include "scheduler/rounds/round_closer.h"
+
+#include "core/check.h"
+
+namespace banyan {
+
+bool RoundCloser::IsClosed(KeyId key, Round round) const {
+  const auto found = closed_.find(key);
+  if (found == closed_.end()) return false;
+  return round < found->second.first_open || found->second.beyond.count(round) > 0;
+}
+
+Round RoundCloser::FirstOpen(KeyId key) const {
+  const auto found = closed_.find(key);
+  return found == closed_.end() ? Round(0) : found->second.first_open;
+}
+
+RoundCloser::Outcome RoundCloser::Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count) {
+  BANYAN_CHECK(!IsClosed(key, round));
+  const auto [position, is_first] = tallies_.try_emplace({key, round});
+  Tally& tally = position->second;
+  if (is_first) tally.first = FirstReport{node, hash};
+  if (tally.first.hash != hash) return Outcome::kDiffers;
+  if (tally.reported.size() <= node.value()) tally.reported.resize(node.value() + 1, false);
+  if (!tally.reported[node.value()]) ++tally.reports;
+  tally.reported[node.value()] = true;
+  if (tally.reports < member_count) return Outcome::kOpen;
+  tallies_.erase(position);
+  MarkClosed(key, round);
+  return Outcome::kClosed;
+}
+
+RoundCloser::FirstReport RoundCloser::FirstReportOf(KeyId key, Round round) const {
+  const auto found = tallies_.find({key, round});
+  BANYAN_CHECK(found != tallies_.end());
+  return found->second.first;
+}
+
+bool RoundCloser::Restore(KeyId key, Round round) {
+  if (IsClosed(key, round)) return false;
+  MarkClosed(key, round);
+  return true;
+}
+
+void RoundCloser::MarkClosed(KeyId key, Round round) {
+  Closed& closed = closed_[key];
+  closed.beyond.insert(round);
+  while (!closed.beyond.empty() && *closed.beyond.begin() == closed.first_open) {
+    closed.beyond.erase(closed.beyond.begin());
+    closed.first_open = closed.first_open.Next();
+  }
+}
+
+}  // namespace banyan

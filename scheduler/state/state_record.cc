@@ -1,0 +1,275 @@
+#include "scheduler/state/state_record.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/state/state_record.pb.h"
+
+namespace banyan {
+namespace {
+
+absl::Status Malformed(absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("malformed state record: ", what));
+}
+
+void FillHalf(const std::map<NodeId, NodeId>& parents, state::Half& half) {
+  for (const auto& [node, parent] : parents) {
+    half.add_nodes(node.value());
+    half.add_parents(parent.value());
+  }
+}
+
+void FillRoutes(const std::vector<Route>& routes, google::protobuf::RepeatedPtrField<state::Route>& filled) {
+  for (const Route& route : routes) {
+    state::Route& to = *filled.Add();
+    for (const NodeId node : route.path) to.add_path(node.value());
+    to.set_share(route.share);
+  }
+}
+
+void FillTransmission(const TransmissionSettings& from, state::Transmission& to) {
+  to.set_measures(from.measures);
+  to.set_probe_chunk_bytes(from.probe_chunk_bytes);
+  to.set_probe_chunks(from.probe_chunks);
+  to.set_uses_auxiliary_paths(from.uses_auxiliary_paths);
+  to.set_primary_busy_bound(from.primary_busy_bound);
+  to.set_auxiliary_queue_length(from.auxiliary_queue_length);
+  to.set_one_way_delay(from.estimator == RateEstimator::kOneWayDelay);
+}
+
+// What a policy was made from and for.
+void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
+  filled.set_reason(record.reason);
+  FillTransmission(record.transmission, *filled.mutable_transmission());
+  for (const NetworkLink& link : record.measured) {
+    state::MeasuredLink& added = *filled.add_measured();
+    added.set_from(link.from.value());
+    added.set_to(link.to.value());
+    added.set_throughput_bps(link.throughput_bps);
+    added.set_delay_ns(absl::ToInt64Nanoseconds(link.delay));
+    added.set_is_auxiliary(link.source == LinkSource::kAuxiliary);
+  }
+  if (!record.overlay.has_value()) return;
+  filled.mutable_overlay()->set_yaml(record.overlay->yaml);
+  filled.mutable_overlay()->set_file_name(record.overlay->file_name);
+}
+
+struct Encoder {
+  state::StateRecord& to;
+
+  void operator()(const TermRecord& record) {
+    to.mutable_term()->set_term(record.term.value());
+    to.mutable_term()->set_job(record.job);
+  }
+  void operator()(const NodeRecord& record) {
+    state::Node& node = *to.mutable_node();
+    node.set_node(record.node.value());
+    node.set_name(record.name);
+    node.set_address(record.address);
+    node.set_incarnation(record.incarnation.value());
+  }
+  void operator()(const KeysRecord& record) {
+    to.mutable_keys()->set_first_key(record.first_key.value());
+    for (const RegisterKeys::Key& key : record.keys) {
+      state::Key& added = *to.mutable_keys()->add_keys();
+      added.set_name(key.name);
+      added.set_elements(key.elements);
+    }
+  }
+  void operator()(const PolicyRecord& record) {
+    const Policy& policy = record.policy;
+    state::Policy& filled = *to.mutable_policy();
+    filled.set_version(policy.version.value());
+    filled.set_epoch(policy.epoch.value());
+    filled.set_key_table(policy.key_table.value());
+    filled.set_planner(policy.planner);
+    for (const NodeId member : policy.members) filled.add_members(member.value());
+    for (const Tree& tree : policy.trees) {
+      state::Tree& added = *filled.add_trees();
+      added.set_root(tree.root.value());
+      added.set_share(tree.share);
+      FillHalf(tree.reduce_parent, *added.mutable_reduce());
+      FillHalf(tree.broadcast_parent, *added.mutable_broadcast());
+    }
+    FillRoutes(policy.routes, *filled.mutable_routes());
+    FillRoutes(policy.auxiliary, *filled.mutable_auxiliary());
+    filled.set_chunk_max_elements(policy.chunk_max_elements);
+    filled.set_rate_bps(policy.rate_bps);
+    filled.set_bound_bps(policy.bound_bps);
+    filled.set_auxiliary_rate_bps(policy.auxiliary_rate_bps);
+    filled.set_round_time_ns(absl::ToInt64Nanoseconds(policy.round_time));
+    FillCircumstances(record, filled);
+  }
+  void operator()(const BindingsRecord& record) {
+    for (const PolicyAnswer::Binding& binding : record.bindings) {
+      state::Binding& added = *to.mutable_bindings()->add_bindings();
+      added.set_key(binding.key.value());
+      added.set_first_round(binding.first_round.value());
+      added.set_rounds(binding.last_round.value() - binding.first_round.value() + 1);
+      added.set_policy(binding.policy.value());
+      added.set_attempt(binding.attempt.value());
+    }
+  }
+  void operator()(const ClosedRecord& record) {
+    for (const ClosedEverywhere::Entry& round : record.rounds) {
+      state::ClosedRound& added = *to.mutable_closed()->add_rounds();
+      added.set_key(round.key.value());
+      added.set_round(round.round.value());
+    }
+  }
+  void operator()(const BarrierRecord& record) { to.mutable_barrier()->set_barrier(record.barrier); }
+  void operator()(const EndRecord& record) { to.mutable_end()->set_reason(record.reason); }
+};
+
+absl::StatusOr<std::map<NodeId, NodeId>> ReadHalf(const state::Half& half) {
+  if (half.nodes_size() != half.parents_size()) return Malformed("a tree with unequal numbers of nodes and parents");
+  std::map<NodeId, NodeId> parents;
+  for (int i = 0; i < half.nodes_size(); ++i) parents.emplace(NodeId(half.nodes(i)), NodeId(half.parents(i)));
+  return parents;
+}
+
+absl::StatusOr<std::vector<Route>> ReadRoutes(const google::protobuf::RepeatedPtrField<state::Route>& routes) {
+  std::vector<Route> read;
+  for (const state::Route& route : routes) {
+    if (route.path_size() < 2) return Malformed("a route of fewer than two nodes");
+    Route& added = read.emplace_back();
+    for (const uint32_t node : route.path()) added.path.push_back(NodeId(node));
+    added.share = route.share();
+    added.from = added.path.front();
+    added.to = added.path.back();
+  }
+  return read;
+}
+
+TransmissionSettings ReadTransmission(const state::Transmission& from) {
+  TransmissionSettings settings;
+  settings.measures = from.measures();
+  settings.probe_chunk_bytes = from.probe_chunk_bytes();
+  settings.probe_chunks = from.probe_chunks();
+  settings.uses_auxiliary_paths = from.uses_auxiliary_paths();
+  settings.primary_busy_bound = from.primary_busy_bound();
+  settings.auxiliary_queue_length = from.auxiliary_queue_length();
+  settings.estimator = from.one_way_delay() ? RateEstimator::kOneWayDelay : RateEstimator::kDelivery;
+  return settings;
+}
+
+absl::Status ReadCircumstances(const state::Policy& from, PolicyRecord& record) {
+  record.reason = from.reason();
+  // Records of a version that had no such settings leave the defaults.
+  if (from.has_transmission()) record.transmission = ReadTransmission(from.transmission());
+  for (const state::MeasuredLink& link : from.measured()) {
+    NetworkLink& added = record.measured.emplace_back();
+    added.from = NodeId(link.from());
+    added.to = NodeId(link.to());
+    added.throughput_bps = link.throughput_bps();
+    added.delay = absl::Nanoseconds(link.delay_ns());
+    added.source = link.is_auxiliary() ? LinkSource::kAuxiliary : LinkSource::kPrimary;
+    if (!(std::isfinite(added.throughput_bps) && added.throughput_bps > 0) || added.delay < absl::ZeroDuration()) {
+      return Malformed("a measured link whose rate or delay is none");
+    }
+  }
+  if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
+  return absl::OkStatus();
+}
+
+absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
+  Policy policy;
+  policy.version = PolicyVersion(from.version());
+  policy.epoch = Epoch(from.epoch());
+  policy.key_table = KeyTableVersion(from.key_table());
+  policy.planner = from.planner();
+  for (const uint32_t member : from.members()) policy.members.push_back(NodeId(member));
+  for (const state::Tree& tree : from.trees()) {
+    absl::StatusOr<std::map<NodeId, NodeId>> reduce = ReadHalf(tree.reduce());
+    if (!reduce.ok()) return reduce.status();
+    absl::StatusOr<std::map<NodeId, NodeId>> broadcast = ReadHalf(tree.broadcast());
+    if (!broadcast.ok()) return broadcast.status();
+    policy.trees.push_back(Tree{NodeId(tree.root()), tree.share(), *std::move(reduce), *std::move(broadcast)});
+  }
+  absl::StatusOr<std::vector<Route>> routes = ReadRoutes(from.routes());
+  if (!routes.ok()) return routes.status();
+  policy.routes = *std::move(routes);
+  absl::StatusOr<std::vector<Route>> auxiliary = ReadRoutes(from.auxiliary());
+  if (!auxiliary.ok()) return auxiliary.status();
+  policy.auxiliary = *std::move(auxiliary);
+  policy.chunk_max_elements = from.chunk_max_elements();
+  policy.rate_bps = from.rate_bps();
+  policy.bound_bps = from.bound_bps();
+  if (std::isnan(policy.rate_bps) || std::isnan(policy.bound_bps)) return Malformed("a policy whose rate is no number");
+  policy.auxiliary_rate_bps = from.auxiliary_rate_bps();
+  policy.round_time = absl::Nanoseconds(std::max<int64_t>(0, from.round_time_ns()));
+  PolicyRecord record;
+  record.policy = std::move(policy);
+  if (absl::Status status = ReadCircumstances(from, record); !status.ok()) return status;
+  return StateRecord(std::move(record));
+}
+
+absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
+  BindingsRecord record;
+  for (const state::Binding& binding : from.bindings()) {
+    const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
+    if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a binding of no rounds");
+    record.bindings.push_back(PolicyAnswer::Binding{KeyId(binding.key()), Round(binding.first_round()),
+                                                    Round(last_round), PolicyVersion(binding.policy()),
+                                                    Attempt(binding.attempt())});
+  }
+  return StateRecord(std::move(record));
+}
+
+StateRecord ReadKeys(const state::Keys& from) {
+  KeysRecord record;
+  record.first_key = KeyId(from.first_key());
+  for (const state::Key& key : from.keys()) record.keys.push_back(RegisterKeys::Key{key.name(), key.elements()});
+  return record;
+}
+
+StateRecord ReadClosed(const state::Closed& from) {
+  ClosedRecord record;
+  for (const state::ClosedRound& round : from.rounds()) {
+    record.rounds.push_back(ClosedEverywhere::Entry{KeyId(round.key()), Round(round.round())});
+  }
+  return record;
+}
+
+}  // namespace
+
+std::string EncodeStateRecord(const StateRecord& record) {
+  state::StateRecord message;
+  // An empty list is a record too.
+  if (std::holds_alternative<BindingsRecord>(record)) message.mutable_bindings();
+  if (std::holds_alternative<ClosedRecord>(record)) message.mutable_closed();
+  std::visit(Encoder{message}, record);
+  return message.SerializeAsString();
+}
+
+absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
+  state::StateRecord message;
+  if (!message.ParseFromString(bytes)) return Malformed(absl::StrCat(bytes.size(), " bytes that are none"));
+  switch (message.record_case()) {
+    case state::StateRecord::kTerm:
+      return StateRecord(TermRecord{Term(message.term().term()), message.term().job()});
+    case state::StateRecord::kNode: {
+      const state::Node& node = message.node();
+      return StateRecord(NodeRecord{NodeId(node.node()), node.name(), node.address(), Incarnation(node.incarnation())});
+    }
+    case state::StateRecord::kKeys:
+      return ReadKeys(message.keys());
+    case state::StateRecord::kPolicy:
+      return ReadPolicy(message.policy());
+    case state::StateRecord::kBindings:
+      return ReadBindings(message.bindings());
+    case state::StateRecord::kClosed:
+      return ReadClosed(message.closed());
+    case state::StateRecord::kBarrier:
+      return StateRecord(BarrierRecord{message.barrier().barrier()});
+    case state::StateRecord::kEnd:
+      return StateRecord(EndRecord{message.end().reason()});
+    case state::StateRecord::RECORD_NOT_SET:
+      break;
+  }
+  return Malformed("a kind that this version does not know");
+}
+
+}  // namespace banyan

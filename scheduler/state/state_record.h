@@ -1,0 +1,91 @@
+// The records that the scheduler makes durable, and the one place that encodes and decodes them. Pure functions on
+// values; thread-compatible.
+#ifndef BANYAN_SCHEDULER_STATE_STATE_RECORD_H_
+#define BANYAN_SCHEDULER_STATE_STATE_RECORD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "core/ids.h"
+#include "proto/policy_slice.h"
+#include "proto/scheduler_messages.h"
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+struct TermRecord {
+  Term term;
+  std::string job;
+  friend bool operator==(const TermRecord&, const TermRecord&) = default;
+};
+
+struct NodeRecord {
+  NodeId node;
+  std::string name;
+  std::string address;
+  Incarnation incarnation;
+  friend bool operator==(const NodeRecord&, const NodeRecord&) = default;
+};
+
+// New rows of the key table, with the ids from first_key upwards.
+struct KeysRecord {
+  KeyId first_key;
+  std::vector<RegisterKeys::Key> keys;
+  friend bool operator==(const KeysRecord&, const KeysRecord&) = default;
+};
+
+// The text of the overlay that a reconfiguration brought.
+struct OverlayText {
+  std::string yaml;
+  std::string file_name;
+  friend bool operator==(const OverlayText&, const OverlayText&) = default;
+};
+
+// A policy was put into force. The record has all that its slices and the next policy build on, so that a restarted
+// scheduler goes on with it.
+struct PolicyRecord {
+  Policy policy;
+  std::string reason;  // why it was made
+  TransmissionSettings transmission;
+  std::vector<NetworkLink> measured;   // links whose values were measured; the others are as the overlay says
+  std::optional<OverlayText> overlay;  // when a reconfiguration made the policy
+  friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
+};
+
+struct BindingsRecord {
+  std::vector<PolicyAnswer::Binding> bindings;
+  friend bool operator==(const BindingsRecord&, const BindingsRecord&) = default;
+};
+
+struct ClosedRecord {
+  std::vector<ClosedEverywhere::Entry> rounds;
+  friend bool operator==(const ClosedRecord&, const ClosedRecord&) = default;
+};
+
+struct BarrierRecord {
+  uint64_t barrier = 0;  // released
+  friend bool operator==(const BarrierRecord&, const BarrierRecord&) = default;
+};
+
+// The job has ended or failed: the next start of the scheduler begins a new one.
+struct EndRecord {
+  std::string reason;
+  friend bool operator==(const EndRecord&, const EndRecord&) = default;
+};
+
+using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
+                                 BarrierRecord, EndRecord>;
+
+std::string EncodeStateRecord(const StateRecord& record);
+// Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS
+// says what is wrong with the bytes.
+absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_STATE_STATE_RECORD_H_

@@ -1,0 +1,103 @@
+#include "scheduler/state/state_record.h"
+
+#include <limits>
+
+#include "core/random.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+Policy SamplePolicy() {
+  Policy policy;
+  policy.version = PolicyVersion(3);
+  policy.epoch = Epoch(2);
+  policy.key_table = KeyTableVersion(9);
+  policy.planner = "fapt";
+  policy.members = {NodeId(1), NodeId(2), NodeId(4)};
+  policy.trees = {Tree{NodeId(1),
+                       1.0 / 3,
+                       {{NodeId(2), NodeId(1)}, {NodeId(4), NodeId(2)}},
+                       {{NodeId(2), NodeId(4)}, {NodeId(4), NodeId(1)}}},
+                  Tree{NodeId(4),
+                       2.0 / 3,
+                       {{NodeId(1), NodeId(4)}, {NodeId(2), NodeId(4)}},
+                       {{NodeId(1), NodeId(4)}, {NodeId(2), NodeId(1)}}}};
+  policy.routes = {Route{NodeId(1), NodeId(4), {NodeId(1), NodeId(2), NodeId(4)}}};
+  policy.auxiliary = {Route{NodeId(2), NodeId(4), {NodeId(2), NodeId(1), NodeId(4)}}};
+  policy.chunk_max_elements = 65536;
+  policy.rate_bps = std::numeric_limits<double>::infinity();
+  policy.auxiliary_rate_bps = 1.1e8;
+  policy.bound_bps = 1.25e8;
+  return policy;
+}
+
+PolicyRecord SamplePolicyRecord() {
+  PolicyRecord record;
+  record.policy = SamplePolicy();
+  record.reason = "a link changed";
+  record.transmission = TransmissionSettings{false, 1234, 9, false, 3, 7, RateEstimator::kOneWayDelay};
+  for (const LinkSource source : {LinkSource::kPrimary, LinkSource::kAuxiliary}) {
+    NetworkLink& link = record.measured.emplace_back();
+    link.from = NodeId(source == LinkSource::kPrimary ? 1 : 2);
+    link.to = NodeId(4);
+    link.throughput_bps = 1.5e6;
+    link.delay = absl::Microseconds(1500);
+    link.source = source;
+  }
+  record.overlay = OverlayText{"nodes: []", "o.yaml"};
+  return record;
+}
+
+std::vector<StateRecord> Samples() {
+  return {TermRecord{Term(7), "job"},
+          NodeRecord{NodeId(3), "n3", "tcp://10.0.0.3:1", Incarnation(~uint64_t{0})},
+          KeysRecord{KeyId(5), {{"fc1.weight é", 784}, {"fc1.bias", int64_t{1} << 40}}},
+          SamplePolicyRecord(),
+          BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)},
+                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2)}}},
+          BindingsRecord{},
+          ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
+          ClosedRecord{},
+          BarrierRecord{11},
+          EndRecord{"it was over"}};
+}
+
+TEST(StateRecordTest, ComesBackAsItWas) {
+  for (const StateRecord& record : Samples()) {
+    const absl::StatusOr<StateRecord> decoded = DecodeStateRecord(EncodeStateRecord(record));
+    ASSERT_TRUE(decoded.ok()) << decoded.status();
+    EXPECT_EQ(*decoded, record);
+  }
+}
+
+TEST(StateRecordTest, RefusesWhatIsNoRecord) {
+  EXPECT_EQ(DecodeStateRecord("").status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(DecodeStateRecord("\xff\xff").status().code(), absl::StatusCode::kDataLoss);
+  // A field that a later version might have.
+  EXPECT_EQ(DecodeStateRecord(std::string("\x7a\x00", 2)).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(StateRecordTest, RefusesBindingsOfNoRounds) {
+  // A binding's last round must not come before its first.
+  const BindingsRecord record = {{{KeyId(1), Round(5), Round(4), PolicyVersion(1), Attempt(0)}}};
+  EXPECT_FALSE(DecodeStateRecord(EncodeStateRecord(record)).ok());
+}
+
+TEST(StateRecordTest, SurvivesDamage) {
+  Random random(5);
+  for (const StateRecord& record : Samples()) {
+    const std::string bytes = EncodeStateRecord(record);
+    for (int i = 0; i < 2000; ++i) {
+      std::string damaged = bytes.substr(0, random.Below(bytes.size() + 1));
+      for (int flips = 0; flips < 3 && !damaged.empty(); ++flips) {
+        damaged[random.Below(damaged.size())] = static_cast<char>(random.Below(256));
+      }
+      const absl::StatusOr<StateRecord> decoded = DecodeStateRecord(damaged);
+      EXPECT_TRUE(decoded.ok() || decoded.status().code() == absl::StatusCode::kDataLoss);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,97 @@
+#include "scheduler/testing/scheduler_harness.h"
+
+#include <algorithm>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+
+SchedulerHarness::SchedulerHarness(OverlayConfig overlay, std::vector<std::string> records)
+    : core_(std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{records})),
+      records_(std::move(records)) {
+  Step(Started{});
+}
+
+SchedulerHarness::~SchedulerHarness() = default;
+
+void SchedulerHarness::Step(Event event) { Carry(core_->Step(now_, std::move(event))); }
+
+void SchedulerHarness::Receive(ConnectionId connection, Message message) {
+  Step(MessageReceived{connection, std::move(message), {}});
+}
+
+void SchedulerHarness::Advance(absl::Duration duration, const std::vector<int>& alive) {
+  const Timestamp end = now_ + duration;
+  Timestamp next_beat = now_ + absl::Seconds(1);
+  while (true) {
+    const Timestamp next = std::min({end, next_beat, core_->NextDeadline()});
+    now_ = std::max(now_, next);
+    if (core_->NextDeadline() <= now_) {
+      Step(DeadlineReached{});
+    } else if (next_beat <= now_) {
+      for (const int node : alive) Receive(node, Heartbeat{now_});
+      next_beat = next_beat + absl::Seconds(1);
+    } else {
+      return;
+    }
+  }
+}
+
+void SchedulerHarness::JoinAll(int count) {
+  for (int node = 1; node <= count; ++node) Receive(node, JoinOf(node));
+}
+
+void SchedulerHarness::StartJob(int count) {
+  JoinAll(count);
+  ForgetSent();
+}
+
+KeyId SchedulerHarness::AddKey(const std::string& name, int64_t elements) {
+  Receive(1, RegisterKeys{{{name, elements}}});
+  const std::vector<KeysAssigned> assigned = Sent<KeysAssigned>(1);
+  EXPECT_FALSE(assigned.empty());
+  return assigned.back().keys.back().key;
+}
+
+void SchedulerHarness::CloseRound(KeyId key, Round round, int count, uint64_t hash) {
+  for (int node = 1; node <= count; ++node) Receive(node, RoundsClosed{{{key, round, hash}}});
+}
+
+void SchedulerHarness::PersistWaiting() {
+  for (PersistRecord& record : std::exchange(waiting_records_, {})) {
+    records_.push_back(std::move(record.bytes));
+    Step(RecordPersisted{record.record});
+  }
+}
+
+void SchedulerHarness::ComputeWaiting() {
+  for (StartComputation& started : std::exchange(waiting_computations_, {})) {
+    started.computation->Run();
+    Step(ComputationFinished{started.id, std::move(started.computation)});
+  }
+}
+
+bool SchedulerHarness::HasLog(const std::string& part) const {
+  return std::any_of(logs_.begin(), logs_.end(),
+                     [&part](const LogLine& line) { return line.text.find(part) != std::string::npos; });
+}
+
+void SchedulerHarness::Carry(Actions actions) {
+  for (Action& action : actions) {
+    if (auto* send = std::get_if<Send>(&action); send != nullptr) {
+      sent_[send->connection].push_back(std::move(send->message));
+    } else if (auto* record = std::get_if<PersistRecord>(&action); record != nullptr) {
+      waiting_records_.push_back(std::move(*record));
+    } else if (auto* started = std::get_if<StartComputation>(&action); started != nullptr) {
+      waiting_computations_.push_back(std::move(*started));
+    } else if (auto* line = std::get_if<LogLine>(&action); line != nullptr) {
+      logs_.push_back(std::move(*line));
+    } else if (auto* stop = std::get_if<Stop>(&action); stop != nullptr) {
+      stopped_ = stop->status;
+    }
+  }
+  if (persists) PersistWaiting();
+  if (computes) ComputeWaiting();
+}
+
+}  // namespace banyan

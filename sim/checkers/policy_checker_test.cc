@@ -1,0 +1,116 @@
+#include "sim/checkers/policy_checker.h"
+
+#include <utility>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+class PolicyCheckerTest : public testing::Test {
+ protected:
+  PolicyCheckerTest() : checker_(2, &violations_) {}
+
+  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeSent(from, to, message)); }
+  void Deliver(NodeId from, const Message& message) { checker_.OnDelivered(MakeSent(from, kSchedulerNode, message)); }
+  // Publishes and answers to a node.
+  void Answer(NodeId to, uint64_t policy, uint64_t first_round = 1) {
+    PolicyPublished published;
+    published.slice.version = PolicyVersion(policy);
+    Send(kSchedulerNode, to, published);
+    PolicyAnswer answer;
+    answer.bindings.push_back(
+        {KeyId(1), Round(first_round), Round(first_round + 1), PolicyVersion(policy), Attempt(0)});
+    Send(kSchedulerNode, to, answer);
+  }
+  static ChunkMessage Chunk(uint64_t policy, uint64_t round) {
+    ChunkMessage chunk;
+    chunk.id.key = KeyId(1);
+    chunk.id.round = Round(round);
+    chunk.policy = PolicyVersion(policy);
+    chunk.route.path = {NodeId(1), NodeId(2)};
+    return chunk;
+  }
+
+  Violations violations_;
+  PolicyChecker checker_;
+
+ private:
+  SentMessage MakeSent(NodeId from, NodeId to, const Message& message) {
+    return {Timestamp(), from, to, Channel::kControl, from.value() * 10 + to.value(), 1, 64, message, no_payload_};
+  }
+  const Payload no_payload_;
+};
+
+TEST_F(PolicyCheckerTest, OnePolicyForAllPasses) {
+  Answer(NodeId(1), 5);
+  Answer(NodeId(2), 5);
+  Send(NodeId(1), NodeId(2), Chunk(5, 1));
+  Send(NodeId(2), NodeId(1), Chunk(5, 2));
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+TEST_F(PolicyCheckerTest, TwoAnswersForARoundAreCaught) {
+  Answer(NodeId(1), 5);
+  Answer(NodeId(2), 6);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
+TEST_F(PolicyCheckerTest, AnAnswerBeforeItsPolicyIsCaught) {
+  PolicyAnswer answer;
+  answer.bindings.push_back({KeyId(1), Round(1), Round(1), PolicyVersion(5), Attempt(0)});
+  Send(kSchedulerNode, NodeId(1), answer);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
+TEST_F(PolicyCheckerTest, AChunkUnderAnotherPolicyOrNoneIsCaught) {
+  Answer(NodeId(1), 5);
+  Send(NodeId(1), NodeId(2), Chunk(4, 1));
+  EXPECT_EQ(violations_.count(), 1);
+  Send(NodeId(1), NodeId(2), Chunk(5, 3));
+  EXPECT_EQ(violations_.count(), 2);
+}
+
+TEST_F(PolicyCheckerTest, PoliciesChangeBetweenRoundsAndAreRetiredWhenTheirRoundsAreClosed) {
+  for (const NodeId node : {NodeId(1), NodeId(2)}) Answer(node, 5);
+  for (const NodeId node : {NodeId(1), NodeId(2)}) {
+    Answer(node, 6, 3);
+    Deliver(node, RoundsClosed{{{KeyId(1), Round(1), 77}, {KeyId(1), Round(2), 77}}});
+  }
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Answer(NodeId(1), 5, 7);
+  EXPECT_TRUE(violations_.Has("retired policies"));
+}
+
+TEST_F(PolicyCheckerTest, APolicyThatIsRetiredBeforeItsRoundsAreClosedIsCaught) {
+  Answer(NodeId(1), 5);
+  Deliver(NodeId(1), RoundsClosed{{{KeyId(1), Round(1), 77}, {KeyId(1), Round(2), 77}}});
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(), PolicyVersion(6)});
+  EXPECT_EQ(violations_.count(), 2);  // node 2 holds neither
+  EXPECT_TRUE(violations_.Has("retired policies"));
+}
+
+TEST_F(PolicyCheckerTest, AFallingTermIsCaught) {
+  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(3), Timestamp()});
+  EXPECT_TRUE(violations_.empty());
+  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(2), Timestamp()});
+  EXPECT_TRUE(violations_.Has("terms rise"));
+}
+
+TEST_F(PolicyCheckerTest, ARoundIsOnlyClosedWhenAllHoldTheSame) {
+  ClosedEverywhere closed;
+  closed.entries.push_back({KeyId(1), Round(1)});
+  Deliver(NodeId(1), RoundsClosed{{{KeyId(1), Round(1), 77}}});
+  Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_EQ(violations_.count(), 1);
+  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 77}}});
+  Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_EQ(violations_.count(), 1);
+  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 78}}});
+  Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_TRUE(violations_.Has("closed everywhere"));
+}
+
+}  // namespace
+}  // namespace banyan

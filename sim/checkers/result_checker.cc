@@ -1,0 +1,114 @@
+#include "sim/checkers/result_checker.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "compression/compression_rules.h"
+#include "core/check.h"
+#include "core/digest.h"
+
+namespace banyan {
+namespace {
+
+// Several roundings on each of several nodes in each round.
+constexpr double kFloatTolerance = 1e-5;
+
+uint64_t HashOf(absl::Span<const float> values) {
+  return DigestBytes({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}, 0);
+}
+
+}  // namespace
+
+ResultChecker::ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
+                             const CompressionConfig& compression, Violations* violations)
+    : plan_(plan), workers_(std::move(workers)), op_(op), violations_(violations), debts_(plan->tensors.size()) {
+  BANYAN_CHECK(!workers_.empty());
+  for (const TrainingPlan::Tensor& tensor : plan->tensors) knowledge_.push_back(KnowledgeOf(tensor, compression));
+}
+
+ResultChecker::Knowledge ResultChecker::KnowledgeOf(const TrainingPlan::Tensor& tensor,
+                                                    const CompressionConfig& compression) const {
+  if (plan_->source != nullptr) return Knowledge::kNothing;
+  if (op_ != AggregationOp::kSum && op_ != AggregationOp::kMean) return Knowledge::kNothing;
+  const CompressionRule* rule = RuleFor(compression, tensor.name, tensor.elements);
+  if (rule == nullptr) return Knowledge::kEachRound;
+  return UsesErrorFeedback(*rule) ? Knowledge::kUpToFlush : Knowledge::kNothing;
+}
+
+std::vector<float> ResultChecker::Expected(size_t tensor, Round round) const {
+  if (plan_->source != nullptr) return {};
+  if (plan_->KindOf(round) == RoundKind::kBroadcast) return SumOfGradients(*plan_, {&workers_[0], 1}, tensor, round);
+  if (knowledge_[tensor] != Knowledge::kEachRound) return {};
+  std::vector<float> expected = SumOfGradients(*plan_, workers_, tensor, round);
+  if (op_ == AggregationOp::kMean) {
+    for (float& value : expected) value /= static_cast<float>(workers_.size());
+  }
+  return expected;
+}
+
+void ResultChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
+                             absl::Span<const float> values) {
+  ++results_;
+  const auto [entry, is_first] = rounds_.try_emplace({tensor, round});
+  RoundResult& result = entry->second;
+  const uint64_t hash = HashOf(values);
+  if (is_first) {
+    result.expected = Expected(tensor, round);
+    result.hash = hash;
+    result.first = worker;
+    Book(now, tensor, round, values);
+  } else if (hash != result.hash) {
+    replicas_identical_ = false;
+    violations_->Add(now, "identical replicas",
+                     absl::StrCat(plan_->tensors[tensor].name, " round ", round.value(), ": the results on nodes ",
+                                  result.first.node.value(), " and ", worker.node.value(), " differ"));
+  }
+  if (!result.expected.empty()) CheckValues(now, worker, tensor, round, result.expected, values);
+  if (++result.seen == workers_.size()) rounds_.erase(entry);
+}
+
+// Rounds of such a tensor are open one at a time, so their first results come in order.
+void ResultChecker::Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values) {
+  const RoundKind kind = plan_->KindOf(round);
+  if (knowledge_[tensor] != Knowledge::kUpToFlush || kind == RoundKind::kBroadcast) return;
+  Debt& debt = debts_[tensor];
+  debt.owed.resize(values.size());
+  const double weight = op_ == AggregationOp::kMean ? static_cast<double>(workers_.size()) : 1;
+  const std::vector<float> pushed = SumOfGradients(*plan_, workers_, tensor, round);
+  double largest = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    debt.owed[i] += pushed[i] / weight - values[i];
+    largest = std::max({largest, std::abs(pushed[i] / weight), std::abs(double{values[i]})});
+  }
+  debt.magnitude += largest;
+  if (kind != RoundKind::kFlush) return;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(debt.owed[i]) <= kFloatTolerance * debt.magnitude) continue;
+    violations_->Add(now, "nothing lost",
+                     absl::StrCat(plan_->tensors[tensor].name, ": after the flush in round ", round.value(),
+                                  " element ", i, " still misses ", debt.owed[i], " of what was pushed"));
+    return;
+  }
+}
+
+void ResultChecker::CheckValues(Timestamp now, WorkerName worker, size_t tensor, Round round,
+                                absl::Span<const float> expected, absl::Span<const float> values) {
+  // Sums are exact; a mean is rounded once or twice.
+  const float tolerance = plan_->KindOf(round) != RoundKind::kBroadcast && op_ == AggregationOp::kMean ? 1e-6f : 0.0f;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i] - expected[i]) <= tolerance * std::abs(expected[i])) continue;
+    violations_->Add(
+        now, "exactly once",
+        absl::StrCat(plan_->tensors[tensor].name, " round ", round.value(), " on node ", worker.node.value(),
+                     ": element ", i, " is ", values[i], ", the members' contributions make ", expected[i]));
+    return;
+  }
+}
+
+void ResultChecker::OnMisuse(Timestamp now, WorkerName worker, const std::string& what) {
+  violations_->Add(now, "session",
+                   absl::StrCat("node ", worker.node.value(), " worker ", worker.worker.value(), ": ", what));
+}
+
+}  // namespace banyan

@@ -1,0 +1,74 @@
+// Checks what workers get. Thread-compatible; owned by the cluster.
+//
+// Invariants that it checks:
+// - Each contribution is in the sum exactly once.
+// - All replicas are identical bit by bit.
+// - After a Flush, all that was ever pushed to a tensor with error feedback has come back.
+#ifndef BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
+#define BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/compression/compression_config.h"
+#include "proto/job_config.h"
+#include "sim/processes/worker_listener.h"
+#include "sim/training/training_plan.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+class ResultChecker : public WorkerListener {
+ public:
+  // `workers` are all that contribute, in rising order. Values are checked for sum and mean; other results only have to
+  // be the same everywhere. The others are what an optimizer makes of a sum, a lossy encoding of one round, and all
+  // values of a source. `plan` and `violations` outlive this.
+  ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
+                const CompressionConfig& compression, Violations* violations);
+
+  void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
+  void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
+
+  int64_t results() const { return results_; }
+  // No two results of a round have differed so far.
+  bool replicas_identical() const { return replicas_identical_; }
+
+ private:
+  struct RoundResult {
+    std::vector<float> expected;  // empty when it cannot be known
+    uint64_t hash = 0;            // of the first worker's result
+    WorkerName first;
+    size_t seen = 0;
+  };
+
+  // What can be known: each round's values, only their sum over all rounds up to a Flush, or neither.
+  enum class Knowledge : uint8_t { kEachRound, kUpToFlush, kNothing };
+  // The debt of a tensor that error feedback works on: for each element what has been pushed, less what has come back.
+  struct Debt {
+    std::vector<double> owed;
+    double magnitude = 0;  // of all that went in; float32 is exact to a part of this
+  };
+
+  Knowledge KnowledgeOf(const TrainingPlan::Tensor& tensor, const CompressionConfig& compression) const;
+  std::vector<float> Expected(size_t tensor, Round round) const;
+  void Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values);
+  void CheckValues(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> expected,
+                   absl::Span<const float> values);
+
+  const TrainingPlan* const plan_;
+  const std::vector<WorkerName> workers_;
+  const AggregationOp op_;
+  Violations* const violations_;
+  std::map<std::pair<size_t, Round>, RoundResult> rounds_;  // those that not all workers have yet
+  std::vector<Knowledge> knowledge_;                        // of each tensor
+  std::vector<Debt> debts_;                                 // of each tensor
+  int64_t results_ = 0;
+  bool replicas_identical_ = true;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_

@@ -1,0 +1,68 @@
+// One direction of an overlay link, shared first come first served by all connections over it. Thread-compatible; owned
+// by the simulated network.
+//
+// The model. Data waits for the bytes before it, then for its own at the link's rate, then for the propagation delay
+// and a random jitter. Control messages have connections of their own whose few bytes do not queue behind data: they
+// take their own serialisation, delay and jitter at once, and what they take of the rate is taken from the data that
+// follows. Lost packets are sent again by the transport: a message with a lost packet, and all behind it on its
+// connection, comes one round trip later; the rate is not lowered, as with a congestion control that does not read loss
+// as congestion. With `has_headers` bytes take the wire for the headers of the packets that carry them too, and for the
+// transport's acknowledgements on the way back.
+#ifndef BANYAN_SIM_NETWORK_SIMULATED_LINK_H_
+#define BANYAN_SIM_NETWORK_SIMULATED_LINK_H_
+
+#include <cstdint>
+
+#include "absl/time/time.h"
+#include "core/random.h"
+#include "core/time.h"
+#include "sim/network/serializer.h"
+
+namespace banyan {
+
+struct LinkOptions {
+  double rate_bps = 0;  // 0: without limit
+  absl::Duration delay;
+  absl::Duration jitter;     // uniform, 0 to this
+  double loss_fraction = 0;  // of packets
+  bool has_headers = false;  // of TCP and IP
+};
+
+class SimulatedLink {
+ public:
+  explicit SimulatedLink(const LinkOptions& options);
+
+  // Returns the time at which the last byte of data handed over at `now_ns` reaches the other end. `host` is the
+  // sender's cap, shared by all its links.
+  int64_t SendData(int64_t now_ns, int64_t size_bytes, Serializer* host, Random* random);
+  int64_t SendControl(int64_t now_ns, int64_t size_bytes, Random* random);
+
+  // Sends on this link the acknowledgements of `acknowledged_bytes` bytes that the other direction has carried.
+  void SendAcknowledgements(int64_t now_ns, int64_t acknowledged_bytes);
+
+  // Holds everything that has not left yet until then.
+  void Stall(Timestamp until) { wire_.Stall(until.nanoseconds()); }
+  void set_rate_bps(double rate_bps) { wire_.set_rate_bps(rate_bps); }
+
+  double rate_bps() const { return wire_.rate_bps(); }
+  int64_t delay_ns() const { return delay_ns_; }
+  // Return the bytes of the messages, without packets' headers.
+  int64_t data_bytes() const { return data_bytes_; }
+  int64_t control_bytes() const { return control_bytes_; }
+
+ private:
+  int64_t OnWire(int64_t size_bytes) const;
+  int64_t TravelNs(int64_t size_bytes, Random* random) const;
+
+  Serializer wire_;
+  int64_t delay_ns_;
+  int64_t jitter_ns_;
+  double loss_fraction_;
+  bool has_headers_;
+  int64_t data_bytes_ = 0;
+  int64_t control_bytes_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_NETWORK_SIMULATED_LINK_H_

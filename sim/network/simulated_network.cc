@@ -1,0 +1,425 @@
+#include "sim/network/simulated_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "sim/message_facts.h"
+
+namespace banyan {
+namespace {
+
+std::pair<NodeId, NodeId> Unordered(NodeId a, NodeId b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
+
+std::string NameOf(NodeId node) {
+  return node == kSchedulerNode ? "the scheduler" : absl::StrCat("node ", node.value());
+}
+
+}  // namespace
+
+SimulatedNetwork::SimulatedNetwork(const NetworkOptions& options, uint64_t seed, Agenda* agenda, Violations* violations)
+    : options_(options), random_(seed), agenda_(agenda), violations_(violations) {}
+
+void SimulatedNetwork::AddLink(NodeId from, NodeId to, const LinkOptions& options) {
+  const bool added = links_.emplace(NodePair(from, to), SimulatedLink(options)).second;
+  BANYAN_CHECK(added);
+}
+
+void SimulatedNetwork::SetHostCaps(NodeId node, double up_bps, double down_bps) {
+  HostOf(node).up = Serializer(up_bps);
+  HostOf(node).down = Serializer(down_bps);
+}
+
+SimulatedNetwork::Host& SimulatedNetwork::HostOf(NodeId node) {
+  if (hosts_.size() <= node.value()) hosts_.resize(node.value() + 1);
+  return hosts_[node.value()];
+}
+
+SimulatedLink* SimulatedNetwork::FindLink(NodeId from, NodeId to) {
+  const auto found = links_.find({from, to});
+  return found == links_.end() ? nullptr : &found->second;
+}
+
+SimulatedLink* SimulatedNetwork::LinkFor(NodeId from, NodeId to) {
+  if (SimulatedLink* link = FindLink(from, to)) return link;
+  LinkOptions options;
+  options.delay = options_.scheduler_delay;
+  options.jitter = options_.scheduler_jitter;
+  return &implicit_links_.emplace(NodePair(from, to), SimulatedLink(options)).first->second;
+}
+
+void SimulatedNetwork::Listen(NodeId process, const std::string& address) {
+  Host& host = HostOf(process);
+  BANYAN_CHECK(!host.running);
+  host.running = true;
+  host.address = address;
+  const bool added = addresses_.emplace(address, process).second;
+  BANYAN_CHECK(added);
+  for (ConnectionIndex index : ConnectionsInUse(process, std::nullopt)) MarkLost(index, LossOptions());
+}
+
+void SimulatedNetwork::EndProcess(NodeId process, bool silently) {
+  Host& host = HostOf(process);
+  if (!host.running) return;
+  host.running = false;
+  addresses_.erase(host.address);
+  for (ConnectionIndex index = 0; index < connections_.size(); ++index) {
+    Connection& connection = connections_[index];
+    if (connection.opener == process) {
+      LossOptions loss;
+      loss.survivors = absl::Seconds(1);  // what it had sent before its end arrives before the end does
+      if (!silently) loss.acceptor_notices = loss.survivors;
+      MarkLost(index, loss);
+      connection.state = State::kClosed;
+    } else if (connection.acceptor == process && !silently) {
+      LossOptions loss;
+      loss.opener_notices = LinkFor(process, connection.opener)->delay_ns() * absl::Nanoseconds(1);
+      MarkLost(index, loss);
+    }
+  }
+}
+
+void SimulatedNetwork::OpenConnection(NodeId opener, const Connect& connect) {
+  const auto index = static_cast<ConnectionIndex>(connections_.size());
+  const bool added = outbound_.emplace(std::pair(opener.value(), connect.connection.value()), index).second;
+  if (!added || connect.connection >= kInboundConnection) {
+    violations_->Add(agenda_->now(), "connection ids",
+                     absl::StrCat(NameOf(opener), " opens connection ", connect.connection.value(),
+                                  added ? ", an inbound id" : " a second time"));
+    return;
+  }
+  Connection& connection = connections_.emplace_back();
+  connection.opener = opener;
+  connection.opener_id = connect.connection;
+  connection.address = connect.address;
+  connection.channel = connect.channel;
+  agenda_->At(agenda_->now(), Dialled{index, false});
+}
+
+void SimulatedNetwork::Resolve(Connection* connection) {
+  const auto found = addresses_.find(connection->address);
+  if (found == addresses_.end()) return;
+  connection->resolved = true;
+  connection->acceptor = found->second;
+  const NodeId opener = connection->opener;
+  const NodeId acceptor = connection->acceptor;
+  const bool with_scheduler = opener == kSchedulerNode || acceptor == kSchedulerNode;
+  if (!with_scheduler && (FindLink(opener, acceptor) == nullptr || FindLink(acceptor, opener) == nullptr)) {
+    violations_->Add(
+        agenda_->now(), "overlay links",
+        absl::StrCat(NameOf(opener), " connects to ", NameOf(acceptor), " but the overlay has no such link"));
+  }
+  connection->forward.link = LinkFor(opener, acceptor);
+  connection->backward.link = LinkFor(acceptor, opener);
+}
+
+bool SimulatedNetwork::Reachable(Connection* connection) {
+  if (!connection->resolved) Resolve(connection);
+  return connection->resolved && HostOf(connection->acceptor).running &&
+         !partitions_.contains(Unordered(connection->opener, connection->acceptor));
+}
+
+void SimulatedNetwork::DialLater(ConnectionIndex index) {
+  Connection& connection = connections_[index];
+  absl::Duration pause = options_.redial_first;
+  for (uint32_t i = 0; i < connection.failed_dials && pause < options_.redial_longest; ++i) pause *= 2;
+  ++connection.failed_dials;
+  agenda_->At(agenda_->now() + std::min(pause, options_.redial_longest) * (0.75 + 0.5 * random_.Unit()),
+              Dialled{index, false});
+}
+
+std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const Dialled& dialled) {
+  Connection& connection = connections_[dialled.connection];
+  if (connection.state != State::kDialling || !HostOf(connection.opener).running) return std::nullopt;
+  if (!Reachable(&connection)) {
+    DialLater(dialled.connection);
+    return std::nullopt;
+  }
+  if (!dialled.answered) {
+    const int64_t round_trip_ns = connection.forward.link->delay_ns() + connection.backward.link->delay_ns();
+    agenda_->At(agenda_->now() + absl::Nanoseconds(round_trip_ns), Dialled{dialled.connection, true});
+    return std::nullopt;
+  }
+  connection.state = State::kUp;
+  connection.failed_dials = 0;
+  ++connection.generation;
+  connection.inbound_id = ConnectionId(kInboundConnection.value() + inbound_.size());
+  inbound_.push_back(dialled.connection);
+  connection.forward.used = connection.backward.used = false;
+  connection.forward.last_arrival_ns = connection.backward.last_arrival_ns = 0;
+  return Delivery{connection.opener, ConnectionUp{connection.opener_id}};
+}
+
+std::optional<ConnectionIndex> SimulatedNetwork::FindConnection(NodeId process, ConnectionId id, bool* is_opener,
+                                                                bool* is_current) {
+  *is_opener = id < kInboundConnection;
+  if (*is_opener) {
+    const auto found = outbound_.find(std::pair(process.value(), id.value()));
+    if (found == outbound_.end()) return std::nullopt;
+    *is_current = true;
+    return found->second;
+  }
+  const uint64_t position = id.value() - kInboundConnection.value();
+  if (position >= inbound_.size() || connections_[inbound_[position]].acceptor != process) return std::nullopt;
+  *is_current = connections_[inbound_[position]].inbound_id == id;
+  return inbound_[position];
+}
+
+void SimulatedNetwork::CloseConnection(NodeId process, ConnectionId id) {
+  bool is_opener = false;
+  bool is_current = false;
+  const std::optional<ConnectionIndex> index = FindConnection(process, id, &is_opener, &is_current);
+  if (!index.has_value()) {
+    violations_->Add(agenda_->now(), "connection ids",
+                     absl::StrCat(NameOf(process), " closes connection ", id.value(), ", which it does not have"));
+    return;
+  }
+  if (!is_current) return;
+  Connection& connection = connections_[*index];
+  LossOptions loss;
+  loss.survivors = absl::Seconds(1);
+  if (is_opener) {
+    loss.acceptor_notices = loss.survivors;
+  } else if (connection.resolved) {
+    loss.opener_notices = absl::Nanoseconds(connection.backward.link->delay_ns());
+  }
+  MarkLost(*index, loss);
+  if (is_opener) connection.state = State::kClosed;
+}
+
+void SimulatedNetwork::CheckUse(const Connection& connection, bool is_opener, const Direction& direction,
+                                const Message& message) {
+  const NodeId from = is_opener ? connection.opener : connection.acceptor;
+  const NodeId to = is_opener ? connection.acceptor : connection.opener;
+  const auto complain = [&](const std::string& what) {
+    violations_->Add(agenda_->now(), "use of connections",
+                     absl::StrCat(NameOf(from), " to ", NameOf(to), ": ", DescribeMessage(message), ": ", what));
+  };
+  const bool is_hello = std::holds_alternative<PeerHello>(message);
+  const bool is_chunk = std::holds_alternative<ChunkMessage>(message);
+  if (!is_hello && is_chunk != (connection.channel == Channel::kData)) {
+    complain(is_chunk ? "chunk on a control connection" : "control message on a data connection");
+  }
+  if (from == kSchedulerNode || to == kSchedulerNode) return;
+  if (!is_opener) complain("sent on a connection that the other node opened");
+  if (is_opener && is_hello == direction.used) {
+    complain(is_hello ? "hello after the first message" : "first message is no hello");
+  }
+}
+
+void SimulatedNetwork::OnUpHandled(NodeId opener, ConnectionId connection) {
+  // Every generation is announced once, in order.
+  ++connections_[outbound_.at(std::pair(opener.value(), connection.value()))].announced;
+}
+
+void SimulatedNetwork::SendMessage(NodeId from, Send send) {
+  bool is_opener = false;
+  bool is_current = false;
+  const std::optional<ConnectionIndex> index = FindConnection(from, send.connection, &is_opener, &is_current);
+  if (!index.has_value()) {
+    violations_->Add(
+        agenda_->now(), "connection ids",
+        absl::StrCat(NameOf(from), " sends on connection ", send.connection.value(), ", which it does not have"));
+    return;
+  }
+  Connection& connection = connections_[*index];
+  if (!is_current || connection.state == State::kDialling || connection.state == State::kClosed) return;
+  if (is_opener && connection.announced != connection.generation) return;
+  Direction& direction = is_opener ? connection.forward : connection.backward;
+  CheckUse(connection, is_opener, direction, send.message);
+  direction.used = true;
+  const bool twice = options_.duplicate_chance > 0 && std::holds_alternative<ChunkMessage>(send.message) &&
+                     random_.Chance(options_.duplicate_chance);
+  TellSent(*index, !is_opener, send.message, send.payload);
+  if (!is_opener) return Transmit(*index, true, std::move(send.message), std::move(send.payload));
+  if (twice) SendForward(*index, send.message, send.payload);
+  SendForward(*index, std::move(send.message), std::move(send.payload));
+}
+
+void SimulatedNetwork::SetPace(NodeId opener, const Pace& pace) {
+  const auto found = outbound_.find(std::pair(opener.value(), pace.connection.value()));
+  if (found == outbound_.end() || pace.rate_bps <= 0) {
+    violations_->Add(agenda_->now(), "pace",
+                     absl::StrCat(NameOf(opener), " paces connection ", pace.connection.value(), " at ", pace.rate_bps,
+                                  " bit/s; expected one that it opened, and a rate"));
+    return;
+  }
+  const double scale = static_cast<double>(options_.scale);
+  connections_[found->second].paced.SetRate(agenda_->now().nanoseconds(),
+                                            std::isfinite(pace.rate_bps) ? pace.rate_bps * scale : 0);
+  SchedulePace(found->second);
+}
+
+void SimulatedNetwork::SendForward(ConnectionIndex index, Message message, Payload payload) {
+  Connection& connection = connections_[index];
+  if (!connection.paced.holds_back()) return Transmit(index, false, std::move(message), std::move(payload));
+  const int64_t size_bytes = WireBytes(message, payload);
+  const bool is_first = connection.paced.empty();
+  connection.paced.Push(agenda_->now().nanoseconds(), size_bytes, {std::move(message), std::move(payload)});
+  if (is_first) SchedulePace(index);
+}
+
+void SimulatedNetwork::SchedulePace(ConnectionIndex index) {
+  Connection& connection = connections_[index];
+  ++connection.pace_changes;
+  if (connection.paced.empty()) return;
+  agenda_->At(Timestamp::FromNanoseconds(connection.paced.DueNs(connection.forward.link->rate_bps())),
+              PaceDue{index, connection.pace_changes});
+}
+
+std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const PaceDue& due) {
+  Connection& connection = connections_[due.connection];
+  if (due.change != connection.pace_changes || connection.paced.empty()) return std::nullopt;
+  auto [message, payload] = connection.paced.Pop(agenda_->now().nanoseconds());
+  Transmit(due.connection, false, std::move(message), std::move(payload));
+  SchedulePace(due.connection);
+  return std::nullopt;
+}
+
+void SimulatedNetwork::TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload) {
+  if (observers_.empty()) return;
+  const Connection& connection = connections_[index];
+  const NodeId from = to_opener ? connection.acceptor : connection.opener;
+  const NodeId to = to_opener ? connection.opener : connection.acceptor;
+  const SentMessage sent{
+      agenda_->now(), from,   to, connection.channel, index, connection.generation, WireBytes(message, payload),
+      message,        payload};
+  for (TrafficObserver* observer : observers_) observer->OnSent(sent);
+}
+
+int64_t SimulatedNetwork::WireBytes(const Message& message, const Payload& payload) const {
+  return HeaderBytes(message) + PayloadBytes(payload) * options_.scale;
+}
+
+void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload) {
+  Connection& connection = connections_[index];
+  Direction& direction = to_opener ? connection.backward : connection.forward;
+  Direction& way_back = to_opener ? connection.forward : connection.backward;
+  const NodeId from = to_opener ? connection.acceptor : connection.opener;
+  const int64_t size_bytes = WireBytes(message, payload);
+  if (connection.state != State::kUp) return;
+  const int64_t now_ns = agenda_->now().nanoseconds();
+  int64_t arrival_ns = 0;
+  if (connection.channel == Channel::kData) {
+    Serializer& up = HostOf(from).up;
+    arrival_ns = direction.link->SendData(now_ns, size_bytes, up.rate_bps() > 0 ? &up : nullptr, &random_);
+  } else {
+    arrival_ns = direction.link->SendControl(now_ns, size_bytes, &random_);
+  }
+  way_back.link->SendAcknowledgements(now_ns, size_bytes);
+  direction.last_arrival_ns = std::max(direction.last_arrival_ns, arrival_ns);
+  agenda_->At(Timestamp::FromNanoseconds(direction.last_arrival_ns),
+              MessageArrival{index, connection.generation, to_opener, connection.channel == Channel::kControl,
+                             size_bytes, std::move(message), std::move(payload)});
+}
+
+bool SimulatedNetwork::DelayAtHost(MessageArrival* arrival, NodeId to) {
+  Serializer& down = HostOf(to).down;
+  if (arrival->past_host_cap || down.rate_bps() == 0) return false;
+  // The bytes came in while they were sent, not all at the end.
+  const int64_t now_ns = agenda_->now().nanoseconds();
+  const int64_t taken_ns = down.Reserve(now_ns - down.DurationNs(arrival->size_bytes), arrival->size_bytes);
+  arrival->past_host_cap = true;
+  if (taken_ns <= now_ns) return false;
+  agenda_->At(Timestamp::FromNanoseconds(taken_ns), std::move(*arrival));
+  return true;
+}
+
+std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArrival arrival) {
+  const Connection& connection = connections_[arrival.connection];
+  const NodeId to = arrival.to_opener ? connection.opener : connection.acceptor;
+  const NodeId from = arrival.to_opener ? connection.acceptor : connection.opener;
+  if (!HostOf(to).running || DelayAtHost(&arrival, to)) return std::nullopt;
+  const bool is_current = arrival.generation == connection.generation && connection.state == State::kUp;
+  const bool survives = arrival.generation == connection.lost_generation &&
+                        agenda_->now().nanoseconds() <= connection.survivors_until_ns && !arrival.to_opener;
+  if (!is_current && !survives) return std::nullopt;
+  const SentMessage sent{agenda_->now(),
+                         from,
+                         to,
+                         connection.channel,
+                         arrival.connection,
+                         arrival.generation,
+                         arrival.size_bytes,
+                         arrival.message,
+                         arrival.payload};
+  for (TrafficObserver* observer : observers_) observer->OnDelivered(sent);
+  const ConnectionId inbound = is_current ? connection.inbound_id : connection.lost_inbound_id;
+  return Delivery{to, MessageReceived{arrival.to_opener ? connection.opener_id : inbound, std::move(arrival.message),
+                                      std::move(arrival.payload)}};
+}
+
+void SimulatedNetwork::MarkLost(ConnectionIndex index, const LossOptions& loss) {
+  Connection& connection = connections_[index];
+  if (connection.state != State::kUp) return;
+  const Timestamp now = agenda_->now();
+  // What waits shares the fate of what is on its way.
+  while (!connection.paced.empty()) {
+    auto [message, payload] = connection.paced.Pop(now.nanoseconds());
+    Transmit(index, false, std::move(message), std::move(payload));
+  }
+  connection.state = State::kLost;
+  connection.lost_generation = connection.generation;
+  connection.lost_inbound_id = connection.inbound_id;
+  connection.survivors_until_ns = (now + loss.survivors).nanoseconds();
+  agenda_->At(now + loss.opener_notices, LossNoticed{index, connection.generation, true});
+  if (loss.acceptor_notices.has_value()) {
+    agenda_->At(now + *loss.acceptor_notices, LossNoticed{index, connection.generation, false});
+  }
+}
+
+std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const LossNoticed& notice) {
+  Connection& connection = connections_[notice.connection];
+  const NodeId process = notice.by_opener ? connection.opener : connection.acceptor;
+  const NodeId peer = notice.by_opener ? connection.acceptor : connection.opener;
+  if (!HostOf(process).running || connection.lost_generation != notice.generation) return std::nullopt;
+  if (notice.by_opener) {
+    if (connection.state != State::kLost) return std::nullopt;
+    connection.state = State::kDialling;
+    DialLater(notice.connection);
+  } else {
+    connection.survivors_until_ns = std::min(connection.survivors_until_ns, agenda_->now().nanoseconds() - 1);
+  }
+  for (TrafficObserver* observer : observers_)
+    observer->OnLossNoticed(agenda_->now(), process, peer, notice.connection);
+  return Delivery{process, ConnectionDown{notice.by_opener ? connection.opener_id : connection.lost_inbound_id}};
+}
+
+void SimulatedNetwork::Lose(ConnectionIndex connection, const LossOptions& loss) { MarkLost(connection, loss); }
+
+void SimulatedNetwork::Stall(ConnectionIndex connection, Timestamp until) {
+  Direction& forward = connections_[connection].forward;
+  forward.last_arrival_ns = std::max(forward.last_arrival_ns, until.nanoseconds());
+}
+
+std::vector<ConnectionIndex> SimulatedNetwork::ConnectionsInUse(NodeId node, std::optional<NodeId> other) const {
+  std::vector<ConnectionIndex> in_use;
+  for (ConnectionIndex index : ConnectionsInUse()) {
+    const Connection& connection = connections_[index];
+    const bool opened = connection.opener == node && (!other.has_value() || connection.acceptor == *other);
+    const bool accepted = connection.acceptor == node && (!other.has_value() || connection.opener == *other);
+    if (opened || accepted) in_use.push_back(index);
+  }
+  return in_use;
+}
+
+std::vector<ConnectionIndex> SimulatedNetwork::ConnectionsInUse() const {
+  std::vector<ConnectionIndex> in_use;
+  for (ConnectionIndex index = 0; index < connections_.size(); ++index) {
+    if (connections_[index].state == State::kUp) in_use.push_back(index);
+  }
+  return in_use;
+}
+
+void SimulatedNetwork::Partition(NodeId a, NodeId b, absl::Duration noticed) {
+  partitions_.insert(Unordered(a, b));
+  LossOptions loss;
+  loss.opener_notices = noticed;
+  loss.acceptor_notices = noticed;
+  for (ConnectionIndex index : ConnectionsInUse(a, b)) MarkLost(index, loss);
+}
+
+void SimulatedNetwork::Heal(NodeId a, NodeId b) { partitions_.erase(Unordered(a, b)); }
+
+}  // namespace banyan

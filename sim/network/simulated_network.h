@@ -1,0 +1,175 @@
+// The WAN between simulated processes: directed links with rate, delay and jitter, connections over them that are first
+// in first out each for itself, their losses and returns, partitions. Thread-compatible; owned by the simulator.
+//
+// A connection that is lost loses what is on its way over it, except what would have arrived until a time that the
+// fault chooses; its two ends learn of it each in its own time, the accepting end perhaps never. The opener dials again
+// after a growing, bounded pause, and the connection comes back with a new inbound id at the accepting end.
+#ifndef BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_
+#define BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/random.h"
+#include "core/time.h"
+#include "protocol/action.h"
+#include "sim/agenda.h"
+#include "sim/network/paced_queue.h"
+#include "sim/network/simulated_link.h"
+#include "sim/traffic_observer.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+struct NetworkOptions {
+  // Delay and jitter between the scheduler and each node, in both directions, at any rate.
+  absl::Duration scheduler_delay = absl::Milliseconds(15);
+  absl::Duration scheduler_jitter;
+  absl::Duration redial_first = absl::Milliseconds(50);
+  absl::Duration redial_longest = absl::Seconds(1);
+  // Payload bytes count this often: the cores carry scaled-down vectors.
+  int64_t scale = 1;
+  // The chance that a chunk comes twice.
+  double duplicate_chance = 0;
+};
+
+// The effects of a connection's loss; all times count from the moment of the loss.
+struct LossOptions {
+  absl::Duration survivors;  // what would arrive within this still does
+  absl::Duration opener_notices = absl::Milliseconds(1);
+  std::optional<absl::Duration> acceptor_notices;  // empty: never
+};
+
+class SimulatedNetwork {
+ public:
+  // `agenda` and `violations` outlive this.
+  SimulatedNetwork(const NetworkOptions& options, uint64_t seed, Agenda* agenda, Violations* violations);
+
+  void AddLink(NodeId from, NodeId to, const LinkOptions& options);
+  // 0: without limit.
+  void SetHostCaps(NodeId node, double up_bps, double down_bps);
+  void AddObserver(TrafficObserver* observer) { observers_.push_back(observer); }
+
+  // A process answers at this address from now on; connections to an earlier life of it are lost.
+  void Listen(NodeId process, const std::string& address);
+  // The process is gone. `silently`: its host is gone too and nobody is told; otherwise its connections are closed.
+  void EndProcess(NodeId process, bool silently);
+
+  // These carry out what cores ask for.
+  void OpenConnection(NodeId opener, const Connect& connect);
+  void CloseConnection(NodeId process, ConnectionId connection);
+  void SetPace(NodeId opener, const Pace& pace);
+  // Sends over a connection. What the opener sends before OnUpHandled tells that it has handled the ConnectionUp is
+  // dropped.
+  void SendMessage(NodeId from, Send send);
+  void OnUpHandled(NodeId opener, ConnectionId connection);
+
+  // An event for a process. It comes of what the agenda holds for the network.
+  struct Delivery {
+    NodeId process;
+    Event event;
+  };
+  std::optional<Delivery> Handle(MessageArrival arrival);
+  std::optional<Delivery> Handle(const LossNoticed& notice);
+  std::optional<Delivery> Handle(const Dialled& dialled);
+  std::optional<Delivery> Handle(const PaceDue& due);
+
+  // Faults.
+  // Connections in use between two nodes, or of a node and any other when `other` is empty.
+  std::vector<ConnectionIndex> ConnectionsInUse(NodeId node, std::optional<NodeId> other) const;
+  std::vector<ConnectionIndex> ConnectionsInUse() const;
+  void Lose(ConnectionIndex connection, const LossOptions& loss);
+  // Delays what the opener of `connection` sends from now on: it arrives no sooner than `until`, as when the transport
+  // recovers from a loss.
+  void Stall(ConnectionIndex connection, Timestamp until);
+  // No message and no dialling passes between the two, in either direction, until Heal. Connections are lost; both ends
+  // notice after `noticed`.
+  void Partition(NodeId a, NodeId b, absl::Duration noticed);
+  void Heal(NodeId a, NodeId b);
+  // nullptr for nodes without a link between them.
+  SimulatedLink* FindLink(NodeId from, NodeId to);
+
+  // Every overlay link with what it has carried, in order of (from, to).
+  const std::map<std::pair<NodeId, NodeId>, SimulatedLink>& links() const { return links_; }
+
+ private:
+  enum class State : uint8_t { kDialling, kUp, kLost, kClosed };
+
+  struct Direction {
+    SimulatedLink* link = nullptr;
+    int64_t last_arrival_ns = 0;
+    bool used = false;  // since the connection was made
+  };
+
+  struct Connection {
+    NodeId opener;
+    NodeId acceptor;
+    bool resolved = false;  // the address has answered once, so that the acceptor is known
+    std::string address;
+    ConnectionId opener_id;
+    ConnectionId inbound_id;
+    Channel channel = Channel::kControl;
+    State state = State::kDialling;
+    uint32_t generation = 0;
+    uint32_t announced = 0;  // the generation whose ConnectionUp the opener has handled
+    uint32_t failed_dials = 0;
+    Direction forward;
+    Direction backward;
+    PacedQueue<std::pair<Message, Payload>> paced;  // forward
+    uint32_t pace_changes = 0;                      // and messages that it passed on
+    // These tell of the generation before this one, or of this one when it is lost.
+    uint32_t lost_generation = 0;
+    ConnectionId lost_inbound_id;
+    int64_t survivors_until_ns = 0;
+  };
+
+  struct Host {
+    bool running = false;
+    std::string address;
+    Serializer up;
+    Serializer down;
+  };
+
+  using NodePair = std::pair<NodeId, NodeId>;
+
+  Host& HostOf(NodeId node);
+  SimulatedLink* LinkFor(NodeId from, NodeId to);
+  bool Reachable(Connection* connection);
+  void Resolve(Connection* connection);
+  void DialLater(ConnectionIndex index);
+  std::optional<ConnectionIndex> FindConnection(NodeId process, ConnectionId id, bool* is_opener, bool* is_current);
+  void CheckUse(const Connection& connection, bool is_opener, const Direction& direction, const Message& message);
+  int64_t WireBytes(const Message& message, const Payload& payload) const;
+  void TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload);
+  void SendForward(ConnectionIndex index, Message message, Payload payload);
+  void SchedulePace(ConnectionIndex index);
+  void Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload);
+  bool DelayAtHost(MessageArrival* arrival, NodeId to);
+  void MarkLost(ConnectionIndex index, const LossOptions& loss);
+
+  const NetworkOptions options_;
+  Random random_;
+  Agenda* const agenda_;
+  Violations* const violations_;
+  std::vector<TrafficObserver*> observers_;
+  std::map<NodePair, SimulatedLink> links_;           // of the overlay
+  std::map<NodePair, SimulatedLink> implicit_links_;  // to and from the scheduler, and those that should not be used
+  std::vector<Host> hosts_;                           // by NodeId
+  absl::flat_hash_map<std::string, NodeId> addresses_;
+  std::vector<Connection> connections_;
+  absl::flat_hash_map<std::pair<uint32_t, uint64_t>, ConnectionIndex> outbound_;  // by opener and its id
+  std::vector<ConnectionIndex> inbound_;                                          // by id - kInboundConnection
+  std::set<NodePair> partitions_;                                                 // lower node first
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_

@@ -1,0 +1,223 @@
+#include "sim/processes/simulated_process.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "sim/message_facts.h"
+
+namespace banyan {
+namespace {
+
+// A core that asks for its deadline this often without time passing would spin for ever.
+constexpr int64_t kMostIdleDeadlines = 1000;
+constexpr double kMillion = 1e6;
+
+template <class... Handlers>
+struct Overloaded : Handlers... {
+  using Handlers::operator()...;
+};
+
+}  // namespace
+
+SimulatedProcess::SimulatedProcess(NodeId id, const ProcessOptions& options, uint64_t seed,
+                                   std::unique_ptr<Protocol> core, const ProcessContext& context)
+    : id_(id),
+      options_(options),
+      random_(seed),
+      core_(std::move(core)),
+      context_(context),
+      thread_free_ns_(options.compute_threads, 0) {
+  BANYAN_CHECK(options.compute_threads > 0);
+}
+
+Timestamp SimulatedProcess::LocalTime(int64_t global_ns) const {
+  const double gained_ns = std::floor(static_cast<double>(global_ns) * options_.clock_drift_ppm / kMillion);
+  return Timestamp::FromNanoseconds(options_.clock_start.nanoseconds() + global_ns + static_cast<int64_t>(gained_ns));
+}
+
+Timestamp SimulatedProcess::LocalNow() const { return LocalTime(context_.agenda->now().nanoseconds()); }
+
+Timestamp SimulatedProcess::GlobalTime(Timestamp local) const {
+  if (local == kNever) return kNever;
+  const int64_t shown_ns = local.nanoseconds() - options_.clock_start.nanoseconds();
+  const double gained_ns =
+      static_cast<double>(shown_ns) * options_.clock_drift_ppm / (kMillion + options_.clock_drift_ppm);
+  int64_t global_ns = shown_ns - static_cast<int64_t>(gained_ns);
+  while (LocalTime(global_ns) < local) ++global_ns;
+  return Timestamp::FromNanoseconds(global_ns);
+}
+
+void SimulatedProcess::Start() {
+  running_ = true;
+  Step(Started{});
+}
+
+void SimulatedProcess::Restart(std::unique_ptr<Protocol> core) {
+  BANYAN_CHECK(!running_);
+  core_ = std::move(core);
+  stopped_.reset();
+  std::fill(thread_free_ns_.begin(), thread_free_ns_.end(), 0);
+  Start();
+}
+
+void SimulatedProcess::Deliver(Event event) {
+  if (!running_) return RefuseCall(event);
+  if (context_.agenda->now() < paused_until_ || !held_.empty()) {
+    held_.push_back(std::move(event));
+  } else {
+    Step(std::move(event));
+  }
+}
+
+void SimulatedProcess::CallLater(absl::Duration delay, WorkerCall call) {
+  context_.agenda->At(context_.agenda->now() + delay, CoreEvent{id_, life_, WorkerCalled{std::move(call)}});
+}
+
+void SimulatedProcess::RequestStop() { Deliver(StopRequested{}); }
+
+void SimulatedProcess::PauseUntil(Timestamp until) {
+  if (!running_ || until <= paused_until_) return;
+  paused_until_ = until;
+  context_.agenda->At(until, PauseEnded{id_, life_});
+}
+
+void SimulatedProcess::Kill(bool silently) {
+  if (!running_) return;
+  context_.network->EndProcess(id_, silently);
+  End();
+}
+
+void SimulatedProcess::End() {
+  running_ = false;
+  ++life_;
+  timer_at_ = kNever;
+  paused_until_ = Timestamp();
+  held_.clear();
+  pending_records_.clear();
+  if (worker_port_ != nullptr) worker_port_->OnEnded();
+}
+
+void SimulatedProcess::RefuseCall(const Event& event) {
+  if (worker_port_ != nullptr && std::holds_alternative<WorkerCalled>(event)) worker_port_->OnEnded();
+}
+
+void SimulatedProcess::Handle(CoreEvent event) {
+  if (event.life != life_) return RefuseCall(event.event);
+  if (std::holds_alternative<RecordPersisted>(event.event)) {
+    records_.push_back(std::move(pending_records_.front().bytes));
+    pending_records_.pop_front();
+  }
+  Deliver(std::move(event.event));
+}
+
+void SimulatedProcess::Handle(ComputationDue due) {
+  if (due.life != life_) return;
+  if (!due.has_run) due.computation->Run();
+  Deliver(ComputationFinished{due.id, std::move(due.computation)});
+}
+
+void SimulatedProcess::Handle(const TimerDue& due) {
+  if (due.life != life_ || context_.agenda->now() != timer_at_) return;
+  timer_at_ = kNever;
+  if (!running_ || context_.agenda->now() < paused_until_) return;  // the end of the pause looks at the clock again
+  if (core_->NextDeadline() <= LocalNow()) {
+    Deliver(DeadlineReached{});
+  } else {
+    SetTimer();
+  }
+}
+
+void SimulatedProcess::Handle(const PauseEnded& ended) {
+  if (ended.life != life_ || context_.agenda->now() < paused_until_) return;
+  while (!held_.empty() && running_ && context_.agenda->now() >= paused_until_) {
+    Event event = std::move(held_.front());
+    held_.pop_front();
+    Step(std::move(event));
+  }
+  if (running_) SetTimer();
+}
+
+void SimulatedProcess::Step(Event event) {
+  context_.trace->Record(context_.agenda->now(), id_, event);
+  CheckProgress(event);
+  if (const auto* up = std::get_if<ConnectionUp>(&event)) context_.network->OnUpHandled(id_, up->connection);
+  const uint32_t life = life_;
+  Actions actions = core_->Step(LocalNow(), std::move(event));
+  for (Action& action : actions) {
+    if (life_ != life) return;
+    CarryOut(std::move(action));
+  }
+  if (life_ == life) SetTimer();
+}
+
+void SimulatedProcess::CheckProgress(const Event& event) {
+  if (!std::holds_alternative<DeadlineReached>(event) || last_deadline_ != context_.agenda->now()) {
+    idle_deadlines_ = 0;
+  } else if (++idle_deadlines_ == kMostIdleDeadlines) {
+    context_.violations->Add(context_.agenda->now(), "nothing hangs",
+                             absl::StrCat("process ", id_.value(), " asks for its deadline again and again"));
+  }
+  if (std::holds_alternative<DeadlineReached>(event)) last_deadline_ = context_.agenda->now();
+}
+
+void SimulatedProcess::SetTimer() {
+  Timestamp deadline = std::max(GlobalTime(core_->NextDeadline()), context_.agenda->now());
+  if (idle_deadlines_ >= kMostIdleDeadlines) deadline = deadline + absl::Seconds(1);  // the simulation goes on
+  if (deadline >= timer_at_) return;
+  timer_at_ = deadline;
+  context_.agenda->At(deadline, TimerDue{id_, life_});
+}
+
+void SimulatedProcess::CarryOut(Action action) {
+  std::visit(Overloaded{
+                 [this](Connect& connect) { context_.network->OpenConnection(id_, connect); },
+                 [this](Disconnect& disconnect) { context_.network->CloseConnection(id_, disconnect.connection); },
+                 [this](Pace& pace) { context_.network->SetPace(id_, pace); },
+                 [this](Send& send) { context_.network->SendMessage(id_, std::move(send)); },
+                 [this](StartComputation& start) { Compute(std::move(start)); },
+                 [this](WriteResult& write) {
+                   if (worker_port_ != nullptr) worker_port_->OnWriteResult(write);
+                 },
+                 [this](CompleteRequest& completion) {
+                   if (worker_port_ != nullptr) worker_port_->OnComplete(completion);
+                 },
+                 [this](TellRoundComplete& told) {
+                   if (worker_port_ != nullptr) worker_port_->OnRoundComplete(told);
+                 },
+                 // A simulated worker always waits for a call, which the core ends as well.
+                 [](TellJobEnded&) {},
+                 [this](PersistRecord& record) { Persist(std::move(record)); },
+                 [this](LogLine& line) { context_.trace->Note(context_.agenda->now(), id_, "log: " + line.text); },
+                 [this](Stop& stop) {
+                   context_.network->EndProcess(id_, false);
+                   stopped_ = std::move(stop.status);
+                   End();
+                 },
+             },
+             action);
+}
+
+void SimulatedProcess::Compute(StartComputation start) {
+  auto thread = std::min_element(thread_free_ns_.begin(), thread_free_ns_.end());
+  const double bytes = static_cast<double>(start.computation->size_bytes()) * static_cast<double>(options_.scale);
+  const auto duration_ns = static_cast<int64_t>(bytes * 1e9 / options_.memory_bytes_per_second) +
+                           absl::ToInt64Nanoseconds(options_.computation_overhead);
+  *thread = std::max(*thread, context_.agenda->now().nanoseconds()) + duration_ns;
+  // It may run at any time in between; which, must make no difference.
+  const bool run_now = random_.Chance(0.5);
+  if (run_now) start.computation->Run();
+  context_.agenda->At(Timestamp::FromNanoseconds(*thread),
+                      ComputationDue{id_, life_, start.id, std::move(start.computation), run_now});
+}
+
+void SimulatedProcess::Persist(PersistRecord record) {
+  pending_records_.push_back({record.record, std::move(record.bytes)});
+  context_.agenda->At(context_.agenda->now() + options_.persist_time,
+                      CoreEvent{id_, life_, RecordPersisted{record.record}});
+}
+
+}  // namespace banyan

@@ -1,0 +1,128 @@
+// The driver of one core in simulated time: its clock, its timer, a pool of computing threads, stable storage, pauses,
+// its end. Thread-compatible; owned by the simulator, and owns the core.
+#ifndef BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_
+#define BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/random.h"
+#include "protocol/protocol.h"
+#include "sim/agenda.h"
+#include "sim/network/simulated_network.h"
+#include "sim/processes/worker_port.h"
+#include "sim/trace.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+struct ProcessOptions {
+  // The time on this process's monotonic clock when the simulation starts; clocks of different processes have nothing
+  // in common.
+  Timestamp clock_start;
+  // The clock runs faster than simulated time by this, in parts per million.
+  double clock_drift_ppm = 0;
+  uint32_t compute_threads = 2;
+  double memory_bytes_per_second = 5e9;
+  absl::Duration computation_overhead = absl::Microseconds(5);
+  // Bytes of computations count this often.
+  int64_t scale = 1;
+  absl::Duration persist_time = absl::Milliseconds(2);
+};
+
+// The context that all processes of a simulation share.
+struct ProcessContext {
+  Agenda* agenda;
+  SimulatedNetwork* network;
+  Trace* trace;
+  Violations* violations;
+};
+
+class SimulatedProcess {
+ public:
+  // Makes a process that does not run yet; the core gets its Started from Start(). What `context` points to outlives
+  // this.
+  SimulatedProcess(NodeId id, const ProcessOptions& options, uint64_t seed, std::unique_ptr<Protocol> core,
+                   const ProcessContext& context);
+
+  NodeId id() const { return id_; }
+  bool running() const { return running_; }
+  // Returns what the core's Stop said; empty while it runs, and when it was killed.
+  const std::optional<absl::Status>& stopped() const { return stopped_; }
+  Timestamp LocalNow() const;
+
+  // Must outlive this; nullptr for none.
+  void set_worker_port(WorkerPort* port) { worker_port_ = port; }
+
+  void Start();
+  // Now, or when the pause ends.
+  void Deliver(Event event);
+  // After the time that a call from a worker takes.
+  void CallLater(absl::Duration delay, WorkerCall call);
+  void RequestStop();
+
+  // Nothing is handled until then; what comes meanwhile waits in its order.
+  void PauseUntil(Timestamp until);
+  // The end without a word. `silently` as in SimulatedNetwork::EndProcess.
+  void Kill(bool silently);
+  // A new start with a new core, after the end of the one before.
+  void Restart(std::unique_ptr<Protocol> core);
+
+  // Returns the records on stable storage, in order; they outlive kills and restarts.
+  const std::vector<std::string>& records() const { return records_; }
+
+  // Handle what the agenda holds for this process.
+  void Handle(CoreEvent event);
+  void Handle(ComputationDue due);
+  void Handle(const TimerDue& due);
+  void Handle(const PauseEnded& ended);
+
+ private:
+  struct PendingRecord {
+    RecordId id;
+    std::string bytes;
+  };
+
+  void Step(Event event);
+  // A worker that calls a process that has ended hears of it.
+  void RefuseCall(const Event& event);
+  void CarryOut(Action action);
+  void Compute(StartComputation start);
+  void Persist(PersistRecord record);
+  void End();
+  void SetTimer();
+  Timestamp LocalTime(int64_t global_ns) const;
+  // The first time at which the process's clock shows `local`.
+  Timestamp GlobalTime(Timestamp local) const;
+  void CheckProgress(const Event& event);
+
+  const NodeId id_;
+  const ProcessOptions options_;
+  Random random_;
+  std::unique_ptr<Protocol> core_;
+  const ProcessContext context_;
+  WorkerPort* worker_port_ = nullptr;
+
+  bool running_ = false;
+  uint32_t life_ = 0;
+  std::optional<absl::Status> stopped_;
+  Timestamp timer_at_ = kNever;  // the earliest one on the agenda
+  Timestamp paused_until_;
+  std::deque<Event> held_;
+  std::vector<int64_t> thread_free_ns_;  // by computing thread
+  std::deque<PendingRecord> pending_records_;
+  std::vector<std::string> records_;
+  Timestamp last_deadline_;
+  int64_t idle_deadlines_ = 0;  // in a row, without time passing
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_

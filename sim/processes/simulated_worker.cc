@@ -1,0 +1,257 @@
+#include "sim/processes/simulated_worker.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+// A call over a local socket.
+constexpr absl::Duration kCallTime = absl::Microseconds(20);
+
+}  // namespace
+
+SimulatedWorker::SimulatedWorker(WorkerName name, const TrainingPlan* plan, uint64_t seed, SimulatedProcess* process,
+                                 Agenda* agenda, WorkerListener* listener)
+    : name_(name), plan_(plan), random_(seed), process_(process), agenda_(agenda), listener_(listener) {
+  tensors_.resize(plan->tensors.size());
+}
+
+void SimulatedWorker::Call(WorkerCall call) { process_->CallLater(kCallTime, std::move(call)); }
+
+RequestId SimulatedWorker::Ask(Kind kind, size_t tensor, Round round, bool wants_result) {
+  const RequestId request(RequestPrefix(name_.worker) + next_request_++);
+  Waiting& waiting = waiting_[request];
+  waiting.kind = kind;
+  waiting.tensor = tensor;
+  waiting.round = round;
+  if (wants_result) {
+    waiting.result.assign(plan_->tensors[tensor].elements, std::numeric_limits<float>::quiet_NaN());
+    waiting.written.assign(waiting.result.size(), false);
+  }
+  return request;
+}
+
+void SimulatedWorker::Start() { Call(WorkerAttach{Ask(Kind::kAttach, 0, Round(), false), name_.worker}); }
+
+void SimulatedWorker::Die() {
+  if (dead_ || finished_) return;
+  dead_ = true;
+  waiting_.clear();
+  Call(WorkerDetach{name_.worker, /*clean=*/false});
+}
+
+void SimulatedWorker::EnterBarrier() { Call(WorkerBarrier{Ask(Kind::kBarrier, 0, Round(), false), name_.worker}); }
+
+void SimulatedWorker::Initialise() {
+  if (tensors_.empty()) return Finish();
+  for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    Buffer values = Buffer::Allocate(plan_->tensors[tensor].elements);
+    plan_->Fill(name_, tensor, Round(0), values.mutable_floats());
+    Call(WorkerInit{Ask(Kind::kInit, tensor, Round(0), true), name_.worker, plan_->tensors[tensor].name,
+                    std::move(values)});
+  }
+}
+
+absl::Duration SimulatedWorker::ComputeTime() { return plan_->compute_time + plan_->compute_spread * random_.Unit(); }
+
+void SimulatedWorker::Compute() {
+  agenda_->CallAfter(ComputeTime(), [this] {
+    // Backward propagation has the last tensor's gradient first.
+    for (size_t i = tensors_.size(); i-- > 0;) Push(i);
+  });
+}
+
+void SimulatedWorker::ComputeTensor(size_t tensor) {
+  TensorState& state = tensors_[tensor];
+  const bool room = state.pushed - state.done < plan_->rounds_in_flight && state.pushed < plan_->rounds;
+  if (state.computing || !room) return;
+  state.computing = true;
+  agenda_->CallAfter(ComputeTime(), [this, tensor] {
+    tensors_[tensor].computing = false;
+    Push(tensor);
+  });
+}
+
+void SimulatedWorker::Push(size_t tensor) {
+  if (dead_ || failure_.has_value()) return;
+  TensorState& state = tensors_[tensor];
+  const Round round(++state.pushed);
+  const RoundKind kind = plan_->KindOf(round);
+  Buffer gradient = Buffer::Allocate(plan_->tensors[tensor].elements);
+  plan_->Fill(name_, tensor, round, gradient.mutable_floats());
+  if (plan_->weights_every > 0 && round.value() % plan_->weights_every == 0) RegisterWeights(tensor);
+  const int32_t priority = plan_->tensors[tensor].priority;
+  listener_->OnPushed(agenda_->now(), name_, tensor, round);
+  if (kind == RoundKind::kBroadcast) {
+    const RequestId request = Ask(Kind::kBroadcast, tensor, round, true);
+    Call(WorkerBroadcast{request, name_.worker, state.key, std::move(gradient), priority});
+  } else {
+    const RequestId request = Ask(Kind::kPush, tensor, round, !plan_->pull_apart);
+    Call(WorkerPush{request, name_.worker, state.key, std::move(gradient), priority, !plan_->pull_apart,
+                    kind == RoundKind::kFlush});
+    if (plan_->pull_apart) Call(WorkerPull{Ask(Kind::kPull, tensor, round, true), name_.worker, state.key});
+  }
+  if (plan_->tensors_apart) ComputeTensor(tensor);
+}
+
+// Any numbers do, and different ones on each node: what they choose between is whatever this node sends.
+void SimulatedWorker::RegisterWeights(size_t tensor) {
+  Buffer weights = Buffer::Allocate(plan_->tensors[tensor].elements);
+  plan_->FillWeights(name_, tensor, Round(tensors_[tensor].pushed), weights.mutable_floats());
+  Call(WorkerRegisterWeights{Ask(Kind::kRegisterWeights, tensor, Round(), false), name_.worker, tensors_[tensor].key,
+                             std::move(weights)});
+}
+
+void SimulatedWorker::OnWriteResult(const WriteResult& write) {
+  if (dead_) return;
+  const auto found = waiting_.find(write.request);
+  const int64_t end = write.first_element + write.values.elements();
+  if (found == waiting_.end() || write.first_element < 0 || end > static_cast<int64_t>(found->second.result.size())) {
+    listener_->OnMisuse(agenda_->now(), name_, absl::StrCat("a result was written outside of any waiting request"));
+    return;
+  }
+  const absl::Span<const float> values = write.values.floats();
+  std::copy(values.begin(), values.end(), found->second.result.begin() + write.first_element);
+  std::fill(found->second.written.begin() + write.first_element, found->second.written.begin() + end, true);
+}
+
+void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
+  if (dead_) return;
+  const auto found = waiting_.find(completion.request);
+  if (found == waiting_.end()) {
+    listener_->OnMisuse(agenda_->now(), name_, "a request was completed that does not wait");
+    return;
+  }
+  const std::string text = WaitsFor();
+  Waiting waiting = std::move(found->second);
+  waiting_.erase(found);
+  if (!completion.status.ok()) {
+    listener_->OnFailed(agenda_->now(), name_, text, completion.status);
+    if (!failure_.has_value()) failure_ = completion.status;
+    return;
+  }
+  if (failure_.has_value()) return;
+  CheckResult(completion.request, waiting, completion);
+  switch (waiting.kind) {
+    case Kind::kAttach:
+      return plan_->barrier_first ? EnterBarrier() : Initialise();
+    case Kind::kInit:
+      tensors_[waiting.tensor].key = completion.key;
+      if (++initialised_ < tensors_.size()) return;
+      if (!plan_->tensors_apart) return OnRoundDone();
+      if (plan_->rounds == 0) return Finish();
+      for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) ComputeTensor(tensor);
+      return;
+    case Kind::kPush:
+      if (plan_->pull_apart) return;
+      return OnTensorDone(waiting.tensor);
+    case Kind::kPull:
+    case Kind::kBroadcast:
+      return OnTensorDone(waiting.tensor);
+    case Kind::kRegisterWeights:
+      return;
+    case Kind::kBarrier:
+      return initialised_ == 0 ? Initialise() : Compute();
+  }
+}
+
+void SimulatedWorker::OnRoundComplete(KeyId key, Round round) {
+  if (dead_ || failure_.has_value()) return;
+  const auto state = std::find_if(tensors_.begin(), tensors_.end(),
+                                  [key](const TensorState& candidate) { return candidate.key == key; });
+  // Only pushes without a result are told of, each once.
+  const bool expected = plan_->pull_apart && state != tensors_.end() && round.value() <= state->pushed &&
+                        plan_->KindOf(round) != RoundKind::kBroadcast && state->told.insert(round).second;
+  if (expected) return;
+  listener_->OnMisuse(agenda_->now(), name_,
+                      absl::StrCat("told of the end of round ", round.value(), " of key ", key.value(),
+                                   " a second time or without a push whose result nobody asked for"));
+}
+
+void SimulatedWorker::OnNodeEnded() {
+  if (dead_ || finished_ || waiting_.empty()) return;
+  const std::string text = WaitsFor();
+  waiting_.clear();
+  if (failure_.has_value()) return;
+  failure_ = absl::UnavailableError(absl::StrCat(text, ": the node has ended"));
+  listener_->OnFailed(agenda_->now(), name_, text, *failure_);
+}
+
+void SimulatedWorker::CheckResult(RequestId /*request*/, const Waiting& waiting, const CompleteRequest& completion) {
+  if (waiting.kind == Kind::kAttach || waiting.kind == Kind::kBarrier) return;
+  if (completion.round != waiting.round) {
+    listener_->OnMisuse(
+        agenda_->now(), name_,
+        absl::StrCat("asked for round ", waiting.round.value(), " and got round ", completion.round.value()));
+  }
+  if (!std::all_of(waiting.written.begin(), waiting.written.end(), [](bool written) { return written; })) {
+    listener_->OnMisuse(agenda_->now(), name_,
+                        absl::StrCat("round ", waiting.round.value(), " has holes in its result"));
+  }
+  if (!waiting.result.empty()) {
+    listener_->OnResult(agenda_->now(), name_, waiting.tensor, waiting.round, waiting.result);
+  }
+}
+
+void SimulatedWorker::OnTensorDone(size_t tensor) {
+  TensorState& state = tensors_[tensor];
+  ++state.done;
+  if (!plan_->tensors_apart) {
+    if (AllDone(state.done)) OnRoundDone();
+  } else if (AllDone(plan_->rounds)) {
+    Finish();
+  } else {
+    ComputeTensor(tensor);
+  }
+}
+
+void SimulatedWorker::OnRoundDone() {
+  if (rounds_done() == plan_->rounds) {
+    Finish();
+  } else if (plan_->barrier_every > 0 && rounds_done() % plan_->barrier_every == 0) {
+    EnterBarrier();
+  } else {
+    Compute();
+  }
+}
+
+void SimulatedWorker::Finish() {
+  const auto idle = plan_->idle_time.find(name_.node);
+  if (idle == plan_->idle_time.end()) return Leave();
+  agenda_->CallAfter(idle->second, [this] { Leave(); });
+}
+
+void SimulatedWorker::Leave() {
+  if (dead_ || failure_.has_value()) return;
+  finished_ = true;
+  Call(WorkerDetach{name_.worker, /*clean=*/true});
+}
+
+bool SimulatedWorker::AllDone(uint64_t rounds) const {
+  return std::all_of(tensors_.begin(), tensors_.end(), [&](const TensorState& state) { return state.done >= rounds; });
+}
+
+uint64_t SimulatedWorker::rounds_done() const {
+  uint64_t done = plan_->rounds;
+  for (const TensorState& state : tensors_) done = std::min(done, state.done);
+  return done;
+}
+
+std::string SimulatedWorker::WaitsFor() const {
+  static constexpr const char* kNames[] = {"attach",          "init", "push", "pull", "broadcast", "barrier",
+                                           "register-weights"};
+  std::string text;
+  for (const auto& [request, waiting] : waiting_) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ", "node ", name_.node.value(), " worker ", name_.worker.value(),
+                    ": ", kNames[static_cast<size_t>(waiting.kind)]);
+    if (waiting.kind == Kind::kAttach || waiting.kind == Kind::kBarrier) continue;
+    absl::StrAppend(&text, " of ", plan_->tensors[waiting.tensor].name, " in round ", waiting.round.value());
+  }
+  return text;
+}
+
+}  // namespace banyan

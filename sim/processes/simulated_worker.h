@@ -1,0 +1,108 @@
+// A training process in simulated time: attaches to its node, makes the initial values known, then pushes gradients and
+// pulls results, round after round. Thread-compatible; owned by the cluster.
+#ifndef BANYAN_SIM_PROCESSES_SIMULATED_WORKER_H_
+#define BANYAN_SIM_PROCESSES_SIMULATED_WORKER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "core/random.h"
+#include "protocol/action.h"
+#include "sim/agenda.h"
+#include "sim/processes/simulated_process.h"
+#include "sim/processes/worker_listener.h"
+#include "sim/training/training_plan.h"
+
+namespace banyan {
+
+class SimulatedWorker {
+ public:
+  // The pointers outlive this. `process` runs the node.
+  SimulatedWorker(WorkerName name, const TrainingPlan* plan, uint64_t seed, SimulatedProcess* process, Agenda* agenda,
+                  WorkerListener* listener);
+
+  // Requests of this worker have ids with this in their upper half.
+  static uint64_t RequestPrefix(WorkerId worker) { return (uint64_t{worker.value()} + 1) << 32; }
+
+  const WorkerName& name() const { return name_; }
+  void Start();
+  // Its socket closes with whatever waits.
+  void Die();
+  void OnWriteResult(const WriteResult& write);
+  void OnComplete(const CompleteRequest& completion);
+  // The node says that a round is over whose result no call waits for.
+  void OnRoundComplete(KeyId key, Round round);
+  // Its socket to the node has closed.
+  void OnNodeEnded();
+
+  // All rounds are done and the worker has said good-bye.
+  bool finished() const { return finished_; }
+  bool dead() const { return dead_; }
+  // The first call that failed; empty while none has.
+  const std::optional<absl::Status>& failure() const { return failure_; }
+  // The rounds that are done, of the tensor that is furthest behind.
+  uint64_t rounds_done() const;
+  // "node 3 worker 0: push-pull of b in round 7", one for each waiting call; empty when none waits.
+  std::string WaitsFor() const;
+
+ private:
+  enum class Kind : uint8_t { kAttach, kInit, kPush, kPull, kBroadcast, kBarrier, kRegisterWeights };
+
+  struct Waiting {
+    Kind kind = Kind::kAttach;
+    size_t tensor = 0;
+    Round round;
+    std::vector<float> result;
+    std::vector<bool> written;
+  };
+
+  struct TensorState {
+    KeyId key;
+    Buffer gradient;
+    uint64_t pushed = 0;  // rounds
+    uint64_t done = 0;
+    std::set<Round> told;  // as complete, without a call that waited
+    bool computing = false;
+  };
+
+  RequestId Ask(Kind kind, size_t tensor, Round round, bool wants_result);
+  void Call(WorkerCall call);
+  void EnterBarrier();
+  void Initialise();
+  void Compute();
+  void ComputeTensor(size_t tensor);
+  absl::Duration ComputeTime();
+  void Push(size_t tensor);
+  void RegisterWeights(size_t tensor);
+  void OnTensorDone(size_t tensor);
+  void OnRoundDone();
+  void CheckResult(RequestId request, const Waiting& waiting, const CompleteRequest& completion);
+  void Finish();
+  void Leave();
+  bool AllDone(uint64_t rounds) const;
+
+  const WorkerName name_;
+  const TrainingPlan* const plan_;
+  Random random_;
+  SimulatedProcess* const process_;
+  Agenda* const agenda_;
+  WorkerListener* const listener_;
+
+  uint64_t next_request_ = 1;
+  std::map<RequestId, Waiting> waiting_;
+  std::vector<TensorState> tensors_;
+  size_t initialised_ = 0;
+  bool dead_ = false;
+  bool finished_ = false;
+  std::optional<absl::Status> failure_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_PROCESSES_SIMULATED_WORKER_H_

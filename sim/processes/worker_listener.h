@@ -1,0 +1,33 @@
+// Hears what simulated workers do and get: how results are checked and times are taken. Called on the simulation's
+// thread; outlives the workers.
+#ifndef BANYAN_SIM_PROCESSES_WORKER_LISTENER_H_
+#define BANYAN_SIM_PROCESSES_WORKER_LISTENER_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "sim/training/training_plan.h"
+
+namespace banyan {
+
+class WorkerListener {
+ public:
+  virtual ~WorkerListener() = default;
+
+  virtual void OnPushed(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round /*round*/) {}
+  virtual void OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round /*round*/,
+                        absl::Span<const float> /*values*/) {}
+  // A call ended with an error: the worker makes no more.
+  virtual void OnFailed(Timestamp /*now*/, WorkerName /*worker*/, const std::string& /*call*/,
+                        const absl::Status& /*status*/) {}
+  // Called when what the node did with a call breaks the session's promises.
+  virtual void OnMisuse(Timestamp /*now*/, WorkerName /*worker*/, const std::string& /*what*/) {}
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_PROCESSES_WORKER_LISTENER_H_

@@ -1,0 +1,92 @@
+#include "sim/runs/simulation.h"
+
+#include "core/random.h"
+#include "gtest/gtest.h"
+#include "sim/sample_overlays.h"
+#include "sim/testing/internet2_simulation.h"
+
+namespace banyan {
+namespace {
+
+TEST(SimulationTest, NineTreesOnInternet2ReachNineTenthsOfTheirPlan) {
+  SimulationOptions options = Internet2Simulation(244000000, 2);
+  options.overlay.topology.planner = "fapt";
+  options.overlay.multipath.enabled = false;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->rounds.size(), 2u);
+  EXPECT_NEAR(report->plan_rate_bps, 58.9e6, 1e5);
+  EXPECT_GT(report->rate_bps, 0.9 * report->plan_rate_bps);
+  EXPECT_LT(report->rate_bps, 1.05 * report->plan_rate_bps);
+  EXPECT_TRUE(report->replicas_identical);
+}
+
+// The fluid rates of these trees with ideal auxiliary paths: with shares by quality and with balanced ones.
+TEST(SimulationTest, AuxiliaryPathsOnInternet2ReachNineTenthsOfWhatIdealOnesWould) {
+  for (const auto& [shares, fluid_bps] : {std::pair(ShareRule::kQuality, 67.8e6), {ShareRule::kBalanced, 83.4e6}}) {
+    SimulationOptions options = Internet2Simulation(244000000, 3);
+    options.overlay.topology.planner = "fapt";
+    options.overlay.topology.shares = shares;
+    const absl::StatusOr<SimulationReport> report = Simulate(options);
+    ASSERT_TRUE(report.ok()) << report.status();
+    EXPECT_GT(report->rate_bps, 0.9 * fluid_bps);
+    EXPECT_LT(report->rate_bps, 1.05 * fluid_bps);
+    EXPECT_TRUE(report->replicas_identical);
+  }
+}
+
+TEST(SimulationTest, LinksCarryWhatTheTreesPutOnThem) {
+  SimulationOptions options;
+  OverlayShape shape;
+  shape.nodes = 3;
+  shape.links = 2;
+  Random random(1);
+  options.overlay = RandomOverlay(shape, &random);
+  options.overlay.topology.roots = 1;
+  options.tensor_elements = {1000000, 250000};
+  options.rounds = 4;
+  const absl::StatusOr<SimulationReport> report = Simulate(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_EQ(report->links.size(), 4u);
+  // One tree of two edges: every link carries each round's model once, and headers.
+  for (const SimulationReport::LinkReport& link : report->links) {
+    EXPECT_NEAR(static_cast<double>(link.bytes), 4 * 5e6, 0.03 * 4 * 5e6);
+  }
+}
+
+TEST(SimulationTest, HeadersAndAcknowledgementsMakeRoundsLonger) {
+  SimulationOptions options = Internet2Simulation(46000000, 2);
+  const absl::StatusOr<SimulationReport> without = Simulate(options);
+  options.headers = true;
+  const absl::StatusOr<SimulationReport> with = Simulate(options);
+  ASSERT_TRUE(without.ok()) << without.status();
+  ASSERT_TRUE(with.ok()) << with.status();
+  const double longer = absl::FDivDuration(with->synchronisation_p50, without->synchronisation_p50);
+  // Headers alone take 52 of 1500 bytes; acknowledgements 52 more for two packets of the other direction.
+  EXPECT_GT(longer, 1500.0 / 1448);
+  EXPECT_LT(longer, 1.12);
+}
+
+TEST(SimulationTest, FaultsCostTimeAndNothingElse) {
+  SimulationOptions options = Internet2Simulation(20000000, 3);
+  const absl::StatusOr<SimulationReport> smooth = Simulate(options);
+  options.faults = true;
+  const absl::StatusOr<SimulationReport> faulty = Simulate(options);
+  ASSERT_TRUE(smooth.ok()) << smooth.status();
+  ASSERT_TRUE(faulty.ok()) << faulty.status();
+  EXPECT_TRUE(faulty->replicas_identical);
+  EXPECT_GT(faulty->simulated, smooth->simulated);
+  EXPECT_NE(faulty->trace_hash, smooth->trace_hash);
+}
+
+TEST(SimulationTest, APlannersErrorIsTold) {
+  SimulationOptions options = Internet2Simulation(4000, 1);
+  options.overlay.topology.planner = "oak";
+  EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kNotFound);
+  options.overlay.topology.planner = "fapt";
+  options.overlay.links->resize(2);
+  EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,29 @@
+#include "sim/testing/policy_waits.h"
+
+#include <utility>
+
+#include "gtest/gtest.h"
+#include "sim/cluster.h"
+#include "sim/testing/internet2_simulation.h"
+
+namespace banyan {
+namespace {
+
+TEST(PolicyWaitsTest, NoRoundWaitsForTheSchedulerInTheSteadyState) {
+  for (const int lease_rounds : {1, 3}) {
+    SimulationOptions options = Internet2Simulation(4000000, 110);
+    options.overlay.policy.lease_rounds = lease_rounds;
+    options.compute_time = absl::Milliseconds(100);
+    ClusterOptions cluster_options = MakeClusterOptions(options);
+    PolicyWaits waits(cluster_options.plan);
+    cluster_options.listener = &waits;
+    Cluster cluster(std::move(cluster_options));
+    cluster.simulator()->network()->AddObserver(&waits);
+    EXPECT_TRUE(cluster.RunUntilTrained(Timestamp() + absl::Seconds(1000))) << cluster.WhoWaits();
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+    EXPECT_EQ(waits.RoundsFrom(Round(11)), 0u) << "of 100 with lease_rounds " << lease_rounds;
+  }
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,37 @@
+// The log of a daemon: structured lines on standard error, as text or as JSON.
+#ifndef BANYAN_TOOLS_DAEMON_DAEMON_LOG_H_
+#define BANYAN_TOOLS_DAEMON_DAEMON_LOG_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "protocol/action.h"
+
+namespace banyan {
+
+// The names of the levels, for flags: debug, info, warning, error.
+const std::vector<std::string>& LogLevelNames();
+
+struct DaemonLogOptions {
+  std::string process;         // who logs: "scheduler", "n3"
+  std::string level = "info";  // one of LogLevelNames(); lines below it are left out
+  bool json = false;
+};
+
+using LogFunction = std::function<void(LogLevel level, absl::string_view text)>;
+
+// Writes lines like these, from any thread:
+//   2026-11-21T06:12:01.123+00:00 info n3: joined the job as node 3
+//   {"time":"2026-11-21T06:12:01.123+00:00","level":"info","process":"n3","text":"joined the job as node 3"}
+LogFunction MakeDaemonLog(const DaemonLogOptions& options);
+
+// `text` as one line without control characters, whatever a peer has put into it.
+std::string PrintableLine(absl::string_view text);
+// `text` as a JSON string with its quotes; bytes that are not ASCII are kept.
+std::string JsonString(absl::string_view text);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DAEMON_DAEMON_LOG_H_

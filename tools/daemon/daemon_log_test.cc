@@ -1,0 +1,47 @@
+#include "tools/daemon/daemon_log.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+
+std::string Log(const DaemonLogOptions& options, LogLevel level, absl::string_view text) {
+  ::testing::internal::CaptureStderr();
+  MakeDaemonLog(options)(level, text);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(DaemonLogTest, WritesATextLine) {
+  EXPECT_THAT(Log({.process = "n3"}, LogLevel::kInfo, "joined the job as node 3"),
+              MatchesRegex("....-..-..T..:..:..\\..*:00 info n3: joined the job as node 3\n"));
+}
+
+TEST(DaemonLogTest, WritesAJsonLine) {
+  const std::string line = Log({.process = "n3", .json = true}, LogLevel::kWarning, "peer \"n4\" is {silent}");
+  EXPECT_THAT(line, ::testing::StartsWith("{\"time\":\""));
+  EXPECT_THAT(line, ::testing::EndsWith(R"(,"level":"warning","process":"n3","text":"peer \"n4\" is {silent}"})"
+                                        "\n"));
+}
+
+TEST(DaemonLogTest, LeavesOutWhatIsBelowItsLevel) {
+  EXPECT_EQ(Log({.process = "n3", .level = "warning"}, LogLevel::kInfo, "text"), "");
+  EXPECT_THAT(Log({.process = "n3", .level = "debug"}, LogLevel::kDebug, "text"), HasSubstr("debug n3: text"));
+  for (const std::string& level : LogLevelNames()) {
+    EXPECT_THAT(Log({.process = "n3", .level = level}, LogLevel::kError, "text"), HasSubstr("error")) << level;
+  }
+}
+
+TEST(DaemonLogTest, APeerCannotForgeALine) {
+  EXPECT_EQ(PrintableLine("a\nb\x1b[2J{}%s"), "a\\x0ab\\x1b[2J{}%s");
+  EXPECT_EQ(JsonString("a\n\"\\\x01"), R"("a\u000a\"\\\u0001")");
+  EXPECT_THAT(Log({.process = "n3"}, LogLevel::kInfo, "{} {0} %v"), HasSubstr("n3: {} {0} %v\n"));
+}
+
+}  // namespace
+}  // namespace banyan

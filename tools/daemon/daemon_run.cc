@@ -1,0 +1,31 @@
+#include "tools/daemon/daemon_run.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <thread>
+#include <utility>
+
+#include "core/check.h"
+
+namespace banyan {
+
+absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core) {
+  const int ended = eventfd(0, EFD_CLOEXEC);
+  BANYAN_CHECK(ended >= 0);
+  std::thread watcher([&signals, &host, ended] {
+    pollfd entries[] = {{.fd = signals.fd(), .events = POLLIN, .revents = 0},
+                        {.fd = ended, .events = POLLIN, .revents = 0}};
+    while (poll(entries, 2, -1) < 0) {
+    }
+    if (entries[0].revents != 0) host.RequestStop();
+  });
+  absl::Status status = host.Run(std::move(core));
+  BANYAN_CHECK(eventfd_write(ended, 1) == 0);
+  watcher.join();
+  close(ended);
+  return status;
+}
+
+}  // namespace banyan

@@ -1,0 +1,19 @@
+// Runs a core on its host until it stops, handing SIGTERM and Ctrl-C on to it. What the daemons' mains share.
+#ifndef BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_
+#define BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "posix/stop_signals.h"
+#include "protocol/protocol.h"
+#include "runtime/protocol_host.h"
+
+namespace banyan {
+
+// Returns the status of the core's Stop action. `signals` was made before `host`.
+absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_

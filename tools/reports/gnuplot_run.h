@@ -1,0 +1,16 @@
+// Lets gnuplot draw. A free function.
+#ifndef BANYAN_TOOLS_REPORTS_GNUPLOT_RUN_H_
+#define BANYAN_TOOLS_REPORTS_GNUPLOT_RUN_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace banyan {
+
+// Runs the commands of `script`. NOT_FOUND names the Debian package where gnuplot is missing.
+absl::Status RunGnuplot(const std::string& script);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_REPORTS_GNUPLOT_RUN_H_

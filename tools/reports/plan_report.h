@@ -1,0 +1,25 @@
+// A policy for people, programs and graphviz. Pure functions.
+#ifndef BANYAN_TOOLS_REPORTS_PLAN_REPORT_H_
+#define BANYAN_TOOLS_REPORTS_PLAN_REPORT_H_
+
+#include <string>
+
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// Rates, bound and ratio, a table of the trees, their edges, the routes and the auxiliary paths. The policy must be
+// valid for the view.
+std::string PlanText(const Policy& policy, const NetworkView& view);
+
+// One object: planner, rate_mbps, auxiliary_rate_mbps, bound_mbps, bound_ratio, trees, routes, auxiliary. Rates are
+// null when nothing limits them.
+std::string PlanJson(const Policy& policy, const NetworkView& view);
+
+// One cluster for each tree; reduce edges are solid, broadcast edges dashed. One more for the auxiliary paths, dotted.
+std::string PlanDot(const Policy& policy, const NetworkView& view);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_REPORTS_PLAN_REPORT_H_

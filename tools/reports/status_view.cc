@@ -1,0 +1,184 @@
+#include "tools/reports/status_view.h"
+
+#include <algorithm>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "yaml-cpp/yaml.h"
+
+namespace banyan {
+namespace {
+
+template <typename Value>
+Value Get(const YAML::Node& object, const char* name) {
+  return object[name] && !object[name].IsNull() ? object[name].as<Value>() : Value();
+}
+
+template <typename Value>
+std::optional<Value> GetOptional(const YAML::Node& object, const char* name) {
+  if (!object[name] || object[name].IsNull()) return std::nullopt;
+  return object[name].as<Value>();
+}
+
+StatusView::Node ParseNode(const YAML::Node& object) {
+  StatusView::Node node;
+  node.name = object["name"].as<std::string>();
+  node.state = Get<std::string>(object, "state");
+  node.address = Get<std::string>(object, "address");
+  node.heard_s = GetOptional<double>(object, "heard_s");
+  node.workers = Get<int64_t>(object, "workers");
+  node.round = GetOptional<int64_t>(object, "round");
+  if (Get<int64_t>(object, "step") > 0) node.loss = GetOptional<double>(object, "loss");
+  node.sync_s = Get<double>(object, "sync_seconds");
+  node.rejected_messages = Get<int64_t>(object, "rejected_messages");
+  for (const auto& row : object["memory"]) node.memory_bytes += row.second.as<int64_t>();
+  return node;
+}
+
+StatusView::Link ParseLink(const YAML::Node& object) {
+  StatusView::Link link;
+  link.from = object["from"].as<std::string>();
+  link.to = object["to"].as<std::string>();
+  link.mbps = Get<double>(object, "mbps");
+  link.delay_ms = Get<double>(object, "delay_ms");
+  link.age_s = GetOptional<double>(object, "age_s");
+  link.source = Get<std::string>(object, "source");
+  link.is_old = Get<bool>(object, "old");
+  link.clock_offset_ms = GetOptional<double>(object, "clock_offset_ms");
+  link.sent_bytes = Get<uint64_t>(object, "bytes");
+  link.resent_bytes = Get<uint64_t>(object, "resent_bytes");
+  link.auxiliary_bytes = Get<uint64_t>(object, "auxiliary_bytes");
+  return link;
+}
+
+void ParsePolicy(const YAML::Node& object, StatusView& status) {
+  status.policy = object["policy"].as<int64_t>();
+  status.policy_reason = Get<std::string>(object, "policy_reason");
+  status.live_policies = Get<int64_t>(object, "live_policies");
+  status.policies_taken_back = Get<int64_t>(object, "policies_taken_back");
+  status.planner = Get<std::string>(object, "planner");
+  status.rate_mbps = Get<double>(object, "rate_mbps");
+  status.auxiliary_rate_mbps = Get<double>(object, "auxiliary_rate_mbps");
+  status.bound_mbps = Get<double>(object, "bound_mbps");
+  status.bound_ratio = GetOptional<double>(object, "bound_ratio");
+  status.predicted_round_s = GetOptional<double>(object, "predicted_round_seconds");
+  status.auxiliary_share = Get<double>(object, "auxiliary_share");
+  if (const YAML::Node link = object["slowest_link"]; link && !link.IsNull()) {
+    status.slowest_link = {Get<std::string>(link, "from"), Get<std::string>(link, "to"), Get<double>(link, "mbps"),
+                           Get<double>(link, "busy_share")};
+  }
+}
+
+StatusView ParseJob(const YAML::Node& object) {
+  StatusView status;
+  status.job = Get<std::string>(object, "job");
+  status.state = Get<std::string>(object, "state");
+  status.error = Get<std::string>(object, "error");
+  status.term = Get<int64_t>(object, "term");
+  status.rejected_messages = Get<int64_t>(object, "rejected_messages");
+  status.epoch = object["epoch"].as<int64_t>();
+  ParsePolicy(object, status);
+  status.waiting_for = Get<std::vector<std::string>>(object, "waiting_for");
+  for (const YAML::Node& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
+  for (const YAML::Node& link : object["links"]) status.links.push_back(ParseLink(link));
+  for (const YAML::Node& tree : object["trees"]) {
+    status.trees.push_back({Get<std::string>(tree, "root"), Get<double>(tree, "share")});
+  }
+  for (const YAML::Node& key : object["keys"]) {
+    status.keys.push_back({Get<std::string>(key, "key"), Get<int64_t>(key, "closed_rounds")});
+  }
+  return status;
+}
+
+void AppendNodes(const StatusView& status, std::string& text) {
+  absl::StrAppendFormat(&text, "\n%-12s %-9s %7s %8s %9s %9s %10s  %s\n", "node", "state", "workers", "round", "loss",
+                        "sync ms", "memory MB", "address");
+  for (const StatusView::Node& node : status.nodes) {
+    absl::StrAppendFormat(&text, "%-12s %-9s %7d %8s %9s %9.1f %10.1f  %s\n", node.name, node.state, node.workers,
+                          node.round ? absl::StrCat(*node.round) : "-",
+                          node.loss ? absl::StrFormat("%.4f", *node.loss) : "-", node.sync_s * 1e3,
+                          static_cast<double>(node.memory_bytes) / 1e6, node.address);
+  }
+}
+
+double Percent(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void AppendLinks(const StatusView& status, std::string& text) {
+  absl::StrAppendFormat(&text, "\n%-20s %9s %9s %7s %-10s %11s %11s %8s %9s\n", "link", "Mbit/s", "delay ms", "age s",
+                        "source", "sent MB", "resent MB", "auxiliary path %", "clock ms");
+  for (const StatusView::Link& link : status.links) {
+    const std::string source = link.source + (link.is_old ? "!" : "");
+    absl::StrAppendFormat(&text, "%-20s %9.1f %9.1f %7s %-10s %11.2f %11.2f %8.1f %9s\n",
+                          absl::StrCat(link.from, " > ", link.to), link.mbps, link.delay_ms,
+                          link.age_s ? absl::StrFormat("%.1f", *link.age_s) : "-", source,
+                          static_cast<double>(link.sent_bytes) / 1e6, static_cast<double>(link.resent_bytes) / 1e6,
+                          Percent(link.auxiliary_bytes, link.sent_bytes),
+                          link.clock_offset_ms ? absl::StrFormat("%.1f", *link.clock_offset_ms) : "-");
+  }
+  if (std::any_of(status.links.begin(), status.links.end(), [](const StatusView::Link& link) { return link.is_old; })) {
+    absl::StrAppend(&text, "! measured too long ago to rely on\n");
+  }
+}
+
+void AppendPolicy(const StatusView& status, std::string& text) {
+  if (!status.policy_reason.empty()) {
+    absl::StrAppendFormat(&text, "policy %d: because of %s", status.policy, status.policy_reason);
+    if (status.live_policies > 1) absl::StrAppend(&text, "; ", status.live_policies, " versions still govern rounds");
+    if (status.policies_taken_back > 0) absl::StrAppend(&text, "; ", status.policies_taken_back, " taken back so far");
+    absl::StrAppend(&text, "\n");
+  }
+  if (!status.planner.empty()) {
+    absl::StrAppendFormat(&text, "plan: %s, %.1f Mbit/s", status.planner, status.rate_mbps);
+    if (status.auxiliary_rate_mbps > status.rate_mbps) {
+      absl::StrAppendFormat(&text, " (%.1f with auxiliary paths)", status.auxiliary_rate_mbps);
+    }
+    absl::StrAppendFormat(&text, " of at most %.1f", status.bound_mbps);
+    if (status.bound_ratio) absl::StrAppendFormat(&text, ", ratio %.3f", *status.bound_ratio);
+    if (status.predicted_round_s) absl::StrAppendFormat(&text, ", %.3g s a round", *status.predicted_round_s);
+    absl::StrAppend(&text, "\n");
+  }
+  if (status.slowest_link.has_value()) {
+    absl::StrAppendFormat(&text, "slowest link: %s > %s, %.1f Mbit/s, busy for %.0f %% of the last round\n",
+                          status.slowest_link->from, status.slowest_link->to, status.slowest_link->mbps,
+                          status.slowest_link->busy_share * 100);
+  }
+  if (status.auxiliary_share > 0) {
+    absl::StrAppendFormat(&text, "auxiliary paths: %.1f %% of all bytes\n", status.auxiliary_share * 100);
+  }
+  if (!status.trees.empty()) {
+    absl::StrAppend(&text, "trees: ",
+                    absl::StrJoin(status.trees, ", ",
+                                  [](std::string* out, const StatusView::Tree& tree) {
+                                    absl::StrAppendFormat(out, "%s %.1f %%", tree.root, tree.share * 100);
+                                  }),
+                    "\n");
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<StatusView> ParseStatus(absl::string_view json) {
+  try {
+    return ParseJob(YAML::Load(std::string(json)));
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("expected the status of a scheduler as JSON: ", error.what()));
+  }
+}
+
+std::string FormatStatus(const StatusView& status) {
+  std::string text =
+      absl::StrFormat("job %s: %s, epoch %d, policy %d\n", status.job, status.state, status.epoch, status.policy);
+  if (!status.error.empty()) absl::StrAppend(&text, "error: ", status.error, "\n");
+  if (!status.waiting_for.empty())
+    absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");
+  AppendPolicy(status, text);
+  AppendNodes(status, text);
+  AppendLinks(status, text);
+  return text;
+}
+
+}  // namespace banyan

@@ -1,0 +1,92 @@
+// A scheduler's status as `banyan status` and the demo use it: what the JSON text says, as values. Pure.
+#ifndef BANYAN_TOOLS_REPORTS_STATUS_VIEW_H_
+#define BANYAN_TOOLS_REPORTS_STATUS_VIEW_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+struct StatusView {
+  struct Node {
+    std::string name;
+    std::string state;
+    std::string address;
+    std::optional<double> heard_s;
+    int64_t workers = 0;
+    std::optional<int64_t> round;
+    std::optional<double> loss;
+    double sync_s = 0;
+    int64_t memory_bytes = 0;
+    int64_t rejected_messages = 0;
+  };
+  struct Link {
+    std::string from;
+    std::string to;
+    double mbps = 0;
+    double delay_ms = 0;
+    std::optional<double> age_s;  // empty when nobody has measured it
+    std::string source;
+    bool is_old = false;  // measured too long ago to rely on
+    std::optional<double> clock_offset_ms;
+    uint64_t sent_bytes = 0;
+    uint64_t resent_bytes = 0;
+    uint64_t auxiliary_bytes = 0;
+  };
+  struct Tree {
+    std::string root;
+    double share = 0;
+  };
+
+  // The one that was busy for the largest part of the last round.
+  struct SlowestLink {
+    std::string from;
+    std::string to;
+    double mbps = 0;
+    double busy_share = 0;
+  };
+  struct Key {
+    std::string name;
+    int64_t closed_rounds = 0;
+  };
+
+  std::string job;
+  std::string state;
+  std::string error;  // empty when there is none
+  int64_t term = 0;
+  int64_t rejected_messages = 0;  // by the scheduler
+  int64_t epoch = 0;
+  int64_t policy = 0;
+  std::string policy_reason;  // why there is this version
+  int64_t live_policies = 0;  // versions that still govern rounds
+  int64_t policies_taken_back = 0;
+  double auxiliary_share = 0;  // of all bytes sent, those on auxiliary paths
+  std::optional<SlowestLink> slowest_link;
+  std::string planner;  // empty before the first plan, and so are the rates
+  double rate_mbps = 0;
+  double auxiliary_rate_mbps = 0;  // with ideal use of auxiliary paths
+  double bound_mbps = 0;
+  std::optional<double>
+      bound_ratio;  // the part of the bound that the rate with auxiliary paths is; empty for a single node
+  std::optional<double> predicted_round_s;  // empty while the model's size is unknown
+  std::vector<std::string> waiting_for;
+  std::vector<Node> nodes;
+  std::vector<Link> links;
+  std::vector<Tree> trees;
+  std::vector<Key> keys;
+};
+
+// INVALID_ARGUMENT when `json` is not the answer of a scheduler. Members that it does not know are passed over.
+absl::StatusOr<StatusView> ParseStatus(absl::string_view json);
+
+// The answer as tables to read, several lines.
+std::string FormatStatus(const StatusView& status);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_REPORTS_STATUS_VIEW_H_

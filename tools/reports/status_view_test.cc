@@ -1,0 +1,98 @@
+#include "tools/reports/status_view.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kRunning[] = R"({"job":"fashion","state":"running","term":1,"epoch":2,"policy":3,"rejected_messages":0,
+  "waiting_for":[],"nodes":[{"name":"n1","id":1,"state":"joined","address":"tcp://127.0.0.1:7701","heard_s":0.2,"workers":1,
+  "round":12,"step":12,"loss":0.5,"sync_seconds":0.0205,"rejected_messages":1,"memory":{"results":1000000,"queues":500000}},
+  {"name":"n2","id":2,"state":"expected","address":"","heard_s":null}],
+  "links":[{"from":"n1","to":"n2","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","bytes":1500000,"resent_bytes":0}],
+  "planner":"fapt","rate_mbps":58.8,"auxiliary_rate_mbps":66.3,"bound_mbps":110,"bound_ratio":0.6027,
+  "trees":[{"root":"n1","share":0.75,"reduce":{"n2":"n1"},"broadcast":{"n2":"n1"}}],"keys":[]})";
+
+constexpr char kWaiting[] =
+    R"({"job":"fashion","state":"waiting","term":1,"epoch":0,"policy":0,"waiting_for":["n4","n7"],
+  "nodes":[],"links":[],"trees":[],"keys":[]})";
+
+StatusView Parse(const char* json) {
+  absl::StatusOr<StatusView> status = ParseStatus(json);
+  EXPECT_TRUE(status.ok()) << status.status();
+  return *std::move(status);
+}
+
+TEST(StatusViewTest, ReadsWhatTheSchedulerSays) {
+  const StatusView status = Parse(kRunning);
+  EXPECT_EQ(status.job, "fashion");
+  EXPECT_EQ(status.epoch, 2);
+  EXPECT_EQ(status.policy, 3);
+  ASSERT_EQ(status.nodes.size(), 2u);
+  EXPECT_EQ(status.nodes[0].round, 12);
+  EXPECT_EQ(status.nodes[0].memory_bytes, 1500000);
+  EXPECT_FALSE(status.nodes[1].heard_s.has_value());
+  ASSERT_EQ(status.links.size(), 1u);
+  EXPECT_EQ(status.links[0].sent_bytes, 1500000u);
+  EXPECT_EQ(status.trees[0].share, 0.75);
+}
+
+TEST(StatusViewTest, ReadsAJobThatWaits) {
+  EXPECT_THAT(Parse(kWaiting).waiting_for, ElementsAre("n4", "n7"));
+  EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));
+}
+
+TEST(StatusViewTest, ShowsNodesAndLinks) {
+  const std::string text = FormatStatus(Parse(kRunning));
+  EXPECT_THAT(text, HasSubstr("job fashion: running, epoch 2, policy 3\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "plan: fapt, 58.8 Mbit/s (66.3 with auxiliary paths) of at most 110.0, ratio 0.603\ntrees: n1 75.0 %\n"));
+  EXPECT_THAT(
+      text, HasSubstr("n1           joined          1       12    0.5000      20.5        1.5  tcp://127.0.0.1:7701"));
+  EXPECT_THAT(text, HasSubstr("n1 > n2                   38.0      15.0       - believed          1.50        0.00"
+                              "      0.0         -\n"));
+  for (const char* absent : {"error", "because", "slowest", "\nauxiliary_paths", "!"})
+    EXPECT_THAT(text, Not(HasSubstr(absent)));
+}
+
+constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epoch":1,"policy":4,"nodes":[],
+  "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
+  "resent_bytes":0,"auxiliary_bytes":1000000,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
+  "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"predicted_round_seconds":2.5,"policy_reason":"a change of n1 > n2",
+  "live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
+  "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
+
+TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
+  const StatusView status = Parse(kMeasured);
+  ASSERT_EQ(status.keys.size(), 1u);
+  EXPECT_EQ(status.keys[0].closed_rounds, 7);
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text, HasSubstr("policy 4: because of a change of n1 > n2; 2 versions still govern rounds; "
+                              "3 taken back so far\n"
+                              "plan: fapt, 9.0 Mbit/s of at most 19.0, 2.5 s a round\n"
+                              "slowest link: n1 > n2, 20.0 Mbit/s, busy for 96 % of the last round\n"
+                              "auxiliary paths: 25.0 % of all bytes\n"));
+  EXPECT_THAT(text, HasSubstr("n1 > n2                   20.0      15.0     3.2 auxiliary!        4.00        0.00"
+                              "     25.0      -3.0\n! measured too long ago"));
+}
+
+TEST(StatusViewTest, WithoutTwoRoundsNoLinkIsTheSlowest) {
+  EXPECT_FALSE(Parse(R"({"epoch":1,"policy":1,"slowest_link":null})").slowest_link.has_value());
+}
+
+TEST(StatusViewTest, RefusesOtherText) {
+  for (const char* text :
+       {"", "hello", "{}", "[]", "{\"epoch\":\"x\"}", "{\"epoch\":1,\"policy\":1,\"nodes\":[1]}", "{\"epoch\":1"}) {
+    EXPECT_EQ(ParseStatus(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace banyan

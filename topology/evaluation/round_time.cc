@@ -1,0 +1,196 @@
+#include "topology/evaluation/round_time.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/check.h"
+#include "topology/chunk_assignment.h"
+#include "topology/evaluation/flow_shop.h"
+#include "topology/evaluation/travel_time.h"
+#include "topology/path_links.h"
+
+namespace banyan {
+namespace {
+
+// About what nodes allow to be on its way (node/peers/link_windows.h): twice the bandwidth-delay product, and two
+// chunks.
+double WindowBits(const NetworkLink& link, double chunk_bits) {
+  return 2 * link.throughput_bps * absl::ToDoubleSeconds(2 * link.delay) + 2 * chunk_bits;
+}
+
+// Links, and caps of hosts, as stations; the chunks of a tree as a kind of job.
+class RoundShop {
+ public:
+  RoundShop(const Policy& policy, const NetworkView& view);
+
+  // Adds the kind of the tree's chunks; false when a link has vanished.
+  bool Add(const Tree& tree);
+  FlowShop& shop() { return shop_; }
+  // How often the busiest node sends or takes one of these chunks.
+  double MostChunkEnds(const std::vector<FlowShop::Job>& jobs) const;
+
+ private:
+  // The steps so far of one tree.
+  struct Itinerary {
+    std::vector<FlowShop::Step> steps;
+    std::map<NodeId, std::vector<size_t>> reduced_at;  // the last steps of the edges into a node
+  };
+
+  std::optional<std::vector<size_t>> PathOf(NodeId from, NodeId to) const;
+  // Adds an edge's steps behind those in `after`, and returns the last; nullopt when a link has vanished.
+  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary);
+  void Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after, Itinerary& itinerary) const;
+
+  const NetworkView& view_;
+  std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
+  FlowShop shop_;
+  std::vector<size_t> links_;              // stations, by positions in the view
+  std::vector<std::optional<size_t>> up_;  // by positions of nodes; without a cap there is none
+  std::vector<std::optional<size_t>> down_;
+  std::vector<std::vector<double>> ends_;  // of a chunk, by its kind and the node's position
+};
+
+RoundShop::RoundShop(const Policy& policy, const NetworkView& view) : view_(view) {
+  for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
+  const double chunk_bits = kBitsPerElement * static_cast<double>(policy.chunk_max_elements);
+  for (const NetworkLink& link : view.links()) {
+    links_.push_back(shop_.AddStation(link.throughput_bps, WindowBits(link, chunk_bits)));
+  }
+  const auto add_cap = [&](const std::optional<double>& cap_bps) {
+    return cap_bps.has_value() ? std::optional(shop_.AddStation(*cap_bps, std::numeric_limits<double>::infinity()))
+                               : std::nullopt;
+  };
+  for (const NetworkNode& node : view.nodes()) {
+    up_.push_back(add_cap(node.up_cap_bps));
+    down_.push_back(add_cap(node.down_cap_bps));
+  }
+}
+
+std::optional<std::vector<size_t>> RoundShop::PathOf(NodeId from, NodeId to) const {
+  const auto routed = routes_.find({from, to});
+  const std::vector<NodeId> direct = {from, to};
+  const std::vector<NodeId>& nodes = routed == routes_.end() ? direct : *routed->second;
+  return LinksOfPath(nodes, view_);
+}
+
+void RoundShop::Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after,
+                      Itinerary& itinerary) const {
+  if (!station.has_value()) return;
+  const size_t step = itinerary.steps.size();
+  itinerary.steps.push_back({*station, travel_s, {}});
+  for (const size_t before : after) itinerary.steps[before].next.push_back(step);
+  after = {step};
+}
+
+std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary) {
+  const std::optional<std::vector<size_t>> path = PathOf(from, to);
+  if (!path.has_value()) return std::nullopt;
+  std::vector<size_t> last = after;
+  for (const size_t at : *path) {
+    const NetworkLink& link = view_.links()[at];
+    const size_t sender = *view_.IndexOf(link.from);
+    const size_t taker = *view_.IndexOf(link.to);
+    Visit(up_[sender], 0, last, itinerary);
+    Visit(links_[at], TravelSeconds(link), last, itinerary);
+    Visit(down_[taker], 0, last, itinerary);
+    ++ends_.back()[sender];
+    ++ends_.back()[taker];
+  }
+  return last.front();
+}
+
+// The nodes but the root, so that each comes after its parent.
+std::vector<NodeId> FromTheRoot(NodeId root, const std::map<NodeId, NodeId>& parent_of) {
+  std::map<NodeId, std::vector<NodeId>> children;
+  for (const auto& [node, parent] : parent_of) children[parent].push_back(node);
+  std::vector<NodeId> nodes = {root};
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::vector<NodeId>& next = children[nodes[i]];
+    nodes.insert(nodes.end(), next.begin(), next.end());
+  }
+  nodes.erase(nodes.begin());
+  return nodes;
+}
+
+bool RoundShop::Add(const Tree& tree) {
+  Itinerary itinerary;
+  ends_.emplace_back(view_.nodes().size(), 0.0);
+  std::vector<NodeId> upwards = FromTheRoot(tree.root, tree.reduce_parent);
+  std::reverse(upwards.begin(), upwards.end());
+  for (const NodeId node : upwards) {
+    const NodeId parent = tree.reduce_parent.at(node);
+    const std::optional<size_t> last = Pass(node, parent, itinerary.reduced_at[node], itinerary);
+    if (!last.has_value()) return false;
+    itinerary.reduced_at[parent].push_back(*last);
+  }
+  std::map<NodeId, std::vector<size_t>> result_at = {{tree.root, itinerary.reduced_at[tree.root]}};
+  for (const NodeId node : FromTheRoot(tree.root, tree.broadcast_parent)) {
+    const NodeId parent = tree.broadcast_parent.at(node);
+    const std::optional<size_t> last = Pass(parent, node, result_at.at(parent), itinerary);
+    if (!last.has_value()) return false;
+    result_at[node] = {*last};
+  }
+  shop_.AddKind(std::move(itinerary.steps));
+  return true;
+}
+
+double RoundShop::MostChunkEnds(const std::vector<FlowShop::Job>& jobs) const {
+  std::vector<double> chunks(ends_.size(), 0);
+  for (const FlowShop::Job& job : jobs) ++chunks[job.kind];
+  double most = 0;
+  for (size_t node = 0; node < view_.nodes().size(); ++node) {
+    double ends = 0;
+    for (size_t kind = 0; kind < ends_.size(); ++kind) ends += chunks[kind] * ends_[kind][node];
+    most = std::max(most, ends);
+  }
+  return most;
+}
+
+// The chunks of the tensors in the order in which they are sent.
+std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<int64_t>& tensor_elements) {
+  std::vector<double> shares;
+  for (const Tree& tree : policy.trees) shares.push_back(tree.share);
+  absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, policy.chunk_max_elements);
+  BANYAN_CHECK(chunks.ok());
+  std::vector<FlowShop::Job> jobs;
+  for (size_t i = 0; i < tensor_elements.size(); ++i) {
+    const KeyId key(static_cast<uint32_t>(i + 1));
+    BANYAN_CHECK(chunks->AddKey(key, tensor_elements[i]).ok());
+    for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
+      const double bits = kBitsPerElement * static_cast<double>(chunks->RangeOf(key, chunk).elements);
+      jobs.push_back({chunks->TreeOf(key, chunk).value(), bits});
+    }
+  }
+  return jobs;
+}
+
+}  // namespace
+
+absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
+                                const std::vector<int64_t>& tensor_elements) {
+  return PredictRound(policy, view, tensor_elements).time;
+}
+
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
+                             const std::vector<int64_t>& tensor_elements) {
+  RoundShop round(policy, view);
+  for (const Tree& tree : policy.trees) {
+    if (round.Add(tree)) continue;
+    return {absl::InfiniteDuration(), std::vector<absl::Duration>(policy.trees.size(), absl::InfiniteDuration())};
+  }
+  std::vector<FlowShop::Job> scheduled = Chunks(policy, tensor_elements);
+  const double handling_s = kSecondsPerChunkEnd * round.MostChunkEnds(scheduled);
+  const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
+  const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
+  scheduled.resize(kept);
+  const FlowShop::Ends ends = round.shop().Schedule(scheduled);
+  RoundPrediction prediction = {absl::Seconds(ends.last_s + round.shop().LongestWork(others) + handling_s), {}};
+  for (const double end_s : ends.of_kinds_s) prediction.tree_times.push_back(absl::Seconds(end_s));
+  return prediction;
+}
+
+}  // namespace banyan

@@ -1,0 +1,47 @@
+// Predicts how long one round of a model takes under a policy. Rates alone say what a large model needs, while a small
+// one is done before the pipeline has filled. Pure function.
+#ifndef BANYAN_TOPOLOGY_EVALUATION_ROUND_TIME_H_
+#define BANYAN_TOPOLOGY_EVALUATION_ROUND_TIME_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "topology/network_view.h"
+#include "topology/policy.h"
+
+namespace banyan {
+
+// The bits of an element: float32 values as they are, when nothing is compressed.
+inline constexpr double kBitsPerElement = 32;
+
+// The time that sending or taking a chunk costs one thread of a node, whatever the chunk's size (docs/performance.md).
+inline constexpr double kSecondsPerChunkEnd = 35e-6;
+
+// Long enough for links of trees that meet to fall behind, short enough to be asked for many policies.
+inline constexpr int64_t kScheduledChunks = 1024;
+
+// From the push of all tensors at once, in KeyId order, until every node has the whole result. `tensor_elements` are
+// their sizes; each element takes kBitsPerElement.
+//
+// Every link passes on one chunk after the other (topology/evaluation/flow_shop.h); the first kScheduledChunks are
+// scheduled one by one, the others take as long as the busiest link needs for them. What the busiest node needs for its
+// chunks is added as if it did nothing else meanwhile, since nodes share processors with training. Headers,
+// acknowledgements, sums and auxiliary paths count nothing, results go in the order of gradients though nodes send them
+// a little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md), lost
+// packets count as their mean. Infinite when a link of the policy is not in the view. REQUIRES: sizes are at least 1,
+// and the policy was valid for some view with the same nodes.
+absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
+                                const std::vector<int64_t>& tensor_elements);
+
+struct RoundPrediction {
+  absl::Duration time;                     // as PredictRoundTime says
+  std::vector<absl::Duration> tree_times;  // until every node has the last scheduled chunk of each tree
+};
+
+RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
+                             const std::vector<int64_t>& tensor_elements);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_EVALUATION_ROUND_TIME_H_

@@ -1,0 +1,119 @@
+#include "topology/evaluation/round_time.h"
+
+#include "gtest/gtest.h"
+#include "topology/planner.h"
+#include "topology/planner_factory.h"
+#include "topology/samples/sample_networks.h"
+
+namespace banyan {
+namespace {
+
+const NodeId kA(1), kB(2), kC(3);
+
+NetworkLink Link(NodeId from, NodeId to, double mbps, absl::Duration delay) {
+  NetworkLink link;
+  link.from = from;
+  link.to = to;
+  link.throughput_bps = mbps * 1e6;
+  link.delay = delay;
+  return link;
+}
+
+// A - B - C with 8 and 4 Mbit/s, 10 and 20 ms.
+NetworkView Line(std::optional<double> cap_of_b_mbps = std::nullopt) {
+  std::vector<NetworkNode> nodes(3);
+  for (uint32_t i = 0; i < 3; ++i) nodes[i] = {NodeId(i + 1), std::string(1, static_cast<char>('a' + i)), {}, {}};
+  if (cap_of_b_mbps.has_value()) nodes[1].up_cap_bps = *cap_of_b_mbps * 1e6;
+  return *NetworkView::Create(nodes,
+                              {Link(kA, kB, 8, absl::Milliseconds(10)), Link(kB, kA, 8, absl::Milliseconds(10)),
+                               Link(kB, kC, 4, absl::Milliseconds(20)), Link(kC, kB, 4, absl::Milliseconds(20))});
+}
+
+// Rooted on A.
+Policy OnA(const NetworkView& view) {
+  PlannerConfig config;
+  config.planner = "mst";
+  config.root = kA;
+  config.chunk_max_elements = 1000;
+  return *MakePolicy(view, config);
+}
+
+// What a chunk takes on a link.
+double ChunkMs(double elements, double mbps) { return elements * kBitsPerElement / mbps / 1000; }
+
+// B takes and sends every chunk twice.
+double HandlingMs(int chunks) { return chunks * 4 * kSecondsPerChunkEnd * 1000; }
+
+double PredictedMs(const std::vector<int64_t>& tensor_elements) {
+  return absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), tensor_elements));
+}
+
+TEST(RoundTimeTest, OneChunkTakesItsWayUpAndDown) {
+  EXPECT_NEAR(PredictedMs({1000}), 2 * (ChunkMs(1000, 4) + 20 + ChunkMs(1000, 8) + 10) + HandlingMs(1), 1e-3);
+}
+
+TEST(RoundTimeTest, ManyChunksWaitForTheSlowestLink) {
+  // Ten chunks leave C, the last still goes over both links and back; the way down is as slow and not slower.
+  EXPECT_NEAR(PredictedMs({10000}), 11 * ChunkMs(1000, 4) + 2 * ChunkMs(1000, 8) + 60 + HandlingMs(10), 1e-3);
+  // In whole chunks: eleven of a smaller size.
+  const double size = 10001.0 / 11;
+  EXPECT_NEAR(PredictedMs({10001}), 12 * ChunkMs(size, 4) + 2 * ChunkMs(size, 8) + 60 + HandlingMs(11), 0.1);
+}
+
+TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
+  Policy policy = OnA(Line());
+  policy.trees.push_back(policy.trees.front());
+  policy.trees[0].share = 0.75;
+  policy.trees[1].share = 0.25;
+  // Of four chunks the second tree gets the second or the third: the first tree has the last one.
+  const RoundPrediction prediction = PredictRound(policy, Line(), {4000});
+  ASSERT_EQ(prediction.tree_times.size(), 2u);
+  EXPECT_LT(prediction.tree_times[1], prediction.tree_times[0]);
+  const absl::Duration handling = absl::Milliseconds(HandlingMs(4));
+  EXPECT_NEAR(absl::ToDoubleSeconds(prediction.time), absl::ToDoubleSeconds(prediction.tree_times[0] + handling), 1e-6);
+}
+
+TEST(RoundTimeTest, ChunksCostMoreThanTheirElements) {
+  Policy policy = OnA(Line());
+  const auto predicted_s = [&] { return absl::ToDoubleSeconds(PredictRoundTime(policy, Line(), {1'000'000})); };
+  const double large_s = predicted_s();
+  policy.chunk_max_elements = 100;
+  // Nine thousand chunks more, less what the last of them takes on its way.
+  EXPECT_NEAR(predicted_s() - large_s, 9000 * 4 * kSecondsPerChunkEnd, 0.05);
+}
+
+TEST(RoundTimeTest, TensorsCountTogether) {
+  EXPECT_EQ(PredictRoundTime(OnA(Line()), Line(), {5000, 5000}), PredictRoundTime(OnA(Line()), Line(), {10000}));
+}
+
+TEST(RoundTimeTest, AHostsCapIsAStationToo) {
+  // B sends every chunk up and down, with 2 Mbit/s for both.
+  const NetworkView capped = Line(2);
+  EXPECT_GE(PredictRoundTime(OnA(capped), capped, {100000}), absl::Milliseconds(100 * 2 * 16));
+}
+
+TEST(RoundTimeTest, LargeModelsTakeWhatTheRateSaysAndSmallOnesTheDelay) {
+  const NetworkView view = Internet2Network();
+  PlannerConfig all;
+  all.planner = "fapt";
+  const Policy policy = *MakePolicy(view, all);
+  const double large_s = absl::ToDoubleSeconds(PredictRoundTime(policy, view, {61'000'000}));
+  EXPECT_NEAR(large_s / (61e6 * 32 / policy.rate_bps), 1, 0.01);
+  PlannerConfig one = all;
+  one.roots = 1;
+  EXPECT_LT(PredictRoundTime(*MakePolicy(view, one), view, {1000}), 2 * PredictRoundTime(policy, view, {1000}));
+}
+
+TEST(RoundTimeTest, VanishedLinksNeverDeliver) {
+  const NetworkView part = *NetworkView::Create({{kA, "a", {}, {}}, {kB, "b", {}, {}}, {kC, "c", {}, {}}},
+                                                {Link(kA, kB, 8, absl::Milliseconds(10))});
+  EXPECT_EQ(PredictRoundTime(OnA(Line()), part, {1000}), absl::InfiniteDuration());
+}
+
+TEST(RoundTimeTest, ALoneNodeIsDoneAtOnce) {
+  const NetworkView view = SampleNetwork(1, {});
+  EXPECT_EQ(PredictRoundTime(*MakePolicy(view, {}), view, {1000}), absl::ZeroDuration());
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,100 @@
+#include "topology/overlay/link_schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "core/digest.h"
+#include "core/random.h"
+#include "topology/overlay/yaml_reader.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kBitsPerMegabit = 1e6;
+constexpr double kMostSeconds = 1e8;
+constexpr double kMostMbps = 1e6;
+
+const NetworkNode* ReadNode(YamlMapReader& map, absl::string_view key, const NetworkView& view,
+                            YamlProblems& problems) {
+  const YamlValue* value = map.Require(key);
+  if (value == nullptr) return nullptr;
+  const std::optional<std::string> name = ReadName(*value, map.PathOf(key), problems);
+  if (!name.has_value()) return nullptr;
+  const NetworkNode* node = view.FindNodeByName(*name);
+  if (node == nullptr) {
+    problems.Add(value->line, absl::StrCat(map.PathOf(key), ": expected a node of the overlay, got '", *name, "'"));
+  }
+  return node;
+}
+
+std::optional<double> RequireNumber(YamlMapReader& map, absl::string_view key, const NumberRange& range,
+                                    YamlProblems& problems) {
+  const YamlValue* value = map.Require(key);
+  return value == nullptr ? std::nullopt : ReadNumber(*value, map.PathOf(key), range, problems);
+}
+
+void ReadChange(const YamlValue& value, const std::string& where, const NetworkView& view, YamlProblems& problems,
+                std::vector<LinkChange>& changes) {
+  YamlMapReader map(value, where, problems);
+  const std::optional<double> seconds = RequireNumber(map, "at_seconds", {0, kMostSeconds}, problems);
+  const std::optional<double> mbps = RequireNumber(map, "mbps", {0, kMostMbps, /*low_allowed=*/false}, problems);
+  const NetworkNode* from = ReadNode(map, "from", view, problems);
+  const NetworkNode* to = ReadNode(map, "to", view, problems);
+  map.Finish();
+  if (!seconds.has_value() || !mbps.has_value() || from == nullptr || to == nullptr) return;
+  if (view.FindLink(from->id, to->id) == nullptr) {
+    problems.Add(map.line(), absl::StrCat(where, ": the overlay has no link from ", from->name, " to ", to->name));
+  }
+  changes.push_back({absl::Seconds(*seconds), from->id, to->id, *mbps * kBitsPerMegabit});
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<LinkChange>> ParseLinkChanges(absl::string_view text, absl::string_view file_name,
+                                                         const NetworkView& view) {
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, file_name);
+  if (!document.ok()) return document.status();
+  YamlProblems problems(file_name);
+  YamlMapReader file(document->root(), "", problems);
+  const YamlValue* list = file.Require("changes");
+  std::vector<LinkChange> changes;
+  if (list != nullptr && list->kind != YamlValue::Kind::kSequence) {
+    problems.Add(list->line, absl::StrCat("changes: expected a list of changes, got ", Describe(*list)));
+  } else if (list != nullptr) {
+    for (size_t i = 0; i < list->items.size(); ++i) {
+      ReadChange(*list->items[i], absl::StrCat("changes[", i, "]"), view, problems, changes);
+    }
+  }
+  file.Finish();
+  if (!problems.status().ok()) return problems.status();
+  std::stable_sort(changes.begin(), changes.end(),
+                   [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
+  return changes;
+}
+
+absl::StatusOr<std::vector<LinkChange>> LoadLinkChanges(const std::string& path, const NetworkView& view) {
+  std::ifstream file(path);
+  if (!file) return absl::NotFoundError(absl::StrCat(path, ": expected a file with link changes; it cannot be read"));
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return ParseLinkChanges(text, path, view);
+}
+
+std::vector<LinkChange> DrawLinkChanges(const LinkRedraw& redraw, uint64_t index,
+                                        absl::Span<const std::pair<NodeId, NodeId>> links) {
+  Random random(Digest({redraw.seed, index}));
+  std::vector<std::pair<NodeId, NodeId>> chosen(links.begin(), links.end());
+  const auto count = static_cast<size_t>(std::llround(redraw.fraction * static_cast<double>(chosen.size())));
+  std::vector<LinkChange> changes;
+  for (size_t i = 0; i < std::min(count, chosen.size()); ++i) {
+    std::swap(chosen[i], chosen[i + random.Below(chosen.size() - i)]);
+    const double rate_bps = redraw.low_bps + (redraw.high_bps - redraw.low_bps) * random.Unit();
+    changes.push_back({redraw.period * static_cast<double>(index), chosen[i].first, chosen[i].second, rate_bps});
+  }
+  return changes;
+}
+
+}  // namespace banyan

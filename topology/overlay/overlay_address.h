@@ -1,0 +1,20 @@
+// The forms of addresses in `overlay.yaml`. Pure functions; nothing is looked up.
+#ifndef BANYAN_TOPOLOGY_OVERLAY_OVERLAY_ADDRESS_H_
+#define BANYAN_TOPOLOGY_OVERLAY_OVERLAY_ADDRESS_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+// An address that others connect to: tcp://host:port with a port from 1 to 65535. The host is a name, an IPv4 address,
+// or an IPv6 address in brackets.
+absl::Status CheckConnectAddress(absl::string_view address);
+// An address to listen on: likewise; the host may be * and the port 0 for any free one.
+absl::Status CheckListenAddress(absl::string_view address);
+// Checks the address of a page that is served: host:port, without a scheme, otherwise as for listening.
+absl::Status CheckHttpAddress(absl::string_view address);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_OVERLAY_OVERLAY_ADDRESS_H_

@@ -1,0 +1,141 @@
+// One job's configuration, as `overlay.yaml` says it: plain values with units in their names and the defaults of the
+// file format. Made by ParseOverlay (topology/overlay/overlay_yaml.h), read-only afterwards.
+#ifndef BANYAN_TOPOLOGY_OVERLAY_OVERLAY_CONFIG_H_
+#define BANYAN_TOPOLOGY_OVERLAY_OVERLAY_CONFIG_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "proto/job_config.h"
+#include "proto/rate_estimator.h"
+
+namespace banyan {
+
+// Limits of the format.
+inline constexpr int64_t kMaxOverlayBytes = 8 * 1000 * 1000;
+inline constexpr int kMaxOverlayNodes = 4096;
+// A larger overlay must list its links.
+inline constexpr int kMaxFullMeshNodes = 1024;
+
+// The rate that is believed of a link when the file does not say it.
+inline constexpr double kDefaultLinkBps = 100e6;
+
+struct SchedulerConfig {
+  std::string address;  // tcp://host:port; empty when the file does not say it
+  std::string http;     // host:port of the status page; empty for none
+};
+
+struct NodeConfig {
+  std::string name;
+  std::string address;  // where others reach it, tcp://host:port; empty when the file does not say it
+  std::string listen;   // what it binds to; empty means `address`
+  int workers = 1;
+  std::optional<double> up_cap_bps;
+  std::optional<double> down_cap_bps;
+  std::string public_key;  // Z85, 40 characters; empty for none
+  int line = 0;            // in the file, for messages
+};
+
+// Both directions of a link.
+struct LinkConfig {
+  std::string a;
+  std::string b;
+  double a_to_b_bps = kDefaultLinkBps;
+  double b_to_a_bps = kDefaultLinkBps;
+  absl::Duration delay;      // one way
+  double loss_fraction = 0;  // in [0, 1)
+  int line = 0;              // in the file, for messages
+  bool has_rates = false;    // the file says them
+};
+
+struct CustomTreeConfig {
+  std::string root;
+  std::optional<double> share;                   // all trees say it or none does (then: by quality)
+  std::map<std::string, std::string> reduce;     // node -> parent
+  std::map<std::string, std::string> broadcast;  // node -> parent; empty means the reduce half
+  int line = 0;
+};
+
+// The rule by which a policy divides chunks among its trees: in proportion to their quality, or as the links allow the
+// highest rate.
+enum class ShareRule { kQuality, kBalanced };
+
+struct TopologyConfig {
+  std::string planner = "packed";
+  std::optional<int> roots;         // empty means all
+  std::optional<std::string> root;  // for planners with one root; empty means the best
+  int arity = 2;                    // `k`: children of each inner node of bkt
+  ShareRule shares = ShareRule::kQuality;
+  std::vector<CustomTreeConfig> trees;
+  absl::Duration update_interval = absl::Seconds(5);
+  // A link whose rate changes by more than this fraction of the smaller value is planned for at once; 0 turns that off.
+  // A smaller change waits for update_interval, and is planned for too. This is not the UPDATE_RATE of the NETSTORM
+  // paper, below which nothing is planned.
+  double update_rate = 0;
+};
+
+struct AwarenessConfig {
+  bool enabled = true;
+  int64_t probe_chunk_bytes = 40000;
+  int probe_chunks = 4;
+  RateEstimator estimator = RateEstimator::kDelivery;  // what measured rates rest on
+};
+
+struct MultipathConfig {
+  bool enabled = true;
+  int primary_busy_bound = 2;      // chunks beyond the bandwidth-delay product
+  int auxiliary_queue_length = 5;  // chunks
+};
+
+struct ChunksConfig {
+  int64_t max_elements = 65536;
+  // `packed` takes smaller chunks than max_elements where a round is sooner done with them, but none below this.
+  int64_t min_elements = 4096;
+};
+
+struct TransportConfig {
+  std::optional<int> connections;  // data connections per link; empty means auto
+  // With `auto` a link uses no more connections than have so many bytes each of its bandwidth-delay product. Where
+  // losses do not hold a connection back, each has a multiple of that (node/peers/link_windows.h). 0: a link uses all.
+  int64_t bytes_per_connection = 65536;
+  std::optional<int64_t> window_bytes;  // bytes in flight per link; empty means auto: from its bandwidth-delay product
+  int64_t early_bytes = 64 * 1000 * 1000;  // data of rounds that are not open yet, per node
+  int64_t relay_bytes = 64 * 1000 * 1000;  // chunks passing through, per node
+};
+
+struct MembershipConfig {
+  std::optional<int> start_with;  // nodes that must have joined before round 1; empty means all
+  absl::Duration heartbeat = absl::Seconds(1);
+  absl::Duration lost_after = absl::Seconds(5);
+};
+
+struct PolicyConfig {
+  int lease_rounds = 1;
+  int rounds_in_flight = 1;  // open rounds per key
+};
+
+struct OverlayConfig {
+  std::string file_name;  // for messages
+  std::string job = "banyan";
+  SchedulerConfig scheduler;
+  std::vector<NodeConfig> nodes;  // in file order; NodeIds 1..n follow it
+  // Empty when `links` is absent; then every pair has a link with the default belief.
+  std::optional<std::vector<LinkConfig>> links;
+  TopologyConfig topology;
+  AwarenessConfig awareness;
+  MultipathConfig multipath;
+  ChunksConfig chunks;
+  AggregationConfig aggregation;
+  CompressionConfig compression;
+  TransportConfig transport;
+  MembershipConfig membership;
+  PolicyConfig policy;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_OVERLAY_OVERLAY_CONFIG_H_

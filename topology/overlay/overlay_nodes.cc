@@ -1,0 +1,192 @@
+#include "topology/overlay/overlay_nodes.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "topology/overlay/did_you_mean.h"
+#include "topology/overlay/overlay_address.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kBitsPerMegabit = 1e6;
+constexpr NumberRange kMbps = {.low = 0, .high = 1e9, .low_allowed = false};
+constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000};
+constexpr NumberRange kLossPercent = {.low = 0, .high = 99.9};
+constexpr int64_t kMaxWorkers = 256;
+constexpr size_t kPublicKeyCharacters = 40;
+
+void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
+                 YamlProblems& problems) {
+  const YamlValue* value = map.Find(key);
+  if (value == nullptr) return;
+  out = ReadText(*value, map.PathOf(key), problems).value_or("");
+  const absl::Status status = check(out);
+  if (!status.ok()) problems.Add(value->line, absl::StrCat(map.PathOf(key), ": ", status.message()));
+}
+
+void ReadCap(YamlMapReader& map, const char* key, std::optional<double>& cap_bps, YamlProblems& problems) {
+  const YamlValue* value = map.Find(key);
+  if (value == nullptr) return;
+  const std::optional<double> mbps = ReadNumber(*value, map.PathOf(key), kMbps, problems);
+  if (mbps.has_value()) cap_bps = *mbps * kBitsPerMegabit;
+}
+
+void ReadPublicKey(YamlMapReader& map, std::string& out, YamlProblems& problems) {
+  const YamlValue* value = map.Find("public_key");
+  if (value == nullptr) return;
+  out = ReadText(*value, map.PathOf("public_key"), problems).value_or("");
+  const bool is_key = out.size() == kPublicKeyCharacters && std::all_of(out.begin(), out.end(), [](char c) {
+                        return absl::ascii_isalnum(c) ||
+                               absl::string_view(".-:+=^!/*?&<>()[]{}@%$#").find(c) != absl::string_view::npos;
+                      });
+  if (is_key) return;
+  problems.Add(value->line, absl::StrCat(map.PathOf("public_key"), ": expected ", kPublicKeyCharacters,
+                                         " characters of Z85, got ", Describe(*value)));
+}
+
+NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProblems& problems) {
+  NodeConfig node;
+  node.line = value.line;
+  YamlMapReader map(value, where, problems);
+  const YamlValue* name = map.Require("name");
+  if (name != nullptr) node.name = ReadName(*name, map.PathOf("name"), problems).value_or("");
+  ReadAddress(map, "address", CheckConnectAddress, node.address, problems);
+  ReadAddress(map, "listen", CheckListenAddress, node.listen, problems);
+  map.Integer("workers", 1, kMaxWorkers, node.workers);
+  ReadCap(map, "up_mbps", node.up_cap_bps, problems);
+  ReadCap(map, "down_mbps", node.down_cap_bps, problems);
+  ReadPublicKey(map, node.public_key, problems);
+  map.Finish();
+  return node;
+}
+
+void ReadBetween(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
+  const YamlValue* between = map.Require("between");
+  if (between == nullptr) return;
+  const std::string where = map.PathOf("between");
+  if (between->kind != YamlValue::Kind::kSequence || between->items.size() != 2) {
+    problems.Add(between->line,
+                 absl::StrCat(where, ": expected the names of two nodes, [a, b], got ", Describe(*between)));
+    return;
+  }
+  link.a = ReadName(*between->items[0], where, problems).value_or("");
+  link.b = ReadName(*between->items[1], where, problems).value_or("");
+}
+
+// One number for both directions, or [a to b, b to a].
+void ReadRates(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
+  const YamlValue* mbps = map.Find("mbps");
+  if (mbps == nullptr) return;
+  link.has_rates = true;
+  const std::string where = map.PathOf("mbps");
+  if (mbps->kind == YamlValue::Kind::kSequence && mbps->items.size() != 2) {
+    problems.Add(mbps->line, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",
+                                          mbps->items.size()));
+    return;
+  }
+  const bool both = mbps->kind != YamlValue::Kind::kSequence;
+  const std::optional<double> a_to_b = ReadNumber(both ? *mbps : *mbps->items[0], where, kMbps, problems);
+  const std::optional<double> b_to_a = ReadNumber(both ? *mbps : *mbps->items[1], where, kMbps, problems);
+  if (a_to_b.has_value()) link.a_to_b_bps = *a_to_b * kBitsPerMegabit;
+  if (b_to_a.has_value()) link.b_to_a_bps = *b_to_a * kBitsPerMegabit;
+}
+
+LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProblems& problems) {
+  LinkConfig link;
+  link.line = value.line;
+  YamlMapReader map(value, where, problems);
+  ReadBetween(map, link, problems);
+  ReadRates(map, link, problems);
+  double delay_ms = 0;
+  map.Number("delay_ms", kDelayMs, delay_ms);
+  link.delay = absl::Milliseconds(delay_ms);
+  double loss_percent = 0;
+  map.Number("loss_percent", kLossPercent, loss_percent);
+  link.loss_fraction = loss_percent / 100;
+  map.Finish();
+  return link;
+}
+
+}  // namespace
+
+std::vector<NodeConfig> ReadNodes(const YamlValue& value, YamlProblems& problems) {
+  std::vector<NodeConfig> nodes;
+  if (value.kind != YamlValue::Kind::kSequence) {
+    problems.Add(value.line,
+                 absl::StrCat("nodes: expected a list such as [{name: n1}, {name: n2}], got ", Describe(value)));
+    return nodes;
+  }
+  const int count = static_cast<int>(value.items.size());
+  if (count < 2 || count > kMaxOverlayNodes) {
+    problems.Add(value.line,
+                 absl::StrCat("nodes: expected at least 2 and at most ", kMaxOverlayNodes, " nodes, got ", count));
+    return nodes;
+  }
+  for (int i = 0; i < count && problems.status().ok(); ++i) {
+    nodes.push_back(ReadNode(*value.items[i], absl::StrCat("nodes[", i, "]"), problems));
+  }
+  return nodes;
+}
+
+std::vector<LinkConfig> ReadLinks(const YamlValue& value, YamlProblems& problems) {
+  std::vector<LinkConfig> links;
+  if (value.kind != YamlValue::Kind::kSequence) {
+    problems.Add(value.line, absl::StrCat("links: expected a list such as [{between: [n1, n2], mbps: 100}], got ",
+                                          Describe(value)));
+    return links;
+  }
+  for (size_t i = 0; i < value.items.size() && problems.status().ok(); ++i) {
+    links.push_back(ReadLink(*value.items[i], absl::StrCat("links[", i, "]"), problems));
+  }
+  return links;
+}
+
+void CheckNodes(const std::vector<NodeConfig>& nodes, YamlProblems& problems) {
+  std::map<std::string, int> line_of_name;
+  std::map<std::string, std::string> name_of_address;
+  for (const NodeConfig& node : nodes) {
+    const auto [same_name, is_new] = line_of_name.emplace(node.name, node.line);
+    if (!is_new) {
+      problems.Add(node.line,
+                   absl::StrCat("two nodes have the name '", node.name, "'; the other is in line ", same_name->second));
+    }
+    if (node.address.empty()) continue;
+    const auto [same_address, is_new_address] = name_of_address.emplace(node.address, node.name);
+    if (!is_new_address) {
+      problems.Add(node.line, absl::StrCat("nodes '", same_address->second, "' and '", node.name,
+                                           "' have the same address ", node.address));
+    }
+  }
+}
+
+void CheckNodeName(const std::string& name, int line, const std::string& where, const std::set<std::string>& names,
+                   YamlProblems& problems) {
+  if (names.count(name) > 0) return;
+  problems.Add(line,
+               absl::StrCat(where, ": unknown node '", name, "'", DidYouMean(name, {names.begin(), names.end()})));
+}
+
+void CheckLinks(const std::vector<LinkConfig>& links, const std::set<std::string>& names, YamlProblems& problems) {
+  std::map<std::pair<std::string, std::string>, int> line_of_pair;
+  for (size_t i = 0; i < links.size() && problems.status().ok(); ++i) {
+    const LinkConfig& link = links[i];
+    for (const std::string& end : {link.a, link.b}) {
+      CheckNodeName(end, link.line, absl::StrCat("links[", i, "].between"), names, problems);
+    }
+    if (link.a == link.b) {
+      problems.Add(link.line, absl::StrCat("links[", i, "].between: joins '", link.a, "' to itself"));
+    }
+    const auto [same, is_new] = line_of_pair.emplace(std::minmax(link.a, link.b), link.line);
+    if (!is_new) {
+      problems.Add(link.line, absl::StrCat("links[", i, "].between: a second link between '", link.a, "' and '", link.b,
+                                           "'; the first is in line ", same->second));
+    }
+  }
+}
+
+}  // namespace banyan

@@ -1,0 +1,161 @@
+// Every way in which an overlay can be wrong, with the line and the advice that the user gets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "topology/overlay/overlay_yaml.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+struct Refusal {
+  std::string name;
+  std::string text;
+  int line;
+  std::string message;  // a part of it
+};
+
+void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.name; }
+
+constexpr char kNodes[] = "nodes: [{name: n1}, {name: n2}, {name: n3}]\n";
+
+std::string WithLinks(const std::string& links) { return kNodes + std::string("links:\n") + links; }
+
+std::string Chain(const std::string& rest) {
+  return WithLinks("  - {between: [n1, n2]}\n  - {between: [n2, n3]}\n") + rest;
+}
+
+class OverlayRefusalTest : public ::testing::TestWithParam<Refusal> {};
+
+TEST_P(OverlayRefusalTest, NamesLineAndReason) {
+  const absl::Status status = ParseOverlay(GetParam().text, "o.yaml").status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), StartsWith("o.yaml:" + std::to_string(GetParam().line) + ": "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
+}
+
+std::string NameOf(const ::testing::TestParamInfo<Refusal>& info) { return info.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Form, OverlayRefusalTest,
+    ::testing::Values(Refusal{"Empty", "", 1, "empty"},
+                      Refusal{"NoMap", "- a\n- b\n", 1, "expected a map of keys and values, got a list"},
+                      Refusal{"Scalar", "hello\n", 1, "got 'hello'"},
+                      Refusal{"UnknownKey", Chain("topolgy: {}\n"), 5,
+                              "unknown key 'topolgy'; did you mean 'topology'?"},
+                      Refusal{"UnknownNestedKey", Chain("chunks:\n  max_elments: 3\n"), 6,
+                              "chunks: unknown key 'max_elments'; did you mean 'max_elements'?"},
+                      Refusal{"UnknownKeyOfLink", WithLinks("  - {between: [n1, n2], bandwidth: 3}\n"), 3,
+                              "links[0]: unknown key 'bandwidth'; known are between, mbps, delay_ms, loss_percent"},
+                      Refusal{"DuplicateKey", Chain("job: a\njob: b\n"), 6, "the key 'job' is there twice"},
+                      Refusal{"SecondDocument", Chain("---\njob: b\n"), 5, "a second document"},
+                      Refusal{"AliasToItself", Chain("topology: &t {trees: *t}\n"), 5, "this alias leads to itself"},
+                      Refusal{"BrokenYaml", Chain("job: [a\n"), 6, "end of sequence flow not found"},
+                      Refusal{"EmptySection", Chain("chunks:\n"), 5, "expected a map of keys and values, got nothing"}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, OverlayRefusalTest,
+    ::testing::Values(
+        Refusal{"InfiniteRate", WithLinks("  - {between: [n1, n2], mbps: .inf}\n"), 3,
+                "links[0].mbps: expected a number"},
+        Refusal{"InfiniteWord", WithLinks("  - {between: [n1, n2], mbps: inf}\n"), 3, "got 'inf'"},
+        Refusal{"NotANumberRate", WithLinks("  - {between: [n1, n2], mbps: [1, .nan]}\n"), 3, "got '.nan'"},
+        Refusal{"NanWord", WithLinks("  - {between: [n1, n2], mbps: nan}\n"), 3, "got 'nan'"},
+        Refusal{"OverflowRate", WithLinks("  - {between: [n1, n2], mbps: 1e999}\n"), 3, "got '1e999'"},
+        Refusal{"NegativeRate", WithLinks("  - {between: [n1, n2], mbps: -3}\n"), 3, "above 0"},
+        Refusal{"ZeroRate", WithLinks("  - {between: [n1, n2], mbps: [3, 0]}\n"), 3, "above 0"},
+        Refusal{"HugeRate", WithLinks("  - {between: [n1, n2], mbps: 1e12}\n"), 3, "at most 1e+09"},
+        Refusal{"QuotedRate", WithLinks("  - {between: [n1, n2], mbps: '3'}\n"), 3, "got the quoted text '3'"},
+        Refusal{"ThreeRates", WithLinks("  - {between: [n1, n2], mbps: [1, 2, 3]}\n"), 3, "got a list of 3"},
+        Refusal{"NegativeDelay", WithLinks("  - {between: [n1, n2], delay_ms: -1}\n"), 3,
+                "delay_ms: expected a number"},
+        Refusal{"TotalLoss", WithLinks("  - {between: [n1, n2], loss_percent: 100}\n"), 3, "loss_percent: expected"},
+        Refusal{"FractionOfAWhole", Chain("chunks: {max_elements: 1.5}\n"), 5, "a whole number"},
+        Refusal{"ZeroElements", Chain("chunks: {max_elements: 0}\n"), 5, "at least 1"},
+        Refusal{"WholeOverflow", Chain("chunks: {max_elements: 99999999999999999999}\n"), 5, "a whole number"},
+        Refusal{"Yes", Chain("multipath: {enabled: yes}\n"), 5, "expected true or false, got 'yes'"},
+        Refusal{"ListForNumber", Chain("transport: {window_bytes: [1]}\n"), 5, "auto or a whole number"},
+        Refusal{"NegativeWindow", Chain("transport: {window_bytes: -1}\n"), 5, "window_bytes: expected auto"},
+        Refusal{"ManyRoots", Chain("topology: {roots: 4}\n"), 5, "at least 1 and at most 3, got '4'"},
+        Refusal{"StartWithMoreThanAll", Chain("membership: {start_with: 4}\n"), 5, "at most 3"},
+        Refusal{"LostBeforeHeartbeat", Chain("membership: {heartbeat_seconds: 4}\n"), 5, "at least two heartbeats"},
+        Refusal{"MomentumOfOne", Chain("aggregation: {op: momentum, momentum: 1}\n"), 5,
+                "momentum: expected a number"}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Network, OverlayRefusalTest,
+    ::testing::Values(
+        Refusal{"NoNodes", "links: []\n", 1, "nodes is missing"},
+        Refusal{"NodesNoList", "nodes: 3\n", 1, "expected a list"},
+        Refusal{"OneNode", "nodes: [{name: n1}]\n", 1, "at least 2"},
+        Refusal{"Nameless", "nodes: [{name: n1}, {workers: 1}]\n", 1, "nodes[1].name is missing"},
+        Refusal{"BadName", "nodes: [{name: n1}, {name: 'a b'}]\n", 1, "expected a name"},
+        Refusal{"LongName", "nodes: [{name: n1}, {name: " + std::string(65, 'x') + "}]\n", 1, "expected a name"},
+        Refusal{"SameName", "nodes:\n  - {name: n1}\n  - {name: n1}\n", 3, "two nodes have the name 'n1'"},
+        Refusal{"SameAddress", "nodes:\n  - {name: a, address: tcp://h:1}\n  - {name: b, address: tcp://h:1}\n", 3,
+                "have the same address tcp://h:1"},
+        Refusal{"BadAddress", "nodes: [{name: a, address: h:1}, {name: b}]\n", 1,
+                "nodes[0].address: expected an address"},
+        Refusal{"BadKey", "nodes: [{name: a, public_key: short}, {name: b}]\n", 1, "40 characters of Z85"},
+        Refusal{"BadWorkers", "nodes: [{name: a, workers: 0}, {name: b}]\n", 1, "workers: expected a whole number"},
+        Refusal{"BadCap", "nodes: [{name: a, up_mbps: 0}, {name: b}]\n", 1, "up_mbps: expected a number above 0"},
+        Refusal{"UnknownNode", WithLinks("  - {between: [n1, n22]}\n"), 3,
+                "links[0].between: unknown node 'n22'; did you mean 'n2'?"},
+        Refusal{"SelfLink", WithLinks("  - {between: [n1, n1]}\n"), 3, "joins 'n1' to itself"},
+        Refusal{"DuplicateLink", WithLinks("  - {between: [n1, n2]}\n  - {between: [n2, n1]}\n"), 4,
+                "a second link between 'n2' and 'n1'; the first is in line 3"},
+        Refusal{"OneEnd", WithLinks("  - {between: [n1]}\n"), 3, "the names of two nodes"},
+        Refusal{"NoEnds", WithLinks("  - {mbps: 3}\n"), 3, "links[0].between is missing"},
+        Refusal{"Disconnected", WithLinks("  - {between: [n1, n2]}\n"), 3, "the overlay is disconnected"},
+        Refusal{"NoLinksAtAll", kNodes + std::string("links: []\n"), 2, "the overlay is disconnected"},
+        Refusal{"LinksNoList", kNodes + std::string("links: {}\n"), 2, "expected a list"}),
+    NameOf);
+
+INSTANTIATE_TEST_SUITE_P(
+    Sections, OverlayRefusalTest,
+    ::testing::Values(
+        Refusal{"Planner", Chain("topology: {planner: fatp}\n"), 5, "unknown value 'fatp'; did you mean 'fapt'?"},
+        Refusal{"Shares", Chain("topology: {shares: balance}\n"), 5,
+                "topology.shares: unknown value 'balance'; did you mean 'balanced'?"},
+        Refusal{"SharesNoWord", Chain("topology: {shares: [quality]}\n"), 5, "topology.shares: expected"},
+        Refusal{"RootIsNoNode", Chain("topology: {planner: star, root: m2}\n"), 5, "unknown node 'm2'; did you mean"},
+        Refusal{"CustomWithoutTrees", Chain("topology: {planner: custom}\n"), 5, "topology.trees is missing"},
+        Refusal{"TreesNoList", Chain("topology: {trees: {}}\n"), 5, "expected a list of 1 to"},
+        Refusal{"TreeOfStrangers", Chain("topology: {trees: [{root: n1, reduce: {n9: n1}}]}\n"), 5,
+                "unknown node 'n9'"},
+        Refusal{"TreeWithoutReduce", Chain("topology: {trees: [{root: n1}]}\n"), 5, "trees[0].reduce is missing"},
+        Refusal{"HalfNoMap", Chain("topology: {trees: [{root: n1, reduce: n1}]}\n"), 5, "from node to parent"},
+        Refusal{"SomeShares",
+                Chain("topology: {trees: [{root: n1, share: 0.5, reduce: {n2: n1}}, {root: n2, reduce: {n1: n2}}]}\n"),
+                5, "some trees have a share"},
+        Refusal{"SharesOfTwo", Chain("topology: {trees: [{root: n1, share: 0.5, reduce: {n2: n1}}]}\n"), 5,
+                "must sum to 1, got 0.5"},
+        Refusal{"Operation", Chain("aggregation: {op: man}\n"), 5, "unknown value 'man'; did you mean 'mean'?"},
+        Refusal{"ParameterOfAnother", Chain("aggregation: {op: sgd, beta1: 0.9}\n"), 5, "has no beta1"},
+        Refusal{"SchedulerAddress", Chain("scheduler: {address: 10.0.0.1}\n"), 5,
+                "scheduler.address: expected an address"},
+        Refusal{"HttpAddress", Chain("scheduler: {http: http://h:1}\n"), 5, "scheduler.http: expected an address"},
+        Refusal{"JobName", Chain("job: a/b\n"), 5, "job: expected a name"}),
+    NameOf);
+
+TEST(OverlayLimitTest, LargeOverlaysMustListTheirLinks) {
+  std::string text = "nodes:\n";
+  for (int i = 0; i <= kMaxFullMeshNodes; ++i) text += "  - {name: n" + std::to_string(i) + "}\n";
+  EXPECT_THAT(std::string(ParseOverlay(text, "o.yaml").status().message()), HasSubstr("must list its links"));
+}
+
+TEST(OverlayLimitTest, TooManyNodes) {
+  std::string text = "nodes:\n";
+  for (int i = 0; i <= kMaxOverlayNodes; ++i) text += "  - {name: n" + std::to_string(i) + "}\n";
+  EXPECT_THAT(std::string(ParseOverlay(text, "o.yaml").status().message()), HasSubstr("at most 4096 nodes"));
+}
+
+}  // namespace
+}  // namespace banyan

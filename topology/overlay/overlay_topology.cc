@@ -1,0 +1,129 @@
+#include "topology/overlay/overlay_topology.h"
+
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "topology/overlay/overlay_nodes.h"
+
+namespace banyan {
+namespace {
+
+// The format's own list, so that reading a file does not depend on the planners.
+const char* const kPlanners[] = {"fapt", "star", "bkt", "mst", "custom", "packed"};
+constexpr int64_t kMaxCustomTrees = 1024;
+// What users may lose by writing 0.33 three times.
+constexpr double kShareTolerance = 0.02;
+constexpr NumberRange kShare = {.low = 0, .high = 1, .low_allowed = false};
+
+std::map<std::string, std::string> ReadHalf(const YamlValue& value, const std::string& where,
+                                            const std::set<std::string>& names, YamlProblems& problems) {
+  std::map<std::string, std::string> half;
+  if (value.kind != YamlValue::Kind::kMap) {
+    problems.Add(value.line, absl::StrCat(where, ": expected a map such as {n2: n1, n3: n1} from node to parent, got ",
+                                          Describe(value)));
+    return half;
+  }
+  for (const YamlEntry& entry : value.entries) {
+    if (!problems.status().ok()) return half;
+    const std::string parent = ReadName(*entry.value, absl::StrCat(where, ".", entry.key), problems).value_or("");
+    CheckNodeName(entry.key, entry.line, where, names, problems);
+    CheckNodeName(parent, entry.line, where, names, problems);
+    half.emplace(entry.key, parent);
+  }
+  return half;
+}
+
+CustomTreeConfig ReadTree(const YamlValue& value, const std::string& where, const std::set<std::string>& names,
+                          YamlProblems& problems) {
+  CustomTreeConfig tree;
+  tree.line = value.line;
+  YamlMapReader map(value, where, problems);
+  if (const YamlValue* root = map.Require("root"); root != nullptr) {
+    tree.root = ReadName(*root, map.PathOf("root"), problems).value_or("");
+    CheckNodeName(tree.root, root->line, map.PathOf("root"), names, problems);
+  }
+  if (const YamlValue* share = map.Find("share"); share != nullptr) {
+    tree.share = ReadNumber(*share, map.PathOf("share"), kShare, problems);
+  }
+  if (const YamlValue* reduce = map.Require("reduce"); reduce != nullptr) {
+    tree.reduce = ReadHalf(*reduce, map.PathOf("reduce"), names, problems);
+  }
+  if (const YamlValue* broadcast = map.Find("broadcast"); broadcast != nullptr) {
+    tree.broadcast = ReadHalf(*broadcast, map.PathOf("broadcast"), names, problems);
+  }
+  map.Finish();
+  return tree;
+}
+
+// Makes shares that sum to about 1 sum to 1.
+void ScaleShares(std::vector<CustomTreeConfig>& trees, int line, YamlProblems& problems) {
+  double sum = 0;
+  size_t with_share = 0;
+  for (const CustomTreeConfig& tree : trees) {
+    sum += tree.share.value_or(0);
+    if (tree.share.has_value()) ++with_share;
+  }
+  if (with_share == 0) return;
+  if (with_share < trees.size()) {
+    problems.Add(line, "topology.trees: some trees have a share and some have none; give all of them one, or none");
+    return;
+  }
+  if (std::abs(sum - 1) > kShareTolerance) {
+    problems.Add(line, absl::StrCat("topology.trees: the shares must sum to 1, got ", sum));
+    return;
+  }
+  for (CustomTreeConfig& tree : trees) *tree.share /= sum;
+}
+
+std::vector<CustomTreeConfig> ReadTrees(const YamlValue& value, const std::set<std::string>& names,
+                                        YamlProblems& problems) {
+  std::vector<CustomTreeConfig> trees;
+  if (value.kind != YamlValue::Kind::kSequence || value.items.empty() ||
+      value.items.size() > static_cast<size_t>(kMaxCustomTrees)) {
+    problems.Add(value.line, absl::StrCat("topology.trees: expected a list of 1 to ", kMaxCustomTrees,
+                                          " trees such as {root: n1, reduce: {n2: n1}}, got ", Describe(value)));
+    return trees;
+  }
+  for (size_t i = 0; i < value.items.size() && problems.status().ok(); ++i) {
+    trees.push_back(ReadTree(*value.items[i], absl::StrCat("topology.trees[", i, "]"), names, problems));
+  }
+  ScaleShares(trees, value.line, problems);
+  return trees;
+}
+
+}  // namespace
+
+TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>& names, YamlProblems& problems) {
+  TopologyConfig config;
+  YamlMapReader map(value, "topology", problems);
+  if (const YamlValue* planner = map.Find("planner"); planner != nullptr) {
+    const std::vector<std::string> known(std::begin(kPlanners), std::end(kPlanners));
+    config.planner = ReadWord(*planner, "topology.planner", known, problems).value_or(config.planner);
+  }
+  map.IntegerOr("roots", "all", 1, static_cast<int64_t>(names.size()), config.roots);
+  if (const YamlValue* root = map.Find("root"); root != nullptr) {
+    config.root = ReadName(*root, "topology.root", problems);
+    CheckNodeName(config.root.value_or(""), root->line, "topology.root", names, problems);
+  }
+  map.Integer("k", 1, kMaxOverlayNodes, config.arity);
+  if (const YamlValue* shares = map.Find("shares"); shares != nullptr) {
+    const bool balanced = ReadWord(*shares, "topology.shares", {"quality", "balanced"}, problems) == "balanced";
+    config.shares = balanced ? ShareRule::kBalanced : ShareRule::kQuality;
+  }
+  if (const YamlValue* trees = map.Find("trees"); trees != nullptr) config.trees = ReadTrees(*trees, names, problems);
+  if (config.planner == "custom" && config.trees.empty()) {
+    problems.Add(map.line(), "topology.trees is missing; planner 'custom' needs it");
+  }
+  double update_seconds = absl::ToDoubleSeconds(config.update_interval);
+  map.Number("update_seconds", {.low = 0, .high = 1e6, .low_allowed = false}, update_seconds);
+  config.update_interval = absl::Seconds(update_seconds);
+  // Not the paper's UPDATE_RATE: see TopologyConfig.
+  map.Number("update_rate", {.low = 0, .high = 1000}, config.update_rate);
+  map.Finish();
+  return config;
+}
+
+}  // namespace banyan

@@ -1,0 +1,200 @@
+#include "topology/overlay/overlay_yaml.h"
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "topology/overlay/overlay_compression.h"
+#include "topology/overlay/overlay_nodes.h"
+#include "topology/overlay/overlay_sections.h"
+#include "topology/overlay/overlay_topology.h"
+#include "topology/overlay/yaml_document.h"
+#include "topology/overlay/yaml_reader.h"
+
+namespace banyan {
+namespace {
+
+std::set<std::string> NamesOf(const std::vector<NodeConfig>& nodes) {
+  std::set<std::string> names;
+  for (const NodeConfig& node : nodes) names.insert(node.name);
+  return names;
+}
+
+void ReadNetwork(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& problems) {
+  if (const YamlValue* nodes = map.Require("nodes"); nodes != nullptr) overlay.nodes = ReadNodes(*nodes, problems);
+  if (problems.status().ok()) CheckNodes(overlay.nodes, problems);
+  const YamlValue* links = map.Find("links");
+  if (links != nullptr) {
+    overlay.links = ReadLinks(*links, problems);
+    if (problems.status().ok()) CheckLinks(*overlay.links, NamesOf(overlay.nodes), problems);
+  } else if (overlay.nodes.size() > kMaxFullMeshNodes) {
+    problems.Add(map.line(), absl::StrCat("links is missing; an overlay of more than ", kMaxFullMeshNodes,
+                                          " nodes must list its links"));
+  }
+  if (!problems.status().ok()) return;
+  const absl::Status connected = MakeNetworkView(overlay).CheckConnected();
+  if (!connected.ok()) problems.Add(links == nullptr ? map.line() : links->line, connected.message());
+}
+
+void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& problems) {
+  const auto read = [&map](const char* key, auto&& reader) {
+    if (const YamlValue* value = map.Find(key); value != nullptr) reader(*value);
+  };
+  read("job", [&](const YamlValue& value) { overlay.job = ReadName(value, "job", problems).value_or(""); });
+  read("scheduler", [&](const YamlValue& value) { overlay.scheduler = ReadScheduler(value, problems); });
+  read("topology",
+       [&](const YamlValue& value) { overlay.topology = ReadTopology(value, NamesOf(overlay.nodes), problems); });
+  read("awareness", [&](const YamlValue& value) { overlay.awareness = ReadAwareness(value, problems); });
+  read("multipath", [&](const YamlValue& value) { overlay.multipath = ReadMultipath(value, problems); });
+  read("chunks", [&](const YamlValue& value) { overlay.chunks = ReadChunks(value, problems); });
+  read("aggregation", [&](const YamlValue& value) { overlay.aggregation = ReadAggregation(value, problems); });
+  read("compression", [&](const YamlValue& value) { overlay.compression = ReadCompression(value, problems); });
+  read("transport", [&](const YamlValue& value) { overlay.transport = ReadTransport(value, problems); });
+  read("membership", [&](const YamlValue& value) {
+    overlay.membership = ReadMembership(value, static_cast<int>(overlay.nodes.size()), problems);
+  });
+  read("policy", [&](const YamlValue& value) { overlay.policy = ReadPolicy(value, problems); });
+}
+
+void ReadDocument(const YamlDocument& document, OverlayConfig& overlay, YamlProblems& problems) {
+  YamlMapReader map(document.root(), "", problems);
+  ReadNetwork(map, overlay, problems);
+  ReadSections(map, overlay, problems);
+  map.Finish();
+}
+
+// "nodes.name" for "nodes[2].name".
+std::string WithoutIndices(const std::string& path) {
+  std::string without;
+  bool is_index = false;
+  for (char c : path) {
+    if (c == '[') is_index = true;
+    if (!is_index) without += c;
+    if (c == ']') is_index = false;
+  }
+  return without;
+}
+
+std::vector<LinkConfig> FullMesh(const std::vector<NodeConfig>& nodes) {
+  std::vector<LinkConfig> links;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (size_t j = i + 1; j < nodes.size(); ++j) {
+      links.emplace_back();
+      links.back().a = nodes[i].name;
+      links.back().b = nodes[j].name;
+    }
+  }
+  return links;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> ReadOverlayText(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) {
+    return absl::NotFoundError(absl::StrCat(path, ": there is no such file; give the path of an overlay.yaml"));
+  }
+  if (std::filesystem::is_directory(status)) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory; give the path of an overlay.yaml"));
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text(static_cast<size_t>(kMaxOverlayBytes) + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad() || (file.fail() && !file.eof())) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read; check its permissions"));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
+}
+
+absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {
+  const absl::StatusOr<std::string> text = ReadOverlayText(path);
+  if (!text.ok()) return text.status();
+  return ParseOverlay(*text, path);
+}
+
+absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_view file_name) {
+  if (static_cast<int64_t>(text.size()) > kMaxOverlayBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(file_name, ":1: the file is too large; at most ", kMaxOverlayBytes, " bytes are read"));
+  }
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, file_name);
+  if (!document.ok()) return document.status();
+  OverlayConfig overlay;
+  overlay.file_name = std::string(file_name);
+  YamlProblems problems(file_name);
+  ReadDocument(*document, overlay, problems);
+  if (!problems.status().ok()) return problems.status();
+  return overlay;
+}
+
+std::set<std::string> KeysLookedFor(absl::string_view text) {
+  const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "");
+  if (!document.ok()) return {};
+  std::set<std::string> noted;
+  YamlProblems problems("", &noted);
+  OverlayConfig overlay;
+  ReadDocument(*document, overlay, problems);
+  std::set<std::string> keys;
+  for (const std::string& path : noted) keys.insert(WithoutIndices(path));
+  return keys;
+}
+
+absl::Status ValidateForJob(const OverlayConfig& overlay) {
+  if (overlay.scheduler.address.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        overlay.file_name, ":1: scheduler.address is missing; running a job needs it, such as tcp://10.0.0.1:7700"));
+  }
+  for (const NodeConfig& node : overlay.nodes) {
+    if (!node.address.empty()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(overlay.file_name, ":", node.line, ": node '", node.name,
+                                                   "' has no address; running a job needs one for every node, such as "
+                                                   "tcp://10.0.1.1:7701"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateForEmulation(const OverlayConfig& overlay) {
+  if (!overlay.links.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(overlay.file_name,
+                     ":1: links is missing; an emulated WAN needs the rate of every link, such as "
+                     "links: [{between: [n1, n2], mbps: 100, delay_ms: 15}]"));
+  }
+  for (const LinkConfig& link : *overlay.links) {
+    if (link.has_rates) continue;
+    return absl::InvalidArgumentError(absl::StrCat(overlay.file_name, ":", link.line, ": the link between '", link.a,
+                                                   "' and '", link.b,
+                                                   "' has no rate; an emulated WAN needs one, such as mbps: 100"));
+  }
+  return absl::OkStatus();
+}
+
+NetworkView MakeNetworkView(const OverlayConfig& overlay) {
+  std::map<std::string, NodeId> id_of;
+  std::vector<NetworkNode> nodes;
+  for (const NodeConfig& node : overlay.nodes) {
+    const NodeId id(static_cast<uint32_t>(nodes.size() + 1));
+    id_of[node.name] = id;
+    nodes.push_back({id, node.name, node.up_cap_bps, node.down_cap_bps});
+  }
+  std::vector<NetworkLink> links;
+  for (const LinkConfig& link : overlay.links.has_value() ? *overlay.links : FullMesh(overlay.nodes)) {
+    const NodeId a = id_of[link.a];
+    const NodeId b = id_of[link.b];
+    links.push_back({a, b, link.a_to_b_bps, link.delay, link.loss_fraction, LinkSource::kBelieved});
+    links.push_back({b, a, link.b_to_a_bps, link.delay, link.loss_fraction, LinkSource::kBelieved});
+  }
+  absl::StatusOr<NetworkView> view = NetworkView::Create(std::move(nodes), std::move(links));
+  BANYAN_CHECK(view.ok());
+  return *std::move(view);
+}
+
+}  // namespace banyan

@@ -1,0 +1,177 @@
+#include "topology/overlay/yaml_document.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <cstddef>
+#include <exception>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "yaml-cpp/eventhandler.h"
+
+namespace banyan {
+namespace {
+
+// yaml-cpp's marks count from 0.
+int LineOf(const YAML::Mark& mark) { return mark.is_null() ? 1 : mark.line + 1; }
+
+// Builds the tree from yaml-cpp's events. Refusals are thrown as yaml-cpp's own errors are, for Parse to catch.
+class TreeBuilder : public YAML::EventHandler {
+ public:
+  explicit TreeBuilder(std::deque<YamlValue>* values) : values_(values) {}
+
+  const YamlValue* root() const { return root_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (root_ != nullptr) throw YAML::ParserException(mark, "a second document starts here; keep one per file");
+  }
+  void OnDocumentEnd() override {}
+
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    RefuseAsKey(mark);
+    YamlValue* value = Make(YamlValue::Kind::kNull, mark);
+    // What is missing has the mark of whatever comes next.
+    if (!open_.empty() && open_.back().key.has_value()) value->line = open_.back().key->line;
+    Finish(value, anchor);
+  }
+
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    RefuseAsKey(mark);
+    const auto found = anchored_.find(anchor);
+    if (found == anchored_.end()) throw YAML::ParserException(mark, "this alias leads to itself");
+    Attach(found->second, mark);
+  }
+
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& text) override {
+    CheckTag(mark, tag);
+    if (WantsKey()) return TakeKey(mark, text);
+    YamlValue* value = Make(YamlValue::Kind::kScalar, mark);
+    value->scalar = text;
+    value->quoted = tag == "!";
+    Finish(value, anchor);
+  }
+
+  void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(YamlValue::Kind::kSequence, mark, tag, anchor);
+  }
+  void OnSequenceEnd() override { Close(); }
+
+  void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(YamlValue::Kind::kMap, mark, tag, anchor);
+  }
+  void OnMapEnd() override { Close(); }
+
+ private:
+  // A sequence or map that is not complete.
+  struct OpenValue {
+    YamlValue* value = nullptr;
+    YAML::anchor_t anchor = 0;
+    YAML::Mark mark;
+    std::optional<YamlEntry> key;  // map: waits for its value
+    std::set<std::string> keys;    // map: seen so far
+  };
+
+  static void CheckTag(const YAML::Mark& mark, const std::string& tag) {
+    if (tag.empty() || tag == "?" || tag == "!") return;
+    throw YAML::ParserException(mark, absl::StrCat("tags such as '", tag, "' are not used here; leave it out"));
+  }
+
+  bool WantsKey() const {
+    return !open_.empty() && open_.back().value->kind == YamlValue::Kind::kMap && !open_.back().key.has_value();
+  }
+
+  void RefuseAsKey(const YAML::Mark& mark) const {
+    if (WantsKey()) throw YAML::ParserException(mark, "a key must be a plain word");
+  }
+
+  void TakeKey(const YAML::Mark& mark, const std::string& text) {
+    if (!open_.back().keys.insert(text).second) {
+      throw YAML::ParserException(mark, absl::StrCat("the key '", text, "' is there twice; keep one"));
+    }
+    open_.back().key = YamlEntry{text, LineOf(mark), nullptr};
+  }
+
+  YamlValue* Make(YamlValue::Kind kind, const YAML::Mark& mark) {
+    values_->emplace_back();
+    values_->back().kind = kind;
+    values_->back().line = LineOf(mark);
+    return &values_->back();
+  }
+
+  void Open(YamlValue::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
+    CheckTag(mark, tag);
+    RefuseAsKey(mark);
+    if (open_.size() >= kMaxYamlDepth) throw YAML::ParserException(mark, "values are nested too deeply");
+    open_.emplace_back();
+    open_.back().value = Make(kind, mark);
+    open_.back().anchor = anchor;
+    open_.back().mark = mark;
+  }
+
+  void Close() {
+    const OpenValue closed = std::move(open_.back());
+    open_.pop_back();
+    Finish(closed.value, closed.anchor);
+  }
+
+  void Finish(const YamlValue* value, YAML::anchor_t anchor) {
+    if (anchor != 0) anchored_[anchor] = value;
+    Attach(value, open_.empty() ? YAML::Mark() : open_.back().mark);
+  }
+
+  void Attach(const YamlValue* value, const YAML::Mark& mark) {
+    if (open_.empty()) {
+      root_ = value;
+      return;
+    }
+    OpenValue& parent = open_.back();
+    parent.value->values += value->values;
+    if (parent.value->values > kMaxYamlValues) {
+      throw YAML::ParserException(mark, absl::StrCat("more than ", kMaxYamlValues, " values; are aliases nested?"));
+    }
+    if (parent.value->kind == YamlValue::Kind::kSequence) {
+      parent.value->items.push_back(value);
+      return;
+    }
+    parent.key->value = value;
+    parent.value->entries.push_back(*std::move(parent.key));
+    parent.key.reset();
+  }
+
+  std::deque<YamlValue>* values_;
+  std::vector<OpenValue> open_;
+  std::map<YAML::anchor_t, const YamlValue*> anchored_;  // complete values only
+  const YamlValue* root_ = nullptr;
+};
+
+}  // namespace
+
+absl::StatusOr<YamlDocument> YamlDocument::Parse(absl::string_view text, absl::string_view file_name) {
+  YamlDocument document;
+  TreeBuilder builder(&document.values_);
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    while (parser.HandleNextDocument(builder)) {
+    }
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat(file_name, ":", LineOf(error.mark), ": ", error.msg));
+  } catch (const std::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat(file_name, ":1: not readable as YAML: ", error.what()));
+  }
+  if (builder.root() == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat(file_name, ":1: the file is empty; it needs at least nodes"));
+  }
+  document.root_ = builder.root();
+  return document;
+}
+
+}  // namespace banyan

@@ -1,0 +1,98 @@
+// Takes typed values out of a YamlDocument. The first problem is kept and the rest of the reading does no harm. So a
+// caller reads everything and asks once at the end. Thread-compatible; documents must outlive their readers.
+#ifndef BANYAN_TOPOLOGY_OVERLAY_YAML_READER_H_
+#define BANYAN_TOPOLOGY_OVERLAY_YAML_READER_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "topology/overlay/yaml_document.h"
+
+namespace banyan {
+
+// Keeps the first problem of a document. Notes the path of every key that a reader looks for in `keys`, unless that is
+// null; it must outlive this.
+class YamlProblems {
+ public:
+  explicit YamlProblems(absl::string_view file_name, std::set<std::string>* keys = nullptr)
+      : file_name_(file_name), keys_(keys) {}
+
+  void Add(int line, absl::string_view what);
+  const absl::Status& status() const { return status_; }
+
+  bool notes_keys() const { return keys_ != nullptr; }
+  // REQUIRES: notes_keys().
+  void NoteKey(std::string path) { keys_->insert(std::move(path)); }
+
+ private:
+  std::string file_name_;
+  std::set<std::string>* keys_;
+  absl::Status status_;
+};
+
+struct NumberRange {
+  double low = 0;
+  double high = 0;
+  bool low_allowed = true;  // false: the value must be above `low`
+};
+
+// These functions read one value. When it is of another type or out of range they add a problem and return nothing.
+// `where` names the value in messages.
+std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where, const NumberRange& range,
+                                 YamlProblems& problems);
+std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
+                                   YamlProblems& problems);
+std::optional<bool> ReadBool(const YamlValue& value, absl::string_view where, YamlProblems& problems);
+std::optional<std::string> ReadText(const YamlValue& value, absl::string_view where, YamlProblems& problems);
+// A name of a node or job: 1 to 64 letters, digits, '-', '_' or '.'.
+std::optional<std::string> ReadName(const YamlValue& value, absl::string_view where, YamlProblems& problems);
+// One of `known`.
+std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view where,
+                                    const std::vector<std::string>& known, YamlProblems& problems);
+// Tells if `value` is this unquoted word, such as `auto` or `all`.
+bool IsWord(const YamlValue& value, absl::string_view word);
+// Describes `value` in messages, shortened: "'x'", "a list", "a map", "nothing".
+std::string Describe(const YamlValue& value);
+
+// Reads a map key by key. Each key that is asked for is known; Finish refuses the others.
+class YamlMapReader {
+ public:
+  // `where` names the map in messages: "topology", "nodes[2]"; empty for the whole file.
+  YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems);
+
+  int line() const { return map_.line; }
+  // Returns the value of `key`, or nullptr when the key is absent.
+  const YamlValue* Find(absl::string_view key);
+  // Likewise, and adds a problem when the key is absent.
+  const YamlValue* Require(absl::string_view key);
+  // Returns the whole path of `key`: "topology.roots".
+  std::string PathOf(absl::string_view key) const;
+
+  // These leave `out` alone when the key is absent.
+  void Number(absl::string_view key, const NumberRange& range, double& out);
+  void Integer(absl::string_view key, int64_t low, int64_t high, int64_t& out);
+  void Integer(absl::string_view key, int64_t low, int64_t high, int& out);
+  void Bool(absl::string_view key, bool& out);
+  // Likewise; `word`, such as `auto`, leaves `out` empty.
+  void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int64_t>& out);
+  void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int>& out);
+
+  // Refuses the keys of the map that nobody asked for.
+  void Finish();
+
+ private:
+  const YamlValue& map_;
+  std::string where_;
+  YamlProblems& problems_;
+  std::vector<std::string> known_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_OVERLAY_YAML_READER_H_

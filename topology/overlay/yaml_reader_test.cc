@@ -1,0 +1,84 @@
+#include "topology/overlay/yaml_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+class YamlReaderTest : public ::testing::Test {
+ protected:
+  YamlReaderTest()
+      : document_(
+            *YamlDocument::Parse("count: 3\nrate: 2.5\non: true\nwindow: auto\nname: 'n1'\nlist: [1]\n", "o.yaml")),
+        map_(document_.root(), "section", problems_) {}
+
+  std::string Problem() const { return std::string(problems_.status().message()); }
+
+  YamlDocument document_;
+  YamlProblems problems_{"o.yaml"};
+  YamlMapReader map_;
+};
+
+TEST_F(YamlReaderTest, ReadsTypedValues) {
+  int count = 0;
+  double rate = 0;
+  bool on = false;
+  std::optional<int64_t> window = 7;
+  map_.Integer("count", 1, 5, count);
+  map_.Number("rate", {.low = 0, .high = 10}, rate);
+  map_.Bool("on", on);
+  map_.IntegerOr("window", "auto", 1, 5, window);
+  EXPECT_EQ(count, 3);
+  EXPECT_EQ(rate, 2.5);
+  EXPECT_TRUE(on);
+  EXPECT_EQ(window, 7);
+  EXPECT_EQ(ReadName(*map_.Require("name"), "name", problems_), "n1");
+  EXPECT_NE(map_.Find("list"), nullptr);
+  map_.Finish();
+  EXPECT_TRUE(problems_.status().ok()) << Problem();
+}
+
+TEST_F(YamlReaderTest, AbsentKeysLeaveDefaults) {
+  int count = 42;
+  map_.Integer("missing", 1, 5, count);
+  EXPECT_EQ(count, 42);
+  EXPECT_EQ(map_.Find("missing"), nullptr);
+  EXPECT_TRUE(problems_.status().ok());
+}
+
+TEST_F(YamlReaderTest, TheFirstProblemIsKept) {
+  int count = 42;
+  map_.Integer("count", 4, 5, count);
+  map_.Integer("rate", 1, 5, count);
+  EXPECT_EQ(count, 42);
+  EXPECT_EQ(Problem(), "o.yaml:1: section.count: expected a whole number of at least 4 and at most 5, got '3'");
+}
+
+TEST_F(YamlReaderTest, WordsAreNotQuoted) {
+  EXPECT_TRUE(IsWord(*map_.Find("window"), "auto"));
+  EXPECT_FALSE(IsWord(*map_.Find("name"), "n1"));
+}
+
+TEST_F(YamlReaderTest, LongValuesAreShortenedInMessages) {
+  YamlValue value;
+  value.kind = YamlValue::Kind::kScalar;
+  value.scalar = std::string(1000, '\x01');
+  EXPECT_EQ(Describe(value).size(), 2 + 4 * 40 + 3u);
+}
+
+TEST_F(YamlReaderTest, FinishNamesUnknownKeys) {
+  map_.Find("cuont");
+  map_.Finish();
+  EXPECT_THAT(Problem(), HasSubstr("section: unknown key 'count'; did you mean 'cuont'?"));
+}
+
+TEST_F(YamlReaderTest, MissingKeysAreProblemsWhenRequired) {
+  EXPECT_EQ(map_.Require("nodes"), nullptr);
+  EXPECT_EQ(Problem(), "o.yaml:1: section.nodes is missing");
+}
+
+}  // namespace
+}  // namespace banyan

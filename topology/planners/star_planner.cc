@@ -1,0 +1,19 @@
+#include "topology/planners/star_planner.h"
+
+#include "topology/planners/policy_assembly.h"
+
+namespace banyan {
+
+absl::StatusOr<Policy> StarPlanner::Plan(const NetworkView& view, const PlannerConfig& config) const {
+  return PlanOneRoot("star", view, config, [&view](NodeId root) {
+    Tree tree;
+    tree.root = root;
+    for (const NetworkNode& node : view.nodes()) {
+      if (node.id != root) tree.reduce_parent.emplace(node.id, root);
+    }
+    tree.broadcast_parent = tree.reduce_parent;
+    return tree;
+  });
+}
+
+}  // namespace banyan

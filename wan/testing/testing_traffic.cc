@@ -1,0 +1,187 @@
+#include "wan/testing/testing_traffic.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "posix/steady_clock.h"
+#include "wan/testing/testing_awake_processors.h"
+
+namespace banyan {
+namespace {
+
+constexpr size_t kSendBytes = 256 * 1024;
+constexpr int kDiscardBytes = 1 << 24;
+constexpr int kAnswerMs = 2000;
+
+void Require(bool good, absl::string_view what) {
+  if (!good) throw std::runtime_error(absl::StrCat(what, ": ", std::strerror(errno)));
+}
+
+sockaddr_in AddressOf(const std::string& address, uint16_t port) {
+  sockaddr_in result = {};
+  result.sin_family = AF_INET;
+  result.sin_port = htons(port);
+  Require(inet_pton(AF_INET, address.c_str(), &result.sin_addr) == 1, address);
+  return result;
+}
+
+// Binds to a free port of the address and returns both.
+sockaddr_in BindTo(int socket, const std::string& address) {
+  sockaddr_in own = AddressOf(address, 0);
+  socklen_t size = sizeof(own);
+  Require(bind(socket, reinterpret_cast<sockaddr*>(&own), size) == 0, "bind");
+  Require(getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0, "getsockname");
+  return own;
+}
+
+WanStatus StatusOf(const WanClient& client) {
+  absl::StatusOr<WanStatus> status = client.Status();
+  if (!status.ok()) throw std::runtime_error(std::string(status.status().message()));
+  return *std::move(status);
+}
+
+void Echo(int socket) {
+  char byte = 0;
+  sockaddr_in from = {};
+  socklen_t size = sizeof(from);
+  if (recvfrom(socket, &byte, 1, 0, reinterpret_cast<sockaddr*>(&from), &size) == 1) {
+    sendto(socket, &byte, 1, 0, reinterpret_cast<sockaddr*>(&from), size);
+  }
+}
+
+// Waits for the datagram that has been sent to come back; the far socket returns it.
+void AwaitEcho(int near, int far) {
+  std::array<pollfd, 2> ready = {{{near, POLLIN, 0}, {far, POLLIN, 0}}};
+  for (;;) {
+    Require(poll(ready.data(), ready.size(), kAnswerMs) > 0, "no answer to a datagram");
+    if ((ready[1].revents & POLLIN) != 0) Echo(far);
+    if ((ready[0].revents & POLLIN) == 0) continue;
+    char byte = 0;
+    Require(recv(near, &byte, 1, 0) == 1, "recv");
+    return;
+  }
+}
+
+}  // namespace
+
+FileDescriptor SocketIn(const WanClient& client, const std::string& node, int type) {
+  const absl::StatusOr<FileDescriptor> place = client.OpenNamespace(node);
+  if (!place.ok()) throw std::runtime_error(std::string(place.status().message()));
+  FileDescriptor made;
+  int error = 0;
+  // A namespace is a thread's.
+  std::thread([&] {
+    if (setns(place->get(), CLONE_NEWNET) == 0) made = FileDescriptor(socket(AF_INET, type | SOCK_CLOEXEC, 0));
+    error = errno;
+  }).join();
+  errno = error;
+  Require(made.valid(), absl::StrCat("cannot make a socket in ", node));
+  return made;
+}
+
+void ConnectDatagrams(const WanClient& client, int sender, int receiver, const std::string& to) {
+  const sockaddr_in address = BindTo(receiver, StatusOf(client).FindNode(to)->address);
+  Require(connect(sender, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0, "connect");
+}
+
+TcpFlows::TcpFlows(const WanClient& client, const std::vector<FlowSpec>& specs)
+    : received_bytes_(specs.size()), data_(kSendBytes), epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+  Require(epoll_.valid(), "epoll");
+  const WanStatus status = StatusOf(client);
+  for (const FlowSpec& spec : specs) {
+    flows_.push_back(Connect(client, spec, status));
+    const uint64_t index = flows_.size() - 1;
+    epoll_event event = {};
+    event.events = EPOLLOUT;
+    event.data.u64 = 2 * index;
+    Require(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, flows_.back().sender.get(), &event) == 0, "epoll");
+    event.events = EPOLLIN;
+    event.data.u64 = 2 * index + 1;
+    Require(epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, flows_.back().receiver.get(), &event) == 0, "epoll");
+  }
+}
+
+TcpFlows::Flow TcpFlows::Connect(const WanClient& client, const FlowSpec& spec, const WanStatus& status) {
+  const FileDescriptor listener = SocketIn(client, spec.to, SOCK_STREAM);
+  const sockaddr_in address = BindTo(listener.get(), status.FindNode(spec.to)->address);
+  Require(listen(listener.get(), 1) == 0, "listen");
+  Flow flow;
+  flow.sender = SocketIn(client, spec.from, SOCK_STREAM);
+  if (!spec.congestion.empty()) {
+    const int set = setsockopt(flow.sender.get(), IPPROTO_TCP, TCP_CONGESTION, spec.congestion.data(),
+                               static_cast<socklen_t>(spec.congestion.size()));
+    Require(set == 0, spec.congestion);
+  }
+  Require(connect(flow.sender.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0, "connect");
+  flow.receiver = FileDescriptor(accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  Require(flow.receiver.valid(), "accept");
+  return flow;
+}
+
+void TcpFlows::Run(absl::Duration duration) {
+  const Timestamp end = SteadyNow() + duration;
+  std::array<epoll_event, 64> events;
+  for (Timestamp now = SteadyNow(); now < end; now = SteadyNow()) {
+    const auto left_ms = static_cast<int>(absl::ToInt64Milliseconds(end - now));
+    const int count = epoll_wait(epoll_.get(), events.data(), events.size(), left_ms);
+    for (int i = 0; i < count; ++i) {
+      const size_t flow = events[i].data.u64 / 2;
+      if (events[i].data.u64 % 2 == 0) {
+        Send(flow);
+      } else {
+        Receive(flow);
+      }
+    }
+  }
+}
+
+int64_t TcpFlows::TotalBytes() const {
+  return std::accumulate(received_bytes_.begin(), received_bytes_.end(), int64_t{0});
+}
+
+void TcpFlows::Send(size_t flow) {
+  const ssize_t sent = send(flows_[flow].sender.get(), data_.data(), data_.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  Require(sent > 0 || errno == EAGAIN, "send");
+}
+
+// The bytes themselves are of no use, and need not be copied.
+void TcpFlows::Receive(size_t flow) {
+  const ssize_t got = recv(flows_[flow].receiver.get(), nullptr, kDiscardBytes, MSG_DONTWAIT | MSG_TRUNC);
+  Require(got > 0 || errno == EAGAIN, "recv");
+  if (got > 0) received_bytes_[flow] += got;
+}
+
+absl::Duration MedianRoundTrip(const WanClient& client, const std::string& from, const std::string& to, int count) {
+  const FileDescriptor near = SocketIn(client, from, SOCK_DGRAM);
+  const FileDescriptor far = SocketIn(client, to, SOCK_DGRAM);
+  ConnectDatagrams(client, near.get(), far.get(), to);
+  const AwakeProcessors awake;
+  std::vector<absl::Duration> trips;
+  for (int i = 0; i < count; ++i) {
+    const Timestamp start = SteadyNow();
+    const char byte = 0;
+    Require(send(near.get(), &byte, 1, 0) == 1, "send");
+    AwaitEcho(near.get(), far.get());
+    trips.push_back(SteadyNow() - start);
+  }
+  std::nth_element(trips.begin(), trips.begin() + count / 2, trips.end());
+  return trips[count / 2];
+}
+
+}  // namespace banyan

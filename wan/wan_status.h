@@ -1,0 +1,66 @@
+// The description and the state of an emulated WAN, as values and as the JSON of `banyan wan status --json`. The
+// emulator answers with that JSON and leaves it on disk for whoever comes after its end. Pure.
+#ifndef BANYAN_WAN_WAN_STATUS_H_
+#define BANYAN_WAN_WAN_STATUS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+struct WanStatus {
+  struct Node {
+    std::string name;
+    std::string address;  // "10.99.0.1"
+  };
+  // One direction. Bytes are of IP packets; a packet is what MTU-sized segments are on the wire.
+  struct Link {
+    std::string from;
+    std::string to;
+    double mbps = 0;  // at present
+    double delay_ms = 0;
+    double loss_percent = 0;
+    int64_t bytes = 0;    // that left the queue since the start
+    int64_t packets = 0;  // likewise
+    int64_t lost_packets = 0;
+    int64_t dropped_packets = 0;  // for want of room in the queue
+    int64_t queued_bytes = 0;
+    int64_t queue_limit_bytes = 0;
+  };
+  struct Forwarder {
+    int64_t read_packets = 0;  // offloaded ones as one
+    int64_t written_packets = 0;
+    int64_t unroutable_packets = 0;
+    int64_t refused_packets = 0;
+    int64_t wakeups = 0;
+    double cpu_seconds = 0;
+  };
+
+  std::string id;       // of this emulated WAN alone; in the environment of what runs in it
+  std::string overlay;  // the file
+  int64_t pid = 0;      // of the forwarder
+  uint64_t seed = 0;
+  double uptime_seconds = 0;
+  std::vector<Node> nodes;
+  std::vector<Link> links;
+  Forwarder forwarder;
+
+  // nullptr when there is none.
+  const Node* FindNode(absl::string_view name) const;
+  const Link* FindLink(absl::string_view from, absl::string_view to) const;
+};
+
+// `state` is "running" or "dead".
+std::string WanStatusJson(const WanStatus& status, const std::string& state);
+// Parses what WanStatusJson has written; INVALID_ARGUMENT for anything else.
+absl::StatusOr<WanStatus> ParseWanStatus(absl::string_view json);
+// Returns `status` as text for people.
+std::string WanStatusText(const WanStatus& status);
+
+}  // namespace banyan
+
+#endif  // BANYAN_WAN_WAN_STATUS_H_
