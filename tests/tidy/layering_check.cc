@@ -34,6 +34,8 @@ const std::map<std::string, int>& Floors() {
                                                      {"tests", 7},
                                                      {"python", 7},
 
+                                                     {"proto/compression", 0},
+
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
                                                      {"topology/evaluation", 0},
@@ -53,8 +55,8 @@ const std::map<std::string, int>& Floors() {
 
                                                      {"scheduler/state", 0},
                                                      {"scheduler/members", 1},
-                                                     {"scheduler/rounds", 1},
-                                                     {"scheduler/policy", 1},
+                                                     {"scheduler/rounds", 2},
+                                                     {"scheduler/policy", 3},
 
                                                      {"runtime/transport", 0},
                                                      {"runtime/metrics", 0},
