@@ -212,6 +212,19 @@ TEST_F(DemoWanTest, TrainsWhileRatesChange) {
   EXPECT_THAT(lines[0], HasSubstr("\"wan_mbps\":"));
 }
 
+// With the nodes' Adam new policies may move roots, which keep nothing of it.
+TEST_F(DemoWanTest, NodesStepAdamAlikeWhilePoliciesChange) {
+  const std::unique_ptr<ChildProcess> demo = StartOnWan(
+      "adam",
+      {"--rounds", "60", "--redraw-seconds", "0.5", "--optimizer", "node-adam", "--least-accuracy", "0.5", "--json"});
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "") << demo->LogTail(50);
+  const std::vector<std::string> lines = demo->TakeLines();
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_THAT(lines[0], HasSubstr("\"replicas_identical\":true"));
+  EXPECT_THAT(lines[0], ContainsRegex("\"policies\":([2-9]|[1-9][0-9])"));
+}
+
 TEST_F(DemoWanTest, CtrlCLeavesNothingBehind) {
   const std::unique_ptr<ChildProcess> demo = StartOnWan("interrupted", {"--rounds", "100000"});
   const Wan wan = AwaitWan(*demo);

@@ -89,7 +89,9 @@ absl::Status Train(const TrainerOptions& options) {
                          .adam = options.optimizer == "adam",
                          .hidden = options.hidden});
   const double momentum = options.optimizer == "momentum" ? kMomentum : 0;
-  TrainingLoop loop(**session, classifier, static_cast<int>(options.rank), momentum);
+  using Stepper = TrainingLoop::Stepper;
+  const Stepper stepper = options.optimizer == "node-adam" ? Stepper::kNodes : Stepper::kReplica;
+  TrainingLoop loop(**session, classifier, static_cast<int>(options.rank), momentum, stepper);
   if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
   BatchOrder order(shard->size(), options.batch, seed);
   const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() : options.rounds;

@@ -32,8 +32,10 @@ CommandLine MakeCommandLine(TrainerOptions& options) {
   line.Integer("epochs", "N", "instead of --rounds: how often to go over the images", 1, kMaxRounds, &options.epochs);
   line.Integer("batch", "N", "images per step (default 32)", 1, kMaxBatch, &options.batch);
   line.Integer("seed", "N", "of first values and order of images (default 1)", 0, kMaxRounds, &options.seed);
-  line.Choice("optimizer", {"sgd", "momentum", "adam"},
-              "adam of each replica (default), momentum of each process, or neither", &options.optimizer);
+  line.Choice("optimizer", {"sgd", "momentum", "adam", "node-adam"},
+              "adam of each replica (default), momentum of each process, neither, or the one that `aggregation` of\n"
+              "overlay.yaml names, which the nodes run (node-adam)",
+              &options.optimizer);
   line.Number("learning-rate", "RATE",
               "the highest: it rises to it and falls to 0 (default: sgd 0.08, momentum 0.05, adam 0.006)", 0, 1000,
               &options.learning_rate);

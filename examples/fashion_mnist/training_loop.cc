@@ -36,7 +36,7 @@ absl::StatusOr<RoundProgress> TrainingLoop::TrainRound(const Batch& batch) {
   result.pushed_at = SteadyNow();
   if (absl::Status status = WaitForAll(tickets); !status.ok()) return status;
   result.pulled_at = SteadyNow();
-  classifier_.ApplyGradients();
+  if (stepper_ == Stepper::kReplica) classifier_.ApplyGradients();
   session_.ReportLoss(static_cast<uint64_t>(round_), result.loss);
   return result;
 }
@@ -53,7 +53,8 @@ Ticket TrainingLoop::Exchange(size_t index) {
   const auto priority = static_cast<int32_t>(parameters.size() - index);
   const Classifier::Parameter& parameter = parameters[index];
   momentum_.AddTo(index, parameter.gradient);
-  return session_.PushPull(parameter.name, parameter.gradient, parameter.gradient, {.priority = priority});
+  const absl::Span<float> result = stepper_ == Stepper::kReplica ? parameter.gradient : parameter.values;
+  return session_.PushPull(parameter.name, parameter.gradient, result, {.priority = priority});
 }
 
 }  // namespace banyan

@@ -19,10 +19,15 @@ namespace banyan {
 
 class TrainingLoop {
  public:
+  // Who turns the aggregated gradients into new parameters: this replica, or the nodes with the job's own optimizer,
+  // whose rounds give the parameters themselves.
+  enum class Stepper : uint8_t { kReplica, kNodes };
+
   // Both outlive it. `rank` is this worker's among all of the job. `momentum` is of its own gradients, 0 for none; the
   // classifier's steps are to be plain ones then.
-  TrainingLoop(Session& session, Classifier& classifier, int rank, double momentum = 0)
-      : session_(session), classifier_(classifier), rank_(rank), momentum_(momentum) {}
+  TrainingLoop(Session& session, Classifier& classifier, int rank, double momentum = 0,
+               Stepper stepper = Stepper::kReplica)
+      : session_(session), classifier_(classifier), rank_(rank), stepper_(stepper), momentum_(momentum) {}
 
   // Gives every replica the same parameters: those of the job's first worker. Waits for all nodes to join.
   absl::Status ShareParameters();
@@ -39,6 +44,7 @@ class TrainingLoop {
   Session& session_;
   Classifier& classifier_;
   const int rank_;
+  const Stepper stepper_;
   LocalMomentum momentum_;
   int64_t round_ = 0;
 };

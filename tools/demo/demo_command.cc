@@ -37,6 +37,9 @@ constexpr double kMaxSeconds = 1e6;
 constexpr double kLeastAccuracy = 0.8;
 constexpr char kAuto[] = "auto";
 constexpr char kAdam[] = "adam";
+constexpr char kNodeAdam[] = "node-adam";
+// A node has no schedule: the rate with which replicas end up well without one.
+constexpr char kNodeAdamYaml[] = "\naggregation: {op: adam, learning_rate: 0.002}\n";
 constexpr char kWan[] = "wan";
 constexpr char kLoopback[] = "loopback";
 
@@ -94,8 +97,9 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
             &flags.compression);
-  line.Choice("optimizer", {kAdam, "momentum", "sgd"},
-              "adam of each replica (default), momentum of each process, or neither", &flags.optimizer);
+  line.Choice("optimizer", {kAdam, kNodeAdam, "momentum", "sgd"},
+              "adam of each replica (default), adam that every node runs, momentum of each process, or none",
+              &flags.optimizer);
   line.Integer("rounds", "N", "steps of training (default 350)", 1, kMaxRounds, &flags.rounds);
   line.Integer("batch", "N", "images per step and process (default 24)", 1, kMaxBatch, &flags.batch);
   line.Integer("hidden", "N", "neurons of the model's hidden layer, 3.2 KB each in every round (default 512)", 1,
@@ -130,6 +134,7 @@ absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
   absl::StatusOr<std::vector<DemoNode>> nodes = ReadDemoNodes(options.overlay, flags.overlay);
   if (!nodes.ok()) return nodes.status();
   options.nodes = *std::move(nodes);
+  if (flags.optimizer == kNodeAdam) options.overlay += kNodeAdamYaml;
   absl::StatusOr<std::string> banyan = OwnProgram();
   if (!banyan.ok()) return banyan.status();
   options.banyan_program = *std::move(banyan);
