@@ -19,8 +19,9 @@
 //      fills the link's queue. Each hop of a chunk then takes twice as long, and a round waits for what overflows.
 //      Headers take a part of the rate, and PaceAfter is above what is measured. So it is seen when a link has become
 //      faster.
-//   7. No pace. A link has none where its rate is unknown, or where a host's cap keeps it below its rate. Its own queue
-//      does not fill there, and links without a pace would get more of the cap.
+//   7. No pace. A link has none where its rate is unknown or comes from Eq. 14 (kOneWayDelay), which reads low. Nor has
+//      one that a host's cap keeps below its rate. Its own queue does not fill there, and links without a pace would
+//      get more of the cap.
 //   8. Caps. Where the links of a host share a cap, rules 1 and 2 take a link's planned part of the cap for its rate.
 //      What the cap does not let through would only wait there, before chunks that are more urgent.
 //   9. Round trips under a cap. There rules 1 and 2 take at least the mean round trip of the links that share the cap,
