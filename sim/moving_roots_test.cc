@@ -47,7 +47,7 @@ ClusterOptions Moving(std::vector<CompressionRule> rules = {}) {
 // The roots that policies have had.
 class Roots : public TrafficObserver {
  public:
-  void OnDelivered(const Traffic& traffic) override {
+  void OnDelivered(const SentMessage& traffic) override {
     const auto* published = std::get_if<PolicyPublished>(&traffic.message);
     if (published == nullptr) return;
     for (const TreeSlice& tree : published->slice.trees) roots.insert(tree.root);
