@@ -61,6 +61,8 @@ using TreeIndex = StrongId<struct TreeIndexTag, uint32_t>;
 using PolicyVersion = StrongId<struct PolicyVersionTag, uint64_t>;
 // A training process of a data centre, from 0.
 using WorkerId = StrongId<struct WorkerIdTag, uint32_t>;
+// The most workers that one node serves. What claims to be a sum over more than all nodes' workers is refused.
+inline constexpr uint32_t kMaxWorkersPerNode = 256;
 // A transport connection as one process sees it. Cores choose the ids of connections they open, below
 // kInboundConnection; drivers choose those of accepted connections, from kInboundConnection upwards.
 using ConnectionId = StrongId<struct ConnectionIdTag, uint64_t>;

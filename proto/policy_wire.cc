@@ -20,7 +20,6 @@ static_assert(static_cast<int>(AggregationOp::kAdam) == wire::AGGREGATION_OP_ADA
 static_assert(static_cast<int>(RateEstimator::kDelivery) == wire::RATE_ESTIMATOR_DELIVERY);
 static_assert(static_cast<int>(RateEstimator::kOneWayDelay) == wire::RATE_ESTIMATOR_ONE_WAY_DELAY);
 
-constexpr uint32_t kMaxWorkers = 65536;
 constexpr uint32_t kMaxRoundsInFlight = 1024;
 constexpr uint32_t kMaxConnectionsPerLink = 1024;
 constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;
@@ -206,7 +205,7 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.aggregation = ReadAggregation(from.aggregation(), fields.Within("aggregation"));
   config.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
-  config.workers = fields.Between("workers", from.workers(), 1u, kMaxWorkers);
+  config.workers = fields.Between("workers", from.workers(), 1u, kMaxWorkersPerNode);
   config.rounds_in_flight = fields.Between("rounds_in_flight", from.rounds_in_flight(), 1u, kMaxRoundsInFlight);
   config.connections_per_link =
       fields.Between("connections_per_link", from.connections_per_link(), 1u, kMaxConnectionsPerLink);

@@ -327,7 +327,7 @@ TEST_F(WireMalformedTest, JobConfigs) {
     });
   }
   RefusesConfig("chunk_max_elements: 1 to 16777216", [](auto& config) { config.set_chunk_max_elements(0); });
-  RefusesConfig("workers: 1 to 65536", [](auto& config) { config.set_workers(0); });
+  RefusesConfig("workers: 1 to 256", [](auto& config) { config.set_workers(0); });
   RefusesConfig("rounds_in_flight: 1 to 1024", [](auto& config) { config.set_rounds_in_flight(1025); });
   RefusesConfig("connections_per_link: 1 to 1024", [](auto& config) { config.set_connections_per_link(0); });
   RefusesConfig("bytes_per_connection: 0 to", [](auto& config) { config.set_bytes_per_connection(-1); });

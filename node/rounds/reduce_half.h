@@ -88,9 +88,12 @@ class ReduceHalf {
   const TreeSlice& PlaceOf(ChunkIndex chunk) const { return slice_->trees[TreeOf(chunk).value()]; }
   const ElementRange& RangeOf(ChunkIndex chunk) const { return chunks_[chunk.value()].range; }
   bool HasCounted(ChunkIndex chunk, NodeId source) const { return chunks_[chunk.value()].counted.contains(source); }
+  // Returns how many workers the contributions that are counted claim to hold.
+  uint32_t WeightOf(ChunkIndex chunk) const { return chunks_[chunk.value()].weight; }
 
   // Counts what `child` and those below it contribute to a chunk; an empty `input` says nothing. `result_ratio` is what
-  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`.
+  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`; the weights of
+  // all inputs together are a number of workers that the job can have.
   void CountChild(StepContext& step, RoundKind kind, ChunkIndex chunk, NodeId child, double result_ratio,
                   CheckedChunk input);
   // Counts this node's own `values`, the whole tensor's, of `weight` workers; empty values say nothing. REQUIRES: as

@@ -154,7 +154,8 @@ std::string RoundEngine::FaultOf(const ChunkMessage& message, const RoundState& 
     return absl::StrCat("policy ", message.policy.value(), " came, expected ", slice.version.value());
   }
   std::string fault = FaultOfShape(message, *state.attempt);
-  return fault.empty() ? FaultOfSource(message, state) : fault;
+  if (fault.empty()) fault = FaultOfSource(message, state);
+  return fault.empty() ? FaultOfWeight(message, state) : fault;
 }
 
 std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) {
@@ -186,6 +187,20 @@ std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundS
   return std::binary_search(place.reduce_children.begin(), place.reduce_children.end(), source)
              ? ""
              : "its source is not a child";
+}
+
+std::string RoundEngine::FaultOfWeight(const ChunkMessage& message, const RoundState& state) const {
+  const bool is_result = message.id.half == Half::kBroadcast;
+  const uint64_t members = state.binding->slice->member_count;
+  const uint64_t most = kMaxWorkersPerNode * (is_result ? members : members - 1);
+  const ReduceHalf& attempt = *state.attempt;
+  const bool is_new = !is_result && !attempt.HasCounted(message.id.chunk, message.route.source());
+  const uint64_t before = is_new ? attempt.WeightOf(message.id.chunk) : 0;
+  // This node's own workers may be in the sum already, and none of them counts against the children.
+  const uint64_t own = is_new && attempt.HasCounted(message.id.chunk, self_) ? config_.workers : 0;
+  if (message.weight <= most && before + message.weight <= most + own) return "";
+  return absl::StrCat("weight ", message.weight, " came on top of ", before, ", but the job's ", members,
+                      " nodes have at most ", kMaxWorkersPerNode, " workers each");
 }
 
 bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind,

@@ -109,6 +109,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
   static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
   static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
+  // Says why the message cannot hold as many workers as it claims; empty when it can. A result holds those of all
+  // members, and a contribution none of this node.
+  std::string FaultOfWeight(const ChunkMessage& message, const RoundState& state) const;
   // False, and the round is broken, when members disagree on the kind of the round.
   bool AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind, NodeId said_by);
   PeerNetwork::Verdict Refuse(StepContext& step, const ChunkMessage& message, const std::string& why);

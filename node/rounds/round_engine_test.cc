@@ -130,6 +130,50 @@ TEST_F(RoundEngineTest, EveryWrongFieldOfAContributionIsRefused) {
   EXPECT_EQ(delivery_acks_, 1);
 }
 
+// Weights that wrap around would divide the sum by too little, or by nothing.
+TEST_F(RoundEngineTest, AWeightThatTheJobCannotHaveIsRefused) {
+  ChunkMessage heavy = Contribution();
+  heavy.weight = 2 * kMaxWorkersPerNode + 1;
+  EXPECT_TRUE(IsRefused(child_, heavy));
+  heavy.weight = uint32_t{1} << 31;
+  EXPECT_TRUE(IsRefused(child_, heavy));
+  heavy.weight = 2 * kMaxWorkersPerNode;
+  cluster_.Inject(2, child_, heavy, {Floats()});
+  EXPECT_EQ(delivery_acks_, 1);
+}
+
+TEST_F(RoundEngineTest, AResultOfMoreWorkersThanTheJobCanHaveIsRefused) {
+  cluster_.PushOnly(3, 0, kKey, {1, 1, 1});
+  cluster_.PushOnly(2, 0, kKey, {1, 1, 1});
+  ChunkMessage heavy = Result();
+  heavy.weight = 3 * kMaxWorkersPerNode + 1;
+  EXPECT_TRUE(IsRefused(parent_, heavy));
+  EXPECT_THAT(cluster_.Result(cluster_.Push(1, 0, kKey, {1, 1, 1})), ElementsAre(3, 3, 3));
+}
+
+// Each of them could be: both together cannot.
+TEST(RoundEngineWeightsTest, TheWeightsOfAllChildrenTogetherAreBounded) {
+  JobConfig config;
+  config.job = "job";
+  TestCluster cluster(config, TestPlan::Star(3));
+  cluster.Start();
+  cluster.InitEverywhere({0, 0});
+  cluster.PushOnly(1, 0, kKey, {1, 1});
+  for (uint32_t child : {2, 3}) {
+    ChunkMessage message;
+    message.id = {Epoch(1), Attempt(0), Round(1), kKey, ChunkIndex(0), Half::kReduce};
+    message.policy = PolicyVersion(3);
+    message.source_incarnation = TestIncarnation(child);
+    message.route.path = {NodeId(child), NodeId(1)};
+    message.weight = 2 * kMaxWorkersPerNode;
+    message.elements = 2;
+    message.frames = {{CodecId::kFp32, 0, 2, 8}};
+    cluster.Inject(1, cluster.ConnectAs(1, child), std::move(message), {Buffer::CopyOf({1, 2}).AsBytes()});
+  }
+  cluster.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster.Rejected(1), 1u);
+}
+
 TEST_F(RoundEngineTest, AResultBeforeThisNodesContributionIsRefused) { EXPECT_TRUE(IsRefused(parent_, Result())); }
 
 TEST_F(RoundEngineTest, AResultOfAnotherKindOrWithoutFramesIsRefused) {
