@@ -301,14 +301,18 @@ void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {
   if (!book_.FindBinding(key, round).has_value()) scheduler_.WantPolicy(key, round);
 }
 
-void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) {
+void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {
+  // One reason is enough: a broken round is noticed with each of its chunks.
+  if (!failure_.ok()) return;
+  scheduler_.Announce(step, RoundBroken{key, round, culprit, reason});
   const KeySlice* row = book_.FindKey(key);
-  OnWorkerLost(step, WorkerId(0),
-               absl::StrCat("key '", row == nullptr ? "?" : row->name, "' round ", round.value(), ": ", reason));
+  const std::string whose = culprit == NodeId() ? "" : absl::StrCat(joined_->network->NameOf(culprit), ": ");
+  Fail(absl::UnavailableError(absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
+                                           row == nullptr ? "?" : row->name, "': ", whose, reason,
+                                           "; restart the job")));
 }
 
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
-  // One reason is enough: a broken round is noticed with each of its chunks.
   if (!failure_.ok()) return;
   scheduler_.Announce(step, WorkerLost{worker, reason});
   Fail(absl::UnavailableError(absl::StrCat(options_.name, ": ", reason, "; restart the job")));

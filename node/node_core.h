@@ -91,7 +91,7 @@ class NodeCore : public Protocol,
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
   void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;
-  void OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) override;
+  void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) override;
   void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) override;
   void OnWorkersDone(StepContext& step) override;
 

@@ -181,6 +181,15 @@ struct WorkerLost {
   friend bool operator==(const WorkerLost&, const WorkerLost&) = default;
 };
 
+// Node to scheduler: a round can never finish.
+struct RoundBroken {
+  KeyId key;
+  Round round;
+  NodeId culprit;  // whose contribution or result breaks a rule; 0 when it is no single node's doing
+  std::string reason;
+  friend bool operator==(const RoundBroken&, const RoundBroken&) = default;
+};
+
 // Node to scheduler: it ends on purpose.
 struct Leave {
   std::string reason;

@@ -236,6 +236,19 @@ WorkerLost Read(const wire::WorkerLost& from, FieldReader fields) {
   return WorkerLost{WorkerId(from.worker()), fields.Reason("reason", from.reason())};
 }
 
+void Write(const RoundBroken& from, wire::Envelope& to) {
+  wire::RoundBroken& broken = *to.mutable_round_broken();
+  broken.set_key(from.key.value());
+  broken.set_round(from.round.value());
+  broken.set_culprit(from.culprit.value());
+  broken.set_reason(SendableReason(from.reason));
+}
+
+RoundBroken Read(const wire::RoundBroken& from, FieldReader fields) {
+  return RoundBroken{fields.NonZero<KeyId>("key", from.key()), Round(from.round()), NodeId(from.culprit()),
+                     fields.Reason("reason", from.reason())};
+}
+
 void Write(const Leave& from, wire::Envelope& to) {
   wire::Leave& leave = *to.mutable_leave();
   leave.set_reason(SendableReason(from.reason));

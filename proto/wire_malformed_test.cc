@@ -194,6 +194,7 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_policy_request()->mutable_entries(1)->set_kind(static_cast<wire::RoundKind>(3)); });
   Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
           [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
+  Refuses(wire::Envelope::kRoundBroken, "RoundBroken: key: a", [](auto& e) { e.mutable_round_broken()->clear_key(); });
   Refuses(wire::Envelope::kPeerLost, "PeerLost: peer: a", [](auto& e) { e.mutable_peer_lost()->clear_peer(); });
 }
 

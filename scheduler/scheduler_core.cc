@@ -308,6 +308,19 @@ void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   LeaveBeforeStart(node);
 }
 
+void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {
+  if (!NeedsRunning(node, "a broken round")) return;
+  if (!keys_.table().Contains(message.key)) {
+    return members_.Reject(node, absl::StrCat("a broken round of key ", message.key.value(), ", which there is not"));
+  }
+  const bool has_culprit = members_.table().Contains(message.culprit);
+  Fail(absl::StatusCode::kUnavailable,
+       absl::StrCat(members_.NameOf(node), " cannot finish round ", message.round.value(), " of key '",
+                    keys_.table().NameOf(message.key),
+                    "': ", has_culprit ? absl::StrCat(members_.NameOf(message.culprit), ": ") : "",
+                    PrintableText(message.reason, kMaxReasonBytes)));
+}
+
 void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   if (members_.table().Find(node).state == MemberState::kLeft) return;  // said again after a reconnect
   const std::string why =

@@ -94,6 +94,7 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const BarrierEntered& message);
   void OnNode(NodeId node, const PeerLost& message);
   void OnNode(NodeId node, const WorkerLost& message);
+  void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
   template <typename Other>

@@ -172,6 +172,26 @@ TEST(SchedulerFailureTest, LostWorkerIsNamed) {
   EXPECT_TRUE(HasErrors(harness));
 }
 
+TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(2, RoundBroken{KeyId(9), Round(4), NodeId(3), "no such key"});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "weight 0 came with 1 frames"});
+  for (uint32_t node : {1, 2, 3}) {
+    EXPECT_EQ(FailureOf(harness, node).reason, "n2 cannot finish round 4 of key 'w': n3: weight 0 came with 1 frames");
+  }
+}
+
+TEST(SchedulerFailureTest, ABrokenRoundThatIsNobodysDoingBlamesNobody) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, RoundBroken{key, Round(4), NodeId(), "no member sent values for it"});
+  EXPECT_EQ(FailureOf(harness, 2).reason, "n1 cannot finish round 4 of key 'w': no member sent values for it");
+}
+
 TEST(SchedulerFailureTest, WorkerLostBeforeTheStartHoldsItUntilItsNodeIsRestarted) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.Receive(1, SchedulerHarness::JoinOf(1));

@@ -130,6 +130,7 @@ class Fuzzer {
   Message AnyEnding() {
     switch (random_.Below(6)) {
       case 0:
+        if (random_.Chance(0.5)) return RoundBroken{AnyKey(), AnyRound(), NodeId(99), AnyText()};
         return WorkerLost{WorkerId(3), AnyText()};
       case 1:
         return PeerLost{NodeId(static_cast<uint32_t>(random_.Below(kNodes + 2))), AnyText()};

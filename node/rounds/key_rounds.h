@@ -32,6 +32,7 @@ struct RoundState {
   std::optional<PolicyBook::Binding> binding;
   std::optional<Contribution> contribution;
   std::optional<RoundKind> kind;  // as the first to speak of it had it
+  NodeId kind_said_by;            // the first to speak of it
   bool open = false;
   bool complete = false;
   bool closed_everywhere = false;

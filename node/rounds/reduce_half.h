@@ -54,8 +54,9 @@ class ReduceHalf {
                        double result_ratio) = 0;
     // This node is the chunk's root and has made the round's one result of it.
     virtual void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) = 0;
-    // Members broke a rule, so that the round can never finish.
-    virtual void OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) = 0;
+    // The round can never finish, for this `reason`. `culprit` is the child that brought what breaks a rule; 0 when it
+    // is no single node's doing.
+    virtual void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) = 0;
   };
   // Its surroundings; the pointers outlive it.
   struct Tools {
@@ -115,6 +116,7 @@ class ReduceHalf {
     std::vector<CheckedChunk> to_add;  // counted, not yet in the sum
     Buffer sum;                        // empty before the first input, and while a computation holds it
     CheckedChunk sole;                 // of a kBroadcast round: the one contribution that is not empty
+    NodeId sole_source;                // who brought it: a child, or this node
     double result_ratio = 1;           // the least that a child has said
   };
 
@@ -123,7 +125,7 @@ class ReduceHalf {
   template <typename Work>
   void Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work> work,
              void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
-  void Count(StepContext& step, ChunkIndex index, CheckedChunk input);
+  void Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input);
   void Advance(StepContext& step, ChunkIndex index);
   void StartAdding(StepContext& step, ChunkIndex index);
   void OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done);

@@ -205,11 +205,19 @@ std::string RoundEngine::FaultOfWeight(const ChunkMessage& message, const RoundS
 
 bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind,
                                NodeId said_by) {
-  if (!state.kind.has_value()) state.kind = kind;
+  if (!state.kind.has_value()) {
+    state.kind = kind;
+    state.kind_said_by = said_by;
+  }
   if (*state.kind == kind) return true;
-  listener_->OnRoundBroken(step, key, round,
-                           absl::StrCat("members disagree: a ", NameOf(*state.kind), " for one, a ", NameOf(kind),
-                                        " for ", network_->NameOf(said_by)));
+  const bool is_own = said_by == self_;
+  const NodeId other = is_own ? state.kind_said_by : said_by;
+  const NodeId against = is_own ? said_by : state.kind_said_by;
+  const std::string against_name = against == self_ ? "this node" : network_->NameOf(against);
+  listener_->OnRoundBroken(step, key, round, other,
+                           absl::StrCat("members disagree: ", NameOf(is_own ? *state.kind : kind), " there, ",
+                                        NameOf(is_own ? kind : *state.kind), " at ", against_name,
+                                        "; all workers must call the same operations of a key in the same order"));
   return false;
 }
 
@@ -347,8 +355,8 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
   TakeResult(step, *FindRound(id.key, id.round), chunk, std::move(result));
 }
 
-void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) {
-  listener_->OnRoundBroken(step, id.key, id.round, reason);
+void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) {
+  listener_->OnRoundBroken(step, id.key, id.round, culprit, reason);
 }
 
 void RoundEngine::OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,

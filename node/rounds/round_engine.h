@@ -46,8 +46,10 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
     virtual void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) = 0;
     // The round's policy is needed, and may have been asked for before; AddBinding and OnBookChanged follow.
     virtual void OnPolicyWanted(StepContext& step, KeyId key, Round round) = 0;
-    // Members disagree, or broke a rule, so that the round can never finish.
-    virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) = 0;
+    // The round can never finish, for this `reason`. `culprit` is the other member whose part breaks a rule; 0 when it
+    // is no single node's doing.
+    virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit,
+                               const std::string& reason) = 0;
   };
 
   RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book, PeerNetwork* network,
@@ -86,7 +88,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent, const CheckedChunk& sum,
              double result_ratio) override;
   void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) override;
-  void OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) override;
+  void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) override;
   BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) override;
   void OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
                    const CheckedChunk& result) override;

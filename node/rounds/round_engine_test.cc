@@ -240,7 +240,7 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   void OnValues(StepContext&, KeyId, Round, int64_t, const Buffer& values) override { got_ += values.elements(); }
   void OnRoundComplete(StepContext&, KeyId, Round, uint64_t) override { ++complete_; }
   void OnPolicyWanted(StepContext&, KeyId, Round) override {}
-  void OnRoundBroken(StepContext&, KeyId, Round, const std::string&) override { FAIL(); }
+  void OnRoundBroken(StepContext&, KeyId, Round, NodeId, const std::string&) override { FAIL(); }
 
   JobConfig config_;
   PolicyBook book_;

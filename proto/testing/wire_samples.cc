@@ -113,6 +113,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
   messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});
+  messages.emplace_back(RoundBroken{KeyId(1), Round(17), NodeId(4), "weight 0 came with 1 frames"});
   messages.emplace_back(Leave{"it was stopped", true});
   messages.emplace_back(SampleReport());
   messages.emplace_back(StatusRequest{});
