@@ -108,6 +108,8 @@ void NeighbourTable::OnHello(StepContext& step, ConnectionId connection, const P
   if (const std::string error = ErrorIn(hello, connection); !error.empty()) {
     step.rejections.Reject("hello", absl::StrCat("from node ", hello.node.value(), ": ", error), step.actions);
     step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection});
+    // Nobody tells of the end of a connection that this node has closed.
+    inbound_.erase(connection);
     return;
   }
   inbound_[connection] = hello;

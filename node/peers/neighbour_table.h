@@ -119,7 +119,7 @@ class NeighbourTable {
 
   std::map<NodeId, Neighbour> neighbours_;
   std::map<ConnectionId, NodeId> outbound_;    // control and data
-  std::map<ConnectionId, PeerHello> inbound_;  // that have said hello
+  std::map<ConnectionId, PeerHello> inbound_;  // open ones that have said hello
   uint64_t next_connection_ = kFirstPeerConnection.value();
   PolicyVersion oldest_policy_;  // that is not retired
   std::map<NodeId, std::deque<MessageReceived>> unknown_;

@@ -143,6 +143,19 @@ TEST_F(NeighbourTableTest, InboundConnectionsHaveALimit) {
   EXPECT_FALSE(IsClosed());
 }
 
+TEST_F(NeighbourTableTest, AConnectionThatIsClosedTakesNobodysPlace) {
+  for (uint64_t i = 0; i < 10; ++i) {
+    const ConnectionId liar(kOtherInbound.value() + 1 + i);
+    Receive(liar, HelloOf(8));
+    Receive(liar, HelloOf(9));
+    EXPECT_TRUE(IsClosed());
+  }
+  Receive(kInbound, HelloOf(2));
+  EXPECT_FALSE(IsClosed());
+  Receive(kOtherInbound, HelloOf(3));
+  EXPECT_FALSE(IsClosed());
+}
+
 TEST_F(NeighbourTableTest, NothingOfAnotherIncarnationThanTheNewestPolicyNamesCounts) {
   Add(2);
   Receive(kInbound, HelloOf(2));
