@@ -165,7 +165,10 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   // The last one may have been lost with the connection.
   last_report_.reset();
   if (joined_.has_value()) {
-    if (joined_->self == accepted.node) return;
+    if (joined_->self == accepted.node) {
+      for (PeerLost& lost : joined_->network->LostNeighbours()) OnPeerLost(step, lost);
+      return;
+    }
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("the scheduler at ", scheduler_.address(), " knew ", options_.name, " as node ",
                      joined_->self.value(), " and now as ", accepted.node.value(), ": it lost its records")));
@@ -271,11 +274,12 @@ PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, 
   return joined_->engine->OnChunk(step, std::move(message), std::move(payload));
 }
 
-void NodeCore::OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) {
+void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
   if (!failed_.ok()) return;
   // The neighbour may have left on purpose: the scheduler knows, and says so when the job cannot go on.
-  step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(peer), ": ", reason));
-  scheduler_.Announce(step, PeerLost{peer, reason});
+  step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(lost.peer), ": ", lost.reason));
+  // A scheduler that is away hears of those that are lost still when it is back.
+  if (scheduler_.joined()) step.SendTo(kSchedulerConnection, lost);
 }
 
 void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {

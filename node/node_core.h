@@ -87,7 +87,7 @@ class NodeCore : public Protocol,
 
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
-  void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) override;
+  void OnPeerLost(StepContext& step, const PeerLost& lost) override;
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
   void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;

@@ -63,6 +63,26 @@ TEST_F(NodeCoreFailureTest, ALostNeighbourIsReportedOnce) {
   EXPECT_EQ(cluster_.scheduler().Said<PeerLost>(1)[0].peer, NodeId(2));
 }
 
+// What was true while the scheduler was away may not be true when it is back.
+TEST_F(NodeCoreFailureTest, ANeighbourThatSpeaksAgainIsNotLostToASchedulerThatComesBack) {
+  for (const bool speaks_again : {true, false}) {
+    TestCluster cluster(Config(), TestPlan::Chain(2));
+    cluster.Start();
+    cluster.InitEverywhere({1, 2, 3});
+    cluster.filter = [](uint32_t from, uint32_t, const Message&) {
+      return from == 2 ? TestCluster::Fate::kDrop : TestCluster::Fate::kDeliver;
+    };
+    cluster.Advance(absl::Seconds(3));
+    cluster.Step(1, ConnectionDown{kSchedulerConnection});
+    cluster.Advance(absl::Milliseconds(3200));
+    if (speaks_again) cluster.filter = nullptr;
+    cluster.Advance(absl::Milliseconds(1200));
+    cluster.Step(1, ConnectionUp{kSchedulerConnection});
+    cluster.Run();
+    EXPECT_EQ(cluster.scheduler().Said<PeerLost>(1).size(), speaks_again ? 0u : 1u);
+  }
+}
+
 TEST_F(NodeCoreFailureTest, ALostSchedulerEndsTheJob) {
   cluster_.InitEverywhere({1, 2, 3});
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});

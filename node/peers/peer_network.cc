@@ -232,11 +232,20 @@ void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
 }
 
 void PeerNetwork::CheckPresence(StepContext& step, Neighbour& neighbour) {
-  if (neighbours_.BecomesLost(neighbour, step.now)) {
-    const std::string silence = absl::FormatDuration(config_.lost_after);
-    listener_->OnPeerLost(step, neighbour.slice.node, absl::StrCat("nothing heard from it for ", silence));
-  }
+  if (neighbours_.BecomesLost(neighbour, step.now)) listener_->OnPeerLost(step, LossOf(neighbour));
   neighbours_.SendHeartbeat(step, neighbour);
+}
+
+PeerLost PeerNetwork::LossOf(const Neighbour& neighbour) const {
+  return {neighbour.slice.node, absl::StrCat("nothing heard from it for ", absl::FormatDuration(config_.lost_after))};
+}
+
+std::vector<PeerLost> PeerNetwork::LostNeighbours() const {
+  std::vector<PeerLost> lost;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (neighbour.heartbeats.is_lost()) lost.push_back(LossOf(neighbour));
+  }
+  return lost;
 }
 
 void PeerNetwork::OnDeadline(StepContext& step) {

@@ -47,8 +47,9 @@ class PeerNetwork {
     // Takes a chunk that is for this node. Its source has been checked to be the node that its connection says, or a
     // node behind that one.
     virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
-    // Learns, once, that a neighbour has been silent for `lost_after`. Another incarnation of it counts as silence.
-    virtual void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) = 0;
+    // Learns, once in each silence, that a neighbour has been silent for `lost_after`. Another incarnation of it counts
+    // as silence.
+    virtual void OnPeerLost(StepContext& step, const PeerLost& lost) = 0;
   };
 
   using Identity = NeighbourTable::Identity;
@@ -71,6 +72,8 @@ class PeerNetwork {
   void AddPolicy(StepContext& step, const PolicySlice& slice);
   // Forgets policies below `oldest`, which govern no round any more: what only they named need not be heard of.
   void RetirePolicies(PolicyVersion oldest, Timestamp now);
+  // Returns the neighbours that were found lost and have not been heard since.
+  std::vector<PeerLost> LostNeighbours() const;
   bool IsNeighbour(NodeId node) const { return neighbours_.Find(node) != nullptr; }
   // Returns the name for log lines and errors, "node 7" when unknown.
   std::string NameOf(NodeId node) const { return neighbours_.NameOf(node); }
@@ -125,6 +128,7 @@ class PeerNetwork {
   // Finds other ways for what was to take an auxiliary path over a neighbour whose last connection is gone.
   void ReturnAuxiliary(StepContext& step, Neighbour& neighbour);
   void CheckPresence(StepContext& step, Neighbour& neighbour);
+  PeerLost LossOf(const Neighbour& neighbour) const;
 
   const JobConfig config_;
   Listener* listener_;
