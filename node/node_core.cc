@@ -90,6 +90,7 @@ void NodeCore::Handle(StepContext& step, MessageReceived& received) {
 
 void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
   rejections_.Reject("frame that does not decode", rejected.reason.message(), step.actions);
+  if (joined_.has_value()) joined_->network->OnRejected(step, rejected.connection, rejected.reason);
 }
 
 void NodeCore::Handle(StepContext& step, ConnectionUp& up) {

@@ -106,8 +106,8 @@ TEST_F(WireMalformedTest, Frames) {
   RefusesChunk("elements: 1 to 16777216 expected, 0 came", [](auto& chunk) { chunk.clear_elements(); });
   RefusesChunk("elements: 1 to 16777216", [](auto& chunk) { chunk.set_elements(kLargest); });
   RefusesChunk("elements: 1 to 16777216", [](auto& chunk) { chunk.set_elements(kLowest); });
-  RefusesChunk("frames[0].codec: 0 to 9 expected, 200 came",
-               [](auto& chunk) { chunk.mutable_frames(0)->set_codec(static_cast<wire::CodecId>(200)); });
+  RefusesChunk("frames[0].codec: 0 to 255 expected, 256 came",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_codec(static_cast<wire::CodecId>(256)); });
   RefusesChunk("frames[1].first_element: 0 to 99 expected, 100 came",
                [](auto& chunk) { chunk.mutable_frames(1)->set_first_element(100); });
   RefusesChunk("frames[1].first_element: 0 to 99 expected, -1 came",

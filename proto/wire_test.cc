@@ -111,6 +111,19 @@ TEST(WireTest, EncodingsAreStable) {
   EXPECT_EQ(hex(StatusRequest{}), "aa0200");
 }
 
+// The destination refuses it, and can say of whom it is; a relay has no part in it.
+TEST(WireTest, ACodecThatThisVersionDoesNotKnowArrives) {
+  ChunkMessage chunk = SampleChunk();
+  Payload payload;
+  for (FrameHeader& frame : chunk.frames) {
+    frame.codec = static_cast<CodecId>(200);
+    payload.push_back(Buffer::Allocate(frame.size_bytes, DataType::kByte));
+  }
+  const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(chunk), payload);
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_EQ(std::get<ChunkMessage>(*message).frames[0].codec, static_cast<CodecId>(200));
+}
+
 TEST(WireTest, AReasonThatIsTooLongArrivesCut) {
   const std::string reason(3 * kMaxWireReasonBytes, 'x');
   const absl::StatusOr<Message> message =

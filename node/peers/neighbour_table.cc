@@ -116,6 +116,13 @@ void NeighbourTable::OnHello(StepContext& step, ConnectionId connection, const P
   if (Neighbour* known = Find(hello.node)) known->heartbeats.OnHeard(step.now);
 }
 
+Neighbour* NeighbourTable::FindOn(ConnectionId connection) {
+  const auto sender = inbound_.find(connection);
+  if (sender == inbound_.end()) return nullptr;
+  Neighbour* known = Find(sender->second.node);
+  return known != nullptr && known->slice.incarnation == sender->second.incarnation ? known : nullptr;
+}
+
 Neighbour* NeighbourTable::FindSender(StepContext& step, MessageReceived& received) {
   if (const auto* hello = std::get_if<PeerHello>(&received.message)) {
     OnHello(step, received.connection, *hello);

@@ -81,6 +81,8 @@ class NeighbourTable {
   void OnConnectionUp(StepContext& step, ConnectionId connection);
   // Returns the neighbour whose link has lost a connection; null when `connection` carried no chunks.
   Neighbour* OnConnectionDown(ConnectionId connection);
+  // Returns the neighbour that has said hello on `connection`; null when nobody has, or another start of it.
+  Neighbour* FindOn(ConnectionId connection);
   // Returns the neighbour that sent `received`. Null when there is nothing more to do: it was a hello, is kept until
   // its sender becomes a neighbour, or is rejected.
   Neighbour* FindSender(StepContext& step, MessageReceived& received);

@@ -118,6 +118,14 @@ void PeerNetwork::OnMessage(StepContext& step, MessageReceived received) {
   if (from != nullptr) Dispatch(step, *from, std::move(received.message), std::move(received.payload));
 }
 
+void PeerNetwork::OnRejected(StepContext& step, ConnectionId connection, const absl::Status& reason) {
+  Neighbour* from = neighbours_.FindOn(connection);
+  if (from == nullptr) return;
+  const std::string before = std::exchange(from->unreadable, std::string(reason.message()));
+  if (before != from->unreadable) return;
+  listener_->OnPeerLost(step, {from->slice.node, absl::StrCat("what it sends cannot be read: ", before)});
+}
+
 void PeerNetwork::Dispatch(StepContext& step, Neighbour& from, Message message, Payload payload) {
   if (auto* chunk = std::get_if<ChunkMessage>(&message))
     return OnChunk(step, from, std::move(*chunk), std::move(payload));

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -47,8 +48,8 @@ class PeerNetwork {
     // Takes a chunk that is for this node. Its source has been checked to be the node that its connection says, or a
     // node behind that one.
     virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
-    // Learns, once in each silence, that a neighbour has been silent for `lost_after`. Another incarnation of it counts
-    // as silence.
+    // Learns, once in each silence, that a neighbour has been silent for `lost_after`, or that it sends what does not
+    // decode. Another incarnation of it counts as silence.
     virtual void OnPeerLost(StepContext& step, const PeerLost& lost) = 0;
   };
 
@@ -91,6 +92,9 @@ class PeerNetwork {
   void OnConnectionUp(StepContext& step, ConnectionId connection) { neighbours_.OnConnectionUp(step, connection); }
   void OnConnectionDown(StepContext& step, ConnectionId connection);
   void OnMessage(StepContext& step, MessageReceived received);
+  // Notes that what came on `connection` does not decode. A neighbour of whom the same comes twice would send it for
+  // ever, and is lost.
+  void OnRejected(StepContext& step, ConnectionId connection, const absl::Status& reason);
   void OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return std::min(next_tick_, neighbours_.NextDeadline()); }
 

@@ -18,6 +18,8 @@ using Verdict = PeerNetwork::Verdict;
 
 // However small the model, this many chunks may come early.
 constexpr int64_t kLeastEarlyChunks = 64;
+// Refusals of one round that are told apart.
+constexpr size_t kMostRefusals = 64;
 // Rounds remembered for a grant. Sources try again without one, only later.
 constexpr size_t kMostDeniedRounds = 1024;
 
@@ -113,6 +115,15 @@ Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, cons
   return Verdict::kRefused;
 }
 
+Verdict RoundEngine::Refuse(StepContext& step, RoundState& state, const ChunkMessage& message, const std::string& why) {
+  const NodeId source = message.route.source();
+  const std::string what = absl::StrCat("its ", message.id.half == Half::kReduce ? "contribution to" : "result of",
+                                        " chunk ", message.id.chunk.value(), " is refused: ", why);
+  const bool is_first = state.refusals.size() < kMostRefusals && state.refusals.emplace(source, what).second;
+  if (!is_first) listener_->OnRoundBroken(step, message.id.key, message.id.round, source, what);
+  return Refuse(step, message, why);
+}
+
 Verdict RoundEngine::KeepEarly(ChunkMessage message, Payload payload) {
   const std::pair<KeyId, Round> round{message.id.key, message.id.round};
   if (early_.Keep(std::move(message), std::move(payload))) return Verdict::kTaken;
@@ -138,8 +149,10 @@ Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload pa
   }
   RoundState* state = Bound(step, key, round);
   if (state == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  // Who has said that is no member any more: this node still waits for the one that is.
+  if (!IsOfThisStart(message, *state)) return Refuse(step, message, "its source has been started again since");
   const std::string fault = FaultOf(message, *state);
-  if (!fault.empty()) return Refuse(step, message, fault);
+  if (!fault.empty()) return Refuse(step, *state, message, fault);
   return message.id.half == Half::kReduce ? OnContribution(step, *state, std::move(message), std::move(payload))
                                           : OnResult(step, *state, std::move(message), std::move(payload));
 }
@@ -173,13 +186,15 @@ std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceH
   return "";
 }
 
+bool RoundEngine::IsOfThisStart(const ChunkMessage& message, const RoundState& state) {
+  const std::vector<NeighbourSlice>& neighbours = state.binding->slice->neighbours;
+  return std::none_of(neighbours.begin(), neighbours.end(), [&message](const NeighbourSlice& neighbour) {
+    return neighbour.node == message.route.source() && neighbour.incarnation != message.source_incarnation;
+  });
+}
+
 std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundState& state) {
   const NodeId source = message.route.source();
-  for (const NeighbourSlice& neighbour : state.binding->slice->neighbours) {
-    if (neighbour.node == source && neighbour.incarnation != message.source_incarnation) {
-      return "its source has been started again since";
-    }
-  }
   const TreeSlice& place = state.attempt->PlaceOf(message.id.chunk);
   if (message.id.half == Half::kBroadcast) {
     return place.broadcast_parent == source ? "" : "its source is not the parent";
@@ -229,7 +244,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   // What cannot be decoded must not be counted: the sum would miss it and nobody would know.
   absl::StatusOr<CheckedChunk> input =
       CheckChunk({std::move(message.frames), std::move(payload), message.weight}, attempt.RangeOf(chunk).elements);
-  if (!input.ok()) return Refuse(step, message, std::string(input.status().message()));
+  if (!input.ok()) return Refuse(step, state, message, std::string(input.status().message()));
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
   attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input));
   return Verdict::kTaken;
@@ -240,14 +255,17 @@ Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage
   const ReduceHalf::State stands = state.attempt->StateOf(chunk);
   if (stands == ReduceHalf::State::kDone) return Verdict::kTaken;
   if (stands != ReduceHalf::State::kPassedUp) {
-    return Refuse(step, message, "a result came before this node's contribution had left");
+    return Refuse(step, state, message, "a result came before this node's contribution had left");
   }
-  if (message.kind != state.kind || message.frames.empty()) {
-    return Refuse(step, message, "a result of another kind of round, or none at all");
+  if (message.frames.empty()) return Refuse(step, state, message, "a result without values");
+  if (message.kind != state.kind) {
+    return Refuse(
+        step, state, message,
+        absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ", NameOf(*state.kind)));
   }
   absl::StatusOr<CheckedChunk> result = CheckChunk({std::move(message.frames), std::move(payload), message.weight},
                                                    state.attempt->RangeOf(chunk).elements);
-  if (!result.ok()) return Refuse(step, message, std::string(result.status().message()));
+  if (!result.ok()) return Refuse(step, state, message, std::string(result.status().message()));
   TakeResult(step, state, chunk, *std::move(result));
   return Verdict::kTaken;
 }
@@ -272,12 +290,22 @@ void RoundEngine::TakeEarly(StepContext& step) {
     // The key is known only now: what claims to be of an impossible round is for OnChunk to refuse.
     const bool is_possible = !KeyOf(key).rounds.IsTooFar(round, config_.rounds_in_flight);
     if (is_possible && Bound(step, key, round) == nullptr) continue;
-    for (EarlyStore::Chunk& chunk : early_.Take(key, round)) {
-      OnChunk(step, std::move(chunk.message), std::move(chunk.payload));
-    }
+    for (EarlyStore::Chunk& chunk : early_.Take(key, round)) TakeEarly(step, std::move(chunk));
   }
   const bool has_policy = TakeDenied();
   if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
+}
+
+void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
+  const KeyId key = chunk.message.id.key;
+  const Round round = chunk.message.id.round;
+  const NodeId source = chunk.message.route.source();
+  if (OnChunk(step, std::move(chunk.message), std::move(chunk.payload)) != Verdict::kRefused) return;
+  const RoundState* state = FindRound(key, round);
+  if (state == nullptr) return;
+  const auto refusal = state->refusals.lower_bound({source, ""});
+  const bool is_wrong = refusal != state->refusals.end() && refusal->first == source;
+  if (is_wrong) listener_->OnRoundBroken(step, key, round, source, refusal->second);
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {

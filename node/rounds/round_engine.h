@@ -6,6 +6,8 @@
 // - A round is *open* here once its policy is known, this node's contribution is there, and earlier rounds leave room
 //   (rounds_in_flight).
 // - Children may be ahead: their chunks are summed once the policy is known, and kept within a bound before.
+// - A chunk that is refused would be sent again for ever: a round that refuses the same twice is broken, and so is one
+//   whose chunk turns out to be wrong after it was acknowledged.
 // - What outlives an attempt (contribution, results) is in RoundState, what outlives a round in TensorMemory, and what
 //   belongs to an attempt in its ReduceHalf, alone.
 #ifndef BANYAN_NODE_ROUNDS_ROUND_ENGINE_H_
@@ -110,13 +112,22 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Says what is wrong with a chunk of a bound round; empty when nothing is.
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
   static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
+  // False if the chunk is of a start of its source that the round's policy does not know.
+  static bool IsOfThisStart(const ChunkMessage& message, const RoundState& state);
   static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
   // Says why the message cannot hold as many workers as it claims; empty when it can. A result holds those of all
   // members, and a contribution none of this node.
   std::string FaultOfWeight(const ChunkMessage& message, const RoundState& state) const;
   // False, and the round is broken, when members disagree on the kind of the round.
   bool AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind, NodeId said_by);
+  // Counts a chunk that is refused, and says `why`.
   PeerNetwork::Verdict Refuse(StepContext& step, const ChunkMessage& message, const std::string& why);
+  // The same for a chunk of a round that this node waits for. Breaks the round when the same was refused before, or so
+  // much that it never ends.
+  PeerNetwork::Verdict Refuse(StepContext& step, RoundState& state, const ChunkMessage& message,
+                              const std::string& why);
+  // Takes up one chunk of the early store. Breaks its round if it is refused: its source believes it to be delivered.
+  void TakeEarly(StepContext& step, EarlyStore::Chunk chunk);
   PeerNetwork::Verdict OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   void TakeResult(StepContext& step, RoundState& state, ChunkIndex chunk, CheckedChunk result);

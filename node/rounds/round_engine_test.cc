@@ -15,6 +15,7 @@ namespace banyan {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr KeyId kKey(1);
 
@@ -128,6 +129,66 @@ TEST_F(RoundEngineTest, EveryWrongFieldOfAContributionIsRefused) {
   }
   cluster_.Inject(2, child_, Contribution(), {Floats()});
   EXPECT_EQ(delivery_acks_, 1);
+}
+
+TEST_F(RoundEngineTest, AChunkThatIsRefusedTwiceForTheSameReasonBreaksItsRound) {
+  const RequestId push = cluster_.Push(2, 0, kKey, {10, 20, 30});
+  ChunkMessage unknown_codec = Contribution();
+  unknown_codec.frames[0].codec = static_cast<CodecId>(200);
+  EXPECT_TRUE(IsRefused(child_, unknown_codec));
+  EXPECT_FALSE(cluster_.IsDone(push));
+  cluster_.Inject(2, child_, unknown_codec, {Floats()});
+  const std::vector<RoundBroken> said = cluster_.scheduler().Said<RoundBroken>(2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].key, kKey);
+  EXPECT_EQ(said[0].round, Round(2));
+  EXPECT_EQ(said[0].culprit, NodeId(3));
+  const std::string why = "its contribution to chunk 0 is refused: frame 0: expected a codec that this version knows";
+  EXPECT_THAT(said[0].reason, HasSubstr(why));
+  EXPECT_THAT(std::string(cluster_.StatusOf(push).message()),
+              HasSubstr("n2 cannot finish round 2 of key 'w': n3: " + why));
+}
+
+TEST_F(RoundEngineTest, ARoundWithRefusalsWithoutEndIsBroken) {
+  ChunkMessage wrong = Contribution();
+  for (int64_t i = 0; i < 100; ++i) {
+    wrong.elements = 3 + i;
+    cluster_.Inject(2, child_, wrong, {Floats()});
+  }
+  EXPECT_EQ(cluster_.scheduler().Said<RoundBroken>(2).size(), 1u);
+}
+
+// Nobody waits for what is not a part of any round.
+TEST_F(RoundEngineTest, AnImpossibleRoundAndAnotherStartOfTheSourceBreakNothing) {
+  ChunkMessage too_far = Contribution();
+  too_far.id.round = Round(5);
+  ChunkMessage former = Contribution();
+  former.source_incarnation = Incarnation(5);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(IsRefused(child_, too_far));
+    EXPECT_TRUE(IsRefused(child_, former));
+  }
+  EXPECT_TRUE(cluster_.scheduler().Said<RoundBroken>(2).empty());
+}
+
+// It is acknowledged before anybody can know that it is wrong, and so it does not come again.
+TEST_F(RoundEngineTest, AnEarlyChunkThatTurnsOutToBeWrongBreaksItsRound) {
+  cluster_.scheduler().hold_policies = {2};
+  ChunkMessage early = Contribution();
+  early.id.round = Round(3);
+  early.elements = 3;
+  for (uint32_t node : {1, 2, 3}) cluster_.PushOnly(node, 0, kKey, {1, 1, 1});
+  cluster_.Advance(absl::Seconds(1));
+  const int acks_before = delivery_acks_;
+  cluster_.Inject(2, child_, early, {Floats()});
+  EXPECT_EQ(delivery_acks_, acks_before + 1);
+  cluster_.scheduler().ReleasePolicies();
+  cluster_.Run();
+  const std::vector<RoundBroken> said = cluster_.scheduler().Said<RoundBroken>(2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].round, Round(3));
+  EXPECT_EQ(said[0].culprit, NodeId(3));
+  EXPECT_THAT(said[0].reason, HasSubstr("3 elements came, expected 2"));
 }
 
 // Weights that wrap around would divide the sum by too little, or by nothing.
