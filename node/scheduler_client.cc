@@ -7,12 +7,6 @@
 #include "node/rejection_log.h"
 
 namespace banyan {
-namespace {
-
-RoundKind KindOf(Round round) { return round == Round(0) ? RoundKind::kBroadcast : RoundKind::kAggregate; }
-
-}  // namespace
-
 SchedulerClient::SchedulerClient(Join join, std::string scheduler_address)
     : join_(std::move(join)), address_(std::move(scheduler_address)) {}
 
@@ -89,7 +83,7 @@ void SchedulerClient::Flush(StepContext& step) {
   }
   PolicyRequest policies;
   for (auto& [round, sent] : policies_) {
-    if (!std::exchange(sent, true)) policies.entries.push_back({round.first, round.second, KindOf(round.second)});
+    if (!std::exchange(sent, true)) policies.entries.push_back({round.first, round.second});
   }
   RoundsClosed closed;
   for (auto& [round, report] : closed_) {

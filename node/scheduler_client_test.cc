@@ -70,8 +70,8 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   ASSERT_THAT(Sent<RegisterKeys>(), SizeIs(1));
   ASSERT_THAT(Sent<PolicyRequest>(), SizeIs(1));
   ASSERT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(2));
-  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].kind, RoundKind::kBroadcast);
-  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].kind, RoundKind::kAggregate);
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].round, Round(0));
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].round, Round(1));
   EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, 77u);
   EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(1));
   Flush(0);

@@ -95,7 +95,6 @@ struct PolicyRequest {
   struct Entry {
     KeyId key;
     Round round;
-    RoundKind kind = RoundKind::kAggregate;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::vector<Entry> entries;

@@ -173,7 +173,6 @@ void Write(const PolicyRequest& from, wire::Envelope& to) {
     wire::PolicyRequest::Entry& written = *request.add_entries();
     written.set_key(entry.key.value());
     written.set_round(entry.round.value());
-    written.set_kind(static_cast<wire::RoundKind>(entry.kind));
   }
 }
 
@@ -184,8 +183,7 @@ PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
   for (int i = 0; i < count; ++i) {
     const wire::PolicyRequest::Entry& entry = from.entries(i);
     FieldReader within = fields.Within("entries", i);
-    request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round()),
-                               within.OneOf("kind", entry.kind(), kLastRoundKind)});
+    request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round())});
   }
   return request;
 }

@@ -190,8 +190,6 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
   Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].key: a number above 0",
           [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_key(0); });
-  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[1].kind: 0 to 2 expected, 3 came",
-          [](auto& e) { e.mutable_policy_request()->mutable_entries(1)->set_kind(static_cast<wire::RoundKind>(3)); });
   Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
           [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
   Refuses(wire::Envelope::kRoundBroken, "RoundBroken: key: a", [](auto& e) { e.mutable_round_broken()->clear_key(); });

@@ -15,9 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-PolicyRequest Ask(KeyId key, uint64_t round, RoundKind kind = RoundKind::kAggregate) {
-  return PolicyRequest{{{key, Round(round), kind}}};
-}
+PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
 
 NodeReport ReportOfPush(KeyId key, uint64_t round) {
   NodeReport report;
@@ -94,7 +92,6 @@ TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
   harness.Receive(1, ChunkMessage{});
   harness.Receive(1, JobFailed{Term(9), absl::StatusCode::kInternal, "I say so"});
   harness.Receive(1, Ask(KeyId(9), 1));
-  harness.Receive(1, Ask(key, 0));
   harness.Receive(1, Ask(key, uint64_t{1} << 60));
   harness.Receive(1, RoundsClosed{{{key, Round(3), 1}}});
   harness.Receive(1, BarrierEntered{3});
@@ -104,7 +101,7 @@ TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
   EXPECT_THAT(harness.AllSent(1), IsEmpty());
   EXPECT_THAT(harness.AllSent(2), IsEmpty());
   harness.Receive(1, StatusRequest{});
-  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":10"));
+  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":9"));
 }
 
 TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
@@ -118,17 +115,6 @@ TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
   EXPECT_THAT(FailureOf(harness, 1).reason,
               HasSubstr("round 4 of key 'fc1': the result of n2 has hash 000000000000000a "
                         "and that of n3 000000000000000b"));
-}
-
-TEST(SchedulerFailureTest, DifferentKindsOfARoundNameBothNodes) {
-  SchedulerHarness harness(MeshOverlay(2));
-  harness.StartJob(2);
-  const KeyId key = harness.AddKey("w", 10);
-  harness.Receive(2, Ask(key, 3, RoundKind::kBroadcast));
-  harness.Receive(1, Ask(key, 3));
-  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(FailureOf(harness, 2).reason,
-              HasSubstr("round 3 of key 'w': n2 asks for broadcast and n1 for aggregation"));
 }
 
 TEST(SchedulerFailureTest, SilentMemberEndsTheJobWithinTheLimit) {
@@ -262,7 +248,7 @@ TEST(SchedulerFailureTest, RoundThatNobodyPushesMayStayOpenAfterALeave) {
   SchedulerHarness harness(MeshOverlay(3));
   harness.StartJob(3);
   const KeyId key = harness.AddKey("w", 10);
-  harness.Receive(1, Ask(key, 0, RoundKind::kBroadcast));
+  harness.Receive(1, Ask(key, 0));
   harness.CloseRound(key, Round(0), 3);
   harness.Receive(1, Ask(key, 1));
   harness.Receive(2, Ask(key, 2));  // ahead of time
@@ -399,7 +385,7 @@ TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {
   harness.StartJob(2);
   const KeyId key = harness.AddKey("w", 10);
   for (uint64_t round = 0; round < 100; ++round) {
-    harness.Receive(1, Ask(key, round, round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate));
+    harness.Receive(1, Ask(key, round));
   }
   EXPECT_EQ(harness.core().TableSizes().at("bindings"), 64u);
   EXPECT_EQ(harness.core().TableSizes().at("parked"), 36u);

@@ -107,8 +107,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99)});
   messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(RegisterKeys{{{"fc1.weight", 401408}, {"fc1.bias", 512}}});
-  messages.emplace_back(
-      PolicyRequest{{{KeyId(1), Round(18), RoundKind::kBroadcast}, {KeyId(2), Round(19), RoundKind::kBroadcast}}});
+  messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(19)}}});
   messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d}, {KeyId(2), Round(17), 1}}});
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
