@@ -249,6 +249,11 @@ void WritePolicySlice(const PolicySlice& from, wire::PolicySlice& to) {
   WriteRoutes(from.routes, *to.mutable_routes());
   WriteRoutes(from.auxiliary, *to.mutable_auxiliary());
   for (const NeighbourSlice& neighbour : from.neighbours) WriteNeighbour(neighbour, *to.add_neighbours());
+  for (const RelayedSlice& relayed : from.relayed) {
+    wire::RelayedSlice& written = *to.add_relayed();
+    written.set_node(relayed.node.value());
+    written.set_incarnation(relayed.incarnation.value());
+  }
   WriteTransmission(from.transmission, *to.mutable_transmission());
 }
 
@@ -269,6 +274,12 @@ PolicySlice ReadPolicySlice(const wire::PolicySlice& from, FieldReader fields) {
   const int neighbours = fields.Count("neighbours", from.neighbours_size());
   for (int i = 0; i < neighbours; ++i) {
     slice.neighbours.push_back(ReadNeighbour(from.neighbours(i), fields.Within("neighbours", i)));
+  }
+  const int relayed = fields.Count("relayed", from.relayed_size());
+  for (int i = 0; i < relayed; ++i) {
+    FieldReader within = fields.Within("relayed", i);
+    slice.relayed.push_back({within.NonZero<NodeId>("node", from.relayed(i).node()),
+                             within.NonZero<Incarnation>("incarnation", from.relayed(i).incarnation())});
   }
   slice.transmission = ReadTransmission(from.transmission(), fields.Within("transmission"));
   return slice;

@@ -375,6 +375,8 @@ TEST_F(WireMalformedTest, Compression) {
 TEST_F(WireMalformedTest, PolicySlices) {
   RefusesSlice("version: a", [](auto& slice) { slice.clear_version(); });
   RefusesSlice("chunk_max_elements: 1 to", [](auto& slice) { slice.clear_chunk_max_elements(); });
+  RefusesSlice("relayed[1].node: a number above 0", [](auto& slice) { slice.mutable_relayed(1)->clear_node(); });
+  RefusesSlice("relayed[0].incarnation: a", [](auto& slice) { slice.mutable_relayed(0)->clear_incarnation(); });
   RefusesSlice("member_count: 1 to", [](auto& slice) { slice.clear_member_count(); });
   RefusesSlice("lowest_member: a", [](auto& slice) { slice.clear_lowest_member(); });
   RefusesSlice("trees: 1 to 65536 entries expected, 0 came", [](auto& slice) { slice.clear_trees(); });

@@ -187,10 +187,12 @@ std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceH
 }
 
 bool RoundEngine::IsOfThisStart(const ChunkMessage& message, const RoundState& state) {
-  const std::vector<NeighbourSlice>& neighbours = state.binding->slice->neighbours;
-  return std::none_of(neighbours.begin(), neighbours.end(), [&message](const NeighbourSlice& neighbour) {
-    return neighbour.node == message.route.source() && neighbour.incarnation != message.source_incarnation;
-  });
+  const auto is_former = [&message](const auto& known) {
+    return known.node == message.route.source() && known.incarnation != message.source_incarnation;
+  };
+  const PolicySlice& slice = *state.binding->slice;
+  return std::none_of(slice.neighbours.begin(), slice.neighbours.end(), is_former) &&
+         std::none_of(slice.relayed.begin(), slice.relayed.end(), is_former);
 }
 
 std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundState& state) {

@@ -158,6 +158,37 @@ TEST_F(RoundEngineTest, ARoundWithRefusalsWithoutEndIsBroken) {
   EXPECT_EQ(cluster_.scheduler().Said<RoundBroken>(2).size(), 1u);
 }
 
+// No hello says who is behind a relay.
+TEST(RoundEngineRelayTest, AChunkOfAnotherStartOfARelayedChildIsRefused) {
+  JobConfig config;
+  config.job = "job";
+  // 3 hangs on 1, but only over 2.
+  TestCluster cluster(config, {3, {{1, {{2, 1}, {3, 1}}, {{2, 1}, {3, 1}}}}, {{1, 2, 3}, {3, 2, 1}}});
+  cluster.Start();
+  cluster.InitEverywhere({0, 0});
+  int acks = 0;
+  cluster.filter = [&acks](uint32_t from, uint32_t, const Message& message) {
+    acks += from == 1 && std::holds_alternative<DeliveryAck>(message);
+    return TestCluster::Fate::kDeliver;
+  };
+  cluster.PushOnly(1, 0, kKey, {1, 1});
+  ChunkMessage message;
+  message.id = {Epoch(1), Attempt(0), Round(1), kKey, ChunkIndex(0), Half::kReduce};
+  message.policy = PolicyVersion(3);
+  message.source_incarnation = Incarnation(5);
+  message.route.path = {NodeId(3), NodeId(2), NodeId(1)};
+  message.route.hop = 1;
+  message.weight = 1;
+  message.elements = 2;
+  message.frames = {{CodecId::kFp32, 0, 2, 8}};
+  const ConnectionId relay = cluster.ConnectAs(1, 2);
+  cluster.Inject(1, relay, message, {Buffer::CopyOf({1, 2}).AsBytes()});
+  EXPECT_EQ(acks, 0);
+  message.source_incarnation = TestIncarnation(3);
+  cluster.Inject(1, relay, message, {Buffer::CopyOf({1, 2}).AsBytes()});
+  EXPECT_EQ(acks, 1);
+}
+
 // Nobody waits for what is not a part of any round.
 TEST_F(RoundEngineTest, AnImpossibleRoundAndAnotherStartOfTheSourceBreakNothing) {
   ChunkMessage too_far = Contribution();
