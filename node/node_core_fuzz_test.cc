@@ -80,7 +80,8 @@ class Mutator {
       case 3:
         return Grant{Route()};
       case 4:
-        return PeerHello{1, "job", Term(7), NodeId(Node()), Incarnation(100 + Node())};
+        return PeerHello{random_.Chance(0.9) ? kProtocolVersion : 1, "job", Term(7), NodeId(Node()),
+                         Incarnation(100 + Node())};
       default:
         return PeerHeartbeat{Timestamp(), std::nullopt};
     }
