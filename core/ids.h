@@ -44,6 +44,9 @@ inline constexpr NodeId kSchedulerNode = NodeId(0);
 using Incarnation = StrongId<struct IncarnationTag, uint64_t>;
 // One start of the scheduler; rises at each start. Lower terms are refused.
 using Term = StrongId<struct TermTag, uint64_t>;
+// A random number of one start of the scheduler. Starts that know of each other differ in their term already; starts
+// without each other's records may have the same term, and differ in this.
+using StartId = StrongId<struct StartIdTag, uint64_t>;
 // Membership number: rises when a node joins, leaves or dies.
 using Epoch = StrongId<struct EpochTag, uint64_t>;
 // Labels one try at a round within an epoch.

@@ -146,7 +146,23 @@ void NodeCore::StopNow(StepContext& step) {
   stop_ = absl::OkStatus();
 }
 
+bool NodeCore::IsForgotten(const JoinAccepted& accepted) {
+  if (!scheduler_.IsForgetful(accepted)) return false;
+  if (!started_) {
+    // Nothing is lost but the joins, which all nodes say again.
+    scheduler_.StartAnew();
+    return false;
+  }
+  Fail(absl::FailedPreconditionError(
+      absl::StrCat("the scheduler at ", scheduler_.address(),
+                   " lost its records; restart the job, and run the scheduler with --state-dir to keep them")));
+  return true;
+}
+
 void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
+  // Without an answer it hears no heartbeat of this start of the node, and takes another one.
+  const auto* accepted = std::get_if<JoinAccepted>(&message);
+  if (accepted != nullptr && IsForgotten(*accepted)) return;
   std::visit(
       [&](auto& concrete) {
         if constexpr (requires {
@@ -204,6 +220,7 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
 }
 
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
+  started_ = started_ || update.started;
   std::string text =
       absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined, " of ", update.expected, " nodes");
   if (!update.started) absl::StrAppend(&text, ", waiting for ", absl::StrJoin(update.waiting_for, ", "));

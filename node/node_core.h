@@ -72,6 +72,8 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, StopRequested&);
 
   void OnSchedulerMessage(StepContext& step, Message message);
+  // True, and the job fails, if it runs and the scheduler that sends `accepted` knows nothing of it.
+  bool IsForgotten(const JoinAccepted& accepted);
   void On(StepContext& step, const JoinAccepted& accepted);
   void On(StepContext& step, const JoinRefused& refused);
   void On(StepContext& step, const MembershipUpdate& update);
@@ -118,6 +120,7 @@ class NodeCore : public Protocol,
   LogLevel failure_level_ = LogLevel::kError;
   absl::Status failed_;
   std::optional<absl::Status> stop_;
+  bool started_ = false;  // the job, as the scheduler has said
   bool workers_done_ = false;
   bool left_ = false;
   // Set while a stop waits for other nodes: the node exits at this time regardless.

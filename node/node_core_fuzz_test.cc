@@ -108,7 +108,7 @@ class Mutator {
       case 5:
         return BarrierReleased{term, Small()};
       case 6:
-        return JoinAccepted{term, NodeId(1), JobConfig()};
+        return JoinAccepted{term, NodeId(1), JobConfig(), StartId(random_.Chance(0.99) ? 1 : 2), random_.Chance(0.5)};
       case 7:
         return MembershipUpdate{term, Epoch(1), 3, 3, true, {}};
       default:

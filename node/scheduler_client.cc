@@ -22,6 +22,8 @@ void SchedulerClient::OnConnectionUp(StepContext& step) {
 
 void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& accepted) {
   joined_ = true;
+  has_joined_ = true;
+  start_ = accepted.start;
   heartbeat_ = accepted.config.heartbeat;
   next_heartbeat_ = step.now + heartbeat_;
   for (auto& [name, request] : registering_) request.sent = false;
@@ -30,6 +32,11 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   for (auto& [barrier, sent] : barriers_) sent = false;
   has_unsent_ = true;
   for (const Message& message : announcements_) step.SendTo(kSchedulerConnection, message);
+}
+
+bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {
+  if (!has_joined_ || accepted.start == start_) return false;
+  return accepted.term <= term_ || accepted.is_first_join;
 }
 
 bool SchedulerClient::AcceptTerm(StepContext& step, Term term) {

@@ -28,6 +28,11 @@ class SchedulerClient {
   void OnConnectionUp(StepContext& step);
   void OnConnectionDown() { joined_ = false; }
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
+  // Forgets all terms: a job that has not started may begin anew with a scheduler that knows nothing of it.
+  void StartAnew() { term_ = Term(); }
+  // Returns whether `accepted` comes from a scheduler that knows nothing of the one that this node has joined: it lost
+  // its records. A new start that has them is of a higher term, and remembers this node.
+  bool IsForgetful(const JoinAccepted& accepted) const;
   // False when the message's term is lower than one seen before; counts as a sign of life otherwise.
   bool AcceptTerm(StepContext& step, Term term);
 
@@ -69,6 +74,8 @@ class SchedulerClient {
   Join join_;
   std::string address_;
   Term term_;
+  StartId start_;            // of the last JoinAccepted
+  bool has_joined_ = false;  // ever
   bool joined_ = false;
   absl::Duration heartbeat_ = absl::Seconds(1);
   Timestamp next_heartbeat_ = kNever;

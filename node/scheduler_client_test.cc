@@ -31,7 +31,7 @@ class SchedulerClientTest : public ::testing::Test {
     StepContext step = At(seconds);
     client_.OnConnectionUp(step);
     ASSERT_TRUE(client_.AcceptTerm(step, Term(3)));
-    client_.OnJoinAccepted(step, {Term(3), NodeId(1), JobConfig()});
+    client_.OnJoinAccepted(step, {Term(3), NodeId(1), JobConfig(), StartId(1), false});
   }
   void Flush(int64_t seconds) {
     actions_.clear();

@@ -32,6 +32,8 @@ struct JoinAccepted {
   Term term;
   NodeId node;
   JobConfig config;
+  StartId start;               // of the scheduler
+  bool is_first_join = false;  // no start of the scheduler whose records it has ever accepted this start of the node
   friend bool operator==(const JoinAccepted&, const JoinAccepted&) = default;
 };
 

@@ -30,7 +30,7 @@ std::vector<std::string> NodeNames(const OverlayConfig& overlay) {
 SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
     : overlay_(std::move(overlay)),
       job_(overlay_.job),
-      members_(&overlay_, &job_, &context_),
+      members_(&overlay_, &job_, options.start, &context_),
       departure_(overlay_.membership.lost_after),
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
       rounds_(&keys_.table(), NodeNames(overlay_), static_cast<uint32_t>(overlay_.policy.lease_rounds),

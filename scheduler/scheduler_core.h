@@ -48,6 +48,8 @@ namespace banyan {
 struct SchedulerOptions {
   // The bytes of all records persisted by earlier starts, in order; empty for a new job.
   std::vector<std::string> records;
+  // A random number, another one at each start.
+  StartId start = {};
 };
 
 class SchedulerCore : public Protocol {

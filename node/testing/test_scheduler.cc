@@ -114,7 +114,7 @@ void TestScheduler::SayToAll(const Message& message) {
 }
 
 void TestScheduler::On(uint32_t node, const Join&) {
-  Say(node, JoinAccepted{term, NodeId(node), config_});
+  Say(node, JoinAccepted{term, NodeId(node), config_, start, !remembers});
   Say(node, MembershipUpdate{term, Epoch(1), plan_.nodes, plan_.nodes, true, {}});
   if (!keys_.empty()) Say(node, KeysAssigned{term, KeyTableVersion(keys_.size()), keys_});
 }

@@ -82,6 +82,11 @@ bool Membership::Knows(const banyan::Join& join) const {
   return member.state != MemberState::kAbsent && member.incarnation == join.incarnation;
 }
 
+bool Membership::Remembers(const banyan::Join& join) const {
+  const auto found = ids_.find(join.name);
+  return found != ids_.end() && Find(found->second).incarnation == join.incarnation;
+}
+
 bool Membership::Hear(Timestamp now, NodeId node) {
   Member& member = At(node);
   member.last_heard = now;

@@ -70,6 +70,8 @@ class Membership {
   JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
   // Returns whether this very start of the node has been accepted before.
   bool Knows(const banyan::Join& join) const;
+  // The same, or records say that it has been.
+  bool Remembers(const banyan::Join& join) const;
   // Notes a sign of life, which any message is. True when the node had been silent and is back.
   bool Hear(Timestamp now, NodeId node);
   void Disconnect(ConnectionId connection);
