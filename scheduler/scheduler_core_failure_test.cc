@@ -217,14 +217,31 @@ TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   EXPECT_EQ(harness.Sent<JoinRefused>(other)[0].reason, "job failed: worker 0 of n2 is lost: it died; restart the job");
 }
 
-TEST(SchedulerFailureTest, RestartedMemberEndsTheJob) {
+TEST(SchedulerFailureTest, AnotherStartOfAMemberIsOnlyRefusedWhileTheMemberMayLive) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
   const ConnectionId again(kInboundConnection.value() + 77);
   harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
   EXPECT_THAT(harness.Sent<JoinRefused>(again), SizeIs(1));
-  EXPECT_EQ(FailureOf(harness, 1).reason, "node 'n2' has been restarted while the job was running");
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  // The member itself comes back in time, and the job goes on.
+  harness.Advance(absl::Seconds(4), {1});
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  harness.Advance(absl::Seconds(60), {1, 2});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+}
+
+TEST(SchedulerFailureTest, AMemberThatStaysAwayIsNamedWhoeverAsksInItsName) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  const ConnectionId again(kInboundConnection.value() + 77);
+  for (int second = 0; second < 6; ++second) {
+    harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
+    harness.Advance(absl::Seconds(1), {1});
+  }
+  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("n2"));
 }
 
 TEST(SchedulerFailureTest, NewRoundAfterALeaveNamesWhoLeft) {

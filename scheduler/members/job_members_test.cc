@@ -54,6 +54,9 @@ TEST(JobMembersTest, TellsAMemberThatWasRestartedThatTheJobMustBe) {
   MeshJob mesh(2);
   mesh.Start();
   mesh.members.Disconnect(MeshConnection(1));
+  EXPECT_EQ(mesh.members.Join(MeshConnection(7), MeshJoin(1, 2)).kind, JoinVerdict::Kind::kRefused);
+  mesh.context.now = mesh.context.now + mesh.overlay.membership.lost_after;
+  mesh.Forget();
   const JoinVerdict verdict = mesh.members.Join(MeshConnection(7), MeshJoin(1, 2));
   EXPECT_EQ(verdict.kind, JoinVerdict::Kind::kMemberRestarted);
   EXPECT_EQ(verdict.reason, "node 'n1' has been restarted while the job was running");

@@ -48,7 +48,9 @@ struct JoinVerdict {
   enum class Kind : uint8_t {
     kRefused,
     kAccepted,
-    kMemberRestarted,  // a member of the running job has died and come back: refused as well, and the job cannot go on
+    // A member of the running job has been silent for lost_after, and another start of it asks: refused as well, and
+    // the job cannot go on.
+    kMemberRestarted,
   };
   Kind kind = Kind::kRefused;
   NodeId node;                   // unless refused
