@@ -124,9 +124,15 @@ Verdict RoundEngine::Refuse(StepContext& step, RoundState& state, const ChunkMes
   return Refuse(step, message, why);
 }
 
-Verdict RoundEngine::KeepEarly(ChunkMessage message, Payload payload) {
+Verdict RoundEngine::KeepEarly(StepContext& step, ChunkMessage message, Payload payload) {
   const std::pair<KeyId, Round> round{message.id.key, message.id.round};
-  if (early_.Keep(std::move(message), std::move(payload))) return Verdict::kTaken;
+  if (!early_.HasRoomFor(message, payload)) {
+    // The scheduler tells all nodes of a key at once, and a node without the scheduler fails before this.
+    const Timestamp before = step.now + -2 * config_.lost_after;
+    const size_t dropped = early_.DropUnknown([this](KeyId key) { return book_->FindKey(key) != nullptr; }, before);
+    if (dropped > 0) step.rejections.Reject("early chunk", "of a key that never came", step.actions);
+  }
+  if (early_.Keep(std::move(message), std::move(payload), step.now)) return Verdict::kTaken;
   if (denied_.size() < kMostDeniedRounds) denied_.insert(round);
   return Verdict::kNoRoom;
 }
@@ -140,7 +146,7 @@ bool RoundEngine::TakeDenied() {
 Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
   const KeyId key = message.id.key;
   const Round round = message.id.round;
-  if (book_->FindKey(key) == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  if (book_->FindKey(key) == nullptr) return KeepEarly(step, std::move(message), std::move(payload));
   const KeyRounds& rounds = KeyOf(key).rounds;
   // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
   if (round < rounds.next_closed()) return Verdict::kTaken;
@@ -148,7 +154,7 @@ Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload pa
     return Refuse(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
   }
   RoundState* state = Bound(step, key, round);
-  if (state == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  if (state == nullptr) return KeepEarly(step, std::move(message), std::move(payload));
   // Who has said that is no member any more: this node still waits for the one that is.
   if (!IsOfThisStart(message, *state)) return Refuse(step, message, "its source has been started again since");
   const std::string fault = FaultOf(message, *state);

@@ -106,7 +106,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void TryOpen(StepContext& step, KeyId key);
   void Open(StepContext& step, KeyId key, Round round, RoundState& state);
   void TakeEarly(StepContext& step);
-  PeerNetwork::Verdict KeepEarly(ChunkMessage message, Payload payload);
+  PeerNetwork::Verdict KeepEarly(StepContext& step, ChunkMessage message, Payload payload);
   // True if a round for which there was no room has its policy by now.
   bool TakeDenied();
   // Says what is wrong with a chunk of a bound round; empty when nothing is.

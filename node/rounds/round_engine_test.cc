@@ -222,6 +222,45 @@ TEST_F(RoundEngineTest, AnEarlyChunkThatTurnsOutToBeWrongBreaksItsRound) {
   EXPECT_THAT(said[0].reason, HasSubstr("3 elements came, expected 2"));
 }
 
+TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
+  JobConfig config;
+  config.job = "job";
+  config.early_bytes = 2000;
+  TestCluster cluster(config, TestPlan::Star(2));
+  cluster.Start();
+  const ConnectionId child = cluster.ConnectAs(1, 2);
+  int acks = 0;
+  cluster.filter = [&acks](uint32_t from, uint32_t, const Message& message) {
+    const auto* ack = std::get_if<LinkAck>(&message);
+    if (from == 1 && ack != nullptr) acks += ack->entries[0].is_delivered;
+    return TestCluster::Fate::kDeliver;
+  };
+  cluster.InitEverywhere({0, 0});
+  acks = 0;
+  ChunkMessage message;
+  message.id = {Epoch(1), Attempt(0), Round(1), KeyId(9), ChunkIndex(0), Half::kReduce};
+  message.policy = PolicyVersion(3);
+  message.source_incarnation = TestIncarnation(2);
+  message.route.path = {NodeId(2), NodeId(1)};
+  message.weight = 1;
+  message.elements = 100;
+  message.frames = {{CodecId::kFp32, 0, 100, 400}};
+  const auto inject = [&](uint32_t chunk) {
+    message.id.chunk = ChunkIndex(chunk);
+    const int before = acks;
+    cluster.Inject(1, child, message, {Buffer::Allocate(400, DataType::kByte)});
+    return acks > before;
+  };
+  uint32_t kept = 0;
+  while (inject(kept)) ++kept;
+  EXPECT_GT(kept, 0u);
+  message.id.key = KeyId(2);
+  message.id.round = Round(0);
+  EXPECT_FALSE(inject(0));
+  cluster.Advance(2 * config.lost_after + absl::Seconds(1));
+  EXPECT_TRUE(inject(0));
+}
+
 // Weights that wrap around would divide the sum by too little, or by nothing.
 TEST_F(RoundEngineTest, AWeightThatTheJobCannotHaveIsRefused) {
   ChunkMessage heavy = Contribution();
