@@ -47,9 +47,11 @@ std::vector<EarlyStore::Chunk> EarlyStore::Take(KeyId key, Round round) {
   return taken;
 }
 
-std::vector<std::pair<KeyId, Round>> EarlyStore::Rounds() const {
-  std::vector<std::pair<KeyId, Round>> rounds;
-  for (const auto& [round, chunks] : rounds_) rounds.push_back(round);
+std::vector<Round> EarlyStore::RoundsOf(KeyId key) const {
+  std::vector<Round> rounds;
+  for (auto kept = rounds_.lower_bound({key, Round(0)}); kept != rounds_.end() && kept->first.first == key; ++kept) {
+    rounds.push_back(kept->first.second);
+  }
   return rounds;
 }
 

@@ -41,8 +41,8 @@ class EarlyStore {
   size_t DropUnknown(absl::FunctionRef<bool(KeyId)> is_known, Timestamp before);
   // Gives away the chunks of `round` of `key`, ordered by id and source.
   std::vector<Chunk> Take(KeyId key, Round round);
-  // Returns the rounds of which chunks are kept, in order.
-  std::vector<std::pair<KeyId, Round>> Rounds() const;
+  // Returns the rounds of `key` of which chunks are kept, in order.
+  std::vector<Round> RoundsOf(KeyId key) const;
   // Drops all.
   void Clear();
 

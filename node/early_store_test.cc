@@ -9,7 +9,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using ::testing::Pair;
 
 ChunkMessage Chunk(uint32_t key, uint64_t round, uint32_t chunk, uint32_t source = 2) {
   ChunkMessage message;
@@ -28,7 +27,11 @@ TEST(EarlyStoreTest, GivesARoundAwayInOrder) {
   EXPECT_TRUE(store.Keep(Chunk(1, 5, 0, 3), Bytes(10), Timestamp()));
   EXPECT_TRUE(store.Keep(Chunk(1, 5, 0), Bytes(10), Timestamp()));
   EXPECT_TRUE(store.Keep(Chunk(2, 4, 0), Bytes(10), Timestamp()));
-  EXPECT_THAT(store.Rounds(), ElementsAre(Pair(KeyId(1), Round(5)), Pair(KeyId(2), Round(4))));
+  EXPECT_TRUE(store.Keep(Chunk(1, 2, 0), Bytes(10), Timestamp()));
+  EXPECT_THAT(store.RoundsOf(KeyId(1)), ElementsAre(Round(2), Round(5)));
+  EXPECT_THAT(store.RoundsOf(KeyId(2)), ElementsAre(Round(4)));
+  EXPECT_THAT(store.RoundsOf(KeyId(3)), IsEmpty());
+  EXPECT_EQ(store.Take(KeyId(1), Round(2)).size(), 1u);
   const std::vector<EarlyStore::Chunk> taken = store.Take(KeyId(1), Round(5));
   ASSERT_EQ(taken.size(), 3u);
   EXPECT_EQ(taken[0].message.route.source(), NodeId(2));
@@ -61,7 +64,7 @@ TEST(EarlyStoreTest, RefusesWhatFindsNoRoom) {
   EXPECT_TRUE(store.Keep(Chunk(1, 5, 2), Bytes(1000), Timestamp()));
   store.Clear();
   EXPECT_EQ(store.size_bytes(), 0);
-  EXPECT_THAT(store.Rounds(), IsEmpty());
+  EXPECT_THAT(store.RoundsOf(KeyId(1)), IsEmpty());
 }
 
 TEST(EarlyStoreTest, CountsHeadersToo) {
@@ -98,7 +101,9 @@ TEST(EarlyStoreTest, DropsWhatIsOldAndOfAnUnknownKey) {
   const auto is_known = [](KeyId key) { return key == KeyId(1); };
   EXPECT_EQ(store.DropUnknown(is_known, start), 0u);
   EXPECT_EQ(store.DropUnknown(is_known, later), 2u);
-  EXPECT_THAT(store.Rounds(), ElementsAre(Pair(KeyId(1), Round(5)), Pair(KeyId(9), Round(5))));
+  EXPECT_THAT(store.RoundsOf(KeyId(1)), ElementsAre(Round(5)));
+  EXPECT_THAT(store.RoundsOf(KeyId(9)), ElementsAre(Round(5)));
+  EXPECT_THAT(store.RoundsOf(KeyId(8)), IsEmpty());
   EXPECT_EQ(store.size_bytes(), 2 * KeptBytes(Chunk(1, 5, 0), Bytes(10)));
   EXPECT_FALSE(EarlyStore(10).HasRoomFor(Chunk(1, 5, 0), Bytes(10)));
   EXPECT_TRUE(store.HasRoomFor(Chunk(1, 5, 0), Bytes(10)));

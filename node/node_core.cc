@@ -231,8 +231,14 @@ void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   if (!joined_.has_value() || !failed_.ok()) return;
   const absl::Status added = book_.AddKeys(assigned.keys);
   if (!added.ok()) return rejections_.Reject("key table", added.message(), step.actions);
-  joined_->desk->OnKeysAssigned(step);
-  joined_->engine->OnBookChanged(step);
+  std::vector<std::string> names;
+  std::vector<KeyId> keys;
+  for (const KeySlice& row : assigned.keys) {
+    names.push_back(row.name);
+    keys.push_back(row.key);
+  }
+  joined_->desk->OnKeysAssigned(step, names);
+  joined_->engine->OnBookChanged(step, keys);
 }
 
 void NodeCore::On(StepContext& step, const KeyRefused& refused) {
@@ -251,6 +257,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
 
 void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
   if (!joined_.has_value() || !failed_.ok()) return;
+  std::vector<KeyId> keys;
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
     const absl::Status added = book_.AddBinding(binding);
     if (!added.ok()) {
@@ -258,8 +265,9 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
       continue;
     }
     scheduler_.OnPolicyAnswered(binding);
+    keys.push_back(binding.key);
   }
-  joined_->engine->OnBookChanged(step);
+  joined_->engine->OnBookChanged(step, keys);
 }
 
 void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {

@@ -38,13 +38,15 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       early_(config.early_bytes) {
   // An optimizer's step, or a residual, works on what the step before left.
   if (IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
-  GrowEarlyStore();
+  GrowEarlyStore(0);
 }
 
 RoundEngine::KeyState& RoundEngine::KeyOf(KeyId key) {
   auto known = keys_.find(key);
   if (known != keys_.end()) return known->second;
-  TensorMemory memory(config_.aggregation, book_->FindKey(key)->elements);
+  const int64_t elements = book_->FindKey(key)->elements;
+  GrowEarlyStore(elements * SizeOf(DataType::kFloat32));
+  TensorMemory memory(config_.aggregation, elements);
   return keys_.emplace(key, KeyState{std::move(memory), {}}).first->second;
 }
 
@@ -53,11 +55,10 @@ RoundState* RoundEngine::FindRound(KeyId key, Round round) {
   return known == keys_.end() ? nullptr : known->second.rounds.Find(round);
 }
 
-void RoundEngine::GrowEarlyStore() {
+void RoundEngine::GrowEarlyStore(int64_t grown_bytes) {
+  model_bytes_ += grown_bytes;
   if (config_.early_bytes > 0) return;
-  int64_t model_bytes = 0;
-  for (const auto& [key, state] : keys_) model_bytes += book_->FindKey(key)->elements * SizeOf(DataType::kFloat32);
-  early_.set_capacity_bytes(std::max(model_bytes, KeptBytes(kLeastEarlyChunks, config_.chunk_max_elements)));
+  early_.set_capacity_bytes(std::max(model_bytes_, KeptBytes(kLeastEarlyChunks, config_.chunk_max_elements)));
 }
 
 void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribution contribution) {
@@ -137,10 +138,15 @@ Verdict RoundEngine::KeepEarly(StepContext& step, ChunkMessage message, Payload 
   return Verdict::kNoRoom;
 }
 
-bool RoundEngine::TakeDenied() {
-  return std::erase_if(denied_, [this](const std::pair<KeyId, Round>& round) {
-           return book_->FindBinding(round.first, round.second).has_value();
-         }) > 0;
+bool RoundEngine::TakeDenied(KeyId key) {
+  bool has_any = false;
+  for (auto next = denied_.lower_bound({key, Round(0)}); next != denied_.end() && next->first == key;) {
+    const auto denied = next++;
+    if (!book_->FindBinding(key, denied->second).has_value()) continue;
+    denied_.erase(denied);
+    has_any = true;
+  }
+  return has_any;
 }
 
 Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
@@ -283,25 +289,26 @@ void RoundEngine::TakeResult(StepContext& step, RoundState& state, ChunkIndex ch
   state.results->Take(step, *state.kind, chunk, state.attempt->PlaceOf(chunk).broadcast_children, std::move(result));
 }
 
-void RoundEngine::OnBookChanged(StepContext& step) {
-  std::vector<KeyId> keys;
-  for (const auto& [key, state] : keys_) keys.push_back(key);
-  for (KeyId key : keys) TryOpen(step, key);
-  TakeEarly(step);
-  GrowEarlyStore();
+void RoundEngine::OnBookChanged(StepContext& step, const std::vector<KeyId>& keys) {
+  const int64_t before = early_.size_bytes();
+  bool has_policy = false;
+  for (KeyId key : keys) {
+    if (keys_.contains(key)) TryOpen(step, key);
+  }
+  for (KeyId key : keys) {
+    TakeEarly(step, key);
+    has_policy = TakeDenied(key) || has_policy;
+  }
+  if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
 }
 
-void RoundEngine::TakeEarly(StepContext& step) {
-  const int64_t before = early_.size_bytes();
-  for (const auto& [key, round] : early_.Rounds()) {
-    if (book_->FindKey(key) == nullptr) continue;
+void RoundEngine::TakeEarly(StepContext& step, KeyId key) {
+  for (Round round : early_.RoundsOf(key)) {
     // The key is known only now: what claims to be of an impossible round is for OnChunk to refuse.
     const bool is_possible = !KeyOf(key).rounds.IsTooFar(round, config_.rounds_in_flight);
     if (is_possible && Bound(step, key, round) == nullptr) continue;
     for (EarlyStore::Chunk& chunk : early_.Take(key, round)) TakeEarly(step, std::move(chunk));
   }
-  const bool has_policy = TakeDenied();
-  if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
 }
 
 void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
@@ -339,6 +346,7 @@ void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink
 
 void RoundEngine::Clear() {
   keys_.clear();
+  model_bytes_ = 0;
   early_.Clear();
   denied_.clear();
 }

@@ -62,8 +62,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // REQUIRES: the key is in the book and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload);
-  // New keys or bindings are in the book: opens what waited for them and takes early chunks up.
-  void OnBookChanged(StepContext& step);
+  // Rows or bindings of these `keys`, which are in the book, are new: opens what waited for them and takes their early
+  // chunks up. Looks at no other key: a model may have many.
+  void OnBookChanged(StepContext& step, const std::vector<KeyId>& keys);
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
   // Takes the key's weights as they are now, by which gradients are pruned from here on; forgets them where nothing is
   // pruned, or where the node has them itself. REQUIRES: the key is in the book, with as many elements.
@@ -100,15 +101,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
-  void GrowEarlyStore();
+  // Gives the early store room for the model, with the bytes that it has grown by.
+  void GrowEarlyStore(int64_t grown_bytes);
   // Binds the round when its policy is known; null otherwise.
   RoundState* Bound(StepContext& step, KeyId key, Round round);
   void TryOpen(StepContext& step, KeyId key);
   void Open(StepContext& step, KeyId key, Round round, RoundState& state);
-  void TakeEarly(StepContext& step);
+  void TakeEarly(StepContext& step, KeyId key);
   PeerNetwork::Verdict KeepEarly(StepContext& step, ChunkMessage message, Payload payload);
-  // True if a round for which there was no room has its policy by now.
-  bool TakeDenied();
+  // True if a round of the key for which there was no room has its policy by now.
+  bool TakeDenied(KeyId key);
   // Says what is wrong with a chunk of a bound round; empty when nothing is.
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
   static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
@@ -145,6 +147,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   ComputationTable* computations_;
   Listener* listener_;
   std::map<KeyId, KeyState> keys_;
+  int64_t model_bytes_ = 0;  // of their tensors
   EncodingChooser encodings_;
   EarlyStore early_;
   std::set<std::pair<KeyId, Round>> denied_;  // rounds of which chunks found no room in it

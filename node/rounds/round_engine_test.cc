@@ -396,6 +396,17 @@ TEST_F(LoneRoundEngineTest, ItsOwnContributionIsTheResult) {
   EXPECT_TRUE(engine_.IsIdle());
 }
 
+TEST_F(LoneRoundEngineTest, LooksAtNoOtherKeysThanThoseThatChanged) {
+  ASSERT_TRUE(book_.AddKeys({{KeyId(2), "v", 3, NodeId(1)}}).ok());
+  engine_.Contribute(step_, KeyId(2), Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
+  ASSERT_TRUE(book_.AddBinding({KeyId(2), Round(0), Round(0), PolicyVersion(3), Attempt(1)}).ok());
+  engine_.OnBookChanged(step_, {kKey});
+  EXPECT_TRUE(actions_.empty());
+  engine_.OnBookChanged(step_, {kKey, KeyId(2)});
+  for (int i = 0; i < 3; ++i) RunComputations();
+  EXPECT_EQ(complete_, 1);
+}
+
 // Whether it was adding, finishing or reading: what comes back for a round that is gone is counted and dropped.
 TEST_F(LoneRoundEngineTest, ALateComputationIsCountedAndDropped) {
   for (int finished = 0; finished < 3; ++finished) {
