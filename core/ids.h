@@ -44,6 +44,9 @@ inline constexpr NodeId kSchedulerNode = NodeId(0);
 using Incarnation = StrongId<struct IncarnationTag, uint64_t>;
 // One start of the scheduler; rises at each start. Lower terms are refused.
 using Term = StrongId<struct TermTag, uint64_t>;
+// A random number of one start of the scheduler. Starts that know of each other differ in their term already; starts
+// without each other's records may have the same term, and differ in this.
+using StartId = StrongId<struct StartIdTag, uint64_t>;
 // Membership number: rises when a node joins, leaves or dies.
 using Epoch = StrongId<struct EpochTag, uint64_t>;
 // Labels one try at a round within an epoch.
@@ -61,6 +64,8 @@ using TreeIndex = StrongId<struct TreeIndexTag, uint32_t>;
 using PolicyVersion = StrongId<struct PolicyVersionTag, uint64_t>;
 // A training process of a data centre, from 0.
 using WorkerId = StrongId<struct WorkerIdTag, uint32_t>;
+// The most workers that one node serves. What claims to be a sum over more than all nodes' workers is refused.
+inline constexpr uint32_t kMaxWorkersPerNode = 256;
 // A transport connection as one process sees it. Cores choose the ids of connections they open, below
 // kInboundConnection; drivers choose those of accepted connections, from kInboundConnection upwards.
 using ConnectionId = StrongId<struct ConnectionIdTag, uint64_t>;

@@ -1,5 +1,8 @@
 // Points on a process's monotonic clock. Cores are handed the time and never read it; drivers fill it from the steady
 // clock or from simulated time. A value; thread-compatible.
+//
+// Invariants:
+// - Sums and differences saturate: what lies beyond the clock's range is its end, never a time on the other side.
 #ifndef BANYAN_CORE_TIME_H_
 #define BANYAN_CORE_TIME_H_
 
@@ -21,12 +24,17 @@ class Timestamp {
   constexpr int64_t nanoseconds() const { return nanoseconds_; }
 
   friend constexpr auto operator<=>(Timestamp, Timestamp) = default;
+  // A delay that leads beyond the clock's range gives kNever; one that leads before it, the earliest time.
   friend Timestamp operator+(Timestamp time, absl::Duration delay) {
-    return delay == absl::InfiniteDuration() ? Timestamp(std::numeric_limits<int64_t>::max())
-                                             : Timestamp(time.nanoseconds_ + absl::ToInt64Nanoseconds(delay));
+    int64_t sum = 0;
+    // The conversion saturates by itself, infinite delays included.
+    if (!__builtin_add_overflow(time.nanoseconds_, absl::ToInt64Nanoseconds(delay), &sum)) return Timestamp(sum);
+    return Timestamp(delay < absl::ZeroDuration() ? std::numeric_limits<int64_t>::min()
+                                                  : std::numeric_limits<int64_t>::max());
   }
   friend absl::Duration operator-(Timestamp later, Timestamp earlier) {
-    return absl::Nanoseconds(later.nanoseconds_ - earlier.nanoseconds_);
+    // In absl's wider range no difference of two times overflows.
+    return absl::Nanoseconds(later.nanoseconds_) - absl::Nanoseconds(earlier.nanoseconds_);
   }
   friend std::ostream& operator<<(std::ostream& out, Timestamp time) { return out << time.nanoseconds_ << "ns"; }
 

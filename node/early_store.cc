@@ -6,15 +6,33 @@
 
 namespace banyan {
 
-bool EarlyStore::Keep(ChunkMessage message, Payload payload) {
+bool EarlyStore::HasRoomFor(const ChunkMessage& message, const Payload& payload) const {
+  return size_bytes_ + KeptBytes(message, payload) <= capacity_bytes_;
+}
+
+size_t EarlyStore::DropUnknown(absl::FunctionRef<bool(KeyId)> is_known, Timestamp before) {
+  size_t dropped = 0;
+  for (auto& [round, chunks] : rounds_) {
+    if (is_known(round.first)) continue;
+    dropped += std::erase_if(chunks, [&](const auto& kept) {
+      if (kept.second.since >= before) return false;
+      size_bytes_ -= KeptBytes(kept.second.message, kept.second.payload);
+      return true;
+    });
+  }
+  std::erase_if(rounds_, [](const auto& round) { return round.second.empty(); });
+  return dropped;
+}
+
+bool EarlyStore::Keep(ChunkMessage message, Payload payload, Timestamp now) {
   const int64_t size_bytes = KeptBytes(message, payload);
   std::pair<KeyId, Round> round{message.id.key, message.id.round};
   const ChunkKey chunk{message.id, message.route.source()};
   auto known = rounds_.find(round);
   if (known != rounds_.end() && known->second.count(chunk) > 0) return true;
-  if (size_bytes_ + size_bytes > capacity_bytes_) return false;
+  if (!HasRoomFor(message, payload)) return false;
   size_bytes_ += size_bytes;
-  rounds_[round].emplace(chunk, Chunk{std::move(message), std::move(payload)});
+  rounds_[round].emplace(chunk, Chunk{std::move(message), std::move(payload), now});
   return true;
 }
 
@@ -29,9 +47,11 @@ std::vector<EarlyStore::Chunk> EarlyStore::Take(KeyId key, Round round) {
   return taken;
 }
 
-std::vector<std::pair<KeyId, Round>> EarlyStore::Rounds() const {
-  std::vector<std::pair<KeyId, Round>> rounds;
-  for (const auto& [round, chunks] : rounds_) rounds.push_back(round);
+std::vector<Round> EarlyStore::RoundsOf(KeyId key) const {
+  std::vector<Round> rounds;
+  for (auto kept = rounds_.lower_bound({key, Round(0)}); kept != rounds_.end() && kept->first.first == key; ++kept) {
+    rounds.push_back(kept->first.second);
+  }
   return rounds;
 }
 

@@ -5,16 +5,21 @@
 // - size_bytes() is the sum of KeptBytes over the chunks kept.
 // - Keep never makes size_bytes() exceed the capacity; a capacity that is lowered later drops nothing.
 // - A chunk of one source is kept at most once.
+// - A chunk that is kept is as good as delivered: it goes by Take, or when its key has not come for so long that there
+//   is none.
 #ifndef BANYAN_NODE_EARLY_STORE_H_
 #define BANYAN_NODE_EARLY_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "core/buffer.h"
 #include "core/ids.h"
+#include "core/time.h"
 #include "proto/chunk_message.h"
 
 namespace banyan {
@@ -24,16 +29,20 @@ class EarlyStore {
   struct Chunk {
     ChunkMessage message;
     Payload payload;
+    Timestamp since;
   };
 
   explicit EarlyStore(int64_t capacity_bytes) : capacity_bytes_(capacity_bytes) {}
 
-  // Keeps a chunk. Returns false when there is no room for it; a chunk that is kept already needs none.
-  bool Keep(ChunkMessage message, Payload payload);
+  // Keeps a chunk, from `now` on. Returns false when there is no room for it; a chunk that is kept already needs none.
+  bool Keep(ChunkMessage message, Payload payload, Timestamp now);
+  bool HasRoomFor(const ChunkMessage& message, const Payload& payload) const;
+  // Drops the chunks that were there `before` of keys for which `is_known` is false. Returns how many there were.
+  size_t DropUnknown(absl::FunctionRef<bool(KeyId)> is_known, Timestamp before);
   // Gives away the chunks of `round` of `key`, ordered by id and source.
   std::vector<Chunk> Take(KeyId key, Round round);
-  // Returns the rounds of which chunks are kept, in order.
-  std::vector<std::pair<KeyId, Round>> Rounds() const;
+  // Returns the rounds of `key` of which chunks are kept, in order.
+  std::vector<Round> RoundsOf(KeyId key) const;
   // Drops all.
   void Clear();
 

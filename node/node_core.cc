@@ -90,6 +90,7 @@ void NodeCore::Handle(StepContext& step, MessageReceived& received) {
 
 void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
   rejections_.Reject("frame that does not decode", rejected.reason.message(), step.actions);
+  if (joined_.has_value()) joined_->network->OnRejected(step, rejected.connection, rejected.reason);
 }
 
 void NodeCore::Handle(StepContext& step, ConnectionUp& up) {
@@ -145,7 +146,23 @@ void NodeCore::StopNow(StepContext& step) {
   stop_ = absl::OkStatus();
 }
 
+bool NodeCore::IsForgotten(const JoinAccepted& accepted) {
+  if (!scheduler_.IsForgetful(accepted)) return false;
+  if (!started_) {
+    // Nothing is lost but the joins, which all nodes say again.
+    scheduler_.StartAnew();
+    return false;
+  }
+  Fail(absl::FailedPreconditionError(
+      absl::StrCat("the scheduler at ", scheduler_.address(),
+                   " lost its records; restart the job, and run the scheduler with --state-dir to keep them")));
+  return true;
+}
+
 void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
+  // Without an answer it hears no heartbeat of this start of the node, and takes another one.
+  const auto* accepted = std::get_if<JoinAccepted>(&message);
+  if (accepted != nullptr && IsForgotten(*accepted)) return;
   std::visit(
       [&](auto& concrete) {
         if constexpr (requires {
@@ -165,7 +182,10 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   // The last one may have been lost with the connection.
   last_report_.reset();
   if (joined_.has_value()) {
-    if (joined_->self == accepted.node) return;
+    if (joined_->self == accepted.node) {
+      for (PeerLost& lost : joined_->network->LostNeighbours()) OnPeerLost(step, lost);
+      return;
+    }
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("the scheduler at ", scheduler_.address(), " knew ", options_.name, " as node ",
                      joined_->self.value(), " and now as ", accepted.node.value(), ": it lost its records")));
@@ -200,6 +220,7 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
 }
 
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
+  started_ = started_ || update.started;
   std::string text =
       absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined, " of ", update.expected, " nodes");
   if (!update.started) absl::StrAppend(&text, ", waiting for ", absl::StrJoin(update.waiting_for, ", "));
@@ -210,8 +231,14 @@ void NodeCore::On(StepContext& step, const KeysAssigned& assigned) {
   if (!joined_.has_value() || !failed_.ok()) return;
   const absl::Status added = book_.AddKeys(assigned.keys);
   if (!added.ok()) return rejections_.Reject("key table", added.message(), step.actions);
-  joined_->desk->OnKeysAssigned(step);
-  joined_->engine->OnBookChanged(step);
+  std::vector<std::string> names;
+  std::vector<KeyId> keys;
+  for (const KeySlice& row : assigned.keys) {
+    names.push_back(row.name);
+    keys.push_back(row.key);
+  }
+  joined_->desk->OnKeysAssigned(step, names);
+  joined_->engine->OnBookChanged(step, keys);
 }
 
 void NodeCore::On(StepContext& step, const KeyRefused& refused) {
@@ -230,6 +257,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
 
 void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
   if (!joined_.has_value() || !failed_.ok()) return;
+  std::vector<KeyId> keys;
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
     const absl::Status added = book_.AddBinding(binding);
     if (!added.ok()) {
@@ -237,8 +265,9 @@ void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
       continue;
     }
     scheduler_.OnPolicyAnswered(binding);
+    keys.push_back(binding.key);
   }
-  joined_->engine->OnBookChanged(step);
+  joined_->engine->OnBookChanged(step, keys);
 }
 
 void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
@@ -271,11 +300,12 @@ PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, 
   return joined_->engine->OnChunk(step, std::move(message), std::move(payload));
 }
 
-void NodeCore::OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) {
+void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
   if (!failed_.ok()) return;
   // The neighbour may have left on purpose: the scheduler knows, and says so when the job cannot go on.
-  step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(peer), ": ", reason));
-  scheduler_.Announce(step, PeerLost{peer, reason});
+  step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(lost.peer), ": ", lost.reason));
+  // A scheduler that is away hears of those that are lost still when it is back.
+  if (scheduler_.joined()) step.SendTo(kSchedulerConnection, lost);
 }
 
 void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
@@ -301,14 +331,18 @@ void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {
   if (!book_.FindBinding(key, round).has_value()) scheduler_.WantPolicy(key, round);
 }
 
-void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) {
+void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {
+  // One reason is enough: a broken round is noticed with each of its chunks.
+  if (!failure_.ok()) return;
+  scheduler_.Announce(step, RoundBroken{key, round, culprit, reason});
   const KeySlice* row = book_.FindKey(key);
-  OnWorkerLost(step, WorkerId(0),
-               absl::StrCat("key '", row == nullptr ? "?" : row->name, "' round ", round.value(), ": ", reason));
+  const std::string whose = culprit == NodeId() ? "" : absl::StrCat(joined_->network->NameOf(culprit), ": ");
+  Fail(absl::UnavailableError(absl::StrCat(options_.name, " cannot finish round ", round.value(), " of key '",
+                                           row == nullptr ? "?" : row->name, "': ", whose, reason,
+                                           "; restart the job")));
 }
 
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
-  // One reason is enough: a broken round is noticed with each of its chunks.
   if (!failure_.ok()) return;
   scheduler_.Announce(step, WorkerLost{worker, reason});
   Fail(absl::UnavailableError(absl::StrCat(options_.name, ": ", reason, "; restart the job")));

@@ -72,6 +72,8 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, StopRequested&);
 
   void OnSchedulerMessage(StepContext& step, Message message);
+  // True, and the job fails, if it runs and the scheduler that sends `accepted` knows nothing of it.
+  bool IsForgotten(const JoinAccepted& accepted);
   void On(StepContext& step, const JoinAccepted& accepted);
   void On(StepContext& step, const JoinRefused& refused);
   void On(StepContext& step, const MembershipUpdate& update);
@@ -87,11 +89,11 @@ class NodeCore : public Protocol,
 
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
-  void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) override;
+  void OnPeerLost(StepContext& step, const PeerLost& lost) override;
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
   void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;
-  void OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) override;
+  void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) override;
   void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) override;
   void OnWorkersDone(StepContext& step) override;
 
@@ -118,6 +120,7 @@ class NodeCore : public Protocol,
   LogLevel failure_level_ = LogLevel::kError;
   absl::Status failed_;
   std::optional<absl::Status> stop_;
+  bool started_ = false;  // the job, as the scheduler has said
   bool workers_done_ = false;
   bool left_ = false;
   // Set while a stop waits for other nodes: the node exits at this time regardless.

@@ -63,6 +63,26 @@ TEST_F(NodeCoreFailureTest, ALostNeighbourIsReportedOnce) {
   EXPECT_EQ(cluster_.scheduler().Said<PeerLost>(1)[0].peer, NodeId(2));
 }
 
+// What was true while the scheduler was away may not be true when it is back.
+TEST_F(NodeCoreFailureTest, ANeighbourThatSpeaksAgainIsNotLostToASchedulerThatComesBack) {
+  for (const bool speaks_again : {true, false}) {
+    TestCluster cluster(Config(), TestPlan::Chain(2));
+    cluster.Start();
+    cluster.InitEverywhere({1, 2, 3});
+    cluster.filter = [](uint32_t from, uint32_t, const Message&) {
+      return from == 2 ? TestCluster::Fate::kDrop : TestCluster::Fate::kDeliver;
+    };
+    cluster.Advance(absl::Seconds(3));
+    cluster.Step(1, ConnectionDown{kSchedulerConnection});
+    cluster.Advance(absl::Milliseconds(3200));
+    if (speaks_again) cluster.filter = nullptr;
+    cluster.Advance(absl::Milliseconds(1200));
+    cluster.Step(1, ConnectionUp{kSchedulerConnection});
+    cluster.Run();
+    EXPECT_EQ(cluster.scheduler().Said<PeerLost>(1).size(), speaks_again ? 0u : 1u);
+  }
+}
+
 TEST_F(NodeCoreFailureTest, ALostSchedulerEndsTheJob) {
   cluster_.InitEverywhere({1, 2, 3});
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
@@ -135,8 +155,62 @@ TEST_F(NodeCoreFailureTest, CallsBeforeTheJoinWaitWithinABound) {
 
 TEST_F(NodeCoreFailureTest, AnotherNodeIdAfterAReconnectEndsTheJob) {
   cluster_.InitEverywhere({1, 2, 3});
-  cluster_.Inject(1, kSchedulerConnection, JoinAccepted{Term(8), NodeId(2), Config()});
+  cluster_.Inject(1, kSchedulerConnection, JoinAccepted{Term(8), NodeId(2), Config(), StartId(2), false});
   EXPECT_THAT(MessageOf(cluster_.Push(1, 0, kKey, {1, 2, 3})), HasSubstr("lost its records"));
+}
+
+// A scheduler without records begins with the first term again, or has begun so often that its term is higher.
+TEST_F(NodeCoreFailureTest, ASchedulerThatLostItsRecordsIsNotTakenForTheOldOne) {
+  for (const uint64_t term : {1, 7, 8}) {
+    TestCluster cluster(Config(), TestPlan::Chain(2));
+    cluster.Start();
+    cluster.InitEverywhere({1, 2, 3});
+    const RequestId push = cluster.Push(1, 0, kKey, {1, 2, 3});
+    cluster.scheduler().term = Term(term);
+    cluster.scheduler().start = StartId(2);
+    cluster.scheduler().remembers = false;
+    cluster.BreakSchedulerConnection(1);
+    cluster.Run();
+    EXPECT_EQ(cluster.StatusOf(push).code(), absl::StatusCode::kFailedPrecondition) << term;
+    EXPECT_THAT(std::string(cluster.StatusOf(push).message()),
+                HasSubstr("the scheduler at tcp://10.0.0.99:7700 lost its records; "));
+    // It does not count this start of the node as alive.
+    const size_t before = cluster.scheduler().Said<Heartbeat>(1).size();
+    cluster.Advance(absl::Seconds(3));
+    EXPECT_EQ(cluster.scheduler().Said<Heartbeat>(1).size(), before);
+  }
+}
+
+TEST_F(NodeCoreFailureTest, ASchedulerThatComesBackWithItsRecordsGoesOn) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
+  cluster_.BreakSchedulerConnection(1);
+  cluster_.Run();
+  cluster_.scheduler().term = Term(8);
+  cluster_.scheduler().start = StartId(2);
+  for (uint32_t node : {1, 2}) cluster_.BreakSchedulerConnection(node);
+  cluster_.Run();
+  cluster_.PushOnly(2, 0, kKey, {1, 2, 3});
+  EXPECT_THAT(cluster_.Result(push), ElementsAre(2, 4, 6));
+}
+
+TEST_F(NodeCoreFailureTest, BeforeTheJobHasStartedASchedulerWithoutRecordsIsAsGood) {
+  TestCluster cluster(Config(), TestPlan::Chain(2));
+  cluster.scheduler().silent = true;
+  cluster.Start();
+  const MembershipUpdate waiting{Term(7), Epoch(0), 1, 2, false, {"n2"}};
+  cluster.Inject(1, kSchedulerConnection, JoinAccepted{Term(7), NodeId(1), Config(), StartId(1), true});
+  cluster.Inject(1, kSchedulerConnection, waiting);
+  cluster.scheduler().silent = false;
+  cluster.scheduler().term = Term(1);
+  cluster.scheduler().start = StartId(2);
+  cluster.scheduler().remembers = false;
+  for (uint32_t node : {1, 2}) cluster.BreakSchedulerConnection(node);
+  cluster.Run();
+  cluster.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster.Push(1, 0, kKey, {1, 2, 3});
+  cluster.PushOnly(2, 0, kKey, {1, 2, 3});
+  EXPECT_THAT(cluster.Result(push), ElementsAre(2, 4, 6));
 }
 
 TEST_F(NodeCoreFailureTest, MoreBindingsOfAKeyThanTheLimitAreRejected) {

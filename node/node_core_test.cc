@@ -152,8 +152,16 @@ TEST(NodeCoreTest, AMemberThatBroadcastsWhileAnotherPushesEndsTheJob) {
   cluster.Push(2, 0, kKey, {1, 2, 3});
   const RequestId request = cluster.Broadcast(1, 0, kKey, {7, 8, 9});
   EXPECT_EQ(cluster.StatusOf(request).code(), absl::StatusCode::kUnavailable);
-  EXPECT_THAT(std::string(cluster.StatusOf(request).message()), HasSubstr("key 'w' round 1"));
-  EXPECT_EQ(cluster.scheduler().Said<WorkerLost>(1).size(), 1u);
+  EXPECT_THAT(
+      std::string(cluster.StatusOf(request).message()),
+      AllOf(HasSubstr("key 'w' round 1"), HasSubstr("n1 cannot finish round 1 of key 'w': n2: members disagree")));
+  // Its own workers are not to blame.
+  EXPECT_TRUE(cluster.scheduler().Said<WorkerLost>(1).empty());
+  const std::vector<RoundBroken> said = cluster.scheduler().Said<RoundBroken>(1);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].key, kKey);
+  EXPECT_EQ(said[0].round, Round(1));
+  EXPECT_EQ(said[0].culprit, NodeId(2));
 }
 
 TEST(NodeCoreTest, ATreeEdgeWithoutALinkGoesOverARelay) {

@@ -56,15 +56,6 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
   return absl::OkStatus();
 }
 
-bool PolicyBook::Governs(PolicyVersion version) const {
-  for (const auto& [key, ranges] : bindings_) {
-    for (const auto& [first, range] : ranges) {
-      if (range.policy == version) return true;
-    }
-  }
-  return false;
-}
-
 absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
   if (policies_.count(binding.policy) == 0) {
     return absl::InvalidArgumentError(absl::StrCat("key ", binding.key.value(), " round ", binding.first_round.value(),
@@ -89,7 +80,8 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
                                                      binding.first_round.value(), ": more than ", kMostBindingsPerKey,
                                                      " bindings of the key are open"));
   }
-  ranges.try_emplace(binding.first_round, Range{binding.last_round, binding.policy, binding.attempt});
+  const Range range{binding.last_round, binding.policy, binding.attempt};
+  if (ranges.try_emplace(binding.first_round, range).second) ++leases_of_[binding.policy];
   return absl::OkStatus();
 }
 
@@ -144,6 +136,8 @@ void PolicyBook::Forget(KeyId key, Round through) {
   auto ranges = bindings_.find(key);
   if (ranges == bindings_.end()) return;
   while (!ranges->second.empty() && ranges->second.begin()->second.last <= through) {
+    const auto leases = leases_of_.find(ranges->second.begin()->second.policy);
+    if (--leases->second == 0) leases_of_.erase(leases);
     ranges->second.erase(ranges->second.begin());
   }
   DropRetired();

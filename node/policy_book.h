@@ -71,7 +71,7 @@ class PolicyBook {
     Attempt attempt;
   };
 
-  bool Governs(PolicyVersion version) const;
+  bool Governs(PolicyVersion version) const { return leases_of_.count(version) > 0; }
   void DropRetired();
 
   std::map<KeyId, KeySlice> keys_;
@@ -79,6 +79,7 @@ class PolicyBook {
   std::map<PolicyVersion, std::shared_ptr<Known>> policies_;
   PolicyVersion oldest_;                              // that is not retired
   std::map<KeyId, std::map<Round, Range>> bindings_;  // by first round
+  std::map<PolicyVersion, size_t> leases_of_;         // how many bindings name each policy, above 0
 };
 
 }  // namespace banyan

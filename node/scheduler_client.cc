@@ -7,11 +7,6 @@
 #include "node/rejection_log.h"
 
 namespace banyan {
-namespace {
-
-RoundKind KindOf(Round round) { return round == Round(0) ? RoundKind::kBroadcast : RoundKind::kAggregate; }
-
-}  // namespace
 
 SchedulerClient::SchedulerClient(Join join, std::string scheduler_address)
     : join_(std::move(join)), address_(std::move(scheduler_address)) {}
@@ -28,14 +23,20 @@ void SchedulerClient::OnConnectionUp(StepContext& step) {
 
 void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& accepted) {
   joined_ = true;
+  has_joined_ = true;
+  start_ = accepted.start;
   heartbeat_ = accepted.config.heartbeat;
   next_heartbeat_ = step.now + heartbeat_;
-  for (auto& [name, request] : registering_) request.sent = false;
-  for (auto& [round, sent] : policies_) sent = false;
-  for (auto& [round, closed] : closed_) closed.sent = false;
-  for (auto& [barrier, sent] : barriers_) sent = false;
-  has_unsent_ = true;
+  registering_.SayAgain();
+  policies_.SayAgain();
+  closed_.SayAgain();
+  barriers_.SayAgain();
   for (const Message& message : announcements_) step.SendTo(kSchedulerConnection, message);
+}
+
+bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {
+  if (!has_joined_ || accepted.start == start_) return false;
+  return accepted.term <= term_ || accepted.is_first_join;
 }
 
 bool SchedulerClient::AcceptTerm(StepContext& step, Term term) {
@@ -50,29 +51,16 @@ bool SchedulerClient::AcceptTerm(StepContext& step, Term term) {
   return true;
 }
 
-void SchedulerClient::RegisterKey(const std::string& name, int64_t elements) {
-  registering_[name] = {elements, false};
-  has_unsent_ = true;
-}
+void SchedulerClient::RegisterKey(const std::string& name, int64_t elements) { registering_.Add(name, elements); }
 
-void SchedulerClient::WantPolicy(KeyId key, Round round) {
-  if (policies_.try_emplace({key, round}, false).second) has_unsent_ = true;
-}
+void SchedulerClient::WantPolicy(KeyId key, Round round) { policies_.Add({key, round}, Nothing()); }
 
-void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash) {
-  closed_[{key, round}] = {hash, false};
-  has_unsent_ = true;
-}
+void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash) { closed_.Add({key, round}, hash); }
 
-void SchedulerClient::EnterBarrier(uint64_t barrier) {
-  barriers_[barrier] = false;
-  has_unsent_ = true;
-}
+void SchedulerClient::EnterBarrier(uint64_t barrier) { barriers_.Add(barrier, Nothing()); }
 
 void SchedulerClient::OnPolicyAnswered(const PolicyAnswer::Binding& binding) {
-  auto first = policies_.lower_bound({binding.key, binding.first_round});
-  auto after = policies_.upper_bound({binding.key, binding.last_round});
-  policies_.erase(first, after);
+  policies_.OnAnswered({binding.key, binding.first_round}, {binding.key, binding.last_round});
 }
 
 void SchedulerClient::Announce(StepContext& step, Message message) {
@@ -81,26 +69,25 @@ void SchedulerClient::Announce(StepContext& step, Message message) {
 }
 
 void SchedulerClient::Flush(StepContext& step) {
-  if (!joined_ || !has_unsent_) return;
-  has_unsent_ = false;
-  RegisterKeys keys;
-  for (auto& [name, request] : registering_) {
-    if (!std::exchange(request.sent, true)) keys.keys.push_back({name, request.elements});
-  }
-  PolicyRequest policies;
-  for (auto& [round, sent] : policies_) {
-    if (!std::exchange(sent, true)) policies.entries.push_back({round.first, round.second, KindOf(round.second)});
-  }
-  RoundsClosed closed;
-  for (auto& [round, report] : closed_) {
-    if (!std::exchange(report.sent, true)) closed.entries.push_back({round.first, round.second, report.hash});
-  }
+  if (!joined_) return;
   // Keys before the rounds on them, results before requests that build on them.
-  if (!keys.keys.empty()) step.SendTo(kSchedulerConnection, std::move(keys));
-  if (!closed.entries.empty()) step.SendTo(kSchedulerConnection, std::move(closed));
-  if (!policies.entries.empty()) step.SendTo(kSchedulerConnection, std::move(policies));
-  for (auto& [barrier, sent] : barriers_) {
-    if (!std::exchange(sent, true)) step.SendTo(kSchedulerConnection, BarrierEntered{barrier});
+  if (registering_.has_unsaid()) {
+    RegisterKeys keys;
+    for (auto& [name, elements] : registering_.TakeUnsaid()) keys.keys.push_back({std::move(name), elements});
+    step.SendTo(kSchedulerConnection, std::move(keys));
+  }
+  if (closed_.has_unsaid()) {
+    RoundsClosed closed;
+    for (const auto& [round, hash] : closed_.TakeUnsaid()) closed.entries.push_back({round.first, round.second, hash});
+    step.SendTo(kSchedulerConnection, std::move(closed));
+  }
+  if (policies_.has_unsaid()) {
+    PolicyRequest policies;
+    for (const auto& [round, nothing] : policies_.TakeUnsaid()) policies.entries.push_back({round.first, round.second});
+    step.SendTo(kSchedulerConnection, std::move(policies));
+  }
+  for (const auto& [barrier, nothing] : barriers_.TakeUnsaid()) {
+    step.SendTo(kSchedulerConnection, BarrierEntered{barrier});
   }
 }
 

@@ -5,7 +5,6 @@
 #define BANYAN_NODE_SCHEDULER_CLIENT_H_
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/step_context.h"
+#include "node/unanswered_requests.h"
 #include "proto/message.h"
 
 namespace banyan {
@@ -28,6 +28,11 @@ class SchedulerClient {
   void OnConnectionUp(StepContext& step);
   void OnConnectionDown() { joined_ = false; }
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
+  // Forgets all terms: a job that has not started may begin anew with a scheduler that knows nothing of it.
+  void StartAnew() { term_ = Term(); }
+  // Returns whether `accepted` comes from a scheduler that knows nothing of the one that this node has joined: it lost
+  // its records. A new start that has them is of a higher term, and remembers this node.
+  bool IsForgetful(const JoinAccepted& accepted) const;
   // False when the message's term is lower than one seen before; counts as a sign of life otherwise.
   bool AcceptTerm(StepContext& step, Term term);
 
@@ -37,10 +42,10 @@ class SchedulerClient {
   void ReportClosed(KeyId key, Round round, uint64_t hash);
   void EnterBarrier(uint64_t barrier);
   // Their answers.
-  void OnKeyAnswered(const std::string& name) { registering_.erase(name); }
+  void OnKeyAnswered(const std::string& name) { registering_.OnAnswered(name); }
   void OnPolicyAnswered(const PolicyAnswer::Binding& binding);
-  void OnClosedEverywhere(KeyId key, Round round) { closed_.erase({key, round}); }
-  void OnBarrierReleased(uint64_t barrier) { barriers_.erase(barrier); }
+  void OnClosedEverywhere(KeyId key, Round round) { closed_.OnAnswered({key, round}); }
+  void OnBarrierReleased(uint64_t barrier) { barriers_.OnAnswered(barrier); }
 
   // Said at once, and again with every join: the scheduler decides what follows.
   void Announce(StepContext& step, Message message);
@@ -58,27 +63,22 @@ class SchedulerClient {
   const std::string& address() const { return address_; }
 
  private:
-  struct Registering {
-    int64_t elements = 0;
-    bool sent = false;
-  };
-  struct Closed {
-    uint64_t hash = 0;
-    bool sent = false;
-  };
+  struct Nothing {};
+
   Join join_;
   std::string address_;
   Term term_;
+  StartId start_;            // of the last JoinAccepted
+  bool has_joined_ = false;  // ever
   bool joined_ = false;
   absl::Duration heartbeat_ = absl::Seconds(1);
   Timestamp next_heartbeat_ = kNever;
   std::optional<Timestamp> last_heard_;
-  std::map<std::string, Registering> registering_;
-  std::map<std::pair<KeyId, Round>, bool> policies_;  // to whether it was sent on this connection
-  std::map<std::pair<KeyId, Round>, Closed> closed_;
-  std::map<uint64_t, bool> barriers_;
+  UnansweredRequests<std::string, int64_t> registering_;  // elements by name
+  UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;
+  UnansweredRequests<std::pair<KeyId, Round>, uint64_t> closed_;  // hashes
+  UnansweredRequests<uint64_t, Nothing> barriers_;
   std::vector<Message> announcements_;
-  bool has_unsent_ = false;
 };
 
 }  // namespace banyan

@@ -31,7 +31,7 @@ class SchedulerClientTest : public ::testing::Test {
     StepContext step = At(seconds);
     client_.OnConnectionUp(step);
     ASSERT_TRUE(client_.AcceptTerm(step, Term(3)));
-    client_.OnJoinAccepted(step, {Term(3), NodeId(1), JobConfig()});
+    client_.OnJoinAccepted(step, {Term(3), NodeId(1), JobConfig(), StartId(1), false});
   }
   void Flush(int64_t seconds) {
     actions_.clear();
@@ -70,8 +70,8 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   ASSERT_THAT(Sent<RegisterKeys>(), SizeIs(1));
   ASSERT_THAT(Sent<PolicyRequest>(), SizeIs(1));
   ASSERT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(2));
-  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].kind, RoundKind::kBroadcast);
-  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].kind, RoundKind::kAggregate);
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].round, Round(0));
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].round, Round(1));
   EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, 77u);
   EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(1));
   Flush(0);
@@ -85,7 +85,7 @@ TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   for (uint64_t round : {0, 1}) client_.ReportClosed(KeyId(1), Round(round), 7);
   for (uint64_t barrier : {0, 1}) client_.EnterBarrier(barrier);
   StepContext step = At(0);
-  client_.Announce(step, PeerLost{NodeId(2), "silence"});
+  client_.Announce(step, WorkerLost{WorkerId(2), "its socket closed"});
   Flush(0);
   client_.OnKeyAnswered("a");
   client_.OnPolicyAnswered({KeyId(1), Round(1), Round(2), PolicyVersion(1), Attempt(0)});
@@ -96,7 +96,7 @@ TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   Flush(1);
   EXPECT_THAT(actions_, IsEmpty());
   JoinAt(1);
-  EXPECT_THAT(Sent<PeerLost>(), SizeIs(1));
+  EXPECT_THAT(Sent<WorkerLost>(), SizeIs(1));
   Flush(1);
   ASSERT_THAT(Sent<RegisterKeys>()[0].keys, SizeIs(1));
   EXPECT_EQ(Sent<RegisterKeys>()[0].keys[0].name, "b");

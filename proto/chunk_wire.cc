@@ -1,6 +1,8 @@
 #include "proto/chunk_wire.h"
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +28,8 @@ static_assert(static_cast<int>(CodecId::kSign) == wire::CODEC_ID_SIGN);
 static_assert(static_cast<int>(CodecId::kTernary) == wire::CODEC_ID_TERNARY);
 static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RHT);
 
+// What a CodecId can hold.
+constexpr auto kLastWireCodec = static_cast<CodecId>(std::numeric_limits<std::underlying_type_t<CodecId>>::max());
 // A peer that asks for less asks for nothing.
 constexpr double kLeastResultRatio = 1e-9;
 
@@ -45,7 +49,8 @@ void WriteFrame(const FrameHeader& from, wire::FrameHeader& to) {
 FrameHeader ReadFrame(const wire::FrameHeader& from, int64_t chunk_elements, int64_t arrived_bytes,
                       FieldReader fields) {
   FrameHeader frame;
-  frame.codec = fields.OneOf("codec", from.codec(), CodecId::kOneBitRht);
+  // One that this version does not know is for the destination to refuse, which can say of whom and of which round.
+  frame.codec = fields.OneOf("codec", from.codec(), kLastWireCodec);
   frame.first_element = fields.Between("first_element", from.first_element(), int64_t{0}, chunk_elements - 1);
   frame.elements = fields.Between("elements", from.elements(), int64_t{1}, chunk_elements - frame.first_element);
   frame.size_bytes = from.size_bytes();

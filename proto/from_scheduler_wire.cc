@@ -35,6 +35,8 @@ void Write(const JoinAccepted& from, wire::Envelope& to) {
   accepted.set_term(from.term.value());
   accepted.set_node(from.node.value());
   WriteJobConfig(from.config, *accepted.mutable_config());
+  accepted.set_start(from.start.value());
+  accepted.set_is_first_join(from.is_first_join);
 }
 
 JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields) {
@@ -42,6 +44,8 @@ JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields) {
   accepted.term = fields.NonZero<Term>("term", from.term());
   accepted.node = fields.NonZero<NodeId>("node", from.node());
   accepted.config = ReadJobConfig(from.config(), fields.Within("config"));
+  accepted.start = StartId(from.start());
+  accepted.is_first_join = from.is_first_join();
   return accepted;
 }
 

@@ -15,7 +15,7 @@ using AnyMessage =
                  JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys, KeysAssigned, KeyRefused,
                  PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed, ClosedEverywhere, BarrierEntered,
                  BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply,
-                 PoliciesRetired, Reconfigure, ReconfigureReply>;
+                 PoliciesRetired, Reconfigure, ReconfigureReply, RoundBroken>;
 
 // A class of its own, so that copying and destroying thirty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

@@ -59,6 +59,14 @@ struct NeighbourSlice {
   friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
 };
 
+// A tree neighbour that is reached over relays alone: no connection says who it is, so that its chunks must.
+struct RelayedSlice {
+  NodeId node;
+  Incarnation incarnation;
+
+  friend bool operator==(const RelayedSlice&, const RelayedSlice&) = default;
+};
+
 struct KeySlice {
   KeyId key;
   std::string name;
@@ -92,6 +100,7 @@ struct PolicySlice {
   std::vector<RouteSlice> routes;
   std::vector<RouteSlice> auxiliary;  // of this node's tree edges; those to one neighbour are in order of preference
   std::vector<NeighbourSlice> neighbours;
+  std::vector<RelayedSlice> relayed;  // tree neighbours that are not among them, in rising order
   TransmissionSettings transmission;
 
   friend bool operator==(const PolicySlice&, const PolicySlice&) = default;

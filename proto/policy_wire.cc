@@ -20,7 +20,6 @@ static_assert(static_cast<int>(AggregationOp::kAdam) == wire::AGGREGATION_OP_ADA
 static_assert(static_cast<int>(RateEstimator::kDelivery) == wire::RATE_ESTIMATOR_DELIVERY);
 static_assert(static_cast<int>(RateEstimator::kOneWayDelay) == wire::RATE_ESTIMATOR_ONE_WAY_DELAY);
 
-constexpr uint32_t kMaxWorkers = 65536;
 constexpr uint32_t kMaxRoundsInFlight = 1024;
 constexpr uint32_t kMaxConnectionsPerLink = 1024;
 constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;
@@ -206,7 +205,7 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.aggregation = ReadAggregation(from.aggregation(), fields.Within("aggregation"));
   config.chunk_max_elements =
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
-  config.workers = fields.Between("workers", from.workers(), 1u, kMaxWorkers);
+  config.workers = fields.Between("workers", from.workers(), 1u, kMaxWorkersPerNode);
   config.rounds_in_flight = fields.Between("rounds_in_flight", from.rounds_in_flight(), 1u, kMaxRoundsInFlight);
   config.connections_per_link =
       fields.Between("connections_per_link", from.connections_per_link(), 1u, kMaxConnectionsPerLink);
@@ -250,6 +249,11 @@ void WritePolicySlice(const PolicySlice& from, wire::PolicySlice& to) {
   WriteRoutes(from.routes, *to.mutable_routes());
   WriteRoutes(from.auxiliary, *to.mutable_auxiliary());
   for (const NeighbourSlice& neighbour : from.neighbours) WriteNeighbour(neighbour, *to.add_neighbours());
+  for (const RelayedSlice& relayed : from.relayed) {
+    wire::RelayedSlice& written = *to.add_relayed();
+    written.set_node(relayed.node.value());
+    written.set_incarnation(relayed.incarnation.value());
+  }
   WriteTransmission(from.transmission, *to.mutable_transmission());
 }
 
@@ -270,6 +274,12 @@ PolicySlice ReadPolicySlice(const wire::PolicySlice& from, FieldReader fields) {
   const int neighbours = fields.Count("neighbours", from.neighbours_size());
   for (int i = 0; i < neighbours; ++i) {
     slice.neighbours.push_back(ReadNeighbour(from.neighbours(i), fields.Within("neighbours", i)));
+  }
+  const int relayed = fields.Count("relayed", from.relayed_size());
+  for (int i = 0; i < relayed; ++i) {
+    FieldReader within = fields.Within("relayed", i);
+    slice.relayed.push_back({within.NonZero<NodeId>("node", from.relayed(i).node()),
+                             within.NonZero<Incarnation>("incarnation", from.relayed(i).incarnation())});
   }
   slice.transmission = ReadTransmission(from.transmission(), fields.Within("transmission"));
   return slice;

@@ -32,6 +32,8 @@ struct JoinAccepted {
   Term term;
   NodeId node;
   JobConfig config;
+  StartId start;               // of the scheduler
+  bool is_first_join = false;  // no start of the scheduler whose records it has ever accepted this start of the node
   friend bool operator==(const JoinAccepted&, const JoinAccepted&) = default;
 };
 
@@ -95,7 +97,6 @@ struct PolicyRequest {
   struct Entry {
     KeyId key;
     Round round;
-    RoundKind kind = RoundKind::kAggregate;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::vector<Entry> entries;
@@ -179,6 +180,15 @@ struct WorkerLost {
   WorkerId worker;
   std::string reason;
   friend bool operator==(const WorkerLost&, const WorkerLost&) = default;
+};
+
+// Node to scheduler: a round can never finish.
+struct RoundBroken {
+  KeyId key;
+  Round round;
+  NodeId culprit;  // whose contribution or result breaks a rule; 0 when it is no single node's doing
+  std::string reason;
+  friend bool operator==(const RoundBroken&, const RoundBroken&) = default;
 };
 
 // Node to scheduler: it ends on purpose.

@@ -173,7 +173,6 @@ void Write(const PolicyRequest& from, wire::Envelope& to) {
     wire::PolicyRequest::Entry& written = *request.add_entries();
     written.set_key(entry.key.value());
     written.set_round(entry.round.value());
-    written.set_kind(static_cast<wire::RoundKind>(entry.kind));
   }
 }
 
@@ -184,8 +183,7 @@ PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
   for (int i = 0; i < count; ++i) {
     const wire::PolicyRequest::Entry& entry = from.entries(i);
     FieldReader within = fields.Within("entries", i);
-    request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round()),
-                               within.OneOf("kind", entry.kind(), kLastRoundKind)});
+    request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round())});
   }
   return request;
 }
@@ -234,6 +232,19 @@ void Write(const WorkerLost& from, wire::Envelope& to) {
 
 WorkerLost Read(const wire::WorkerLost& from, FieldReader fields) {
   return WorkerLost{WorkerId(from.worker()), fields.Reason("reason", from.reason())};
+}
+
+void Write(const RoundBroken& from, wire::Envelope& to) {
+  wire::RoundBroken& broken = *to.mutable_round_broken();
+  broken.set_key(from.key.value());
+  broken.set_round(from.round.value());
+  broken.set_culprit(from.culprit.value());
+  broken.set_reason(SendableReason(from.reason));
+}
+
+RoundBroken Read(const wire::RoundBroken& from, FieldReader fields) {
+  return RoundBroken{fields.NonZero<KeyId>("key", from.key()), Round(from.round()), NodeId(from.culprit()),
+                     fields.Reason("reason", from.reason())};
 }
 
 void Write(const Leave& from, wire::Envelope& to) {

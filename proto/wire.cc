@@ -160,6 +160,8 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.barrier_released(), fields);
     case wire::Envelope::kPeerLost:
       return Read(from.peer_lost(), fields);
+    case wire::Envelope::kRoundBroken:
+      return Read(from.round_broken(), fields);
     case wire::Envelope::kWorkerLost:
       return Read(from.worker_lost(), fields);
     case wire::Envelope::kLeave:

@@ -106,8 +106,8 @@ TEST_F(WireMalformedTest, Frames) {
   RefusesChunk("elements: 1 to 16777216 expected, 0 came", [](auto& chunk) { chunk.clear_elements(); });
   RefusesChunk("elements: 1 to 16777216", [](auto& chunk) { chunk.set_elements(kLargest); });
   RefusesChunk("elements: 1 to 16777216", [](auto& chunk) { chunk.set_elements(kLowest); });
-  RefusesChunk("frames[0].codec: 0 to 9 expected, 200 came",
-               [](auto& chunk) { chunk.mutable_frames(0)->set_codec(static_cast<wire::CodecId>(200)); });
+  RefusesChunk("frames[0].codec: 0 to 255 expected, 256 came",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_codec(static_cast<wire::CodecId>(256)); });
   RefusesChunk("frames[1].first_element: 0 to 99 expected, 100 came",
                [](auto& chunk) { chunk.mutable_frames(1)->set_first_element(100); });
   RefusesChunk("frames[1].first_element: 0 to 99 expected, -1 came",
@@ -190,10 +190,9 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
   Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].key: a number above 0",
           [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_key(0); });
-  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[1].kind: 0 to 2 expected, 3 came",
-          [](auto& e) { e.mutable_policy_request()->mutable_entries(1)->set_kind(static_cast<wire::RoundKind>(3)); });
   Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
           [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
+  Refuses(wire::Envelope::kRoundBroken, "RoundBroken: key: a", [](auto& e) { e.mutable_round_broken()->clear_key(); });
   Refuses(wire::Envelope::kPeerLost, "PeerLost: peer: a", [](auto& e) { e.mutable_peer_lost()->clear_peer(); });
 }
 
@@ -327,7 +326,7 @@ TEST_F(WireMalformedTest, JobConfigs) {
     });
   }
   RefusesConfig("chunk_max_elements: 1 to 16777216", [](auto& config) { config.set_chunk_max_elements(0); });
-  RefusesConfig("workers: 1 to 65536", [](auto& config) { config.set_workers(0); });
+  RefusesConfig("workers: 1 to 256", [](auto& config) { config.set_workers(0); });
   RefusesConfig("rounds_in_flight: 1 to 1024", [](auto& config) { config.set_rounds_in_flight(1025); });
   RefusesConfig("connections_per_link: 1 to 1024", [](auto& config) { config.set_connections_per_link(0); });
   RefusesConfig("bytes_per_connection: 0 to", [](auto& config) { config.set_bytes_per_connection(-1); });
@@ -376,6 +375,8 @@ TEST_F(WireMalformedTest, Compression) {
 TEST_F(WireMalformedTest, PolicySlices) {
   RefusesSlice("version: a", [](auto& slice) { slice.clear_version(); });
   RefusesSlice("chunk_max_elements: 1 to", [](auto& slice) { slice.clear_chunk_max_elements(); });
+  RefusesSlice("relayed[1].node: a number above 0", [](auto& slice) { slice.mutable_relayed(1)->clear_node(); });
+  RefusesSlice("relayed[0].incarnation: a", [](auto& slice) { slice.mutable_relayed(0)->clear_incarnation(); });
   RefusesSlice("member_count: 1 to", [](auto& slice) { slice.clear_member_count(); });
   RefusesSlice("lowest_member: a", [](auto& slice) { slice.clear_lowest_member(); });
   RefusesSlice("trees: 1 to 65536 entries expected, 0 came", [](auto& slice) { slice.clear_trees(); });

@@ -106,9 +106,22 @@ TEST(WireTest, EncodingsAreStable) {
             "1a160a14080511e80300000000000019d007000000000000");
   EXPECT_EQ(hex(LinkAck{{{5, Timestamp::FromNanoseconds(1000), Timestamp::FromNanoseconds(2000), true}}}),
             "1a180a16080511e80300000000000019d0070000000000002001");
-  EXPECT_EQ(hex(PolicyRequest{{{KeyId(1), Round(18), RoundKind::kBroadcast}}}), "ca01080a06080110121801");
+  EXPECT_EQ(hex(PolicyRequest{{{KeyId(1), Round(18)}}}), "ca01060a0408011012");
   EXPECT_EQ(hex(JobFailed{Term(3), absl::StatusCode::kDataLoss, "why"}), "9a02090803100f1a03776879");
   EXPECT_EQ(hex(StatusRequest{}), "aa0200");
+}
+
+// The destination refuses it, and can say of whom it is; a relay has no part in it.
+TEST(WireTest, ACodecThatThisVersionDoesNotKnowArrives) {
+  ChunkMessage chunk = SampleChunk();
+  Payload payload;
+  for (FrameHeader& frame : chunk.frames) {
+    frame.codec = static_cast<CodecId>(200);
+    payload.push_back(Buffer::Allocate(frame.size_bytes, DataType::kByte));
+  }
+  const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(chunk), payload);
+  ASSERT_TRUE(message.ok()) << message.status();
+  EXPECT_EQ(std::get<ChunkMessage>(*message).frames[0].codec, static_cast<CodecId>(200));
 }
 
 TEST(WireTest, AReasonThatIsTooLongArrivesCut) {

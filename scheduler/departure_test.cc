@@ -8,7 +8,7 @@ namespace {
 constexpr absl::Duration kPatience = absl::Seconds(5);
 const NodeId kA(1);
 const NodeId kB(2);
-const PolicyRequest kRoundOne = {{{KeyId(1), Round(1), RoundKind::kAggregate}}};
+const PolicyRequest kRoundOne = {{{KeyId(1), Round(1)}}};
 
 class DepartureTest : public testing::Test {
  protected:
@@ -68,7 +68,7 @@ TEST_F(DepartureTest, ABoundRoundHasTimeToEnd) {
 }
 
 TEST_F(DepartureTest, ARoundThatIsClosedOrNotPushedHurtsNobody) {
-  rounds_.Request(kA, {{{KeyId(1), Round(0), RoundKind::kBroadcast}}});
+  rounds_.Request(kA, {{{KeyId(1), Round(0)}}});
   for (const NodeId node : {kA, kB}) rounds_.Report(node, {{{KeyId(1), Round(0), 7}}});
   Leave();
   WaitInVain();

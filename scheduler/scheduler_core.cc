@@ -30,7 +30,7 @@ std::vector<std::string> NodeNames(const OverlayConfig& overlay) {
 SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
     : overlay_(std::move(overlay)),
       job_(overlay_.job),
-      members_(&overlay_, &job_, &context_),
+      members_(&overlay_, &job_, options.start, &context_),
       departure_(overlay_.membership.lost_after),
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
       rounds_(&keys_.table(), NodeNames(overlay_), static_cast<uint32_t>(overlay_.policy.lease_rounds),
@@ -306,6 +306,19 @@ void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsRunning()) return Fail(absl::StatusCode::kUnavailable, what);
   context_.LogWarning(absl::StrCat(what, "; the start waits until ", members_.NameOf(node), " is restarted"));
   LeaveBeforeStart(node);
+}
+
+void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {
+  if (!NeedsRunning(node, "a broken round")) return;
+  if (!keys_.table().Contains(message.key)) {
+    return members_.Reject(node, absl::StrCat("a broken round of key ", message.key.value(), ", which there is not"));
+  }
+  const bool has_culprit = members_.table().Contains(message.culprit);
+  Fail(absl::StatusCode::kUnavailable,
+       absl::StrCat(members_.NameOf(node), " cannot finish round ", message.round.value(), " of key '",
+                    keys_.table().NameOf(message.key),
+                    "': ", has_culprit ? absl::StrCat(members_.NameOf(message.culprit), ": ") : "",
+                    PrintableText(message.reason, kMaxReasonBytes)));
 }
 
 void SchedulerCore::OnNode(NodeId node, const Leave& message) {

@@ -48,6 +48,8 @@ namespace banyan {
 struct SchedulerOptions {
   // The bytes of all records persisted by earlier starts, in order; empty for a new job.
   std::vector<std::string> records;
+  // A random number, another one at each start.
+  StartId start = {};
 };
 
 class SchedulerCore : public Protocol {
@@ -94,6 +96,7 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const BarrierEntered& message);
   void OnNode(NodeId node, const PeerLost& message);
   void OnNode(NodeId node, const WorkerLost& message);
+  void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
   template <typename Other>

@@ -15,9 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-PolicyRequest Ask(KeyId key, uint64_t round, RoundKind kind = RoundKind::kAggregate) {
-  return PolicyRequest{{{key, Round(round), kind}}};
-}
+PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
 
 NodeReport ReportOfPush(KeyId key, uint64_t round) {
   NodeReport report;
@@ -94,7 +92,6 @@ TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
   harness.Receive(1, ChunkMessage{});
   harness.Receive(1, JobFailed{Term(9), absl::StatusCode::kInternal, "I say so"});
   harness.Receive(1, Ask(KeyId(9), 1));
-  harness.Receive(1, Ask(key, 0));
   harness.Receive(1, Ask(key, uint64_t{1} << 60));
   harness.Receive(1, RoundsClosed{{{key, Round(3), 1}}});
   harness.Receive(1, BarrierEntered{3});
@@ -104,7 +101,7 @@ TEST(SchedulerRefusalTest, UnexpectedMessagesOfAMemberAreRejected) {
   EXPECT_THAT(harness.AllSent(1), IsEmpty());
   EXPECT_THAT(harness.AllSent(2), IsEmpty());
   harness.Receive(1, StatusRequest{});
-  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":10"));
+  EXPECT_THAT(harness.Sent<StatusReply>(1)[0].json, HasSubstr("\"rejected_messages\":9"));
 }
 
 TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
@@ -118,17 +115,6 @@ TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
   EXPECT_THAT(FailureOf(harness, 1).reason,
               HasSubstr("round 4 of key 'fc1': the result of n2 has hash 000000000000000a "
                         "and that of n3 000000000000000b"));
-}
-
-TEST(SchedulerFailureTest, DifferentKindsOfARoundNameBothNodes) {
-  SchedulerHarness harness(MeshOverlay(2));
-  harness.StartJob(2);
-  const KeyId key = harness.AddKey("w", 10);
-  harness.Receive(2, Ask(key, 3, RoundKind::kBroadcast));
-  harness.Receive(1, Ask(key, 3));
-  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(FailureOf(harness, 2).reason,
-              HasSubstr("round 3 of key 'w': n2 asks for broadcast and n1 for aggregation"));
 }
 
 TEST(SchedulerFailureTest, SilentMemberEndsTheJobWithinTheLimit) {
@@ -172,6 +158,26 @@ TEST(SchedulerFailureTest, LostWorkerIsNamed) {
   EXPECT_TRUE(HasErrors(harness));
 }
 
+TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(2, RoundBroken{KeyId(9), Round(4), NodeId(3), "no such key"});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.Receive(2, RoundBroken{key, Round(4), NodeId(3), "weight 0 came with 1 frames"});
+  for (uint32_t node : {1, 2, 3}) {
+    EXPECT_EQ(FailureOf(harness, node).reason, "n2 cannot finish round 4 of key 'w': n3: weight 0 came with 1 frames");
+  }
+}
+
+TEST(SchedulerFailureTest, ABrokenRoundThatIsNobodysDoingBlamesNobody) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, RoundBroken{key, Round(4), NodeId(), "no member sent values for it"});
+  EXPECT_EQ(FailureOf(harness, 2).reason, "n1 cannot finish round 4 of key 'w': no member sent values for it");
+}
+
 TEST(SchedulerFailureTest, WorkerLostBeforeTheStartHoldsItUntilItsNodeIsRestarted) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.Receive(1, SchedulerHarness::JoinOf(1));
@@ -211,14 +217,31 @@ TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   EXPECT_EQ(harness.Sent<JoinRefused>(other)[0].reason, "job failed: worker 0 of n2 is lost: it died; restart the job");
 }
 
-TEST(SchedulerFailureTest, RestartedMemberEndsTheJob) {
+TEST(SchedulerFailureTest, AnotherStartOfAMemberIsOnlyRefusedWhileTheMemberMayLive) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
   const ConnectionId again(kInboundConnection.value() + 77);
   harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
   EXPECT_THAT(harness.Sent<JoinRefused>(again), SizeIs(1));
-  EXPECT_EQ(FailureOf(harness, 1).reason, "node 'n2' has been restarted while the job was running");
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  // The member itself comes back in time, and the job goes on.
+  harness.Advance(absl::Seconds(4), {1});
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  harness.Advance(absl::Seconds(60), {1, 2});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+}
+
+TEST(SchedulerFailureTest, AMemberThatStaysAwayIsNamedWhoeverAsksInItsName) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  const ConnectionId again(kInboundConnection.value() + 77);
+  for (int second = 0; second < 6; ++second) {
+    harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
+    harness.Advance(absl::Seconds(1), {1});
+  }
+  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("n2"));
 }
 
 TEST(SchedulerFailureTest, NewRoundAfterALeaveNamesWhoLeft) {
@@ -242,7 +265,7 @@ TEST(SchedulerFailureTest, RoundThatNobodyPushesMayStayOpenAfterALeave) {
   SchedulerHarness harness(MeshOverlay(3));
   harness.StartJob(3);
   const KeyId key = harness.AddKey("w", 10);
-  harness.Receive(1, Ask(key, 0, RoundKind::kBroadcast));
+  harness.Receive(1, Ask(key, 0));
   harness.CloseRound(key, Round(0), 3);
   harness.Receive(1, Ask(key, 1));
   harness.Receive(2, Ask(key, 2));  // ahead of time
@@ -379,7 +402,7 @@ TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {
   harness.StartJob(2);
   const KeyId key = harness.AddKey("w", 10);
   for (uint64_t round = 0; round < 100; ++round) {
-    harness.Receive(1, Ask(key, round, round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate));
+    harness.Receive(1, Ask(key, round));
   }
   EXPECT_EQ(harness.core().TableSizes().at("bindings"), 64u);
   EXPECT_EQ(harness.core().TableSizes().at("parked"), 36u);

@@ -88,10 +88,7 @@ class Fuzzer {
   }
   PolicyRequest AnyRequest() {
     PolicyRequest request;
-    for (uint64_t i = random_.Below(4); i > 0; --i) {
-      const Round round = AnyRound();
-      request.entries.push_back({AnyKey(), round, round == Round(0) ? RoundKind::kBroadcast : RoundKind::kAggregate});
-    }
+    for (uint64_t i = random_.Below(4); i > 0; --i) request.entries.push_back({AnyKey(), AnyRound()});
     return request;
   }
   RoundsClosed AnyClosed() {
@@ -136,7 +133,7 @@ class Fuzzer {
       case 2:
         return RoundsClosed{{{AnyKey(), AnyRound(), random_.Next()}}};
       case 3:
-        return PolicyRequest{{{AnyKey(), AnyRound(), RoundKind::kBroadcast}}};
+        return RoundBroken{AnyKey(), AnyRound(), NodeId(static_cast<uint32_t>(random_.Below(kNodes + 2))), AnyText()};
       default:
         return Leave{AnyText()};
     }

@@ -21,9 +21,7 @@ using ::testing::SizeIs;
 const ConnectionId kOperator(kInboundConnection.value() + 99);
 constexpr char kAdam[] = "aggregation: {op: adam}\n";
 
-PolicyRequest Ask(KeyId key, uint64_t round) {
-  return PolicyRequest{{{key, Round(round), round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate}}};
-}
+PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
 
 void Measure(SchedulerHarness& harness, int from, uint32_t to, double mbps) {
   NodeReport report;

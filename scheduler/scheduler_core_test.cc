@@ -13,9 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-PolicyRequest Ask(KeyId key, uint64_t round, RoundKind kind = RoundKind::kAggregate) {
-  return PolicyRequest{{{key, Round(round), kind}}};
-}
+PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
 
 TEST(SchedulerCoreTest, StartsWhenAllHaveJoinedInAnyOrder) {
   SchedulerHarness harness(MeshOverlay(3));
@@ -132,7 +130,7 @@ TEST(SchedulerCoreTest, LeaseCoversSeveralRounds) {
   SchedulerHarness harness(MeshOverlay(2, "policy: {lease_rounds: 4}\n"));
   harness.StartJob(2);
   const KeyId key = harness.AddKey("w", 10);
-  harness.Receive(1, Ask(key, 0, RoundKind::kBroadcast));
+  harness.Receive(1, Ask(key, 0));
   harness.Receive(1, Ask(key, 1));
   harness.Receive(2, Ask(key, 3));
   ASSERT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(2));
@@ -146,8 +144,7 @@ TEST(SchedulerCoreTest, RoundsCloseEverywhereOnceAndTogether) {
   harness.StartJob(2);
   const KeyId first = harness.AddKey("a", 10);
   const KeyId second = harness.AddKey("b", 10);
-  harness.Receive(1,
-                  PolicyRequest{{{first, Round(1), RoundKind::kAggregate}, {second, Round(1), RoundKind::kAggregate}}});
+  harness.Receive(1, PolicyRequest{{{first, Round(1)}, {second, Round(1)}}});
   harness.Receive(1, RoundsClosed{{{first, Round(1), 5}, {second, Round(1), 6}}});
   EXPECT_THAT(harness.Sent<ClosedEverywhere>(1), IsEmpty());
   harness.Receive(2, RoundsClosed{{{first, Round(1), 5}, {second, Round(1), 6}}});
@@ -298,6 +295,9 @@ TEST(SchedulerCoreTest, RestartedSchedulerAnswersTheSameUnderAHigherTerm) {
   after.Receive(1, SchedulerHarness::JoinOf(1));
   ASSERT_THAT(after.Sent<JoinAccepted>(1), SizeIs(1));
   EXPECT_EQ(after.Sent<JoinAccepted>(1)[0].term, Term(2));
+  EXPECT_NE(after.Sent<JoinAccepted>(1)[0].start, before.Sent<JoinAccepted>(1)[0].start);
+  EXPECT_TRUE(before.Sent<JoinAccepted>(1)[0].is_first_join);
+  EXPECT_FALSE(after.Sent<JoinAccepted>(1)[0].is_first_join);
   EXPECT_TRUE(after.Sent<MembershipUpdate>(1)[0].started);
   EXPECT_EQ(after.Sent<KeysAssigned>(1)[0].keys, before.Sent<KeysAssigned>(1)[0].keys);
   ASSERT_THAT(after.Sent<PolicyPublished>(1), SizeIs(1));

@@ -106,7 +106,7 @@ std::unique_ptr<Protocol> Cluster::Wrap(NodeId id, std::unique_ptr<Protocol> cor
 void Cluster::AddScheduler(const OverlayConfig& scaled) {
   ProcessOptions process = OptionsOfProcess();
   process.scale = 1;
-  auto core = std::make_unique<SchedulerCore>(scaled, SchedulerOptions());
+  auto core = std::make_unique<SchedulerCore>(scaled, SchedulerOptions{{}, StartId(1)});
   simulator_.AddProcess(kSchedulerNode, scaled.scheduler.address, process, Wrap(kSchedulerNode, std::move(core)),
                         RandomStart());
 }

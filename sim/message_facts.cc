@@ -123,6 +123,9 @@ struct DigestVisitor {
   uint64_t operator()(const Reconfigure& m) const { return m.overlay_yaml.size(); }
   uint64_t operator()(const ReconfigureReply& m) const { return m.accepted ? 1 : 0; }
   uint64_t operator()(const PeerLost& m) const { return m.peer.value(); }
+  uint64_t operator()(const RoundBroken& m) const {
+    return Digest({m.key.value(), m.round.value(), m.culprit.value()});
+  }
   uint64_t operator()(const JobFailed& m) const { return static_cast<uint64_t>(m.code); }
   template <typename T>
   uint64_t operator()(const T&) const {
@@ -190,6 +193,9 @@ struct DetailVisitor {
     return absl::StrCat(m.accepted ? " accepted: " : " refused: ", m.text);
   }
   std::string operator()(const PeerLost& m) const { return absl::StrCat(" peer ", m.peer.value(), ": ", m.reason); }
+  std::string operator()(const RoundBroken& m) const {
+    return absl::StrCat(" key ", m.key.value(), " round ", m.round.value(), ": ", m.reason);
+  }
   std::string operator()(const WorkerLost& m) const { return absl::StrCat(": ", m.reason); }
   std::string operator()(const JoinRefused& m) const { return absl::StrCat(": ", m.reason); }
   std::string operator()(const JobFailed& m) const { return absl::StrCat(": ", m.reason); }

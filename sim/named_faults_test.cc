@@ -1,6 +1,7 @@
 // The faults that a job must survive or name in its error, one at a time.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "sim/cluster.h"
 #include "sim/testing/linked_cluster.h"
 #include "sim/testing/memory_checker.h"
+#include "sim/testing/tampering_protocol.h"
 
 namespace banyan {
 namespace {
@@ -144,6 +146,27 @@ TEST(NamedFaultsTest, ADeadWorkerEndsTheRoundForAllOthers) {
     EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr("n2"));
     EXPECT_THAT(std::string(worker->failure()->message()), HasSubstr("worker 1"));
   }
+}
+
+TEST(NamedFaultsTest, ChunksThatAreRefusedEndTheRoundForAllWithTheirSourceAndTheReason) {
+  ClusterOptions options = Linked(3);
+  TamperingProtocol::Tampering tampering;
+  tampering.on_action = [](Action* action) {
+    auto* send = std::get_if<Send>(action);
+    auto* chunk = send == nullptr ? nullptr : std::get_if<ChunkMessage>(&send->message);
+    const bool is_chosen =
+        chunk != nullptr && chunk->id.round == Round(3) && chunk->route.hop == 0 && !chunk->frames.empty();
+    if (is_chosen) chunk->frames[0].codec = static_cast<CodecId>(200);
+    return true;
+  };
+  options.wrap_core = [&](NodeId node, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
+    if (node != NodeId(3)) return core;
+    return std::make_unique<TamperingProtocol>(std::move(core), tampering);
+  };
+  Cluster cluster(std::move(options));
+  RunUntilRound(&cluster, 2);
+  ExpectFailureEverywhere(&cluster, {"n3: its ", "expected a codec that this version knows", "round 3"},
+                          absl::Seconds(10));
 }
 
 TEST(NamedFaultsTest, ADeadNodeEndsTheRoundWithinTheHeartbeatLimit) {

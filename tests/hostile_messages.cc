@@ -110,7 +110,7 @@ Message HostileMessages::NodeMessage() {
     case 1:
       return RegisterKeys{{{Name(), static_cast<int64_t>(Number() >> 1)}}};
     case 2:
-      return PolicyRequest{{{KeyId(static_cast<uint32_t>(Number())), Round(Number()), RoundKind::kAggregate}}};
+      return PolicyRequest{{{KeyId(static_cast<uint32_t>(Number())), Round(Number())}}};
     case 3:
       return RoundsClosed{{{KeyId(static_cast<uint32_t>(Number())), Round(Number()), Number()}}};
     case 4:

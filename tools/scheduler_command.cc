@@ -4,6 +4,7 @@
 #include <fstream>
 #include <memory>
 #include <optional>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -79,6 +80,11 @@ std::vector<MetricFamily> CollectStatus(const LatestValue<std::string>& status) 
   return view.ok() ? MakeSchedulerMetrics(*view) : std::vector<MetricFamily>();
 }
 
+StartId NewStartId() {
+  std::random_device device;
+  return StartId(uint64_t{device()} << 32 | device());
+}
+
 absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, std::ostream& out) {
   const StopSignals signals;
   const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
@@ -102,7 +108,7 @@ absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, st
     if (absl::Status status = WritePortFile(flags.port_file, address); !status.ok()) return status;
   }
   std::unique_ptr<Protocol> core =
-      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->records()});
+      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->records(), NewStartId()});
   if (http.empty()) return RunUntilStopped(signals, **host, std::move(core));
   const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
       http, [&status] { return CollectStatus(status); }, log);

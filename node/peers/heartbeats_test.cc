@@ -18,8 +18,12 @@ TEST(HeartbeatsTest, ANeighbourIsLostOnceAndAfterMoreThanTheBound) {
   EXPECT_FALSE(heartbeats.BecomesLost(At(6), kLostAfter));
   EXPECT_TRUE(heartbeats.BecomesLost(At(7), kLostAfter));
   EXPECT_FALSE(heartbeats.BecomesLost(At(8), kLostAfter));
+  EXPECT_TRUE(heartbeats.is_lost());
+  // It is there again, and may be lost again.
   heartbeats.OnHeard(At(9));
-  EXPECT_FALSE(heartbeats.BecomesLost(At(20), kLostAfter));
+  EXPECT_FALSE(heartbeats.is_lost());
+  EXPECT_FALSE(heartbeats.BecomesLost(At(14), kLostAfter));
+  EXPECT_TRUE(heartbeats.BecomesLost(At(20), kLostAfter));
 }
 
 TEST(HeartbeatsTest, APauseOfThisProcessIsNotTheNeighboursSilence) {

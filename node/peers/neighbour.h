@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "absl/time/time.h"
 #include "awareness/link_meter.h"
@@ -33,6 +34,7 @@ struct Neighbour {
   PeerLink link;
   LinkMeter meter;
   Heartbeats heartbeats;
+  std::string unreadable = {};  // why the last of its messages that do not decode did not
 
   PeerLink::Counters before_round = {};  // the link's counters at the end of the last round
   double busy_share = 0;                 // the part of the last round in which a chunk was on its way

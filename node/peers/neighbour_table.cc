@@ -44,10 +44,8 @@ void NeighbourTable::Open(StepContext& step, ConnectionId connection, const Neig
 std::deque<MessageReceived> NeighbourTable::TakeEarly(NodeId node) {
   auto early = unknown_.extract(node);
   if (early.empty()) return {};
-  for (const MessageReceived& received : early.mapped()) {
-    unknown_bytes_ -= KeptBytes(std::get<ChunkMessage>(received.message), received.payload);
-  }
-  return std::move(early.mapped());
+  unknown_bytes_ -= early.mapped().size_bytes;
+  return std::move(early.mapped().messages);
 }
 
 Neighbour* NeighbourTable::Find(NodeId node) {
@@ -108,10 +106,19 @@ void NeighbourTable::OnHello(StepContext& step, ConnectionId connection, const P
   if (const std::string error = ErrorIn(hello, connection); !error.empty()) {
     step.rejections.Reject("hello", absl::StrCat("from node ", hello.node.value(), ": ", error), step.actions);
     step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection});
+    // Nobody tells of the end of a connection that this node has closed.
+    inbound_.erase(connection);
     return;
   }
   inbound_[connection] = hello;
   if (Neighbour* known = Find(hello.node)) known->heartbeats.OnHeard(step.now);
+}
+
+Neighbour* NeighbourTable::FindOn(ConnectionId connection) {
+  const auto sender = inbound_.find(connection);
+  if (sender == inbound_.end()) return nullptr;
+  Neighbour* known = Find(sender->second.node);
+  return known != nullptr && known->slice.incarnation == sender->second.incarnation ? known : nullptr;
 }
 
 Neighbour* NeighbourTable::FindSender(StepContext& step, MessageReceived& received) {
@@ -144,11 +151,32 @@ void NeighbourTable::KeepUnknown(StepContext& step, NodeId from, MessageReceived
   const auto* chunk = std::get_if<ChunkMessage>(&received.message);
   const int64_t size_bytes = chunk == nullptr ? 0 : KeptBytes(*chunk, received.payload);
   // Answers cannot be meant for this node, which has sent nothing there. A chunk comes again without a link ack.
-  if (chunk == nullptr || unknown_bytes_ + size_bytes > limits_.unknown_bytes) {
+  if (chunk == nullptr || !MakeRoom(from, size_bytes)) {
     return step.rejections.Reject("message of a node that no policy has named", NameOf(from), step.actions);
   }
+  Unknown& unknown = unknown_[from];
   unknown_bytes_ += size_bytes;
-  unknown_[from].push_back(std::move(received));
+  unknown.size_bytes += size_bytes;
+  unknown.messages.push_back(std::move(received));
+}
+
+bool NeighbourTable::MakeRoom(NodeId from, int64_t size_bytes) {
+  const auto has_less = [](const auto& one, const auto& other) {
+    return one.second.size_bytes < other.second.size_bytes;
+  };
+  const auto own = unknown_.find(from);
+  const int64_t wanted_bytes = size_bytes + (own == unknown_.end() ? 0 : own->second.size_bytes);
+  while (unknown_bytes_ + size_bytes > limits_.unknown_bytes) {
+    const auto most = std::max_element(unknown_.begin(), unknown_.end(), has_less);
+    if (most == unknown_.end() || most->second.size_bytes <= wanted_bytes) return false;
+    const MessageReceived& newest = most->second.messages.back();
+    const int64_t freed_bytes = KeptBytes(std::get<ChunkMessage>(newest.message), newest.payload);
+    unknown_bytes_ -= freed_bytes;
+    most->second.size_bytes -= freed_bytes;
+    most->second.messages.pop_back();
+    if (most->second.messages.empty()) unknown_.erase(most);
+  }
+  return true;
 }
 
 void NeighbourTable::Send(StepContext& step, NodeId to, Message message) {

@@ -7,7 +7,7 @@
 //   2. A connection belongs to one node in one incarnation for as long as it lasts.
 //   3. Everything of a neighbour is in its Neighbour; the other maps hold ids, and messages of unknown senders.
 //   4. Inbound connections, messages that wait and bytes of unknown senders each have a limit. What is above it is
-//      refused and counted.
+//      refused and counted. Unknown senders share theirs: who sends most gives way.
 //   5. NextDeadline() is never later than the next copy of a late chunk or the next link ack that is due.
 #ifndef BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_
 #define BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_
@@ -81,6 +81,8 @@ class NeighbourTable {
   void OnConnectionUp(StepContext& step, ConnectionId connection);
   // Returns the neighbour whose link has lost a connection; null when `connection` carried no chunks.
   Neighbour* OnConnectionDown(ConnectionId connection);
+  // Returns the neighbour that has said hello on `connection`; null when nobody has, or another start of it.
+  Neighbour* FindOn(ConnectionId connection);
   // Returns the neighbour that sent `received`. Null when there is nothing more to do: it was a hello, is kept until
   // its sender becomes a neighbour, or is rejected.
   Neighbour* FindSender(StepContext& step, MessageReceived& received);
@@ -110,6 +112,9 @@ class NeighbourTable {
   // Returns what is wrong with a `hello` on `connection`; empty when nothing is.
   std::string ErrorIn(const PeerHello& hello, ConnectionId connection) const;
   void KeepUnknown(StepContext& step, NodeId from, MessageReceived& received);
+  // Makes room for `size_bytes` of `from`, as long as others hold more than it would then. Nothing that goes is lost:
+  // it was not acknowledged. Returns whether there is room.
+  bool MakeRoom(NodeId from, int64_t size_bytes);
   void SendDueAcks(StepContext& step);
   void SendHedges(StepContext& step);
 
@@ -119,11 +124,15 @@ class NeighbourTable {
 
   std::map<NodeId, Neighbour> neighbours_;
   std::map<ConnectionId, NodeId> outbound_;    // control and data
-  std::map<ConnectionId, PeerHello> inbound_;  // that have said hello
+  std::map<ConnectionId, PeerHello> inbound_;  // open ones that have said hello
   uint64_t next_connection_ = kFirstPeerConnection.value();
   PolicyVersion oldest_policy_;  // that is not retired
-  std::map<NodeId, std::deque<MessageReceived>> unknown_;
-  int64_t unknown_bytes_ = 0;
+  struct Unknown {
+    std::deque<MessageReceived> messages;
+    int64_t size_bytes = 0;
+  };
+  std::map<NodeId, Unknown> unknown_;
+  int64_t unknown_bytes_ = 0;  // of all of them
   // Not later than any link may have something to hedge, or any link ack that waits is due.
   Timestamp next_hedge_ = kNever;
   Timestamp next_acks_ = kNever;

@@ -143,6 +143,19 @@ TEST_F(NeighbourTableTest, InboundConnectionsHaveALimit) {
   EXPECT_FALSE(IsClosed());
 }
 
+TEST_F(NeighbourTableTest, AConnectionThatIsClosedTakesNobodysPlace) {
+  for (uint64_t i = 0; i < 10; ++i) {
+    const ConnectionId liar(kOtherInbound.value() + 1 + i);
+    Receive(liar, HelloOf(8));
+    Receive(liar, HelloOf(9));
+    EXPECT_TRUE(IsClosed());
+  }
+  Receive(kInbound, HelloOf(2));
+  EXPECT_FALSE(IsClosed());
+  Receive(kOtherInbound, HelloOf(3));
+  EXPECT_FALSE(IsClosed());
+}
+
 TEST_F(NeighbourTableTest, NothingOfAnotherIncarnationThanTheNewestPolicyNamesCounts) {
   Add(2);
   Receive(kInbound, HelloOf(2));
@@ -174,6 +187,21 @@ TEST_F(NeighbourTableTest, ChunksOfUnknownSendersWaitWithinABound) {
   EXPECT_EQ(early[0].connection, kInbound);
   EXPECT_EQ(table_.unknown_bytes(), 0);
   EXPECT_THAT(table_.TakeEarly(NodeId(2)), IsEmpty());
+}
+
+// What goes was not acknowledged, and comes again.
+TEST_F(NeighbourTableTest, AnUnknownSenderThatSendsMuchGivesWayToOneThatSendsLittle) {
+  Receive(kInbound, HelloOf(2));
+  for (uint32_t chunk = 0; chunk < 10; ++chunk) Receive(kInbound, Chunk(chunk, {2, 1}), 500);
+  const uint64_t refused = rejections_.total();
+  EXPECT_GT(refused, 0u);
+  Receive(kOtherInbound, HelloOf(3));
+  Receive(kOtherInbound, Chunk(1, {3, 1}), 500);
+  EXPECT_EQ(rejections_.total(), refused);
+  EXPECT_LE(table_.unknown_bytes(), 3000);
+  EXPECT_THAT(table_.TakeEarly(NodeId(3)), SizeIs(1));
+  EXPECT_GT(table_.TakeEarly(NodeId(2)).size(), 1u);
+  EXPECT_EQ(table_.unknown_bytes(), 0);
 }
 
 TEST_F(NeighbourTableTest, DropsTheChunksOfLinksAndOfUnknownSenders) {

@@ -118,6 +118,14 @@ void PeerNetwork::OnMessage(StepContext& step, MessageReceived received) {
   if (from != nullptr) Dispatch(step, *from, std::move(received.message), std::move(received.payload));
 }
 
+void PeerNetwork::OnRejected(StepContext& step, ConnectionId connection, const absl::Status& reason) {
+  Neighbour* from = neighbours_.FindOn(connection);
+  if (from == nullptr) return;
+  const std::string before = std::exchange(from->unreadable, std::string(reason.message()));
+  if (before != from->unreadable) return;
+  listener_->OnPeerLost(step, {from->slice.node, absl::StrCat("what it sends cannot be read: ", before)});
+}
+
 void PeerNetwork::Dispatch(StepContext& step, Neighbour& from, Message message, Payload payload) {
   if (auto* chunk = std::get_if<ChunkMessage>(&message))
     return OnChunk(step, from, std::move(*chunk), std::move(payload));
@@ -232,11 +240,20 @@ void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
 }
 
 void PeerNetwork::CheckPresence(StepContext& step, Neighbour& neighbour) {
-  if (neighbours_.BecomesLost(neighbour, step.now)) {
-    const std::string silence = absl::FormatDuration(config_.lost_after);
-    listener_->OnPeerLost(step, neighbour.slice.node, absl::StrCat("nothing heard from it for ", silence));
-  }
+  if (neighbours_.BecomesLost(neighbour, step.now)) listener_->OnPeerLost(step, LossOf(neighbour));
   neighbours_.SendHeartbeat(step, neighbour);
+}
+
+PeerLost PeerNetwork::LossOf(const Neighbour& neighbour) const {
+  return {neighbour.slice.node, absl::StrCat("nothing heard from it for ", absl::FormatDuration(config_.lost_after))};
+}
+
+std::vector<PeerLost> PeerNetwork::LostNeighbours() const {
+  std::vector<PeerLost> lost;
+  for (const auto& [node, neighbour] : neighbours_) {
+    if (neighbour.heartbeats.is_lost()) lost.push_back(LossOf(neighbour));
+  }
+  return lost;
 }
 
 void PeerNetwork::OnDeadline(StepContext& step) {

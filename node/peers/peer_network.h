@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -47,8 +48,9 @@ class PeerNetwork {
     // Takes a chunk that is for this node. Its source has been checked to be the node that its connection says, or a
     // node behind that one.
     virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
-    // Learns, once, that a neighbour has been silent for `lost_after`. Another incarnation of it counts as silence.
-    virtual void OnPeerLost(StepContext& step, NodeId peer, const std::string& reason) = 0;
+    // Learns, once in each silence, that a neighbour has been silent for `lost_after`, or that it sends what does not
+    // decode. Another incarnation of it counts as silence.
+    virtual void OnPeerLost(StepContext& step, const PeerLost& lost) = 0;
   };
 
   using Identity = NeighbourTable::Identity;
@@ -71,6 +73,8 @@ class PeerNetwork {
   void AddPolicy(StepContext& step, const PolicySlice& slice);
   // Forgets policies below `oldest`, which govern no round any more: what only they named need not be heard of.
   void RetirePolicies(PolicyVersion oldest, Timestamp now);
+  // Returns the neighbours that were found lost and have not been heard since.
+  std::vector<PeerLost> LostNeighbours() const;
   bool IsNeighbour(NodeId node) const { return neighbours_.Find(node) != nullptr; }
   // Returns the name for log lines and errors, "node 7" when unknown.
   std::string NameOf(NodeId node) const { return neighbours_.NameOf(node); }
@@ -88,6 +92,9 @@ class PeerNetwork {
   void OnConnectionUp(StepContext& step, ConnectionId connection) { neighbours_.OnConnectionUp(step, connection); }
   void OnConnectionDown(StepContext& step, ConnectionId connection);
   void OnMessage(StepContext& step, MessageReceived received);
+  // Notes that what came on `connection` does not decode. A neighbour of whom the same comes twice would send it for
+  // ever, and is lost.
+  void OnRejected(StepContext& step, ConnectionId connection, const absl::Status& reason);
   void OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return std::min(next_tick_, neighbours_.NextDeadline()); }
 
@@ -125,6 +132,7 @@ class PeerNetwork {
   // Finds other ways for what was to take an auxiliary path over a neighbour whose last connection is gone.
   void ReturnAuxiliary(StepContext& step, Neighbour& neighbour);
   void CheckPresence(StepContext& step, Neighbour& neighbour);
+  PeerLost LossOf(const Neighbour& neighbour) const;
 
   const JobConfig config_;
   Listener* listener_;

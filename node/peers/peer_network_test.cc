@@ -342,5 +342,21 @@ TEST_F(PeerNetworkTest, AnOverdueDeliveryIsSentAgain) {
   network_.DropChunks();
 }
 
+// Its chunks get no link ack and come again for ever, while its heartbeats are fine.
+TEST_F(PeerNetworkTest, ANeighbourOfWhomTheSameCannotBeReadTwiceIsLost) {
+  AddNeighbours();
+  const auto reject = [this](ConnectionId connection, const char* reason) {
+    StepContext step = Now();
+    network_.OnRejected(step, connection, absl::InvalidArgumentError(reason));
+  };
+  reject(kInbound, "malformed ChunkMessage");
+  reject(kInbound, "malformed LinkAck");
+  EXPECT_THAT(lost_, IsEmpty());
+  reject(kInbound, "malformed LinkAck");
+  EXPECT_THAT(lost_, ElementsAre(2));
+  for (int i = 0; i < 2; ++i) reject(kInboundOf3, "of a stranger");
+  EXPECT_THAT(lost_, ElementsAre(2));
+}
+
 }  // namespace
 }  // namespace banyan

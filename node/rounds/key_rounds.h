@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "core/buffer.h"
 #include "core/ids.h"
@@ -32,6 +35,9 @@ struct RoundState {
   std::optional<PolicyBook::Binding> binding;
   std::optional<Contribution> contribution;
   std::optional<RoundKind> kind;  // as the first to speak of it had it
+  NodeId kind_said_by;            // the first to speak of it
+  // Whose chunks were refused, and why. Nobody who keeps the rules is in it.
+  std::set<std::pair<NodeId, std::string>> refusals;
   bool open = false;
   bool complete = false;
   bool closed_everywhere = false;

@@ -37,18 +37,19 @@ void ReduceHalf::CountChild(StepContext& step, RoundKind kind, ChunkIndex index,
   BANYAN_CHECK(At(index).counted.insert(child).second);
   At(index).result_ratio = std::min(At(index).result_ratio, result_ratio);
   kind_ = kind;
-  Count(step, index, std::move(input));
+  Count(step, index, child, std::move(input));
 }
 
 void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, const Buffer& values, uint32_t weight) {
   BANYAN_CHECK(At(index).counted.insert(tools_.self).second);
   kind_ = kind;
-  if (values.empty()) return Count(step, index, CheckedChunk());
+  if (values.empty()) return Count(step, index, tools_.self, CheckedChunk());
   const ElementRange& range = RangeOf(index);
-  Count(step, index, EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), weight));
+  Count(step, index, tools_.self,
+        EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), weight));
 }
 
-void ReduceHalf::Count(StepContext& step, ChunkIndex index, CheckedChunk input) {
+void ReduceHalf::Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input) {
   Chunk& chunk = At(index);
   chunk.weight += input.weight();
   if (!input.empty()) {
@@ -56,8 +57,10 @@ void ReduceHalf::Count(StepContext& step, ChunkIndex index, CheckedChunk input) 
       chunk.to_add.push_back(std::move(input));
     } else if (chunk.sole.empty()) {
       chunk.sole = std::move(input);
+      chunk.sole_source = source;
     } else {
-      return tools_.owner->OnSumBroken(step, id_, "two members sent values for a broadcast");
+      const NodeId other = source == tools_.self ? chunk.sole_source : source;
+      return tools_.owner->OnSumBroken(step, id_, other, "it sent values for a broadcast, and so did another member");
     }
   }
   Advance(step, index);
@@ -157,7 +160,7 @@ void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
   Chunk& chunk = At(index);
   chunk.state = State::kFinishing;
   if (kind_ == RoundKind::kBroadcast) {
-    if (chunk.sole.empty()) return tools_.owner->OnSumBroken(step, id_, "no member sent values for it");
+    if (chunk.sole.empty()) return tools_.owner->OnSumBroken(step, id_, NodeId(), "no member sent values for it");
     return tools_.owner->OnResultMade(step, id_, index, std::exchange(chunk.sole, CheckedChunk()));
   }
   FinishChunk::Coding coding;

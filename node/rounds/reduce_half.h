@@ -54,8 +54,9 @@ class ReduceHalf {
                        double result_ratio) = 0;
     // This node is the chunk's root and has made the round's one result of it.
     virtual void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) = 0;
-    // Members broke a rule, so that the round can never finish.
-    virtual void OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) = 0;
+    // The round can never finish, for this `reason`. `culprit` is the child that brought what breaks a rule; 0 when it
+    // is no single node's doing.
+    virtual void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) = 0;
   };
   // Its surroundings; the pointers outlive it.
   struct Tools {
@@ -88,9 +89,12 @@ class ReduceHalf {
   const TreeSlice& PlaceOf(ChunkIndex chunk) const { return slice_->trees[TreeOf(chunk).value()]; }
   const ElementRange& RangeOf(ChunkIndex chunk) const { return chunks_[chunk.value()].range; }
   bool HasCounted(ChunkIndex chunk, NodeId source) const { return chunks_[chunk.value()].counted.contains(source); }
+  // Returns how many workers the contributions that are counted claim to hold.
+  uint32_t WeightOf(ChunkIndex chunk) const { return chunks_[chunk.value()].weight; }
 
   // Counts what `child` and those below it contribute to a chunk; an empty `input` says nothing. `result_ratio` is what
-  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`.
+  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`; the weights of
+  // all inputs together are a number of workers that the job can have.
   void CountChild(StepContext& step, RoundKind kind, ChunkIndex chunk, NodeId child, double result_ratio,
                   CheckedChunk input);
   // Counts this node's own `values`, the whole tensor's, of `weight` workers; empty values say nothing. REQUIRES: as
@@ -112,6 +116,7 @@ class ReduceHalf {
     std::vector<CheckedChunk> to_add;  // counted, not yet in the sum
     Buffer sum;                        // empty before the first input, and while a computation holds it
     CheckedChunk sole;                 // of a kBroadcast round: the one contribution that is not empty
+    NodeId sole_source;                // who brought it: a child, or this node
     double result_ratio = 1;           // the least that a child has said
   };
 
@@ -120,7 +125,7 @@ class ReduceHalf {
   template <typename Work>
   void Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work> work,
              void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
-  void Count(StepContext& step, ChunkIndex index, CheckedChunk input);
+  void Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input);
   void Advance(StepContext& step, ChunkIndex index);
   void StartAdding(StepContext& step, ChunkIndex index);
   void OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done);

@@ -102,7 +102,10 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
     results_.push_back(std::move(result));
     half_->OnResult(chunk);
   }
-  void OnSumBroken(StepContext&, const AttemptId&, const std::string& reason) override { broken_.push_back(reason); }
+  void OnSumBroken(StepContext&, const AttemptId&, NodeId culprit, const std::string& reason) override {
+    broken_.push_back(reason);
+    culprits_.push_back(culprit);
+  }
 
   const KeySlice key_{kKey, "w", 3, NodeId(1)};
   uint32_t self_ = 0;
@@ -121,6 +124,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
   double result_ratio_ = 0;
   std::vector<CheckedChunk> results_;
   std::vector<std::string> broken_;
+  std::vector<NodeId> culprits_;  // of what is broken
   int late_ = 0;
 };
 
@@ -245,7 +249,9 @@ TEST_F(ReduceHalfTest, TwoContributionsToABroadcastBreakTheRound) {
   Start(2);
   CountChild(Fp32({1, 2}), 1, RoundKind::kBroadcast);
   CountOwn({1, 2, 3}, RoundKind::kBroadcast);
-  EXPECT_THAT(broken_, ElementsAre("two members sent values for a broadcast"));
+  EXPECT_THAT(broken_, ElementsAre("it sent values for a broadcast, and so did another member"));
+  // Whichever of the two came first: this node is not the one to blame.
+  EXPECT_THAT(culprits_, ElementsAre(NodeId(self_ + 1)));
   EXPECT_THAT(sums_, IsEmpty());
 }
 
@@ -254,6 +260,7 @@ TEST_F(ReduceHalfTest, ABroadcastOfNobodyBreaksTheRound) {
   CountChild(CheckedChunk(), 1, RoundKind::kBroadcast);
   CountOwn({}, RoundKind::kBroadcast);
   EXPECT_THAT(broken_, ElementsAre("no member sent values for it"));
+  EXPECT_THAT(culprits_, ElementsAre(NodeId()));
 }
 
 // Whatever computations an attempt leaves behind, the next one starts from nothing and ends with each once.

@@ -18,6 +18,8 @@ using Verdict = PeerNetwork::Verdict;
 
 // However small the model, this many chunks may come early.
 constexpr int64_t kLeastEarlyChunks = 64;
+// Refusals of one round that are told apart.
+constexpr size_t kMostRefusals = 64;
 // Rounds remembered for a grant. Sources try again without one, only later.
 constexpr size_t kMostDeniedRounds = 1024;
 
@@ -36,13 +38,15 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       early_(config.early_bytes) {
   // An optimizer's step, or a residual, works on what the step before left.
   if (IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
-  GrowEarlyStore();
+  GrowEarlyStore(0);
 }
 
 RoundEngine::KeyState& RoundEngine::KeyOf(KeyId key) {
   auto known = keys_.find(key);
   if (known != keys_.end()) return known->second;
-  TensorMemory memory(config_.aggregation, book_->FindKey(key)->elements);
+  const int64_t elements = book_->FindKey(key)->elements;
+  GrowEarlyStore(elements * SizeOf(DataType::kFloat32));
+  TensorMemory memory(config_.aggregation, elements);
   return keys_.emplace(key, KeyState{std::move(memory), {}}).first->second;
 }
 
@@ -51,11 +55,10 @@ RoundState* RoundEngine::FindRound(KeyId key, Round round) {
   return known == keys_.end() ? nullptr : known->second.rounds.Find(round);
 }
 
-void RoundEngine::GrowEarlyStore() {
+void RoundEngine::GrowEarlyStore(int64_t grown_bytes) {
+  model_bytes_ += grown_bytes;
   if (config_.early_bytes > 0) return;
-  int64_t model_bytes = 0;
-  for (const auto& [key, state] : keys_) model_bytes += book_->FindKey(key)->elements * SizeOf(DataType::kFloat32);
-  early_.set_capacity_bytes(std::max(model_bytes, KeptBytes(kLeastEarlyChunks, config_.chunk_max_elements)));
+  early_.set_capacity_bytes(std::max(model_bytes_, KeptBytes(kLeastEarlyChunks, config_.chunk_max_elements)));
 }
 
 void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribution contribution) {
@@ -113,23 +116,43 @@ Verdict RoundEngine::Refuse(StepContext& step, const ChunkMessage& message, cons
   return Verdict::kRefused;
 }
 
-Verdict RoundEngine::KeepEarly(ChunkMessage message, Payload payload) {
+Verdict RoundEngine::Refuse(StepContext& step, RoundState& state, const ChunkMessage& message, const std::string& why) {
+  const NodeId source = message.route.source();
+  const std::string what = absl::StrCat("its ", message.id.half == Half::kReduce ? "contribution to" : "result of",
+                                        " chunk ", message.id.chunk.value(), " is refused: ", why);
+  const bool is_first = state.refusals.size() < kMostRefusals && state.refusals.emplace(source, what).second;
+  if (!is_first) listener_->OnRoundBroken(step, message.id.key, message.id.round, source, what);
+  return Refuse(step, message, why);
+}
+
+Verdict RoundEngine::KeepEarly(StepContext& step, ChunkMessage message, Payload payload) {
   const std::pair<KeyId, Round> round{message.id.key, message.id.round};
-  if (early_.Keep(std::move(message), std::move(payload))) return Verdict::kTaken;
+  if (!early_.HasRoomFor(message, payload)) {
+    // The scheduler tells all nodes of a key at once, and a node without the scheduler fails before this.
+    const Timestamp before = step.now + -2 * config_.lost_after;
+    const size_t dropped = early_.DropUnknown([this](KeyId key) { return book_->FindKey(key) != nullptr; }, before);
+    if (dropped > 0) step.rejections.Reject("early chunk", "of a key that never came", step.actions);
+  }
+  if (early_.Keep(std::move(message), std::move(payload), step.now)) return Verdict::kTaken;
   if (denied_.size() < kMostDeniedRounds) denied_.insert(round);
   return Verdict::kNoRoom;
 }
 
-bool RoundEngine::TakeDenied() {
-  return std::erase_if(denied_, [this](const std::pair<KeyId, Round>& round) {
-           return book_->FindBinding(round.first, round.second).has_value();
-         }) > 0;
+bool RoundEngine::TakeDenied(KeyId key) {
+  bool has_any = false;
+  for (auto next = denied_.lower_bound({key, Round(0)}); next != denied_.end() && next->first == key;) {
+    const auto denied = next++;
+    if (!book_->FindBinding(key, denied->second).has_value()) continue;
+    denied_.erase(denied);
+    has_any = true;
+  }
+  return has_any;
 }
 
 Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
   const KeyId key = message.id.key;
   const Round round = message.id.round;
-  if (book_->FindKey(key) == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  if (book_->FindKey(key) == nullptr) return KeepEarly(step, std::move(message), std::move(payload));
   const KeyRounds& rounds = KeyOf(key).rounds;
   // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
   if (round < rounds.next_closed()) return Verdict::kTaken;
@@ -137,9 +160,11 @@ Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload pa
     return Refuse(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
   }
   RoundState* state = Bound(step, key, round);
-  if (state == nullptr) return KeepEarly(std::move(message), std::move(payload));
+  if (state == nullptr) return KeepEarly(step, std::move(message), std::move(payload));
+  // Who has said that is no member any more: this node still waits for the one that is.
+  if (!IsOfThisStart(message, *state)) return Refuse(step, message, "its source has been started again since");
   const std::string fault = FaultOf(message, *state);
-  if (!fault.empty()) return Refuse(step, message, fault);
+  if (!fault.empty()) return Refuse(step, *state, message, fault);
   return message.id.half == Half::kReduce ? OnContribution(step, *state, std::move(message), std::move(payload))
                                           : OnResult(step, *state, std::move(message), std::move(payload));
 }
@@ -154,7 +179,8 @@ std::string RoundEngine::FaultOf(const ChunkMessage& message, const RoundState& 
     return absl::StrCat("policy ", message.policy.value(), " came, expected ", slice.version.value());
   }
   std::string fault = FaultOfShape(message, *state.attempt);
-  return fault.empty() ? FaultOfSource(message, state) : fault;
+  if (fault.empty()) fault = FaultOfSource(message, state);
+  return fault.empty() ? FaultOfWeight(message, state) : fault;
 }
 
 std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) {
@@ -172,13 +198,17 @@ std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceH
   return "";
 }
 
+bool RoundEngine::IsOfThisStart(const ChunkMessage& message, const RoundState& state) {
+  const auto is_former = [&message](const auto& known) {
+    return known.node == message.route.source() && known.incarnation != message.source_incarnation;
+  };
+  const PolicySlice& slice = *state.binding->slice;
+  return std::none_of(slice.neighbours.begin(), slice.neighbours.end(), is_former) &&
+         std::none_of(slice.relayed.begin(), slice.relayed.end(), is_former);
+}
+
 std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundState& state) {
   const NodeId source = message.route.source();
-  for (const NeighbourSlice& neighbour : state.binding->slice->neighbours) {
-    if (neighbour.node == source && neighbour.incarnation != message.source_incarnation) {
-      return "its source has been started again since";
-    }
-  }
   const TreeSlice& place = state.attempt->PlaceOf(message.id.chunk);
   if (message.id.half == Half::kBroadcast) {
     return place.broadcast_parent == source ? "" : "its source is not the parent";
@@ -188,13 +218,35 @@ std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundS
              : "its source is not a child";
 }
 
+std::string RoundEngine::FaultOfWeight(const ChunkMessage& message, const RoundState& state) const {
+  const bool is_result = message.id.half == Half::kBroadcast;
+  const uint64_t members = state.binding->slice->member_count;
+  const uint64_t most = kMaxWorkersPerNode * (is_result ? members : members - 1);
+  const ReduceHalf& attempt = *state.attempt;
+  const bool is_new = !is_result && !attempt.HasCounted(message.id.chunk, message.route.source());
+  const uint64_t before = is_new ? attempt.WeightOf(message.id.chunk) : 0;
+  // This node's own workers may be in the sum already, and none of them counts against the children.
+  const uint64_t own = is_new && attempt.HasCounted(message.id.chunk, self_) ? config_.workers : 0;
+  if (message.weight <= most && before + message.weight <= most + own) return "";
+  return absl::StrCat("weight ", message.weight, " came on top of ", before, ", but the job's ", members,
+                      " nodes have at most ", kMaxWorkersPerNode, " workers each");
+}
+
 bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind,
                                NodeId said_by) {
-  if (!state.kind.has_value()) state.kind = kind;
+  if (!state.kind.has_value()) {
+    state.kind = kind;
+    state.kind_said_by = said_by;
+  }
   if (*state.kind == kind) return true;
-  listener_->OnRoundBroken(step, key, round,
-                           absl::StrCat("members disagree: a ", NameOf(*state.kind), " for one, a ", NameOf(kind),
-                                        " for ", network_->NameOf(said_by)));
+  const bool is_own = said_by == self_;
+  const NodeId other = is_own ? state.kind_said_by : said_by;
+  const NodeId against = is_own ? said_by : state.kind_said_by;
+  const std::string against_name = against == self_ ? "this node" : network_->NameOf(against);
+  listener_->OnRoundBroken(step, key, round, other,
+                           absl::StrCat("members disagree: ", NameOf(is_own ? *state.kind : kind), " there, ",
+                                        NameOf(is_own ? kind : *state.kind), " at ", against_name,
+                                        "; all workers must call the same operations of a key in the same order"));
   return false;
 }
 
@@ -206,7 +258,7 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
   // What cannot be decoded must not be counted: the sum would miss it and nobody would know.
   absl::StatusOr<CheckedChunk> input =
       CheckChunk({std::move(message.frames), std::move(payload), message.weight}, attempt.RangeOf(chunk).elements);
-  if (!input.ok()) return Refuse(step, message, std::string(input.status().message()));
+  if (!input.ok()) return Refuse(step, state, message, std::string(input.status().message()));
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
   attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input));
   return Verdict::kTaken;
@@ -217,14 +269,17 @@ Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage
   const ReduceHalf::State stands = state.attempt->StateOf(chunk);
   if (stands == ReduceHalf::State::kDone) return Verdict::kTaken;
   if (stands != ReduceHalf::State::kPassedUp) {
-    return Refuse(step, message, "a result came before this node's contribution had left");
+    return Refuse(step, state, message, "a result came before this node's contribution had left");
   }
-  if (message.kind != state.kind || message.frames.empty()) {
-    return Refuse(step, message, "a result of another kind of round, or none at all");
+  if (message.frames.empty()) return Refuse(step, state, message, "a result without values");
+  if (message.kind != state.kind) {
+    return Refuse(
+        step, state, message,
+        absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ", NameOf(*state.kind)));
   }
   absl::StatusOr<CheckedChunk> result = CheckChunk({std::move(message.frames), std::move(payload), message.weight},
                                                    state.attempt->RangeOf(chunk).elements);
-  if (!result.ok()) return Refuse(step, message, std::string(result.status().message()));
+  if (!result.ok()) return Refuse(step, state, message, std::string(result.status().message()));
   TakeResult(step, state, chunk, *std::move(result));
   return Verdict::kTaken;
 }
@@ -234,27 +289,38 @@ void RoundEngine::TakeResult(StepContext& step, RoundState& state, ChunkIndex ch
   state.results->Take(step, *state.kind, chunk, state.attempt->PlaceOf(chunk).broadcast_children, std::move(result));
 }
 
-void RoundEngine::OnBookChanged(StepContext& step) {
-  std::vector<KeyId> keys;
-  for (const auto& [key, state] : keys_) keys.push_back(key);
-  for (KeyId key : keys) TryOpen(step, key);
-  TakeEarly(step);
-  GrowEarlyStore();
+void RoundEngine::OnBookChanged(StepContext& step, const std::vector<KeyId>& keys) {
+  const int64_t before = early_.size_bytes();
+  bool has_policy = false;
+  for (KeyId key : keys) {
+    if (keys_.contains(key)) TryOpen(step, key);
+  }
+  for (KeyId key : keys) {
+    TakeEarly(step, key);
+    has_policy = TakeDenied(key) || has_policy;
+  }
+  if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
 }
 
-void RoundEngine::TakeEarly(StepContext& step) {
-  const int64_t before = early_.size_bytes();
-  for (const auto& [key, round] : early_.Rounds()) {
-    if (book_->FindKey(key) == nullptr) continue;
+void RoundEngine::TakeEarly(StepContext& step, KeyId key) {
+  for (Round round : early_.RoundsOf(key)) {
     // The key is known only now: what claims to be of an impossible round is for OnChunk to refuse.
     const bool is_possible = !KeyOf(key).rounds.IsTooFar(round, config_.rounds_in_flight);
     if (is_possible && Bound(step, key, round) == nullptr) continue;
-    for (EarlyStore::Chunk& chunk : early_.Take(key, round)) {
-      OnChunk(step, std::move(chunk.message), std::move(chunk.payload));
-    }
+    for (EarlyStore::Chunk& chunk : early_.Take(key, round)) TakeEarly(step, std::move(chunk));
   }
-  const bool has_policy = TakeDenied();
-  if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
+}
+
+void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
+  const KeyId key = chunk.message.id.key;
+  const Round round = chunk.message.id.round;
+  const NodeId source = chunk.message.route.source();
+  if (OnChunk(step, std::move(chunk.message), std::move(chunk.payload)) != Verdict::kRefused) return;
+  const RoundState* state = FindRound(key, round);
+  if (state == nullptr) return;
+  const auto refusal = state->refusals.lower_bound({source, ""});
+  const bool is_wrong = refusal != state->refusals.end() && refusal->first == source;
+  if (is_wrong) listener_->OnRoundBroken(step, key, round, source, refusal->second);
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
@@ -280,6 +346,7 @@ void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink
 
 void RoundEngine::Clear() {
   keys_.clear();
+  model_bytes_ = 0;
   early_.Clear();
   denied_.clear();
 }
@@ -332,8 +399,8 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
   TakeResult(step, *FindRound(id.key, id.round), chunk, std::move(result));
 }
 
-void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) {
-  listener_->OnRoundBroken(step, id.key, id.round, reason);
+void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) {
+  listener_->OnRoundBroken(step, id.key, id.round, culprit, reason);
 }
 
 void RoundEngine::OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,

@@ -6,6 +6,8 @@
 // - A round is *open* here once its policy is known, this node's contribution is there, and earlier rounds leave room
 //   (rounds_in_flight).
 // - Children may be ahead: their chunks are summed once the policy is known, and kept within a bound before.
+// - A chunk that is refused would be sent again for ever: a round that refuses the same twice is broken, and so is one
+//   whose chunk turns out to be wrong after it was acknowledged.
 // - What outlives an attempt (contribution, results) is in RoundState, what outlives a round in TensorMemory, and what
 //   belongs to an attempt in its ReduceHalf, alone.
 #ifndef BANYAN_NODE_ROUNDS_ROUND_ENGINE_H_
@@ -46,8 +48,10 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
     virtual void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) = 0;
     // The round's policy is needed, and may have been asked for before; AddBinding and OnBookChanged follow.
     virtual void OnPolicyWanted(StepContext& step, KeyId key, Round round) = 0;
-    // Members disagree, or broke a rule, so that the round can never finish.
-    virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, const std::string& reason) = 0;
+    // The round can never finish, for this `reason`. `culprit` is the other member whose part breaks a rule; 0 when it
+    // is no single node's doing.
+    virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit,
+                               const std::string& reason) = 0;
   };
 
   RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book, PeerNetwork* network,
@@ -58,8 +62,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // REQUIRES: the key is in the book and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload);
-  // New keys or bindings are in the book: opens what waited for them and takes early chunks up.
-  void OnBookChanged(StepContext& step);
+  // Rows or bindings of these `keys`, which are in the book, are new: opens what waited for them and takes their early
+  // chunks up. Looks at no other key: a model may have many.
+  void OnBookChanged(StepContext& step, const std::vector<KeyId>& keys);
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
   // Takes the key's weights as they are now, by which gradients are pruned from here on; forgets them where nothing is
   // pruned, or where the node has them itself. REQUIRES: the key is in the book, with as many elements.
@@ -86,7 +91,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent, const CheckedChunk& sum,
              double result_ratio) override;
   void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) override;
-  void OnSumBroken(StepContext& step, const AttemptId& id, const std::string& reason) override;
+  void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) override;
   BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) override;
   void OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
                    const CheckedChunk& result) override;
@@ -96,22 +101,35 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
-  void GrowEarlyStore();
+  // Gives the early store room for the model, with the bytes that it has grown by.
+  void GrowEarlyStore(int64_t grown_bytes);
   // Binds the round when its policy is known; null otherwise.
   RoundState* Bound(StepContext& step, KeyId key, Round round);
   void TryOpen(StepContext& step, KeyId key);
   void Open(StepContext& step, KeyId key, Round round, RoundState& state);
-  void TakeEarly(StepContext& step);
-  PeerNetwork::Verdict KeepEarly(ChunkMessage message, Payload payload);
-  // True if a round for which there was no room has its policy by now.
-  bool TakeDenied();
+  void TakeEarly(StepContext& step, KeyId key);
+  PeerNetwork::Verdict KeepEarly(StepContext& step, ChunkMessage message, Payload payload);
+  // True if a round of the key for which there was no room has its policy by now.
+  bool TakeDenied(KeyId key);
   // Says what is wrong with a chunk of a bound round; empty when nothing is.
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
   static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
+  // False if the chunk is of a start of its source that the round's policy does not know.
+  static bool IsOfThisStart(const ChunkMessage& message, const RoundState& state);
   static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
+  // Says why the message cannot hold as many workers as it claims; empty when it can. A result holds those of all
+  // members, and a contribution none of this node.
+  std::string FaultOfWeight(const ChunkMessage& message, const RoundState& state) const;
   // False, and the round is broken, when members disagree on the kind of the round.
   bool AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind, NodeId said_by);
+  // Counts a chunk that is refused, and says `why`.
   PeerNetwork::Verdict Refuse(StepContext& step, const ChunkMessage& message, const std::string& why);
+  // The same for a chunk of a round that this node waits for. Breaks the round when the same was refused before, or so
+  // much that it never ends.
+  PeerNetwork::Verdict Refuse(StepContext& step, RoundState& state, const ChunkMessage& message,
+                              const std::string& why);
+  // Takes up one chunk of the early store. Breaks its round if it is refused: its source believes it to be delivered.
+  void TakeEarly(StepContext& step, EarlyStore::Chunk chunk);
   PeerNetwork::Verdict OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   void TakeResult(StepContext& step, RoundState& state, ChunkIndex chunk, CheckedChunk result);
@@ -129,6 +147,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   ComputationTable* computations_;
   Listener* listener_;
   std::map<KeyId, KeyState> keys_;
+  int64_t model_bytes_ = 0;  // of their tensors
   EncodingChooser encodings_;
   EarlyStore early_;
   std::set<std::pair<KeyId, Round>> denied_;  // rounds of which chunks found no room in it

@@ -15,6 +15,7 @@ namespace banyan {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr KeyId kKey(1);
 
@@ -130,6 +131,180 @@ TEST_F(RoundEngineTest, EveryWrongFieldOfAContributionIsRefused) {
   EXPECT_EQ(delivery_acks_, 1);
 }
 
+TEST_F(RoundEngineTest, AChunkThatIsRefusedTwiceForTheSameReasonBreaksItsRound) {
+  const RequestId push = cluster_.Push(2, 0, kKey, {10, 20, 30});
+  ChunkMessage unknown_codec = Contribution();
+  unknown_codec.frames[0].codec = static_cast<CodecId>(200);
+  EXPECT_TRUE(IsRefused(child_, unknown_codec));
+  EXPECT_FALSE(cluster_.IsDone(push));
+  cluster_.Inject(2, child_, unknown_codec, {Floats()});
+  const std::vector<RoundBroken> said = cluster_.scheduler().Said<RoundBroken>(2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].key, kKey);
+  EXPECT_EQ(said[0].round, Round(2));
+  EXPECT_EQ(said[0].culprit, NodeId(3));
+  const std::string why = "its contribution to chunk 0 is refused: frame 0: expected a codec that this version knows";
+  EXPECT_THAT(said[0].reason, HasSubstr(why));
+  EXPECT_THAT(std::string(cluster_.StatusOf(push).message()),
+              HasSubstr("n2 cannot finish round 2 of key 'w': n3: " + why));
+}
+
+TEST_F(RoundEngineTest, ARoundWithRefusalsWithoutEndIsBroken) {
+  ChunkMessage wrong = Contribution();
+  for (int64_t i = 0; i < 100; ++i) {
+    wrong.elements = 3 + i;
+    cluster_.Inject(2, child_, wrong, {Floats()});
+  }
+  EXPECT_EQ(cluster_.scheduler().Said<RoundBroken>(2).size(), 1u);
+}
+
+// No hello says who is behind a relay.
+TEST(RoundEngineRelayTest, AChunkOfAnotherStartOfARelayedChildIsRefused) {
+  JobConfig config;
+  config.job = "job";
+  // 3 hangs on 1, but only over 2.
+  TestCluster cluster(config, {3, {{1, {{2, 1}, {3, 1}}, {{2, 1}, {3, 1}}}}, {{1, 2, 3}, {3, 2, 1}}});
+  cluster.Start();
+  cluster.InitEverywhere({0, 0});
+  int acks = 0;
+  cluster.filter = [&acks](uint32_t from, uint32_t, const Message& message) {
+    acks += from == 1 && std::holds_alternative<DeliveryAck>(message);
+    return TestCluster::Fate::kDeliver;
+  };
+  cluster.PushOnly(1, 0, kKey, {1, 1});
+  ChunkMessage message;
+  message.id = {Epoch(1), Attempt(0), Round(1), kKey, ChunkIndex(0), Half::kReduce};
+  message.policy = PolicyVersion(3);
+  message.source_incarnation = Incarnation(5);
+  message.route.path = {NodeId(3), NodeId(2), NodeId(1)};
+  message.route.hop = 1;
+  message.weight = 1;
+  message.elements = 2;
+  message.frames = {{CodecId::kFp32, 0, 2, 8}};
+  const ConnectionId relay = cluster.ConnectAs(1, 2);
+  cluster.Inject(1, relay, message, {Buffer::CopyOf({1, 2}).AsBytes()});
+  EXPECT_EQ(acks, 0);
+  message.source_incarnation = TestIncarnation(3);
+  cluster.Inject(1, relay, message, {Buffer::CopyOf({1, 2}).AsBytes()});
+  EXPECT_EQ(acks, 1);
+}
+
+// Nobody waits for what is not a part of any round.
+TEST_F(RoundEngineTest, AnImpossibleRoundAndAnotherStartOfTheSourceBreakNothing) {
+  ChunkMessage too_far = Contribution();
+  too_far.id.round = Round(5);
+  ChunkMessage former = Contribution();
+  former.source_incarnation = Incarnation(5);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(IsRefused(child_, too_far));
+    EXPECT_TRUE(IsRefused(child_, former));
+  }
+  EXPECT_TRUE(cluster_.scheduler().Said<RoundBroken>(2).empty());
+}
+
+// It is acknowledged before anybody can know that it is wrong, and so it does not come again.
+TEST_F(RoundEngineTest, AnEarlyChunkThatTurnsOutToBeWrongBreaksItsRound) {
+  cluster_.scheduler().hold_policies = {2};
+  ChunkMessage early = Contribution();
+  early.id.round = Round(3);
+  early.elements = 3;
+  for (uint32_t node : {1, 2, 3}) cluster_.PushOnly(node, 0, kKey, {1, 1, 1});
+  cluster_.Advance(absl::Seconds(1));
+  const int acks_before = delivery_acks_;
+  cluster_.Inject(2, child_, early, {Floats()});
+  EXPECT_EQ(delivery_acks_, acks_before + 1);
+  cluster_.scheduler().ReleasePolicies();
+  cluster_.Run();
+  const std::vector<RoundBroken> said = cluster_.scheduler().Said<RoundBroken>(2);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_EQ(said[0].round, Round(3));
+  EXPECT_EQ(said[0].culprit, NodeId(3));
+  EXPECT_THAT(said[0].reason, HasSubstr("3 elements came, expected 2"));
+}
+
+TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
+  JobConfig config;
+  config.job = "job";
+  config.early_bytes = 2000;
+  TestCluster cluster(config, TestPlan::Star(2));
+  cluster.Start();
+  const ConnectionId child = cluster.ConnectAs(1, 2);
+  int acks = 0;
+  cluster.filter = [&acks](uint32_t from, uint32_t, const Message& message) {
+    const auto* ack = std::get_if<LinkAck>(&message);
+    if (from == 1 && ack != nullptr) acks += ack->entries[0].is_delivered;
+    return TestCluster::Fate::kDeliver;
+  };
+  cluster.InitEverywhere({0, 0});
+  acks = 0;
+  ChunkMessage message;
+  message.id = {Epoch(1), Attempt(0), Round(1), KeyId(9), ChunkIndex(0), Half::kReduce};
+  message.policy = PolicyVersion(3);
+  message.source_incarnation = TestIncarnation(2);
+  message.route.path = {NodeId(2), NodeId(1)};
+  message.weight = 1;
+  message.elements = 100;
+  message.frames = {{CodecId::kFp32, 0, 100, 400}};
+  const auto inject = [&](uint32_t chunk) {
+    message.id.chunk = ChunkIndex(chunk);
+    const int before = acks;
+    cluster.Inject(1, child, message, {Buffer::Allocate(400, DataType::kByte)});
+    return acks > before;
+  };
+  uint32_t kept = 0;
+  while (inject(kept)) ++kept;
+  EXPECT_GT(kept, 0u);
+  message.id.key = KeyId(2);
+  message.id.round = Round(0);
+  EXPECT_FALSE(inject(0));
+  cluster.Advance(2 * config.lost_after + absl::Seconds(1));
+  EXPECT_TRUE(inject(0));
+}
+
+// Weights that wrap around would divide the sum by too little, or by nothing.
+TEST_F(RoundEngineTest, AWeightThatTheJobCannotHaveIsRefused) {
+  ChunkMessage heavy = Contribution();
+  heavy.weight = 2 * kMaxWorkersPerNode + 1;
+  EXPECT_TRUE(IsRefused(child_, heavy));
+  heavy.weight = uint32_t{1} << 31;
+  EXPECT_TRUE(IsRefused(child_, heavy));
+  heavy.weight = 2 * kMaxWorkersPerNode;
+  cluster_.Inject(2, child_, heavy, {Floats()});
+  EXPECT_EQ(delivery_acks_, 1);
+}
+
+TEST_F(RoundEngineTest, AResultOfMoreWorkersThanTheJobCanHaveIsRefused) {
+  cluster_.PushOnly(3, 0, kKey, {1, 1, 1});
+  cluster_.PushOnly(2, 0, kKey, {1, 1, 1});
+  ChunkMessage heavy = Result();
+  heavy.weight = 3 * kMaxWorkersPerNode + 1;
+  EXPECT_TRUE(IsRefused(parent_, heavy));
+  EXPECT_THAT(cluster_.Result(cluster_.Push(1, 0, kKey, {1, 1, 1})), ElementsAre(3, 3, 3));
+}
+
+// Each of them could be: both together cannot.
+TEST(RoundEngineWeightsTest, TheWeightsOfAllChildrenTogetherAreBounded) {
+  JobConfig config;
+  config.job = "job";
+  TestCluster cluster(config, TestPlan::Star(3));
+  cluster.Start();
+  cluster.InitEverywhere({0, 0});
+  cluster.PushOnly(1, 0, kKey, {1, 1});
+  for (uint32_t child : {2, 3}) {
+    ChunkMessage message;
+    message.id = {Epoch(1), Attempt(0), Round(1), kKey, ChunkIndex(0), Half::kReduce};
+    message.policy = PolicyVersion(3);
+    message.source_incarnation = TestIncarnation(child);
+    message.route.path = {NodeId(child), NodeId(1)};
+    message.weight = 2 * kMaxWorkersPerNode;
+    message.elements = 2;
+    message.frames = {{CodecId::kFp32, 0, 2, 8}};
+    cluster.Inject(1, cluster.ConnectAs(1, child), std::move(message), {Buffer::CopyOf({1, 2}).AsBytes()});
+  }
+  cluster.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster.Rejected(1), 1u);
+}
+
 TEST_F(RoundEngineTest, AResultBeforeThisNodesContributionIsRefused) { EXPECT_TRUE(IsRefused(parent_, Result())); }
 
 TEST_F(RoundEngineTest, AResultOfAnotherKindOrWithoutFramesIsRefused) {
@@ -192,11 +367,11 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   }
 
   PeerNetwork::Verdict OnChunk(StepContext&, ChunkMessage, Payload) override { return PeerNetwork::Verdict::kTaken; }
-  void OnPeerLost(StepContext&, NodeId, const std::string&) override {}
+  void OnPeerLost(StepContext&, const PeerLost&) override {}
   void OnValues(StepContext&, KeyId, Round, int64_t, const Buffer& values) override { got_ += values.elements(); }
   void OnRoundComplete(StepContext&, KeyId, Round, uint64_t) override { ++complete_; }
   void OnPolicyWanted(StepContext&, KeyId, Round) override {}
-  void OnRoundBroken(StepContext&, KeyId, Round, const std::string&) override { FAIL(); }
+  void OnRoundBroken(StepContext&, KeyId, Round, NodeId, const std::string&) override { FAIL(); }
 
   JobConfig config_;
   PolicyBook book_;
@@ -219,6 +394,17 @@ TEST_F(LoneRoundEngineTest, ItsOwnContributionIsTheResult) {
   EXPECT_EQ(rejections_.total(), 0u);
   engine_.OnClosedEverywhere(step_, kKey, Round(0));
   EXPECT_TRUE(engine_.IsIdle());
+}
+
+TEST_F(LoneRoundEngineTest, LooksAtNoOtherKeysThanThoseThatChanged) {
+  ASSERT_TRUE(book_.AddKeys({{KeyId(2), "v", 3, NodeId(1)}}).ok());
+  engine_.Contribute(step_, KeyId(2), Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
+  ASSERT_TRUE(book_.AddBinding({KeyId(2), Round(0), Round(0), PolicyVersion(3), Attempt(1)}).ok());
+  engine_.OnBookChanged(step_, {kKey});
+  EXPECT_TRUE(actions_.empty());
+  engine_.OnBookChanged(step_, {kKey, KeyId(2)});
+  for (int i = 0; i < 3; ++i) RunComputations();
+  EXPECT_EQ(complete_, 1);
 }
 
 // Whether it was adding, finishing or reading: what comes back for a round that is gone is counted and dropped.

@@ -25,7 +25,7 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
     received_.push_back(message.id.chunk.value());
     return verdict_;
   }
-  void OnPeerLost(StepContext&, NodeId peer, const std::string&) override { lost_.push_back(peer.value()); }
+  void OnPeerLost(StepContext&, const PeerLost& lost) override { lost_.push_back(lost.peer.value()); }
 
   // Neighbours 2 and 3, all connections up; 2 has said hello.
   void AddNeighbours() {

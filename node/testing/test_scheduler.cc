@@ -14,6 +14,16 @@ void AddHops(const std::vector<uint32_t>& path, uint32_t self, std::set<uint32_t
   }
 }
 
+// The tree neighbours of a node at `place`.
+std::set<uint32_t> TreeNeighboursOf(const TreeSlice& place) {
+  std::set<uint32_t> all;
+  for (NodeId child : place.reduce_children) all.insert(child.value());
+  for (NodeId child : place.broadcast_children) all.insert(child.value());
+  if (place.reduce_parent.has_value()) all.insert(place.reduce_parent->value());
+  if (place.broadcast_parent.has_value()) all.insert(place.broadcast_parent->value());
+  return all;
+}
+
 std::vector<NodeId> ChildrenOf(uint32_t node, const std::map<uint32_t, uint32_t>& parents) {
   std::vector<NodeId> children;
   for (const auto& [child, parent] : parents) {
@@ -46,6 +56,7 @@ PolicySlice TestPlan::Slice(uint32_t node, const JobConfig& config) const {
   slice.member_count = nodes;
   slice.lowest_member = NodeId(1);
   std::set<uint32_t> neighbours;
+  std::set<uint32_t> relayed;
   auto add_edge = [&](uint32_t from, uint32_t to) {
     for (const std::vector<uint32_t>& route : routes) {
       if (route.front() == from && route.back() == to) return AddHops(route, node, neighbours);
@@ -60,6 +71,7 @@ PolicySlice TestPlan::Slice(uint32_t node, const JobConfig& config) const {
     if (tree.broadcast.count(node) > 0) place.broadcast_parent = NodeId(tree.broadcast.at(node));
     place.reduce_children = ChildrenOf(node, tree.reduce);
     place.broadcast_children = ChildrenOf(node, tree.broadcast);
+    relayed.merge(TreeNeighboursOf(place));
     for (const auto& [child, parent] : tree.reduce) add_edge(child, parent);
     for (const auto& [child, parent] : tree.broadcast) add_edge(parent, child);
   }
@@ -74,7 +86,9 @@ PolicySlice TestPlan::Slice(uint32_t node, const JobConfig& config) const {
     added.name = absl::StrCat("n", other);
     added.address = TestAddress(other);
     added.incarnation = TestIncarnation(other);
+    relayed.erase(other);
   }
+  for (uint32_t other : relayed) slice.relayed.push_back({NodeId(other), TestIncarnation(other)});
   return slice;
 }
 
@@ -100,7 +114,7 @@ void TestScheduler::SayToAll(const Message& message) {
 }
 
 void TestScheduler::On(uint32_t node, const Join&) {
-  Say(node, JoinAccepted{term, NodeId(node), config_});
+  Say(node, JoinAccepted{term, NodeId(node), config_, start, !remembers});
   Say(node, MembershipUpdate{term, Epoch(1), plan_.nodes, plan_.nodes, true, {}});
   if (!keys_.empty()) Say(node, KeysAssigned{term, KeyTableVersion(keys_.size()), keys_});
 }

@@ -73,6 +73,8 @@ class TestScheduler {
   bool hold_closed = false;
   bool silent = false;  // says nothing at all
   Term term = Term(7);
+  StartId start = StartId(1);
+  bool remembers = true;  // the nodes that it has accepted before
   PolicyVersion version = PolicyVersion(3);
   std::vector<std::string> unequal_hashes;
 

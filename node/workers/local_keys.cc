@@ -81,11 +81,13 @@ bool LocalKeys::HasInit(const std::string& name, WorkerId worker) const {
   return known != by_name_.end() && known->second.has_init[worker.value()];
 }
 
-LocalKeys::Assigned LocalKeys::Assign() {
+LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names) {
   Assigned assigned;
-  for (auto& [name, local] : by_name_) {
+  for (const std::string& name : names) {
+    const auto known = by_name_.find(name);
     const KeySlice* row = book_->FindKey(name);
-    if (row == nullptr || local.init_contributed) continue;
+    if (row == nullptr || known == by_name_.end() || known->second.init_contributed) continue;
+    LocalKey& local = known->second;
     assigned.answered.push_back(name);
     if (row->elements != local.elements) {
       assigned.refused.push_back(

@@ -80,8 +80,9 @@ class LocalKeys {
   // Takes the worker's part of an Init; the first one makes the key. REQUIRES: CheckInit is OK.
   LocalKey& TakeInit(WorkerInit& call);
   bool HasInit(const std::string& name, WorkerId worker) const;
-  // Looks up the rows of the keys whose Init is not contributed, and gives these keys their ids.
-  Assigned Assign();
+  // Looks up the rows of those of these keys whose Init is not contributed, and gives them their ids. Looks at no other
+  // key.
+  Assigned Assign(const std::vector<std::string>& names);
   // Forgets a key and returns the requests of its Init, unless that is contributed.
   std::vector<RequestId> Remove(const std::string& name);
   // Forgets values and rounds, which nobody needs after the end of the job. Names and round numbers stay.

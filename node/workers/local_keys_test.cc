@@ -22,6 +22,12 @@ class LocalKeysTest : public ::testing::Test {
     return keys_.TakeInit(init);
   }
   void AddRow(int64_t elements) { ASSERT_TRUE(book_.AddKeys({{KeyId(1), "w", elements, NodeId(1)}}).ok()); }
+  // Of all keys.
+  LocalKeys::Assigned Assign() {
+    std::vector<std::string> names;
+    for (const auto& [name, local] : keys_.by_name()) names.push_back(name);
+    return keys_.Assign(names);
+  }
   std::string ErrorOf(const WorkerInit& init) { return std::string(keys_.CheckInit(init).message()); }
 
   PolicyBook book_;
@@ -31,18 +37,27 @@ class LocalKeysTest : public ::testing::Test {
 TEST_F(LocalKeysTest, AKeyIsReadyWithItsIdAndAllWorkersInits) {
   LocalKey& local = Take(1);
   EXPECT_EQ(local.initialised, 1u);
-  EXPECT_THAT(keys_.Assign().answered, IsEmpty()) << "the scheduler has said nothing";
+  EXPECT_THAT(Assign().answered, IsEmpty()) << "the scheduler has said nothing";
   EXPECT_EQ(keys_.Find(KeyId(1)), nullptr);
   AddRow(2);
-  const LocalKeys::Assigned early = keys_.Assign();
+  const LocalKeys::Assigned early = Assign();
   EXPECT_THAT(early.answered, ElementsAre("w"));
   EXPECT_THAT(early.ready, IsEmpty()) << "worker 0 is missing";
   EXPECT_EQ(keys_.Find(KeyId(1)), &local);
   EXPECT_EQ(&Take(0), &local);
-  EXPECT_THAT(keys_.Assign().ready, ElementsAre(&local));
+  EXPECT_THAT(Assign().ready, ElementsAre(&local));
   EXPECT_THAT(local.init_requests, ElementsAre(RequestId(2), RequestId(1)));
   local.init_contributed = true;
-  EXPECT_THAT(keys_.Assign().answered, IsEmpty()) << "once is enough";
+  EXPECT_THAT(Assign().answered, IsEmpty()) << "once is enough";
+}
+
+TEST_F(LocalKeysTest, LooksAtNoOtherKeysThanThoseThatChanged) {
+  LocalKey& local = Take(0);
+  Take(1);
+  AddRow(2);
+  EXPECT_THAT(keys_.Assign({"another"}).answered, IsEmpty());
+  EXPECT_EQ(local.key, KeyId());
+  EXPECT_THAT(keys_.Assign({"another", "w"}).ready, ElementsAre(&local));
 }
 
 TEST_F(LocalKeysTest, OnlyAContributedKeyIsInitialised) {
@@ -52,7 +67,7 @@ TEST_F(LocalKeysTest, OnlyAContributedKeyIsInitialised) {
     EXPECT_THAT(std::string(early.status().message()), HasSubstr("key 1 was not initialised here: call Init first"));
     if (step == 0) Take(0);
     if (step == 1) AddRow(2);
-    keys_.Assign();
+    Assign();
   }
   keys_.Find(KeyId(1))->init_contributed = true;
   EXPECT_EQ(*keys_.FindInitialised(KeyId(1)), keys_.Find(KeyId(1)));
@@ -74,7 +89,7 @@ TEST_F(LocalKeysTest, SaysWhatIsWrongWithAnInit) {
 TEST_F(LocalKeysTest, AnInitMayContradictTheJobsKeyEarlyOrLate) {
   Take(0);
   AddRow(3);
-  const LocalKeys::Assigned assigned = keys_.Assign();
+  const LocalKeys::Assigned assigned = Assign();
   EXPECT_THAT(assigned.answered, ElementsAre("w"));
   ASSERT_EQ(assigned.refused.size(), 1u);
   EXPECT_EQ(assigned.refused[0].name, "w");
@@ -87,7 +102,7 @@ TEST_F(LocalKeysTest, RemovesNoKeyThatIsContributed) {
   EXPECT_THAT(keys_.Remove("w"), IsEmpty());
   LocalKey& local = Take(0);
   AddRow(2);
-  keys_.Assign();
+  Assign();
   local.init_contributed = true;
   EXPECT_THAT(keys_.Remove("w"), IsEmpty());
   EXPECT_EQ(keys_.Find(KeyId(1)), &local);
@@ -126,7 +141,7 @@ TEST_F(LocalKeysTest, CountsElementsAndProgress) {
   EXPECT_EQ(keys_.initialised_elements(), 4);
   EXPECT_THAT(keys_.Progress(), IsEmpty()) << "the key has no id";
   AddRow(2);
-  keys_.Assign();
+  Assign();
   local.last_push = {Round(4), Round(5)};
   local.last_complete = Round(3);
   ASSERT_EQ(keys_.Progress().size(), 1u);
@@ -138,7 +153,7 @@ TEST_F(LocalKeysTest, CountsElementsAndProgress) {
 TEST_F(LocalKeysTest, NamesAndRoundNumbersOutliveTheJob) {
   LocalKey& local = Take(0);
   AddRow(2);
-  keys_.Assign();
+  Assign();
   local.OpenRound(Round(1), RoundKind::kAggregate, 2);
   local.last_push[0] = Round(1);
   keys_.DropRounds();

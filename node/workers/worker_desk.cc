@@ -156,11 +156,11 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   const LocalKey& local = keys_.TakeInit(call);
   const bool is_new = local.initialised == 1 && book_->FindKey(name) == nullptr;
   if (is_new) scheduler_->RegisterKey(name, local.elements);
-  OnKeysAssigned(step);
+  OnKeysAssigned(step, {name});
 }
 
-void WorkerDesk::OnKeysAssigned(StepContext& step) {
-  const LocalKeys::Assigned assigned = keys_.Assign();
+void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string>& names) {
+  const LocalKeys::Assigned assigned = keys_.Assign(names);
   for (const std::string& name : assigned.answered) scheduler_->OnKeyAnswered(name);
   for (LocalKey* local : assigned.ready) ContributeInit(step, *local);
   for (const LocalKeys::Refused& refused : assigned.refused) OnKeyRefused(step, refused.name, refused.reason);

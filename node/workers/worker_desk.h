@@ -50,8 +50,8 @@ class WorkerDesk {
 
   void OnCall(StepContext& step, WorkerCall call);
 
-  // Takes up new rows of the key table.
-  void OnKeysAssigned(StepContext& step);
+  // Takes up the rows of the keys of these `names`, which are new in the key table.
+  void OnKeysAssigned(StepContext& step, const std::vector<std::string>& names);
   void OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason);
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values);
   void OnRoundComplete(StepContext& step, KeyId key, Round round);

@@ -59,6 +59,7 @@ PolicySlice SamplePolicy() {
                      {{NodeId(1), NodeId(8), NodeId(6), NodeId(2)}, 15e6, absl::Milliseconds(90), 0.5, 0.25, true}};
   slice.neighbours = {{NodeId(4), "n4", "tcp://10.0.4.1:7701", Incarnation(0xfedcba9876543210), 38e6,
                        absl::Milliseconds(30), 0.5, 21e6}};
+  slice.relayed = {{NodeId(5), Incarnation(0x1234567890abcdef)}, {NodeId(6), Incarnation(3)}};
   slice.transmission = {true, 50000, 7, true, 3, 9, RateEstimator::kOneWayDelay};
   return slice;
 }
@@ -107,12 +108,12 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99)});
   messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(RegisterKeys{{{"fc1.weight", 401408}, {"fc1.bias", 512}}});
-  messages.emplace_back(
-      PolicyRequest{{{KeyId(1), Round(18), RoundKind::kBroadcast}, {KeyId(2), Round(19), RoundKind::kBroadcast}}});
+  messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(19)}}});
   messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d}, {KeyId(2), Round(17), 1}}});
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
   messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});
+  messages.emplace_back(RoundBroken{KeyId(1), Round(17), NodeId(4), "weight 0 came with 1 frames"});
   messages.emplace_back(Leave{"it was stopped", true});
   messages.emplace_back(SampleReport());
   messages.emplace_back(StatusRequest{});
@@ -120,7 +121,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
-  messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig()});
+  messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig(), StartId(0x8877665544332211), true});
   messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7"});
   messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});

@@ -44,7 +44,7 @@ void OutboundConnection::Open(Timestamp now) {
 
 void OutboundConnection::Drop() {
   up_ = false;
-  fd_ = -1;
+  connected_ = SocketIdentity();
   renewal_.Forget();
   monitor_.reset();
   // What waits on a lost connection must not delay the end of the process.
@@ -63,8 +63,8 @@ OutboundConnection::Change OutboundConnection::Watch() {
       return Change::kLost;
     }
     if (happening->event == ZMQ_EVENT_CONNECTED) {
-      fd_ = happening->value;
-      renewal_.Watch(fd_, opened_at_);
+      connected_ = SocketIdentity(happening->value);
+      renewal_.Watch(happening->value, opened_at_);
       ApplyPace();
       continue;
     }
@@ -80,12 +80,14 @@ void OutboundConnection::SetPace(double rate_bps) {
   ApplyPace();
 }
 
-// A kernel that does not pace leaves the connection as it is; so does a connection that has just been closed.
+// A kernel that does not pace leaves the connection as it is. The number of one that has just been closed may name
+// another connection already, whose pace it must not change.
 void OutboundConnection::ApplyPace() const {
-  if (fd_ < 0) return;
+  const int fd = connected_.Descriptor();
+  if (fd < 0) return;
   const uint64_t bytes_per_second =
       std::isfinite(pace_bps_) ? static_cast<uint64_t>(pace_bps_ / 8) : std::numeric_limits<uint64_t>::max();
-  setsockopt(fd_, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_second, sizeof(bytes_per_second));
+  setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_second, sizeof(bytes_per_second));
 }
 
 void OutboundConnection::Reset(Timestamp now) {

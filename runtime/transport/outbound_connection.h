@@ -14,6 +14,7 @@
 #include "runtime/transport/congestion_renewal.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
+#include "runtime/transport/socket_identity.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_monitor.h"
 #include "runtime/transport/socket_poller.h"
@@ -59,7 +60,7 @@ class OutboundConnection {
   std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
   bool up_ = false;
-  int fd_ = -1;  // of the connected socket; ZeroMQ owns it and tells when it closes it
+  SocketIdentity connected_;  // ZeroMQ owns its descriptor, and tells of its end later than that comes
   CongestionRenewal renewal_;
   double pace_bps_ = std::numeric_limits<double>::infinity();
   Timestamp opened_at_;

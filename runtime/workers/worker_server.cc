@@ -12,12 +12,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "core/ids.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
 namespace {
 
-constexpr size_t kMaxWorkers = 256;
 constexpr int kBatch = 64;
 // A worker that goes on sending what makes no sense is cut off.
 constexpr int kMaxMalformed = 100;
@@ -90,7 +90,7 @@ void WorkerServer::Wait() {
     const int out = worker.channel->wants_write() ? POLLOUT : 0;
     items.push_back({worker.channel->fd(), static_cast<short>(POLLIN | out), 0});
   }
-  const bool accepting = workers_.size() < kMaxWorkers && !out_of_descriptors_;
+  const bool accepting = workers_.size() < kMaxWorkersPerNode && !out_of_descriptors_;
   if (accepting) items.push_back({listener_.get(), POLLIN, 0});
   poll(items.data(), items.size(), out_of_descriptors_ ? kDescriptorPauseMs : -1);
   uint64_t count = 0;
@@ -98,7 +98,7 @@ void WorkerServer::Wait() {
 }
 
 void WorkerServer::Accept() {
-  while (workers_.size() < kMaxWorkers) {
+  while (workers_.size() < kMaxWorkersPerNode) {
     FileDescriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     out_of_descriptors_ = !socket.valid() && (errno == EMFILE || errno == ENFILE);
     if (!socket.valid()) return;

@@ -24,10 +24,11 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
 
 }  // namespace
 
-JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, SchedulerContext* context)
-    : overlay_(overlay), job_(job), context_(context), membership_(MembershipOptions(*overlay)) {}
+JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context)
+    : overlay_(overlay), job_(job), start_(start), context_(context), membership_(MembershipOptions(*overlay)) {}
 
 JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) {
+  const bool is_first_join = !membership_.Remembers(join);
   JoinVerdict verdict = Decide(connection, join);
   if (verdict.kind != JoinVerdict::Kind::kAccepted) {
     const bool has_advice = verdict.kind == JoinVerdict::Kind::kRefused;
@@ -40,7 +41,7 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
   }
   context_->LogInfo(
       absl::StrCat(member.name, verdict.new_incarnation ? " has joined from " : " is back from ", member.address));
-  Welcome(connection, member);
+  Welcome(connection, member, is_first_join);
   return verdict;
 }
 
@@ -62,8 +63,9 @@ void JobMembers::Refuse(ConnectionId connection, std::string reason) {
   context_->outbox.Send(connection, JoinRefused{job_->term(), std::move(reason)});
 }
 
-void JobMembers::Welcome(ConnectionId connection, const Member& member) {
-  context_->outbox.Send(connection, JoinAccepted{job_->term(), member.id, MakeJobConfig(*overlay_, member.id)});
+void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_first_join) {
+  context_->outbox.Send(
+      connection, JoinAccepted{job_->term(), member.id, MakeJobConfig(*overlay_, member.id), start_, is_first_join});
   if (job_->phase() == JobPhase::kFailed) {
     context_->outbox.Send(connection, job_->MakeJobFailed());
   } else {

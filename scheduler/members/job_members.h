@@ -24,8 +24,8 @@ namespace banyan {
 
 class JobMembers {
  public:
-  // The pointers must outlive this.
-  JobMembers(const OverlayConfig* overlay, const JobState* job, SchedulerContext* context);
+  // `start` is this start of the scheduler. The pointers must outlive this.
+  JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context);
 
   // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. The verdict
   // says kMemberRestarted when the running job cannot go on.
@@ -67,11 +67,12 @@ class JobMembers {
  private:
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
   void Refuse(ConnectionId connection, std::string reason);
-  void Welcome(ConnectionId connection, const Member& member);
+  void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;
 
   const OverlayConfig* overlay_;
   const JobState* job_;
+  StartId start_;
   SchedulerContext* context_;
   Membership membership_;
   std::optional<Timestamp> update_due_;

@@ -24,6 +24,7 @@ TEST(JobMembersTest, ANodeHearsOfItsJoinWhenItIsDurable) {
   mesh.persists = true;
   ASSERT_THAT(mesh.Sent<JoinAccepted>(2), SizeIs(1));
   EXPECT_EQ(mesh.Sent<JoinAccepted>(2)[0].node, NodeId(2));
+  EXPECT_TRUE(mesh.Sent<JoinAccepted>(2)[0].is_first_join);
   ASSERT_THAT(mesh.Sent<MembershipUpdate>(2), SizeIs(1));
   EXPECT_EQ(mesh.Sent<MembershipUpdate>(2)[0].joined, 2u);
 }
@@ -35,7 +36,8 @@ TEST(JobMembersTest, ANodeThatComesBackIsWelcomedWithoutARecord) {
   const JoinVerdict verdict = mesh.members.Join(MeshConnection(7), MeshJoin(1));
   EXPECT_EQ(verdict.kind, JoinVerdict::Kind::kAccepted);
   EXPECT_FALSE(verdict.new_incarnation);
-  EXPECT_THAT(mesh.Sent<JoinAccepted>(7), SizeIs(1));
+  ASSERT_THAT(mesh.Sent<JoinAccepted>(7), SizeIs(1));
+  EXPECT_FALSE(mesh.Sent<JoinAccepted>(7)[0].is_first_join);
   EXPECT_THAT(mesh.Records(), SizeIs(2));
   EXPECT_TRUE(mesh.HasLog("n1 is back from tcp://10.0.0.1:7701"));
 }
@@ -52,6 +54,9 @@ TEST(JobMembersTest, TellsAMemberThatWasRestartedThatTheJobMustBe) {
   MeshJob mesh(2);
   mesh.Start();
   mesh.members.Disconnect(MeshConnection(1));
+  EXPECT_EQ(mesh.members.Join(MeshConnection(7), MeshJoin(1, 2)).kind, JoinVerdict::Kind::kRefused);
+  mesh.context.now = mesh.context.now + mesh.overlay.membership.lost_after;
+  mesh.Forget();
   const JoinVerdict verdict = mesh.members.Join(MeshConnection(7), MeshJoin(1, 2));
   EXPECT_EQ(verdict.kind, JoinVerdict::Kind::kMemberRestarted);
   EXPECT_EQ(verdict.reason, "node 'n1' has been restarted while the job was running");

@@ -68,6 +68,12 @@ JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banya
                                " if it has just been restarted"));
   }
   if (!started_) return Accept(now, connection, join, member);
+  if (now < member.last_heard + options_.lost_after) {
+    // One packet of a stranger, or of a second copy, is no proof that the member has died.
+    return Refuse(absl::StrCat("node '", member.name, "' is a member of the running job in another start of it, heard ",
+                               absl::FormatDuration(now - member.last_heard),
+                               " ago; give each node its own name, or restart the job if it has been restarted"));
+  }
   JoinVerdict verdict;
   verdict.kind = JoinVerdict::Kind::kMemberRestarted;
   verdict.node = member.id;
@@ -80,6 +86,11 @@ bool Membership::Knows(const banyan::Join& join) const {
   if (found == ids_.end()) return false;
   const Member& member = Find(found->second);
   return member.state != MemberState::kAbsent && member.incarnation == join.incarnation;
+}
+
+bool Membership::Remembers(const banyan::Join& join) const {
+  const auto found = ids_.find(join.name);
+  return found != ids_.end() && Find(found->second).incarnation == join.incarnation;
 }
 
 bool Membership::Hear(Timestamp now, NodeId node) {

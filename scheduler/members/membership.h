@@ -48,7 +48,9 @@ struct JoinVerdict {
   enum class Kind : uint8_t {
     kRefused,
     kAccepted,
-    kMemberRestarted,  // a member of the running job has died and come back: refused as well, and the job cannot go on
+    // A member of the running job has been silent for lost_after, and another start of it asks: refused as well, and
+    // the job cannot go on.
+    kMemberRestarted,
   };
   Kind kind = Kind::kRefused;
   NodeId node;                   // unless refused
@@ -70,6 +72,8 @@ class Membership {
   JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
   // Returns whether this very start of the node has been accepted before.
   bool Knows(const banyan::Join& join) const;
+  // The same, or records say that it has been.
+  bool Remembers(const banyan::Join& join) const;
   // Notes a sign of life, which any message is. True when the node had been silent and is back.
   bool Hear(Timestamp now, NodeId node);
   void Disconnect(ConnectionId connection);

@@ -90,6 +90,19 @@ void AddAuxiliaryPaths(const Policy& policy, const NetworkView& view, std::map<N
   }
 }
 
+// Returns the tree neighbours of `slice` that are not among its `neighbours`.
+std::set<NodeId> RelayedNodes(const PolicySlice& slice, const std::set<NodeId>& neighbours) {
+  std::set<NodeId> relayed;
+  for (const TreeSlice& tree : slice.trees) {
+    relayed.insert(tree.reduce_children.begin(), tree.reduce_children.end());
+    relayed.insert(tree.broadcast_children.begin(), tree.broadcast_children.end());
+    if (tree.reduce_parent.has_value()) relayed.insert(*tree.reduce_parent);
+    if (tree.broadcast_parent.has_value()) relayed.insert(*tree.broadcast_parent);
+  }
+  for (const NodeId neighbour : neighbours) relayed.erase(neighbour);
+  return relayed;
+}
+
 PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& transmission) {
   PolicySlice slice;
   slice.version = policy.version;
@@ -128,6 +141,9 @@ std::map<NodeId, PolicySlice> MakeSlices(const Policy& policy, const NetworkView
         neighbour.capped_bps = capped->second;
       }
       slices.at(node).neighbours.push_back(std::move(neighbour));
+    }
+    for (const NodeId relayed : RelayedNodes(slices.at(node), others)) {
+      slices.at(node).relayed.push_back({relayed, addresses.at(relayed).incarnation});
     }
   }
   return slices;

@@ -95,6 +95,13 @@ TEST(SliceMakerTest, RoutesGoToTheirSourceAndMakeHopsNeighbours) {
   EXPECT_THAT(NeighboursOf(slices.at(kC)), ElementsAre(kB));
 }
 
+TEST(SliceMakerTest, SaysWhichStartOfARelayedTreeNeighbourTakesPart) {
+  const std::map<NodeId, PolicySlice> slices = MakeSlices(RoutedPolicy(), ChainView(), {}, Addresses());
+  EXPECT_THAT(slices.at(kA).relayed, ElementsAre(RelayedSlice{kC, Addresses().at(kC).incarnation}));
+  EXPECT_THAT(slices.at(kC).relayed, ElementsAre(RelayedSlice{kA, Addresses().at(kA).incarnation}));
+  EXPECT_THAT(slices.at(kB).relayed, IsEmpty());
+}
+
 TEST(SliceMakerTest, AuxiliaryPathsAddTheirHops) {
   Policy policy = RoutedPolicy();
   policy.auxiliary = {Route{kB, kD, {kB, kA, kD}}};

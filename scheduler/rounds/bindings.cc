@@ -10,23 +10,16 @@ namespace banyan {
 std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return std::nullopt;
-  const Leases& leases = found->second.leases;
+  const Leases& leases = found->second;
   const auto lease = Covering(leases, round);
   if (lease == leases.end()) return std::nullopt;
   return Binding{key, lease->first, lease->second.last, lease->second.policy, lease->second.attempt};
 }
 
-std::optional<Bindings::KindClash> Bindings::NoteKind(KeyId key, Round round, RoundKind kind, NodeId node) {
-  const FirstAsker& first = keys_[key].kinds.emplace(round, FirstAsker{kind, node}).first->second;
-  if (first.kind == kind) return std::nullopt;
-  return KindClash{first.node, first.kind};
-}
-
-Bindings::Binding Bindings::Bind(KeyId key, Round round, RoundKind kind, PolicyVersion policy) {
-  Leases& leases = keys_[key].leases;
+Bindings::Binding Bindings::Bind(KeyId key, Round round, PolicyVersion policy) {
+  Leases& leases = keys_[key];
   BANYAN_CHECK(Covering(leases, round) == leases.end());
-  const bool single = kind == RoundKind::kBroadcast || round == Round(0);
-  uint64_t last = round.value() + (single ? 0 : lease_rounds_ - 1);
+  uint64_t last = round.value() + (round == Round(0) ? 0 : lease_rounds_ - 1);
   const auto next = leases.upper_bound(round);
   if (next != leases.end()) last = std::min(last, next->first.value() - 1);
   const Lease lease = {Round(last), policy, Attempt(0), last - round.value() + 1};
@@ -38,7 +31,7 @@ Bindings::Binding Bindings::Bind(KeyId key, Round round, RoundKind kind, PolicyV
 
 bool Bindings::Restore(const Binding& binding) {
   if (binding.last_round < binding.first_round) return false;
-  Leases& leases = keys_[binding.key].leases;
+  Leases& leases = keys_[binding.key];
   const auto next = leases.upper_bound(binding.last_round);
   const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
   if (overlaps) return false;
@@ -52,17 +45,16 @@ bool Bindings::Restore(const Binding& binding) {
 void Bindings::Forget(KeyId key, Round round) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return;
-  KeyBindings& of_key = found->second;
-  of_key.kinds.erase(round);
-  const auto covering = Covering(of_key.leases, round);
-  if (covering == of_key.leases.end()) return;
-  const auto lease = of_key.leases.find(covering->first);
+  Leases& of_key = found->second;
+  const auto covering = Covering(of_key, round);
+  if (covering == of_key.end()) return;
+  const auto lease = of_key.find(covering->first);
   if (--lease->second.open_rounds > 0) return;
   const auto leases = leases_of_.find(lease->second.policy);
   if (--leases->second == 0) leases_of_.erase(leases);
-  of_key.leases.erase(lease);
+  of_key.erase(lease);
   --size_;
-  if (of_key.leases.empty() && of_key.kinds.empty()) keys_.erase(found);
+  if (of_key.empty()) keys_.erase(found);
 }
 
 std::optional<PolicyVersion> Bindings::OldestPolicy() const {

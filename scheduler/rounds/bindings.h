@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - A round is in at most one lease. A lease covers consecutive rounds of one key under one policy.
-// - Round 0 and broadcasts have leases of one round.
+// - Round 0 has a lease of its own.
 // - Only open rounds are kept: a lease goes when its last round is closed everywhere.
 #ifndef BANYAN_SCHEDULER_ROUNDS_BINDINGS_H_
 #define BANYAN_SCHEDULER_ROUNDS_BINDINGS_H_
@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/ids.h"
-#include "proto/chunk_message.h"
 #include "proto/scheduler_messages.h"
 
 namespace banyan {
@@ -24,20 +23,13 @@ class Bindings {
  public:
   using Binding = PolicyAnswer::Binding;
 
-  struct KindClash {
-    NodeId earlier_node;
-    RoundKind earlier_kind;
-  };
-
   // REQUIRES: lease_rounds >= 1.
   explicit Bindings(uint32_t lease_rounds) : lease_rounds_(lease_rounds) {}
 
   std::optional<Binding> Find(KeyId key, Round round) const;
-  // Remembers the kind that the first asker wants. Returns the first asker and its kind if `kind` is another one.
-  std::optional<KindClash> NoteKind(KeyId key, Round round, RoundKind kind, NodeId node);
   // Binds the round and those after it that the lease covers, up to the next bound one. REQUIRES: the round is not
   // bound.
-  Binding Bind(KeyId key, Round round, RoundKind kind, PolicyVersion policy);
+  Binding Bind(KeyId key, Round round, PolicyVersion policy);
   // Puts a binding of the state records back. False when it overlaps another one or its rounds are in disorder.
   bool Restore(const Binding& binding);
   // Forgets a round that is closed everywhere.
@@ -56,20 +48,12 @@ class Bindings {
     Attempt attempt;
     uint64_t open_rounds = 0;
   };
-  struct FirstAsker {
-    RoundKind kind;
-    NodeId node;
-  };
-  struct KeyBindings {
-    std::map<Round, Lease> leases;  // by first round
-    std::map<Round, FirstAsker> kinds;
-  };
-  using Leases = std::map<Round, Lease>;
+  using Leases = std::map<Round, Lease>;  // by first round
 
   static Leases::const_iterator Covering(const Leases& leases, Round round);
 
   uint32_t lease_rounds_;
-  std::map<KeyId, KeyBindings> keys_;
+  std::map<KeyId, Leases> keys_;
   std::map<PolicyVersion, size_t> leases_of_;  // how many leases name each policy, above 0
   size_t size_ = 0;
 };

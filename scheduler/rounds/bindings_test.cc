@@ -10,7 +10,7 @@ constexpr PolicyVersion kPolicy(3);
 
 TEST(BindingsTest, LeaseCoversItsRounds) {
   Bindings bindings(3);
-  const Bindings::Binding binding = bindings.Bind(kKey, Round(5), RoundKind::kAggregate, kPolicy);
+  const Bindings::Binding binding = bindings.Bind(kKey, Round(5), kPolicy);
   EXPECT_EQ(binding, (Bindings::Binding{kKey, Round(5), Round(7), kPolicy, Attempt(0)}));
   EXPECT_EQ(bindings.Find(kKey, Round(4)), std::nullopt);
   EXPECT_EQ(bindings.Find(kKey, Round(5)), binding);
@@ -19,38 +19,27 @@ TEST(BindingsTest, LeaseCoversItsRounds) {
   EXPECT_EQ(bindings.Find(KeyId(2), Round(5)), std::nullopt);
 }
 
-TEST(BindingsTest, InitAndBroadcastsAreBoundSingly) {
+TEST(BindingsTest, InitIsBoundSingly) {
   Bindings bindings(3);
-  EXPECT_EQ(bindings.Bind(kKey, Round(0), RoundKind::kBroadcast, kPolicy).last_round, Round(0));
-  EXPECT_EQ(bindings.Bind(kKey, Round(4), RoundKind::kBroadcast, kPolicy).last_round, Round(4));
+  EXPECT_EQ(bindings.Bind(kKey, Round(0), kPolicy).last_round, Round(0));
+  EXPECT_EQ(bindings.Bind(kKey, Round(4), kPolicy).last_round, Round(6));
 }
 
 TEST(BindingsTest, LeaseEndsBeforeTheNextOne) {
   Bindings bindings(5);
-  bindings.Bind(kKey, Round(3), RoundKind::kAggregate, kPolicy);
-  EXPECT_EQ(bindings.Bind(kKey, Round(1), RoundKind::kAggregate, kPolicy).last_round, Round(2));
+  bindings.Bind(kKey, Round(3), kPolicy);
+  EXPECT_EQ(bindings.Bind(kKey, Round(1), kPolicy).last_round, Round(2));
 }
 
 TEST(BindingsTest, ForgetsALeaseWhenItsLastRoundIsClosed) {
   Bindings bindings(2);
-  bindings.Bind(kKey, Round(1), RoundKind::kAggregate, kPolicy);
-  bindings.NoteKind(kKey, Round(1), RoundKind::kAggregate, NodeId(1));
+  bindings.Bind(kKey, Round(1), kPolicy);
   bindings.Forget(kKey, Round(1));
   EXPECT_NE(bindings.Find(kKey, Round(2)), std::nullopt);
   bindings.Forget(kKey, Round(2));
   EXPECT_EQ(bindings.Find(kKey, Round(2)), std::nullopt);
   EXPECT_EQ(bindings.size(), 0u);
   bindings.Forget(kKey, Round(2));
-}
-
-TEST(BindingsTest, RemembersTheFirstAskersKind) {
-  Bindings bindings(1);
-  EXPECT_EQ(bindings.NoteKind(kKey, Round(1), RoundKind::kBroadcast, NodeId(4)), std::nullopt);
-  EXPECT_EQ(bindings.NoteKind(kKey, Round(1), RoundKind::kBroadcast, NodeId(5)), std::nullopt);
-  const auto clash = bindings.NoteKind(kKey, Round(1), RoundKind::kAggregate, NodeId(6));
-  ASSERT_TRUE(clash.has_value());
-  EXPECT_EQ(clash->earlier_node, NodeId(4));
-  EXPECT_EQ(clash->earlier_kind, RoundKind::kBroadcast);
 }
 
 TEST(BindingsTest, RestoresWhatDoesNotOverlap) {
@@ -68,8 +57,8 @@ TEST(BindingsTest, RestoresWhatDoesNotOverlap) {
 TEST(BindingsTest, OldestPolicyIsThatOfAnOpenLease) {
   Bindings bindings(2);
   EXPECT_FALSE(bindings.OldestPolicy().has_value());
-  bindings.Bind(KeyId(1), Round(1), RoundKind::kAggregate, PolicyVersion(3));
-  bindings.Bind(KeyId(2), Round(1), RoundKind::kAggregate, PolicyVersion(4));
+  bindings.Bind(KeyId(1), Round(1), PolicyVersion(3));
+  bindings.Bind(KeyId(2), Round(1), PolicyVersion(4));
   bindings.Forget(KeyId(1), Round(1));
   EXPECT_EQ(bindings.OldestPolicy(), PolicyVersion(3));
   bindings.Forget(KeyId(1), Round(2));

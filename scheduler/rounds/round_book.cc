@@ -35,10 +35,7 @@ void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count) {
 
 RoundOutcome RoundBook::Request(NodeId node, const PolicyRequest& request) {
   RoundOutcome outcome;
-  for (const PolicyRequest::Entry& entry : request.entries) {
-    RequestOne(node, entry, outcome);
-    if (!outcome.failure.ok()) break;
-  }
+  for (const PolicyRequest::Entry& entry : request.entries) RequestOne(node, entry, outcome);
   return outcome;
 }
 
@@ -67,9 +64,6 @@ std::string RoundBook::Describe(KeyId key, Round round) const {
 void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   if (!keys_->Contains(entry.key)) {
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round)));
-  } else if (entry.round == Round(0) && entry.kind != RoundKind::kBroadcast) {
-    outcome.rejections.push_back(
-        absl::StrCat("a policy request for the aggregation of ", Describe(entry.key, entry.round), ", which is Init"));
   } else if (closer_.IsClosed(entry.key, entry.round)) {
     // A copy from before a reconnect: its sender has reported the round since.
   } else if (!InWindow(entry.key, entry.round)) {
@@ -86,21 +80,14 @@ void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcom
                                               " rounds after the oldest open one; ", window_rounds_, " may be open"));
     return;
   }
-  parked_.emplace(ParkedId{entry.key, entry.round, node}, entry.kind);
+  parked_.insert(ParkedId{entry.key, entry.round, node});
 }
 
 void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   std::optional<PolicyAnswer::Binding> binding = bindings_.Find(entry.key, entry.round);
   if (!binding.has_value() && has_departed_) return;
-  if (const auto clash = bindings_.NoteKind(entry.key, entry.round, entry.kind, node); clash.has_value()) {
-    outcome.failure = absl::InvalidArgumentError(
-        absl::StrCat(Describe(entry.key, entry.round), ": ", NameOf(clash->earlier_node), " asks for ",
-                     banyan::NameOf(clash->earlier_kind), " and ", NameOf(node), " for ", banyan::NameOf(entry.kind),
-                     "; all workers must call the same operations of a key in the same order"));
-    return;
-  }
   if (!binding.has_value()) {
-    binding = bindings_.Bind(entry.key, entry.round, entry.kind, policy_);
+    binding = bindings_.Bind(entry.key, entry.round, policy_);
     outcome.new_bindings.push_back(*binding);
   }
   std::vector<PolicyAnswer::Binding>& answered = BindingsFor(node, outcome);
@@ -135,9 +122,9 @@ void RoundBook::ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOu
 
 void RoundBook::Unpark(KeyId key, RoundOutcome& outcome) {
   for (auto next = parked_.lower_bound(ParkedId{key, Round(0), NodeId(0)});
-       next != parked_.end() && next->first.key == key && InWindow(key, next->first.round) && outcome.failure.ok();) {
-    const PolicyRequest::Entry entry = {key, next->first.round, next->second};
-    const NodeId node = next->first.node;
+       next != parked_.end() && next->key == key && InWindow(key, next->round);) {
+    const PolicyRequest::Entry entry = {key, next->round};
+    const NodeId node = next->node;
     next = parked_.erase(next);
     RequestOne(node, entry, outcome);
   }

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,8 +54,7 @@ class RoundBook {
   // since nodes ask ahead of time.
   void SetDeparted() { has_departed_ = true; }
 
-  // Answers a node's request, and binds the rounds that are not bound yet. Fails the job with INVALID_ARGUMENT when two
-  // nodes want different kinds of the same round.
+  // Answers a node's request, and binds the rounds that are not bound yet.
   RoundOutcome Request(NodeId node, const PolicyRequest& request);
   // Takes a node's report that it holds the results of rounds. Unequal hashes fail the job with DATA_LOSS.
   RoundOutcome Report(NodeId node, const RoundsClosed& report);
@@ -99,7 +98,7 @@ class RoundBook {
   uint64_t window_rounds_;
   Bindings bindings_;
   RoundCloser closer_;
-  std::map<ParkedId, RoundKind> parked_;
+  std::set<ParkedId> parked_;
 };
 
 }  // namespace banyan

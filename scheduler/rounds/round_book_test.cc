@@ -21,8 +21,8 @@ class RoundBookTest : public ::testing::Test {
     book_.UsePolicy(PolicyVersion(4), 2);
   }
 
-  RoundOutcome Ask(int node, uint64_t round, RoundKind kind = RoundKind::kAggregate) {
-    return book_.Request(NodeId(static_cast<uint32_t>(node)), PolicyRequest{{{kKey, Round(round), kind}}});
+  RoundOutcome Ask(int node, uint64_t round) {
+    return book_.Request(NodeId(static_cast<uint32_t>(node)), PolicyRequest{{{kKey, Round(round)}}});
   }
   RoundOutcome Close(int node, uint64_t round, uint64_t hash = 1) {
     return book_.Report(NodeId(static_cast<uint32_t>(node)), RoundsClosed{{{kKey, Round(round), hash}}});
@@ -51,27 +51,26 @@ TEST_F(RoundBookTest, NewPolicyGovernsRoundsThatAreNotBoundYet) {
 }
 
 TEST_F(RoundBookTest, ClosedRoundIsForgottenAndNotAnswered) {
-  Ask(1, 0, RoundKind::kBroadcast);
+  Ask(1, 0);
   EXPECT_THAT(Close(1, 0).closed, IsEmpty());
   EXPECT_THAT(Close(2, 0).closed, ElementsAre(ClosedEverywhere::Entry{kKey, Round(0)}));
   EXPECT_FALSE(book_.IsBound(kKey, Round(0)));
-  const RoundOutcome late = Ask(1, 0, RoundKind::kBroadcast);
+  const RoundOutcome late = Ask(1, 0);
   EXPECT_THAT(late.answers, IsEmpty());
   EXPECT_THAT(late.rejections, IsEmpty());
   EXPECT_THAT(Close(2, 0).closed_before, SizeIs(1));
 }
 
 TEST_F(RoundBookTest, RejectsWhatCannotBe) {
-  EXPECT_THAT(Ask(1, 0).rejections, SizeIs(1));
   EXPECT_THAT(Close(1, 1).rejections, SizeIs(1));
-  EXPECT_THAT(book_.Request(NodeId(1), PolicyRequest{{{KeyId(2), Round(1), {}}}}).rejections, SizeIs(1));
+  EXPECT_THAT(book_.Request(NodeId(1), PolicyRequest{{{KeyId(2), Round(1)}}}).rejections, SizeIs(1));
   EXPECT_THAT(Ask(1, ~uint64_t{0}).rejections, SizeIs(1));
   EXPECT_EQ(book_.bindings(), 0u);
   EXPECT_EQ(book_.parked(), 0u);
 }
 
 TEST_F(RoundBookTest, ParksBeyondTheWindowAndAnswersWhenItMoves) {
-  Ask(1, 0, RoundKind::kBroadcast);
+  Ask(1, 0);
   const RoundOutcome parked = Ask(2, kMinOpenWindowRounds);
   EXPECT_THAT(parked.answers, IsEmpty());
   EXPECT_THAT(parked.rejections, IsEmpty());
@@ -94,19 +93,17 @@ TEST_F(RoundBookTest, ParkedRequestsAreBounded) {
     ++node;
     PolicyRequest request;
     for (uint64_t i = 0; i < kMinOpenWindowRounds; ++i) {
-      request.entries.push_back({kKey, Round(kMinOpenWindowRounds + i), RoundKind::kAggregate});
+      request.entries.push_back({kKey, Round(kMinOpenWindowRounds + i)});
     }
     ASSERT_THAT(book_.Request(NodeId(node), request).rejections, IsEmpty());
   }
-  const PolicyRequest one_more = {{{kKey, Round(kMinOpenWindowRounds), RoundKind::kAggregate}}};
+  const PolicyRequest one_more = {{{kKey, Round(kMinOpenWindowRounds)}}};
   EXPECT_THAT(book_.Request(NodeId(node + 1), one_more).rejections, SizeIs(1));
   EXPECT_EQ(book_.parked(), kMaxParkedRequests);
 }
 
 TEST_F(RoundBookTest, FailuresNameKeyRoundAndNodes) {
   Ask(1, 1);
-  EXPECT_THAT(std::string(Ask(2, 1, RoundKind::kBroadcast).failure.message()),
-              HasSubstr("round 1 of key 'w': n1 asks for aggregation and n2 for broadcast"));
   Close(1, 1, 10);
   const absl::Status differs = Close(2, 1, 11).failure;
   EXPECT_EQ(differs.code(), absl::StatusCode::kDataLoss);

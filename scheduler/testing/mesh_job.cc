@@ -34,7 +34,7 @@ Join MeshJoin(int node, uint64_t incarnation) {
 }
 
 MeshJob::MeshJob(int count, const std::string& more)
-    : overlay(MeshOverlay(count, more)), job(overlay.job), members(&overlay, &job, &context) {}
+    : overlay(MeshOverlay(count, more)), job(overlay.job), members(&overlay, &job, StartId(1), &context) {}
 
 void MeshJob::JoinAll() {
   for (int node = 1; node <= static_cast<int>(overlay.nodes.size()); ++node) {

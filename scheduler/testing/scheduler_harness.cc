@@ -7,7 +7,8 @@
 namespace banyan {
 
 SchedulerHarness::SchedulerHarness(OverlayConfig overlay, std::vector<std::string> records)
-    : core_(std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{records})),
+    : core_(
+          std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{records, StartId(records.size() + 1)})),
       records_(std::move(records)) {
   Step(Started{});
 }

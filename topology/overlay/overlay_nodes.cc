@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "core/ids.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/overlay_address.h"
 
@@ -17,7 +18,6 @@ constexpr double kBitsPerMegabit = 1e6;
 constexpr NumberRange kMbps = {.low = 0, .high = 1e9, .low_allowed = false};
 constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000};
 constexpr NumberRange kLossPercent = {.low = 0, .high = 99.9};
-constexpr int64_t kMaxWorkers = 256;
 constexpr size_t kPublicKeyCharacters = 40;
 
 void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
@@ -57,7 +57,7 @@ NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProble
   if (name != nullptr) node.name = ReadName(*name, map.PathOf("name"), problems).value_or("");
   ReadAddress(map, "address", CheckConnectAddress, node.address, problems);
   ReadAddress(map, "listen", CheckListenAddress, node.listen, problems);
-  map.Integer("workers", 1, kMaxWorkers, node.workers);
+  map.Integer("workers", 1, kMaxWorkersPerNode, node.workers);
   ReadCap(map, "up_mbps", node.up_cap_bps, problems);
   ReadCap(map, "down_mbps", node.down_cap_bps, problems);
   ReadPublicKey(map, node.public_key, problems);
