@@ -155,7 +155,7 @@ constexpr const char* kMessageNames[] = {
     "heartbeat-reply", "register-keys", "keys-assigned", "key-refused", "policy-request", "policy-answer",
     "policy-published", "rounds-closed", "closed-everywhere", "barrier-entered", "barrier-released", "peer-lost",
     "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
-    "policies-retired", "reconfigure", "reconfigure-reply"};
+    "policies-retired", "reconfigure", "reconfigure-reply", "round-broken"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
