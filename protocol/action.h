@@ -85,6 +85,7 @@ struct TellJobEnded {
 struct PersistRecord {
   RecordId record;
   std::string bytes;
+  bool is_snapshot = false;  // takes the place of all that was stored before
 };
 
 enum class LogLevel : uint8_t { kDebug, kInfo, kWarning, kError };

@@ -109,8 +109,8 @@ void Driver::Carry(TellRoundComplete action) { surroundings_.gate->Tell(action);
 void Driver::Carry(TellJobEnded action) { surroundings_.gate->Tell(action); }
 
 void Driver::Carry(PersistRecord action) {
-  if (surroundings_.record_log != nullptr) {
-    surroundings_.record_log->Append(action.record, action.bytes);
+  if (surroundings_.record_writer != nullptr) {
+    surroundings_.record_writer->Write(std::move(action));
   } else {
     surroundings_.queue->Post(RecordPersisted{action.record});
   }

@@ -18,7 +18,7 @@
 #include "protocol/protocol.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
-#include "runtime/record_log.h"
+#include "runtime/records/record_writer.h"
 #include "runtime/transport/transport.h"
 #include "runtime/workers/worker_gate.h"
 
@@ -26,14 +26,14 @@ namespace banyan {
 
 class Driver {
  public:
-  // The parts that the core's actions reach; all outlive the driver. Without a `record_log`, records count as persisted
-  // at once.
+  // The parts that the core's actions reach; all outlive the driver. Without `record_writer`, records count as
+  // persisted at once.
   struct Surroundings {
     std::shared_ptr<EventQueue> queue;  // shared with threads that may post late
     Transport* transport = nullptr;
     ComputePool* pool = nullptr;
     WorkerGate* gate = nullptr;
-    RecordLog* record_log = nullptr;
+    RecordWriter* record_writer = nullptr;
     std::function<void(LogLevel, absl::string_view)> log;
     // Computations on at most so many bytes run on this thread, some of them between any two looks at the sockets.
     int64_t brief_bytes = 0;

@@ -8,7 +8,8 @@
 #include "runtime/compute_pool.h"
 #include "runtime/driver.h"
 #include "runtime/event_queue.h"
-#include "runtime/record_log.h"
+#include "runtime/records/directory_record_store.h"
+#include "runtime/records/record_writer.h"
 #include "runtime/session/local_port.h"
 #include "runtime/transport/transport.h"
 #include "runtime/workers/segment_budget.h"
@@ -28,7 +29,7 @@ class ProtocolHost::Parts {
         pool(options.compute_threads),
         gate(std::make_shared<WorkerGate>(queue, pool)) {}
 
-  absl::Status OpenRecordLog();
+  absl::Status OpenRecords();
   absl::Status OpenTransport();
   absl::Status OpenWorkerServer();
   std::shared_ptr<WorkerConnection> NewWorkerConnection(WorkerConnection::Reply reply);
@@ -39,22 +40,22 @@ class ProtocolHost::Parts {
   const std::shared_ptr<SegmentBudget> budget;  // shared with memory that outlives this
   ComputePool pool;
   const std::shared_ptr<WorkerGate> gate;  // shared with workers' connections
-  std::vector<std::string> records;
-  std::unique_ptr<RecordLog> record_log;
+  StoredRecords records;
+  std::unique_ptr<RecordWriter> record_writer;
   std::unique_ptr<Transport> transport;
   std::unique_ptr<WorkerServer> worker_server;
 };
 
-absl::Status ProtocolHost::Parts::OpenRecordLog() {
+absl::Status ProtocolHost::Parts::OpenRecords() {
   if (options.record_directory.empty()) return absl::OkStatus();
-  RecordLogContents contents;
-  absl::StatusOr<std::unique_ptr<RecordLog>> log = RecordLog::Open(
-      options.record_directory, contents, [queue = queue](RecordId record) { queue->Post(RecordPersisted{record}); },
+  auto store = std::make_unique<DirectoryRecordStore>(options.record_directory);
+  absl::StatusOr<StoredRecords> stored = store->Open();
+  if (!stored.ok()) return stored.status();
+  records = *std::move(stored);
+  if (!records.warning.empty()) Log(LogLevel::kWarning, records.warning);
+  record_writer = std::make_unique<RecordWriter>(
+      std::move(store), [queue = queue](RecordId record) { queue->Post(RecordPersisted{record}); },
       [queue = queue](absl::Status status) { queue->Fail(std::move(status)); });
-  if (!log.ok()) return log.status();
-  record_log = *std::move(log);
-  records = std::move(contents.records);
-  if (!contents.warning.empty()) Log(LogLevel::kWarning, contents.warning);
   return absl::OkStatus();
 }
 
@@ -92,7 +93,7 @@ absl::StatusOr<std::unique_ptr<ProtocolHost>> ProtocolHost::Create(ProtocolHostO
         absl::StrCat("expected at least one compute thread, got ", options.compute_threads));
   }
   auto parts = std::make_unique<Parts>(std::move(options));
-  absl::Status status = parts->OpenRecordLog();
+  absl::Status status = parts->OpenRecords();
   if (status.ok()) status = parts->OpenTransport();
   if (status.ok()) status = parts->OpenWorkerServer();
   if (!status.ok()) return status;
@@ -112,14 +113,14 @@ int ProtocolHost::bound_port() const {
   return port;
 }
 
-const std::vector<std::string>& ProtocolHost::records() const { return parts_->records; }
+StoredRecords ProtocolHost::TakeRecords() { return std::exchange(parts_->records, StoredRecords()); }
 
 absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
   Driver driver(*protocol, {.queue = parts_->queue,
                             .transport = parts_->transport.get(),
                             .pool = &parts_->pool,
                             .gate = parts_->gate.get(),
-                            .record_log = parts_->record_log.get(),
+                            .record_writer = parts_->record_writer.get(),
                             .log = parts_->options.log,
                             .brief_bytes = parts_->options.brief_bytes,
                             .stop_timeout = parts_->options.stop_timeout});

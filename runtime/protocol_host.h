@@ -1,8 +1,8 @@
-// Runs one protocol core as a process's heart: sockets, timers, compute pool, record log and the workers' socket around
-// it. What a daemon's main needs:
+// Runs one protocol core as a process's heart: sockets, timers, compute pool, record writer and the workers' socket
+// around it. What a daemon's main needs:
 //
 //   auto host = ProtocolHost::Create({.name = "n1", .bind_address = "tcp://127.0.0.1:0"});   // bound from here on
-//   ... make the core, which may want (*host)->bound_address() and (*host)->records() ...
+//   ... make the core, which may want (*host)->bound_address() and (*host)->TakeRecords() ...
 //   absl::Status status = (*host)->Run(std::move(core));   // until its Stop action
 //
 // Thread-safe but for Run, which is called once; its caller's thread is the protocol thread.
@@ -21,6 +21,7 @@
 #include "absl/time/time.h"
 #include "protocol/action.h"
 #include "protocol/protocol.h"
+#include "protocol/record_store.h"
 #include "runtime/transport/traffic.h"
 
 namespace banyan {
@@ -55,8 +56,8 @@ class ProtocolHost {
   // The address as bound, with the real port: tcp://host:port.
   const std::string& bound_address() const;
   int bound_port() const;
-  // What earlier runs persisted in `record_directory`, oldest first.
-  const std::vector<std::string>& records() const;
+  // Returns what earlier runs persisted in `record_directory`; nothing when it is called again.
+  StoredRecords TakeRecords();
 
   // Steps the core until its Stop action, whose status it returns, or until `stop_timeout` after RequestStop
   // (DEADLINE_EXCEEDED). Every worker's waiting request has ended when it returns. REQUIRES: called once.

@@ -151,7 +151,8 @@ TEST(ProtocolHostTest, RecordsComeBackInTheNextRun) {
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   for (uint64_t run = 0; run < 2; ++run) {
     auto host = Host({.record_directory = directory});
-    EXPECT_EQ(host->records().size(), run);
+    EXPECT_EQ(host->TakeRecords().tail.size(), run);
+    EXPECT_EQ(host->TakeRecords(), StoredRecords());
     auto core = std::make_unique<Testing>();
     core->on_started = [](Timestamp, Actions& actions) { Testing::Add(actions, PersistRecord{RecordId(1), "term"}); };
     core->on_persisted = [](RecordId, Actions& actions) { Testing::Add(actions, Stop{absl::OkStatus()}); };

@@ -25,10 +25,8 @@ void JobRestorer::RestoreNodes(JobState& job, JobMembers& members, PolicyPublish
 }
 
 absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayConfig& overlay) const {
-  const auto newest = std::find_if(state_.policies.rbegin(), state_.policies.rend(),
-                                   [](const PolicyRecord& record) { return record.overlay.has_value(); });
-  if (newest == state_.policies.rend()) return std::nullopt;
-  const OverlayText& text = *newest->overlay;
+  if (!state_.overlay.has_value()) return std::nullopt;
+  const OverlayText& text = *state_.overlay;
   absl::StatusOr<OverlayConfig> recorded = ParseOverlay(text.yaml, text.file_name);
   if (!recorded.ok()) return absl::DataLossError(absl::StrCat("a recorded overlay: ", recorded.status().message()));
   if (!HaveSameNodes(*recorded, overlay)) {
@@ -48,14 +46,12 @@ absl::Status JobRestorer::RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) c
   if (absl::Status status = keys.Restore(state_.keys); !status.ok()) return status;
   std::set<PolicyVersion> versions;
   for (const PolicyRecord& record : state_.policies) versions.insert(record.policy.version);
-  for (const PolicyAnswer::Binding& binding : state_.bindings) {
+  for (const PolicyAnswer::Binding& binding : state_.rounds.OpenBindings()) {
     if (!keys.table().Contains(binding.key) || versions.count(binding.policy) == 0 || !rounds.RestoreBinding(binding)) {
       return absl::DataLossError("the records have contradicting bindings");
     }
   }
-  for (const ClosedEverywhere::Entry& round : state_.closed) {
-    if (!rounds.RestoreClosed(round)) return absl::DataLossError("the records close a round that was not open");
-  }
+  for (const auto& [key, closed] : state_.rounds.closed()) rounds.RestoreClosed(key, closed);
   const Policy& newest = state_.policies.back().policy;
   rounds.UsePolicy(newest.version, newest.members.size());
   return absl::OkStatus();
@@ -71,6 +67,14 @@ absl::Status JobRestorer::RestorePolicies(const NetworkView& believed, const Rou
     publisher.Restore(record, WithMeasured(believed, record.measured));
   }
   return absl::OkStatus();
+}
+
+void JobRestorer::RestoreMembers(Timestamp now, JobMembers& members, Departure& departure, RoundBook& rounds) const {
+  members.RestoreStarted(state_.policies.back().policy.members);
+  for (const LeaveRecord& left : state_.departures) {
+    members.Leave(left.node);
+    if (departure.Note(now, left.what, left.is_asked_for)) rounds.SetDeparted();
+  }
 }
 
 absl::Status JobRestorer::CheckPolicy(const Policy& policy, const NetworkView& believed) const {

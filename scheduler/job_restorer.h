@@ -10,11 +10,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "core/time.h"
+#include "scheduler/departure.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/policy/policy_publisher.h"
@@ -28,8 +29,8 @@ namespace banyan {
 
 class JobRestorer {
  public:
-  // REQUIRES: `state` comes from ReplayStateRecords for this job and its nodes.
-  explicit JobRestorer(RecoveredState state) : state_(std::move(state)) {}
+  // REQUIRES: `state` comes from ReplayStateRecords for this job and its nodes; it outlives this.
+  explicit JobRestorer(const RecoveredState& state) : state_(state) {}
 
   // Returns whether the job was running; if not, only RestoreNodes has something to do.
   bool is_running() const { return state_.is_running(); }
@@ -42,16 +43,18 @@ class JobRestorer {
   // Changes `overlay` to that of the job's last reconfiguration, whatever the file says now. The name of that
   // reconfiguration's file; empty without one. FAILED_PRECONDITION when the nodes are others now.
   absl::StatusOr<std::optional<std::string>> RestoreOverlay(OverlayConfig& overlay) const;
-  // DATA_LOSS says which keys, bindings or closed rounds contradict each other.
+  // DATA_LOSS says which keys or bindings contradict each other.
   absl::Status RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const;
   // Takes the policies that govern open rounds. FAILED_PRECONDITION names one that does not fit the links of
   // `believed`.
   absl::Status RestorePolicies(const NetworkView& believed, const RoundBook& rounds, PolicyPublisher& publisher) const;
+  // Expects the members of the running job back at `now`, but for those that have left it.
+  void RestoreMembers(Timestamp now, JobMembers& members, Departure& departure, RoundBook& rounds) const;
 
  private:
   absl::Status CheckPolicy(const Policy& policy, const NetworkView& believed) const;
 
-  RecoveredState state_;
+  const RecoveredState& state_;
 };
 
 }  // namespace banyan

@@ -36,8 +36,10 @@ class JobRestorerTest : public testing::Test {
     }
     state_.keys = {{"w", 10}};
     state_.policies = {RecordOf(4), RecordOf(5)};
-    state_.bindings = {BindingOf(1, 0, 4), BindingOf(1, 1, 4), BindingOf(1, 2, 5)};
-    state_.closed = {{KeyId(1), Round(0)}};
+    for (const auto& binding : {BindingOf(1, 0, 4), BindingOf(1, 1, 4), BindingOf(1, 2, 5)}) {
+      EXPECT_TRUE(state_.rounds.Bind(binding));
+    }
+    EXPECT_TRUE(state_.rounds.Close(KeyId(1), Round(0)));
   }
 
   PolicyRecord RecordOf(uint64_t version) const {
@@ -78,7 +80,8 @@ TEST_F(JobRestorerTest, UsesNoTermNoVersionAndNoIncarnationAgain) {
 
 TEST_F(JobRestorerTest, WithoutAPolicyTheJobWasNotRunning) {
   EXPECT_TRUE(JobRestorer(state_).is_running());
-  EXPECT_FALSE(JobRestorer(RecoveredState()).is_running());
+  const RecoveredState empty;
+  EXPECT_FALSE(JobRestorer(empty).is_running());
 }
 
 TEST_F(JobRestorerTest, WithoutAReconfigurationTheFileCounts) {
@@ -88,19 +91,18 @@ TEST_F(JobRestorerTest, WithoutAReconfigurationTheFileCounts) {
 }
 
 TEST_F(JobRestorerTest, TheLastReconfigurationCountsWhateverTheFileSays) {
-  state_.policies[0].overlay = OverlayText{MeshYaml(2, "topology: {planner: bkt}\n"), "first.yaml"};
-  state_.policies[1].overlay = OverlayText{MeshYaml(2, "topology: {planner: star}\n"), "second.yaml"};
+  state_.overlay = OverlayText{MeshYaml(2, "topology: {planner: star}\n"), "second.yaml"};
   OverlayConfig overlay = MeshOverlay(2, "topology: {planner: mst}\n");
   EXPECT_EQ(*JobRestorer(state_).RestoreOverlay(overlay), "second.yaml");
   EXPECT_EQ(overlay.topology.planner, "star");
 }
 
 TEST_F(JobRestorerTest, AReconfigurationOfOtherNodesDoesNotFit) {
-  state_.policies[1].overlay = OverlayText{MeshYaml(3), "new.yaml"};
+  state_.overlay = OverlayText{MeshYaml(3), "new.yaml"};
   const absl::Status other = JobRestorer(state_).RestoreOverlay(mesh_.overlay).status();
   EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(other.message()), HasSubstr("new.yaml, which has other nodes than the overlay now"));
-  state_.policies[1].overlay = OverlayText{"nodes: 7", "new.yaml"};
+  state_.overlay = OverlayText{"nodes: 7", "new.yaml"};
   EXPECT_EQ(JobRestorer(state_).RestoreOverlay(mesh_.overlay).status().code(), absl::StatusCode::kDataLoss);
 }
 
@@ -114,23 +116,32 @@ TEST_F(JobRestorerTest, BringsOpenRoundsBack) {
 }
 
 TEST_F(JobRestorerTest, RefusesRoundsThatContradict) {
-  state_.bindings.push_back(BindingOf(1, 2, 4));
+  EXPECT_TRUE(rounds_.RestoreBinding(BindingOf(1, 2, 4)));
   EXPECT_EQ(RestoreRounds().message(), "the records have contradicting bindings");
 }
 
 TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownKey) {
-  state_.bindings = {BindingOf(2, 0, 4)};
+  EXPECT_TRUE(state_.rounds.Bind(BindingOf(2, 0, 4)));
   EXPECT_EQ(RestoreRounds().message(), "the records have contradicting bindings");
 }
 
 TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownPolicy) {
-  state_.bindings = {BindingOf(1, 0, 3)};
+  EXPECT_TRUE(state_.rounds.Bind(BindingOf(1, 3, 3)));
   EXPECT_EQ(RestoreRounds().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST_F(JobRestorerTest, RefusesToCloseWhatWasNotOpen) {
-  state_.closed.push_back({KeyId(1), Round(7)});
-  EXPECT_EQ(RestoreRounds().message(), "the records close a round that was not open");
+TEST_F(JobRestorerTest, ExpectsTheMembersBackThatHaveNotLeft) {
+  state_.departures = {LeaveRecord{NodeId(2), "n2 has left (done)", true}};
+  ASSERT_TRUE(RestorePolicies().ok());
+  Departure departure(absl::Seconds(5));
+  JobRestorer(state_).RestoreMembers(Timestamp(), mesh_.members, departure, rounds_);
+  EXPECT_EQ(mesh_.members.table().Find(NodeId(1)).state, MemberState::kExpected);
+  EXPECT_EQ(mesh_.members.table().Find(NodeId(2)).state, MemberState::kLeft);
+  EXPECT_TRUE(departure.has_happened());
+  EXPECT_TRUE(departure.is_asked_for());
+  // No other round is bound without it.
+  const RoundOutcome outcome = rounds_.Request(NodeId(1), {{{KeyId(1), Round(3), RoundKind::kAggregate}}});
+  EXPECT_THAT(outcome.answers, IsEmpty());
 }
 
 TEST_F(JobRestorerTest, BringsBackThePoliciesThatOpenRoundsNeed) {
@@ -141,7 +152,7 @@ TEST_F(JobRestorerTest, BringsBackThePoliciesThatOpenRoundsNeed) {
 }
 
 TEST_F(JobRestorerTest, LeavesOutThePoliciesThatNoRoundNeeds) {
-  state_.closed.push_back({KeyId(1), Round(1)});
+  EXPECT_TRUE(state_.rounds.Close(KeyId(1), Round(1)));
   ASSERT_TRUE(RestorePolicies().ok());
   EXPECT_EQ(publisher_.policies().Oldest(), PolicyVersion(5));
 }

@@ -4,10 +4,10 @@
 
 namespace banyan {
 
-void Outbox::Persist(std::string bytes) {
+void Outbox::Add(std::string bytes, bool is_snapshot) {
   last_record_ = last_record_.Next();
   pending_.insert(last_record_);
-  actions_.emplace_back(std::in_place_type<PersistRecord>, last_record_, std::move(bytes));
+  actions_.emplace_back(std::in_place_type<PersistRecord>, last_record_, std::move(bytes), is_snapshot);
 }
 
 void Outbox::Persisted(RecordId record) {

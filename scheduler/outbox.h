@@ -12,6 +12,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "core/ids.h"
@@ -24,7 +25,9 @@ namespace banyan {
 class Outbox {
  public:
   // Asks for a record to be made durable. Records are numbered from 1 upwards; the first one is the scheduler's term.
-  void Persist(std::string bytes);
+  void Persist(std::string bytes) { Add(std::move(bytes), /*is_snapshot=*/false); }
+  // Asks for a snapshot to take the place of all records so far. It counts as a record.
+  void PersistSnapshot(std::string bytes) { Add(std::move(bytes), /*is_snapshot=*/true); }
   // Sends the messages that waited for the record, which is durable now. An unknown record changes nothing.
   void Persisted(RecordId record);
 
@@ -36,6 +39,8 @@ class Outbox {
   void Log(LogLevel level, std::string text);
   void Stop(absl::Status status);
 
+  // Returns whether no record is on its way to the storage.
+  bool IsAllDurable() const { return pending_.empty(); }
   // Forgets the messages that wait: the job has failed and they mean nothing any more.
   void DropHeld() { held_.clear(); }
   size_t held_messages() const { return held_.size(); }
@@ -50,6 +55,7 @@ class Outbox {
     Message message;
   };
 
+  void Add(std::string bytes, bool is_snapshot);
   bool IsDurable(RecordId record) const { return pending_.empty() || record < *pending_.begin(); }
   void Emit(ConnectionId connection, Message message);
 

@@ -46,6 +46,21 @@ TEST(OutboxTest, HoldsWhatFollowsARecordUntilItIsDurable) {
   EXPECT_THAT(SentBy(outbox), ElementsAre(3));
 }
 
+TEST(OutboxTest, ASnapshotIsARecord) {
+  Outbox outbox;
+  outbox.PersistSnapshot("all so far");
+  outbox.Send(kConnection, Numbered(1));
+  const Actions actions = outbox.Take();
+  ASSERT_EQ(actions.size(), 1u);
+  const PersistRecord& record = std::get<PersistRecord>(actions[0]);
+  EXPECT_TRUE(record.is_snapshot);
+  EXPECT_EQ(record.bytes, "all so far");
+  EXPECT_FALSE(outbox.IsAllDurable());
+  outbox.Persisted(record.record);
+  EXPECT_TRUE(outbox.IsAllDurable());
+  EXPECT_THAT(SentBy(outbox), ElementsAre(1));
+}
+
 TEST(OutboxTest, KeepsTheOrderWhenRecordsBecomeDurableInAnother) {
   Outbox outbox;
   outbox.Persist("a");

@@ -12,6 +12,7 @@
 #include "core/time.h"
 #include "scheduler/outbox.h"
 #include "scheduler/rejection_counter.h"
+#include "scheduler/state/state_log.h"
 #include "scheduler/state/state_record.h"
 
 namespace banyan {
@@ -20,9 +21,12 @@ struct SchedulerContext {
   Timestamp now;
   Outbox outbox;
   RejectionCounter rejections;
+  StateLog* state_log = nullptr;  // follows the records; none in tests of single parts
 
   // Makes the record durable before any message that is sent after it.
-  void Persist(const StateRecord& record) { outbox.Persist(EncodeStateRecord(record)); }
+  void Persist(const StateRecord& record) {
+    outbox.Persist(state_log != nullptr ? state_log->Append(record) : EncodeStateRecord(record));
+  }
   void LogInfo(std::string text) { outbox.Log(LogLevel::kInfo, std::move(text)); }
   void LogWarning(std::string text) { outbox.Log(LogLevel::kWarning, std::move(text)); }
   // Counts a message that a peer sent in vain. Logs `what` was wrong with it, unless there are too many such lines.

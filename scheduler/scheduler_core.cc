@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "scheduler/members/job_config_maker.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/policy/plan_computation.h"
 #include "scheduler/scheduler_limits.h"
@@ -19,16 +20,11 @@ namespace {
 // Before the start nobody knows whom a barrier waits for.
 constexpr size_t kNobodyReleases = std::numeric_limits<size_t>::max();
 
-std::vector<std::string> NodeNames(const OverlayConfig& overlay) {
-  std::vector<std::string> names;
-  for (const NodeConfig& node : overlay.nodes) names.push_back(node.name);
-  return names;
-}
-
 }  // namespace
 
 SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
     : overlay_(std::move(overlay)),
+      state_log_(options.least_tail_bytes),
       job_(overlay_.job),
       members_(&overlay_, &job_, options.start, &context_),
       departure_(overlay_.membership.lost_after),
@@ -39,7 +35,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       reconfigurator_(&overlay_, &job_, &keys_.table(), &publisher_.policies(), &context_),
       replanner_(overlay_, MakeNetworkView(overlay_), PlannerConfig(), &keys_.table(), &publisher_.policies()) {
   start_error_ = ConfigureReplanner();
-  if (start_error_.ok()) start_error_ = Restore(options.records);
+  if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
 
 SchedulerCore::~SchedulerCore() = default;
@@ -52,10 +48,12 @@ absl::Status SchedulerCore::ConfigureReplanner() {
   return absl::OkStatus();
 }
 
-absl::Status SchedulerCore::Restore(const std::vector<std::string>& records) {
-  absl::StatusOr<RecoveredState> state = ReplayStateRecords(records, overlay_.job, NodeNames(overlay_));
+absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
+  absl::StatusOr<RecoveredState> state = ReplayStateRecords(stored, overlay_.job, NodeNames(overlay_));
   if (!state.ok()) return state.status();
-  const JobRestorer restorer(*std::move(state));
+  state_log_.Restore(*std::move(state), stored);
+  context_.state_log = &state_log_;
+  const JobRestorer restorer(state_log_.state());
   restorer.RestoreNodes(job_, members_, publisher_);
   barrier_ = Barrier(restorer.next_barrier());
   return restorer.is_running() ? RestoreRunningJob(restorer) : absl::OkStatus();
@@ -80,9 +78,9 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   context_.now = now;
   if (job_.phase() == JobPhase::kStopped) return Actions();
   std::visit([this](auto& happened) { On(happened); }, event);
-  if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) {
-    Fail(absl::StatusCode::kResourceExhausted,
-         absl::StrCat("the scheduler's state file is too slow: ", held, " messages wait for it"));
+  if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
+  if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
+    context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
   }
   return context_.outbox.Take();
 }
@@ -112,11 +110,12 @@ void SchedulerCore::On(const Started&) {
                                          CountOf(overlay_.nodes.size(), "node")));
   }
   job_.Run();
-  members_.RestoreStarted(policy->members);
+  JobRestorer(state_log_.state()).RestoreMembers(context_.now, members_, departure_, rounds_);
   replanner_.OnRestarted(context_.now);
   context_.LogInfo(absl::StrCat(name, ": back with ", CountOf(keys_.table().version().value(), "key"), " and ",
                                 CountOf(rounds_.bindings(), "open binding"), "; waiting for its ",
                                 CountOf(policy->members.size(), "node")));
+  if (members_.table().AllLeft()) End();
 }
 
 void SchedulerCore::StopAtOnce() {
@@ -150,8 +149,6 @@ void SchedulerCore::On(const MessageRejected& event) {
   context_.Reject(absl::StrCat("from a connection that has not joined: ", why));
 }
 
-void SchedulerCore::On(const ConnectionDown& event) { members_.Disconnect(event.connection); }
-
 void SchedulerCore::On(const DeadlineReached&) {
   if (const std::optional<std::string> silence = members_.TakeSilence(); silence.has_value()) OnSilence(*silence);
   if (departure_.TakeDue(context_.now)) {
@@ -179,12 +176,15 @@ void SchedulerCore::On(ComputationFinished& event) {
   FinishReplan(std::move(decision));
 }
 
-void SchedulerCore::On(const RecordPersisted& event) { context_.outbox.Persisted(event.record); }
+void SchedulerCore::On(const RecordPersisted& event) {
+  context_.outbox.Persisted(event.record);
+  StopIfDurable();
+}
 
 void SchedulerCore::On(const StopRequested&) {
   Fail(absl::StatusCode::kUnavailable, "scheduler stopped", true);
-  context_.outbox.Stop(absl::OkStatus());
-  job_.Stop();
+  is_stopping_ = true;
+  StopIfDurable();
 }
 
 // Members.
@@ -232,11 +232,7 @@ void SchedulerCore::ForgetRequests(NodeId node) {
 void SchedulerCore::CheckDeparture(NodeId node) {
   if (!job_.IsRunning()) return;
   const std::optional<std::string> why = departure_.WhyStuck(members_.table().Find(node), reports_.Find(node), Waits());
-  if (why.has_value()) FailOfDeparture(*why);
-}
-
-void SchedulerCore::FailOfDeparture(const std::string& why) {
-  Fail(absl::StatusCode::kUnavailable, why, departure_.is_asked_for());
+  if (why.has_value()) Fail(absl::StatusCode::kUnavailable, *why, departure_.is_asked_for());
 }
 
 // Messages of nodes that have joined.
@@ -271,7 +267,7 @@ void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
   if (!is_early && !NeedsRunning(node, "a barrier")) return;
   const size_t member_count = is_early ? kNobodyReleases : publisher_.policies().Current()->members.size();
   const std::optional<std::string> stuck = departure_.WhyStuck(message.barrier, Waits());
-  if (stuck.has_value()) return FailOfDeparture(*stuck);
+  if (stuck.has_value()) return Fail(absl::StatusCode::kUnavailable, *stuck, departure_.is_asked_for());
   switch (barrier_.Enter(node, message.barrier, member_count)) {
     case Barrier::Outcome::kWaiting:
       return;
@@ -329,6 +325,7 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   if (job_.IsStarting()) return LeaveBeforeStart(node);
   members_.Leave(node);
   if (!job_.IsRunning()) return;
+  context_.Persist(LeaveRecord{node, why, message.asked_for});
   if (departure_.Note(context_.now, why, message.asked_for)) rounds_.SetDeparted();
   if (members_.table().AllLeft()) End();
 }
@@ -348,7 +345,8 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
 bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
   if (job_.IsRunning()) return true;
   if (job_.phase() == JobPhase::kFailed) {
-    context_.outbox.SendUrgent(*members_.table().Find(node).connection, job_.MakeJobFailed());
+    // Until the end is durable the node is told by what waits for it already.
+    if (context_.outbox.IsAllDurable()) members_.SendTo(node, job_.MakeJobFailed());
   } else {
     members_.Reject(node, absl::StrCat("a message about ", what, " while the job does not run"));
   }
@@ -475,10 +473,26 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   if (job_.IsOver()) return;
   job_.Fail(absl::Status(code, reason), is_asked_for);
   context_.outbox.DropHeld();
-  members_.BroadcastFailure();
+  // A node that hears of the end gives up, so a restarted scheduler must know it too.
   context_.Persist(EndRecord{reason});
+  members_.Broadcast(job_.MakeJobFailed());
   reconfigurator_.Refuse(absl::StrCat("the job has failed: ", reason));
   context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
+}
+
+void SchedulerCore::OnSlowStorage(size_t held) {
+  if (!job_.IsOver()) {
+    return Fail(absl::StatusCode::kResourceExhausted,
+                absl::StrCat("the scheduler's state file is too slow: ", held, " messages wait for it"));
+  }
+  context_.outbox.DropHeld();
+  if (job_.phase() == JobPhase::kFailed) members_.Broadcast(job_.MakeJobFailed());
+}
+
+void SchedulerCore::StopIfDurable() {
+  if (!is_stopping_ || !context_.outbox.IsAllDurable()) return;
+  context_.outbox.Stop(absl::OkStatus());
+  job_.Stop();
 }
 
 void SchedulerCore::End() {

@@ -16,8 +16,8 @@
 // - What a message reveals is durable before it leaves (Outbox).
 // - At most one plan is being made; a reconfiguration waits for it.
 // - The driver keeps the records that it is asked to persist, in order, and hands them in at the next start. It ends
-// the
-//   process when it cannot make a record durable.
+//   the process when it cannot make a record durable.
+// - A snapshot takes the place of all records whenever they outgrow it (StateLog), so that no job fills the storage.
 #ifndef BANYAN_SCHEDULER_SCHEDULER_CORE_H_
 #define BANYAN_SCHEDULER_SCHEDULER_CORE_H_
 
@@ -25,10 +25,10 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "protocol/protocol.h"
+#include "protocol/record_store.h"
 #include "scheduler/departure.h"
 #include "scheduler/job_restorer.h"
 #include "scheduler/job_state.h"
@@ -41,15 +41,18 @@
 #include "scheduler/rounds/key_registrar.h"
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
+#include "scheduler/state/state_log.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
 
 struct SchedulerOptions {
-  // The bytes of all records persisted by earlier starts, in order; empty for a new job.
-  std::vector<std::string> records;
+  // What earlier starts have persisted; empty for a new job.
+  StoredRecords stored;
   // A random number, another one at each start.
   StartId start = {};
+  // Fewer bytes of records make no snapshot due.
+  size_t least_tail_bytes = StateLog::kLeastTailBytes;
 };
 
 class SchedulerCore : public Protocol {
@@ -70,7 +73,7 @@ class SchedulerCore : public Protocol {
 
  private:
   // Takes what the records say; an error keeps the core from starting.
-  absl::Status Restore(const std::vector<std::string>& records);
+  absl::Status Restore(const StoredRecords& stored);
   absl::Status RestoreRunningJob(const JobRestorer& restorer);
   // Begins to plan by the overlay as it is now.
   absl::Status ConfigureReplanner();
@@ -80,7 +83,7 @@ class SchedulerCore : public Protocol {
   void On(MessageReceived& event);
   void On(const MessageRejected& event);
   void On(const ConnectionUp&) {}  // the scheduler opens none
-  void On(const ConnectionDown& event);
+  void On(const ConnectionDown& event) { members_.Disconnect(event.connection); }
   void On(const DeadlineReached& event);
   void On(const WorkerCalled&) {}  // nor has it workers
   void On(ComputationFinished& event);
@@ -113,7 +116,6 @@ class SchedulerCore : public Protocol {
   void ForgetRequests(NodeId node);
   // Fails the job if this node waits for what a member that has left will never do.
   void CheckDeparture(NodeId node);
-  void FailOfDeparture(const std::string& why);
   Departure::Waits Waits() const { return {keys_.table(), rounds_, barrier_}; }
 
   // Rounds.
@@ -139,13 +141,19 @@ class SchedulerCore : public Protocol {
   // Fails the job unless it is over; `is_asked_for` when somebody asked for the stop.
   void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);
   void End();
+  // Bounds what waits for a storage that stands still: fails the job, or forgets what else there is to say of its end.
+  void OnSlowStorage(size_t held);
   // Refuses to start: the driver is told why.
   void StopAtOnce();
+  // Stops if that was asked for and all that was said of the end is durable.
+  void StopIfDurable();
   std::string MakeStatus() const;
 
   OverlayConfig overlay_;
   absl::Status start_error_;
   SchedulerContext context_;
+  StateLog state_log_;
+  bool is_stopping_ = false;
   JobState job_;
   JobMembers members_;
   NodeReports reports_;

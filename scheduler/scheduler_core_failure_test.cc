@@ -197,6 +197,9 @@ TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   harness.persists = false;
   harness.Receive(1, Ask(key, 1));
   harness.Receive(2, WorkerLost{WorkerId(0), "it died"});
+  // Nobody hears of an end that a restart of the scheduler would not know.
+  harness.Receive(1, Ask(key, 1));
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
   harness.PersistWaiting();
   EXPECT_THAT(harness.Sent<PolicyAnswer>(1), IsEmpty());
   EXPECT_THAT(harness.Sent<JobFailed>(1), SizeIs(1));
@@ -363,7 +366,7 @@ TEST(SchedulerFailureTest, StopTellsTheMembersAndIsTheLastAction) {
 TEST(SchedulerFailureTest, MembersThatDoNotComeBackAfterARestartEndTheJob) {
   SchedulerHarness before(MeshOverlay(2));
   before.JoinAll(2);
-  SchedulerHarness after(MeshOverlay(2), before.records());
+  SchedulerHarness after(MeshOverlay(2), before.stored());
   after.Receive(1, SchedulerHarness::JoinOf(1));
   after.Advance(absl::Seconds(6), {1});
   EXPECT_EQ(FailureOf(after, 1).reason, "nothing heard from n2 for 5s");
@@ -371,18 +374,21 @@ TEST(SchedulerFailureTest, MembersThatDoNotComeBackAfterARestartEndTheJob) {
 
 TEST(SchedulerFailureTest, BadRecordsStopTheSchedulerWithAReason) {
   SchedulerHarness before(MeshOverlay(2));
-  std::vector<std::string> records = before.records();
-  records.push_back("\xff");
-  SchedulerHarness malformed(MeshOverlay(2), records);
+  StoredRecords stored = before.stored();
+  stored.tail.push_back("\xff");
+  SchedulerHarness malformed(MeshOverlay(2), stored);
   ASSERT_TRUE(malformed.stopped().has_value());
   EXPECT_EQ(malformed.stopped()->code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(malformed.stopped()->message()), HasSubstr("state record 2 of 2"));
+  SchedulerHarness no_snapshot(MeshOverlay(2), StoredRecords{"\xff", {}, ""});
+  ASSERT_TRUE(no_snapshot.stopped().has_value());
+  EXPECT_EQ(no_snapshot.stopped()->code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(SchedulerFailureTest, RecordsOfAnotherOverlayStopTheScheduler) {
   SchedulerHarness before(MeshOverlay(3));
   before.JoinAll(3);
-  SchedulerHarness smaller(MeshOverlay(2), before.records());
+  SchedulerHarness smaller(MeshOverlay(2), before.stored());
   ASSERT_TRUE(smaller.stopped().has_value());
   EXPECT_EQ(smaller.stopped()->code(), absl::StatusCode::kFailedPrecondition);
 }
@@ -393,8 +399,63 @@ TEST(SchedulerFailureTest, DiskThatStandsStillEndsTheJobBeforeMemoryDoes) {
   const KeyId key = harness.AddKey("w", 10);
   harness.persists = false;
   for (size_t i = 0; i <= kMaxHeldMessages; ++i) harness.Receive(1, Ask(key, 1));
+  EXPECT_TRUE(harness.HasLog("job failed: the scheduler's state file is too slow"));
+  EXPECT_EQ(harness.core().TableSizes().at("held"), 2u) << "the end, for two nodes";
+  // And what comes after the end piles up no more than what came before.
+  for (size_t i = 0; i <= kMaxHeldMessages; ++i) harness.Receive(1, SchedulerHarness::JoinOf(1));
+  EXPECT_LE(harness.core().TableSizes().at("held"), kMaxHeldMessages);
+  harness.PersistWaiting();
   EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(harness.core().TableSizes().at("held"), 0u);
+}
+
+TEST(SchedulerFailureTest, AFailureIsToldOnceItIsDurable) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.persists = false;
+  harness.Advance(absl::Seconds(6), {1});
+  EXPECT_TRUE(harness.HasLog("job failed: nothing heard from n2 for 5s"));
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  harness.PersistWaiting();
+  EXPECT_EQ(FailureOf(harness, 1).reason, "nothing heard from n2 for 5s");
+}
+
+TEST(SchedulerFailureTest, AStopWaitsUntilTheEndIsDurable) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.persists = false;
+  harness.Step(StopRequested{});
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  EXPECT_FALSE(harness.stopped().has_value());
+  harness.PersistWaiting();
+  EXPECT_EQ(FailureOf(harness, 1).reason, "scheduler stopped");
+  ASSERT_TRUE(harness.stopped().has_value());
+  EXPECT_TRUE(harness.stopped()->ok());
+}
+
+TEST(SchedulerFailureTest, AMemberThatHasLeftIsNotAwaitedAfterARestart) {
+  SchedulerHarness before(MeshOverlay(2));
+  before.StartJob(2);
+  const KeyId key = before.AddKey("w", 10);
+  before.Receive(1, Leave{"its workers are done"});
+  SchedulerHarness after(MeshOverlay(2), before.stored());
+  after.Receive(2, SchedulerHarness::JoinOf(2));
+  after.Advance(absl::Seconds(6), {2});
+  EXPECT_THAT(after.Sent<JobFailed>(2), IsEmpty());
+  // What it left undone is known still.
+  after.Receive(2, ReportOfPush(key, 1));
+  EXPECT_EQ(FailureOf(after, 2).reason,
+            "n1 has left (its workers are done): round 1 of key 'w', which n2 has pushed, cannot run");
+}
+
+TEST(SchedulerFailureTest, ARestartAfterTheLastDepartureEndsTheJob) {
+  SchedulerHarness before(MeshOverlay(2));
+  before.StartJob(2);
+  before.Receive(1, Leave{"its workers are done"});
+  // Of the next departure its record is durable, and that of the end is not.
+  StoredRecords stored = before.stored();
+  stored.tail.push_back(EncodeStateRecord(LeaveRecord{NodeId(2), "n2 has left", false}));
+  SchedulerHarness after(MeshOverlay(2), stored);
+  EXPECT_TRUE(after.HasLog("all nodes have left: the job is done"));
 }
 
 TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {

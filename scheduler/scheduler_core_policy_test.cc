@@ -271,7 +271,7 @@ TEST(SchedulerPolicyTest, RestartInTheMiddleOfAChangeGoesOnWithBothPolicies) {
   DropLink(before, 3);
   PolicyOf(before, key, 2);
 
-  SchedulerHarness after(overlay, before.records());
+  SchedulerHarness after(overlay, before.stored());
   after.JoinAll(3);
   for (int node = 1; node <= 3; ++node) {
     EXPECT_EQ(SlicesSentTo(after, node), SlicesSentTo(before, node));
@@ -287,7 +287,7 @@ TEST(SchedulerPolicyTest, RestartInTheMiddleOfAChangeGoesOnWithBothPolicies) {
   // Retired policies do not come back.
   after.CloseRound(key, Round(1), 3);
   EXPECT_EQ(after.Sent<PoliciesRetired>(1).back().oldest, PolicyVersion(2));
-  SchedulerHarness last(overlay, after.records());
+  SchedulerHarness last(overlay, after.stored());
   last.JoinAll(3);
   EXPECT_THAT(SlicesSentTo(last, 1), SizeIs(1));
   EXPECT_EQ(last.Sent<PoliciesRetired>(1).back().oldest, PolicyVersion(2));
@@ -303,7 +303,7 @@ TEST(SchedulerPolicyTest, NothingIsToldOfAPolicyThatIsNotDurable) {
   harness.Receive(1, Ask(key, 1));
   EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
   EXPECT_THAT(harness.Sent<PolicyAnswer>(1), IsEmpty());
-  SchedulerHarness after(overlay, harness.records());
+  SchedulerHarness after(overlay, harness.stored());
   after.JoinAll(3);
   EXPECT_THAT(SlicesSentTo(after, 1), SizeIs(1));
   harness.PersistWaiting();
@@ -425,7 +425,7 @@ TEST(SchedulerReconfigureTest, SurvivesARestartWithTheOldFile) {
   SchedulerHarness before(MeshOverlay(3));
   before.JoinAll(3);
   EXPECT_TRUE(Change(before, MeshYaml(3, "topology: {planner: star}\nmultipath: {enabled: false}\n")).accepted);
-  SchedulerHarness after(MeshOverlay(3), before.records());
+  SchedulerHarness after(MeshOverlay(3), before.stored());
   EXPECT_TRUE(after.HasLog("the job goes on as it was reconfigured with new.yaml"));
   after.JoinAll(3);
   EXPECT_EQ(SlicesSentTo(after, 1).back(), SlicesSentTo(before, 1).back());

@@ -291,7 +291,7 @@ TEST(SchedulerCoreTest, RestartedSchedulerAnswersTheSameUnderAHigherTerm) {
   before.Receive(1, BarrierEntered{0});
   before.Receive(2, BarrierEntered{0});
 
-  SchedulerHarness after(MeshOverlay(2, "policy: {lease_rounds: 3}\n"), before.records());
+  SchedulerHarness after(MeshOverlay(2, "policy: {lease_rounds: 3}\n"), before.stored());
   after.Receive(1, SchedulerHarness::JoinOf(1));
   ASSERT_THAT(after.Sent<JoinAccepted>(1), SizeIs(1));
   EXPECT_EQ(after.Sent<JoinAccepted>(1)[0].term, Term(2));
@@ -321,7 +321,7 @@ TEST(SchedulerCoreTest, RestartedSchedulerAnswersTheSameUnderAHigherTerm) {
 TEST(SchedulerCoreTest, RestartPublishesTheVeryPolicyThatWasMade) {
   SchedulerHarness before(MeshOverlay(4));
   before.JoinAll(4);
-  SchedulerHarness after(MeshOverlay(4), before.records());
+  SchedulerHarness after(MeshOverlay(4), before.stored());
   after.JoinAll(4);
   for (int node = 1; node <= 4; ++node) {
     EXPECT_EQ(after.Sent<PolicyPublished>(node)[0].slice, before.Sent<PolicyPublished>(node)[0].slice);
@@ -333,7 +333,7 @@ TEST(SchedulerCoreTest, NewJobAfterAnEndedOneReusesNoEpochOrPolicyVersion) {
   before.StartJob(2);
   before.AddKey("w", 10);
   before.Step(StopRequested{});
-  SchedulerHarness after(MeshOverlay(2), before.records());
+  SchedulerHarness after(MeshOverlay(2), before.stored());
   // A node of the old job has lost it and must begin anew.
   after.Receive(1, SchedulerHarness::JoinOf(1));
   ASSERT_THAT(after.Sent<JoinRefused>(1), SizeIs(1));

@@ -108,7 +108,7 @@ absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, st
     if (absl::Status status = WritePortFile(flags.port_file, address); !status.ok()) return status;
   }
   std::unique_ptr<Protocol> core =
-      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->records(), NewStartId()});
+      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->TakeRecords(), NewStartId()});
   if (http.empty()) return RunUntilStopped(signals, **host, std::move(core));
   const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
       http, [&status] { return CollectStatus(status); }, log);

@@ -4,6 +4,12 @@
 
 namespace banyan {
 
+std::vector<std::string> NodeNames(const OverlayConfig& overlay) {
+  std::vector<std::string> names;
+  for (const NodeConfig& node : overlay.nodes) names.push_back(node.name);
+  return names;
+}
+
 JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
   BANYAN_CHECK(node.value() >= 1 && node.value() <= overlay.nodes.size());
   JobConfig config;

@@ -14,7 +14,7 @@ namespace {
 Membership::Options MembershipOptions(const OverlayConfig& overlay) {
   Membership::Options options;
   options.job = overlay.job;
-  for (const NodeConfig& node : overlay.nodes) options.names.push_back(node.name);
+  options.names = NodeNames(overlay);
   options.start_with = overlay.membership.start_with.has_value() ? static_cast<size_t>(*overlay.membership.start_with)
                                                                  : overlay.nodes.size();
   options.heartbeat = overlay.membership.heartbeat;
@@ -120,12 +120,6 @@ void JobMembers::SendTo(NodeId node, Message message) {
 
 void JobMembers::Broadcast(const Message& message) {
   for (const Member& member : membership_.all()) SendTo(member.id, message);
-}
-
-void JobMembers::BroadcastFailure() {
-  for (const Member& member : membership_.all()) {
-    if (member.connection.has_value()) context_->outbox.SendUrgent(*member.connection, job_->MakeJobFailed());
-  }
 }
 
 void JobMembers::Reject(NodeId node, const std::string& why) {

@@ -56,8 +56,6 @@ class JobMembers {
   // Sends to a node if it is connected, after all records so far are durable.
   void SendTo(NodeId node, Message message);
   void Broadcast(const Message& message);
-  // Tells all connected nodes at once, durable records or not, that the job has failed.
-  void BroadcastFailure();
   // Counts a message that the node sent in vain, and says why.
   void Reject(NodeId node, const std::string& why);
 

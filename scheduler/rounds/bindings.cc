@@ -57,6 +57,18 @@ void Bindings::Forget(KeyId key, Round round) {
   if (of_key.empty()) keys_.erase(found);
 }
 
+void Bindings::ForgetClosed(KeyId key, const ClosedRounds& closed) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return;
+  const Leases leases = found->second.leases;  // a copy, since those without an open round go
+  for (const auto& [first, lease] : leases) {
+    for (Round round = first; round <= lease.last && round < closed.first_open; round = round.Next()) {
+      Forget(key, round);
+    }
+  }
+  for (const Round round : closed.beyond) Forget(key, round);
+}
+
 std::optional<PolicyVersion> Bindings::OldestPolicy() const {
   if (leases_of_.empty()) return std::nullopt;
   return leases_of_.begin()->first;

@@ -16,6 +16,7 @@
 
 #include "core/ids.h"
 #include "proto/scheduler_messages.h"
+#include "scheduler/state/state_record.h"
 
 namespace banyan {
 
@@ -34,6 +35,8 @@ class Bindings {
   bool Restore(const Binding& binding);
   // Forgets a round that is closed everywhere.
   void Forget(KeyId key, Round round);
+  // Forgets all rounds of the key that are closed.
+  void ForgetClosed(KeyId key, const ClosedRounds& closed);
 
   // Returns the oldest policy that governs a round of the table; empty for an empty table.
   std::optional<PolicyVersion> OldestPolicy() const;

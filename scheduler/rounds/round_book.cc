@@ -49,10 +49,9 @@ RoundOutcome RoundBook::Report(NodeId node, const RoundsClosed& report) {
   return outcome;
 }
 
-bool RoundBook::RestoreClosed(const ClosedEverywhere::Entry& entry) {
-  if (!bindings_.Find(entry.key, entry.round).has_value() || !closer_.Restore(entry.key, entry.round)) return false;
-  bindings_.Forget(entry.key, entry.round);
-  return true;
+void RoundBook::RestoreClosed(KeyId key, const ClosedRounds& closed) {
+  closer_.Restore(key, closed);
+  bindings_.ForgetClosed(key, closed);
 }
 
 std::string RoundBook::Describe(KeyId key, Round round) const {

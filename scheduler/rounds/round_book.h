@@ -59,9 +59,10 @@ class RoundBook {
   // Takes a node's report that it holds the results of rounds. Unequal hashes fail the job with DATA_LOSS.
   RoundOutcome Report(NodeId node, const RoundsClosed& report);
 
-  // Take state records read back. False when they contradict each other.
+  // Takes a lease of the state records. False when it contradicts another one.
   bool RestoreBinding(const PolicyAnswer::Binding& binding) { return bindings_.Restore(binding); }
-  bool RestoreClosed(const ClosedEverywhere::Entry& entry);
+  // Takes the closed rounds of a key, whose leases come before.
+  void RestoreClosed(KeyId key, const ClosedRounds& closed);
 
   // Returns the oldest policy that governs an open round; the one in use if there is none.
   PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }

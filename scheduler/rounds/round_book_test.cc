@@ -125,11 +125,20 @@ TEST_F(RoundBookTest, BindsNothingNewAfterADeparture) {
 TEST_F(RoundBookTest, RestoresBindingsAndClosedRounds) {
   EXPECT_TRUE(book_.RestoreBinding({kKey, Round(0), Round(0), PolicyVersion(4), Attempt(0)}));
   EXPECT_TRUE(book_.RestoreBinding({kKey, Round(1), Round(3), PolicyVersion(4), Attempt(0)}));
-  EXPECT_TRUE(book_.RestoreClosed({kKey, Round(0)}));
-  EXPECT_FALSE(book_.RestoreClosed({kKey, Round(0)}));
-  EXPECT_FALSE(book_.RestoreClosed({kKey, Round(4)}));
+  EXPECT_FALSE(book_.RestoreBinding({kKey, Round(3), Round(4), PolicyVersion(4), Attempt(0)}));
+  book_.RestoreClosed(kKey, ClosedRounds{Round(1), {}});
   EXPECT_EQ(book_.FirstOpen(kKey), Round(1));
   EXPECT_EQ(Ask(1, 2).answers[0].bindings[0].last_round, Round(3));
+}
+
+TEST_F(RoundBookTest, ForgetsRestoredLeasesWhoseRoundsAreClosed) {
+  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(1), Round(3), PolicyVersion(2), Attempt(0)}));
+  EXPECT_TRUE(book_.RestoreBinding({kKey, Round(4), Round(6), PolicyVersion(3), Attempt(0)}));
+  book_.RestoreClosed(kKey, ClosedRounds{Round(3), {Round(3), Round(5)}});
+  EXPECT_EQ(book_.bindings(), 1u);
+  EXPECT_FALSE(book_.IsBound(kKey, Round(3)));
+  EXPECT_TRUE(book_.IsBound(kKey, Round(4)));
+  EXPECT_EQ(book_.OldestPolicy(), PolicyVersion(3));
 }
 
 }  // namespace

@@ -6,8 +6,7 @@ namespace banyan {
 
 bool RoundCloser::IsClosed(KeyId key, Round round) const {
   const auto found = closed_.find(key);
-  if (found == closed_.end()) return false;
-  return round < found->second.first_open || found->second.beyond.count(round) > 0;
+  return found != closed_.end() && found->second.Contains(round);
 }
 
 Round RoundCloser::FirstOpen(KeyId key) const {
@@ -26,7 +25,7 @@ RoundCloser::Outcome RoundCloser::Report(NodeId node, KeyId key, Round round, ui
   tally.reported[node.value()] = true;
   if (tally.reports < member_count) return Outcome::kOpen;
   tallies_.erase(position);
-  MarkClosed(key, round);
+  closed_[key].Add(round);
   return Outcome::kClosed;
 }
 
@@ -34,21 +33,6 @@ RoundCloser::FirstReport RoundCloser::FirstReportOf(KeyId key, Round round) cons
   const auto found = tallies_.find({key, round});
   BANYAN_CHECK(found != tallies_.end());
   return found->second.first;
-}
-
-bool RoundCloser::Restore(KeyId key, Round round) {
-  if (IsClosed(key, round)) return false;
-  MarkClosed(key, round);
-  return true;
-}
-
-void RoundCloser::MarkClosed(KeyId key, Round round) {
-  Closed& closed = closed_[key];
-  closed.beyond.insert(round);
-  while (!closed.beyond.empty() && *closed.beyond.begin() == closed.first_open) {
-    closed.beyond.erase(closed.beyond.begin());
-    closed.first_open = closed.first_open.Next();
-  }
 }
 
 }  // namespace banyan

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "core/ids.h"
+#include "scheduler/state/state_record.h"
 
 namespace banyan {
 
@@ -40,8 +40,8 @@ class RoundCloser {
   Outcome Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count);
   // Returns the first report of an open round. REQUIRES: it has one.
   FirstReport FirstReportOf(KeyId key, Round round) const;
-  // Closes a round by the state records. False when it was closed already.
-  bool Restore(KeyId key, Round round);
+  // Takes the closed rounds of a key from the state records.
+  void Restore(KeyId key, ClosedRounds closed) { closed_[key] = std::move(closed); }
 
   size_t open_tallies() const { return tallies_.size(); }
 
@@ -51,14 +51,8 @@ class RoundCloser {
     std::vector<bool> reported;  // by NodeId
     size_t reports = 0;
   };
-  struct Closed {
-    Round first_open;        // all rounds before are closed
-    std::set<Round> beyond;  // closed although first_open is not
-  };
 
-  void MarkClosed(KeyId key, Round round);
-
-  std::map<KeyId, Closed> closed_;
+  std::map<KeyId, ClosedRounds> closed_;
   std::map<std::pair<KeyId, Round>, Tally> tallies_;
 };
 

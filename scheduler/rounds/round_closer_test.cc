@@ -36,11 +36,15 @@ TEST(RoundCloserTest, TellsUnequalResults) {
   EXPECT_EQ(closer.FirstReportOf(kKey, Round(4)).hash, 9u);
 }
 
-TEST(RoundCloserTest, RestoresARoundOnce) {
+TEST(RoundCloserTest, RestoresClosedRounds) {
   RoundCloser closer;
-  EXPECT_TRUE(closer.Restore(kKey, Round(0)));
-  EXPECT_FALSE(closer.Restore(kKey, Round(0)));
-  EXPECT_EQ(closer.FirstOpen(kKey), Round(1));
+  closer.Restore(kKey, ClosedRounds{Round(2), {Round(3)}});
+  EXPECT_EQ(closer.FirstOpen(kKey), Round(2));
+  EXPECT_TRUE(closer.IsClosed(kKey, Round(1)));
+  EXPECT_FALSE(closer.IsClosed(kKey, Round(2)));
+  EXPECT_TRUE(closer.IsClosed(kKey, Round(3)));
+  EXPECT_EQ(closer.Report(NodeId(1), kKey, Round(2), 7, 1), RoundCloser::Outcome::kClosed);
+  EXPECT_EQ(closer.FirstOpen(kKey), Round(4));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "scheduler/state/recovered_state.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,26 +11,16 @@ namespace {
 // Adds one record after the other.
 class Replay {
  public:
-  Replay(const std::string& job, const std::vector<std::string>& node_names) : job_(job), node_names_(node_names) {}
+  explicit Replay(RecoveredState& state) : state_(state) {}
 
   absl::Status operator()(TermRecord record) {
-    if (record.job != job_) {
-      return absl::FailedPreconditionError(absl::StrCat("the records are of job '", record.job, "', not of '", job_,
-                                                        "'; give each job a state of its own"));
-    }
     if (record.term <= state_.last_term) return absl::DataLossError("a term that does not rise");
     state_.last_term = record.term;
+    state_.job = std::move(record.job);
     return absl::OkStatus();
   }
 
   absl::Status operator()(NodeRecord record) {
-    const size_t position = record.node.value();
-    if (position < 1 || position > node_names_.size() || node_names_[position - 1] != record.name) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "node ", position, " was '", record.name,
-          "' and the overlay has another there; ids are never reused: keep the order of `nodes` and add new "
-          "ones at the end, or begin with a new state"));
-    }
     state_.spent_nodes.erase(record.node);
     state_.nodes[record.node] = std::move(record);
     return absl::OkStatus();
@@ -47,17 +38,25 @@ class Replay {
     if (record.policy.epoch < state_.last_epoch) return absl::DataLossError("an epoch that falls");
     state_.last_policy = record.policy.version;
     state_.last_epoch = record.policy.epoch;
+    if (record.overlay.has_value()) state_.overlay = std::exchange(record.overlay, std::nullopt);
     state_.policies.push_back(std::move(record));
     return absl::OkStatus();
   }
 
   absl::Status operator()(const BindingsRecord& record) {
-    state_.bindings.insert(state_.bindings.end(), record.bindings.begin(), record.bindings.end());
+    for (const PolicyAnswer::Binding& binding : record.bindings) {
+      if (!HasKey(binding.key) || !HasPolicy(binding.policy) || !state_.rounds.Bind(binding)) {
+        return absl::DataLossError("a binding that contradicts others");
+      }
+    }
     return absl::OkStatus();
   }
 
   absl::Status operator()(const ClosedRecord& record) {
-    state_.closed.insert(state_.closed.end(), record.rounds.begin(), record.rounds.end());
+    for (const ClosedEverywhere::Entry& entry : record.rounds) {
+      if (!state_.rounds.Close(entry.key, entry.round))
+        return absl::DataLossError("the end of a round that is not open");
+    }
     return absl::OkStatus();
   }
 
@@ -70,34 +69,116 @@ class Replay {
   absl::Status operator()(const EndRecord&) {
     for (const auto& [node, record] : state_.nodes) state_.spent_nodes.insert(node);
     state_.policies.clear();
+    state_.overlay.reset();
     state_.keys.clear();
-    state_.bindings.clear();
-    state_.closed.clear();
+    state_.rounds = RoundLedger();
+    state_.departures.clear();
     state_.next_barrier = 0;
     return absl::OkStatus();
   }
 
-  RecoveredState Take() { return std::move(state_); }
+  absl::Status operator()(LeaveRecord record) {
+    const bool is_known = state_.nodes.count(record.node) > 0;
+    const bool has_left = std::any_of(state_.departures.begin(), state_.departures.end(),
+                                      [&record](const LeaveRecord& other) { return other.node == record.node; });
+    if (!state_.is_running() || !is_known || has_left) return absl::DataLossError("a departure of no member");
+    state_.departures.push_back(std::move(record));
+    return absl::OkStatus();
+  }
+
+  absl::Status operator()(SummaryRecord record) {
+    if (record.last_epoch < state_.last_epoch || record.last_policy < state_.last_policy) {
+      return absl::DataLossError("a summary that knows less than what comes before it");
+    }
+    for (const auto& [key, closed] : record.closed) {
+      if (!HasKey(key) || !state_.rounds.RestoreClosed(key, closed)) {
+        return absl::DataLossError("a summary of rounds that contradicts others");
+      }
+    }
+    state_.last_epoch = record.last_epoch;
+    state_.last_policy = record.last_policy;
+    state_.spent_nodes = std::move(record.spent_nodes);
+    state_.next_barrier = record.next_barrier;
+    state_.overlay = std::move(record.overlay);
+    return absl::OkStatus();
+  }
 
  private:
-  const std::string& job_;
-  const std::vector<std::string>& node_names_;
-  RecoveredState state_;
+  bool HasKey(KeyId key) const { return key.value() >= 1 && key.value() <= state_.keys.size(); }
+  bool HasPolicy(PolicyVersion version) const {
+    return std::any_of(state_.policies.rbegin(), state_.policies.rend(),
+                       [version](const PolicyRecord& record) { return record.policy.version == version; });
+  }
+
+  RecoveredState& state_;
 };
+
+// Checks that the record is of this job and these nodes.
+absl::Status CheckPlace(const StateRecord& record, const std::string& job, const std::vector<std::string>& node_names) {
+  if (const auto* term = std::get_if<TermRecord>(&record); term != nullptr && term->job != job) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("the records are of job '", term->job, "', not of '", job, "'; give each job a state of its own"));
+  }
+  const auto* node = std::get_if<NodeRecord>(&record);
+  if (node == nullptr) return absl::OkStatus();
+  const size_t position = node->node.value();
+  if (position >= 1 && position <= node_names.size() && node_names[position - 1] == node->name) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("node ", position, " was '", node->name,
+                   "' and the overlay has another there; ids are never reused: keep the order of `nodes` and add new "
+                   "ones at the end, or begin with a new state"));
+}
 
 }  // namespace
 
-absl::StatusOr<RecoveredState> ReplayStateRecords(const std::vector<std::string>& records, const std::string& job,
+void RecoveredState::RetirePolicies() {
+  if (policies.empty()) return;
+  const PolicyVersion newest = policies.back().policy.version;
+  const PolicyVersion oldest = std::min(rounds.OldestPolicy().value_or(newest), newest);
+  std::erase_if(policies, [oldest](const PolicyRecord& record) { return record.policy.version < oldest; });
+}
+
+absl::Status ApplyStateRecord(StateRecord record, RecoveredState& state) {
+  return std::visit(Replay(state), std::move(record));
+}
+
+std::string MakeSnapshot(RecoveredState state) {
+  state.RetirePolicies();
+  std::vector<std::string> records;
+  const auto add = [&records](const StateRecord& record) { records.push_back(EncodeStateRecord(record)); };
+  if (state.last_term > Term(0)) add(TermRecord{state.last_term, state.job});
+  for (const auto& [node, record] : state.nodes) add(record);
+  if (!state.keys.empty()) add(KeysRecord{KeyId(1), std::move(state.keys)});
+  for (const PolicyRecord& record : state.policies) add(record);
+  add(BindingsRecord{state.rounds.OpenBindings()});
+  for (const LeaveRecord& record : state.departures) add(record);
+  add(SummaryRecord{state.last_epoch, state.last_policy, std::move(state.spent_nodes), state.rounds.closed(),
+                    state.next_barrier, std::move(state.overlay)});
+  return EncodeSnapshot(std::move(records));
+}
+
+absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, const std::string& job,
                                                   const std::vector<std::string>& node_names) {
-  Replay replay(job, node_names);
-  for (size_t i = 0; i < records.size(); ++i) {
-    absl::StatusOr<StateRecord> record = DecodeStateRecord(records[i]);
-    const absl::Status status = record.ok() ? std::visit(replay, *std::move(record)) : record.status();
-    if (status.ok()) continue;
-    return absl::Status(status.code(),
-                        absl::StrCat("state record ", i + 1, " of ", records.size(), ": ", status.message()));
+  RecoveredState state;
+  const auto replay = [&](const std::vector<std::string>& records, const std::string& of) {
+    for (size_t i = 0; i < records.size(); ++i) {
+      absl::StatusOr<StateRecord> record = DecodeStateRecord(records[i]);
+      absl::Status status = record.ok() ? CheckPlace(*record, job, node_names) : record.status();
+      if (status.ok()) status = ApplyStateRecord(*std::move(record), state);
+      if (status.ok()) continue;
+      return absl::Status(status.code(),
+                          absl::StrCat("state record ", i + 1, " of ", records.size(), of, ": ", status.message()));
+    }
+    return absl::OkStatus();
+  };
+  if (!stored.snapshot.empty()) {
+    const absl::StatusOr<std::vector<std::string>> records = DecodeSnapshot(stored.snapshot);
+    if (!records.ok()) return records.status();
+    if (absl::Status status = replay(*records, " in the snapshot"); !status.ok()) return status;
   }
-  return replay.Take();
+  if (absl::Status status = replay(stored.tail, ""); !status.ok()) return status;
+  state.RetirePolicies();
+  return state;
 }
 
 }  // namespace banyan

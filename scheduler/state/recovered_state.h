@@ -1,19 +1,25 @@
-// The state that the records of earlier starts lead to, taken together. Pure function on values; thread-compatible.
+// The state that a history of records leads to. Closed rounds and retired policies leave nothing behind but a number.
+//
+// Values; thread-compatible.
 #ifndef BANYAN_SCHEDULER_STATE_RECOVERED_STATE_H_
 #define BANYAN_SCHEDULER_STATE_RECOVERED_STATE_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "protocol/record_store.h"
+#include "scheduler/state/round_ledger.h"
 #include "scheduler/state/state_record.h"
 
 namespace banyan {
 
 struct RecoveredState {
+  std::string job;  // empty before the first start
   // The last ones of all starts and jobs: none of them is used again.
   Term last_term;
   Epoch last_epoch;
@@ -22,19 +28,30 @@ struct RecoveredState {
   // Nodes whose last start belonged to a job that has ended.
   std::set<NodeId> spent_nodes;
   // The job that was running; empty when it had not started or has ended.
-  std::vector<PolicyRecord> policies;  // by rising version, long retired ones among them
+  std::vector<PolicyRecord> policies;  // by rising version, without overlay; RetirePolicies leaves those in force
+  std::optional<OverlayText> overlay;  // of its last reconfiguration
   std::vector<RegisterKeys::Key> keys;
-  std::vector<PolicyAnswer::Binding> bindings;
-  std::vector<ClosedEverywhere::Entry> closed;
+  RoundLedger rounds;
+  std::vector<LeaveRecord> departures;  // in their order
   uint64_t next_barrier = 0;
 
   bool is_running() const { return !policies.empty(); }
+  // Forgets the policies that govern no open round, but for the newest.
+  void RetirePolicies();
+
+  friend bool operator==(const RecoveredState&, const RecoveredState&) = default;
 };
 
-// Replays the records in order. `node_names` are those of the overlay, in order. DATA_LOSS names a record that is
-// malformed or contradicts those before it. FAILED_PRECONDITION names one that does not fit: it is of another job, or
-// of a node at another position in the overlay.
-absl::StatusOr<RecoveredState> ReplayStateRecords(const std::vector<std::string>& records, const std::string& job,
+// Takes the record into the state. DATA_LOSS says how it contradicts those before; the state is then void.
+absl::Status ApplyStateRecord(StateRecord record, RecoveredState& state);
+
+// Makes the shortest history that leads to `state`, as one snapshot.
+std::string MakeSnapshot(RecoveredState state);
+
+// Replays the snapshot, if there is one, and the records after it. `node_names` are those of the overlay, in order.
+// DATA_LOSS names a record that is malformed or contradicts those before it. FAILED_PRECONDITION names one that does
+// not fit: it is of another job, or of a node at another position in the overlay.
+absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, const std::string& job,
                                                   const std::vector<std::string>& node_names);
 
 }  // namespace banyan

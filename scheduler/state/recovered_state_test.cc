@@ -16,9 +16,9 @@ const std::vector<std::string>& Names() {
 }
 
 absl::StatusOr<RecoveredState> Replay(const std::vector<StateRecord>& records) {
-  std::vector<std::string> bytes;
-  for (const StateRecord& record : records) bytes.push_back(EncodeStateRecord(record));
-  return ReplayStateRecords(bytes, "test", Names());
+  StoredRecords stored;
+  for (const StateRecord& record : records) stored.tail.push_back(EncodeStateRecord(record));
+  return ReplayStateRecords(stored, "test", Names());
 }
 
 PolicyRecord PolicyOf(uint64_t version, uint64_t epoch) {
@@ -26,6 +26,19 @@ PolicyRecord PolicyOf(uint64_t version, uint64_t epoch) {
   record.policy.version = PolicyVersion(version);
   record.policy.epoch = Epoch(epoch);
   return record;
+}
+
+BindingsRecord BindingOf(uint32_t key, uint64_t first, uint64_t last, uint64_t policy) {
+  return {{{KeyId(key), Round(first), Round(last), PolicyVersion(policy), Attempt(0)}}};
+}
+
+// A running job of one node and one key under policy 1, and `more`.
+std::vector<StateRecord> RunningJob(const std::vector<StateRecord>& more) {
+  std::vector<StateRecord> records = {TermRecord{Term(1), "test"},
+                                      NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)}, PolicyOf(1, 1),
+                                      KeysRecord{KeyId(1), {{"a", 1}}}};
+  records.insert(records.end(), more.begin(), more.end());
+  return records;
 }
 
 TEST(RecoveredStateTest, NothingGivesNothing) {
@@ -40,7 +53,7 @@ TEST(RecoveredStateTest, CollectsARunningJob) {
       Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(2), "n2", "tcp://b:1", Incarnation(1)},
               NodeRecord{NodeId(2), "n2", "tcp://b:2", Incarnation(2)}, PolicyOf(1, 1),
               KeysRecord{KeyId(1), {{"a", 1}}}, KeysRecord{KeyId(2), {{"b", 1}, {"c", 1}}},
-              BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)}}},
+              BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)}}}, BindingOf(2, 0, 0, 1),
               ClosedRecord{{{KeyId(1), Round(0)}}}, BarrierRecord{0}, TermRecord{Term(2), "test"}});
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->last_term, Term(2));
@@ -48,8 +61,8 @@ TEST(RecoveredStateTest, CollectsARunningJob) {
   EXPECT_EQ(state->nodes.at(NodeId(2)).address, "tcp://b:2");
   EXPECT_THAT(state->policies, SizeIs(1));
   EXPECT_THAT(state->keys, SizeIs(3));
-  EXPECT_THAT(state->bindings, SizeIs(1));
-  EXPECT_THAT(state->closed, SizeIs(1));
+  EXPECT_THAT(state->rounds.OpenBindings(), SizeIs(1));
+  EXPECT_EQ(state->rounds.closed().at(KeyId(1)).first_open, Round(1));
   EXPECT_EQ(state->next_barrier, 1u);
   EXPECT_THAT(state->spent_nodes, IsEmpty());
 }
@@ -75,6 +88,45 @@ TEST(RecoveredStateTest, NamesTheRecordThatDoesNotFit) {
   EXPECT_FALSE(Replay({BarrierRecord{1}}).ok());
   EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(2, 2)}).ok());
   EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(3, 1)}).ok());
+}
+
+TEST(RecoveredStateTest, RefusesRoundsThatContradict) {
+  EXPECT_TRUE(Replay(RunningJob({BindingOf(1, 0, 0, 1), ClosedRecord{{{KeyId(1), Round(0)}}}})).ok());
+  EXPECT_FALSE(Replay(RunningJob({BindingOf(1, 0, 3, 1), BindingOf(1, 3, 4, 1)})).ok());
+  EXPECT_FALSE(Replay(RunningJob({BindingOf(2, 0, 0, 1)})).ok()) << "an unknown key";
+  EXPECT_FALSE(Replay(RunningJob({BindingOf(1, 0, 0, 2)})).ok()) << "an unknown policy";
+  EXPECT_FALSE(Replay(RunningJob({BindingOf(1, 0, 0, 1), ClosedRecord{{{KeyId(1), Round(1)}}}})).ok());
+  const ClosedRecord closed = {{{KeyId(1), Round(0)}}};
+  EXPECT_FALSE(Replay(RunningJob({BindingOf(1, 0, 1, 1), closed, closed})).ok());
+  EXPECT_FALSE(Replay(RunningJob({SummaryRecord{Epoch(0), PolicyVersion(1), {}, {}, 0, {}}})).ok());
+}
+
+TEST(RecoveredStateTest, KeepsThePoliciesOfOpenRoundsAndTheNewest) {
+  const std::vector<StateRecord> history = RunningJob({BindingOf(1, 0, 0, 1), PolicyOf(2, 1), PolicyOf(3, 1)});
+  EXPECT_THAT(Replay(history)->policies, SizeIs(3));
+  std::vector<StateRecord> later = history;
+  later.push_back(BindingOf(1, 1, 1, 3));
+  later.push_back(ClosedRecord{{{KeyId(1), Round(0)}}});
+  ASSERT_THAT(Replay(later)->policies, SizeIs(1));
+  EXPECT_EQ(Replay(later)->policies[0].policy.version, PolicyVersion(3));
+}
+
+TEST(RecoveredStateTest, KeepsTheOverlayOfTheLastReconfiguration) {
+  PolicyRecord first = PolicyOf(2, 1);
+  first.overlay = OverlayText{"nodes: []", "first.yaml"};
+  PolicyRecord second = PolicyOf(3, 1);
+  second.overlay = OverlayText{"nodes: []", "second.yaml"};
+  EXPECT_EQ(Replay(RunningJob({first, second, PolicyOf(4, 1)}))->overlay->file_name, "second.yaml");
+  EXPECT_FALSE(Replay(RunningJob({first, EndRecord{"over"}}))->overlay.has_value());
+}
+
+TEST(RecoveredStateTest, KnowsWhoHasLeft) {
+  const LeaveRecord left = {NodeId(1), "n1 has left (done)", true};
+  EXPECT_THAT(Replay(RunningJob({left}))->departures, testing::ElementsAre(left));
+  EXPECT_THAT(Replay(RunningJob({left, EndRecord{"over"}}))->departures, IsEmpty());
+  EXPECT_FALSE(Replay(RunningJob({left, left})).ok());
+  EXPECT_FALSE(Replay(RunningJob({LeaveRecord{NodeId(2), "", false}})).ok());
+  EXPECT_FALSE(Replay({left}).ok());
 }
 
 TEST(RecoveredStateTest, RefusesAnotherJobAndMovedNodes) {

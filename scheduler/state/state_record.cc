@@ -39,7 +39,12 @@ void FillTransmission(const TransmissionSettings& from, state::Transmission& to)
   to.set_one_way_delay(from.estimator == RateEstimator::kOneWayDelay);
 }
 
-// What a policy was made from and for.
+void FillOverlay(const OverlayText& overlay, state::Overlay& filled) {
+  filled.set_yaml(overlay.yaml);
+  filled.set_file_name(overlay.file_name);
+}
+
+// Fills in from what and for what the policy was made.
 void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
   filled.set_reason(record.reason);
   FillTransmission(record.transmission, *filled.mutable_transmission());
@@ -51,9 +56,7 @@ void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
     added.set_delay_ns(absl::ToInt64Nanoseconds(link.delay));
     added.set_is_auxiliary(link.source == LinkSource::kAuxiliary);
   }
-  if (!record.overlay.has_value()) return;
-  filled.mutable_overlay()->set_yaml(record.overlay->yaml);
-  filled.mutable_overlay()->set_file_name(record.overlay->file_name);
+  if (record.overlay.has_value()) FillOverlay(*record.overlay, *filled.mutable_overlay());
 }
 
 struct Encoder {
@@ -121,6 +124,26 @@ struct Encoder {
   }
   void operator()(const BarrierRecord& record) { to.mutable_barrier()->set_barrier(record.barrier); }
   void operator()(const EndRecord& record) { to.mutable_end()->set_reason(record.reason); }
+  void operator()(const LeaveRecord& record) {
+    state::Leave& leave = *to.mutable_leave();
+    leave.set_node(record.node.value());
+    leave.set_what(record.what);
+    leave.set_is_asked_for(record.is_asked_for);
+  }
+  void operator()(const SummaryRecord& record) {
+    state::Summary& summary = *to.mutable_summary();
+    summary.set_last_epoch(record.last_epoch.value());
+    summary.set_last_policy(record.last_policy.value());
+    for (const NodeId node : record.spent_nodes) summary.add_spent_nodes(node.value());
+    for (const auto& [key, rounds] : record.closed) {
+      state::ClosedKey& closed = *summary.add_closed();
+      closed.set_key(key.value());
+      closed.set_first_open(rounds.first_open.value());
+      for (const Round round : rounds.beyond) closed.add_beyond(round.value());
+    }
+    summary.set_next_barrier(record.next_barrier);
+    if (record.overlay.has_value()) FillOverlay(*record.overlay, *summary.mutable_overlay());
+  }
 };
 
 absl::StatusOr<std::map<NodeId, NodeId>> ReadHalf(const state::Half& half) {
@@ -233,7 +256,30 @@ StateRecord ReadClosed(const state::Closed& from) {
   return record;
 }
 
+StateRecord ReadSummary(const state::Summary& from) {
+  SummaryRecord record;
+  record.last_epoch = Epoch(from.last_epoch());
+  record.last_policy = PolicyVersion(from.last_policy());
+  for (const uint32_t node : from.spent_nodes()) record.spent_nodes.insert(NodeId(node));
+  for (const state::ClosedKey& closed : from.closed()) {
+    ClosedRounds& rounds = record.closed[KeyId(closed.key())];
+    rounds.first_open = Round(closed.first_open());
+    for (const uint64_t round : closed.beyond()) rounds.beyond.insert(Round(round));
+  }
+  record.next_barrier = from.next_barrier();
+  if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
+  return StateRecord(std::move(record));
+}
+
 }  // namespace
+
+void ClosedRounds::Add(Round round) {
+  beyond.insert(round);
+  while (!beyond.empty() && *beyond.begin() == first_open) {
+    beyond.erase(beyond.begin());
+    first_open = first_open.Next();
+  }
+}
 
 std::string EncodeStateRecord(const StateRecord& record) {
   state::StateRecord message;
@@ -266,10 +312,28 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
       return StateRecord(BarrierRecord{message.barrier().barrier()});
     case state::StateRecord::kEnd:
       return StateRecord(EndRecord{message.end().reason()});
+    case state::StateRecord::kLeave: {
+      const state::Leave& leave = message.leave();
+      return StateRecord(LeaveRecord{NodeId(leave.node()), leave.what(), leave.is_asked_for()});
+    }
+    case state::StateRecord::kSummary:
+      return ReadSummary(message.summary());
     case state::StateRecord::RECORD_NOT_SET:
       break;
   }
   return Malformed("a kind that this version does not know");
+}
+
+std::string EncodeSnapshot(std::vector<std::string> records) {
+  state::Snapshot message;
+  for (std::string& record : records) message.add_records(std::move(record));
+  return message.SerializeAsString();
+}
+
+absl::StatusOr<std::vector<std::string>> DecodeSnapshot(const std::string& bytes) {
+  state::Snapshot message;
+  if (!message.ParseFromString(bytes)) return absl::DataLossError("malformed snapshot of the state");
+  return std::vector<std::string>(message.mutable_records()->begin(), message.mutable_records()->end());
 }
 
 }  // namespace banyan

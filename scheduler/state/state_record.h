@@ -4,7 +4,9 @@
 #define BANYAN_SCHEDULER_STATE_STATE_RECORD_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -78,13 +80,46 @@ struct EndRecord {
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
+// A member has left the running job on purpose.
+struct LeaveRecord {
+  NodeId node;
+  std::string what;           // who left, and why
+  bool is_asked_for = false;  // by the node's operator
+  friend bool operator==(const LeaveRecord&, const LeaveRecord&) = default;
+};
+
+// The rounds of one key that are closed everywhere.
+struct ClosedRounds {
+  Round first_open;        // all rounds before are closed
+  std::set<Round> beyond;  // closed although first_open is not
+  bool Contains(Round round) const { return round < first_open || beyond.count(round) > 0; }
+  // Adds a round.
+  void Add(Round round);
+  friend bool operator==(const ClosedRounds&, const ClosedRounds&) = default;
+};
+
+// What is left of the records that a snapshot leaves out. Comes last in a snapshot, and nowhere else.
+struct SummaryRecord {
+  Epoch last_epoch;
+  PolicyVersion last_policy;
+  std::set<NodeId> spent_nodes;
+  std::map<KeyId, ClosedRounds> closed;
+  uint64_t next_barrier = 0;
+  std::optional<OverlayText> overlay;  // of the running job's last reconfiguration
+  friend bool operator==(const SummaryRecord&, const SummaryRecord&) = default;
+};
+
 using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
-                                 BarrierRecord, EndRecord>;
+                                 BarrierRecord, EndRecord, LeaveRecord, SummaryRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
 // Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS
 // says what is wrong with the bytes.
 absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes);
+
+// Joins encoded records into a snapshot, and takes it apart. DATA_LOSS when the bytes are no snapshot.
+std::string EncodeSnapshot(std::vector<std::string> records);
+absl::StatusOr<std::vector<std::string>> DecodeSnapshot(const std::string& bytes);
 
 }  // namespace banyan
 

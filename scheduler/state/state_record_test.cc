@@ -60,7 +60,15 @@ std::vector<StateRecord> Samples() {
           ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
           ClosedRecord{},
           BarrierRecord{11},
-          EndRecord{"it was over"}};
+          EndRecord{"it was over"},
+          LeaveRecord{NodeId(2), "n2 has left (done)", true},
+          SummaryRecord{Epoch(3),
+                        PolicyVersion(9),
+                        {NodeId(1), NodeId(4)},
+                        {{KeyId(1), {Round(7), {Round(9), Round(11)}}}, {KeyId(2), {Round(~uint64_t{0}), {}}}},
+                        5,
+                        OverlayText{"nodes: []", "o.yaml"}},
+          SummaryRecord{}};
 }
 
 TEST(StateRecordTest, ComesBackAsItWas) {
@@ -76,6 +84,15 @@ TEST(StateRecordTest, RefusesWhatIsNoRecord) {
   EXPECT_EQ(DecodeStateRecord("\xff\xff").status().code(), absl::StatusCode::kDataLoss);
   // A field that a later version might have.
   EXPECT_EQ(DecodeStateRecord(std::string("\x7a\x00", 2)).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(StateRecordTest, ASnapshotKeepsItsRecords) {
+  std::vector<std::string> records;
+  for (const StateRecord& record : Samples()) records.push_back(EncodeStateRecord(record));
+  const absl::StatusOr<std::vector<std::string>> decoded = DecodeSnapshot(EncodeSnapshot(records));
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_EQ(*decoded, records);
+  EXPECT_EQ(DecodeSnapshot("\xff\xff").status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST(StateRecordTest, RefusesBindingsOfNoRounds) {

@@ -6,10 +6,12 @@
 
 namespace banyan {
 
-SchedulerHarness::SchedulerHarness(OverlayConfig overlay, std::vector<std::string> records)
-    : core_(
-          std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{records, StartId(records.size() + 1)})),
-      records_(std::move(records)) {
+SchedulerHarness::SchedulerHarness(OverlayConfig overlay, StoredRecords stored, size_t least_tail_bytes)
+    : core_(std::make_unique<SchedulerCore>(
+          std::move(overlay),
+          SchedulerOptions{stored, StartId(stored.snapshot.size() + stored.tail.size() + 1), least_tail_bytes})),
+      stored_(std::move(stored)) {
+  for (const std::string& record : stored_.tail) tail_bytes_ += record.size();
   Step(Started{});
 }
 
@@ -59,9 +61,22 @@ void SchedulerHarness::CloseRound(KeyId key, Round round, int count, uint64_t ha
 }
 
 void SchedulerHarness::PersistWaiting() {
-  for (PersistRecord& record : std::exchange(waiting_records_, {})) {
-    records_.push_back(std::move(record.bytes));
-    Step(RecordPersisted{record.record});
+  while (!waiting_records_.empty()) {
+    const RecordId id = waiting_records_.front().record;
+    Store(std::move(waiting_records_.front()));
+    waiting_records_.pop_front();
+    Step(RecordPersisted{id});
+  }
+}
+
+void SchedulerHarness::Store(PersistRecord record) {
+  if (record.is_snapshot) {
+    stored_ = StoredRecords{std::move(record.bytes), {}, ""};
+    tail_bytes_ = 0;
+  } else {
+    tail_bytes_ += record.bytes.size();
+    history_.push_back(record.bytes);
+    stored_.tail.push_back(std::move(record.bytes));
   }
 }
 

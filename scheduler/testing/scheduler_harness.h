@@ -4,6 +4,7 @@
 #define BANYAN_SCHEDULER_TESTING_SCHEDULER_HARNESS_H_
 
 #include <cstddef>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,7 +19,8 @@ namespace banyan {
 
 class SchedulerHarness {
  public:
-  explicit SchedulerHarness(OverlayConfig overlay, std::vector<std::string> records = {});
+  explicit SchedulerHarness(OverlayConfig overlay, StoredRecords stored = {},
+                            size_t least_tail_bytes = StateLog::kLeastTailBytes);
   ~SchedulerHarness();
 
   void Step(Event event);
@@ -65,7 +67,12 @@ class SchedulerHarness {
   void ComputeWaiting();
   size_t waiting_computations() const { return waiting_computations_.size(); }
 
-  const std::vector<std::string>& records() const { return records_; }
+  // What the core has made durable, and the records after the last snapshot.
+  const StoredRecords& stored() const { return stored_; }
+  const std::vector<std::string>& records() const { return stored_.tail; }
+  // All records that this core has made durable, whatever snapshots took their place.
+  const std::vector<std::string>& history() const { return history_; }
+  size_t stored_bytes() const { return stored_.snapshot.size() + tail_bytes_; }
   const std::vector<LogLine>& logs() const { return logs_; }
   bool HasLog(const std::string& part) const;
   const std::optional<absl::Status>& stopped() const { return stopped_; }
@@ -74,12 +81,15 @@ class SchedulerHarness {
 
  private:
   void Carry(Actions actions);
+  void Store(PersistRecord record);
 
   std::unique_ptr<SchedulerCore> core_;
   Timestamp now_;
   std::map<ConnectionId, std::vector<Message>> sent_;
-  std::vector<std::string> records_;
-  std::vector<PersistRecord> waiting_records_;
+  StoredRecords stored_;
+  std::vector<std::string> history_;
+  size_t tail_bytes_ = 0;
+  std::deque<PersistRecord> waiting_records_;
   std::vector<StartComputation> waiting_computations_;
   std::vector<LogLine> logs_;
   std::optional<absl::Status> stopped_;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "sim/message_facts.h"
+#include "sim/processes/memory_record_store.h"
 
 namespace banyan {
 namespace {
@@ -107,10 +108,7 @@ void SimulatedProcess::RefuseCall(const Event& event) {
 
 void SimulatedProcess::Handle(CoreEvent event) {
   if (event.life != life_) return RefuseCall(event.event);
-  if (std::holds_alternative<RecordPersisted>(event.event)) {
-    records_.push_back(std::move(pending_records_.front().bytes));
-    pending_records_.pop_front();
-  }
+  if (std::holds_alternative<RecordPersisted>(event.event)) StoreRecord();
   Deliver(std::move(event.event));
 }
 
@@ -215,9 +213,18 @@ void SimulatedProcess::Compute(StartComputation start) {
 }
 
 void SimulatedProcess::Persist(PersistRecord record) {
-  pending_records_.push_back({record.record, std::move(record.bytes)});
   context_.agenda->At(context_.agenda->now() + options_.persist_time,
                       CoreEvent{id_, life_, RecordPersisted{record.record}});
+  pending_records_.push_back(std::move(record));
+}
+
+void SimulatedProcess::StoreRecord() {
+  PersistRecord& record = pending_records_.front();
+  MemoryRecordStore store(&storage_);
+  const absl::Status status =
+      record.is_snapshot ? store.Replace(record.bytes) : store.Append({std::move(record.bytes)});
+  BANYAN_CHECK(status.ok());
+  pending_records_.pop_front();
 }
 
 }  // namespace banyan

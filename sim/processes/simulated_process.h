@@ -15,6 +15,7 @@
 #include "core/ids.h"
 #include "core/random.h"
 #include "protocol/protocol.h"
+#include "protocol/record_store.h"
 #include "sim/agenda.h"
 #include "sim/network/simulated_network.h"
 #include "sim/processes/worker_port.h"
@@ -75,8 +76,8 @@ class SimulatedProcess {
   // A new start with a new core, after the end of the one before.
   void Restart(std::unique_ptr<Protocol> core);
 
-  // Returns the records on stable storage, in order; they outlive kills and restarts.
-  const std::vector<std::string>& records() const { return records_; }
+  // Returns what is on stable storage; it outlives kills and restarts.
+  const StoredRecords& stored() const { return storage_; }
 
   // Handle what the agenda holds for this process.
   void Handle(CoreEvent event);
@@ -85,17 +86,14 @@ class SimulatedProcess {
   void Handle(const PauseEnded& ended);
 
  private:
-  struct PendingRecord {
-    RecordId id;
-    std::string bytes;
-  };
-
   void Step(Event event);
   // A worker that calls a process that has ended hears of it.
   void RefuseCall(const Event& event);
   void CarryOut(Action action);
   void Compute(StartComputation start);
   void Persist(PersistRecord record);
+  // The oldest record that is on its way has come to stable storage.
+  void StoreRecord();
   void End();
   void SetTimer();
   Timestamp LocalTime(int64_t global_ns) const;
@@ -117,8 +115,8 @@ class SimulatedProcess {
   Timestamp paused_until_;
   std::deque<Event> held_;
   std::vector<int64_t> thread_free_ns_;  // by computing thread
-  std::deque<PendingRecord> pending_records_;
-  std::vector<std::string> records_;
+  std::deque<PersistRecord> pending_records_;
+  StoredRecords storage_;
   Timestamp last_deadline_;
   int64_t idle_deadlines_ = 0;  // in a row, without time passing
 };

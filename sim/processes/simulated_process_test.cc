@@ -124,10 +124,21 @@ TEST_F(SimulatedProcessTest, RecordsAreOnStableStorageWhenTheCoreIsTold) {
     if (std::holds_alternative<Started>(event)) actions->emplace_back(PersistRecord{RecordId(3), "three"});
   });
   Run(6);
-  EXPECT_TRUE(process->records().empty());
+  EXPECT_EQ(process->stored(), StoredRecords());
   Run(100);
-  EXPECT_EQ(process->records(), std::vector<std::string>{"three"});
+  EXPECT_EQ(process->stored(), (StoredRecords{"", {"three"}, ""}));
   EXPECT_EQ(core_->TimesOf<RecordPersisted>(), std::vector<Timestamp>{Ms(7)});
+}
+
+TEST_F(SimulatedProcessTest, ASnapshotTakesThePlaceOfRecords) {
+  SimulatedProcess* process = Add(ProcessOptions(), [](Timestamp, const Event& event, Actions* actions) {
+    if (!std::holds_alternative<Started>(event)) return;
+    actions->emplace_back(PersistRecord{RecordId(1), "one"});
+    actions->emplace_back(PersistRecord{RecordId(2), "all so far", /*is_snapshot=*/true});
+    actions->emplace_back(PersistRecord{RecordId(3), "three"});
+  });
+  Run(100);
+  EXPECT_EQ(process->stored(), (StoredRecords{"all so far", {"three"}, ""}));
 }
 
 TEST_F(SimulatedProcessTest, AKillForgetsWhatWasNotPersistedAndARestartStartsAnew) {
@@ -138,7 +149,7 @@ TEST_F(SimulatedProcessTest, AKillForgetsWhatWasNotPersistedAndARestartStartsAne
   process->Kill(/*silently=*/false);
   Run(50);
   EXPECT_FALSE(process->running());
-  EXPECT_TRUE(process->records().empty());
+  EXPECT_EQ(process->stored(), StoredRecords());
   auto second = std::make_unique<ScriptedProtocol>(nullptr);
   core_ = second.get();
   process->Restart(std::move(second));

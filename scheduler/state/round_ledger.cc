@@ -1,0 +1,82 @@
+#include "scheduler/state/round_ledger.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace banyan {
+
+bool RoundLedger::Bind(const Binding& binding) {
+  if (binding.last_round < binding.first_round) return false;
+  const auto closed = closed_.find(binding.key);
+  const uint64_t open =
+      CountOpen(binding.first_round, binding.last_round, closed == closed_.end() ? ClosedRounds() : closed->second);
+  Leases& leases = leases_[binding.key];
+  const auto next = leases.upper_bound(binding.last_round);
+  const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
+  if (!overlaps && open > 0) {
+    leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt, open});
+    return true;
+  }
+  if (leases.empty()) leases_.erase(binding.key);
+  return false;
+}
+
+bool RoundLedger::Close(KeyId key, Round round) {
+  const auto found = leases_.find(key);
+  if (found == leases_.end()) return false;
+  Leases& leases = found->second;
+  const auto lease = Covering(leases, round);
+  if (lease == leases.end()) return false;
+  ClosedRounds& closed = closed_[key];
+  if (closed.Contains(round)) return false;
+  closed.Add(round);
+  if (--lease->second.open_rounds == 0) leases.erase(lease);
+  if (leases.empty()) leases_.erase(found);
+  return true;
+}
+
+bool RoundLedger::RestoreClosed(KeyId key, const ClosedRounds& closed) {
+  if (!closed_.emplace(key, closed).second) return false;
+  const auto found = leases_.find(key);
+  if (found == leases_.end()) return true;
+  Leases& leases = found->second;
+  for (auto& [first, lease] : leases) lease.open_rounds = CountOpen(first, lease.last, closed);
+  std::erase_if(leases, [](const auto& entry) { return entry.second.open_rounds == 0; });
+  if (leases.empty()) leases_.erase(found);
+  return true;
+}
+
+std::vector<RoundLedger::Binding> RoundLedger::OpenBindings() const {
+  std::vector<Binding> bindings;
+  for (const auto& [key, leases] : leases_) {
+    for (const auto& [first, lease] : leases) {
+      bindings.push_back(Binding{key, first, lease.last, lease.policy, lease.attempt});
+    }
+  }
+  return bindings;
+}
+
+std::optional<PolicyVersion> RoundLedger::OldestPolicy() const {
+  std::optional<PolicyVersion> oldest;
+  for (const auto& [key, leases] : leases_) {
+    for (const auto& [first, lease] : leases) oldest = std::min(oldest.value_or(lease.policy), lease.policy);
+  }
+  return oldest;
+}
+
+uint64_t RoundLedger::CountOpen(Round first, Round last, const ClosedRounds& closed) {
+  if (last < closed.first_open) return 0;
+  const Round from = std::max(first, closed.first_open);
+  const auto beyond_end = closed.beyond.upper_bound(last);
+  const auto beyond = std::distance(closed.beyond.lower_bound(from), beyond_end);
+  return last.value() - from.value() + 1 - static_cast<uint64_t>(beyond);
+}
+
+RoundLedger::Leases::iterator RoundLedger::Covering(Leases& leases, Round round) {
+  const auto after = leases.upper_bound(round);
+  if (after == leases.begin()) return leases.end();
+  const auto lease = std::prev(after);
+  return lease->second.last >= round ? lease : leases.end();
+}
+
+}  // namespace banyan

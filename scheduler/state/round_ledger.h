@@ -1,0 +1,60 @@
+// The rounds that records have bound and closed: the leases that have an open round, and for each key which rounds are
+// closed. Thread-compatible; owned by RecoveredState.
+//
+// Invariants:
+// - A round is in at most one lease, and a lease has an open round.
+// - A lease or a round that contradicts these is refused, and changes nothing.
+#ifndef BANYAN_SCHEDULER_STATE_ROUND_LEDGER_H_
+#define BANYAN_SCHEDULER_STATE_ROUND_LEDGER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/state/state_record.h"
+
+namespace banyan {
+
+class RoundLedger {
+ public:
+  using Binding = PolicyAnswer::Binding;
+
+  // Adds a lease. False when it overlaps another one or all its rounds are closed.
+  bool Bind(const Binding& binding);
+  // Closes a round. False when no lease has it open.
+  bool Close(KeyId key, Round round);
+  // Takes the closed rounds of a key, whose leases come before. False when the key has closed rounds already.
+  bool RestoreClosed(KeyId key, const ClosedRounds& closed);
+
+  // Returns the leases by key and first round.
+  std::vector<Binding> OpenBindings() const;
+  const std::map<KeyId, ClosedRounds>& closed() const { return closed_; }
+  // Returns the oldest policy of a lease; empty without one.
+  std::optional<PolicyVersion> OldestPolicy() const;
+
+  friend bool operator==(const RoundLedger&, const RoundLedger&) = default;
+
+ private:
+  struct Lease {
+    Round last;
+    PolicyVersion policy;
+    Attempt attempt;
+    uint64_t open_rounds = 0;
+    friend bool operator==(const Lease&, const Lease&) = default;
+  };
+  using Leases = std::map<Round, Lease>;  // by first round
+
+  static uint64_t CountOpen(Round first, Round last, const ClosedRounds& closed);
+  // Returns the lease that has the round, or the end.
+  static Leases::iterator Covering(Leases& leases, Round round);
+
+  std::map<KeyId, Leases> leases_;
+  std::map<KeyId, ClosedRounds> closed_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_STATE_ROUND_LEDGER_H_

@@ -1,0 +1,77 @@
+#include "scheduler/state/round_ledger.h"
+
+#include "core/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr KeyId kKey = KeyId(3);
+
+RoundLedger::Binding Lease(uint64_t first, uint64_t last, uint64_t policy = 1) {
+  return {kKey, Round(first), Round(last), PolicyVersion(policy), Attempt(0)};
+}
+
+TEST(RoundLedgerTest, ALeaseGoesWithItsLastOpenRound) {
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind(Lease(1, 2, 4)));
+  EXPECT_TRUE(ledger.Bind(Lease(3, 3, 5)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(2)));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(1, 2, 4), Lease(3, 3, 5)));
+  EXPECT_EQ(ledger.OldestPolicy(), PolicyVersion(4));
+  EXPECT_TRUE(ledger.Close(kKey, Round(1)));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(3, 3, 5)));
+  EXPECT_EQ(ledger.OldestPolicy(), PolicyVersion(5));
+  EXPECT_TRUE(ledger.Close(kKey, Round(3)));
+  EXPECT_THAT(ledger.OpenBindings(), IsEmpty());
+  EXPECT_FALSE(ledger.OldestPolicy().has_value());
+}
+
+TEST(RoundLedgerTest, RefusesWhatContradicts) {
+  RoundLedger ledger;
+  EXPECT_FALSE(ledger.Bind(Lease(2, 1)));
+  EXPECT_TRUE(ledger.Bind(Lease(2, 4)));
+  EXPECT_FALSE(ledger.Bind(Lease(4, 5)));
+  EXPECT_FALSE(ledger.Bind(Lease(1, 9)));
+  EXPECT_FALSE(ledger.Close(kKey, Round(5)));
+  EXPECT_FALSE(ledger.Close(KeyId(4), Round(2)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(3)));
+  EXPECT_FALSE(ledger.Close(kKey, Round(3)));
+  EXPECT_FALSE(ledger.Bind(Lease(3, 3)));
+  EXPECT_FALSE(ledger.RestoreClosed(kKey, ClosedRounds()));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(2, 4)));
+}
+
+TEST(RoundLedgerTest, ClosedRoundsCostNothing) {
+  RoundLedger ledger;
+  for (uint64_t round = 0; round < 1000; ++round) {
+    EXPECT_TRUE(ledger.Bind(Lease(round, round)));
+    EXPECT_TRUE(ledger.Close(kKey, Round(round)));
+  }
+  EXPECT_EQ(ledger.closed().at(kKey), (ClosedRounds{Round(1000), {}}));
+  EXPECT_THAT(ledger.OpenBindings(), IsEmpty());
+}
+
+TEST(RoundLedgerTest, OpenLeasesAndClosedRoundsBringItBack) {
+  Random random(3);
+  RoundLedger ledger;
+  for (uint64_t first = 0; first < 2000;) {
+    const uint64_t last = first + random.Below(5);
+    EXPECT_TRUE(ledger.Bind(Lease(first, last, 1 + first / 100)));
+    for (uint64_t round = first > 50 ? first - 50 : 0; round <= last; ++round) {
+      if (random.Chance(0.2)) ledger.Close(kKey, Round(round));
+    }
+    first = last + 1;
+    RoundLedger restored;
+    for (const RoundLedger::Binding& binding : ledger.OpenBindings()) EXPECT_TRUE(restored.Bind(binding));
+    for (const auto& [key, closed] : ledger.closed()) EXPECT_TRUE(restored.RestoreClosed(key, closed));
+    ASSERT_EQ(restored, ledger);
+  }
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,41 @@
+#include "scheduler/state/state_log.h"
+
+#include <algorithm>
+
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+// What a store adds to a record, about.
+constexpr size_t kRecordOverheadBytes = 20;
+
+}  // namespace
+
+void StateLog::Restore(RecoveredState state, const StoredRecords& stored) {
+  state_ = std::move(state);
+  snapshot_bytes_ = stored.snapshot.size();
+  tail_bytes_ = 0;
+  for (const std::string& record : stored.tail) tail_bytes_ += record.size() + kRecordOverheadBytes;
+}
+
+std::string StateLog::Append(const StateRecord& record) {
+  BANYAN_CHECK(ApplyStateRecord(record, state_).ok());
+  std::string bytes = EncodeStateRecord(record);
+  tail_bytes_ += bytes.size() + kRecordOverheadBytes;
+  return bytes;
+}
+
+bool StateLog::IsSnapshotDue() const {
+  return tail_bytes_ > std::max(least_tail_bytes_, kTailFactor * snapshot_bytes_);
+}
+
+std::string StateLog::TakeSnapshot() {
+  state_.RetirePolicies();
+  std::string snapshot = MakeSnapshot(state_);
+  snapshot_bytes_ = snapshot.size();
+  tail_bytes_ = 0;
+  return snapshot;
+}
+
+}  // namespace banyan

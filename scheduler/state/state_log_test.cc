@@ -1,0 +1,178 @@
+#include "scheduler/state/state_log.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "core/random.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+constexpr uint32_t kNodes = 3;
+constexpr uint64_t kWindowRounds = 8;
+
+std::vector<std::string> Names() { return {"n1", "n2", "n3"}; }
+
+// Makes records as a scheduler would, at random: jobs that start, run, are reconfigured, lose members, and end.
+class RandomHistory {
+ public:
+  explicit RandomHistory(uint64_t seed) : random_(seed) {}
+
+  StateRecord Next() {
+    if (!has_started_ || random_.Chance(0.01)) return StartScheduler();
+    if (policy_ == first_policy_) return random_.Chance(0.5) ? AnyNode() : AnyPolicy();
+    switch (random_.Below(20)) {
+      case 0:
+        return AnyPolicy();
+      case 1:
+        return AnyKeys();
+      case 2:
+        return BarrierRecord{next_barrier_++};
+      case 3:
+        return AnyDeparture();
+      case 4:
+        if (random_.Chance(0.1)) return End();
+        return AnyKeys();
+      default:
+        return random_.Chance(0.5) ? AnyBindings() : AnyClosed();
+    }
+  }
+
+ private:
+  struct OpenKey {
+    uint64_t next = 0;  // the first round that is not bound
+    std::vector<uint64_t> open;
+  };
+
+  StateRecord StartScheduler() {
+    has_started_ = true;
+    return TermRecord{Term(++term_), "test"};
+  }
+  StateRecord AnyNode() {
+    const uint32_t node = 1 + static_cast<uint32_t>(random_.Below(kNodes));
+    nodes_.insert(node);
+    return NodeRecord{NodeId(node), Names()[node - 1], absl::StrCat("tcp://h:", random_.Between(1, 99)),
+                      Incarnation(random_.Below(1000))};
+  }
+  StateRecord AnyPolicy() {
+    if (policy_ == first_policy_) ++epoch_;
+    PolicyRecord record;
+    record.policy.version = PolicyVersion(++policy_);
+    record.policy.epoch = Epoch(epoch_);
+    record.reason = absl::StrCat("reason ", policy_);
+    if (random_.Chance(0.3)) record.overlay = OverlayText{absl::StrCat("nodes: ", policy_), "o.yaml"};
+    return record;
+  }
+  StateRecord AnyKeys() {
+    KeysRecord record = {KeyId(static_cast<uint32_t>(keys_.size() + 1)), {}};
+    for (uint64_t count = random_.Below(3); count > 0; --count) {
+      keys_.emplace_back();
+      record.keys.push_back({absl::StrCat("key ", keys_.size()), 7});
+    }
+    return record;
+  }
+  StateRecord AnyDeparture() {
+    for (const uint32_t node : nodes_) {
+      if (left_.insert(node).second) return LeaveRecord{NodeId(node), "it has left", random_.Chance(0.5)};
+    }
+    return AnyKeys();
+  }
+  StateRecord AnyBindings() {
+    BindingsRecord record;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      OpenKey& key = keys_[i];
+      if (key.open.size() >= kWindowRounds || random_.Chance(0.5)) continue;
+      const uint64_t first = key.next;
+      key.next += 1 + random_.Below(3);
+      for (uint64_t round = first; round < key.next; ++round) key.open.push_back(round);
+      record.bindings.push_back(
+          {KeyId(static_cast<uint32_t>(i + 1)), Round(first), Round(key.next - 1), PolicyVersion(policy_), Attempt(0)});
+    }
+    return record;
+  }
+  StateRecord AnyClosed() {
+    ClosedRecord record;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      std::vector<uint64_t>& open = keys_[i].open;
+      if (open.empty()) continue;
+      const auto round = open.begin() + static_cast<int64_t>(random_.Below(std::min<size_t>(open.size(), 3)));
+      record.rounds.push_back({KeyId(static_cast<uint32_t>(i + 1)), Round(*round)});
+      open.erase(round);
+    }
+    return record;
+  }
+  StateRecord End() {
+    keys_.clear();
+    left_.clear();
+    first_policy_ = policy_;
+    next_barrier_ = 0;
+    return EndRecord{"it is over"};
+  }
+
+  Random random_;
+  bool has_started_ = false;
+  uint64_t term_ = 0, epoch_ = 0, policy_ = 0, next_barrier_ = 0;
+  uint64_t first_policy_ = 0;  // the last one of the job before
+  std::set<uint32_t> nodes_;
+  std::set<uint32_t> left_;
+  std::vector<OpenKey> keys_;
+};
+
+TEST(StateLogTest, SnapshotAndTailLeadWhereAllRecordsLead) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    RandomHistory history(seed);
+    Random random(seed);
+    StateLog log(/*least_tail_bytes=*/0);
+    StoredRecords all;
+    StoredRecords stored;
+    for (int step = 0; step < 300; ++step) {
+      const std::string bytes = log.Append(history.Next());
+      all.tail.push_back(bytes);
+      stored.tail.push_back(bytes);
+      if (random.Chance(0.05)) stored = {log.TakeSnapshot(), {}, ""};
+      if (step % 10 > 0) continue;
+      const absl::StatusOr<RecoveredState> full = ReplayStateRecords(all, "test", Names());
+      const absl::StatusOr<RecoveredState> brief = ReplayStateRecords(stored, "test", Names());
+      ASSERT_TRUE(full.ok() && brief.ok()) << seed << ": " << full.status() << brief.status();
+      ASSERT_EQ(*full, *brief) << "seed " << seed << ", step " << step;
+      // A snapshot of what a restart finds is that of the scheduler that wrote it.
+      if (stored.tail.empty()) {
+        ASSERT_EQ(MakeSnapshot(*brief), stored.snapshot);
+      }
+    }
+  }
+}
+
+TEST(StateLogTest, ASnapshotIsDueWhenTheTailOutgrowsIt) {
+  StateLog log(/*least_tail_bytes=*/1000);
+  log.Append(TermRecord{Term(1), "test"});
+  EXPECT_FALSE(log.IsSnapshotDue());
+  log.Append(KeysRecord{KeyId(1), {{std::string(200, 'a'), 1}}});
+  EXPECT_FALSE(log.IsSnapshotDue());
+  log.Append(KeysRecord{KeyId(2), {{std::string(900, 'b'), 1}}});
+  EXPECT_TRUE(log.IsSnapshotDue());
+  EXPECT_GT(log.TakeSnapshot().size(), 1100u);
+  EXPECT_FALSE(log.IsSnapshotDue());
+  log.Append(KeysRecord{KeyId(3), {{std::string(1200, 'c'), 1}}});
+  EXPECT_FALSE(log.IsSnapshotDue()) << "not yet twice the snapshot";
+  log.Append(KeysRecord{KeyId(4), {{std::string(1200, 'd'), 1}}});
+  EXPECT_TRUE(log.IsSnapshotDue());
+}
+
+TEST(StateLogTest, ALongTailFromBeforeMakesASnapshotDue) {
+  StoredRecords stored;
+  for (int i = 0; i < 100; ++i) stored.tail.push_back(std::string(100, 'x'));
+  StateLog log(/*least_tail_bytes=*/5000);
+  log.Restore(RecoveredState(), stored);
+  EXPECT_TRUE(log.IsSnapshotDue());
+  stored.snapshot = std::string(8000, 'y');
+  log.Restore(RecoveredState(), stored);
+  EXPECT_FALSE(log.IsSnapshotDue());
+}
+
+}  // namespace
+}  // namespace banyan
