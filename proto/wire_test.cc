@@ -113,13 +113,9 @@ TEST(WireTest, EncodingsAreStable) {
 
 // The destination refuses it, and can say of whom it is; a relay has no part in it.
 TEST(WireTest, ACodecThatThisVersionDoesNotKnowArrives) {
-  ChunkMessage chunk = SampleChunk();
-  Payload payload;
-  for (FrameHeader& frame : chunk.frames) {
-    frame.codec = static_cast<CodecId>(200);
-    payload.push_back(Buffer::Allocate(frame.size_bytes, DataType::kByte));
-  }
-  const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(chunk), payload);
+  WireSample sample = SampleChunk();
+  for (FrameHeader& frame : std::get<ChunkMessage>(sample.message).frames) frame.codec = static_cast<CodecId>(200);
+  const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(sample.message), sample.payload);
   ASSERT_TRUE(message.ok()) << message.status();
   EXPECT_EQ(std::get<ChunkMessage>(*message).frames[0].codec, static_cast<CodecId>(200));
 }

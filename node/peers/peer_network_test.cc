@@ -41,11 +41,11 @@ TEST_F(PeerNetworkTest, RefusesAHelloThatDoesNotBelongHere) {
     EXPECT_EQ(rejections_.total(), i + 1);
     EXPECT_TRUE(std::holds_alternative<Disconnect>(actions_.back()));
   }
-  Hello(good);  // on the connection of node 2
+  Hello(good);  // on the connection of node 2, which is closed for it
   EXPECT_EQ(rejections_.total(), 6u);
-  Hello(good, ConnectionId(kInbound.value() + 1));
+  for (uint64_t other : {1, 2}) Hello(good, ConnectionId(kInbound.value() + other));
   EXPECT_EQ(rejections_.total(), 6u);
-  Hello(good, ConnectionId(kInbound.value() + 2));  // too many
+  Hello(good, ConnectionId(kInbound.value() + 3));  // too many
   EXPECT_EQ(rejections_.total(), 7u);
 }
 
