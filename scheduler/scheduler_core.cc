@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "scheduler/complaints.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/peer_text.h"
 #include "scheduler/policy/plan_computation.h"
@@ -98,8 +99,6 @@ std::map<std::string, size_t> SchedulerCore::TableSizes() const {
           {"policies", publisher_.policies().size()}};
 }
 
-// Events of the driver.
-
 void SchedulerCore::On(const Started&) {
   if (!start_error_.ok()) return StopAtOnce();
   context_.Persist(TermRecord{job_.term(), job_.job()});
@@ -187,8 +186,6 @@ void SchedulerCore::On(const StopRequested&) {
   StopIfDurable();
 }
 
-// Members.
-
 void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   const JoinVerdict verdict = members_.Join(connection, join);
   if (verdict.kind == JoinVerdict::Kind::kMemberRestarted) Fail(absl::StatusCode::kUnavailable, verdict.reason);
@@ -234,8 +231,6 @@ void SchedulerCore::CheckDeparture(NodeId node) {
   const std::optional<std::string> why = departure_.WhyStuck(members_.table().Find(node), reports_.Find(node), Waits());
   if (why.has_value()) Fail(absl::StatusCode::kUnavailable, *why, departure_.is_asked_for());
 }
-
-// Messages of nodes that have joined.
 
 template <typename Other>
 void SchedulerCore::OnNode(NodeId node, const Other&) {
@@ -291,14 +286,12 @@ void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
   // Whoever has left may fall silent: CheckDeparture decides whether that matters.
   if (table.Find(message.peer).state == MemberState::kLeft) return;
   Fail(absl::StatusCode::kUnavailable,
-       absl::StrCat(members_.NameOf(node), " has lost its neighbour ", members_.NameOf(message.peer), ": ",
-                    PrintableText(message.reason, kMaxReasonBytes)));
+       DescribeComplaint(members_.NameOf(node), members_.NameOf(message.peer), message));
 }
 
 void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
-  const std::string what = absl::StrCat("worker ", message.worker.value(), " of ", members_.NameOf(node),
-                                        " is lost: ", PrintableText(message.reason, kMaxReasonBytes));
+  const std::string what = DescribeComplaint(members_.NameOf(node), message);
   if (job_.IsRunning()) return Fail(absl::StatusCode::kUnavailable, what);
   context_.LogWarning(absl::StrCat(what, "; the start waits until ", members_.NameOf(node), " is restarted"));
   LeaveBeforeStart(node);
@@ -309,12 +302,9 @@ void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {
   if (!keys_.table().Contains(message.key)) {
     return members_.Reject(node, absl::StrCat("a broken round of key ", message.key.value(), ", which there is not"));
   }
-  const bool has_culprit = members_.table().Contains(message.culprit);
+  const std::string culprit = members_.table().Contains(message.culprit) ? members_.NameOf(message.culprit) : "";
   Fail(absl::StatusCode::kUnavailable,
-       absl::StrCat(members_.NameOf(node), " cannot finish round ", message.round.value(), " of key '",
-                    keys_.table().NameOf(message.key),
-                    "': ", has_culprit ? absl::StrCat(members_.NameOf(message.culprit), ": ") : "",
-                    PrintableText(message.reason, kMaxReasonBytes)));
+       DescribeComplaint(members_.NameOf(node), keys_.table().NameOf(message.key), culprit, message));
 }
 
 void SchedulerCore::OnNode(NodeId node, const Leave& message) {
@@ -353,8 +343,6 @@ bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
   return false;
 }
 
-// Rounds.
-
 void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
   for (const std::string& what : outcome.rejections) members_.Reject(node, what);
   if (!outcome.failure.ok()) return Fail(outcome.failure.code(), std::string(outcome.failure.message()));
@@ -381,8 +369,6 @@ void SchedulerCore::AnswerEarlyRequests() {
   // Entering once more releases it when all are there.
   if (!barrier_.entered().empty()) OnNode(*barrier_.entered().begin(), BarrierEntered{barrier_.next()});
 }
-
-// Policies.
 
 void SchedulerCore::StartPlan(PlanRequest request) {
   context_.outbox.StartComputation(request.id, std::move(request.computation));
@@ -466,8 +452,6 @@ void SchedulerCore::FinishReconfiguration(PlanDecision decision) {
   RetirePolicies();
   reconfigurator_.Accept(done, publisher_.last_version());
 }
-
-// The end.
 
 void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {
   if (job_.IsOver()) return;

@@ -60,7 +60,7 @@ void Bindings::Forget(KeyId key, Round round) {
 void Bindings::ForgetClosed(KeyId key, const ClosedRounds& closed) {
   const auto found = keys_.find(key);
   if (found == keys_.end()) return;
-  const Leases leases = found->second.leases;  // a copy, since those without an open round go
+  const Leases leases = found->second;  // a copy, since those without an open round go
   for (const auto& [first, lease] : leases) {
     for (Round round = first; round <= lease.last && round < closed.first_open; round = round.Next()) {
       Forget(key, round);
