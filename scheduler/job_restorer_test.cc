@@ -140,7 +140,7 @@ TEST_F(JobRestorerTest, ExpectsTheMembersBackThatHaveNotLeft) {
   EXPECT_TRUE(departure.has_happened());
   EXPECT_TRUE(departure.is_asked_for());
   // No other round is bound without it.
-  const RoundOutcome outcome = rounds_.Request(NodeId(1), {{{KeyId(1), Round(3), RoundKind::kAggregate}}});
+  const RoundOutcome outcome = rounds_.Request(NodeId(1), {{{KeyId(1), Round(3)}}});
   EXPECT_THAT(outcome.answers, IsEmpty());
 }
 

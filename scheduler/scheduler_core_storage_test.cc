@@ -27,8 +27,7 @@ class SchedulerStorageTest : public testing::Test {
     PolicyRequest request;
     RoundsClosed report;
     for (uint32_t key = 1; key <= keys; ++key) {
-      const RoundKind kind = round == 0 ? RoundKind::kBroadcast : RoundKind::kAggregate;
-      request.entries.push_back({KeyId(key), Round(round), kind});
+      request.entries.push_back({KeyId(key), Round(round)});
       report.entries.push_back({KeyId(key), Round(round), 7});
     }
     harness_.Receive(1, request);
@@ -44,7 +43,7 @@ class SchedulerStorageTest : public testing::Test {
     after.JoinAll(kNodes);
     after.Receive(1, RoundsClosed{{{key, Round(next_round - 1), 7}}});
     EXPECT_THAT(after.Sent<ClosedEverywhere>(1), SizeIs(1)) << "the last round is closed";
-    after.Receive(1, PolicyRequest{{{key, Round(next_round), RoundKind::kAggregate}}});
+    after.Receive(1, PolicyRequest{{{key, Round(next_round)}}});
     ASSERT_THAT(after.Sent<PolicyAnswer>(1), SizeIs(1)) << "and the next one can run";
     EXPECT_EQ(after.Sent<PolicyAnswer>(1)[0].bindings[0].first_round, Round(next_round));
   }
@@ -78,8 +77,8 @@ TEST_F(SchedulerStorageTest, ASnapshotIsDurableBeforeWhatComesAfterItIsTold) {
   harness.StartJob(kNodes);
   const KeyId key = harness.AddKey("w", 10);
   harness.persists = false;
-  harness.Receive(1, PolicyRequest{{{key, Round(1), RoundKind::kAggregate}}});
-  harness.Receive(2, PolicyRequest{{{key, Round(1), RoundKind::kAggregate}}});
+  harness.Receive(1, PolicyRequest{{{key, Round(1)}}});
+  harness.Receive(2, PolicyRequest{{{key, Round(1)}}});
   EXPECT_THAT(harness.Sent<PolicyAnswer>(2), SizeIs(0));
   harness.PersistWaiting();
   EXPECT_THAT(harness.Sent<PolicyAnswer>(2), SizeIs(1));
