@@ -175,7 +175,8 @@ constexpr const char* kMessageNames[] = {
     "policy-published", "rounds-closed", "closed-everywhere", "barrier-entered", "barrier-released", "peer-lost",
     "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
-    "stop-job", "remove-node"};
+    "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
+    "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 

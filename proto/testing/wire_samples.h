@@ -24,6 +24,9 @@ WireSample SampleChunk();
 // A reduce half's chunk of nothing.
 WireSample SampleEmptyContribution();
 
+// A relayed chunk of a training state.
+WireSample SampleStateChunk();
+
 }  // namespace banyan
 
 #endif  // BANYAN_PROTO_TESTING_WIRE_SAMPLES_H_
