@@ -73,17 +73,28 @@ void StateFetcher::OnWorkerGone(WorkerId worker) {
   if (workers_.count(worker) > 0) RemoveWorker(worker);
 }
 
-void StateFetcher::Clear() {
-  phase_ = Phase::kIdle;
+void StateFetcher::Reset() {
   failure_ = absl::OkStatus();
-  workers_.clear();
   transfer_ = TransferId();
   holders_.clear();
   hashes_.clear();
+  manifest_asked_ = 0;
+  next_ = ChunkIndex(0);
   again_.clear();
   asked_.clear();
   wrong_.clear();
   next_tick_ = kNever;
+}
+
+void StateFetcher::Restart() {
+  Reset();
+  phase_ = Phase::kNoHolders;
+}
+
+void StateFetcher::Clear() {
+  Reset();
+  workers_.clear();
+  phase_ = Phase::kIdle;
 }
 
 void StateFetcher::OnHolders(StepContext& step, const StateHolders& holders) {
@@ -96,16 +107,10 @@ void StateFetcher::OnHolders(StepContext& step, const StateHolders& holders) {
 }
 
 void StateFetcher::Begin(StepContext& step, const StateHolders& holders) {
+  Reset();
   transfer_ = holders.transfer;
   boundary_ = holders.step;
   pushed_ = holders.pushed;
-  holders_.clear();
-  hashes_.clear();
-  next_ = ChunkIndex(0);
-  again_.clear();
-  asked_.clear();
-  wrong_.clear();
-  manifest_asked_ = 0;
   phase_ = Phase::kNoManifest;
   progress_at_ = step.now;
   next_tick_ = step.now + settings_.tick;

@@ -54,6 +54,8 @@ class StateFetcher {
   void RemoveWorker(WorkerId worker);
   // Forgets a worker that has gone: it answers nothing any more.
   void OnWorkerGone(WorkerId worker);
+  // Waits for holders again, of another transfer.
+  void Restart();
   // Ends the fetch and forgets all of it.
   void Clear();
 
@@ -82,6 +84,8 @@ class StateFetcher {
  private:
   using Holders = std::map<NodeId, HolderLink>;
 
+  // Forgets all but the workers and their shape.
+  void Reset();
   void Begin(StepContext& step, const StateHolders& holders);
   void UpdateHolders(const StateHolders& holders);
   void ChooseReserves();
