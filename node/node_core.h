@@ -67,6 +67,7 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, ConnectionDown& down);
   void Handle(StepContext& step, DeadlineReached&);
   void Handle(StepContext& step, WorkerCalled& called);
+  void Handle(StepContext&, StateCalled&) {}
   void Handle(StepContext& step, ComputationFinished& finished);
   void Handle(StepContext&, RecordPersisted&) {}
   void Handle(StepContext& step, StopRequested&);

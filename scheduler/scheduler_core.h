@@ -86,6 +86,7 @@ class SchedulerCore : public Protocol {
   void On(const ConnectionDown& event) { members_.Disconnect(event.connection); }
   void On(const DeadlineReached& event);
   void On(const WorkerCalled&) {}  // nor has it workers
+  void On(const StateCalled&) {}
   void On(ComputationFinished& event);
   void On(const RecordPersisted& event);
   void On(const StopRequested& event);

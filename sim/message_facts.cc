@@ -259,6 +259,7 @@ struct EventDigestVisitor {
   uint64_t operator()(const ConnectionUp& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionDown& e) const { return e.connection.value(); }
   uint64_t operator()(const WorkerCalled& e) const { return e.call.index(); }
+  uint64_t operator()(const StateCalled& e) const { return e.call.index(); }
   uint64_t operator()(const ComputationFinished& e) const { return e.computation.value(); }
   uint64_t operator()(const RecordPersisted& e) const { return e.record.value(); }
   template <typename T>
@@ -287,6 +288,7 @@ struct EventTextVisitor {
   std::string operator()(const ConnectionDown& e) const { return absl::StrCat(Describe(e.connection), " down"); }
   std::string operator()(const DeadlineReached&) const { return "deadline"; }
   std::string operator()(const WorkerCalled& e) const { return absl::StrCat("worker ", kCallNames[e.call.index()]); }
+  std::string operator()(const StateCalled& e) const { return absl::StrCat("worker, state ", e.call.index()); }
   std::string operator()(const ComputationFinished& e) const {
     return absl::StrCat("computed ", e.computation.value());
   }
