@@ -15,6 +15,7 @@
 #include "runtime/compute_pool.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
+#include "runtime/node_host.h"
 #include "runtime/protocol_host.h"
 #include "runtime/transport/congestion_control.h"
 #include "tools/command_line.h"
@@ -96,6 +97,19 @@ std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapsho
   return latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
 }
 
+// Each one is another start of the node.
+std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
+                                   LatestValue<NodeSnapshot>* snapshot) {
+  auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
+                                                     .address = flags.advertise.empty() ? address : flags.advertise,
+                                                     .scheduler_address = flags.scheduler,
+                                                     .job = flags.job,
+                                                     .incarnation = NewIncarnation(),
+                                                     .loss_limited = NewConnectionsAreLossLimited()});
+  if (flags.http.empty()) return core;
+  return std::make_unique<WatchedNode>(std::move(core), snapshot);
+}
+
 absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   const StopSignals signals;
   LatestValue<NodeSnapshot> snapshot;
@@ -107,25 +121,22 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   options.compute_threads = static_cast<int>(flags.threads);
   options.brief_bytes = ComputePool::kBriefBytes;
   options.log = log;
-  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
-  if (!host.ok()) return host.status();
-
-  const std::string& address = (*host)->bound_address();
+  std::unique_ptr<MetricsPage> page;
+  if (!flags.http.empty()) {
+    absl::StatusOr<std::unique_ptr<MetricsPage>> served = ServeMetrics(
+        flags.http, [&snapshot] { return CollectReport(snapshot); }, log);
+    if (!served.ok()) return served.status();
+    page = *std::move(served);
+  }
+  const absl::StatusOr<std::unique_ptr<NodeHost>> node = NodeHost::Start(
+      std::move(options), [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &snapshot); });
+  if (!node.ok()) return node.status();
+  const std::string address = (*node)->host().bound_address();
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
-  std::unique_ptr<Protocol> core =
-      std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
-                                             .address = flags.advertise.empty() ? address : flags.advertise,
-                                             .scheduler_address = flags.scheduler,
-                                             .job = flags.job,
-                                             .incarnation = NewIncarnation(),
-                                             .loss_limited = NewConnectionsAreLossLimited()});
-  if (flags.http.empty()) return RunUntilStopped(signals, **host, std::move(core));
-  const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
-      flags.http, [&snapshot] { return CollectReport(snapshot); }, log);
-  if (!page.ok()) return page.status();
-  return RunUntilStopped(signals, **host, std::make_unique<WatchedNode>(std::move(core), &snapshot));
+  return RunUntilStopped(
+      signals, [&node] { return (*node)->Join(); }, [&node] { (*node)->RequestStop(); });
 }
 
 }  // namespace
