@@ -48,7 +48,8 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   CommandLine line(
       "banyan node",
       "Runs the node of one data centre: joins the scheduler's job, takes gradients from training processes,\n"
-      "aggregates and forwards. It may be started before the scheduler. Ends cleanly on SIGTERM and Ctrl-C.",
+      "aggregates and forwards. It may be started before the scheduler. Fallen out of the job, it joins again.\n"
+      "Ends cleanly on SIGTERM and Ctrl-C. Exit codes: 0 asked to stop or job over, 1 an error, 2 wrong flags.",
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
   line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
