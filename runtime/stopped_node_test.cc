@@ -50,12 +50,18 @@ class StoppedNodeTest : public testing::Test {
     waitpid(node_, nullptr, 0);
   }
 
+  // Returns when it is.
+  void StopNode() {
+    kill(node_, SIGSTOP);
+    EXPECT_EQ(waitpid(node_, nullptr, WUNTRACED), node_);
+  }
+
   pid_t node_ = -1;
   std::unique_ptr<Session> session_;
 };
 
 TEST_F(StoppedNodeTest, InitEnds) {
-  kill(node_, SIGSTOP);
+  StopNode();
   const std::vector<float> values(10);
   const absl::Status status = session_->Init("w", values).Wait(kLong);
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
@@ -65,7 +71,7 @@ TEST_F(StoppedNodeTest, InitEnds) {
 }
 
 TEST_F(StoppedNodeTest, CallsEndOnceThereIsNoRoomForThem) {
-  kill(node_, SIGSTOP);
+  StopNode();
   std::vector<Ticket> tickets;
   while (tickets.empty() || !tickets.back().done()) tickets.push_back(session_->ReportLoss(1, 0.5));
   EXPECT_THAT(tickets.back().Wait(kLong).ToString(), HasSubstr("is its process stopped?"));
@@ -76,7 +82,7 @@ TEST_F(StoppedNodeTest, TheEndOfASessionDoesNotWaitForIt) {
   std::vector<float> values(10);
   ASSERT_TRUE(session_->Init("w", values).Wait(kLong).ok());
   Ticket waiting = session_->PushPull("w", values, absl::MakeSpan(values));
-  kill(node_, SIGSTOP);
+  StopNode();
   session_->ReportLoss(1, 0.5);
   session_.reset();
   EXPECT_EQ(waiting.Wait(kLong).code(), absl::StatusCode::kCancelled);

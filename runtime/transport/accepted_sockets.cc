@@ -37,31 +37,34 @@ AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router)
     : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) {}
 
 bool AcceptedSockets::Watch() {
-  bool any = false;
+  Read();
+  return std::exchange(has_news_, false);
+}
+
+void AcceptedSockets::Read() {
   while (const std::optional<SocketMonitor::Happening> happening = monitor_.Next()) {
-    any = true;
+    has_news_ = true;
     Accepted& socket = sockets_[happening->value];
     if (happening->event == ZMQ_EVENT_ACCEPTED) {
       socket = Accepted{.ordinal = next_ordinal_++};
-    } else if (socket.route.empty()) {
-      socket.has_ended = true;
-    } else {
-      ended_.push_back(std::move(socket.route));
-      sockets_.erase(happening->value);
+      ++open_;
+    } else if (!socket.has_ended) {
+      if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
+      socket = Accepted{.has_ended = true};
+      --open_;
     }
   }
-  return any;
 }
 
 void AcceptedSockets::Name(const std::string& route, int fd) {
   if (fd < 0) return;
-  // The connection was reported before its messages, and so was the end of an earlier one with this descriptor.
+  // A connection is reported before its messages come. So the last report of the descriptor is of this connection or of
+  // a later one.
   monitor_.LookAgain();
-  Watch();
+  Read();
   Accepted& socket = sockets_[fd];
   if (socket.has_ended) {
     ended_.push_back(route);
-    sockets_.erase(fd);
     return;
   }
   // Connections are read in the order in which they began: the earlier one with this descriptor is no more.
@@ -118,7 +121,7 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes) {
 bool AcceptedSockets::EndIfStillThere(int fd, uint64_t ordinal) {
   const FileDescriptor duplicate(fcntl(fd, F_DUPFD_CLOEXEC, 0));
   monitor_.LookAgain();
-  Watch();
+  Read();
   const auto socket = sockets_.find(fd);
   const bool is_there = socket != sockets_.end() && socket->second.ordinal == ordinal && !socket->second.has_ended;
   return is_there && shutdown(duplicate.get(), SHUT_RDWR) == 0;

@@ -25,9 +25,11 @@ class AcceptedSockets {
   // `poller` and `router` outlive this. Throws zmq::error_t when the process has no socket left.
   AcceptedSockets(SocketPoller& poller, zmq::socket_t& router);
 
-  // Reads what has been reported. Returns whether that was anything: what the connections brought is there then,
-  // whether or not its signal has been seen.
+  // Reads what has been reported. Returns whether anything was, since the last call: what the connections brought is
+  // there then, whether or not its signal has been seen.
   bool Watch();
+  // Whether Watch would return true: another method has read a report.
+  bool has_news() const { return has_news_; }
   // Says that the first message of the connection `route`, a routing id, has come on `fd`; -1 where that is not known.
   void Name(const std::string& route, int fd);
   // Counts a message of the connection `route`, all of which has been read now.
@@ -41,23 +43,26 @@ class AcceptedSockets {
   // of all that have not brought one message yet, of these the largest. To be called when every whole message has been
   // read: then it keeps nothing but parts. It does so for ever, as none of its own limits is on the parts of a message.
   int EndHoarders(int64_t most_bytes);
-  bool empty() const { return sockets_.empty(); }
+  bool empty() const { return open_ == 0; }
 
  private:
   struct Accepted {
     std::string route = {};  // once a message has been read
-    bool has_ended = false;  // before a message was read
+    bool has_ended = false;  // the last of all with this descriptor
     int64_t read_bytes = 0;
     uint64_t ordinal = 0;  // of this connection among all
   };
 
+  void Read();
   // Returns whether the connection with this ordinal was still there.
   bool EndIfStillThere(int fd, uint64_t ordinal);
 
   SocketMonitor monitor_;
-  std::map<int, Accepted> sockets_;  // by descriptor; without those that have ended and had a name
+  std::map<int, Accepted> sockets_;  // by descriptor
   std::vector<std::string> ended_;
   uint64_t next_ordinal_ = 1;
+  bool has_news_ = false;
+  int open_ = 0;  // as reported
 };
 
 }  // namespace banyan

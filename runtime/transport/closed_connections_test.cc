@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -296,23 +297,63 @@ TEST_F(ClosedConnectionsTest, ManyWholeMessagesAreNoneWithoutEnd) {
   }
 }
 
-TEST_F(ClosedConnectionsTest, TheEndOfAKilledProcessIsHeard) {
-  int pipe_ends[2];
-  ASSERT_EQ(pipe(pipe_ends), 0);
-  const pid_t child = fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) LiveAsAPeer(pipe_ends[0]);
+class KilledProcessTest : public TransportTest {
+ protected:
+  // The fork comes first, while this process has one thread.
+  void SetUp() override {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const FileDescriptor addresses(ends[0]);
+    const FileDescriptor to_child(ends[1]);
+    child_ = fork();
+    ASSERT_GE(child_, 0);
+    if (child_ == 0) LiveAsAPeer(addresses.get());
+    server_ = Bind();
+    const std::string address = server_->bound_address() + "\n";
+    ASSERT_EQ(write(to_child.get(), address.data(), address.size()), static_cast<ssize_t>(address.size()));
+    inbound_ = First<MessageReceived>(Collect(*server_, Have<MessageReceived>(1))).connection;
+  }
+
+  // Nothing but the end of the connection says so: a transport knows no heartbeats.
+  void ExpectItsEndIsHeard() {
+    kill(child_, SIGKILL);
+    EXPECT_EQ(waitpid(child_, nullptr, 0), child_);
+    const auto events = Collect(*server_, Have<ConnectionDown>(1));
+    EXPECT_EQ(First<ConnectionDown>(events).connection, inbound_);
+    EXPECT_FALSE(server_->Exists(inbound_));
+  }
+
+  pid_t child_ = -1;
+  std::unique_ptr<Transport> server_;
+  ConnectionId inbound_;
+};
+
+TEST_F(KilledProcessTest, ItsEndIsHeard) { ExpectItsEndIsHeard(); }
+
+TEST_F(KilledProcessTest, ItsEndIsHeardBehindWhatItNeverRead) {
+  kill(child_, SIGSTOP);
+  const Buffer payload = Buffer::Allocate(1 << 18);
+  for (int i = 0; i < 200; ++i) server_->Send({inbound_, Chunk(payload.elements()), {payload}}, SteadyNow());
+  ExpectItsEndIsHeard();
+}
+
+// Descriptors are used again and again, while nobody looks.
+TEST_F(ClosedConnectionsTest, OfManyThatComeAndGoEachEndIsToldOnceAfterItsMessage) {
   auto server = Bind();
-  const std::string address = server->bound_address() + "\n";
-  ASSERT_EQ(write(pipe_ends[1], address.data(), address.size()), static_cast<ssize_t>(address.size()));
-  const auto inbound = First<MessageReceived>(Collect(*server, Have<MessageReceived>(1))).connection;
-  kill(child, SIGKILL);
-  EXPECT_EQ(waitpid(child, nullptr, 0), child);
-  // Nothing else would say so: a transport knows no heartbeats.
-  const auto events = Collect(*server, Have<ConnectionDown>(1));
-  EXPECT_EQ(First<ConnectionDown>(events).connection, inbound);
-  close(pipe_ends[0]);
-  close(pipe_ends[1]);
+  constexpr size_t kPeers = 40;
+  for (size_t i = 0; i < kPeers; ++i) ASSERT_TRUE(RawPeer(server->bound_address()).Send(BeatBytes()));
+  const auto events = Collect(*server, Have<ConnectionDown>(kPeers));
+  std::set<ConnectionId> open;
+  for (const Event& event : events) {
+    if (const auto* received = std::get_if<MessageReceived>(&event)) {
+      EXPECT_TRUE(open.insert(received->connection).second);
+    }
+    if (const auto* down = std::get_if<ConnectionDown>(&event)) {
+      EXPECT_EQ(open.erase(down->connection), 1u);
+    }
+  }
+  EXPECT_EQ(Count<MessageReceived>(events), kPeers);
+  EXPECT_TRUE(open.empty());
 }
 
 }  // namespace

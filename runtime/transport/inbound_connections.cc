@@ -35,8 +35,10 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
     auto socket = std::make_unique<PolledSocket>(poller, zmq::socket_type::router);
     ApplyLimits(limits, socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
-    socket->socket().bind(address);
-    return std::make_unique<InboundConnections>(poller, std::move(socket), limits);
+    auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits);
+    // Now that its connections are watched, from the first one on.
+    connections->socket_->socket().bind(address);
+    return connections;
   } catch (const zmq::error_t& error) {
     return error.num() == EADDRINUSE
                ? absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"))
@@ -120,6 +122,7 @@ void InboundConnections::Close(ConnectionId connection, absl::string_view reason
 }
 
 Timestamp InboundConnections::next_deadline() const {
+  if (accepted_.has_news()) return Timestamp();
   const Timestamp look_at = accepted_.empty() ? kNever : look_at_;
   return leaving_.empty() ? look_at : std::min(look_at, leaving_.front().deadline);
 }

@@ -57,10 +57,10 @@ class InboundConnections {
   // An opener that has not gone by the limits' linger loses the connection, and one whose queue is full does at once.
   void Close(ConnectionId connection, absl::string_view reason, Timestamp now);
 
-  // When EndOverdue wants to be called.
+  // When Watch or EndOverdue wants to be called.
   Timestamp next_deadline() const;
   // Ends connections that should have gone by now, and those that leave too much for ZeroMQ to keep; returns how many
-  // of these there were. Call when Receive gave nothing.
+  // of these there were. Call when Receive gave nothing, and after TakeLost.
   int EndOverdue(Timestamp now);
 
  private:

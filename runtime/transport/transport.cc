@@ -151,11 +151,11 @@ void Transport::CollectInbound(Timestamp now, std::vector<Event>& events) {
 }
 
 void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
-  for (int i = inbound_->EndOverdue(now); i > 0; --i) counters_.CountRejected();
   for (ConnectionId lost : inbound_->TakeLost()) {
     counters_.Close(lost);
     events.emplace_back(ConnectionDown{lost});
   }
+  for (int i = inbound_->EndOverdue(now); i > 0; --i) counters_.CountRejected();
 }
 
 bool Transport::Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events) {
