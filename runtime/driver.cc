@@ -89,7 +89,7 @@ void Driver::Step(Event event) {
 
 void Driver::Carry(Connect action) { surroundings_.transport->Connect(action, now_); }
 
-void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection); }
+void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection, now_); }
 
 void Driver::Carry(Pace action) { surroundings_.transport->SetPace(action); }
 

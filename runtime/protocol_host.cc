@@ -18,6 +18,18 @@
 #include "runtime/workers/worker_server.h"
 
 namespace banyan {
+namespace {
+
+// What workers get for a core that has stopped with `status`.
+absl::Status EndForWorkers(const absl::Status& status) {
+  if (status.ok()) return absl::UnavailableError("the node has stopped");
+  if (absl::IsAborted(status)) {
+    return absl::AbortedError(absl::StrCat(status.message(), "; the node joins again: open a new session"));
+  }
+  return absl::UnavailableError(absl::StrCat("the node has stopped: ", status.message()));
+}
+
+}  // namespace
 
 // Destroyed from the last member to the first: whoever uses another comes after it.
 class ProtocolHost::Parts {
@@ -125,8 +137,7 @@ absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
                             .brief_bytes = parts_->options.brief_bytes,
                             .stop_timeout = parts_->options.stop_timeout});
   const absl::Status status = driver.Run();
-  parts_->gate->Close(absl::UnavailableError(status.ok() ? "the node has stopped"
-                                                         : absl::StrCat("the node has stopped: ", status.message())));
+  parts_->gate->Close(EndForWorkers(status));
   return status;
 }
 

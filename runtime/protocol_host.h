@@ -60,7 +60,8 @@ class ProtocolHost {
   StoredRecords TakeRecords();
 
   // Steps the core until its Stop action, whose status it returns, or until `stop_timeout` after RequestStop
-  // (DEADLINE_EXCEEDED). Every worker's waiting request has ended when it returns. REQUIRES: called once.
+  // (DEADLINE_EXCEEDED). Every worker's waiting request has ended when it returns: with UNAVAILABLE, or with ABORTED as
+  // the core, whose owner then runs another one. REQUIRES: called once.
   absl::Status Run(std::unique_ptr<Protocol> protocol);
   // Makes the core see StopRequested. Async-signal-safe; may come before Run; may come often.
   void RequestStop();

@@ -41,7 +41,8 @@ struct SchedulerFlags {
 CommandLine MakeCommandLine(SchedulerFlags& flags) {
   CommandLine line("banyan scheduler",
                    "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends\n"
-                   "cleanly on SIGTERM and Ctrl-C.",
+                   "cleanly on SIGTERM and Ctrl-C; the job goes on when it is back. Exit codes: 0 asked to stop or\n"
+                   "job over, 1 an error, 2 wrong flags.",
                    "banyan scheduler overlay.yaml --listen tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the job, with an address for the scheduler and every node", &flags.overlay);
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
