@@ -177,6 +177,33 @@ int Rate(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   return status.ok() ? kExitSuccess : Fail("rate", status, err);
 }
 
+// One direction of a link, which `change` cuts or heals.
+int ChangeCut(absl::string_view command, absl::string_view description,
+              absl::Status (WanClient::*change)(absl::string_view, absl::string_view) const,
+              absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::string from, to, directory;
+  const std::string name = absl::StrCat("banyan wan ", command);
+  CommandLine line(name, std::string(description), name + " n1 n2");
+  line.Positional("FROM", "where the link begins", &from);
+  line.Positional("TO", "where it ends", &to);
+  AddDirectory(line, &directory);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const absl::Status status = (WanClient(directory).*change)(from, to);
+  return status.ok() ? kExitSuccess : Fail(command, status, err);
+}
+
+int Cut(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  return ChangeCut("cut",
+                   "Lets nothing that FROM sends reach TO, until `banyan wan heal`. What others send over the link's\n"
+                   "wire passes.",
+                   &WanClient::Cut, arguments, out, err);
+}
+
+int Heal(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  return ChangeCut("heal", "Ends what `banyan wan cut` has begun for the same direction of the link.", &WanClient::Heal,
+                   arguments, out, err);
+}
+
 int Down(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   std::string directory;
   CommandLine line("banyan wan down",
@@ -196,6 +223,8 @@ int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
                             {"exec", "runs a program in a node", Exec},
                             {"status", "shows nodes, links and what these carry", Status},
                             {"rate", "changes the rate of a link", Rate},
+                            {"cut", "cuts one direction of a link", Cut},
+                            {"heal", "ends the cut of a link", Heal},
                             {"down", "ends it and removes what is left", Down}});
   return table.Run(arguments, out, err);
 }
