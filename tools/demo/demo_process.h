@@ -7,7 +7,7 @@
 namespace banyan {
 
 struct DemoProcess {
-  std::string name;     // "node n3"
+  std::string name;  // "node n3"
   int failures = 0;
   bool is_up = false;   // runs again
   std::string failure;  // the last one: "signal 9 (Killed)"
