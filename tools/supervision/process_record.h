@@ -21,10 +21,10 @@ enum class ProcessKind : uint8_t { kNode, kScheduler, kTraining, kOther };
 struct ProcessRecord {
   std::string name;  // in messages: "node n3"
   ProcessKind kind = ProcessKind::kOther;
-  std::string node;         // the data centre where it runs; empty when none is known
-  std::optional<int> rank;  // of a training process among all of the job
-  pid_t pid = 0;            // 0 between an end and the next start
-  pid_t supervisor = 0;     // its parent
+  std::string node = {};         // the data centre where it runs; empty when none is known
+  std::optional<int> rank = {};  // of a training process among all of the job
+  pid_t pid = 0;                 // 0 between an end and the next start
+  pid_t supervisor = 0;          // its parent
   int starts = 0;
 };
 

@@ -16,14 +16,14 @@
 namespace banyan {
 
 struct RunningJob {
-  std::string directory;      // by which a user names it
-  pid_t pid = 0;              // who runs it: the job is over when this process is
-  std::string wan_directory;  // of the emulated WAN; empty on loopback
-  std::string progress_path;  // lines of training_progress.h; empty when nobody writes them
-  absl::Duration lost_after;  // silence after which a node falls out
+  std::string directory;           // by which a user names it
+  pid_t pid = 0;                   // who runs it: the job is over when this process is
+  std::string wan_directory = {};  // of the emulated WAN; empty on loopback
+  std::string progress_path = {};  // lines of training_progress.h; empty when nobody writes them
+  absl::Duration lost_after = {};  // silence after which a node falls out
 
   ProcessRecords records() const { return ProcessRecords(RecordsFolder(directory)); }
-  // The folder of a job's records of processes.
+  // The folder of a job's records of processes; that of an emulated WAN has the same name (wan_directory.h).
   static std::string RecordsFolder(const std::string& directory) { return directory + "/processes"; }
 };
 

@@ -12,6 +12,13 @@
 #include "posix/steady_clock.h"
 
 namespace banyan {
+namespace {
+
+bool IsSignal(const std::string& failure, int signal) {
+  return absl::StartsWith(failure, absl::StrCat("signal ", signal, " "));
+}
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<SupervisedProcess>> SupervisedProcess::Start(const SupervisionOptions& options) {
   std::unique_ptr<SupervisedProcess> process(new SupervisedProcess(options));
@@ -48,11 +55,13 @@ void SupervisedProcess::NoteEnd() {
   WriteRecord(0);
   if (failure_.empty()) return;
   ++failures_;
-  const bool was_killed = absl::StartsWith(failure_, absl::StrCat("signal ", SIGKILL, " "));
-  const std::optional<absl::Duration> pause = budget_.OnFailure(SteadyNow() - started_, was_killed);
+  const std::optional<absl::Duration> pause =
+      budget_.OnFailure(SteadyNow() - started_, /*was_killed=*/IsSignal(failure_, SIGKILL));
   is_given_up_ = !pause.has_value();
   if (pause.has_value()) next_start_ = SteadyNow() + *pause;
 }
+
+bool SupervisedProcess::was_asked_to_end() const { return IsSignal(failure_, SIGTERM); }
 
 std::string SupervisedProcess::DescribeEnd() const {
   std::string text = absl::StrCat(name(), " ended with ", failure_.empty() ? "exit code 0, too early" : failure_);

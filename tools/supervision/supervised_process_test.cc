@@ -82,6 +82,17 @@ TEST_F(SupervisedProcessTest, WhoIsKilledRunsAgainAndIsRecordedAnew) {
   EXPECT_THAT(records_.ReadAll(), IsEmpty());
 }
 
+TEST_F(SupervisedProcessTest, TellsWhoWasAskedToEnd) {
+  Start("exec sleep 600");
+  process_->Signal(SIGTERM);
+  TendUntil([&] { return process_->failures() == 1; });
+  EXPECT_TRUE(process_->was_asked_to_end());
+  TendUntil([&] { return process_->is_up(); });
+  process_->Signal(SIGINT);
+  TendUntil([&] { return process_->failures() == 2; });
+  EXPECT_FALSE(process_->was_asked_to_end());
+}
+
 TEST_F(SupervisedProcessTest, LinesOfAllStartsComeOut) {
   // The second start finds the file of the first, and is done.
   const std::string file = directory_->File("was-here");
