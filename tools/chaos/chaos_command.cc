@@ -78,7 +78,8 @@ CommandLine MakeCommandLine(ChaosFlags& flags) {
               &flags.cut);
   AddEvery("worker-every", "kill a random training process", ChaosKind::kKillWorker, line, flags);
   AddEvery("scheduler-every", "kill the scheduler", ChaosKind::kKillScheduler, line, flags);
-  AddTime("for", "how long in all (default: until Ctrl-C or the end of the training)", flags.options.total, line);
+  AddTime("for", "how long there are faults (default: until Ctrl-C or the end of the training)", flags.options.total,
+          line);
   AddTime("undisturbed-for", "count rounds for so long before the first fault (default 20s)",
           flags.options.undisturbed_for, line);
   line.Integer("seed", "N", "of times and targets (default 1)", 0, INT64_MAX, &flags.seed);

@@ -65,15 +65,11 @@ class ChaosRun {
 
   void WatchUndisturbed() {
     out_ << "waiting for a round of the job in " << job_.description().directory << std::endl;
-    // What the file holds already is older.
-    Wait();
-    const bool runs_already = watch_.has_rounds();
     while (!Ended() && !watch_.has_rounds()) Wait();
     NoteNodes();
     periods_.start = SteadyNow();
     if (options_.undisturbed_for > absl::ZeroDuration()) {
-      out_ << "counting rounds without faults for " << absl::FormatDuration(options_.undisturbed_for)
-           << (runs_already ? "" : ", from the first one on") << std::endl;
+      out_ << "counting rounds without faults for " << absl::FormatDuration(options_.undisturbed_for) << std::endl;
     }
     const Timestamp end = periods_.start + options_.undisturbed_for;
     while (!Ended() && SteadyNow() < end) Wait();

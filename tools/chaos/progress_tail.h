@@ -17,11 +17,14 @@ class ProgressTail {
   // The file may come later.
   explicit ProgressTail(std::string path) : path_(std::move(path)) {}
 
-  // Returns what has been added since the last call, from the file's start on. Lines that are no progress are passed
-  // over; one that has no end yet is left for later.
+  // Returns what has been added since the last call; the first one begins with the last lines that the file holds,
+  // since a long training has many. Lines that are no progress are passed over; one that has no end yet is left for
+  // later.
   std::vector<TrainingProgress> Take();
 
  private:
+  void Open();
+
   const std::string path_;
   std::ifstream file_;
   std::string partial_line_;

@@ -30,5 +30,17 @@ TEST(ProgressTailTest, TakesEachWholeLineOnce) {
   EXPECT_EQ(std::get<TrainingResult>(rest[1]).hash, "aa");
 }
 
+TEST(ProgressTailTest, BeginsWithTheLastLinesOfALongFile) {
+  const std::unique_ptr<WorkDirectory> directory = *WorkDirectory::Make("banyan-test");
+  constexpr int64_t kRounds = 10000;
+  std::ofstream file(directory->File("progress"));
+  for (int64_t round = 1; round <= kRounds; ++round) file << FormatProgress(RoundProgress{.round = round}) << "\n";
+  file.close();
+  const std::vector<TrainingProgress> taken = ProgressTail(directory->File("progress")).Take();
+  EXPECT_GT(taken.size(), 100u);
+  EXPECT_LT(taken.size(), 2000u);
+  EXPECT_EQ(std::get<RoundProgress>(taken.back()).round, kRounds);
+}
+
 }  // namespace
 }  // namespace banyan
