@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - a process that runs for kShortLife between failures is started again for ever;
-// - one that fails kMostFailures times in a row, each time sooner than that, is given up;
+// - one that fails kMostFailures times in a row, each time sooner than that, is given up; the pauses between double;
 // - who is killed from outside (SIGKILL) has not failed by itself, and such an end is not counted.
 #ifndef BANYAN_TOOLS_SUPERVISION_RESTART_BUDGET_H_
 #define BANYAN_TOOLS_SUPERVISION_RESTART_BUDGET_H_
@@ -16,7 +16,7 @@ namespace banyan {
 
 class RestartBudget {
  public:
-  static constexpr absl::Duration kPause = absl::Milliseconds(500);
+  static constexpr absl::Duration kFirstPause = absl::Milliseconds(500);
   static constexpr absl::Duration kShortLife = absl::Seconds(10);
   static constexpr int kMostFailures = 5;
 

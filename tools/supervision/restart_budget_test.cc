@@ -13,8 +13,10 @@ constexpr absl::Duration kAtOnce = absl::Milliseconds(10);
 
 // Fails until one failure is missing.
 void FailAlmostTooOften(RestartBudget& budget) {
+  absl::Duration pause = RestartBudget::kFirstPause;
   for (int i = 1; i < RestartBudget::kMostFailures; ++i) {
-    EXPECT_THAT(budget.OnFailure(kAtOnce, false), Optional(RestartBudget::kPause));
+    EXPECT_THAT(budget.OnFailure(kAtOnce, false), Optional(pause));
+    pause *= 2;
   }
 }
 
@@ -28,13 +30,13 @@ TEST(RestartBudgetTest, WhoFailsAgainAndAgainAtOnceIsGivenUp) {
 TEST(RestartBudgetTest, ALongLifeBeginsTheCountAnew) {
   RestartBudget budget;
   FailAlmostTooOften(budget);
-  EXPECT_THAT(budget.OnFailure(RestartBudget::kShortLife, false), Optional(RestartBudget::kPause));
+  EXPECT_THAT(budget.OnFailure(RestartBudget::kShortLife, false), Optional(RestartBudget::kFirstPause));
   EXPECT_EQ(budget.failures_in_a_row(), 1);
 }
 
 TEST(RestartBudgetTest, WhoIsKilledHasNotFailed) {
   RestartBudget budget;
-  for (int i = 0; i < 100; ++i) EXPECT_THAT(budget.OnFailure(kAtOnce, true), Optional(RestartBudget::kPause));
+  for (int i = 0; i < 100; ++i) EXPECT_THAT(budget.OnFailure(kAtOnce, true), Optional(RestartBudget::kFirstPause));
   EXPECT_EQ(budget.failures_in_a_row(), 0);
 }
 
@@ -42,7 +44,7 @@ TEST(RestartBudgetTest, ForgivenFailuresDoNotCount) {
   RestartBudget budget;
   FailAlmostTooOften(budget);
   budget.Forgive();
-  EXPECT_THAT(budget.OnFailure(kAtOnce, false), Optional(RestartBudget::kPause));
+  EXPECT_THAT(budget.OnFailure(kAtOnce, false), Optional(RestartBudget::kFirstPause));
 }
 
 }  // namespace
