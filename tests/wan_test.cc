@@ -121,6 +121,31 @@ TEST_F(WanTest, AProgramThatFailsIsStartedAgainUntilItIsDone) {
   EXPECT_NE(access(WanPath().c_str(), F_OK), 0);
 }
 
+TEST_F(WanTest, ChaosFindsWhatIsLookedAfterInTheNodes) {
+  if (!Up()) GTEST_SKIP() << "the system forbids it";
+  ChildProcessOptions options;
+  options.name = "banyan wan exec";
+  options.arguments = {"tools/banyan", "wan",       "exec", "n1",    "--directory",
+                       WanPath(),      "--restart", "--",   "sleep", "600"};
+  options.log_path = directory_->File("exec.log");
+  const std::unique_ptr<ChildProcess> supervisor = *ChildProcess::Start(options);
+  options.name = "banyan chaos";
+  options.arguments = {"tools/banyan", "chaos", WanPath(), "--worker-every", "500ms", "--cut-every",
+                       "500ms",        "--for", "4s",      "--cut-for",      "100ms"};
+  options.log_path = directory_->File("chaos.log");
+  const std::unique_ptr<ChildProcess> chaos = *ChildProcess::Start(options);
+  ASSERT_TRUE(chaos->WaitUntilEnded(kPatience));
+  EXPECT_EQ(chaos->failure(), "");
+  EXPECT_THAT(chaos->LogTail(100), AllOf(HasSubstr("kills sleep (n1)"), HasSubstr("cuts n"), HasSubstr("heals n"),
+                                         HasSubstr("training processes killed"), HasSubstr("the time is over")));
+  EXPECT_THAT(supervisor->LogTail(100),
+              AllOf(HasSubstr("sleep (n1) ended with signal 9"), HasSubstr("sleep (n1) runs again")));
+  supervisor->Signal(SIGTERM);
+  ASSERT_TRUE(supervisor->WaitUntilEnded(kPatience));
+  EXPECT_EQ(supervisor->failure(), "");
+  EXPECT_THAT(Wan({"status"}).out, Not(HasSubstr("  cut")));
+}
+
 TEST_F(WanTest, MistakesAreNamed) {
   ASSERT_TRUE(directory_->Write("plain.yaml", "nodes: [{name: a}, {name: b}]\nlinks:\n  - {between: [a, b]}\n").ok());
   EXPECT_THAT(Wan({"up", directory_->File("plain.yaml")}).err,
