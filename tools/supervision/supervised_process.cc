@@ -14,6 +14,9 @@
 namespace banyan {
 namespace {
 
+// As commands say that their flags are wrong, which no other start mends.
+constexpr char kWrongUsage[] = "exit code 2";
+
 bool IsSignal(const std::string& failure, int signal) {
   return absl::StartsWith(failure, absl::StrCat("signal ", signal, " "));
 }
@@ -57,7 +60,7 @@ void SupervisedProcess::NoteEnd() {
   ++failures_;
   const std::optional<absl::Duration> pause =
       budget_.OnFailure(SteadyNow() - started_, /*was_killed=*/IsSignal(failure_, SIGKILL));
-  is_given_up_ = !pause.has_value();
+  is_given_up_ = !pause.has_value() || failure_ == kWrongUsage;
   if (pause.has_value()) next_start_ = SteadyNow() + *pause;
 }
 
@@ -65,6 +68,7 @@ bool SupervisedProcess::was_asked_to_end() const { return IsSignal(failure_, SIG
 
 std::string SupervisedProcess::DescribeEnd() const {
   std::string text = absl::StrCat(name(), " ended with ", failure_.empty() ? "exit code 0, too early" : failure_);
+  if (failure_ == kWrongUsage) return absl::StrCat(text, " (wrong usage): it is not started again");
   if (is_given_up_) {
     absl::StrAppend(&text, ", ", budget_.failures_in_a_row(), " times in a row, each time within ",
                     absl::FormatDuration(RestartBudget::kShortLife), ": it is not started again");

@@ -1,6 +1,6 @@
 // A process that is started again when it fails, in the same way and after a short pause, as a service manager would.
-// Exit code 0 means that it is done. It never outlives the object. Thread-compatible; the thread that calls Start and
-// Tend must live as long.
+// Exit code 0 means that it is done, exit code 2 that it was called wrongly, which no other start mends. It never
+// outlives the object. Thread-compatible; the thread that calls Start and Tend must live as long.
 #ifndef BANYAN_TOOLS_SUPERVISION_SUPERVISED_PROCESS_H_
 #define BANYAN_TOOLS_SUPERVISION_SUPERVISED_PROCESS_H_
 
@@ -44,7 +44,7 @@ class SupervisedProcess {
   bool is_up() const { return is_up_; }
   // Has ended with exit code 0.
   bool is_done() const { return !is_up_ && failure_.empty(); }
-  // Has failed too often in a row: it is not started any more.
+  // Has failed too often in a row, or was called wrongly: it is not started any more.
   bool is_given_up() const { return is_given_up_; }
   // How often it has failed. Grows when the end is seen, before the next start.
   int failures() const { return failures_; }

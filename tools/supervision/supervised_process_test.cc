@@ -93,6 +93,13 @@ TEST_F(SupervisedProcessTest, TellsWhoWasAskedToEnd) {
   EXPECT_FALSE(process_->was_asked_to_end());
 }
 
+TEST_F(SupervisedProcessTest, WhoWasCalledWronglyIsNotStartedAgain) {
+  Start("exit 2");
+  TendUntil([&] { return process_->is_given_up(); });
+  EXPECT_EQ(process_->failures(), 1);
+  EXPECT_EQ(process_->DescribeEnd(), "node n1 ended with exit code 2 (wrong usage): it is not started again");
+}
+
 TEST_F(SupervisedProcessTest, LinesOfAllStartsComeOut) {
   // The second start finds the file of the first, and is done.
   const std::string file = directory_->File("was-here");
