@@ -15,6 +15,7 @@ namespace banyan {
 namespace {
 
 constexpr int kLinksPerRow = 3;
+constexpr char kJoined[] = "joined";
 constexpr int kLongestBar = 8;
 
 double Milliseconds(absl::Duration time) { return absl::ToDoubleMilliseconds(time); }
@@ -164,6 +165,17 @@ void AppendProcesses(const DemoProgress& progress, int width, std::vector<std::s
                 lines);
 }
 
+// Who has been in the job and is not now, as the scheduler sees it.
+void AppendMissing(const DemoNetworkState& network, int width, std::vector<std::string>& lines) {
+  std::vector<std::string> missing;
+  for (const StatusView::Node& node : network.status().nodes) {
+    if (node.state != kJoined) missing.push_back(absl::StrCat(node.name, " (", node.state, ")"));
+  }
+  if (missing.empty()) return;
+  AppendWrapped(absl::StrCat("epoch ", network.status().epoch, ", without ", absl::StrJoin(missing, ", ")), width,
+                lines);
+}
+
 std::string FormatAccuracy(const DemoProgress& progress, const char* unknown) {
   return progress.accuracy() ? absl::StrFormat("%.4f", *progress.accuracy()) : unknown;
 }
@@ -192,6 +204,7 @@ std::vector<std::string> DrawDashboard(const DemoProgress& progress, const DemoN
                                     Milliseconds(progress.sync_time()), Milliseconds(progress.median_sync_time())));
   }
   AppendProcesses(progress, width, lines);
+  if (done > 0) AppendMissing(network, width, lines);
   AppendPolicy(network, elapsed, width, lines);
   AppendRates(network, elapsed, lines);
   AppendLinks(network, width, link_rows, lines);

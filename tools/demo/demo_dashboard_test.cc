@@ -119,6 +119,21 @@ TEST(DemoDashboardTest, ShowsWhoHasDiedAndComeBack) {
   EXPECT_EQ(ProcessLine(progress.processes()[1], absl::Seconds(19)), "node n2 ended with exit code 1, 19 s");
 }
 
+TEST(DemoDashboardTest, ShowsWhoIsMissingFromTheJob) {
+  StatusView status = TwoLinks();
+  status.epoch = 4;
+  status.nodes.resize(2);
+  status.nodes[0].name = "n1";
+  status.nodes[0].state = "joined";
+  status.nodes[1].name = "n2";
+  status.nodes[1].state = "silent";
+  DemoNetworkState network;
+  network.Add(status, absl::Seconds(1));
+  EXPECT_THAT(Draw(OneRoundOfTwo(), network), HasSubstr("\nepoch 4, without n2 (silent)\n"));
+  // Before the first round all are still coming.
+  EXPECT_THAT(Draw(DemoProgress(2, 2, 4), network), Not(HasSubstr("without")));
+}
+
 TEST(DemoDashboardTest, ShowsCutLinks) {
   DemoNetworkState network = Wan();
   WanStatus wan;
