@@ -22,24 +22,28 @@ std::string FormatTimes(const ChaosTimes& times) {
                       Seconds(times.longest), " at most");
 }
 
-const char* PluralOf(ChaosKind kind) {
-  switch (kind) {
+// "3 nodes killed"
+std::string CountFaults(const ChaosCost& cost) {
+  const auto count = [&cost](const char* what, const char* done) {
+    return absl::StrCat(cost.faults, " ", what, cost.faults == 1 ? " " : "s ", done);
+  };
+  switch (cost.kind) {
     case ChaosKind::kKillNode:
-      return "nodes killed";
+      return count("node", "killed");
     case ChaosKind::kStopNode:
-      return "nodes stopped";
+      return count("node", "stopped");
     case ChaosKind::kCutLink:
-      return "links cut";
+      return count("link", "cut");
     case ChaosKind::kKillWorker:
-      return "training processes killed";
+      return absl::StrCat(cost.faults, " training process", cost.faults == 1 ? "" : "es", " killed");
     case ChaosKind::kKillScheduler:
-      return "schedulers killed";
+      return count("kill", "of the scheduler");
   }
   return "";
 }
 
 std::string FormatCost(const ChaosCost& cost) {
-  std::string text = absl::StrCat(cost.faults, " ", PluralOf(cost.kind), "\n");
+  std::string text = absl::StrCat(CountFaults(cost), "\n");
   if (cost.without_result.count > 0) {
     absl::StrAppend(&text, "  survivors without a result: ", FormatTimes(cost.without_result), "\n");
   }
@@ -110,8 +114,9 @@ void AppendMissed(const ChaosCost& cost, std::vector<std::string>& missed) {
 }  // namespace
 
 std::string FormatOutcome(const ChaosOutcome& outcome) {
-  std::string text = absl::StrFormat("%d faults in %.0f s; %s\n", outcome.faults.size(),
-                                     absl::ToDoubleSeconds(outcome.time), DescribeEnd(outcome.end));
+  std::string text =
+      absl::StrFormat("%d fault%s in %.0f s; %s\n", outcome.faults.size(), outcome.faults.size() == 1 ? "" : "s",
+                      absl::ToDoubleSeconds(outcome.time), DescribeEnd(outcome.end));
   for (const ChaosCost& cost : outcome.figures.costs) absl::StrAppend(&text, FormatCost(cost));
   const ChaosFigures& figures = outcome.figures;
   if (figures.rounds_per_hour.has_value()) {

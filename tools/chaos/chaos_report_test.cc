@@ -32,10 +32,10 @@ ChaosOutcome Good() {
 TEST(ChaosReportTest, TellsWhatTheFaultsHaveCost) {
   EXPECT_EQ(FormatOutcome(Good()),
             "2 faults in 60 s; the time is over\n"
-            "1 nodes killed\n"
+            "1 node killed\n"
             "  survivors without a result: 0.90 s in the median, 2.50 s in 99 of 100, 2.60 s at most\n"
             "  contributing again after: 2.00 s in the median, 4.00 s in 99 of 100, 4.50 s at most\n"
-            "1 links cut\n"
+            "1 link cut\n"
             "rounds per hour: 6480, 0.90 of the 7200 without faults\n");
 }
 
