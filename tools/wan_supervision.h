@@ -9,9 +9,9 @@
 
 namespace banyan {
 
-// Runs `program`, a command line, in the node and starts it again whenever it fails, until it ends with exit code 0, is
-// asked to end (SIGTERM), or this process is (also Ctrl-C); then OK. It is recorded where `banyan chaos` looks for it.
-// UNAVAILABLE when it has failed too often in a row. Blocking.
+// Runs `program`, a command line, in the node and starts it again whenever it fails. OK when it has ended with exit
+// code 0, or has been asked to end (SIGTERM), or this process has (also by Ctrl-C). It is recorded where `banyan chaos`
+// looks for it. UNAVAILABLE when it has failed too often in a row. Blocking.
 absl::Status SuperviseInNode(const std::string& directory, const std::string& node,
                              const std::vector<std::string>& program);
 

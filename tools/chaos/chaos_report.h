@@ -26,8 +26,8 @@ std::string FormatOutcome(const ChaosOutcome& outcome);
 // One JSON object on a line; times in seconds.
 std::string FormatOutcomeJson(const ChaosOutcome& outcome);
 
-// Checks what a job is to keep when its nodes are killed: survivors have their next result within 1.5 s in the median
-// and 3 s in 99 of 100, whoever was killed contributes again within 5 s, and there are at least 0.88 of the rounds per
+// Checks what a job is to keep when its nodes are killed. Survivors have their next result within 1.5 s in the median
+// and 3 s in 99 of 100. Whoever was killed contributes again within 5 s. There are at least 0.88 of the rounds per
 // hour. DEADLINE_EXCEEDED names all that is missed, FAILED_PRECONDITION what was not measured.
 absl::Status CheckSurvival(const ChaosFigures& figures);
 

@@ -1,5 +1,5 @@
-// One run of `banyan chaos`: watches a job for a while, breaks it again and again, undoes what is under way at the end,
-// and measures what that has cost. Blocking; use from one thread.
+// One run of `banyan chaos`: watches a job for a while, then breaks it again and again. At the end it undoes what is
+// under way, and measures what all that has cost. Blocking; use from one thread.
 #ifndef BANYAN_TOOLS_CHAOS_CHAOS_RUN_H_
 #define BANYAN_TOOLS_CHAOS_CHAOS_RUN_H_
 

@@ -1,8 +1,8 @@
 // What the faults have cost a job's training: watches its rounds, and measures. Pure; thread-compatible.
 //
-// A survivor of a fault is a training process that the fault does not hit itself and that was not down because of an
-// earlier one. It is without a result from the fault to its next result, or from that one to the one after it,
-// whichever takes longer: the first may have been on its way already. The survivor with the longest such time tells
+// A survivor of a fault is a training process that the fault does not hit, and that was not down because of an earlier
+// one. It is without a result from the fault to its next result, or from that one to the one after it. The longer time
+// counts, since the first result may have been on its way already. The survivor with the longest such time tells
 // that of the fault. A time that is over only with the watch counts up to there.
 #ifndef BANYAN_TOOLS_CHAOS_CHAOS_WATCH_H_
 #define BANYAN_TOOLS_CHAOS_CHAOS_WATCH_H_
@@ -50,7 +50,7 @@ struct ChaosFigures {
   std::optional<double> rate_part() const;
 };
 
-// From the start of the watch to the first fault, from there to the end of the faults, and on to the end of the watch.
+// The watch begins without faults. They come between the first and the last one, and then it goes on to its end.
 struct ChaosPeriods {
   Timestamp start;
   Timestamp first_fault;

@@ -14,7 +14,7 @@
 
 namespace banyan {
 
-// Returns lines of at most `width` characters: a bar, the last round, processes that have died, the policy in force
+// Returns lines of at most `width` characters: a bar, the last round, who has died or is missing, the policy in force
 // and why it came, and the links. Links are in the order of the overlay; the busiest ones are shown where `link_rows`
 // rows have no room for all. `state` says what the demo is waiting for before the first round.
 std::vector<std::string> DrawDashboard(const DemoProgress& progress, const DemoNetworkState& network,

@@ -53,9 +53,9 @@ class DemoJob {
   // The scheduler's last status since the last call; nothing when none came.
   std::optional<StatusView> TakeStatus();
 
-  // Starts again who has failed. An error as soon as a process is gone for good that should not be: one that fails
-  // again and again at once, or a daemon that has ended with success. It names all such processes and shows the end of
-  // their logs.
+  // Starts again who has failed. An error as soon as a process is gone for good that should not be. It has failed
+  // again and again at once, or it is a daemon that has ended with success. It names all such processes and shows the
+  // end of their logs.
   absl::Status Tend();
 
   // Returns the training processes that have failed since the last call, by their ranks. What they had told is there

@@ -1,4 +1,4 @@
-// What a job leaves on disk for whoever wants to find it while it runs: `banyan demo` in its work directory, an
+// What a job leaves on disk for whoever wants to find it while it runs. `banyan demo` does so in its work directory, an
 // emulated WAN in its own. Values; thread-compatible.
 #ifndef BANYAN_TOOLS_SUPERVISION_RUNNING_JOB_H_
 #define BANYAN_TOOLS_SUPERVISION_RUNNING_JOB_H_
