@@ -6,6 +6,7 @@
 
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
+#include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
 #include "tools/demo/demo_command.h"
 #include "tools/doctor_command.h"
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
        {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
        {"wan", "emulates a WAN on this machine", banyan::WanCommand},
        {"bench", "measures Banyan on this machine", banyan::BenchCommand},
+       {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
        {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   return table.Run(arguments, std::cout, std::cerr);
