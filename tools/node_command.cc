@@ -50,7 +50,8 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "aggregates and forwards. It may be started before the scheduler. Ends cleanly on SIGTERM and Ctrl-C.",
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
-  line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
+  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+            &flags.scheduler);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
@@ -72,7 +73,7 @@ absl::Status CheckFlag(const char* flag, const absl::Status& status) {
 absl::Status CheckFlags(const NodeFlags& flags) {
   if (flags.name.empty()) return absl::InvalidArgumentError("expected --name, this node's name in the overlay");
   if (flags.scheduler.empty()) return absl::InvalidArgumentError("expected --scheduler, the address of the scheduler");
-  absl::Status status = CheckFlag("--scheduler", CheckConnectAddress(flags.scheduler));
+  absl::Status status = CheckFlag("--scheduler", ParseConnectAddresses(flags.scheduler).status());
   status.Update(CheckFlag("--listen", CheckListenAddress(flags.listen)));
   if (!flags.advertise.empty()) status.Update(CheckFlag("--advertise", CheckConnectAddress(flags.advertise)));
   if (flags.advertise.empty() && absl::StrContains(flags.listen, "*")) {
