@@ -92,7 +92,7 @@ std::unique_ptr<ChildProcess> JobFixture::StartCommand(const std::string& name, 
 }
 
 void JobFixture::StartScheduler() {
-  scheduler_ = StartCommand("scheduler", {"scheduler", directory_->File("overlay.yaml")});
+  scheduler_ = StartCommand("scheduler", {"scheduler", directory_->File("overlay.yaml"), "--forgetful"});
 }
 
 void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {

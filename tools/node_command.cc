@@ -118,7 +118,7 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   std::unique_ptr<Protocol> core =
       std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
                                              .address = flags.advertise.empty() ? address : flags.advertise,
-                                             .scheduler_address = flags.scheduler,
+                                             .scheduler_address = ParseConnectAddresses(flags.scheduler)->front(),
                                              .job = flags.job,
                                              .incarnation = NewIncarnation(),
                                              .loss_limited = NewConnectionsAreLossLimited()});

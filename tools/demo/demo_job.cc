@@ -89,11 +89,11 @@ absl::Status DemoJob::StartScheduler() {
   absl::Status status =
       directory_.Write("overlay.yaml", FillAddresses(options_.overlay, address, network_.node_addresses()));
   if (!status.ok()) return status;
-  status = Launch(
-      {.name = "the scheduler",
-       .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", directory_.File("overlay.yaml")}),
-       .log_path = directory_.File("scheduler.log")},
-      services_);
+  status = Launch({.name = "the scheduler",
+                   .arguments = network_.BesideScheduler(
+                       {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"), "--forgetful"}),
+                   .log_path = directory_.File("scheduler.log")},
+                  services_);
   if (!status.ok()) return status;
   return Launch({.name = "the reader of the status",
                  .arguments = network_.BesideScheduler({options_.banyan_program, "status", "--watch", "--json",
