@@ -20,6 +20,7 @@ class EtcdProcess {
 
   // http://127.0.0.1:port, the same after a restart.
   const std::string& url() const { return url_; }
+  int port() const { return ports_.ports()[0]; }
   std::unique_ptr<EtcdApi> NewApi() const;
   ChildProcess& process() { return *process_; }
 
