@@ -173,6 +173,16 @@ TEST_F(FailoverTest, AnEtcdThatIsAwayForLessThanTheLeaseIsWaitedFor) {
   EXPECT_THAT(job_->LogOf("scheduler-2"), Not(HasSubstr(kLeads)));
 }
 
+// What nobody has heard of does not keep it from ending.
+TEST_F(FailoverTest, ALeaderWithoutEtcdEndsWhenAskedTo) {
+  StartSchedulers(kLongLease);
+  etcd_.Kill();
+  job_->StartNode(0);
+  job_->WaitForLog("scheduler", "n1 has joined");
+  job_->scheduler().Signal(SIGTERM);
+  EXPECT_TRUE(job_->scheduler().WaitUntilEnded(kPatience));
+}
+
 // The lease is given back: by itself it would not end in this test's time.
 TEST_F(FailoverTest, ALeaderThatIsAskedToEndHandsOver) {
   StartSchedulers(kLongLease);

@@ -183,7 +183,10 @@ absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, co
   const absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
   if (!host.ok()) return host.status();
   if (absl::Status status = Announce(flags, overlay, (*host)->bound_address(), log, out); !status.ok()) return status;
-  return RunOn(**host, signals, std::move(overlay), log);
+  const absl::Status status = RunOn(**host, signals, std::move(overlay), log);
+  // What is not written yet, nobody has heard of: it must not hold up the end while etcd is away.
+  if (storage->leadership != nullptr) storage->leadership->Resign();
+  return status;
 }
 
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.

@@ -25,7 +25,10 @@ absl::Status LedBy(const std::string& name) { return absl::AlreadyExistsError(ab
 EtcdLeadership::EtcdLeadership(std::unique_ptr<EtcdApi> api, std::string job, std::string name, absl::Duration lease)
     : api_(std::move(api)), name_(std::move(name)), length_(lease), fence_({EtcdKeys(job).Leader(), 0}) {}
 
-EtcdLeadership::~EtcdLeadership() {
+EtcdLeadership::~EtcdLeadership() { Resign(); }
+
+void EtcdLeadership::Resign() {
+  lease_.End();
   {
     std::lock_guard<std::mutex> lock(mutex_);
     stopping_ = true;

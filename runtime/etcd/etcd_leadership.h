@@ -5,7 +5,7 @@
 //
 // Invariants:
 // - LeadsUntil rests on answers of etcd alone, and on the monotonic clock.
-// - The lease is given back when this ends, so that another process need not wait.
+// - The lease is given back at the end, so that another process need not wait.
 #ifndef BANYAN_RUNTIME_ETCD_ETCD_LEADERSHIP_H_
 #define BANYAN_RUNTIME_ETCD_ETCD_LEADERSHIP_H_
 
@@ -32,11 +32,16 @@ class EtcdLeadership : public Leadership {
   EtcdLeadership(std::unique_ptr<EtcdApi> api, std::string job, std::string name, absl::Duration lease);
   EtcdLeadership(const EtcdLeadership&) = delete;
   EtcdLeadership& operator=(const EtcdLeadership&) = delete;
+  // Resigns.
   ~EtcdLeadership() override;
 
   absl::Status Campaign() override;
   Timestamp LeadsUntil() const override { return lease_.HoldsUntil(); }
   absl::Status WhyLost() const override;
+
+  // Gives the leadership up for good; whoever still writes in its name ends with an error. REQUIRES: nothing acts as
+  // the leader any more. For the thread that campaigned.
+  void Resign();
 
   // REQUIRES: Campaign has returned OK.
   const LeaderFence& fence() const { return fence_; }

@@ -61,6 +61,18 @@ TEST_F(EtcdLeadershipTest, AnEndGivesTheLeadershipBack) {
   EXPECT_EQ(etcd_.leases(), 1);
 }
 
+TEST_F(EtcdLeadershipTest, WhoResignsLeadsNoMore) {
+  const auto first = New("tcp://a:1");
+  const auto second = New("tcp://b:1");
+  ASSERT_TRUE(first->Campaign().ok());
+  first->Resign();
+  EXPECT_FALSE(Leads(*first));
+  EXPECT_EQ(etcd_.leases(), 0);
+  EXPECT_TRUE(second->Campaign().ok());
+  first->Resign();
+  EXPECT_TRUE(Leads(*second));
+}
+
 TEST_F(EtcdLeadershipTest, ACampaignWhoseAnswersAreLostMayBeTriedAgain) {
   // Its three calls, and those that give back what they have brought.
   for (const FakeEtcdLoss loss : {FakeEtcdLoss::kRequest, FakeEtcdLoss::kAnswer}) {
