@@ -84,6 +84,11 @@ TEST_F(FailoverTest, AKilledLeaderIsFollowed) {
   JobFixture::Kill(job_->scheduler());
   job_->WaitForLog("scheduler-2", kListens);
   EXPECT_GT(TermOf(1), term);
+  const std::unique_ptr<ChildProcess> status = job_->StartCommand(
+      "status-of-all",
+      {"status", "--scheduler", absl::StrCat(job_->scheduler_address(0), ",", job_->scheduler_address(1))});
+  EXPECT_TRUE(status->WaitUntilEnded(kPatience));
+  EXPECT_EQ(status->failure(), "") << job_->LogOf("status-of-all");
   EXPECT_THAT(StoredKeys(), testing::Contains("/banyan/test/generation"));
 }
 
