@@ -131,7 +131,7 @@ TEST_F(FailoverTest, ALeaderWithoutEtcdEndsAndTheOtherFollowsWhenEtcdIsBack) {
   const uint64_t term = TermOf(0);
   etcd_.Kill();
   ExpectDeposed(0);
-  job_->WaitForLog("scheduler-2", "standing by: etcd does not answer");
+  job_->WaitForLog("scheduler-2", "standing by: etcd does not answer;");
   EXPECT_THAT(job_->LogOf("scheduler-2"), Not(HasSubstr(kLeads)));
   etcd_.Start();
   job_->WaitForLog("scheduler-2", kListens);

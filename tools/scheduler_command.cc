@@ -64,8 +64,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
             &flags.listen);
   line.Text("state-dir", "DIRECTORY",
-            "keeps what must survive a restart, unless etcd does; default: $XDG_STATE_HOME/banyan/JOB or\n"
-            "~/.local/state/banyan/JOB",
+            "keeps what must survive a restart, unless etcd does; default: ~/.local/state/banyan/JOB",
             &flags.state_directory);
   line.Switch("forgetful", "keep nothing: when this process ends, so does the job, and all must start again",
               &flags.forgetful);

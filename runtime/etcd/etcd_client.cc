@@ -71,7 +71,8 @@ absl::Status EtcdClient::CallAny(absl::string_view path, const std::string& json
     answering_ = (answering_ + 1) % endpoints_.size();
     absl::StrAppend(&reasons, reasons.empty() ? "" : "; ", status.message());
   }
-  return absl::UnavailableError(absl::StrCat("etcd does not answer: ", reasons));
+  return absl::UnavailableError(
+      absl::StrCat("etcd does not answer; does it run where scheduler.etcd of the overlay says? ", reasons));
 }
 
 template <typename Response>

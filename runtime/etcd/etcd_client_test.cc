@@ -131,7 +131,7 @@ TEST_F(EtcdClientTest, NamesAllThatDoNotAnswer) {
   EtcdClient client({"http://127.0.0.1:1", server_.url()}, kShort);
   const absl::Status status = client.Read({}).status();
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
-  EXPECT_THAT(std::string(status.message()), HasSubstr("etcd does not answer: http://127.0.0.1:1/v3/kv/range: "));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("overlay says? http://127.0.0.1:1/v3/kv/range: "));
   EXPECT_THAT(std::string(status.message()), HasSubstr(server_.url()));
 }
 

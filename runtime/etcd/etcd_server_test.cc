@@ -117,6 +117,18 @@ TEST(EtcdServerTest, LeasesEndByThemselves) {
   EXPECT_EQ(api->KeepAlive(keep)->ttl(), 0);
 }
 
+TEST(EtcdServerTest, AFullEtcdIsNamedWithItsCure) {
+  EtcdProcess etcd({"--quota-backend-bytes", "4000000"});
+  EtcdLeadership leadership(etcd.NewApi(), "full", "tcp://a:1", absl::Seconds(60));
+  ASSERT_TRUE(leadership.Campaign().ok());
+  EtcdRecordStore store(etcd.NewApi(), "full", leadership.fence(), &leadership);
+  ASSERT_TRUE(store.Open().ok());
+  absl::Status status;
+  while (status.ok()) status = store.Append({std::string(900000, 'x')});
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("database space exceeded; let etcd forget old revisions"));
+}
+
 // A leader outlives an etcd that is away for less than its lease, and its store goes on then.
 TEST(EtcdServerTest, ARestartOfEtcdIsWaitedFor) {
   EtcdProcess etcd;

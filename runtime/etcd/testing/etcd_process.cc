@@ -31,8 +31,9 @@ std::string Url(const PortReservation& ports, int index) {
 
 }  // namespace
 
-EtcdProcess::EtcdProcess()
-    : directory_(Need(WorkDirectory::Make("banyan-etcd"))),
+EtcdProcess::EtcdProcess(std::vector<std::string> flags)
+    : flags_(std::move(flags)),
+      directory_(Need(WorkDirectory::Make("banyan-etcd"))),
       ports_(Need(PortReservation::Take(2))),
       url_(Url(ports_, 0)) {
   Start();
@@ -49,12 +50,22 @@ void EtcdProcess::Kill() {
 
 void EtcdProcess::Start() {
   const std::string peer_url = Url(ports_, 1);
-  process_ = Need(ChildProcess::Start(
-      {.name = "etcd",
-       .arguments = {kProgram, "--data-dir", directory_->File("data"), "--listen-client-urls", url_,
-                     "--advertise-client-urls", url_, "--listen-peer-urls", peer_url, "--initial-advertise-peer-urls",
-                     peer_url, "--initial-cluster", absl::StrCat("default=", peer_url)},
-       .log_path = directory_->File("log")}));
+  std::vector<std::string> arguments = {kProgram,
+                                        "--data-dir",
+                                        directory_->File("data"),
+                                        "--listen-client-urls",
+                                        url_,
+                                        "--advertise-client-urls",
+                                        url_,
+                                        "--listen-peer-urls",
+                                        peer_url,
+                                        "--initial-advertise-peer-urls",
+                                        peer_url,
+                                        "--initial-cluster",
+                                        absl::StrCat("default=", peer_url)};
+  arguments.insert(arguments.end(), flags_.begin(), flags_.end());
+  process_ = Need(
+      ChildProcess::Start({.name = "etcd", .arguments = std::move(arguments), .log_path = directory_->File("log")}));
   const std::unique_ptr<EtcdApi> api = NewApi();
   const Timestamp deadline = SteadyNow() + kPatience;
   while (!api->Read(EtcdRead("/")).ok()) {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "posix/child_process.h"
 #include "posix/port_reservation.h"
@@ -15,8 +16,8 @@ namespace banyan {
 
 class EtcdProcess {
  public:
-  // Throws std::runtime_error when it cannot be started.
-  EtcdProcess();
+  // `flags` are added to the command. Throws std::runtime_error when it cannot be started.
+  explicit EtcdProcess(std::vector<std::string> flags = {});
 
   // http://127.0.0.1:port, the same after a restart.
   const std::string& url() const { return url_; }
@@ -30,6 +31,7 @@ class EtcdProcess {
   void Start();
 
  private:
+  const std::vector<std::string> flags_;
   const std::unique_ptr<WorkDirectory> directory_;
   const PortReservation ports_;
   const std::string url_;
