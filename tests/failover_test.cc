@@ -163,6 +163,21 @@ TEST_F(FailoverTest, ALeaderThatIsCutOffFromEtcdIsFollowed) {
   EXPECT_THAT(job_->LogOf("first"), HasSubstr("this process leads no more"));
 }
 
+// Whatever the first one believes of its lease: without its key it writes nothing, so it says nothing new either.
+TEST_F(FailoverTest, ALeaderWithoutItsKeyEndsAtItsNextWrite) {
+  StartSchedulers(kLongLease);
+  const std::string key = EtcdKeys("test").Leader();
+  etcd::TxnRequest take;
+  *take.add_success() = EtcdDeleteOp(key, key + '\0');
+  Require(etcd_.NewApi()->Commit(take), "to take the key");
+  job_->WaitForLog("scheduler-2", kListens);
+  job_->StartNode(0);
+  ExpectDeposed(0);
+  EXPECT_THAT(job_->LogOf("scheduler"), HasSubstr("expected to lead by /banyan/test/leader of revision "));
+  EXPECT_THAT(job_->LogOf("n1"), Not(HasSubstr("has joined job")));
+  EXPECT_THAT(job_->LogOf("scheduler-2"), Not(HasSubstr("leads no more")));
+}
+
 // What must be durable waits, and then comes.
 TEST_F(FailoverTest, AnEtcdThatIsAwayForLessThanTheLeaseIsWaitedFor) {
   StartSchedulers(kLongLease);
