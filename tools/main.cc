@@ -1,9 +1,11 @@
 // The command `banyan`: one subcommand per file beside this one.
 
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
 #include "tools/chaos/chaos_command.h"
@@ -19,11 +21,27 @@
 #include "tools/status_command.h"
 #include "tools/wan_command.h"
 
+namespace {
+
+// Where this user's programs keep state, as the XDG base directory specification has it; empty when nothing says so.
+std::string StateHome() {
+  const char* const state = std::getenv("XDG_STATE_HOME");
+  if (state != nullptr && *state == '/') return state;
+  const char* const home = std::getenv("HOME");
+  return home != nullptr && *home == '/' ? std::string(home) + "/.local/state" : "";
+}
+
+int SchedulerCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  return banyan::SchedulerCommand(arguments, StateHome(), out, err);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   banyan::KeepChunksInHeap();
   const banyan::CommandTable table(
       "banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
-      {{"scheduler", "runs the scheduler of a job", banyan::SchedulerCommand},
+      {{"scheduler", "runs the scheduler of a job", SchedulerCommand},
        {"node", "runs the node of one data centre", banyan::NodeCommand},
        {"status", "shows what a running job is doing", banyan::StatusCommand},
        {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},

@@ -52,7 +52,8 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "Ends cleanly on SIGTERM and Ctrl-C. Exit codes: 0 asked to stop or job over, 1 an error, 2 wrong flags.",
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
-  line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
+  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+            &flags.scheduler);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
@@ -74,7 +75,7 @@ absl::Status CheckFlag(const char* flag, const absl::Status& status) {
 absl::Status CheckFlags(const NodeFlags& flags) {
   if (flags.name.empty()) return absl::InvalidArgumentError("expected --name, this node's name in the overlay");
   if (flags.scheduler.empty()) return absl::InvalidArgumentError("expected --scheduler, the address of the scheduler");
-  absl::Status status = CheckFlag("--scheduler", CheckConnectAddress(flags.scheduler));
+  absl::Status status = CheckFlag("--scheduler", ParseConnectAddresses(flags.scheduler).status());
   status.Update(CheckFlag("--listen", CheckListenAddress(flags.listen)));
   if (!flags.advertise.empty()) status.Update(CheckFlag("--advertise", CheckConnectAddress(flags.advertise)));
   if (flags.advertise.empty() && absl::StrContains(flags.listen, "*")) {
@@ -101,12 +102,13 @@ std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapsho
 // Each one is another start of the node.
 std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
                                    LatestValue<NodeSnapshot>* snapshot) {
-  auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
-                                                     .address = flags.advertise.empty() ? address : flags.advertise,
-                                                     .scheduler_address = flags.scheduler,
-                                                     .job = flags.job,
-                                                     .incarnation = NewIncarnation(),
-                                                     .loss_limited = NewConnectionsAreLossLimited()});
+  auto core =
+      std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
+                                             .address = flags.advertise.empty() ? address : flags.advertise,
+                                             .scheduler_address = ParseConnectAddresses(flags.scheduler)->front(),
+                                             .job = flags.job,
+                                             .incarnation = NewIncarnation(),
+                                             .loss_limited = NewConnectionsAreLossLimited()});
   if (flags.http.empty()) return core;
   return std::make_unique<WatchedNode>(std::move(core), snapshot);
 }

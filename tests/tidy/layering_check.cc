@@ -61,6 +61,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"runtime/transport", 0},
                                                      {"runtime/metrics", 0},
                                                      {"runtime/records", 0},
+                                                     {"runtime/etcd", 1},
                                                      {"runtime/workers", 1},
                                                      {"runtime/session", 2},
 
