@@ -113,12 +113,14 @@ void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!call.clean && attached() == 0) {
     listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
   }
-  if (AbstainsFromAll()) {
-    for (const auto& [key, row] : book_->keys()) AbstainFrom(step, key);
-  }
   bool is_over = call.clean;
   for (uint32_t worker = 0; worker < workers_.size(); ++worker) is_over = is_over && !IsAwaited(WorkerId(worker));
-  if (is_over) listener_->OnWorkersDone(step);
+  if (is_over) return listener_->OnWorkersDone(step);
+  for (const auto& [key, row] : book_->keys()) {
+    // One that has attached since may not take part in a key that goes on.
+    const LocalKey* local = keys_.Find(key);
+    if (AbstainsFromAll() || (local != nullptr && local->takes_part)) AbstainFrom(step, key);
+  }
 }
 
 void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes) {

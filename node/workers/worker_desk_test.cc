@@ -267,6 +267,25 @@ TEST_F(WorkerDeskTest, AnotherWorkerMayAttachWithItsNumberAndBeginsWithTheNextRo
   EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
 }
 
+TEST_F(WorkerDeskTest, AKeyOfWhichTheLastWorkerDiesWaitsForNobodyWhoHasNotCalledInit) {
+  for (const char* name : {"w", "x"}) {
+    for (uint32_t worker : {0, 1}) cluster_.Init(1, worker, name, {1});
+  }
+  cluster_.Detach(1, 1, false);
+  cluster_.Attach(1, 1);
+  cluster_.Init(1, 1, "w", {1});
+  cluster_.Detach(1, 0, false);
+  EXPECT_THAT(cluster_.Result(cluster_.Push(1, 1, kKey, {7})), ElementsAre(7));
+  cluster_.Advance(absl::Seconds(10));
+  // It has abstained from rounds of the other key, and begins there too.
+  const RequestId init = cluster_.Init(1, 1, "x", {1});
+  EXPECT_GT(cluster_.Completion(init).round, Round(1));
+  const RequestId push = cluster_.Push(1, 1, KeyId(2), {8});
+  cluster_.Advance(absl::Seconds(10));
+  EXPECT_THAT(cluster_.Result(push), ElementsAre(8));
+  EXPECT_TRUE(cluster_.scheduler().Said<WorkerLost>(1).empty());
+}
+
 // Nobody else is there: rounds end without weight, but not as fast as they can.
 TEST_F(WorkerDeskTest, WithoutAnyWorkerRoundsCrawlUntilOneAttaches) {
   InitBoth();
