@@ -28,7 +28,8 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
   for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
-  const PeerLink::Options options = {.window = window, .resend_after = config_.resend_after};
+  const PeerLink::Options options = {
+      .window = window, .resend_after = config_.resend_after, .first_sequence = FirstSequence(slice.node)};
   neighbours_.emplace(slice.node, Neighbour{.slice = slice,
                                             .newest_policy = policy,
                                             .control = {control, slice.name, limits_.waiting_control},
@@ -49,7 +50,13 @@ void NeighbourTable::Close(StepContext& step, NodeId node) {
   std::erase_if(inbound_, [&](const auto& entry) {
     return entry.second.node == node && entry.second.incarnation == incarnation && close(entry.first);
   });
+  next_sequences_[node] = At(node).link.next_sequence();
   neighbours_.erase(node);
+}
+
+uint64_t NeighbourTable::FirstSequence(NodeId node) const {
+  const auto former = next_sequences_.find(node);
+  return former == next_sequences_.end() ? 1 : former->second;
 }
 
 void NeighbourTable::CloseUnnamed(StepContext& step) {

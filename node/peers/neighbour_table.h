@@ -116,6 +116,8 @@ class NeighbourTable {
   void Open(StepContext& step, ConnectionId connection, const NeighbourSlice& slice, Channel channel);
   // Closes all connections to the neighbour, and those of this start of it, and forgets it.
   void Close(StepContext& step, NodeId node);
+  // Returns the first link sequence of a new link to the neighbour.
+  uint64_t FirstSequence(NodeId node) const;
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
   // Returns what is wrong with a `hello` on `connection`; empty when nothing is.
   std::string ErrorIn(const PeerHello& hello, ConnectionId connection) const;
@@ -132,6 +134,7 @@ class NeighbourTable {
   const Limits limits_;
 
   std::map<NodeId, Neighbour> neighbours_;
+  std::map<NodeId, uint64_t> next_sequences_;  // of links that are closed
   std::map<ConnectionId, NodeId> outbound_;    // control and data
   std::map<ConnectionId, PeerHello> inbound_;  // open ones that have said hello
   uint64_t next_connection_ = kFirstPeerConnection.value();

@@ -110,6 +110,24 @@ TEST_F(NeighbourTableTest, WhoIsNotNamedForAWhileIsClosed) {
   EXPECT_NE(table_.Find(NodeId(2)), nullptr);
 }
 
+// A late ack of the former link would be taken for one of the new link.
+TEST_F(NeighbourTableTest, LinkSequencesRiseOverAllLinksToANeighbour) {
+  AddNeighbours();
+  const auto send = [this](ConnectionId connection) {
+    StepContext step = Now();
+    table_.OnConnectionUp(step, connection);
+    At(2).link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000));
+    table_.Pump(step, At(2));
+    return Sent<ChunkMessage>().at(0).second.link_sequence;
+  };
+  EXPECT_EQ(send(kFirstData), 1u);
+  NeighbourSlice again = SliceOf(2);
+  again.incarnation = Incarnation(77);
+  StepContext step = Now();
+  table_.Add(step, again, PolicyVersion(2), {.size_bytes = 10000}, {});
+  EXPECT_EQ(send(ConnectionId(kSecondData.value() + 2)), 2u);
+}
+
 TEST_F(NeighbourTableTest, OfUnknownSendersWhatIsOfALaterEpochStays) {
   Receive(kInbound, HelloOf(2));
   for (const uint64_t epoch : {1, 2, 3}) {
