@@ -28,6 +28,10 @@ const char* NameOf(MemberState state) {
       return "silent";
     case MemberState::kLeft:
       return "left";
+    case MemberState::kOut:
+      return "out";
+    case MemberState::kRemoved:
+      return "removed";
   }
   return "unknown";
 }
