@@ -100,6 +100,7 @@ void SchedulerCore::On(const Started&) {
   job_.Run();
   JobRestorer(state).RestoreMembers(members_);
   policies_.replanner().OnRestarted(context_.now);
+  last_progress_ = context_.now;
   context_.LogInfo(absl::StrCat(name, ": back with ", CountOf(keys_.table().version().value(), "key"), " and ",
                                 CountOf(rounds_.bindings(), "open binding"), "; waiting for its ",
                                 CountOf(state.members.size(), "node")));
@@ -331,7 +332,9 @@ void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
   if (!outcome.failure.ok()) return Fail(outcome.failure.code(), std::string(outcome.failure.message()));
   const bool has_closed = !outcome.closed.empty();
   announcer_.Announce(node, std::move(outcome));
-  if (has_closed) policies_.RetirePolicies();
+  if (!has_closed) return;
+  last_progress_ = context_.now;
+  policies_.RetirePolicies();
 }
 
 void SchedulerCore::AnswerEarlyRequests() {
@@ -356,6 +359,7 @@ void SchedulerCore::FinishStart(PlanDecision decision) {
   if (decision.kind == PlanDecision::Kind::kFail) {
     return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
   }
+  last_progress_ = context_.now;
   epochs_.Start(std::move(decision));
   AnswerEarlyRequests();
 }
@@ -394,11 +398,27 @@ void SchedulerCore::End() {
 }
 
 std::string SchedulerCore::MakeStatus() const {
-  return MakeStatusJson(StatusSources{job_.job(), job_.PhaseName(), std::string(job_.failure().message()), job_.term(),
-                                      job_.epoch(), context_.rejections.count(), context_.now,
-                                      policies_.replanner().predicted_round(), members_.table(), reports_,
-                                      policies_.replanner().links(), keys_.table(), rounds_, policies_.policies(),
-                                      policies_.replanner().policies_taken_back()});
+  return MakeStatusJson(StatusSources{job_.job(),
+                                      job_.PhaseName(),
+                                      std::string(job_.failure().message()),
+                                      job_.term(),
+                                      job_.epoch(),
+                                      context_.rejections.count(),
+                                      context_.now,
+                                      policies_.replanner().predicted_round(),
+                                      members_.table(),
+                                      reports_,
+                                      policies_.replanner().links(),
+                                      keys_.table(),
+                                      rounds_,
+                                      policies_.policies(),
+                                      policies_.replanner().policies_taken_back(),
+                                      epochs_.reason(),
+                                      epochs_.WaitsFor(),
+                                      &epochs_.history(),
+                                      policies_.replanner().outages().All(),
+                                      barriers_.Missing(),
+                                      last_progress_});
 }
 
 }  // namespace banyan

@@ -141,6 +141,7 @@ class SchedulerCore : public Protocol {
   SchedulerContext context_;
   StateLog state_log_;
   bool is_stopping_ = false;
+  Timestamp last_progress_;  // when a round was closed, or the job began
   JobState job_;
   JobMembers members_;
   NodeReports reports_;

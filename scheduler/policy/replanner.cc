@@ -107,6 +107,7 @@ PlanRequest Replanner::PlanForEpoch(Timestamp now, std::vector<NodeId> members, 
 
 PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId> members, const NetworkView& believed,
                                               PlannerConfig planner_config, std::string reason) {
+  if (members != InUse().members) trial_.Forget();
   LinkTable links = links_;
   links.Believe(believed);
   return Start(now,
