@@ -19,6 +19,7 @@
 #include "tools/sim_command.h"
 #include "tools/sim_figures_command.h"
 #include "tools/status_command.h"
+#include "tools/stop_command.h"
 #include "tools/wan_command.h"
 
 namespace {
@@ -45,6 +46,8 @@ int main(int argc, char** argv) {
        {"node", "runs the node of one data centre", banyan::NodeCommand},
        {"status", "shows what a running job is doing", banyan::StatusCommand},
        {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
+       {"remove", "takes a node out of a running job", banyan::RemoveCommand},
+       {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
        {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},

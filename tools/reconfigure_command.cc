@@ -7,11 +7,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
-#include "core/json_writer.h"
 #include "tools/command_line.h"
-#include "tools/scheduler_probe.h"
+#include "tools/operator_order.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -30,7 +28,8 @@ struct ReconfigureFlags {
 CommandLine MakeCommandLine(ReconfigureFlags& flags) {
   CommandLine line("banyan reconfigure",
                    "Lets a running job go on under another overlay file: topology, awareness, multipath, chunk size\n"
-                   "and beliefs about links may change. No round is lost, and a file with a mistake changes nothing.",
+                   "and beliefs about links may change, and nodes may come at the end. No round is lost, and a file "
+                   "with a mistake changes nothing.",
                    "banyan reconfigure overlay.yaml --scheduler tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the whole job, as it shall be from now on", &flags.overlay);
   line.Text("scheduler", "ADDRESSES",
@@ -53,35 +52,6 @@ absl::StatusOr<std::string> ReadJob(ReconfigureFlags& flags) {
   return text;
 }
 
-absl::StatusOr<OperatorReply> Ask(const ReconfigureFlags& flags, std::string text) {
-  std::optional<OperatorReply> answer;
-  SchedulerProbeOptions probe;
-  probe.schedulers = absl::StrSplit(flags.scheduler, ',');
-  probe.question = Reconfigure{std::move(text), flags.overlay};
-  probe.patience = absl::Seconds(flags.patience_s);
-  probe.on_answer = [&answer](const Message& message) {
-    const auto* reply = std::get_if<OperatorReply>(&message);
-    if (reply != nullptr) answer = *reply;
-    return reply != nullptr;
-  };
-  if (absl::Status status = AskScheduler(std::move(probe)); !status.ok()) return status;
-  if (!answer.has_value()) return absl::CancelledError("stopped before the scheduler answered; it may still take it");
-  return *std::move(answer);
-}
-
-int Show(const ReconfigureFlags& flags, const OperatorReply& reply, std::ostream& out, std::ostream& err) {
-  if (flags.json) {
-    JsonWriter json;
-    json.BeginObject().Name("accepted").Boolean(reply.accepted).Name("text").String(reply.text).EndObject();
-    out << json.text() << "\n";
-  } else if (reply.accepted) {
-    out << reply.text << "\n";
-  } else {
-    err << "banyan reconfigure: refused, nothing has changed: " << reply.text << "\n";
-  }
-  return reply.accepted ? kExitSuccess : kExitFailure;
-}
-
 }  // namespace
 
 int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -95,8 +65,9 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   }
   absl::Status status;
   if (absl::StatusOr<std::string> text = ReadJob(flags); text.ok()) {
-    const absl::StatusOr<OperatorReply> reply = Ask(flags, *std::move(text));
-    if (reply.ok()) return Show(flags, *reply, out, err);
+    const absl::StatusOr<OperatorReply> reply =
+        GiveOrder(flags.scheduler, Reconfigure{*std::move(text), flags.overlay}, absl::Seconds(flags.patience_s));
+    if (reply.ok()) return ShowReply("banyan reconfigure", flags.json, *reply, out, err);
     status = reply.status();
   } else {
     status = text.status();
