@@ -5,8 +5,8 @@
 // - size_bytes() is the sum of KeptBytes over the chunks kept.
 // - Keep never makes size_bytes() exceed the capacity; a capacity that is lowered later drops nothing.
 // - A chunk of one source is kept at most once.
-// - A chunk that is kept is as good as delivered: it goes by Take, or when its key has not come for so long that there
-//   is none.
+// - A chunk that is kept is as good as delivered: it goes by Take, with its epoch, or when its key has not come for so
+//   long that there is none.
 #ifndef BANYAN_NODE_EARLY_STORE_H_
 #define BANYAN_NODE_EARLY_STORE_H_
 
@@ -39,6 +39,8 @@ class EarlyStore {
   bool HasRoomFor(const ChunkMessage& message, const Payload& payload) const;
   // Drops the chunks that were there `before` of keys for which `is_known` is false. Returns how many there were.
   size_t DropUnknown(absl::FunctionRef<bool(KeyId)> is_known, Timestamp before);
+  // Drops the chunks of attempts of earlier epochs. Returns how many there were.
+  size_t DropBefore(Epoch epoch);
   // Gives away the chunks of `round` of `key`, ordered by id and source.
   std::vector<Chunk> Take(KeyId key, Round round);
   // Returns the rounds of `key` of which chunks are kept, in order.
@@ -47,10 +49,14 @@ class EarlyStore {
   void Clear();
 
   void set_capacity_bytes(int64_t capacity_bytes) { capacity_bytes_ = capacity_bytes; }
+  int64_t capacity_bytes() const { return capacity_bytes_; }
   int64_t size_bytes() const { return size_bytes_; }
 
  private:
   using ChunkKey = std::pair<ChunkId, NodeId>;  // with the source
+
+  // Drops the chunks that are of no use. Returns how many there were.
+  size_t DropIf(absl::FunctionRef<bool(KeyId key, const Chunk& chunk)> is_useless);
 
   int64_t capacity_bytes_;
   int64_t size_bytes_ = 0;

@@ -79,6 +79,18 @@ TEST(EarlyStoreTest, CountsHeadersToo) {
   EXPECT_EQ(store.size_bytes(), small_bytes + KeptBytes(large_header, {}));
 }
 
+TEST(EarlyStoreTest, DropsWhatIsOfAnEarlierEpoch) {
+  EarlyStore store(1 << 20);
+  for (const uint64_t epoch : {1, 2, 3}) {
+    ChunkMessage chunk = Chunk(1, 5, 0);
+    chunk.id.epoch = Epoch(epoch);
+    EXPECT_TRUE(store.Keep(chunk, Bytes(10), Timestamp()));
+  }
+  EXPECT_EQ(store.DropBefore(Epoch(3)), 2u);
+  EXPECT_EQ(store.size_bytes(), KeptBytes(Chunk(1, 5, 0), Bytes(10)));
+  EXPECT_EQ(store.Take(KeyId(1), Round(5))[0].message.id.epoch, Epoch(3));
+}
+
 TEST(EarlyStoreTest, ALowerCapacityDropsNothingButLetsNoMoreIn) {
   EarlyStore store(1 << 20);
   EXPECT_TRUE(store.Keep(Chunk(1, 5, 0), Bytes(1000), Timestamp()));

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "node/chunk_size.h"
@@ -35,6 +36,15 @@ Join JoinOf(const NodeOptions& options) {
   join.address = options.address;
   join.incarnation = options.incarnation;
   return join;
+}
+
+// Calls `visit` with each key of the book in the run of keys of `part`, of a plan.
+template <typename Part>
+void ForEachKey(const PolicyBook& book, const Part& part, absl::FunctionRef<void(KeyId)> visit) {
+  const std::map<KeyId, KeySlice>& rows = book.keys();
+  for (auto row = rows.lower_bound(part.first_key); row != rows.end() && row->first <= part.last_key; ++row) {
+    visit(row->first);
+  }
 }
 
 // The request that waits behind a call; none for a WorkerDetach.
@@ -70,7 +80,8 @@ Actions NodeCore::Step(Timestamp now, Event event) {
 
 Timestamp NodeCore::NextDeadline() const {
   const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), stop_at_.value_or(kNever));
-  return joined_.has_value() ? std::min(of_scheduler, joined_->network->NextDeadline()) : of_scheduler;
+  if (!joined_.has_value()) return of_scheduler;
+  return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline()});
 }
 
 void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
@@ -109,9 +120,11 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   if (stop_at_.has_value() && step.now >= *stop_at_) StopNow(step);
   if (!joined_.has_value()) return;
   joined_->network->OnDeadline(step);
-  if (failed_.ok() && scheduler_.Silence(step.now) > joined_->config.lost_after) {
+  joined_->engine->OnDeadline(step);
+  const absl::Duration longest = joined_->config.scheduler_lost_after;
+  if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
     Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
-                                             absl::FormatDuration(joined_->config.lost_after), "; restart the job")));
+                                             absl::FormatDuration(longest), "; restart the job")));
   }
 }
 
@@ -184,7 +197,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   if (joined_.has_value()) {
     if (joined_->self == accepted.node) {
       for (PeerLost& lost : joined_->network->LostNeighbours()) OnPeerLost(step, lost);
-      return;
+      return ReportLostWorker(step);
     }
     return Fail(absl::FailedPreconditionError(
         absl::StrCat("the scheduler at ", scheduler_.address(), " knew ", options_.name, " as node ",
@@ -201,8 +214,8 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
       LimitsOf(accepted.config, options_.loss_limited), network_listener);
   joined_->engine = std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                                   joined_->network.get(), &computations_, engine_listener);
-  joined_->desk = std::make_unique<WorkerDesk>(accepted.node, accepted.config, &book_, joined_->engine.get(),
-                                               &scheduler_, &computations_, desk_listener);
+  joined_->desk = std::make_unique<WorkerDesk>(accepted.config, &book_, joined_->engine.get(), &scheduler_,
+                                               &computations_, desk_listener);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
@@ -212,8 +225,12 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
+  // Another start of the node may join.
   absl::Status status =
-      absl::FailedPreconditionError(absl::StrCat("the scheduler refused ", options_.name, ": ", refused.reason));
+      refused.fell_out
+          ? absl::AbortedError(absl::StrCat(options_.name, " fell out of the job (epoch ", epochs_.begun().value(),
+                                            "): ", refused.reason))
+          : absl::FailedPreconditionError(absl::StrCat("the scheduler refused ", options_.name, ": ", refused.reason));
   step.Log(LogLevel::kError, std::string(status.message()));
   Fail(status);
   stop_ = status;
@@ -252,11 +269,59 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
   // Said again after every reconnect.
   if (added.code() == absl::StatusCode::kAlreadyExists) return;
   if (!added.ok()) return rejections_.Reject("policy", added.message(), step.actions);
+  const Epoch epoch = published.slice.epoch;
+  if (epochs_.is_first()) {
+    epochs_.Begin(epoch);
+    joined_->engine->BeginFirstEpoch(epoch);
+  }
+  BeginEpoch(step, epoch, "a policy of it has come");
+  epochs_.OnPolicy(epoch);
   joined_->network->AddPolicy(step, published.slice);
 }
 
-void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
+void NodeCore::BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason) {
+  if (!epochs_.Begin(epoch)) return;
+  joined_->engine->BeginEpoch(epoch);
+  step.Log(LogLevel::kInfo, absl::StrCat("epoch ", epoch.value(), " begins: ", reason));
+}
+
+void NodeCore::On(StepContext& step, const EpochBegin& begin) {
   if (!joined_.has_value() || !failed_.ok()) return;
+  BeginEpoch(step, begin.epoch, begin.reason);
+  // Said again after a reconnect, as long as there is no plan.
+  if (begin.epoch != epochs_.begun() || !epochs_.is_changing()) return;
+  EpochReport report{begin.epoch, joined_->engine->Progress([this](KeyId key) {
+                       return epochs_.was_member() || joined_->engine->HasContributed(key);
+                     })};
+  step.SendTo(kSchedulerConnection, std::move(report));
+}
+
+void NodeCore::On(StepContext& step, const EpochPlan& plan) {
+  if (!joined_.has_value() || !failed_.ok()) return;
+  BeginEpoch(step, plan.epoch, "its plan has come");
+  const bool is_fresh = epochs_.IsFreshUnder(plan);
+  if (!epochs_.TakePlan(plan.epoch)) return;
+  const absl::Status added = book_.AddPlan(plan);
+  if (!added.ok()) return rejections_.Reject("epoch plan", added.message(), step.actions);
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) {
+    ForEachKey(book_, frontier, [&](KeyId key) { scheduler_.OnFrontier(key, frontier.first_open); });
+  }
+  for (const EpochPlan::Binding& binding : plan.bindings) {
+    ForEachKey(book_, binding, [&](KeyId key) { scheduler_.OnBound(key, binding.first_round, binding.last_round); });
+  }
+  joined_->engine->UsePlan(step, plan);
+  joined_->desk->OnEpochPlan(step, plan, is_fresh);
+  for (const RoundsClosed::Entry& entry : joined_->engine->CompleteRounds()) {
+    scheduler_.ReportClosed(entry.key, entry.round, entry.hash);
+  }
+  scheduler_.OnNewEpoch();
+  step.Log(LogLevel::kInfo, absl::StrCat("epoch ", plan.epoch.value(), " goes on under policy ", plan.policy.value(),
+                                         is_fresh ? ", which this node has joined" : "", "; ",
+                                         joined_->engine->stale_chunks(), " chunks of earlier ones came so far"));
+}
+
+void NodeCore::On(StepContext& step, const PolicyAnswer& answer) {
+  if (!joined_.has_value() || !failed_.ok() || answer.epoch < epochs_.begun()) return;
   std::vector<KeyId> keys;
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
     const absl::Status added = book_.AddBinding(binding);
@@ -343,9 +408,15 @@ void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId c
 }
 
 void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) {
-  if (!failure_.ok()) return;
-  scheduler_.Announce(step, WorkerLost{worker, reason});
-  Fail(absl::UnavailableError(absl::StrCat(options_.name, ": ", reason, "; restart the job")));
+  step.Log(LogLevel::kWarning,
+           absl::StrCat(options_.name, ": ", reason, "; the node abstains until another worker attaches"));
+  worker_lost_ = WorkerLost{worker, reason};
+  ReportLostWorker(step);
+}
+
+void NodeCore::ReportLostWorker(StepContext& step) {
+  const bool is_lost = worker_lost_.has_value() && joined_->desk->attached() == 0;
+  if (is_lost && scheduler_.joined()) step.SendTo(kSchedulerConnection, *worker_lost_);
 }
 
 void NodeCore::OnWorkersDone(StepContext&) { workers_done_ = true; }

@@ -9,6 +9,8 @@
 // - The first failure is final: every call that waits and every later one ends with it.
 // - A node whose workers are done stays until each round it took part in is closed everywhere. It also ends when the
 //   job fails or a stop has waited long enough.
+// - The scheduler says who is a member. A neighbour that is lost is evidence for it, and no more; so is its own
+// silence.
 #ifndef BANYAN_NODE_NODE_CORE_H_
 #define BANYAN_NODE_NODE_CORE_H_
 
@@ -19,6 +21,7 @@
 #include <string>
 
 #include "node/computation_table.h"
+#include "node/epoch_state.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rejection_log.h"
@@ -87,7 +90,13 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const PoliciesRetired& retired);
   void On(StepContext& step, const BarrierReleased& released);
   void On(StepContext& step, const JobFailed& failed);
+  void On(StepContext& step, const EpochBegin& begin);
+  void On(StepContext& step, const EpochPlan& plan);
 
+  // The former epoch is over.
+  void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
+  // Tells the scheduler that no worker is here, while that is so.
+  void ReportLostWorker(StepContext& step);
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnPeerLost(StepContext& step, const PeerLost& lost) override;
@@ -113,6 +122,7 @@ class NodeCore : public Protocol,
   ComputationTable computations_;
   PolicyBook book_;
   SchedulerClient scheduler_;
+  EpochState epochs_;
   std::optional<Joined> joined_;
   // From before this node has joined: calls of workers, and the greeting of each connection.
   std::deque<WorkerCall> early_calls_;
@@ -123,6 +133,7 @@ class NodeCore : public Protocol,
   std::optional<absl::Status> stop_;
   bool started_ = false;  // the job, as the scheduler has said
   bool workers_done_ = false;
+  std::optional<WorkerLost> worker_lost_;  // the last one; others may have come since
   bool left_ = false;
   // Set while a stop waits for other nodes: the node exits at this time regardless.
   std::optional<Timestamp> stop_at_;

@@ -16,6 +16,7 @@ JobConfig Config() {
   config.job = "job";
   config.aggregation.op = AggregationOp::kSum;
   config.chunk_max_elements = 2;
+  config.scheduler_lost_after = absl::Seconds(60);
   return config;
 }
 
@@ -83,11 +84,11 @@ TEST_F(NodeCoreFailureTest, ANeighbourThatSpeaksAgainIsNotLostToASchedulerThatCo
   }
 }
 
-TEST_F(NodeCoreFailureTest, ALostSchedulerEndsTheJob) {
+TEST_F(NodeCoreFailureTest, ASchedulerThatIsLostForLongEndsTheJob) {
   cluster_.InitEverywhere({1, 2, 3});
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
   cluster_.scheduler().silent = true;
-  cluster_.Advance(absl::Seconds(5));
+  cluster_.Advance(absl::Seconds(59));
   EXPECT_FALSE(cluster_.IsDone(push));
   cluster_.Advance(absl::Seconds(3));
   EXPECT_EQ(cluster_.StatusOf(push).code(), absl::StatusCode::kUnavailable);
@@ -140,6 +141,26 @@ TEST_F(NodeCoreFailureTest, ARefusedJoinStopsTheNodeWithTheReason) {
   EXPECT_THAT(std::string(cluster.stopped().at(1).message()), HasSubstr("no node n1 in the overlay"));
   EXPECT_FALSE(cluster.StatusOf(attach).ok());
   EXPECT_FALSE(cluster.StatusOf(cluster.Attach(1)).ok());
+}
+
+TEST_F(NodeCoreFailureTest, WhoFellOutStopsSoThatAnotherStartMayJoin) {
+  cluster_.InitEverywhere({1, 2, 3});
+  const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});
+  cluster_.Inject(1, kSchedulerConnection, JoinRefused{Term(7), "it was silent for 5s", true});
+  EXPECT_EQ(cluster_.stopped().at(1), absl::AbortedError("n1 fell out of the job (epoch 1): it was silent for 5s"));
+  EXPECT_EQ(cluster_.StatusOf(push).code(), absl::StatusCode::kAborted);
+}
+
+TEST_F(NodeCoreFailureTest, AJoinWithoutAnAnswerIsSaidAgain) {
+  TestCluster cluster(Config(), TestPlan::Chain(2));
+  cluster.scheduler().silent = true;
+  cluster.Start();
+  cluster.Advance(absl::Seconds(16));
+  EXPECT_EQ(cluster.scheduler().Said<Join>(1).size(), 4u);
+  cluster.scheduler().silent = false;
+  cluster.Advance(absl::Seconds(5));
+  cluster.InitEverywhere({1, 2, 3});
+  EXPECT_EQ(cluster.scheduler().Said<Join>(1).size(), 5u);
 }
 
 TEST_F(NodeCoreFailureTest, CallsBeforeTheJoinWaitWithinABound) {
@@ -218,6 +239,7 @@ TEST_F(NodeCoreFailureTest, MoreBindingsOfAKeyThanTheLimitAreRejected) {
   const PolicyVersion policy = cluster_.scheduler().version;
   PolicyAnswer answer;
   answer.term = Term(7);
+  answer.epoch = Epoch(1);
   for (uint64_t i = 0; i <= PolicyBook::kMostBindingsPerKey; ++i) {
     answer.bindings.push_back({kKey, Round(100 + i), Round(100 + i), policy, Attempt(0)});
   }

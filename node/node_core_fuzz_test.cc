@@ -57,6 +57,7 @@ class Mutator {
     message.kind = message.id.round == Round(0) || random_.Chance(0.01) ? RoundKind::kBroadcast : RoundKind::kAggregate;
     message.route = Route();
     message.source_incarnation = TestIncarnation(message.route.source().value());
+    if (message.id.half == Half::kBroadcast || random_.Chance(0.1)) message.made_in = Epoch(random_.Below(4));
     message.weight = random_.Chance(0.9) ? 1 : Small();
     message.elements = random_.Chance(0.9) ? 1 + message.id.chunk.value() % 2 : Small();
     message.link_sequence = random_.Below(100);
@@ -88,7 +89,7 @@ class Mutator {
   }
   Message OfScheduler() {
     const Term term(random_.Chance(0.9) ? 7 : 6);
-    switch (random_.Below(9)) {
+    switch (random_.Below(11)) {
       case 0:
         return KeysAssigned{term, KeyTableVersion(1), {{KeyId(1 + random_.Below(3)), "w", 3}}};
       case 1:
@@ -110,6 +111,18 @@ class Mutator {
       case 6:
         return JoinAccepted{term, NodeId(1), JobConfig(), StartId(random_.Chance(0.99) ? 1 : 2), random_.Chance(0.5)};
       case 7:
+        return EpochBegin{term, Epoch(1 + random_.Below(random_.Chance(0.01) ? 9 : 2)), "random"};
+      case 8: {
+        EpochPlan plan{term, Epoch(1 + random_.Below(4)), PolicyVersion(1 + Small()), {}, {}};
+        if (random_.Chance(0.8)) plan.frontiers = {{KeyId(1), KeyId(1 + random_.Below(3)), Round(Small())}};
+        if (random_.Chance(0.8)) {
+          const Round first(Small());
+          plan.bindings = {{KeyId(1), KeyId(1 + random_.Below(3)), first, Round(first.value() + random_.Below(3)),
+                            Attempt(Small()), 1 + static_cast<int64_t>(random_.Below(4))}};
+        }
+        return plan;
+      }
+      case 9:
         return MembershipUpdate{term, Epoch(1), 3, 3, true, {}};
       default:
         return random_.Chance(0.01) ? Message(JobFailed{term, absl::StatusCode::kUnavailable, "it failed"})

@@ -23,8 +23,10 @@ absl::Status PolicyBook::AddKeys(const std::vector<KeySlice>& keys) {
           absl::StrCat("expected row ", keys_.size() + 1, " of the key table next, got row ", row.key.value()));
     }
     for (auto& [version, policy] : policies_) {
-      absl::Status added = policy->chunks.AddKey(row.key, row.elements);
-      if (!added.ok()) return added;
+      for (auto& [size, chunks] : policy->chunks) {
+        absl::Status added = chunks.AddKey(row.key, row.elements);
+        if (!added.ok()) return added;
+      }
     }
     keys_.emplace(row.key, row);
     by_name_.emplace(row.name, row.key);
@@ -44,15 +46,23 @@ absl::Status PolicyBook::AddSlice(const PolicySlice& slice) {
     }
     policies_.erase(unused);
   }
+  auto known = std::make_shared<Known>(Known{slice, {}});
+  if (absl::Status cut = Cut(*known, slice.chunk_max_elements); !cut.ok()) return cut;
+  policies_.emplace(slice.version, std::move(known));
+  return absl::OkStatus();
+}
+
+absl::Status PolicyBook::Cut(Known& known, int64_t chunk_max_elements) const {
+  if (known.chunks.contains(chunk_max_elements)) return absl::OkStatus();
   std::vector<double> shares;
-  for (const TreeSlice& tree : slice.trees) shares.push_back(tree.share);
-  absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, slice.chunk_max_elements);
+  for (const TreeSlice& tree : known.slice.trees) shares.push_back(tree.share);
+  absl::StatusOr<ChunkAssignment> chunks = ChunkAssignment::Create(shares, chunk_max_elements);
   if (!chunks.ok()) return chunks.status();
   for (const auto& [key, row] : keys_) {
     absl::Status added = chunks->AddKey(key, row.elements);
     if (!added.ok()) return added;
   }
-  policies_.emplace(slice.version, std::make_shared<Known>(Known{slice, *std::move(chunks)}));
+  known.chunks.emplace(chunk_max_elements, *std::move(chunks));
   return absl::OkStatus();
 }
 
@@ -67,22 +77,48 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
                                                    binding.first_round.value(), " to ", binding.last_round.value(),
                                                    ": no such key or no such range"));
   }
-  std::map<Round, Range>& ranges = bindings_[binding.key];
-  auto other = ranges.upper_bound(binding.last_round);
-  while (other != ranges.begin() && (--other)->second.last >= binding.first_round) {
-    if (other->second.policy == binding.policy && other->second.attempt == binding.attempt) continue;
-    return absl::InvalidArgumentError(absl::StrCat("key ", binding.key.value(), " round ", binding.first_round.value(),
+  const int64_t chunk_max_elements = policies_.at(binding.policy)->slice.chunk_max_elements;
+  return Bind(binding.key, binding.first_round,
+              {binding.last_round, binding.policy, binding.attempt, chunk_max_elements});
+}
+
+absl::Status PolicyBook::Bind(KeyId key, Round first, const Range& range) {
+  std::map<Round, Range>& ranges = bindings_[key];
+  auto other = ranges.upper_bound(range.last);
+  while (other != ranges.begin() && (--other)->second.last >= first) {
+    if (other->second.policy == range.policy && other->second.attempt == range.attempt) continue;
+    return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " round ", first.value(),
                                                    " is bound to policy ", other->second.policy.value(),
-                                                   ", but now to ", binding.policy.value()));
+                                                   ", but now to ", range.policy.value()));
   }
-  if (ranges.size() >= kMostBindingsPerKey && ranges.count(binding.first_round) == 0) {
-    return absl::ResourceExhaustedError(absl::StrCat("key ", binding.key.value(), " round ",
-                                                     binding.first_round.value(), ": more than ", kMostBindingsPerKey,
-                                                     " bindings of the key are open"));
+  if (ranges.size() >= kMostBindingsPerKey && ranges.count(first) == 0) {
+    return absl::ResourceExhaustedError(absl::StrCat("key ", key.value(), " round ", first.value(), ": more than ",
+                                                     kMostBindingsPerKey, " bindings of the key are open"));
   }
-  const Range range{binding.last_round, binding.policy, binding.attempt};
-  if (ranges.try_emplace(binding.first_round, range).second) ++leases_of_[binding.policy];
+  if (ranges.try_emplace(first, range).second) ++leases_of_[range.policy];
   return absl::OkStatus();
+}
+
+absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
+  const auto policy = policies_.find(plan.policy);
+  if (policy == policies_.end()) {
+    return absl::InvalidArgumentError(absl::StrCat("the plan of epoch ", plan.epoch.value(), " names policy ",
+                                                   plan.policy.value(), ", which was never published here"));
+  }
+  for (const EpochPlan::Binding& binding : plan.bindings) {
+    if (absl::Status cut = Cut(*policy->second, binding.chunk_max_elements); !cut.ok()) return cut;
+    const Range range{binding.last_round, plan.policy, binding.attempt, binding.chunk_max_elements};
+    for (auto row = keys_.lower_bound(binding.first_key); row != keys_.end() && row->first <= binding.last_key; ++row) {
+      if (absl::Status bound = Bind(row->first, binding.first_round, range); !bound.ok()) return bound;
+    }
+  }
+  return absl::OkStatus();
+}
+
+void PolicyBook::DropBindings() {
+  bindings_.clear();
+  leases_of_.clear();
+  DropRetired();
 }
 
 const KeySlice* PolicyBook::FindKey(KeyId key) const {
@@ -117,7 +153,8 @@ std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round roun
   if (range.last < round) return std::nullopt;
   const std::shared_ptr<const Known> policy = policies_.at(range.policy);
   return Binding{std::shared_ptr<const PolicySlice>(policy, &policy->slice),
-                 std::shared_ptr<const ChunkAssignment>(policy, &policy->chunks), range.attempt};
+                 std::shared_ptr<const ChunkAssignment>(policy, &policy->chunks.at(range.chunk_max_elements)),
+                 range.attempt};
 }
 
 void PolicyBook::Retire(PolicyVersion oldest) {

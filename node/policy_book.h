@@ -42,9 +42,16 @@ class PolicyBook {
   // INVALID_ARGUMENT when the binding names an unknown policy or contradicts an earlier one. RESOURCE_EXHAUSTED when
   // the key has kMostBindingsPerKey already.
   absl::Status AddBinding(const PolicyAnswer::Binding& binding);
+  // Binds the rounds of a plan to its policy, in chunks as their first attempts had them. INVALID_ARGUMENT when that
+  // policy is unknown or no tensor can be cut so.
+  absl::Status AddPlan(const EpochPlan& plan);
+  // No round is bound any more: the epoch is over.
+  void DropBindings();
 
   const KeySlice* FindKey(KeyId key) const;
   const KeySlice* FindKey(absl::string_view name) const;
+  // All rows, by id.
+  const std::map<KeyId, KeySlice>& keys() const { return keys_; }
   // The newest slice; null before the first.
   const PolicySlice* newest_slice() const;
   // What the newest slice says of the link to a neighbour; 1 where it says nothing.
@@ -63,14 +70,18 @@ class PolicyBook {
  private:
   struct Known {
     PolicySlice slice;
-    ChunkAssignment chunks;
+    std::map<int64_t, ChunkAssignment> chunks;  // by chunk_max_elements
   };
   struct Range {
     Round last;
     PolicyVersion policy;
     Attempt attempt;
+    int64_t chunk_max_elements = 0;
   };
 
+  // Makes the assignment of all keys in chunks of that size, unless `known` has it.
+  absl::Status Cut(Known& known, int64_t chunk_max_elements) const;
+  absl::Status Bind(KeyId key, Round first, const Range& range);
   bool Governs(PolicyVersion version) const { return leases_of_.count(version) > 0; }
   void DropRetired();
 

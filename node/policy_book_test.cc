@@ -49,6 +49,37 @@ TEST(PolicyBookTest, PoliciesKnowKeysFromBeforeAndAfter) {
   EXPECT_EQ(book.FindBinding(kKey, Round(0))->chunks->ChunksOf(KeyId(2)), 1u);
 }
 
+TEST(PolicyBookTest, APlanBindsInChunksOfTheFirstAttempt) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 100000), Row(2, "b", 10)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(0, 9, 4)).ok());
+  book.DropBindings();
+  EXPECT_FALSE(book.FindBinding(kKey, Round(3)).has_value());
+  EpochPlan plan;
+  plan.epoch = Epoch(2);
+  plan.policy = PolicyVersion(5);
+  plan.bindings = {{kKey, KeyId(2), Round(3), Round(9), Attempt(1), 25000}};
+  EXPECT_EQ(book.AddPlan(plan).code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(book.AddSlice(Slice(5)).ok());
+  ASSERT_TRUE(book.AddPlan(plan).ok());
+  EXPECT_FALSE(book.FindBinding(kKey, Round(2)).has_value());
+  const std::optional<PolicyBook::Binding> binding = book.FindBinding(kKey, Round(9));
+  ASSERT_TRUE(binding.has_value());
+  EXPECT_EQ(binding->attempt, Attempt(1));
+  EXPECT_EQ(binding->slice->version, PolicyVersion(5));
+  EXPECT_EQ(binding->chunks->ChunksOf(kKey), 4u);
+  // What is bound later is cut as its policy says, also of keys that come later.
+  ASSERT_TRUE(book.AddBinding(Rounds(10, 10, 5)).ok());
+  EXPECT_EQ(book.FindBinding(kKey, Round(10))->chunks->ChunksOf(kKey), 2u);
+  ASSERT_TRUE(book.AddKeys({Row(3, "c", 50000)}).ok());
+  EXPECT_EQ(book.FindBinding(kKey, Round(3))->chunks->ChunksOf(KeyId(3)), 2u);
+  book.Forget(kKey, Round(10));
+  book.Forget(KeyId(2), Round(9));
+  book.Retire(PolicyVersion(5));
+  EXPECT_EQ(book.policies(), 1u);
+}
+
 TEST(PolicyBookTest, RefusesASliceWithoutSense) {
   PolicyBook book;
   PolicySlice slice = Slice(4);

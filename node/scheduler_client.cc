@@ -8,6 +8,12 @@
 
 namespace banyan {
 
+namespace {
+
+constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
+
+}  // namespace
+
 SchedulerClient::SchedulerClient(Join join, std::string scheduler_address)
     : join_(std::move(join)), address_(std::move(scheduler_address)) {}
 
@@ -19,11 +25,18 @@ void SchedulerClient::Start(StepContext& step) {
 void SchedulerClient::OnConnectionUp(StepContext& step) {
   joined_ = false;
   step.SendTo(kSchedulerConnection, join_);
+  next_join_ = step.now + kJoinAgainAfter;
+}
+
+void SchedulerClient::OnConnectionDown() {
+  joined_ = false;
+  next_join_ = kNever;
 }
 
 void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& accepted) {
   joined_ = true;
   has_joined_ = true;
+  next_join_ = kNever;
   start_ = accepted.start;
   heartbeat_ = accepted.config.heartbeat;
   next_heartbeat_ = step.now + heartbeat_;
@@ -63,6 +76,18 @@ void SchedulerClient::OnPolicyAnswered(const PolicyAnswer::Binding& binding) {
   policies_.OnAnswered({binding.key, binding.first_round}, {binding.key, binding.last_round});
 }
 
+void SchedulerClient::OnFrontier(KeyId key, Round first_open) {
+  if (first_open == Round(0)) return;
+  const Round last(first_open.value() - 1);
+  policies_.OnAnswered({key, Round(0)}, {key, last});
+  closed_.OnAnswered({key, Round(0)}, {key, last});
+}
+
+void SchedulerClient::OnNewEpoch() {
+  policies_.SayAgain();
+  closed_.SayAgain();
+}
+
 void SchedulerClient::Announce(StepContext& step, Message message) {
   if (joined_) step.SendTo(kSchedulerConnection, message);
   announcements_.push_back(std::move(message));
@@ -92,6 +117,7 @@ void SchedulerClient::Flush(StepContext& step) {
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {
+  if (step.now >= next_join_) OnConnectionUp(step);
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_heartbeat_;

@@ -4,6 +4,7 @@
 #ifndef BANYAN_NODE_SCHEDULER_CLIENT_H_
 #define BANYAN_NODE_SCHEDULER_CLIENT_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,8 +27,13 @@ class SchedulerClient {
 
   void Start(StepContext& step);
   void OnConnectionUp(StepContext& step);
-  void OnConnectionDown() { joined_ = false; }
+  void OnConnectionDown();
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
+  // Forgets the requests that a plan answers for a key, whose rounds before `first_open` are closed everywhere.
+  void OnFrontier(KeyId key, Round first_open);
+  void OnBound(KeyId key, Round first, Round last) { policies_.OnAnswered({key, first}, {key, last}); }
+  // Says again what the scheduler needs in a new epoch: the policies that are wanted, and what is complete here.
+  void OnNewEpoch();
   // Forgets all terms: a job that has not started may begin anew with a scheduler that knows nothing of it.
   void StartAnew() { term_ = Term(); }
   // Returns whether `accepted` comes from a scheduler that knows nothing of the one that this node has joined: it lost
@@ -52,9 +58,10 @@ class SchedulerClient {
 
   // Sends the requests that have not been sent on this connection.
   void Flush(StepContext& step);
-  // Sends a heartbeat when it is due; true when one was sent, which is when a report is due as well.
+  // Sends a heartbeat when it is due; true when one was sent, which is when a report is due as well. Joins again when
+  // nobody has answered for long: the scheduler lets a join wait while another start of this node is a member.
   bool OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return next_heartbeat_; }
+  Timestamp NextDeadline() const { return std::min(next_heartbeat_, next_join_); }
   // How long the scheduler has been silent; zero before it has ever answered.
   absl::Duration Silence(Timestamp now) const;
 
@@ -73,6 +80,7 @@ class SchedulerClient {
   bool joined_ = false;
   absl::Duration heartbeat_ = absl::Seconds(1);
   Timestamp next_heartbeat_ = kNever;
+  Timestamp next_join_ = kNever;  // while one waits for its answer
   std::optional<Timestamp> last_heard_;
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;

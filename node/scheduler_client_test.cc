@@ -142,5 +142,23 @@ TEST_F(SchedulerClientTest, ItsOwnPauseIsNotTheSchedulersSilence) {
   EXPECT_GE(client_.Silence(At(100).now), absl::ZeroDuration());
 }
 
+TEST_F(SchedulerClientTest, ANewEpochHasSaidAgainWhatItsPlanDoesNotAnswer) {
+  JoinAt(1);
+  for (uint64_t round = 1; round <= 3; ++round) {
+    client_.WantPolicy(KeyId(1), Round(round));
+    client_.ReportClosed(KeyId(1), Round(round), 10 + round);
+  }
+  Flush(1);
+  client_.OnFrontier(KeyId(1), Round(2));
+  client_.OnBound(KeyId(1), Round(2), Round(2));
+  client_.OnNewEpoch();
+  Flush(2);
+  ASSERT_THAT(Sent<PolicyRequest>(), SizeIs(1));
+  EXPECT_EQ(Sent<PolicyRequest>()[0].entries, (std::vector<PolicyRequest::Entry>{{KeyId(1), Round(3)}}));
+  ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(1));
+  EXPECT_EQ(Sent<RoundsClosed>()[0].entries,
+            (std::vector<RoundsClosed::Entry>{{KeyId(1), Round(2), 12}, {KeyId(1), Round(3), 13}}));
+}
+
 }  // namespace
 }  // namespace banyan

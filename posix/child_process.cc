@@ -44,7 +44,12 @@ class Descriptor {
   int fd_;
 };
 
-// Between fork and exec: only async-signal-safe calls.
+int OpenLog(const ChildProcessOptions& options) {
+  const int start = options.append_log ? 0 : O_TRUNC;
+  return open(options.log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | start, 0600);
+}
+
+// Between fork and exec: only async-signal-safe calls. A descriptor of -1 leaves the parent's in place.
 [[noreturn]] void BecomeChild(pid_t parent, int log_fd, int output_fd, char* const* arguments) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have ended before the line above.
@@ -59,8 +64,8 @@ class Descriptor {
   signal(SIGPIPE, SIG_DFL);
   const int null_fd = open("/dev/null", O_RDONLY);
   dup2(null_fd, STDIN_FILENO);
-  dup2(output_fd, STDOUT_FILENO);
-  dup2(log_fd, STDERR_FILENO);
+  if (output_fd >= 0) dup2(output_fd, STDOUT_FILENO);
+  if (log_fd >= 0) dup2(log_fd, STDERR_FILENO);
   execv(arguments[0], arguments);
   const char* reason = strerrordesc_np(errno);
   for (const char* text : {"cannot start ", static_cast<const char*>(arguments[0]), ": ", reason, "\n"}) {
@@ -72,8 +77,9 @@ class Descriptor {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ChildProcess>> ChildProcess::Start(const ChildProcessOptions& options) {
-  const Descriptor log(open(options.log_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600));
-  if (log.get() < 0) return SystemError(absl::StrCat("cannot write ", options.log_path));
+  const bool has_log = !options.log_path.empty();
+  const Descriptor log(has_log ? OpenLog(options) : -1);
+  if (has_log && log.get() < 0) return SystemError(absl::StrCat("cannot write ", options.log_path));
   int ends[2] = {-1, -1};
   if (options.capture_output && pipe2(ends, O_CLOEXEC) != 0) return SystemError("cannot make a pipe");
   Descriptor read_end(ends[0]);

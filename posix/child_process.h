@@ -1,7 +1,7 @@
 // A process that this one started and that never outlives it: it is killed when its ChildProcess goes, and by the
-// kernel when this process ends in whatever way. Its standard error goes to a log file; its standard output there too,
-// or to this process. Thread-compatible. The thread that calls Start must live as long as the child: the kernel's
-// promise is to that thread.
+// kernel when this process ends in whatever way. Its standard error goes to a log file or to where this process's own
+// goes; its standard output there too, or to this process. Thread-compatible. The thread that calls Start must live as
+// long as the child: the kernel's promise is to that thread.
 #ifndef BANYAN_POSIX_CHILD_PROCESS_H_
 #define BANYAN_POSIX_CHILD_PROCESS_H_
 
@@ -20,7 +20,8 @@ namespace banyan {
 struct ChildProcessOptions {
   std::string name;                    // in messages: "node n3"
   std::vector<std::string> arguments;  // the first is the program, a path
-  std::string log_path;                // made anew
+  std::string log_path;                // made anew; empty: its output goes where this process's own goes
+  bool append_log = false;             // after what the log holds already
   bool capture_output = false;         // standard output comes out of TakeLines()
 };
 

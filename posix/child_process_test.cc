@@ -64,6 +64,32 @@ TEST(ChildProcessTest, AProgramThatIsNotThereFailsWithAReason) {
   EXPECT_THAT((*child)->LogTail(5), HasSubstr("/nonexistent/program: No such file"));
 }
 
+TEST(ChildProcessTest, WritesALogAnewOrGoesOnWithIt) {
+  const std::string log = ::testing::TempDir() + "/appended.log";
+  const auto tail_after = [&log](const std::string& word, bool append) {
+    const absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(
+        {.name = "shell", .arguments = {"/bin/sh", "-c", "echo " + word}, .log_path = log, .append_log = append});
+    EXPECT_TRUE(child.ok()) << child.status();
+    EXPECT_TRUE((*child)->WaitUntilEnded(absl::Seconds(30)));
+    return (*child)->LogTail(10);
+  };
+  EXPECT_EQ(tail_after("one", false), "    one\n");
+  EXPECT_EQ(tail_after("two", true), "    one\n    two\n");
+  EXPECT_EQ(tail_after("three", false), "    three\n");
+}
+
+TEST(ChildProcessTest, WithoutALogItsOutputGoesWhereTheParentsGoes) {
+  const absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(
+      {.name = "shell",
+       .arguments = {"/bin/sh", "-c",
+                     "[ /proc/$$/fd/1 -ef /proc/$PPID/fd/1 ] && [ /proc/$$/fd/2 -ef /proc/$PPID/fd/2 ]"},
+       .log_path = ""});
+  ASSERT_TRUE(child.ok()) << child.status();
+  EXPECT_TRUE((*child)->WaitUntilEnded(absl::Seconds(30)));
+  EXPECT_EQ((*child)->failure(), "");
+  EXPECT_EQ((*child)->LogTail(10), "");
+}
+
 TEST(ChildProcessTest, RefusesALogThatCannotBeWritten) {
   EXPECT_FALSE(ChildProcess::Start({.name = "x", .arguments = {"/bin/true"}, .log_path = "/nonexistent/log"}).ok());
 }

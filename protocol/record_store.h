@@ -1,5 +1,5 @@
 // Stable storage for what a core makes durable: a snapshot, and the records that came after it. Pure interface; its
-// implementations are a directory and, in simulations, memory.
+// implementations are a directory, etcd and, in simulations, memory.
 //
 // Thread-compatible; calls may block. Owned by one writer, who opens it once and calls nothing after an error.
 //
@@ -28,7 +28,7 @@ class RecordStore {
   virtual ~RecordStore() = default;
 
   // Takes hold of the storage, and returns what it holds. DATA_LOSS says what is damaged, where, and what to do;
-  // FAILED_PRECONDITION that another process holds it.
+  // FAILED_PRECONDITION, of any call, that another process holds it.
   virtual absl::StatusOr<StoredRecords> Open() = 0;
   // Adds the records in their order. They would survive a loss of power when it returns.
   virtual absl::Status Append(const std::vector<std::string>& records) = 0;

@@ -22,10 +22,12 @@ absl::Status Driver::Run() {
   Step(Started{});
   std::vector<Event> events;
   while (!stopped_) {
-    const Timestamp deadline = brief_.empty() ? std::min(protocol_.NextDeadline(), stop_deadline_) : now_;
+    const Timestamp deadline =
+        brief_.empty() ? std::min({protocol_.NextDeadline(), stop_deadline_, LeadsUntil()}) : now_;
     if (surroundings_.transport->Wait(surroundings_.queue->fd(), deadline)) surroundings_.queue->ClearWakeup();
     const Timestamp now = SteadyNow();
     if (absl::Status failure = surroundings_.queue->failure(); !failure.ok()) return failure;
+    if (now >= LeadsUntil()) return surroundings_.leadership->WhyLost();
     // What was posted before the stop was requested comes before it.
     const bool stop_requested = surroundings_.queue->stop_requested();
     events = surroundings_.queue->Take();
@@ -41,6 +43,10 @@ absl::Status Driver::Run() {
     }
   }
   return *stopped_;
+}
+
+Timestamp Driver::LeadsUntil() const {
+  return surroundings_.leadership == nullptr ? kNever : surroundings_.leadership->LeadsUntil();
 }
 
 void Driver::RequestStop(Timestamp now) {
@@ -81,6 +87,11 @@ bool Driver::IsStale(const Event& event) const {
 
 void Driver::Step(Event event) {
   now_ = std::max(now_, SteadyNow());
+  // The process may have stood still since the last look: what it would say now, another one may have said otherwise.
+  if (now_ >= LeadsUntil()) {
+    stopped_ = surroundings_.leadership->WhyLost();
+    return;
+  }
   Actions actions = protocol_.Step(now_, std::move(event));
   for (Action& action : actions) {
     std::visit([this](auto& alternative) { Carry(std::move(alternative)); }, action);
@@ -89,7 +100,7 @@ void Driver::Step(Event event) {
 
 void Driver::Carry(Connect action) { surroundings_.transport->Connect(action, now_); }
 
-void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection); }
+void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection, now_); }
 
 void Driver::Carry(Pace action) { surroundings_.transport->SetPace(action); }
 

@@ -15,6 +15,7 @@
 #include "core/time.h"
 #include "protocol/action.h"
 #include "protocol/event.h"
+#include "protocol/leadership.h"
 #include "protocol/protocol.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
@@ -27,13 +28,14 @@ namespace banyan {
 class Driver {
  public:
   // The parts that the core's actions reach; all outlive the driver. Without `record_writer`, records count as
-  // persisted at once.
+  // persisted at once. Without `leadership` nobody else may lead.
   struct Surroundings {
     std::shared_ptr<EventQueue> queue;  // shared with threads that may post late
     Transport* transport = nullptr;
     ComputePool* pool = nullptr;
     WorkerGate* gate = nullptr;
     RecordWriter* record_writer = nullptr;
+    const Leadership* leadership = nullptr;
     std::function<void(LogLevel, absl::string_view)> log;
     // Computations on at most so many bytes run on this thread, some of them between any two looks at the sockets.
     int64_t brief_bytes = 0;
@@ -42,8 +44,8 @@ class Driver {
 
   Driver(Protocol& protocol, Surroundings surroundings);
 
-  // Until the core's Stop action, whose status it returns; until `stop_timeout` after a requested stop; or until the
-  // runtime itself fails.
+  // Until the core's Stop action, whose status it returns; until `stop_timeout` after a requested stop; until the
+  // leadership is lost; or until the runtime itself fails.
   absl::Status Run();
 
  private:
@@ -51,6 +53,7 @@ class Driver {
   void StepAll(std::vector<Event>& events);
   void RunBriefComputations();
   bool IsStale(const Event& event) const;
+  Timestamp LeadsUntil() const;
   void RequestStop(Timestamp now);
 
   void Carry(Connect action);

@@ -39,18 +39,20 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
   if (options.log) {
     host_options.log = [log = options.log](LogLevel, absl::string_view text) { log(text); };
   }
-  std::string address;
+  const auto address_of = [advertise = options.advertise](const ProtocolHost& bound) {
+    return advertise.empty() ? bound.bound_address() : advertise;
+  };
   absl::StatusOr<std::unique_ptr<NodeHost>> host =
-      NodeHost::Start(std::move(host_options), [&](const ProtocolHost& bound) -> std::unique_ptr<Protocol> {
-        address = options.advertise.empty() ? bound.bound_address() : options.advertise;
+      NodeHost::Start(std::move(host_options), [options, address_of](const ProtocolHost& bound) {
         return std::make_unique<NodeCore>(NodeOptions{.name = options.name,
-                                                      .address = address,
+                                                      .address = address_of(bound),
                                                       .scheduler_address = options.scheduler,
                                                       .job = options.job,
                                                       .incarnation = NewIncarnation(),
                                                       .loss_limited = NewConnectionsAreLossLimited()});
       });
   if (!host.ok()) return host.status();
+  std::string address = address_of((*host)->host());
   return std::make_unique<LocalNode>(*std::move(host), std::move(address));
 }
 

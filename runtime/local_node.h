@@ -30,6 +30,7 @@ struct LocalNodeOptions {
   std::function<void(absl::string_view line)> log = {};
 };
 
+// A node that has fallen out of its job joins again by itself. Its sessions end with UNAVAILABLE then: open new ones.
 // Thread-safe. Sessions may outlive it: their operations then end with UNAVAILABLE.
 class LocalNode {
  public:

@@ -1,37 +1,111 @@
 #include "runtime/node_host.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "posix/steady_clock.h"
 #include "runtime/session/session_core.h"
-#include "runtime/session/session_port.h"
 
 namespace banyan {
+namespace {
 
-absl::StatusOr<std::unique_ptr<NodeHost>> NodeHost::Start(ProtocolHostOptions options, const MakeProtocol& make) {
-  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
+// From one start to the next. Only a scheduler that says of fresh nodes that they have fallen out makes it wait.
+constexpr absl::Duration kBetweenStarts = absl::Seconds(1);
+// A wait in a form that clocks can add to the time.
+constexpr absl::Duration kForever = absl::Hours(24 * 365);
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<NodeHost>> NodeHost::Start(ProtocolHostOptions options, MakeProtocol make) {
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(options);
   if (!host.ok()) return host.status();
-  std::unique_ptr<Protocol> protocol = make(**host);
-  return std::make_unique<NodeHost>(*std::move(host), std::move(protocol));
+  options.bind_address = (*host)->bound_address();
+  return std::make_unique<NodeHost>(std::move(options), std::move(make), *std::move(host));
 }
 
-NodeHost::NodeHost(std::unique_ptr<ProtocolHost> host, std::unique_ptr<Protocol> protocol) : host_(std::move(host)) {
-  thread_ =
-      std::thread([this, protocol = std::move(protocol)]() mutable { status_ = host_->Run(std::move(protocol)); });
+NodeHost::NodeHost(ProtocolHostOptions options, MakeProtocol make, std::unique_ptr<ProtocolHost> host)
+    : make_(std::move(make)), options_(std::move(options)), host_(std::move(host)) {
+  thread_ = std::thread([this, protocol = make_(*host_)]() mutable { Work(std::move(protocol)); });
 }
 
 NodeHost::~NodeHost() { (void)Stop(); }
 
+void NodeHost::Work(std::unique_ptr<Protocol> protocol) {
+  absl::Status status;
+  while (protocol != nullptr) {
+    const Timestamp started_at = SteadyNow();
+    // Nobody else replaces the host.
+    status = host_->Run(std::move(protocol));
+    if (!absl::IsAborted(status)) break;
+    {
+      std::unique_lock<std::mutex> lock(mutex_);
+      const absl::Duration pause = started_at + kBetweenStarts - SteadyNow();
+      changed_.wait_for(lock, absl::ToChronoNanoseconds(std::max(pause, absl::ZeroDuration())),
+                        [this] { return stopping_; });
+    }
+    absl::StatusOr<std::unique_ptr<Protocol>> next = StartAgain(status.message());
+    status = next.status();
+    if (next.ok()) protocol = *std::move(next);
+  }
+  std::lock_guard<std::mutex> lock(mutex_);
+  ended_ = true;
+  status_ = status;
+  changed_.notify_all();
+}
+
+absl::StatusOr<std::unique_ptr<Protocol>> NodeHost::StartAgain(absl::string_view reason) {
+  std::unique_ptr<ProtocolHost> old;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (stopping_) return std::unique_ptr<Protocol>();
+    old = std::move(host_);
+  }
+  if (options_.log) options_.log(LogLevel::kWarning, absl::StrCat(reason, "; joins again as a new start"));
+  // Its addresses are free when it is gone.
+  old.reset();
+  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(options_);
+  if (!host.ok()) return host.status();
+  std::unique_ptr<Protocol> protocol = make_(**host);
+  std::lock_guard<std::mutex> lock(mutex_);
+  host_ = *std::move(host);
+  if (stopping_) host_->RequestStop();
+  changed_.notify_all();
+  return protocol;
+}
+
+absl::StatusOr<std::shared_ptr<SessionPort>> NodeHost::NewPort(absl::Duration timeout) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait_for(lock, absl::ToChronoNanoseconds(std::clamp(timeout, absl::ZeroDuration(), kForever)),
+                    [this] { return ended_ || host_ != nullptr; });
+  if (host_ == nullptr) return absl::UnavailableError(absl::StrCat("the node has ended: ", status_.message()));
+  return host_->NewLocalPort();
+}
+
 absl::StatusOr<std::unique_ptr<Session>> NodeHost::OpenSession(uint32_t worker, absl::Duration timeout) {
-  auto core = SessionCore::Open(host_->NewLocalPort(), WorkerId(worker), timeout);
+  auto core = SessionCore::OpenUntil([this](absl::Duration left) { return NewPort(left); }, WorkerId(worker), timeout);
   if (!core.ok()) return core.status();
   return std::make_unique<Session>(*std::move(core));
 }
 
-absl::Status NodeHost::Stop() {
+void NodeHost::RequestStop() {
   std::lock_guard<std::mutex> lock(mutex_);
-  host_->RequestStop();
+  stopping_ = true;
+  if (host_ != nullptr) host_->RequestStop();
+  changed_.notify_all();
+}
+
+absl::Status NodeHost::Join() {
+  std::lock_guard<std::mutex> lock(join_mutex_);
   if (thread_.joinable()) thread_.join();
   return status_;
+}
+
+absl::Status NodeHost::Stop() {
+  RequestStop();
+  return Join();
 }
 
 }  // namespace banyan

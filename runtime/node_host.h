@@ -1,7 +1,10 @@
-// Runs a protocol core on a thread of its own and opens sessions on it within the process. Thread-safe.
+// Runs a node's core on a thread of its own and opens sessions on it within the process. A core that stops with ABORTED
+// has fallen out of its job, which takes another start of the node: then another core runs, on the same addresses.
+// Thread-safe.
 #ifndef BANYAN_RUNTIME_NODE_HOST_H_
 #define BANYAN_RUNTIME_NODE_HOST_H_
 
+#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -14,30 +17,46 @@
 #include "protocol/protocol.h"
 #include "runtime/protocol_host.h"
 #include "runtime/session/session.h"
+#include "runtime/session/session_port.h"
 
 namespace banyan {
 
 class NodeHost {
  public:
-  // Makes the core once the address is known at which the host listens.
+  // Makes a core once the address is known at which the host listens, which is the same each time. Differs from start
+  // to start: a node that has fallen out joins as another incarnation. Later calls run on the host's thread.
   using MakeProtocol = std::function<std::unique_ptr<Protocol>(const ProtocolHost& host)>;
 
-  static absl::StatusOr<std::unique_ptr<NodeHost>> Start(ProtocolHostOptions options, const MakeProtocol& make);
-  NodeHost(std::unique_ptr<ProtocolHost> host, std::unique_ptr<Protocol> protocol);
+  static absl::StatusOr<std::unique_ptr<NodeHost>> Start(ProtocolHostOptions options, MakeProtocol make);
+  NodeHost(ProtocolHostOptions options, MakeProtocol make, std::unique_ptr<ProtocolHost> host);
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
   // Stops.
   ~NodeHost();
 
   absl::StatusOr<std::unique_ptr<Session>> OpenSession(uint32_t worker, absl::Duration timeout);
+  // The present one. REQUIRES: no core stops with ABORTED meanwhile.
   ProtocolHost& host() { return *host_; }
-  // The core's own end; idempotent.
+  void RequestStop();
+  // Waits for the end of the last core and returns its status. Idempotent.
+  absl::Status Join();
   absl::Status Stop();
 
  private:
-  const std::unique_ptr<ProtocolHost> host_;
-  absl::Status status_;  // of the thread until it is joined
-  std::mutex mutex_;     // guards joining
+  void Work(std::unique_ptr<Protocol> protocol);
+  // Makes a host in place of the one that has ended, and returns its core; none when a stop was requested.
+  absl::StatusOr<std::unique_ptr<Protocol>> StartAgain(absl::string_view reason);
+  absl::StatusOr<std::shared_ptr<SessionPort>> NewPort(absl::Duration timeout);
+
+  const MakeProtocol make_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;               // guarded by mutex_, as all below
+  bool ended_ = false;                  // the last core
+  absl::Status status_;                 // its own
+  ProtocolHostOptions options_;         // with real addresses
+  std::unique_ptr<ProtocolHost> host_;  // null between two cores
+  std::mutex join_mutex_;               // guards joining
   std::thread thread_;
 };
 

@@ -8,7 +8,6 @@
 #include "runtime/compute_pool.h"
 #include "runtime/driver.h"
 #include "runtime/event_queue.h"
-#include "runtime/records/directory_record_store.h"
 #include "runtime/records/record_writer.h"
 #include "runtime/session/local_port.h"
 #include "runtime/transport/transport.h"
@@ -18,12 +17,25 @@
 #include "runtime/workers/worker_server.h"
 
 namespace banyan {
+namespace {
+
+// What workers get for a core that has stopped with `status`.
+absl::Status EndForWorkers(const absl::Status& status) {
+  if (status.ok()) return absl::UnavailableError("the node has stopped");
+  if (absl::IsAborted(status)) {
+    return absl::AbortedError(absl::StrCat(status.message(), "; the node joins again: open a new session"));
+  }
+  return absl::UnavailableError(absl::StrCat("the node has stopped: ", status.message()));
+}
+
+}  // namespace
 
 // Destroyed from the last member to the first: whoever uses another comes after it.
 class ProtocolHost::Parts {
  public:
   explicit Parts(ProtocolHostOptions from)
-      : options(std::move(from)),
+      : record_store(std::move(from.record_store)),
+        options(std::move(from)),
         queue(std::make_shared<EventQueue>()),
         budget(std::make_shared<SegmentBudget>(options.max_worker_bytes)),
         pool(options.compute_threads),
@@ -35,6 +47,7 @@ class ProtocolHost::Parts {
   std::shared_ptr<WorkerConnection> NewWorkerConnection(WorkerConnection::Reply reply);
   void Log(LogLevel level, absl::string_view text) const;
 
+  std::unique_ptr<RecordStore> record_store;  // until the record writer has it
   const ProtocolHostOptions options;
   const std::shared_ptr<EventQueue> queue;      // shared with threads that may post late
   const std::shared_ptr<SegmentBudget> budget;  // shared with memory that outlives this
@@ -47,14 +60,13 @@ class ProtocolHost::Parts {
 };
 
 absl::Status ProtocolHost::Parts::OpenRecords() {
-  if (options.record_directory.empty()) return absl::OkStatus();
-  auto store = std::make_unique<DirectoryRecordStore>(options.record_directory);
-  absl::StatusOr<StoredRecords> stored = store->Open();
+  if (record_store == nullptr) return absl::OkStatus();
+  absl::StatusOr<StoredRecords> stored = record_store->Open();
   if (!stored.ok()) return stored.status();
   records = *std::move(stored);
   if (!records.warning.empty()) Log(LogLevel::kWarning, records.warning);
   record_writer = std::make_unique<RecordWriter>(
-      std::move(store), [queue = queue](RecordId record) { queue->Post(RecordPersisted{record}); },
+      std::move(record_store), [queue = queue](RecordId record) { queue->Post(RecordPersisted{record}); },
       [queue = queue](absl::Status status) { queue->Fail(std::move(status)); });
   return absl::OkStatus();
 }
@@ -121,12 +133,12 @@ absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
                             .pool = &parts_->pool,
                             .gate = parts_->gate.get(),
                             .record_writer = parts_->record_writer.get(),
+                            .leadership = parts_->options.leadership,
                             .log = parts_->options.log,
                             .brief_bytes = parts_->options.brief_bytes,
                             .stop_timeout = parts_->options.stop_timeout});
   const absl::Status status = driver.Run();
-  parts_->gate->Close(absl::UnavailableError(status.ok() ? "the node has stopped"
-                                                         : absl::StrCat("the node has stopped: ", status.message())));
+  parts_->gate->Close(EndForWorkers(status));
   return status;
 }
 

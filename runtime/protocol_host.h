@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "protocol/action.h"
+#include "protocol/leadership.h"
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
 #include "runtime/transport/traffic.h"
@@ -32,7 +33,9 @@ struct ProtocolHostOptions {
   std::string name = {};                           // of this process, in workers' errors: the node's name
   std::string bind_address = "tcp://127.0.0.1:0";  // tcp://address:port; port 0: a free one
   std::string worker_socket = {};                  // unix:/path; empty: no workers from outside
-  std::string record_directory = {};               // empty: records do not survive the process
+  std::unique_ptr<RecordStore> record_store = {};  // not opened yet; none: records do not survive the process
+  // What allows the core to act; it outlives the host. None: nobody else could.
+  const Leadership* leadership = nullptr;
   int compute_threads = 1;
   // Computations on so many bytes at most run on the protocol thread: another would take longer to wake up. 0 where
   // bytes say little of the time, as for plans.
@@ -56,11 +59,13 @@ class ProtocolHost {
   // The address as bound, with the real port: tcp://host:port.
   const std::string& bound_address() const;
   int bound_port() const;
-  // Returns what earlier runs persisted in `record_directory`; nothing when it is called again.
+  // Returns what earlier runs persisted in `record_store`; nothing when it is called again.
   StoredRecords TakeRecords();
 
   // Steps the core until its Stop action, whose status it returns, or until `stop_timeout` after RequestStop
-  // (DEADLINE_EXCEEDED). Every worker's waiting request has ended when it returns. REQUIRES: called once.
+  // (DEADLINE_EXCEEDED), or until the leadership is lost (FAILED_PRECONDITION). Every worker's waiting request has ended
+  // when it returns: with UNAVAILABLE, or with ABORTED as the core, whose owner then runs another one. REQUIRES: called
+  // once.
   absl::Status Run(std::unique_ptr<Protocol> protocol);
   // Makes the core see StopRequested. Async-signal-safe; may come before Run; may come often.
   void RequestStop();

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "protocol/testing/fake_leadership.h"
+#include "runtime/records/directory_record_store.h"
 #include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
@@ -150,7 +152,7 @@ TEST(ProtocolHostTest, RecordsComeBackInTheNextRun) {
   std::string directory = testing::TempDir() + "/host_XXXXXX";
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   for (uint64_t run = 0; run < 2; ++run) {
-    auto host = Host({.record_directory = directory});
+    auto host = Host({.record_store = std::make_unique<DirectoryRecordStore>(directory)});
     EXPECT_EQ(host->TakeRecords().tail.size(), run);
     EXPECT_EQ(host->TakeRecords(), StoredRecords());
     auto core = std::make_unique<Testing>();
@@ -158,6 +160,30 @@ TEST(ProtocolHostTest, RecordsComeBackInTheNextRun) {
     core->on_persisted = [](RecordId, Actions& actions) { Testing::Add(actions, Stop{absl::OkStatus()}); };
     EXPECT_TRUE(host->Run(std::move(core)).ok());
   }
+}
+
+TEST(ProtocolHostTest, StopsWhenItLeadsNoMore) {
+  FakeLeadership leadership;
+  auto host = Host({.leadership = &leadership});
+  auto core = std::make_unique<Testing>();
+  // Nothing else happens, so it is the end of the leadership that wakes it.
+  core->on_started = [&leadership](Timestamp now, Actions&) { leadership.LeadUntil(now + absl::Milliseconds(20)); };
+  EXPECT_EQ(host->Run(std::move(core)), leadership.WhyLost());
+}
+
+TEST(ProtocolHostTest, TakesNoStepWhenItLeadsNoMore) {
+  FakeLeadership leadership;
+  auto host = Host({.leadership = &leadership});
+  auto core = std::make_unique<Testing>();
+  bool has_gone_on = false;
+  core->on_started = [&leadership](Timestamp, Actions& actions) {
+    // As after a process that stood still in the middle.
+    leadership.Lose();
+    Testing::Add(actions, PersistRecord{RecordId(1), "term"});
+  };
+  core->on_persisted = [&has_gone_on](RecordId, Actions&) { has_gone_on = true; };
+  EXPECT_EQ(host->Run(std::move(core)), leadership.WhyLost());
+  EXPECT_FALSE(has_gone_on);
 }
 
 }  // namespace

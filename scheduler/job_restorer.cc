@@ -11,17 +11,24 @@
 namespace banyan {
 namespace {
 
-bool HaveSameNodes(const OverlayConfig& a, const OverlayConfig& b) {
-  return std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(),
+// Returns whether the nodes of `recorded` are those of `now`, and perhaps more.
+bool HasNodesOf(const OverlayConfig& recorded, const OverlayConfig& now) {
+  return recorded.nodes.size() >= now.nodes.size() &&
+         std::equal(now.nodes.begin(), now.nodes.end(), recorded.nodes.begin(),
                     [](const NodeConfig& left, const NodeConfig& right) { return left.name == right.name; });
 }
 
 }  // namespace
 
-void JobRestorer::RestoreNodes(JobState& job, JobMembers& members, PolicyPublisher& publisher) const {
+void JobRestorer::RestoreNumbers(JobState& job, PolicyPublisher& publisher) const {
   job.Restore(state_.last_term.Next(), state_.last_epoch);
   publisher.RestoreVersion(state_.last_policy);
-  for (const auto& [node, record] : state_.nodes) members.Restore(record, state_.spent_nodes.count(node) > 0);
+}
+
+void JobRestorer::RestoreNodes(JobMembers& members) const {
+  for (const auto& [node, record] : state_.nodes) {
+    members.Restore(record, state_.spent_nodes.count(node) > 0);
+  }
 }
 
 absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayConfig& overlay) const {
@@ -29,11 +36,17 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
   const OverlayText& text = *state_.overlay;
   absl::StatusOr<OverlayConfig> recorded = ParseOverlay(text.yaml, text.file_name);
   if (!recorded.ok()) return absl::DataLossError(absl::StrCat("a recorded overlay: ", recorded.status().message()));
-  if (!HaveSameNodes(*recorded, overlay)) {
+  if (!HasNodesOf(*recorded, overlay)) {
     return absl::FailedPreconditionError(
         absl::StrCat("the job was reconfigured with ", text.file_name,
                      ", which has other nodes than the overlay now; bring its nodes back, or begin with a new state"));
   }
+  for (const auto& [node, record] : state_.nodes) {
+    const size_t position = node.value();
+    if (position <= recorded->nodes.size() && recorded->nodes[position - 1].name == record.name) continue;
+    return absl::DataLossError(absl::StrCat("a recorded overlay without node ", position, ", '", record.name, "'"));
+  }
+  overlay.nodes = std::move(recorded->nodes);
   overlay.links = std::move(recorded->links);
   overlay.topology = std::move(recorded->topology);
   overlay.awareness = recorded->awareness;
@@ -46,7 +59,7 @@ absl::Status JobRestorer::RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) c
   if (absl::Status status = keys.Restore(state_.keys); !status.ok()) return status;
   std::set<PolicyVersion> versions;
   for (const PolicyRecord& record : state_.policies) versions.insert(record.policy.version);
-  for (const PolicyAnswer::Binding& binding : state_.rounds.OpenBindings()) {
+  for (const BoundRounds& binding : state_.rounds.OpenBindings()) {
     if (!keys.table().Contains(binding.key) || versions.count(binding.policy) == 0 || !rounds.RestoreBinding(binding)) {
       return absl::DataLossError("the records have contradicting bindings");
     }
@@ -69,12 +82,9 @@ absl::Status JobRestorer::RestorePolicies(const NetworkView& believed, const Rou
   return absl::OkStatus();
 }
 
-void JobRestorer::RestoreMembers(Timestamp now, JobMembers& members, Departure& departure, RoundBook& rounds) const {
-  members.RestoreStarted(state_.policies.back().policy.members);
-  for (const LeaveRecord& left : state_.departures) {
-    members.Leave(left.node);
-    if (departure.Note(now, left.what, left.is_asked_for)) rounds.SetDeparted();
-  }
+void JobRestorer::RestoreMembers(JobMembers& members) const {
+  members.RestoreStarted(state_.members);
+  for (const NodeId node : state_.removed_nodes) members.RestoreRemoved(node);
 }
 
 absl::Status JobRestorer::CheckPolicy(const Policy& policy, const NetworkView& believed) const {

@@ -14,8 +14,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "core/time.h"
-#include "scheduler/departure.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/policy/policy_publisher.h"
@@ -38,18 +36,21 @@ class JobRestorer {
   const std::vector<NetworkLink>& measured() const { return state_.policies.back().measured; }
   uint64_t next_barrier() const { return state_.next_barrier; }
 
-  // Begins the next term, and takes the nodes of earlier starts and the numbers that are used up.
-  void RestoreNodes(JobState& job, JobMembers& members, PolicyPublisher& publisher) const;
+  // Begins the next term, and takes the numbers that are used up.
+  void RestoreNumbers(JobState& job, PolicyPublisher& publisher) const;
+  // Takes the nodes of earlier starts. REQUIRES: those that a reconfiguration has added are there.
+  void RestoreNodes(JobMembers& members) const;
   // Changes `overlay` to that of the job's last reconfiguration, whatever the file says now. The name of that
-  // reconfiguration's file; empty without one. FAILED_PRECONDITION when the nodes are others now.
+  // reconfiguration's file; empty without one. It may have added nodes. FAILED_PRECONDITION when the nodes are others
+  // now.
   absl::StatusOr<std::optional<std::string>> RestoreOverlay(OverlayConfig& overlay) const;
   // DATA_LOSS says which keys or bindings contradict each other.
   absl::Status RestoreRounds(KeyRegistrar& keys, RoundBook& rounds) const;
   // Takes the policies that govern open rounds. FAILED_PRECONDITION names one that does not fit the links of
   // `believed`.
   absl::Status RestorePolicies(const NetworkView& believed, const RoundBook& rounds, PolicyPublisher& publisher) const;
-  // Expects the members of the running job back at `now`, but for those that have left it.
-  void RestoreMembers(Timestamp now, JobMembers& members, Departure& departure, RoundBook& rounds) const;
+  // Expects the members of the running job back.
+  void RestoreMembers(JobMembers& members) const;
 
  private:
   absl::Status CheckPolicy(const Policy& policy, const NetworkView& believed) const;

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 constexpr int64_t kChunkElements = 65536;
 
-PolicyAnswer::Binding BindingOf(uint32_t key, uint64_t round, uint64_t policy) {
+BoundRounds BindingOf(uint32_t key, uint64_t round, uint64_t policy) {
   return {KeyId(key), Round(round), Round(round), PolicyVersion(policy), Attempt(0)};
 }
 
@@ -28,10 +28,11 @@ class JobRestorerTest : public testing::Test {
         publisher_(&mesh_.overlay, &mesh_.job, &keys_.table(), &mesh_.members, &mesh_.context),
         believed_(MakeNetworkView(mesh_.overlay)) {
     state_.last_term = Term(3);
-    state_.last_epoch = Epoch(2);
+    state_.last_epoch = state_.planned_epoch = Epoch(2);
     state_.last_policy = PolicyVersion(5);
     for (const uint32_t node : {1, 2}) {
       const Join join = MeshJoin(static_cast<int>(node), 9);
+      state_.members.push_back({NodeId(node), join.incarnation, Epoch(2), 0});
       state_.nodes[NodeId(node)] = NodeRecord{NodeId(node), join.name, join.address, join.incarnation};
     }
     state_.keys = {{"w", 10}};
@@ -54,7 +55,8 @@ class JobRestorerTest : public testing::Test {
   absl::Status RestoreRounds() { return JobRestorer(state_).RestoreRounds(keys_, rounds_); }
   absl::Status RestorePolicies() {
     const JobRestorer restorer(state_);
-    restorer.RestoreNodes(mesh_.job, mesh_.members, publisher_);
+    restorer.RestoreNumbers(mesh_.job, publisher_);
+    restorer.RestoreNodes(mesh_.members);
     EXPECT_TRUE(restorer.RestoreRounds(keys_, rounds_).ok());
     return restorer.RestorePolicies(believed_, rounds_, publisher_);
   }
@@ -69,7 +71,8 @@ class JobRestorerTest : public testing::Test {
 
 TEST_F(JobRestorerTest, UsesNoTermNoVersionAndNoIncarnationAgain) {
   state_.spent_nodes = {NodeId(2)};
-  JobRestorer(state_).RestoreNodes(mesh_.job, mesh_.members, publisher_);
+  JobRestorer(state_).RestoreNumbers(mesh_.job, publisher_);
+  JobRestorer(state_).RestoreNodes(mesh_.members);
   EXPECT_EQ(mesh_.job.term(), Term(4));
   EXPECT_EQ(mesh_.job.epoch(), Epoch(2));
   EXPECT_EQ(publisher_.last_version(), PolicyVersion(5));
@@ -98,12 +101,22 @@ TEST_F(JobRestorerTest, TheLastReconfigurationCountsWhateverTheFileSays) {
 }
 
 TEST_F(JobRestorerTest, AReconfigurationOfOtherNodesDoesNotFit) {
-  state_.overlay = OverlayText{MeshYaml(3), "new.yaml"};
-  const absl::Status other = JobRestorer(state_).RestoreOverlay(mesh_.overlay).status();
+  state_.overlay = OverlayText{MeshYaml(2), "new.yaml"};
+  OverlayConfig larger = MeshOverlay(3);
+  const absl::Status other = JobRestorer(state_).RestoreOverlay(larger).status();
   EXPECT_EQ(other.code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_THAT(std::string(other.message()), HasSubstr("new.yaml, which has other nodes than the overlay now"));
   state_.overlay = OverlayText{"nodes: 7", "new.yaml"};
   EXPECT_EQ(JobRestorer(state_).RestoreOverlay(mesh_.overlay).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_F(JobRestorerTest, AReconfigurationMayHaveAddedNodes) {
+  state_.overlay = OverlayText{MeshYaml(3), "new.yaml"};
+  OverlayConfig overlay = MeshOverlay(2);
+  EXPECT_EQ(*JobRestorer(state_).RestoreOverlay(overlay), "new.yaml");
+  EXPECT_EQ(overlay.nodes.size(), 3u);
+  state_.nodes[NodeId(3)] = NodeRecord{NodeId(3), "other", "", Incarnation(1)};
+  EXPECT_EQ(JobRestorer(state_).RestoreOverlay(overlay).status().code(), absl::StatusCode::kDataLoss);
 }
 
 TEST_F(JobRestorerTest, BringsOpenRoundsBack) {
@@ -130,18 +143,14 @@ TEST_F(JobRestorerTest, RefusesABindingOfAnUnknownPolicy) {
   EXPECT_EQ(RestoreRounds().code(), absl::StatusCode::kDataLoss);
 }
 
-TEST_F(JobRestorerTest, ExpectsTheMembersBackThatHaveNotLeft) {
-  state_.departures = {LeaveRecord{NodeId(2), "n2 has left (done)", true}};
+TEST_F(JobRestorerTest, ExpectsTheMembersBack) {
+  state_.members.pop_back();
+  state_.removed_nodes = {NodeId(2)};
   ASSERT_TRUE(RestorePolicies().ok());
-  Departure departure(absl::Seconds(5));
-  JobRestorer(state_).RestoreMembers(Timestamp(), mesh_.members, departure, rounds_);
+  JobRestorer(state_).RestoreMembers(mesh_.members);
   EXPECT_EQ(mesh_.members.table().Find(NodeId(1)).state, MemberState::kExpected);
-  EXPECT_EQ(mesh_.members.table().Find(NodeId(2)).state, MemberState::kLeft);
-  EXPECT_TRUE(departure.has_happened());
-  EXPECT_TRUE(departure.is_asked_for());
-  // No other round is bound without it.
-  const RoundOutcome outcome = rounds_.Request(NodeId(1), {{{KeyId(1), Round(3)}}});
-  EXPECT_THAT(outcome.answers, IsEmpty());
+  EXPECT_EQ(mesh_.members.table().Find(NodeId(2)).state, MemberState::kRemoved);
+  EXPECT_FALSE(mesh_.members.table().Find(NodeId(2)).is_member);
 }
 
 TEST_F(JobRestorerTest, BringsBackThePoliciesThatOpenRoundsNeed) {

@@ -15,6 +15,11 @@ void JobState::BeginPlanning() {
   epoch_ = epoch_.Next();
 }
 
+void JobState::BeginEpoch() {
+  BANYAN_CHECK(phase_ == JobPhase::kRunning);
+  epoch_ = epoch_.Next();
+}
+
 void JobState::ReturnToJoining() {
   BANYAN_CHECK(phase_ == JobPhase::kPlanning);
   phase_ = JobPhase::kJoining;

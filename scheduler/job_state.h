@@ -30,6 +30,8 @@ class JobState {
   void BeginPlanning();
   // The nodes are not complete any more: the plan is void. REQUIRES: kPlanning.
   void ReturnToJoining();
+  // Membership of the running job changes. REQUIRES: kRunning.
+  void BeginEpoch();
   // Rounds run from now on.
   void Run();
   // Records why the job failed; `is_asked_for` when somebody asked for the stop. REQUIRES: not over.

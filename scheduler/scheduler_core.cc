@@ -1,53 +1,36 @@
 #include "scheduler/scheduler_core.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "scheduler/complaints.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/peer_text.h"
-#include "scheduler/policy/plan_computation.h"
 #include "scheduler/scheduler_limits.h"
 #include "scheduler/status_report.h"
-#include "topology/overlay/overlay_yaml.h"
-#include "topology/planner_factory.h"
 
 namespace banyan {
-namespace {
-
-// Before the start nobody knows whom a barrier waits for.
-constexpr size_t kNobodyReleases = std::numeric_limits<size_t>::max();
-
-}  // namespace
-
 SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
     : overlay_(std::move(overlay)),
       state_log_(options.least_tail_bytes),
       job_(overlay_.job),
       members_(&overlay_, &job_, options.start, &context_),
-      departure_(overlay_.membership.lost_after),
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
       rounds_(&keys_.table(), NodeNames(overlay_), static_cast<uint32_t>(overlay_.policy.lease_rounds),
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)),
-      publisher_(&overlay_, &job_, &keys_.table(), &members_, &context_),
-      reconfigurator_(&overlay_, &job_, &keys_.table(), &publisher_.policies(), &context_),
-      replanner_(overlay_, MakeNetworkView(overlay_), PlannerConfig(), &keys_.table(), &publisher_.policies()) {
-  start_error_ = ConfigureReplanner();
+      announcer_(&job_, &members_, &context_),
+      barriers_(&job_, &members_, &context_),
+      policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
+      epochs_(
+          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}) {
+  start_error_ = policies_.Configure();
   if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
 
 SchedulerCore::~SchedulerCore() = default;
-
-absl::Status SchedulerCore::ConfigureReplanner() {
-  NetworkView believed = MakeNetworkView(overlay_);
-  absl::StatusOr<PlannerConfig> config = MakePlannerConfig(overlay_, believed);
-  if (!config.ok()) return config.status();
-  replanner_ = Replanner(overlay_, std::move(believed), *std::move(config), &keys_.table(), &publisher_.policies());
-  return absl::OkStatus();
-}
 
 absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
   absl::StatusOr<RecoveredState> state = ReplayStateRecords(stored, overlay_.job, NodeNames(overlay_));
@@ -55,23 +38,29 @@ absl::Status SchedulerCore::Restore(const StoredRecords& stored) {
   state_log_.Restore(*std::move(state), stored);
   context_.state_log = &state_log_;
   const JobRestorer restorer(state_log_.state());
-  restorer.RestoreNodes(job_, members_, publisher_);
-  barrier_ = Barrier(restorer.next_barrier());
-  return restorer.is_running() ? RestoreRunningJob(restorer) : absl::OkStatus();
+  restorer.RestoreNumbers(job_, policies_.publisher());
+  barriers_.Restore(restorer.next_barrier());
+  if (restorer.is_running()) return RestoreRunningJob(restorer);
+  restorer.RestoreNodes(members_);
+  return absl::OkStatus();
 }
 
 absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
   const absl::StatusOr<std::optional<std::string>> file = restorer.RestoreOverlay(overlay_);
   if (!file.ok()) return file.status();
   if (file->has_value()) {
-    if (absl::Status status = ConfigureReplanner(); !status.ok()) return status;
+    members_.AddNodes();
+    rounds_.SetNodeNames(NodeNames(overlay_));
+    if (absl::Status status = policies_.Configure(); !status.ok()) return status;
     context_.LogInfo(absl::StrCat("the job goes on as it was reconfigured with ", **file));
   }
+  restorer.RestoreNodes(members_);
   if (absl::Status status = restorer.RestoreRounds(keys_, rounds_); !status.ok()) return status;
-  absl::Status status = restorer.RestorePolicies(replanner_.links().believed(), rounds_, publisher_);
+  absl::Status status =
+      restorer.RestorePolicies(policies_.replanner().links().believed(), rounds_, policies_.publisher());
   if (!status.ok()) return status;
-  replanner_.Restore(restorer.measured());
-  keys_.UseChunks(publisher_.policies().SmallestChunk());
+  policies_.replanner().Restore(restorer.measured());
+  keys_.UseChunks(policies_.policies().SmallestChunk());
   return absl::OkStatus();
 }
 
@@ -88,33 +77,34 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
 
 Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
-  const Timestamp next_look = MayReplan() ? replanner_.NextLook() : kNever;
-  return std::min({members_.NextDeadline(), departure_.NextDeadline(), next_look});
+  const Timestamp next_change = job_.IsRunning() ? epochs_.NextDeadline() : kNever;
+  return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline()});
 }
 
 std::map<std::string, size_t> SchedulerCore::TableSizes() const {
   return {{"keys", keys_.table().version().value()}, {"waiting keys", keys_.waiting()},
           {"bindings", rounds_.bindings()},          {"parked", rounds_.parked()},
           {"open tallies", rounds_.open_tallies()},  {"held", context_.outbox.held_messages()},
-          {"policies", publisher_.policies().size()}};
+          {"policies", policies_.policies().size()}, {"waiting joins", members_.waiting().size()}};
 }
 
 void SchedulerCore::On(const Started&) {
   if (!start_error_.ok()) return StopAtOnce();
   context_.Persist(TermRecord{job_.term(), job_.job()});
   const std::string name = absl::StrCat("job '", job_.job(), "', term ", job_.term().value());
-  const Policy* policy = publisher_.policies().Current();
-  if (policy == nullptr) {
+  const RecoveredState& state = state_log_.state();
+  if (!state.is_running()) {
     return context_.LogInfo(absl::StrCat(name, ": waiting for ", members_.table().start_with(), " of ",
                                          CountOf(overlay_.nodes.size(), "node")));
   }
   job_.Run();
-  JobRestorer(state_log_.state()).RestoreMembers(context_.now, members_, departure_, rounds_);
-  replanner_.OnRestarted(context_.now);
+  JobRestorer(state).RestoreMembers(members_);
+  policies_.replanner().OnRestarted(context_.now);
+  last_progress_ = context_.now;
   context_.LogInfo(absl::StrCat(name, ": back with ", CountOf(keys_.table().version().value(), "key"), " and ",
                                 CountOf(rounds_.bindings(), "open binding"), "; waiting for its ",
-                                CountOf(policy->members.size(), "node")));
-  if (members_.table().AllLeft()) End();
+                                CountOf(state.members.size(), "node")));
+  epochs_.Resume(state.planned_epoch);
 }
 
 void SchedulerCore::StopAtOnce() {
@@ -125,20 +115,52 @@ void SchedulerCore::StopAtOnce() {
 
 void SchedulerCore::On(MessageReceived& event) {
   const std::optional<NodeId> node = members_.table().NodeOn(event.connection);
+  if (node.has_value() && members_.Hear(*node)) OnMembershipChanged();
   if (const auto* join = std::get_if<Join>(&event.message); join != nullptr) {
     OnJoin(event.connection, *join);
   } else if (std::holds_alternative<StatusRequest>(event.message)) {
-    if (node.has_value() && members_.Hear(*node)) OnMembershipChanged();
     context_.outbox.SendUrgent(event.connection, StatusReply{MakeStatus()});
-  } else if (const auto* reconfigure = std::get_if<Reconfigure>(&event.message);
-             reconfigure != nullptr && !node.has_value()) {
-    if (reconfigurator_.Request(event.connection, *reconfigure) && !replanner_.is_planning()) PlanReconfiguration();
-  } else if (!node.has_value()) {
-    context_.Reject("a message on a connection whose node has not joined");
-  } else {
-    if (members_.Hear(*node)) OnMembershipChanged();
+  } else if (node.has_value()) {
     OnNodeMessage(*node, event.message);
+  } else if (!members_.AnswerFallen(event.connection) && !OnOperator(event.connection, event.message)) {
+    context_.Reject("a message on a connection whose node has not joined");
   }
+}
+
+bool SchedulerCore::OnOperator(ConnectionId connection, const Message& message) {
+  if (const auto* reconfigure = std::get_if<Reconfigure>(&message); reconfigure != nullptr) {
+    policies_.Reconfigure(connection, *reconfigure);
+  } else if (const auto* stop = std::get_if<StopJob>(&message); stop != nullptr) {
+    context_.outbox.Send(connection, OperatorReply{!job_.IsOver(), Stop(*stop)});
+  } else if (const auto* remove = std::get_if<RemoveNode>(&message); remove != nullptr) {
+    context_.outbox.Send(connection, Remove(*remove));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string SchedulerCore::Stop(const StopJob& order) {
+  const std::string reason = PrintableText(order.reason, kMaxReasonBytes);
+  const std::string what = absl::StrCat("stopped by an operator", reason.empty() ? "" : ": ", reason);
+  Fail(absl::StatusCode::kCancelled, what, true);
+  return absl::StrCat("job '", job_.job(), "' is over for all its nodes");
+}
+
+OperatorReply SchedulerCore::Remove(const RemoveNode& order) {
+  const std::optional<NodeId> node = members_.table().FindByName(order.name);
+  if (!node.has_value()) {
+    return {false, absl::StrCat("job '", job_.job(), "' has no node named '",
+                                PrintableText(order.name, kMaxKeyNameBytes), "'")};
+  }
+  if (!job_.IsRunning()) return {false, "the job does not run; leave the node out of the overlay's file"};
+  const Member& member = members_.table().Find(*node);
+  if (member.state == MemberState::kRemoved) return {false, absl::StrCat(member.name, " is removed already")};
+  members_.SetRemoved(*node, true);
+  const std::string why = absl::StrCat("an operator has removed ", member.name);
+  members_.RefuseWaiting(*node, why);
+  if (member.is_member) epochs_.Remove(*node, why);
+  return {true, absl::StrCat(member.name, " is removed; `banyan reconfigure` lets it in again")};
 }
 
 void SchedulerCore::On(const MessageRejected& event) {
@@ -148,31 +170,28 @@ void SchedulerCore::On(const MessageRejected& event) {
   context_.Reject(absl::StrCat("from a connection that has not joined: ", why));
 }
 
+void SchedulerCore::On(const ConnectionDown& event) {
+  const std::optional<NodeId> node = members_.Disconnect(event.connection);
+  if (node.has_value() && job_.IsRunning()) epochs_.OnDisconnected(*node);
+}
+
 void SchedulerCore::On(const DeadlineReached&) {
-  if (const std::optional<std::string> silence = members_.TakeSilence(); silence.has_value()) OnSilence(*silence);
-  if (departure_.TakeDue(context_.now)) {
-    for (const Member& member : members_.table().all()) CheckDeparture(member.id);
+  if (job_.IsRunning()) {
+    epochs_.OnDeadline();
+  } else if (const std::vector<NodeId> silent = members_.TakeSilent(); !silent.empty() && job_.IsStarting()) {
+    context_.LogWarning(members_.DescribeSilence(silent));
+    OnMembershipChanged();
   }
-  ReplanIfWanted();
+  policies_.ReplanIfWanted();
   members_.SendDueUpdate();
 }
 
 void SchedulerCore::On(ComputationFinished& event) {
-  // A plan that a change of membership has overtaken is forgotten.
-  if (!replanner_.IsPlanning(event.computation)) return;
-  auto* computation = dynamic_cast<PlanComputation*>(event.result.get());
-  BANYAN_CHECK(computation != nullptr);
-  if (job_.IsOver()) return replanner_.DropPlan();
-  if (reconfigurator_.is_pending() && !reconfigurator_.is_planning()) {
-    // The plan that was being made before is of the past.
-    replanner_.DropPlan();
-    return PlanReconfiguration();
-  }
   const bool is_start = job_.IsStarting();
-  PlanDecision decision = replanner_.OnPlanFinished(context_.now, event.computation, *computation);
-  if (is_start) return FinishStart(std::move(decision));
-  if (reconfigurator_.is_planning()) return FinishReconfiguration(std::move(decision));
-  FinishReplan(std::move(decision));
+  std::optional<PlanDecision> decision = policies_.OnComputation(event);
+  if (!decision.has_value()) return;
+  if (is_start) return FinishStart(*std::move(decision));
+  epochs_.OnPlan(*std::move(decision));
 }
 
 void SchedulerCore::On(const RecordPersisted& event) {
@@ -181,55 +200,39 @@ void SchedulerCore::On(const RecordPersisted& event) {
 }
 
 void SchedulerCore::On(const StopRequested&) {
-  Fail(absl::StatusCode::kUnavailable, "scheduler stopped", true);
+  // The job goes on when the scheduler is back.
   is_stopping_ = true;
   StopIfDurable();
 }
 
 void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   const JoinVerdict verdict = members_.Join(connection, join);
-  if (verdict.kind == JoinVerdict::Kind::kMemberRestarted) Fail(absl::StatusCode::kUnavailable, verdict.reason);
-  if (verdict.kind != JoinVerdict::Kind::kAccepted) return;
+  if (verdict.kind == JoinVerdict::Kind::kRefused) return;
+  if (verdict.kind != JoinVerdict::Kind::kAccepted) return epochs_.OnJoin(verdict);
   if (verdict.new_incarnation) ForgetRequests(verdict.node);
   if (job_.phase() == JobPhase::kFailed) return;
-  if (job_.IsRunning()) {
-    keys_.SendAll(verdict.node);
-    publisher_.SendAll(verdict.node);
-  }
+  if (job_.IsRunning()) epochs_.SendState(verdict.node);
   OnMembershipChanged();
 }
 
 void SchedulerCore::OnMembershipChanged() {
   members_.ScheduleUpdate();
-  if (job_.phase() == JobPhase::kPlanning && members_.table().Members() != replanner_.planned_members()) {
-    replanner_.DropPlan();
+  if (job_.phase() == JobPhase::kPlanning && members_.table().Members() != policies_.replanner().planned_members()) {
+    policies_.DropPlan();
     job_.ReturnToJoining();
   }
   StartIfComplete();
 }
 
-void SchedulerCore::OnSilence(const std::string& what) {
-  if (job_.IsRunning()) return Fail(absl::StatusCode::kUnavailable, what);
-  if (!job_.IsStarting()) return;
-  context_.LogWarning(what);
-  OnMembershipChanged();
-}
-
 void SchedulerCore::LeaveBeforeStart(NodeId node) {
-  members_.Leave(node);
+  members_.Leave(node, true);
   ForgetRequests(node);
   OnMembershipChanged();
 }
 
 void SchedulerCore::ForgetRequests(NodeId node) {
   keys_.Forget(node);
-  barrier_.Drop(node);
-}
-
-void SchedulerCore::CheckDeparture(NodeId node) {
-  if (!job_.IsRunning()) return;
-  const std::optional<std::string> why = departure_.WhyStuck(members_.table().Find(node), reports_.Find(node), Waits());
-  if (why.has_value()) Fail(absl::StatusCode::kUnavailable, *why, departure_.is_asked_for());
+  barriers_.Drop(node);
 }
 
 template <typename Other>
@@ -246,7 +249,9 @@ void SchedulerCore::OnNode(NodeId node, const Heartbeat& message) { members_.Ans
 void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
   if (job_.IsStarting()) return keys_.Wait(node, message.keys);
   if (!NeedsRunning(node, "keys")) return;
-  if (keys_.Register(node, message.keys)) replanner_.OnModelGrown(context_.now);
+  // Keys must not change while members say how far they are with each.
+  if (epochs_.is_changing()) return keys_.Wait(node, message.keys);
+  if (keys_.Register(node, message.keys)) policies_.replanner().OnModelGrown(context_.now);
 }
 
 void SchedulerCore::OnNode(NodeId node, const PolicyRequest& message) {
@@ -258,41 +263,21 @@ void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
 }
 
 void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
-  const bool is_early = job_.IsStarting();
-  if (!is_early && !NeedsRunning(node, "a barrier")) return;
-  const size_t member_count = is_early ? kNobodyReleases : publisher_.policies().Current()->members.size();
-  const std::optional<std::string> stuck = departure_.WhyStuck(message.barrier, Waits());
-  if (stuck.has_value()) return Fail(absl::StatusCode::kUnavailable, *stuck, departure_.is_asked_for());
-  switch (barrier_.Enter(node, message.barrier, member_count)) {
-    case Barrier::Outcome::kWaiting:
-      return;
-    case Barrier::Outcome::kReleased:
-      context_.Persist(BarrierRecord{message.barrier});
-      return members_.Broadcast(BarrierReleased{job_.term(), message.barrier});
-    case Barrier::Outcome::kWasBefore:
-      return members_.SendTo(node, BarrierReleased{job_.term(), message.barrier});
-    case Barrier::Outcome::kTooFar:
-      return members_.Reject(
-          node, absl::StrCat("barrier ", message.barrier, ", while barrier ", barrier_.next(), " is the next"));
-  }
+  if (job_.IsStarting() || NeedsRunning(node, "a barrier")) barriers_.Enter(node, message);
+}
+
+void SchedulerCore::OnNode(NodeId node, const EpochReport& message) {
+  if (NeedsRunning(node, "an epoch")) epochs_.OnEpochReport(node, message);
 }
 
 void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
-  const Membership& table = members_.table();
-  if (!job_.IsRunning()) return;
-  if (!table.Contains(message.peer) || !table.Find(message.peer).is_member || message.peer == node) {
-    return members_.Reject(node, absl::StrCat("the loss of node ", message.peer.value(), ", which is no peer of it"));
-  }
-  // Whoever has left may fall silent: CheckDeparture decides whether that matters.
-  if (table.Find(message.peer).state == MemberState::kLeft) return;
-  Fail(absl::StatusCode::kUnavailable,
-       DescribeComplaint(members_.NameOf(node), members_.NameOf(message.peer), message));
+  if (job_.IsRunning()) epochs_.OnPeerLost(node, message);
 }
 
 void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
   const std::string what = DescribeComplaint(members_.NameOf(node), message);
-  if (job_.IsRunning()) return Fail(absl::StatusCode::kUnavailable, what);
+  if (job_.IsRunning()) return epochs_.OnWorkerLost(node, what);
   context_.LogWarning(absl::StrCat(what, "; the start waits until ", members_.NameOf(node), " is restarted"));
   LeaveBeforeStart(node);
 }
@@ -313,10 +298,9 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
       absl::StrCat(members_.NameOf(node), " has left (", PrintableText(message.reason, kMaxReasonBytes), ")");
   context_.LogInfo(why);
   if (job_.IsStarting()) return LeaveBeforeStart(node);
-  members_.Leave(node);
+  members_.Leave(node, message.asked_for);
   if (!job_.IsRunning()) return;
-  context_.Persist(LeaveRecord{node, why, message.asked_for});
-  if (departure_.Note(context_.now, why, message.asked_for)) rounds_.SetDeparted();
+  epochs_.OnLeave(node, why, message.asked_for);
   if (members_.table().AllLeft()) End();
 }
 
@@ -324,12 +308,12 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value());
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
-  CheckDeparture(node);
-  replanner_.OnRoundEnded(context_.now, node, message.last_sync);
+  if (job_.IsRunning()) epochs_.OnNodeReport(node, message);
+  policies_.replanner().OnRoundEnded(context_.now, node, message.last_sync);
   if (!overlay_.awareness.enabled) return;
-  const absl::Status measured = replanner_.OnLinkReport(context_.now, node, message.links);
+  const absl::Status measured = policies_.replanner().OnLinkReport(context_.now, node, message.links);
   if (!measured.ok()) members_.Reject(node, std::string(measured.message()));
-  ReplanIfWanted();
+  policies_.ReplanIfWanted();
 }
 
 bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
@@ -344,34 +328,21 @@ bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
 }
 
 void SchedulerCore::Apply(NodeId node, RoundOutcome outcome) {
-  for (const std::string& what : outcome.rejections) members_.Reject(node, what);
+  announcer_.Reject(node, outcome);
   if (!outcome.failure.ok()) return Fail(outcome.failure.code(), std::string(outcome.failure.message()));
-  if (!outcome.closed.empty()) {
-    // Whoever hears of it does not report it again, so a restarted scheduler must know it too.
-    context_.Persist(ClosedRecord{outcome.closed});
-    members_.Broadcast(ClosedEverywhere{job_.term(), std::move(outcome.closed)});
-    RetirePolicies();
-  }
-  if (!outcome.closed_before.empty()) {
-    members_.SendTo(node, ClosedEverywhere{job_.term(), std::move(outcome.closed_before)});
-  }
-  if (!outcome.new_bindings.empty()) context_.Persist(BindingsRecord{std::move(outcome.new_bindings)});
-  for (RoundOutcome::Answer& answer : outcome.answers) {
-    members_.SendTo(answer.node, PolicyAnswer{job_.term(), job_.epoch(), std::move(answer.bindings)});
-  }
+  const bool has_closed = !outcome.closed.empty();
+  announcer_.Announce(node, std::move(outcome));
+  if (!has_closed) return;
+  last_progress_ = context_.now;
+  policies_.RetirePolicies();
 }
 
 void SchedulerCore::AnswerEarlyRequests() {
   for (const Member& member : members_.table().all()) {
     if (!member.is_member) ForgetRequests(member.id);
   }
-  if (keys_.RegisterWaiting()) replanner_.OnModelGrown(context_.now);
-  // Entering once more releases it when all are there.
-  if (!barrier_.entered().empty()) OnNode(*barrier_.entered().begin(), BarrierEntered{barrier_.next()});
-}
-
-void SchedulerCore::StartPlan(PlanRequest request) {
-  context_.outbox.StartComputation(request.id, std::move(request.computation));
+  if (keys_.RegisterWaiting()) policies_.replanner().OnModelGrown(context_.now);
+  barriers_.Review();
 }
 
 void SchedulerCore::StartIfComplete() {
@@ -381,76 +352,16 @@ void SchedulerCore::StartIfComplete() {
   std::vector<NodeId> members = table.Members();
   context_.LogInfo(absl::StrCat(members.size() == overlay_.nodes.size() ? "all " : "", CountOf(members.size(), "node"),
                                 " joined: epoch ", job_.epoch().value()));
-  StartPlan(replanner_.PlanForStart(context_.now, std::move(members)));
+  policies_.PlanForStart(std::move(members));
 }
 
 void SchedulerCore::FinishStart(PlanDecision decision) {
   if (decision.kind == PlanDecision::Kind::kFail) {
     return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
   }
-  job_.Run();
-  Adopt(std::move(decision));
-  members_.Start();
-  publisher_.SendNewest();
-  RetirePolicies();
+  last_progress_ = context_.now;
+  epochs_.Start(std::move(decision));
   AnswerEarlyRequests();
-}
-
-void SchedulerCore::ReplanIfWanted() {
-  if (!MayReplan()) return;
-  PlanDecision decision = replanner_.Look(context_.now);
-  if (decision.kind == PlanDecision::Kind::kPlan) StartPlan(std::move(decision.request));
-  if (decision.kind == PlanDecision::Kind::kPostpone) context_.LogInfo(std::move(decision.reason));
-}
-
-void SchedulerCore::FinishReplan(PlanDecision decision) {
-  if (!decision.note.empty()) context_.LogInfo(decision.note);
-  switch (decision.kind) {
-    case PlanDecision::Kind::kAdopt:
-    case PlanDecision::Kind::kGoBack:
-      Adopt(std::move(decision));
-      publisher_.SendNewest();
-      return RetirePolicies();
-    case PlanDecision::Kind::kKeep:
-      return context_.outbox.Log(
-          LogLevel::kDebug, absl::StrCat("policy ", publisher_.last_version().value(), " stays: ", decision.reason));
-    case PlanDecision::Kind::kFail:
-      return context_.LogWarning(absl::StrCat("planning failed, and the policy stays: ", decision.reason));
-    case PlanDecision::Kind::kNone:
-    case PlanDecision::Kind::kPlan:
-    case PlanDecision::Kind::kPostpone:
-      return;
-  }
-}
-
-void SchedulerCore::Adopt(PlanDecision decision, std::optional<OverlayText> overlay) {
-  publisher_.Put(std::move(decision.policy), std::move(decision.reason), decision.view, std::move(overlay));
-  rounds_.UsePolicy(publisher_.last_version(), publisher_.policies().Current()->members.size());
-  replanner_.OnAdopted(context_.now, decision.view);
-}
-
-void SchedulerCore::RetirePolicies() {
-  publisher_.Retire(rounds_.OldestPolicy());
-  if (publisher_.policies().size() == 1) replanner_.OnGoverningAlone(context_.now);
-  keys_.UseChunks(publisher_.policies().SmallestChunk());
-}
-
-void SchedulerCore::PlanReconfiguration() {
-  const Reconfiguration& wanted = reconfigurator_.BeginPlanning();
-  StartPlan(replanner_.PlanForReconfiguration(context_.now, wanted.believed, wanted.planner_config, wanted.Reason()));
-}
-
-void SchedulerCore::FinishReconfiguration(PlanDecision decision) {
-  if (decision.kind == PlanDecision::Kind::kFail) {
-    return reconfigurator_.Refuse(absl::StrCat("there is no such plan: ", decision.reason));
-  }
-  Reconfiguration done = reconfigurator_.Take();
-  overlay_ = std::move(done.overlay);
-  replanner_.OnReconfigured(context_.now, overlay_, std::move(done.believed), std::move(done.planner_config));
-  Adopt(std::move(decision), std::move(done.text));
-  publisher_.SendNewest();
-  RetirePolicies();
-  reconfigurator_.Accept(done, publisher_.last_version());
 }
 
 void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {
@@ -460,7 +371,7 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   // A node that hears of the end gives up, so a restarted scheduler must know it too.
   context_.Persist(EndRecord{reason});
   members_.Broadcast(job_.MakeJobFailed());
-  reconfigurator_.Refuse(absl::StrCat("the job has failed: ", reason));
+  policies_.reconfigurator().Refuse(absl::StrCat("the job has failed: ", reason));
   context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
 }
 
@@ -482,15 +393,32 @@ void SchedulerCore::StopIfDurable() {
 void SchedulerCore::End() {
   job_.End();
   context_.Persist(EndRecord{"all nodes have left"});
-  reconfigurator_.Refuse("the job has ended");
+  policies_.reconfigurator().Refuse("the job has ended");
   context_.LogInfo("all nodes have left: the job is done");
 }
 
 std::string SchedulerCore::MakeStatus() const {
-  return MakeStatusJson(StatusSources{job_.job(), job_.PhaseName(), std::string(job_.failure().message()), job_.term(),
-                                      job_.epoch(), context_.rejections.count(), context_.now,
-                                      replanner_.predicted_round(), members_.table(), reports_, replanner_.links(),
-                                      keys_.table(), rounds_, publisher_.policies(), replanner_.policies_taken_back()});
+  return MakeStatusJson(StatusSources{job_.job(),
+                                      job_.PhaseName(),
+                                      std::string(job_.failure().message()),
+                                      job_.term(),
+                                      job_.epoch(),
+                                      context_.rejections.count(),
+                                      context_.now,
+                                      policies_.replanner().predicted_round(),
+                                      members_.table(),
+                                      reports_,
+                                      policies_.replanner().links(),
+                                      keys_.table(),
+                                      rounds_,
+                                      policies_.policies(),
+                                      policies_.replanner().policies_taken_back(),
+                                      epochs_.reason(),
+                                      epochs_.WaitsFor(),
+                                      &epochs_.history(),
+                                      policies_.replanner().outages().All(),
+                                      barriers_.Missing(),
+                                      last_progress_});
 }
 
 }  // namespace banyan

@@ -3,18 +3,18 @@
 //
 // This class is a switchboard. It hands each event to the part that it concerns, and passes on what the parts decide:
 //   JobState        the phase of the job
-//   JobMembers      who belongs to it; Departure: whether it can go on after a member has left
-//   KeyRegistrar    its keys; RoundBook: which policy governs which round; Barrier
-//   Replanner       when to plan again, and which policy to use; PolicyPublisher: puts a policy into force
-//   Reconfigurator  what an operator wants to change
+//   JobMembers      who belongs to it
+//   EpochChanger    how that changes while it runs
+//   KeyRegistrar    its keys; RoundBook: which policy governs which round; JobBarriers
+//   PolicyControl   when to plan, and which policy to use
 //   JobRestorer     what the records of earlier starts say
 //
 // A job goes through these phases: nodes join; when membership.start_with have, the planner runs on the compute pool;
-// then rounds run until all nodes have left or the job has failed. A failed job stays failed: whoever asks is told why.
+// then rounds run until all nodes have left or an operator stops the job. Nodes that fall out, come back or are new
+// change its membership. What no membership can mend fails it. A failed job stays failed: whoever asks is told why.
 //
 // Invariants:
 // - What a message reveals is durable before it leaves (Outbox).
-// - At most one plan is being made; a reconfiguration waits for it.
 // - The driver keeps the records that it is asked to persist, in order, and hands them in at the next start. It ends
 //   the process when it cannot make a record durable.
 // - A snapshot takes the place of all records whenever they outgrow it (StateLog), so that no job fills the storage.
@@ -29,16 +29,15 @@
 #include "absl/status/status.h"
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
-#include "scheduler/departure.h"
+#include "scheduler/epochs/epoch_changer.h"
 #include "scheduler/job_restorer.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
-#include "scheduler/policy/policy_publisher.h"
-#include "scheduler/policy/reconfigurator.h"
-#include "scheduler/policy/replanner.h"
-#include "scheduler/rounds/barrier.h"
+#include "scheduler/policy/policy_control.h"
+#include "scheduler/rounds/job_barriers.h"
 #include "scheduler/rounds/key_registrar.h"
+#include "scheduler/rounds/round_announcer.h"
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/state/state_log.h"
@@ -75,15 +74,13 @@ class SchedulerCore : public Protocol {
   // Takes what the records say; an error keeps the core from starting.
   absl::Status Restore(const StoredRecords& stored);
   absl::Status RestoreRunningJob(const JobRestorer& restorer);
-  // Begins to plan by the overlay as it is now.
-  absl::Status ConfigureReplanner();
 
   // Events of the driver.
   void On(const Started& event);
   void On(MessageReceived& event);
   void On(const MessageRejected& event);
   void On(const ConnectionUp&) {}  // the scheduler opens none
-  void On(const ConnectionDown& event) { members_.Disconnect(event.connection); }
+  void On(const ConnectionDown& event);
   void On(const DeadlineReached& event);
   void On(const WorkerCalled&) {}  // nor has it workers
   void On(const StateCalled&) {}
@@ -98,6 +95,7 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const PolicyRequest& message);
   void OnNode(NodeId node, const RoundsClosed& message);
   void OnNode(NodeId node, const BarrierEntered& message);
+  void OnNode(NodeId node, const EpochReport& message);
   void OnNode(NodeId node, const PeerLost& message);
   void OnNode(NodeId node, const WorkerLost& message);
   void OnNode(NodeId node, const RoundBroken& message);
@@ -106,37 +104,27 @@ class SchedulerCore : public Protocol {
   template <typename Other>
   void OnNode(NodeId node, const Other& message);
 
+  // Messages of operators, on connections that do not join.
+  bool OnOperator(ConnectionId connection, const Message& message);
+  std::string Stop(const StopJob& order);
+  OperatorReply Remove(const RemoveNode& order);
+
   // Members.
   void OnJoin(ConnectionId connection, const Join& join);
   // Tells it to the nodes, and plans anew if the job has not started.
   void OnMembershipChanged();
-  void OnSilence(const std::string& what);
   // The node takes no part in the start, unless another start of it joins.
   void LeaveBeforeStart(NodeId node);
   // Forgets what the node has asked for before the start.
   void ForgetRequests(NodeId node);
-  // Fails the job if this node waits for what a member that has left will never do.
-  void CheckDeparture(NodeId node);
-  Departure::Waits Waits() const { return {keys_.table(), rounds_, barrier_}; }
+  void StartIfComplete();
+  void FinishStart(PlanDecision decision);
 
   // Rounds.
   // True while the job runs; otherwise tells the node of the failure, or rejects its message about `what`.
   bool NeedsRunning(NodeId node, const char* what);
   void Apply(NodeId node, RoundOutcome outcome);
   void AnswerEarlyRequests();
-
-  // Policies.
-  void StartPlan(PlanRequest request);
-  void StartIfComplete();
-  void FinishStart(PlanDecision decision);
-  bool MayReplan() const { return job_.IsRunning() && !reconfigurator_.is_pending(); }
-  void ReplanIfWanted();
-  void FinishReplan(PlanDecision decision);
-  // Puts the policy of the decision into force, and binds later rounds to it.
-  void Adopt(PlanDecision decision, std::optional<OverlayText> overlay = std::nullopt);
-  void RetirePolicies();
-  void PlanReconfiguration();
-  void FinishReconfiguration(PlanDecision decision);
 
   // Fails the job unless it is over; `is_asked_for` when somebody asked for the stop.
   void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);
@@ -154,16 +142,16 @@ class SchedulerCore : public Protocol {
   SchedulerContext context_;
   StateLog state_log_;
   bool is_stopping_ = false;
+  Timestamp last_progress_;  // when a round was closed, or the job began
   JobState job_;
   JobMembers members_;
   NodeReports reports_;
-  Departure departure_;
   KeyRegistrar keys_;
   RoundBook rounds_;
-  Barrier barrier_;
-  PolicyPublisher publisher_;
-  Reconfigurator reconfigurator_;
-  Replanner replanner_;
+  RoundAnnouncer announcer_;
+  JobBarriers barriers_;
+  PolicyControl policies_;
+  EpochChanger epochs_;
 };
 
 }  // namespace banyan

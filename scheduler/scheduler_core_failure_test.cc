@@ -15,6 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+constexpr ConnectionId kOperator = ConnectionId(kInboundConnection.value() + 99);
+
 PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
 
 NodeReport ReportOfPush(KeyId key, uint64_t round) {
@@ -117,16 +119,6 @@ TEST(SchedulerFailureTest, UnequalResultsNameKeyRoundAndNodes) {
                         "and that of n3 000000000000000b"));
 }
 
-TEST(SchedulerFailureTest, SilentMemberEndsTheJobWithinTheLimit) {
-  SchedulerHarness harness(MeshOverlay(3));
-  harness.StartJob(3);
-  harness.Advance(absl::Seconds(4), {1, 3});
-  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
-  harness.Advance(absl::Seconds(2), {1, 3});
-  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kUnavailable);
-  EXPECT_EQ(FailureOf(harness, 1).reason, "nothing heard from n2 for 5s");
-}
-
 TEST(SchedulerFailureTest, SleepOfTheSchedulerIsNoSilenceOfNodes) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
@@ -137,25 +129,19 @@ TEST(SchedulerFailureTest, SleepOfTheSchedulerIsNoSilenceOfNodes) {
   harness.Receive(1, Heartbeat{});
   harness.Receive(2, Heartbeat{});
   harness.Advance(absl::Seconds(10), {1, 2});
-  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  EXPECT_THAT(harness.Sent<EpochBegin>(1), IsEmpty());
   harness.Advance(absl::Seconds(10), {1});
-  EXPECT_THAT(harness.Sent<JobFailed>(1), SizeIs(1));
+  EXPECT_THAT(harness.Sent<EpochBegin>(1), SizeIs(1));
 }
 
-TEST(SchedulerFailureTest, LostPeerNamesBothEnds) {
-  SchedulerHarness harness(MeshOverlay(3));
-  harness.StartJob(3);
-  harness.Receive(2, PeerLost{NodeId(3), "silent for 5s"});
-  EXPECT_EQ(FailureOf(harness, 1).reason, "n2 has lost its neighbour n3: silent for 5s");
-}
-
-TEST(SchedulerFailureTest, LostWorkerIsNamed) {
+TEST(SchedulerFailureTest, ALostWorkerEndsNothing) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   harness.Receive(2, WorkerLost{WorkerId(4), "its socket closed"});
-  EXPECT_EQ(FailureOf(harness, 1).reason, "worker 4 of n2 is lost: its socket closed");
-  EXPECT_FALSE(FailureOf(harness, 1).asked_for);
-  EXPECT_TRUE(HasErrors(harness));
+  harness.Advance(absl::Seconds(1), {1, 2});
+  EXPECT_TRUE(harness.HasLog("worker 4 of n2 is lost: its socket closed"));
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  EXPECT_THAT(harness.Sent<EpochBegin>(1), IsEmpty()) << "broadcasts take their values from n1";
 }
 
 TEST(SchedulerFailureTest, ABrokenRoundNamesKeyRoundAndCulprit) {
@@ -196,7 +182,7 @@ TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   const KeyId key = harness.AddKey("w", 10);
   harness.persists = false;
   harness.Receive(1, Ask(key, 1));
-  harness.Receive(2, WorkerLost{WorkerId(0), "it died"});
+  harness.Receive(kOperator, StopJob{"enough"});
   // Nobody hears of an end that a restart of the scheduler would not know.
   harness.Receive(1, Ask(key, 1));
   EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
@@ -217,34 +203,13 @@ TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
   const ConnectionId other(kInboundConnection.value() + 78);
   harness.Receive(other, SchedulerHarness::JoinOf(2, 5));
   ASSERT_THAT(harness.Sent<JoinRefused>(other), SizeIs(1));
-  EXPECT_EQ(harness.Sent<JoinRefused>(other)[0].reason, "job failed: worker 0 of n2 is lost: it died; restart the job");
+  EXPECT_EQ(harness.Sent<JoinRefused>(other)[0].reason, "job failed: stopped by an operator: enough; restart the job");
 }
 
-TEST(SchedulerFailureTest, AnotherStartOfAMemberIsOnlyRefusedWhileTheMemberMayLive) {
-  SchedulerHarness harness(MeshOverlay(2));
-  harness.StartJob(2);
-  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
-  const ConnectionId again(kInboundConnection.value() + 77);
-  harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
-  EXPECT_THAT(harness.Sent<JoinRefused>(again), SizeIs(1));
-  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
-  // The member itself comes back in time, and the job goes on.
-  harness.Advance(absl::Seconds(4), {1});
-  harness.Receive(2, SchedulerHarness::JoinOf(2));
-  harness.Advance(absl::Seconds(60), {1, 2});
-  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
-}
-
-TEST(SchedulerFailureTest, AMemberThatStaysAwayIsNamedWhoeverAsksInItsName) {
-  SchedulerHarness harness(MeshOverlay(2));
-  harness.StartJob(2);
-  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
-  const ConnectionId again(kInboundConnection.value() + 77);
-  for (int second = 0; second < 6; ++second) {
-    harness.Receive(again, SchedulerHarness::JoinOf(2, 5));
-    harness.Advance(absl::Seconds(1), {1});
-  }
-  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("n2"));
+// Why the last change of membership was, as the node was told.
+std::string ReasonToldTo(const SchedulerHarness& harness, int node) {
+  const std::vector<EpochBegin> begun = harness.Sent<EpochBegin>(node);
+  return begun.empty() ? "" : begun.back().reason;
 }
 
 TEST(SchedulerFailureTest, NewRoundAfterALeaveNamesWhoLeft) {
@@ -258,10 +223,12 @@ TEST(SchedulerFailureTest, NewRoundAfterALeaveNamesWhoLeft) {
   harness.Advance(absl::Seconds(60), {2});
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
   harness.Receive(2, ReportOfPush(key, 2));
-  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kUnavailable);
-  EXPECT_EQ(FailureOf(harness, 2).reason,
+  harness.BeginEpoch({2});
+  EXPECT_EQ(ReasonToldTo(harness, 2),
             "n1 has left (its workers are done): round 2 of key 'w', which n2 has pushed, cannot run");
-  EXPECT_FALSE(FailureOf(harness, 2).asked_for);
+  // It trains on alone, and its request is answered.
+  harness.ReportProgress({2}, Round(2));
+  EXPECT_THAT(harness.Sent<PolicyAnswer>(2), SizeIs(1));
 }
 
 TEST(SchedulerFailureTest, RoundThatNobodyPushesMayStayOpenAfterALeave) {
@@ -294,16 +261,19 @@ TEST(SchedulerFailureTest, PushOfABoundRoundAfterALeaveNamesWhoLeft) {
   harness.Advance(absl::Seconds(60), {2});
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
   harness.Receive(2, ReportOfPush(key, 2));
-  EXPECT_THAT(FailureOf(harness, 2).reason, HasSubstr("n1 has left (its workers are done): round 2 of key 'w'"));
+  harness.BeginEpoch({2});
+  EXPECT_THAT(ReasonToldTo(harness, 2), HasSubstr("n1 has left (its workers are done): round 2 of key 'w'"));
 }
 
-TEST(SchedulerFailureTest, BarrierBeforeALeaveNamesWhoLeftWithinTheLimit) {
+TEST(SchedulerFailureTest, ABarrierDoesNotWaitForWhoHasLeft) {
   SchedulerHarness harness(MeshOverlay(3));
   harness.StartJob(3);
-  harness.Receive(2, BarrierEntered{0});
+  for (int node : {2, 3}) harness.Receive(node, BarrierEntered{0});
+  EXPECT_THAT(harness.Sent<BarrierReleased>(3), IsEmpty());
   harness.Receive(1, Leave{"its workers are done"});
-  harness.Advance(absl::Seconds(6), {2, 3});
-  EXPECT_EQ(FailureOf(harness, 3).reason, "n1 has left (its workers are done): it enters no barrier any more");
+  EXPECT_THAT(harness.Sent<BarrierReleased>(3), SizeIs(1));
+  for (int node : {2, 3}) harness.Receive(node, BarrierEntered{1});
+  EXPECT_THAT(harness.Sent<BarrierReleased>(3), SizeIs(2));
 }
 
 TEST(SchedulerFailureTest, WhatAStoppedNodeWaitedForHurtsNobody) {
@@ -318,29 +288,6 @@ TEST(SchedulerFailureTest, WhatAStoppedNodeWaitedForHurtsNobody) {
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
 }
 
-TEST(SchedulerFailureTest, BarrierAfterALeaveNamesWhoLeft) {
-  SchedulerHarness harness(MeshOverlay(2));
-  harness.StartJob(2);
-  harness.Receive(1, Leave{"its workers are done"});
-  harness.Receive(2, BarrierEntered{0});
-  EXPECT_THAT(FailureOf(harness, 2).reason, HasSubstr("n1 has left (its workers are done)"));
-}
-
-TEST(SchedulerFailureTest, LeaveInTheMiddleOfARoundEndsTheJobWithinTheLimit) {
-  SchedulerHarness harness(MeshOverlay(2));
-  harness.StartJob(2);
-  const KeyId key = harness.AddKey("w", 10);
-  harness.Receive(1, Ask(key, 1));
-  harness.Receive(1, ReportOfPush(key, 1));
-  harness.Receive(2, Leave{"it was stopped", true});
-  harness.Advance(absl::Seconds(4), {1});
-  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
-  harness.Advance(absl::Seconds(1), {1});
-  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("n2 has left (it was stopped)"));
-  EXPECT_TRUE(FailureOf(harness, 1).asked_for);
-  EXPECT_FALSE(HasErrors(harness));
-}
-
 TEST(SchedulerFailureTest, FailedPlanEndsTheJobWithThePlannersMessage) {
   const std::string links = "links:\n  - {between: [n1, n2], mbps: 10}\n  - {between: [n2, n3], mbps: 10}\n";
   SchedulerHarness harness(MeshOverlay(3, links + "membership: {start_with: 2}\n"));
@@ -349,27 +296,32 @@ TEST(SchedulerFailureTest, FailedPlanEndsTheJobWithThePlannersMessage) {
   EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("planning failed: "));
 }
 
-TEST(SchedulerFailureTest, StopTellsTheMembersAndIsTheLastAction) {
+TEST(SchedulerFailureTest, AStopOfTheSchedulerEndsNoJob) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   harness.Step(StopRequested{});
-  EXPECT_EQ(FailureOf(harness, 1).reason, "scheduler stopped");
-  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kUnavailable);
-  EXPECT_TRUE(FailureOf(harness, 1).asked_for);
-  EXPECT_FALSE(HasErrors(harness));
+  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
   ASSERT_TRUE(harness.stopped().has_value());
   EXPECT_TRUE(harness.stopped()->ok());
   harness.Receive(1, Heartbeat{});
   EXPECT_THAT(harness.Sent<HeartbeatReply>(1), IsEmpty());
+  SchedulerHarness after(MeshOverlay(2), harness.stored());
+  EXPECT_TRUE(after.HasLog("back with"));
 }
 
-TEST(SchedulerFailureTest, MembersThatDoNotComeBackAfterARestartEndTheJob) {
-  SchedulerHarness before(MeshOverlay(2));
-  before.JoinAll(2);
-  SchedulerHarness after(MeshOverlay(2), before.stored());
-  after.Receive(1, SchedulerHarness::JoinOf(1));
-  after.Advance(absl::Seconds(6), {1});
-  EXPECT_EQ(FailureOf(after, 1).reason, "nothing heard from n2 for 5s");
+TEST(SchedulerFailureTest, AnOperatorStopsTheJobForGood) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Receive(kOperator, StopJob{"enough"});
+  EXPECT_EQ(FailureOf(harness, 1).reason, "stopped by an operator: enough");
+  EXPECT_EQ(FailureOf(harness, 1).code, absl::StatusCode::kCancelled);
+  EXPECT_TRUE(FailureOf(harness, 1).asked_for);
+  EXPECT_FALSE(HasErrors(harness));
+  EXPECT_TRUE(harness.Sent<OperatorReply>(kOperator).at(0).accepted);
+  harness.Receive(kOperator, StopJob{""});
+  EXPECT_FALSE(harness.Sent<OperatorReply>(kOperator).at(1).accepted) << "it is over";
+  SchedulerHarness after(MeshOverlay(2), harness.stored());
+  EXPECT_FALSE(after.HasLog("back with"));
 }
 
 TEST(SchedulerFailureTest, BadRecordsStopTheSchedulerWithAReason) {
@@ -412,50 +364,38 @@ TEST(SchedulerFailureTest, AFailureIsToldOnceItIsDurable) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   harness.persists = false;
-  harness.Advance(absl::Seconds(6), {1});
-  EXPECT_TRUE(harness.HasLog("job failed: nothing heard from n2 for 5s"));
+  harness.Receive(kOperator, StopJob{});
   EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
+  EXPECT_THAT(harness.Sent<OperatorReply>(kOperator), IsEmpty());
   harness.PersistWaiting();
-  EXPECT_EQ(FailureOf(harness, 1).reason, "nothing heard from n2 for 5s");
+  EXPECT_EQ(FailureOf(harness, 1).reason, "stopped by an operator");
 }
 
-TEST(SchedulerFailureTest, AStopWaitsUntilTheEndIsDurable) {
+TEST(SchedulerFailureTest, AStopWaitsUntilWhatWasSaidIsDurable) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   harness.persists = false;
+  harness.Receive(1, RegisterKeys{{{"w", 10}}});
   harness.Step(StopRequested{});
-  EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
   EXPECT_FALSE(harness.stopped().has_value());
   harness.PersistWaiting();
-  EXPECT_EQ(FailureOf(harness, 1).reason, "scheduler stopped");
+  EXPECT_THAT(harness.Sent<KeysAssigned>(1), SizeIs(1));
   ASSERT_TRUE(harness.stopped().has_value());
   EXPECT_TRUE(harness.stopped()->ok());
 }
 
-TEST(SchedulerFailureTest, AMemberThatHasLeftIsNotAwaitedAfterARestart) {
+TEST(SchedulerFailureTest, WhoHasLeftBeforeARestartFallsOutAfterIt) {
   SchedulerHarness before(MeshOverlay(2));
   before.StartJob(2);
-  const KeyId key = before.AddKey("w", 10);
+  before.AddKey("w", 10);
   before.Receive(1, Leave{"its workers are done"});
   SchedulerHarness after(MeshOverlay(2), before.stored());
   after.Receive(2, SchedulerHarness::JoinOf(2));
   after.Advance(absl::Seconds(6), {2});
   EXPECT_THAT(after.Sent<JobFailed>(2), IsEmpty());
-  // What it left undone is known still.
-  after.Receive(2, ReportOfPush(key, 1));
-  EXPECT_EQ(FailureOf(after, 2).reason,
-            "n1 has left (its workers are done): round 1 of key 'w', which n2 has pushed, cannot run");
-}
-
-TEST(SchedulerFailureTest, ARestartAfterTheLastDepartureEndsTheJob) {
-  SchedulerHarness before(MeshOverlay(2));
-  before.StartJob(2);
-  before.Receive(1, Leave{"its workers are done"});
-  // Of the next departure its record is durable, and that of the end is not.
-  StoredRecords stored = before.stored();
-  stored.tail.push_back(EncodeStateRecord(LeaveRecord{NodeId(2), "n2 has left", false}));
-  SchedulerHarness after(MeshOverlay(2), stored);
-  EXPECT_TRUE(after.HasLog("all nodes have left: the job is done"));
+  EXPECT_EQ(ReasonToldTo(after, 2), "nothing heard from n1 for 5s");
+  after.Receive(2, Leave{"its workers are done"});
+  EXPECT_THAT(after.Sent<JobFailed>(2), IsEmpty());
 }
 
 TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {

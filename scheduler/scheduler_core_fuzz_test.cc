@@ -40,8 +40,8 @@ class Fuzzer {
     harness_.computes = !random_.Chance(0.2);
     harness_.ForgetSent();
     const uint64_t dice = random_.Below(1000);
-    if (dice < 1) return harness_.Step(ConnectionDown{AnyConnection()});
-    if (dice < 5) return harness_.Step(MessageRejected{AnyConnection(), absl::InvalidArgumentError(AnyText())});
+    if (dice < 4) return harness_.Step(ConnectionDown{AnyConnection()});
+    if (dice < 8) return harness_.Step(MessageRejected{AnyConnection(), absl::InvalidArgumentError(AnyText())});
     if (dice < 20) return harness_.Advance(absl::Milliseconds(random_.Between(0, 300)), {1, 2, 3, 4, 5});
     harness_.Receive(AnyConnection(), AnyMessage());
   }
@@ -56,6 +56,7 @@ class Fuzzer {
     EXPECT_LE(sizes.at("parked"), keys * window * kNodes);
     EXPECT_LE(sizes.at("waiting keys"), 20u * 2 * kNodes);
     EXPECT_LE(sizes.at("held"), kMaxHeldMessages);
+    EXPECT_LE(sizes.at("waiting joins"), size_t{kNodes});
     EXPECT_LE(sizes.at("policies"), kMostLivePolicies);
   }
 
@@ -72,7 +73,8 @@ class Fuzzer {
 
   Join AnyJoin() {
     const int node = static_cast<int>(random_.Below(kNodes)) + 1;
-    Join join = SchedulerHarness::JoinOf(node, random_.Chance(0.02) ? 2 : 1);
+    Join join = SchedulerHarness::JoinOf(node, random_.Chance(0.02) ? 1 + random_.Below(50) : 1 + changes_);
+    if (random_.Chance(0.05)) ++changes_;
     if (random_.Chance(0.05)) join.name = AnyText();
     if (random_.Chance(0.05)) join.address = AnyText();
     if (random_.Chance(0.05)) join.protocol_version = 0;
@@ -136,13 +138,29 @@ class Fuzzer {
         return RoundsClosed{{{AnyKey(), AnyRound(), random_.Next()}}};
       case 3:
         return RoundBroken{AnyKey(), AnyRound(), NodeId(static_cast<uint32_t>(random_.Below(kNodes + 2))), AnyText()};
+      case 4:
+        return Leave{AnyText(), random_.Chance(0.5)};
       default:
-        return Leave{AnyText()};
+        return WorkerLost{WorkerId(1), AnyText()};
     }
+  }
+  EpochReport AnyEpochReport() {
+    EpochReport report;
+    report.epoch = Epoch(random_.Below(30));
+    // Mostly the epoch that has begun, so that some changes end.
+    if (random_.Chance(0.9)) report.epoch = harness_.epoch();
+    const uint32_t keys = static_cast<uint32_t>(random_.Below(8));
+    for (uint32_t key = 1; key <= keys; ++key) {
+      report.progress.push_back({KeyId(key), KeyId(random_.Chance(0.9) ? key : AnyKey().value()), AnyRound()});
+    }
+    return report;
   }
   Message AnyMessage() {
     const uint64_t dice = random_.Below(10000);
-    if (dice < 2) return AnyEnding();
+    if (dice < 20) return AnyEnding();
+    if (dice < 23) return RemoveNode{absl::StrCat("n", random_.Below(kNodes + 2))};
+    if (dice < 24) return StopJob{AnyText()};
+    if (dice < 600) return AnyEpochReport();
     switch (dice % 25) {
       case 0:
         return ChunkMessage{};
@@ -186,6 +204,7 @@ class Fuzzer {
   }
 
   Random random_;
+  uint64_t changes_ = 0;
   SchedulerHarness harness_;
 };
 

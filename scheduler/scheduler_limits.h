@@ -37,6 +37,8 @@ inline constexpr size_t kMaxReportNameBytes = 64;
 // At most this many lines about rejected messages are logged in an interval. The others are counted.
 inline constexpr int kMaxRejectionLines = 10;
 inline constexpr absl::Duration kRejectionLineInterval = absl::Seconds(10);
+// A member whose connection went down has at least this long to join again.
+inline constexpr absl::Duration kLeastSuspectAfter = absl::Seconds(1);
 // A change of membership waits this long for others, so that a thousand joining nodes cost a few broadcasts.
 inline constexpr absl::Duration kMembershipBatch = absl::Milliseconds(50);
 

@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "core/json_writer.h"
+#include "scheduler/open_round.h"
 
 namespace banyan {
 namespace {
@@ -28,6 +30,10 @@ const char* NameOf(MemberState state) {
       return "silent";
     case MemberState::kLeft:
       return "left";
+    case MemberState::kOut:
+      return "out";
+    case MemberState::kRemoved:
+      return "removed";
   }
   return "unknown";
 }
@@ -71,6 +77,12 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
       json.Null();
     } else {
       json.Number(absl::ToDoubleSeconds(from.now - member.last_heard));
+    }
+    json.Name("member").Boolean(member.is_member);
+    if (member.is_member) {
+      // As text: not every reader of JSON keeps 64 bits.
+      json.Name("incarnation").String(absl::StrCat(member.incarnation.value()));
+      json.Name("joined_in").Integer(member.joined_in.value());
     }
     if (const NodeReport* report = from.reports.Find(member.id); report != nullptr) WriteReport(*report, json);
     json.EndObject();
@@ -201,6 +213,54 @@ void WriteKeys(const StatusSources& from, JsonWriter& json) {
   json.EndArray();
 }
 
+void WriteNames(const StatusSources& from, const std::vector<NodeId>& nodes, JsonWriter& json) {
+  json.BeginArray();
+  for (const NodeId node : nodes) json.String(from.membership.Find(node).name);
+  json.EndArray();
+}
+
+void WriteEpochs(const StatusSources& from, JsonWriter& json) {
+  json.Name("change");
+  if (from.change_waits_for.empty()) {
+    json.Null();
+  } else {
+    json.String(from.change_waits_for);
+  }
+  if (from.history == nullptr) return;
+  json.Name("epochs").BeginObject().Name("count").Integer(from.history->count());
+  json.Name("reason").String(from.epoch_reason);
+  json.Name("total_seconds").Number(absl::ToDoubleSeconds(from.history->total()));
+  json.Name("longest_seconds").Number(absl::ToDoubleSeconds(from.history->longest()));
+  json.Name("last").BeginArray();
+  for (const EpochHistory::Change& change : from.history->changes()) {
+    json.BeginObject().Name("epoch").Integer(change.epoch.value()).Name("reason").String(change.reason);
+    json.Name("members").Integer(change.members).Name("seconds").Number(absl::ToDoubleSeconds(change.took)).EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+void WriteWaits(const StatusSources& from, JsonWriter& json) {
+  json.Name("open_round");
+  const std::optional<OpenRound> open = FindOpenRound(from.keys, from.rounds, from.membership, from.reports);
+  if (open.has_value()) {
+    json.BeginObject().Name("key").String(from.keys.NameOf(open->key)).Name("round").Integer(open->round.value());
+    WriteNames(from, open->not_pushed, json.Name("not_pushed"));
+    WriteNames(from, open->not_held, json.Name("not_held"));
+    json.Name("since_s").Number(absl::ToDoubleSeconds(from.now - from.last_progress)).EndObject();
+  } else {
+    json.Null();
+  }
+  WriteNames(from, from.barrier_waits_for, json.Name("barrier_waits_for"));
+  json.Name("links_out").BeginArray();
+  for (const LinkOutages::Outage& outage : from.outages) {
+    json.BeginObject();
+    WriteNames(from, {outage.a, outage.b}, json.Name("between"));
+    json.Name("seconds_left").Number(absl::ToDoubleSeconds(outage.until - from.now));
+    json.Name("why").String(outage.why).EndObject();
+  }
+  json.EndArray();
+}
+
 }  // namespace
 
 std::string MakeStatusJson(const StatusSources& from) {
@@ -212,6 +272,8 @@ std::string MakeStatusJson(const StatusSources& from) {
   json.Name("rejected_messages").Integer(from.rejected_messages).Name("waiting_for").BeginArray();
   for (const std::string& name : from.membership.WaitingFor()) json.String(name);
   json.EndArray();
+  WriteEpochs(from, json);
+  WriteWaits(from, json);
   WriteNodes(from, json);
   WriteLinks(from, json);
   WritePolicy(from, json);

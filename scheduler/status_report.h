@@ -4,11 +4,14 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/ids.h"
 #include "core/time.h"
+#include "scheduler/epochs/epoch_history.h"
 #include "scheduler/members/membership.h"
 #include "scheduler/members/node_reports.h"
+#include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/rounds/key_table.h"
@@ -35,12 +38,26 @@ struct StatusSources {
   const RoundBook& rounds;
   const PublishedPolicies& policies;
   uint64_t policies_taken_back = 0;
+  std::string epoch_reason;               // why the last change of membership was
+  std::string change_waits_for;           // empty when none is under way
+  const EpochHistory* history = nullptr;  // none before the first
+  std::vector<LinkOutages::Outage> outages;
+  std::vector<NodeId> barrier_waits_for;  // members that have not entered a barrier in which others wait
+  Timestamp last_progress;                // when a round was closed last
 };
 
 // Makes the answer to `status --json`. Its members:
 // - `job`, `state`, `error` (if failed), `term`, `epoch`, `policy` (version), `rejected_messages`, `waiting_for`
 // (names).
-// - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`}], and once the node has reported `workers`, `round` (of its
+// - `change`: null, or for what the change of membership under way waits. `epochs`: {`count` (changes that have ended
+//   since the start of the scheduler), `reason` (of the last), `total_seconds`, `longest_seconds` (from a cause to the
+//   plan), `last`: [{`epoch`, `reason`, `members`, `seconds`}]}.
+// - `open_round`: null, or the oldest round that somebody has pushed: {`key`, `round`, `not_pushed`, `not_held` (names
+// of
+//   the members that it waits for), `since_s` (the last closed round)}. `barrier_waits_for`: names.
+// - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
+// - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `member`, and of a member `incarnation`, `joined_in`}], and
+// once the node has reported `workers`, `round` (of its
 //   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes}.
 // - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`, `old` (measured too long ago to rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way)}], and once

@@ -51,8 +51,27 @@ class StatusReportTest : public ::testing::Test {
   }
 
   std::string Status() {
-    return MakeStatusJson({"job", "running", "", Term(2), Epoch(3), 5, Timestamp() + absl::Seconds(4),
-                           absl::Seconds(2.5), membership_, reports_, links_, keys_, rounds_, policies_, 3});
+    return MakeStatusJson({"job",
+                           "running",
+                           "",
+                           Term(2),
+                           Epoch(3),
+                           5,
+                           Timestamp() + absl::Seconds(4),
+                           absl::Seconds(2.5),
+                           membership_,
+                           reports_,
+                           links_,
+                           keys_,
+                           rounds_,
+                           policies_,
+                           3,
+                           reason_,
+                           waits_for_,
+                           &history_,
+                           outages_,
+                           barrier_waits_for_,
+                           Timestamp() + absl::Seconds(1)});
   }
 
   Membership membership_;
@@ -61,6 +80,11 @@ class StatusReportTest : public ::testing::Test {
   KeyTable keys_;
   RoundBook rounds_;
   PublishedPolicies policies_;
+  std::string reason_;
+  std::string waits_for_;
+  EpochHistory history_;
+  std::vector<LinkOutages::Outage> outages_;
+  std::vector<NodeId> barrier_waits_for_;
 };
 
 TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
@@ -68,8 +92,10 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
   EXPECT_EQ(
       Status(),
       R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
-      R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4},)"
-      R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null}],)"
+      R"("change":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
+      R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
+      R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"member":false},)"
+      R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"member":false}],)"
       R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
       R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0},)"
       R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
@@ -118,6 +144,34 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(json, HasSubstr(R"("keys":[{"key":"w","elements":10,"closed_rounds":0}])"));
   EXPECT_THAT(json, HasSubstr(R"("auxiliary_share":0.25)"));
   EXPECT_THAT(json, Not(HasSubstr("error")));
+}
+
+TEST_F(StatusReportTest, TellsHowMembershipChanges) {
+  JoinA();
+  membership_.Start(Epoch(3));
+  reason_ = "b has gone";
+  waits_for_ = "a plan is being made";
+  history_.Add({Epoch(3), reason_, 1, absl::Seconds(1.5)});
+  outages_ = {{kA, kB, Timestamp() + absl::Seconds(64), "a has lost b"}};
+  barrier_waits_for_ = {kB};
+  const std::string json = Status();
+  EXPECT_THAT(json, HasSubstr(R"("change":"a plan is being made",)"));
+  EXPECT_THAT(json, HasSubstr(R"("epochs":{"count":1,"reason":"b has gone","total_seconds":1.5,"longest_seconds":1.5,)"
+                              R"("last":[{"epoch":3,"reason":"b has gone","members":1,"seconds":1.5}]},)"));
+  EXPECT_THAT(json, HasSubstr(R"("barrier_waits_for":["b"],)"));
+  EXPECT_THAT(json, HasSubstr(R"("links_out":[{"between":["a","b"],"seconds_left":60,"why":"a has lost b"}])"));
+  EXPECT_THAT(json, HasSubstr(R"("member":true,"incarnation":"0","joined_in":3)"));
+}
+
+TEST_F(StatusReportTest, TellsForWhomTheOpenRoundWaits) {
+  JoinA();
+  membership_.Start(Epoch(1));
+  ASSERT_TRUE(keys_.Register("w", 10).ok());
+  NodeReport report;
+  report.progress = {{KeyId(1), Round(0), Round(1)}};
+  ASSERT_TRUE(reports_.Accept(kA, report, 2, 1).ok());
+  EXPECT_THAT(Status(),
+              HasSubstr(R"("open_round":{"key":"w","round":0,"not_pushed":[],"not_held":["a"],"since_s":3},)"));
 }
 
 TEST_F(StatusReportTest, TellsWhatWasMeasured) {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "proto/session_codec.h"
-#include "tests/zmtp_bytes.h"
+#include "runtime/testing/zmtp_bytes.h"
 
 namespace banyan {
 namespace {

@@ -42,15 +42,16 @@ void Require(const absl::Status& status, absl::string_view what) {
 JobFixture::JobFixture(const JobSpec& spec)
     : spec_(spec),
       directory_(Require(WorkDirectory::Make("banyan-test"), "a directory")),
-      ports_(Require(PortReservation::Take(spec.nodes + 1), "ports")),
-      reached_scheduler_(scheduler_address()),
+      ports_(Require(PortReservation::Take(spec.nodes + spec.schedulers), "ports")),
+      reached_scheduler_(ports_.Address(0)),
+      schedulers_(static_cast<size_t>(spec.schedulers)),
       nodes_(static_cast<size_t>(spec.nodes)) {
   WriteOverlay("overlay.yaml", spec_.more);
 }
 
 JobFixture::~JobFixture() {
   if (!testing::Test::HasFailure() && std::uncaught_exceptions() == 0) return;
-  ShowLog(scheduler_.get());
+  for (const std::unique_ptr<ChildProcess>& scheduler : schedulers_) ShowLog(scheduler.get());
   for (const std::unique_ptr<ChildProcess>& node : nodes_) ShowLog(node.get());
 }
 
@@ -60,9 +61,7 @@ std::string JobFixture::WriteOverlay(const std::string& name, const std::string&
 }
 
 std::string JobFixture::Overlay(const std::string& more) const {
-  std::string text = absl::StrCat("job: ", spec_.job, "\nscheduler: {address: '", scheduler_address(), "'");
-  if (!spec_.http.empty()) absl::StrAppend(&text, ", http: '", spec_.http, "'");
-  absl::StrAppend(&text, "}\nnodes:\n");
+  std::string text = absl::StrCat("job: ", spec_.job, "\n", SchedulerSection(), "nodes:\n");
   for (size_t i = 0; i < nodes(); ++i) {
     absl::StrAppend(&text, "  - {name: ", NameOf(i), ", address: '", AddressOf(i), "', workers: ", spec_.workers,
                     "}\n");
@@ -70,6 +69,26 @@ std::string JobFixture::Overlay(const std::string& more) const {
   absl::StrAppend(&text, spec_.links, more, "membership: {heartbeat_seconds: ", spec_.heartbeat_seconds,
                   ", lost_after_seconds: ", spec_.lost_after_seconds, "}\n");
   return text;
+}
+
+std::string JobFixture::SchedulerSection() const {
+  std::string text = "scheduler: {addresses: [";
+  for (size_t i = 0; i < schedulers_.size(); ++i) absl::StrAppend(&text, i == 0 ? "" : ", ", scheduler_address(i));
+  absl::StrAppend(&text, "]");
+  if (!spec_.http.empty()) absl::StrAppend(&text, ", http: '", spec_.http, "'");
+  if (!spec_.etcd.empty()) {
+    absl::StrAppend(&text, ", etcd: ['", spec_.etcd, "'], lease_seconds: ", spec_.lease_seconds);
+  }
+  return absl::StrCat(text, "}\n");
+}
+
+// The first one's port is the first of all, those of the others come after the nodes'.
+std::string JobFixture::scheduler_address(size_t index) const {
+  return ports_.Address(static_cast<int>(index == 0 ? 0 : nodes() + index));
+}
+
+std::string JobFixture::SchedulerName(size_t index) {
+  return index == 0 ? "scheduler" : absl::StrCat("scheduler-", index + 1);
 }
 
 std::string JobFixture::NameOf(size_t node) { return absl::StrCat("n", node + 1); }
@@ -91,8 +110,15 @@ std::unique_ptr<ChildProcess> JobFixture::StartCommand(const std::string& name, 
   return Start(name, std::move(arguments));
 }
 
-void JobFixture::StartScheduler() {
-  scheduler_ = StartCommand("scheduler", {"scheduler", directory_->File("overlay.yaml")});
+void JobFixture::StartScheduler(size_t index, const std::vector<std::string>& flags) {
+  std::vector<std::string> arguments = {"scheduler", directory_->File("overlay.yaml")};
+  if (spec_.etcd.empty()) arguments.push_back("--forgetful");
+  if (spec_.schedulers > 1) {
+    arguments.push_back("--listen");
+    arguments.push_back(scheduler_address(index));
+  }
+  arguments.insert(arguments.end(), flags.begin(), flags.end());
+  schedulers_[index] = StartCommand(SchedulerName(index), std::move(arguments));
 }
 
 void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {
@@ -151,9 +177,9 @@ void JobFixture::WaitForLog(const std::string& process, absl::string_view text) 
   }
 }
 
-std::string JobFixture::StatusJson() {
+std::string JobFixture::StatusJson(size_t scheduler) {
   const std::unique_ptr<ChildProcess> status =
-      StartCommand("status", {"status", "--scheduler", scheduler_address(), "--json", "--timeout", "60"});
+      StartCommand("status", {"status", "--scheduler", scheduler_address(scheduler), "--json", "--timeout", "60"});
   EXPECT_TRUE(status->WaitUntilEnded(kPatience));
   EXPECT_EQ(status->failure(), "");
   return LogOf("status");
@@ -164,7 +190,9 @@ void JobFixture::StopAll(int signal) {
   for (const std::unique_ptr<ChildProcess>& node : nodes_) {
     if (node != nullptr && node->running()) running.push_back(node.get());
   }
-  if (scheduler_ != nullptr && scheduler_->running()) running.push_back(scheduler_.get());
+  for (const std::unique_ptr<ChildProcess>& scheduler : schedulers_) {
+    if (scheduler != nullptr && scheduler->running()) running.push_back(scheduler.get());
+  }
   for (ChildProcess* process : running) process->Signal(signal);
   for (ChildProcess* process : running) {
     EXPECT_TRUE(process->WaitUntilEnded(kPatience)) << process->name() << " runs on";

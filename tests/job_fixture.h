@@ -1,6 +1,6 @@
-// A job of real daemons on this machine, for tests: one `banyan scheduler` and `banyan node`s as processes on free
-// loopback ports. Workers are sessions of the test process, or processes of their own. Thread-compatible; the thread
-// that makes it must outlive it.
+// A job of real daemons on this machine, for tests: `banyan scheduler` (one, or several with etcd) and `banyan node`s
+// as processes on free loopback ports. Workers are sessions of the test process, or processes of their own.
+// Thread-compatible; the thread that makes it must outlive it.
 //
 // What cannot go on throws: GoogleTest reports it and ends the test. Daemons that still run at the end are killed;
 // their logs are shown when the test has failed.
@@ -48,6 +48,9 @@ struct JobSpec {
   std::string links = {};          // the overlay's section `links`; empty: a link between every two nodes
   std::string more = {};           // further sections
   std::string http = {};           // host:port of the scheduler's metrics; empty: none
+  std::string etcd = {};           // where schedulers keep their state, http://host:port; empty: nowhere
+  int schedulers = 1;              // with etcd, of which one leads
+  int lease_seconds = 3;           // of the one that leads
   double heartbeat_seconds = 0.5;  // and silence for so long that only a dead process is silent:
   double lost_after_seconds = 30;
 };
@@ -59,8 +62,9 @@ class JobFixture {
   JobFixture& operator=(const JobFixture&) = delete;
   ~JobFixture();
 
-  // Nodes count from 0: node 0 is n1. `flags` are added to the command.
-  void StartScheduler();
+  // Nodes and schedulers count from 0: node 0 is n1, and the log of scheduler 1 is scheduler-2. `flags` are added to
+  // the command.
+  void StartScheduler(size_t index = 0, const std::vector<std::string>& flags = {});
   void StartNode(size_t node, const std::vector<std::string>& flags = {});
   // Where nodes that are started from now on look for the scheduler.
   void ReachSchedulerAt(const std::string& address) { reached_scheduler_ = address; }
@@ -72,10 +76,11 @@ class JobFixture {
 
   size_t nodes() const { return nodes_.size(); }
   size_t workers() const { return nodes() * static_cast<size_t>(spec_.workers); }
-  ChildProcess& scheduler() { return *scheduler_; }
+  ChildProcess& scheduler(size_t index = 0) { return *schedulers_[index]; }
   ChildProcess& node(size_t node) { return *nodes_[node]; }
   static std::string NameOf(size_t node);
-  std::string scheduler_address() const { return ports_.Address(0); }
+  static std::string SchedulerName(size_t index);
+  std::string scheduler_address(size_t index = 0) const;
   int scheduler_port() const { return ports_.ports()[0]; }
   // Where the node listens.
   std::string AddressOf(size_t node) const { return ports_.Address(static_cast<int>(node) + 1); }
@@ -94,7 +99,7 @@ class JobFixture {
   // Waits until the process has logged this; throws when it has not in time.
   void WaitForLog(const std::string& process, absl::string_view text) const;
   // `banyan status --json`.
-  std::string StatusJson();
+  std::string StatusJson(size_t scheduler = 0);
 
   // Sends the signal to all daemons that run; expects that each of them ends with exit code 0.
   void StopAll(int signal = SIGTERM);
@@ -104,13 +109,14 @@ class JobFixture {
  private:
   std::string LogPath(const std::string& process) const;
   std::string Overlay(const std::string& more) const;
+  std::string SchedulerSection() const;
   std::unique_ptr<ChildProcess> Start(const std::string& name, std::vector<std::string> arguments);
 
   const JobSpec spec_;
   const std::unique_ptr<WorkDirectory> directory_;
   const PortReservation ports_;
   std::string reached_scheduler_;
-  std::unique_ptr<ChildProcess> scheduler_;
+  std::vector<std::unique_ptr<ChildProcess>> schedulers_;
   std::vector<std::unique_ptr<ChildProcess>> nodes_;
 };
 

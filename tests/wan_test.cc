@@ -25,6 +25,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr absl::Duration kPatience = absl::Seconds(60);
 constexpr char kOverlay[] =
@@ -97,6 +98,52 @@ TEST_F(WanTest, UpExecStatusRateDown) {
   EXPECT_EQ(Wan({"down"}).failure, "");
   EXPECT_NE(access(WanPath().c_str(), F_OK), 0);
   EXPECT_THAT(Wan({"status"}).err, HasSubstr("no emulated WAN runs"));
+}
+
+TEST_F(WanTest, LinksAreCutAndHealed) {
+  if (!Up()) GTEST_SKIP() << "the system forbids it";
+  EXPECT_EQ(Wan({"cut", "n1", "n2"}).failure, "");
+  EXPECT_THAT(Wan({"status"}).out, HasSubstr("  cut"));
+  EXPECT_THAT(Wan({"cut", "n1", "n9"}).err, HasSubstr("unknown node 'n9'"));
+  EXPECT_EQ(Wan({"heal", "n1", "n2"}).failure, "");
+  EXPECT_THAT(Wan({"status"}).out, Not(HasSubstr("  cut")));
+}
+
+TEST_F(WanTest, AProgramThatFailsIsStartedAgainUntilItIsDone) {
+  if (!Up()) GTEST_SKIP() << "the system forbids it";
+  const std::string file = directory_->File("was-here");
+  const Outcome outcome = Wan({"exec", "n2", "--restart", "--", "sh", "-c",
+                               absl::StrCat("[ -e ", file, " ] && exit 0; touch ", file, "; kill -9 $$")});
+  EXPECT_EQ(outcome.failure, "");
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("sh (n2) ended with signal 9 (Killed)"), HasSubstr("sh (n2) runs again")));
+  EXPECT_EQ(Wan({"exec", "n2", "--restart", "--", "sh", "-c", "exit 3"}).failure, "exit code 1");
+  EXPECT_EQ(Wan({"down"}).failure, "");
+  EXPECT_NE(access(WanPath().c_str(), F_OK), 0);
+}
+
+TEST_F(WanTest, ChaosFindsWhatIsLookedAfterInTheNodes) {
+  if (!Up()) GTEST_SKIP() << "the system forbids it";
+  ChildProcessOptions options;
+  options.name = "banyan wan exec";
+  options.arguments = {"tools/banyan", "wan",       "exec", "n1",    "--directory",
+                       WanPath(),      "--restart", "--",   "sleep", "600"};
+  options.log_path = directory_->File("exec.log");
+  const std::unique_ptr<ChildProcess> supervisor = *ChildProcess::Start(options);
+  options.name = "banyan chaos";
+  options.arguments = {"tools/banyan", "chaos", WanPath(), "--worker-every", "500ms", "--cut-every",
+                       "500ms",        "--for", "4s",      "--cut-for",      "100ms"};
+  options.log_path = directory_->File("chaos.log");
+  const std::unique_ptr<ChildProcess> chaos = *ChildProcess::Start(options);
+  ASSERT_TRUE(chaos->WaitUntilEnded(kPatience));
+  EXPECT_EQ(chaos->failure(), "");
+  EXPECT_THAT(chaos->LogTail(100), AllOf(HasSubstr("kills sleep (n1)"), HasSubstr("cuts n"), HasSubstr("heals n"),
+                                         HasSubstr("training process"), HasSubstr("the time is over")));
+  EXPECT_THAT(supervisor->LogTail(100),
+              AllOf(HasSubstr("sleep (n1) ended with signal 9"), HasSubstr("sleep (n1) runs again")));
+  supervisor->Signal(SIGTERM);
+  ASSERT_TRUE(supervisor->WaitUntilEnded(kPatience));
+  EXPECT_EQ(supervisor->failure(), "");
+  EXPECT_THAT(Wan({"status"}).out, Not(HasSubstr("  cut")));
 }
 
 TEST_F(WanTest, MistakesAreNamed) {

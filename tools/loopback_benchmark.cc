@@ -59,10 +59,10 @@ class LoopbackJob {
   absl::Status StartAll() {
     absl::Status status = directory_.Write("overlay.yaml", MakeOverlay(options_.nodes, ports_));
     if (!status.ok()) return status;
-    absl::StatusOr<std::unique_ptr<ChildProcess>> scheduler =
-        ChildProcess::Start({.name = "the scheduler",
-                             .arguments = {options_.banyan_program, "scheduler", directory_.File("overlay.yaml")},
-                             .log_path = directory_.File("scheduler.log")});
+    absl::StatusOr<std::unique_ptr<ChildProcess>> scheduler = ChildProcess::Start(
+        {.name = "the scheduler",
+         .arguments = {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"), "--forgetful"},
+         .log_path = directory_.File("scheduler.log")});
     if (!scheduler.ok()) return scheduler.status();
     scheduler_ = *std::move(scheduler);
     for (int rank = 0; rank < options_.nodes; ++rank) {

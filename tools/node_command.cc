@@ -15,6 +15,7 @@
 #include "runtime/compute_pool.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
+#include "runtime/node_host.h"
 #include "runtime/protocol_host.h"
 #include "runtime/transport/congestion_control.h"
 #include "tools/command_line.h"
@@ -47,10 +48,12 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   CommandLine line(
       "banyan node",
       "Runs the node of one data centre: joins the scheduler's job, takes gradients from training processes,\n"
-      "aggregates and forwards. It may be started before the scheduler. Ends cleanly on SIGTERM and Ctrl-C.",
+      "aggregates and forwards. It may be started before the scheduler. Fallen out of the job, it joins again.\n"
+      "Ends cleanly on SIGTERM and Ctrl-C. Exit codes: 0 asked to stop or job over, 1 an error, 2 wrong flags.",
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
-  line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
+  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+            &flags.scheduler);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
@@ -72,7 +75,7 @@ absl::Status CheckFlag(const char* flag, const absl::Status& status) {
 absl::Status CheckFlags(const NodeFlags& flags) {
   if (flags.name.empty()) return absl::InvalidArgumentError("expected --name, this node's name in the overlay");
   if (flags.scheduler.empty()) return absl::InvalidArgumentError("expected --scheduler, the address of the scheduler");
-  absl::Status status = CheckFlag("--scheduler", CheckConnectAddress(flags.scheduler));
+  absl::Status status = CheckFlag("--scheduler", ParseConnectAddresses(flags.scheduler).status());
   status.Update(CheckFlag("--listen", CheckListenAddress(flags.listen)));
   if (!flags.advertise.empty()) status.Update(CheckFlag("--advertise", CheckConnectAddress(flags.advertise)));
   if (flags.advertise.empty() && absl::StrContains(flags.listen, "*")) {
@@ -96,6 +99,20 @@ std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapsho
   return latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
 }
 
+// Each one is another start of the node.
+std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
+                                   LatestValue<NodeSnapshot>* snapshot) {
+  auto core =
+      std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
+                                             .address = flags.advertise.empty() ? address : flags.advertise,
+                                             .scheduler_address = ParseConnectAddresses(flags.scheduler)->front(),
+                                             .job = flags.job,
+                                             .incarnation = NewIncarnation(),
+                                             .loss_limited = NewConnectionsAreLossLimited()});
+  if (flags.http.empty()) return core;
+  return std::make_unique<WatchedNode>(std::move(core), snapshot);
+}
+
 absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   const StopSignals signals;
   LatestValue<NodeSnapshot> snapshot;
@@ -107,25 +124,22 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   options.compute_threads = static_cast<int>(flags.threads);
   options.brief_bytes = ComputePool::kBriefBytes;
   options.log = log;
-  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
-  if (!host.ok()) return host.status();
-
-  const std::string& address = (*host)->bound_address();
+  std::unique_ptr<MetricsPage> page;
+  if (!flags.http.empty()) {
+    absl::StatusOr<std::unique_ptr<MetricsPage>> served = ServeMetrics(
+        flags.http, [&snapshot] { return CollectReport(snapshot); }, log);
+    if (!served.ok()) return served.status();
+    page = *std::move(served);
+  }
+  const absl::StatusOr<std::unique_ptr<NodeHost>> node = NodeHost::Start(
+      std::move(options), [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &snapshot); });
+  if (!node.ok()) return node.status();
+  const std::string address = (*node)->host().bound_address();
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
-  std::unique_ptr<Protocol> core =
-      std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
-                                             .address = flags.advertise.empty() ? address : flags.advertise,
-                                             .scheduler_address = flags.scheduler,
-                                             .job = flags.job,
-                                             .incarnation = NewIncarnation(),
-                                             .loss_limited = NewConnectionsAreLossLimited()});
-  if (flags.http.empty()) return RunUntilStopped(signals, **host, std::move(core));
-  const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
-      flags.http, [&snapshot] { return CollectReport(snapshot); }, log);
-  if (!page.ok()) return page.status();
-  return RunUntilStopped(signals, **host, std::make_unique<WatchedNode>(std::move(core), &snapshot));
+  return RunUntilStopped(
+      signals, [&node] { return (*node)->Join(); }, [&node] { (*node)->RequestStop(); });
 }
 
 }  // namespace

@@ -38,7 +38,10 @@ TEST_F(NodeCommandTest, NeedsANameAndAScheduler) {
 
 TEST_F(NodeCommandTest, RefusesBadAddresses) {
   EXPECT_EQ(Run({"--name", "n1", "--scheduler", "127.0.0.1:7700"}), 2);
-  EXPECT_EQ(Run({"--name", "n1", "--scheduler", "tcp://h:1", "--listen", "tcp://h"}), 2);
+  EXPECT_EQ(Run({"--name", "n1", "--scheduler", "tcp://h:1,tcp://h:1"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--scheduler: expected different addresses"));
+  EXPECT_EQ(Run({"--name", "n1", "--scheduler", "tcp://h:1,tcp://i:1", "--listen", "tcp://h"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--listen: expected an address"));
   EXPECT_EQ(Run({"--name", "n1", "--scheduler", "tcp://h:1", "--advertise", "tcp://h:0"}), 2);
   EXPECT_EQ(Run({"--name", "n1", "--scheduler", "tcp://h:1", "--attach", "/run/n1"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--attach: expected unix:/path, got '/run/n1'"));

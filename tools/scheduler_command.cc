@@ -1,5 +1,8 @@
 #include "tools/scheduler_command.h"
 
+#include <limits.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -12,14 +15,20 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "posix/stop_signals.h"
+#include "runtime/etcd/etcd_client.h"
+#include "runtime/etcd/etcd_leadership.h"
+#include "runtime/etcd/etcd_record_store.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
+#include "runtime/records/directory_record_store.h"
 #include "scheduler/scheduler_core.h"
 #include "tools/command_line.h"
 #include "tools/daemon/daemon_address.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
+#include "tools/daemon/standby.h"
+#include "tools/daemon/state_place.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
 #include "tools/reports/status_view.h"
@@ -29,25 +38,37 @@
 namespace banyan {
 namespace {
 
+// Members of etcd that do not answer are given up so soon that others can be asked before a lease ends.
+constexpr int kAnswersPerLease = 4;
+// A megabyte over a slow link takes so long at most.
+constexpr absl::Duration kStoreTimeout = absl::Seconds(3);
+
 struct SchedulerFlags {
   std::string overlay;
   std::string listen;  // empty: the overlay's address
   std::string state_directory;
+  bool forgetful = false;
   std::string port_file;
   std::string log_level = "info";
   bool log_json = false;
 };
 
 CommandLine MakeCommandLine(SchedulerFlags& flags) {
-  CommandLine line("banyan scheduler",
-                   "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends\n"
-                   "cleanly on SIGTERM and Ctrl-C.",
-                   "banyan scheduler overlay.yaml --listen tcp://127.0.0.1:7700");
+  CommandLine line(
+      "banyan scheduler",
+      "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends\n"
+      "cleanly on SIGTERM and Ctrl-C; the job goes on when it is back. With scheduler.etcd in the overlay one of\n"
+      "several leads and the others stand by. Exit codes: 0 asked to stop or job over, 1 an error, or it leads no\n"
+      "more (let a supervisor start it again), 2 wrong flags.",
+      "banyan scheduler overlay.yaml --listen tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the job, with an address for the scheduler and every node", &flags.overlay);
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
             &flags.listen);
-  line.Text("state-dir", "DIRECTORY", "keeps what must survive a restart; default: nothing survives",
+  line.Text("state-dir", "DIRECTORY",
+            "keeps what must survive a restart, unless etcd does; default: ~/.local/state/banyan/JOB",
             &flags.state_directory);
+  line.Switch("forgetful", "keep nothing: when this process ends, so does the job, and all must start again",
+              &flags.forgetful);
   line.Text("port-file", "FILE", "gets the bound address in one line, once it can be reached", &flags.port_file);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -85,40 +106,104 @@ StartId NewStartId() {
   return StartId(uint64_t{device()} << 32 | device());
 }
 
-absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, std::ostream& out) {
-  const StopSignals signals;
-  const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
-  const std::string http = overlay.scheduler.http;
-  LatestValue<std::string> status;
-  const std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
-  ProtocolHostOptions options;
-  options.name = "scheduler";
-  options.bind_address = listen;
-  options.record_directory = flags.state_directory;
-  options.log = log;
-  absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
-  if (!host.ok()) return host.status();
+// Who leads, in the words that other schedulers log.
+std::string LeaderName(const std::string& listen) {
+  char host[HOST_NAME_MAX + 1] = {};
+  gethostname(host, HOST_NAME_MAX);
+  return absl::StrCat(listen, " (process ", getpid(), " on ", host, ")");
+}
 
-  const std::string& address = (*host)->bound_address();
+// What a scheduler needs before it runs: storage, and that it may write there. The store comes last, since it rests on
+// the leadership.
+struct Storage {
+  std::unique_ptr<EtcdLeadership> leadership;  // none: nobody else could lead
+  std::unique_ptr<RecordStore> store;          // none: nothing survives
+};
+
+// Waits until this process leads, if several could. CANCELLED when it was asked to end meanwhile.
+absl::StatusOr<Storage> PrepareEtcd(const OverlayConfig& overlay, const std::string& listen, const StopSignals& signals,
+                                    const LogFunction& log) {
+  const SchedulerConfig& config = overlay.scheduler;
+  Storage storage;
+  storage.leadership =
+      std::make_unique<EtcdLeadership>(std::make_unique<EtcdClient>(config.etcd, config.lease / kAnswersPerLease),
+                                       overlay.job, LeaderName(listen), config.lease);
+  if (absl::Status status = WaitForLeadership(signals, *storage.leadership, log); !status.ok()) return status;
+  storage.store = std::make_unique<EtcdRecordStore>(std::make_unique<EtcdClient>(config.etcd, kStoreTimeout),
+                                                    overlay.job, storage.leadership->fence(), storage.leadership.get());
+  return storage;
+}
+
+absl::StatusOr<Storage> PrepareStorage(const StatePlace& place, const OverlayConfig& overlay, const std::string& listen,
+                                       const StopSignals& signals, const LogFunction& log) {
+  log(place.kind == StatePlaceKind::kNowhere ? LogLevel::kWarning : LogLevel::kInfo,
+      absl::StrCat("the state is kept ", place.Describe(overlay)));
+  if (place.kind == StatePlaceKind::kEtcd) return PrepareEtcd(overlay, listen, signals, log);
+  Storage storage;
+  if (place.kind == StatePlaceKind::kDirectory) storage.store = std::make_unique<DirectoryRecordStore>(place.directory);
+  return storage;
+}
+
+absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay, const std::string& address,
+                      const LogFunction& log, std::ostream& out) {
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo,
       absl::StrCat("job ", overlay.job, " of ", overlay.nodes.size(), " nodes, listening on ", address));
   out << "scheduler: " << address << std::endl;
-  if (!flags.port_file.empty()) {
-    if (absl::Status status = WritePortFile(flags.port_file, address); !status.ok()) return status;
-  }
+  return flags.port_file.empty() ? absl::OkStatus() : WritePortFile(flags.port_file, address);
+}
+
+// Runs the core on a host of its own until it stops.
+absl::Status RunOn(ProtocolHost& host, const StopSignals& signals, OverlayConfig overlay, const LogFunction& log) {
+  LatestValue<std::string> status;
+  const std::string http = overlay.scheduler.http;
   std::unique_ptr<Protocol> core =
-      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{(*host)->TakeRecords(), NewStartId()});
-  if (http.empty()) return RunUntilStopped(signals, **host, std::move(core));
+      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{host.TakeRecords(), NewStartId()});
+  if (http.empty()) return RunUntilStopped(signals, host, std::move(core));
   const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
       http, [&status] { return CollectStatus(status); }, log);
   if (!page.ok()) return page.status();
-  return RunUntilStopped(signals, **host, std::make_unique<WatchedScheduler>(std::move(core), &status));
+  return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), &status));
+}
+
+absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, const StatePlace& place,
+                          std::ostream& out) {
+  const StopSignals signals;
+  const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
+  const std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
+  absl::StatusOr<Storage> storage = PrepareStorage(place, overlay, listen, signals, log);
+  if (absl::IsCancelled(storage.status())) return absl::OkStatus();
+  if (!storage.ok()) return storage.status();
+  ProtocolHostOptions options;
+  options.name = "scheduler";
+  options.bind_address = listen;
+  options.record_store = std::move(storage->store);
+  options.leadership = storage->leadership.get();
+  options.log = log;
+  const absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
+  if (!host.ok()) return host.status();
+  if (absl::Status status = Announce(flags, overlay, (*host)->bound_address(), log, out); !status.ok()) return status;
+  const absl::Status status = RunOn(**host, signals, std::move(overlay), log);
+  // What is not written yet, nobody has heard of: it must not hold up the end while etcd is away.
+  if (storage->leadership != nullptr) storage->leadership->Resign();
+  return status;
+}
+
+// What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.
+absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const OverlayConfig& overlay,
+                                         const std::string& state_home) {
+  if (flags.listen.empty() && overlay.scheduler.addresses.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat("expected --listen, since scheduler.addresses of ",
+                                                   overlay.file_name, " names ", overlay.scheduler.addresses.size(),
+                                                   " schedulers"));
+  }
+  return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
 }
 
 }  // namespace
 
-int SchedulerCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+int SchedulerCommand(absl::Span<const std::string> arguments, const std::string& state_home, std::ostream& out,
+                     std::ostream& err) {
   SchedulerFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
@@ -127,11 +212,12 @@ int SchedulerCommand(absl::Span<const std::string> arguments, std::ostream& out,
       return line.UsageError(absl::StrCat("--listen: ", status.message()), err);
     }
   }
-  absl::Status status;
-  if (absl::StatusOr<OverlayConfig> overlay = LoadJob(flags.overlay); overlay.ok()) {
-    status = RunScheduler(flags, *std::move(overlay), out);
-  } else {
-    status = overlay.status();
+  absl::StatusOr<OverlayConfig> overlay = LoadJob(flags.overlay);
+  absl::Status status = overlay.status();
+  if (status.ok()) {
+    const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);
+    if (!place.ok()) return line.UsageError(place.status().message(), err);
+    status = RunScheduler(flags, *std::move(overlay), *place, out);
   }
   if (status.ok()) return kExitSuccess;
   err << "banyan scheduler: " << status.message() << "\n";

@@ -15,8 +15,17 @@ using ::testing::HasSubstr;
 
 class SchedulerCommandTest : public ::testing::Test {
  protected:
-  int Run(std::vector<std::string> arguments) { return SchedulerCommand(arguments, out_, err_); }
+  int Run(std::vector<std::string> arguments) { return SchedulerCommand(arguments, state_home_, out_, err_); }
 
+  // A file with addresses, and with more of the section `scheduler`.
+  static std::string Job(const std::string& scheduler) {
+    const std::string path = ::testing::TempDir() + "/job.yaml";
+    std::ofstream(path) << "scheduler: {" << scheduler << "}\n"
+                        << "nodes: [{name: a, address: tcp://h:1}, {name: b, address: tcp://h:2}]\n";
+    return path;
+  }
+
+  std::string state_home_ = ::testing::TempDir();
   std::ostringstream out_, err_;
 };
 
@@ -60,6 +69,22 @@ TEST_F(SchedulerCommandTest, TheSampleFileConfiguresAJob) {
 TEST_F(SchedulerCommandTest, RefusesABadAddress) {
   EXPECT_EQ(Run({"overlay.yaml", "--listen", "127.0.0.1:7700"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("--listen: expected an address of the form tcp://"));
+}
+
+TEST_F(SchedulerCommandTest, OneOfSeveralMustSayWhichItIs) {
+  EXPECT_EQ(Run({Job("addresses: [tcp://127.0.0.1:1, tcp://127.0.0.1:2], etcd: [http://127.0.0.1:1]")}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected --listen"));
+  EXPECT_THAT(err_.str(), HasSubstr("names 2 schedulers"));
+}
+
+TEST_F(SchedulerCommandTest, KeepsItsStateInOnePlace) {
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1"), "--forgetful", "--state-dir", "/tmp"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("got both"));
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1, etcd: [http://127.0.0.1:1]"), "--forgetful"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected no --forgetful"));
+  state_home_ = "";
+  EXPECT_EQ(Run({Job("address: tcp://127.0.0.1:1")}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected --state-dir"));
 }
 
 }  // namespace

@@ -5,14 +5,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "posix/stop_signals.h"
 #include "runtime/protocol_host.h"
 #include "tools/daemon/daemon_run.h"
 
 namespace banyan {
 namespace {
-
-constexpr ConnectionId kScheduler = ConnectionId(1);
 
 template <typename Kind>
 void Append(Actions& actions, Kind action) {
@@ -28,12 +27,17 @@ Actions SchedulerProbe::Step(Timestamp now, Event event) {
   if (std::holds_alternative<Started>(event)) {
     deadline_ = now + options_.patience;
     asked_ = true;  // by connecting
-    Append(actions, Connect{kScheduler, options_.scheduler, Channel::kControl});
-  } else if (std::holds_alternative<ConnectionUp>(event)) {
-    connected_ = true;
-    if (asked_) Ask(now, actions);
-  } else if (std::holds_alternative<ConnectionDown>(event)) {
-    connected_ = false;
+    ConnectionId connection;
+    for (const std::string& scheduler : options_.schedulers) {
+      connection = connection.Next();
+      Append(actions, Connect{connection, scheduler, Channel::kControl});
+    }
+  } else if (const auto* up = std::get_if<ConnectionUp>(&event)) {
+    up_.insert(up->connection);
+    if (asked_ && up_.size() == 1) Ask(now, actions);
+  } else if (const auto* down = std::get_if<ConnectionDown>(&event)) {
+    up_.erase(down->connection);
+    if (asked_ && down->connection == asked_at_ && !up_.empty()) Ask(now, actions);
   } else if (const auto* received = std::get_if<MessageReceived>(&event)) {
     TakeAnswer(now, received->message, actions);
   } else if (std::holds_alternative<DeadlineReached>(event)) {
@@ -47,8 +51,10 @@ Actions SchedulerProbe::Step(Timestamp now, Event event) {
 void SchedulerProbe::Ask(Timestamp now, Actions& actions) {
   asked_ = true;
   deadline_ = now + options_.patience;
-  // A connection that is down asks when it is up.
-  if (connected_) Append(actions, Send{kScheduler, options_.question, {}});
+  // Without a connection the next one asks.
+  if (up_.empty()) return;
+  asked_at_ = *up_.begin();
+  Append(actions, Send{asked_at_, options_.question, {}});
 }
 
 void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& actions) {
@@ -70,9 +76,9 @@ void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
   }
   Append(actions,
          Stop{absl::UnavailableError(absl::StrCat(
-             "expected an answer from the scheduler at ", options_.scheduler, " within ",
+             "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "), " within ",
              absl::FormatDuration(options_.patience), ", got none",
-             connected_ ? " though it took the connection; is it a Banyan scheduler?" : "; does it run there?"))});
+             !up_.empty() ? " though it took the connection; is it a Banyan scheduler?" : "; does it run there?"))});
   deadline_ = kNever;
 }
 

@@ -1,20 +1,24 @@
-// Asks a scheduler one thing, once or again and again, as the protocol of a process that joins no job. Pure.
-// Thread-compatible; owned by its driver.
+// Asks a job's scheduler one thing, once or again and again, as the protocol of a process that joins no job. Of several
+// schedulers it asks one that takes its connection, which those that stand by do not. Pure. Thread-compatible; owned by
+// its driver.
 #ifndef BANYAN_TOOLS_SCHEDULER_PROBE_H_
 #define BANYAN_TOOLS_SCHEDULER_PROBE_H_
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/time/time.h"
+#include "core/ids.h"
 #include "protocol/protocol.h"
 
 namespace banyan {
 
 struct SchedulerProbeOptions {
-  std::string scheduler;  // tcp://host:port
+  std::vector<std::string> schedulers;  // tcp://host:port, at least one
   // Asked again when the connection is lost before the answer.
   Message question;
   absl::Duration patience = absl::Seconds(5);  // for each answer; then the probe stops with UNAVAILABLE
@@ -36,7 +40,8 @@ class SchedulerProbe : public Protocol {
   void OnDeadline(Timestamp now, Actions& actions);
 
   const SchedulerProbeOptions options_;
-  bool connected_ = false;
+  std::set<ConnectionId> up_;
+  ConnectionId asked_at_;  // of the newest question
   bool asked_ = false;
   // The deadline of the answer while one is awaited, of the next question otherwise.
   Timestamp deadline_ = kNever;

@@ -18,8 +18,9 @@ Timestamp At(int64_t seconds) { return Timestamp::FromNanoseconds(seconds * 1000
 
 class SchedulerProbeTest : public ::testing::Test {
  protected:
-  SchedulerProbe Make(std::optional<absl::Duration> interval = std::nullopt) {
-    return SchedulerProbe({.scheduler = "tcp://127.0.0.1:7700",
+  SchedulerProbe Make(std::optional<absl::Duration> interval = std::nullopt,
+                      std::vector<std::string> schedulers = {"tcp://127.0.0.1:7700"}) {
+    return SchedulerProbe({.schedulers = std::move(schedulers),
                            .question = StatusRequest{},
                            .patience = absl::Seconds(5),
                            .interval = interval,
@@ -105,6 +106,24 @@ TEST_F(SchedulerProbeTest, AwaitsTheAnswerAmongOtherMessages) {
   probe.Step(At(0), ConnectionUp{kConnection});
   EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, OperatorReply{}, {}}).empty());
   EXPECT_TRUE(StopStatus(probe.Step(At(2), Answer("{}"))).ok());
+}
+
+TEST_F(SchedulerProbeTest, AsksTheOneOfSeveralThatTakesItsConnection) {
+  constexpr ConnectionId kOther = ConnectionId(2);
+  SchedulerProbe probe = Make(absl::Seconds(1), {"tcp://a:1", "tcp://b:1"});
+  const Actions first = probe.Step(At(0), Started{});
+  ASSERT_EQ(first.size(), 2u);
+  EXPECT_EQ(std::get<Connect>(first[1]).address, "tcp://b:1");
+  const Actions asked = probe.Step(At(1), ConnectionUp{kOther});
+  ASSERT_TRUE(Asks(asked));
+  EXPECT_EQ(std::get<Send>(asked[0]).connection, kOther);
+  // It has asked already, and asks the other one when this one is gone.
+  EXPECT_TRUE(probe.Step(At(2), ConnectionUp{kConnection}).empty());
+  const Actions again = probe.Step(At(3), ConnectionDown{kOther});
+  ASSERT_TRUE(Asks(again));
+  EXPECT_EQ(std::get<Send>(again[0]).connection, kConnection);
+  EXPECT_THAT(std::string(StopStatus(probe.Step(At(8), DeadlineReached{})).message()),
+              HasSubstr("the scheduler at tcp://a:1 or tcp://b:1 within 5s"));
 }
 
 TEST_F(SchedulerProbeTest, StopsWhenAsked) {

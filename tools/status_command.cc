@@ -4,7 +4,9 @@
 
 #include <iostream>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,7 +34,8 @@ struct StatusFlags {
 CommandLine MakeCommandLine(StatusFlags& flags) {
   CommandLine line("banyan status", "Shows what a scheduler knows of its job: members, links, trees, progress, memory.",
                    "banyan status --scheduler tcp://127.0.0.1:7700 --watch");
-  line.Text("scheduler", "ADDRESS", "where the scheduler is, tcp://host:port", &flags.scheduler);
+  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+            &flags.scheduler);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
   line.Number("timeout", "SECONDS", "how long to wait for an answer (default 5)", 0.1, kLongestPatience,
@@ -54,9 +57,9 @@ void Show(const StatusFlags& flags, const std::string& json, std::ostream& out) 
   out.flush();
 }
 
-absl::Status AskForStatus(const StatusFlags& flags, std::ostream& out) {
+absl::Status AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out) {
   SchedulerProbeOptions probe;
-  probe.scheduler = flags.scheduler;
+  probe.schedulers = std::move(schedulers);
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);
   if (flags.watch) probe.interval = kWatchInterval;
@@ -75,10 +78,9 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (flags.scheduler.empty()) return line.UsageError("expected --scheduler, the address of the scheduler", err);
-  if (const absl::Status status = CheckConnectAddress(flags.scheduler); !status.ok()) {
-    return line.UsageError(absl::StrCat("--scheduler: ", status.message()), err);
-  }
-  const absl::Status status = AskForStatus(flags, out);
+  absl::StatusOr<std::vector<std::string>> schedulers = ParseConnectAddresses(flags.scheduler);
+  if (!schedulers.ok()) return line.UsageError(absl::StrCat("--scheduler: ", schedulers.status().message()), err);
+  const absl::Status status = AskForStatus(flags, *std::move(schedulers), out);
   if (status.ok()) return kExitSuccess;
   err << "banyan status: " << status.message() << "\n";
   return kExitFailure;

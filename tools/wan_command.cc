@@ -14,6 +14,7 @@
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/link_change_flags.h"
+#include "tools/wan_supervision.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "wan/emulator.h"
 #include "wan/node_exec.h"
@@ -120,11 +121,16 @@ int Exec(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   const auto dashes = std::find(arguments.begin(), arguments.end(), "--");
   std::string node;
   std::string directory;
+  bool restart = false;
   CommandLine line(
       "banyan wan exec",
       "Runs a program in a node of the emulated WAN; its exit code is that of the program. What follows -- is\n"
       "the program with its arguments. The nodes' addresses: banyan wan status.",
       "banyan wan exec n1 -- ip address");
+  line.Switch("restart",
+              "start it again whenever it fails, until it ends with exit code 0 or is asked to end (SIGTERM), and let\n"
+              "`banyan chaos` find it; it gets no input",
+              &restart);
   line.Positional("NODE", "the node, by its name in the overlay or by its address", &node);
   AddDirectory(line, &directory);
   const auto own = arguments.first(static_cast<size_t>(dashes - arguments.begin()));
@@ -132,7 +138,10 @@ int Exec(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   if (dashes == arguments.end() || dashes + 1 == arguments.end()) {
     return line.UsageError("expected -- and a program after the node", err);
   }
-  return Fail("exec", ExecInNode(directory, node, {dashes + 1, arguments.end()}), err);
+  const std::vector<std::string> program(dashes + 1, arguments.end());
+  if (!restart) return Fail("exec", ExecInNode(directory, node, program), err);
+  const absl::Status status = SuperviseInNode(directory, node, program);
+  return status.ok() ? kExitSuccess : Fail("exec", status, err);
 }
 
 int ShowDead(const WanDirectory& directory, bool json, const absl::Status& failure, std::ostream& out,
@@ -177,6 +186,33 @@ int Rate(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
   return status.ok() ? kExitSuccess : Fail("rate", status, err);
 }
 
+// One direction of a link, which `change` cuts or heals.
+int ChangeCut(absl::string_view command, absl::string_view description,
+              absl::Status (WanClient::*change)(absl::string_view, absl::string_view) const,
+              absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  std::string from, to, directory;
+  const std::string name = absl::StrCat("banyan wan ", command);
+  CommandLine line(name, std::string(description), name + " n1 n2");
+  line.Positional("FROM", "where the link begins", &from);
+  line.Positional("TO", "where it ends", &to);
+  AddDirectory(line, &directory);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const absl::Status status = (WanClient(directory).*change)(from, to);
+  return status.ok() ? kExitSuccess : Fail(command, status, err);
+}
+
+int Cut(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  return ChangeCut("cut",
+                   "Lets nothing that FROM sends reach TO, until `banyan wan heal`. What others send over the link's\n"
+                   "wire passes.",
+                   &WanClient::Cut, arguments, out, err);
+}
+
+int Heal(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  return ChangeCut("heal", "Ends what `banyan wan cut` has begun for the same direction of the link.", &WanClient::Heal,
+                   arguments, out, err);
+}
+
 int Down(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   std::string directory;
   CommandLine line("banyan wan down",
@@ -196,6 +232,8 @@ int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
                             {"exec", "runs a program in a node", Exec},
                             {"status", "shows nodes, links and what these carry", Status},
                             {"rate", "changes the rate of a link", Rate},
+                            {"cut", "cuts one direction of a link", Cut},
+                            {"heal", "ends the cut of a link", Heal},
                             {"down", "ends it and removes what is left", Down}});
   return table.Run(arguments, out, err);
 }

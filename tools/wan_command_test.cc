@@ -33,7 +33,8 @@ TEST(WanCommandTest, HelpTellsTheCommandsAndTheirFlags) {
   EXPECT_THAT(Wan({"--help"}).out, AllOf(HasSubstr("up"), HasSubstr("exec"), HasSubstr("status"), HasSubstr("down")));
   EXPECT_THAT(Wan({"up", "--help"}).out,
               AllOf(HasSubstr("--seed"), HasSubstr("--redraw-seconds"), HasSubstr("example"), HasSubstr("--queue-ms")));
-  for (const char* command : {"up", "exec", "status", "rate", "down"}) EXPECT_EQ(Wan({command, "--help"}).code, 0);
+  for (const char* command : {"up", "exec", "status", "rate", "cut", "heal", "down"})
+    EXPECT_EQ(Wan({command, "--help"}).code, 0);
 }
 
 TEST(WanCommandTest, UsageErrorsAreTold) {
@@ -43,12 +44,17 @@ TEST(WanCommandTest, UsageErrorsAreTold) {
   EXPECT_EQ(Wan({"exec", "n1", "true"}).code, 2);
   EXPECT_THAT(Wan({"exec", "n1", "--"}).err, HasSubstr("expected -- and a program after the node"));
   EXPECT_EQ(Wan({"rate", "n1", "n2"}).code, 2);
+  EXPECT_EQ(Wan({"cut", "n1"}).code, 2);
+  EXPECT_EQ(Wan({"heal"}).code, 2);
 }
 
 TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
   for (const std::vector<std::string>& command :
        std::vector<std::vector<std::string>>{{"status", NowhereFlag()},
                                              {"exec", NowhereFlag(), "n1", "--", "true"},
+                                             {"exec", NowhereFlag(), "n1", "--restart", "--", "true"},
+                                             {"cut", NowhereFlag(), "n1", "n2"},
+                                             {"heal", NowhereFlag(), "n1", "n2"},
                                              {"rate", NowhereFlag(), "n1", "n2", "--mbps", "3"}}) {
     const Outcome outcome = Wan(command);
     EXPECT_EQ(outcome.code, 1);

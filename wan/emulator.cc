@@ -53,6 +53,10 @@ std::vector<std::pair<NodeId, NodeId>> LinkEnds(const NetworkView& view) {
   return ends;
 }
 
+absl::Status NoLink(absl::string_view from, absl::string_view to) {
+  return absl::InvalidArgumentError(absl::StrCat("the overlay has no link from ", from, " to ", to));
+}
+
 absl::StatusOr<FileDescriptor> TakeDirectory(const WanDirectory& directory) {
   if (const absl::Status status = directory.Make(); !status.ok()) return status;
   absl::StatusOr<FileDescriptor> lock = directory.Lock();
@@ -136,6 +140,8 @@ absl::StatusOr<ControlReply> Emulator::Answer(absl::string_view request) {
   const std::vector<absl::string_view> words = absl::StrSplit(request, ' ');
   if (words[0] == "status" && words.size() == 1) return ControlReply{WanStatusJson(Status(), "running")};
   if (words[0] == "rate" && words.size() == 4) return AnswerRate(words[1], words[2], words[3]);
+  if (words[0] == "cut" && words.size() == 3) return AnswerCut(words[1], words[2], /*is_cut=*/true);
+  if (words[0] == "heal" && words.size() == 3) return AnswerCut(words[1], words[2], /*is_cut=*/false);
   if (words[0] == "namespace" && words.size() == 2) return AnswerNamespace(words[1]);
   if (words[0] == "user-namespace" && words.size() == 1) return ControlReply{"", user_namespace_.get()};
   if (words[0] == "stop" && words.size() == 1) {
@@ -143,7 +149,8 @@ absl::StatusOr<ControlReply> Emulator::Answer(absl::string_view request) {
     return ControlReply{};
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("expected 'status', 'rate FROM TO BPS', 'namespace NODE', 'user-namespace' or 'stop', got '",
+      absl::StrCat("expected 'status', 'rate FROM TO BPS', 'cut FROM TO', 'heal FROM TO', 'namespace NODE', "
+                   "'user-namespace' or 'stop', got '",
                    request, "'; is the emulator of another version of banyan?"));
 }
 
@@ -157,9 +164,16 @@ absl::StatusOr<ControlReply> Emulator::AnswerRate(absl::string_view from, absl::
   if (!absl::SimpleAtod(rate, &rate_bps) || !(rate_bps > 0) || !(rate_bps <= kLargestBps)) {
     return absl::InvalidArgumentError(absl::StrCat("expected a rate above 0 in bit/s, got '", rate, "'"));
   }
-  if (!forwarder_->SetRate((*start)->id, (*end)->id, rate_bps)) {
-    return absl::InvalidArgumentError(absl::StrCat("the overlay has no link from ", from, " to ", to));
-  }
+  if (!forwarder_->SetRate((*start)->id, (*end)->id, rate_bps)) return NoLink(from, to);
+  return ControlReply{};
+}
+
+absl::StatusOr<ControlReply> Emulator::AnswerCut(absl::string_view from, absl::string_view to, bool is_cut) {
+  const absl::StatusOr<const NetworkNode*> start = FindNode(from);
+  if (!start.ok()) return start.status();
+  const absl::StatusOr<const NetworkNode*> end = FindNode(to);
+  if (!end.ok()) return end.status();
+  if (!forwarder_->SetCut((*start)->id, (*end)->id, is_cut)) return NoLink(from, to);
   return ControlReply{};
 }
 
@@ -185,7 +199,7 @@ WanStatus Emulator::Status() {
     status.links.push_back({view_.NameOf(state.from), view_.NameOf(state.to), state.rate_bps / kBitsPerMegabit,
                             absl::ToDoubleMilliseconds(link.delay), 100 * link.loss_fraction, state.counters.sent_bytes,
                             state.counters.sent_segments, state.counters.lost_segments, state.counters.dropped_segments,
-                            state.queued_bytes, state.queue_limit_bytes});
+                            state.queued_bytes, state.queue_limit_bytes, state.is_cut});
   }
   const ForwarderCounters& counters = forwarder_->counters();
   status.forwarder = {counters.read_packets,    counters.written_packets, counters.unroutable_packets,

@@ -57,6 +57,7 @@ class Emulator {
   absl::Status Open(const EmulatorOptions& options);
   absl::StatusOr<ControlReply> Answer(absl::string_view request);
   absl::StatusOr<ControlReply> AnswerRate(absl::string_view from, absl::string_view to, absl::string_view rate);
+  absl::StatusOr<ControlReply> AnswerCut(absl::string_view from, absl::string_view to, bool is_cut);
   absl::StatusOr<ControlReply> AnswerNamespace(absl::string_view node);
   absl::StatusOr<const NetworkNode*> FindNode(absl::string_view name) const;
   WanStatus Status();

@@ -108,6 +108,16 @@ TEST_F(EmulatorTest, RatesChangeByRequest) {
   EXPECT_THAT(std::string(wan_.client().SetRate("n1", "n2", 0).message()), HasSubstr("above 0"));
 }
 
+TEST_F(EmulatorTest, LinksAreCutAndHealedByRequest) {
+  EXPECT_TRUE(wan_.client().Cut("n1", "n2").ok());
+  EXPECT_TRUE(wan_.Status().FindLink("n1", "n2")->is_cut);
+  EXPECT_FALSE(wan_.Status().FindLink("n2", "n1")->is_cut);
+  EXPECT_TRUE(wan_.client().Heal("n1", "n2").ok());
+  EXPECT_FALSE(wan_.Status().FindLink("n1", "n2")->is_cut);
+  EXPECT_THAT(std::string(wan_.client().Cut("n1", "n3").message()), HasSubstr("no link from n1 to n3"));
+  EXPECT_THAT(std::string(wan_.client().Heal("n1", "n9").message()), HasSubstr("unknown node 'n9'"));
+}
+
 TEST_F(EmulatorTest, StartingTwiceNamesTheOneThatRuns) {
   EXPECT_THAT(std::string(wan_.Start().message()),
               AllOf(HasSubstr("test.yaml"), HasSubstr(absl::StrCat(wan_.Status().pid)), HasSubstr("banyan wan down")));

@@ -45,6 +45,8 @@ class Forwarder {
   // Sets the rate of the link between two nodes in one direction; `serve` calls it. Returns false when there is no such
   // link.
   bool SetRate(NodeId from, NodeId to, double rate_bps);
+  // Likewise: nothing that `from` sends reaches `to` from now on, or all of it does again.
+  bool SetCut(NodeId from, NodeId to, bool is_cut) { return core_.SetCut(from, to, is_cut); }
   std::vector<ChannelState> States();
   // Run returns when it has answered.
   void Stop() { stopping_ = true; }

@@ -19,7 +19,7 @@ absl::Duration QueueTime(const ForwardingOptions& options, absl::Duration delay)
 }  // namespace
 
 ForwardingCore::ForwardingCore(const NetworkView& view, const ForwardingOptions& options)
-    : view_(view), nodes_(view.nodes().size()) {
+    : view_(view), nodes_(view.nodes().size()), is_cut_(nodes_ * nodes_) {
   Random seeds(options.seed);
   for (const NetworkLink& link : view_.links()) {
     ChannelOptions channel;
@@ -53,6 +53,7 @@ absl::Duration ForwardingCore::ShortestDelay(size_t from, size_t to) const {
 void ForwardingCore::Send(int64_t now_ns, size_t from, size_t to, SegmentTrain train) {
   train.route = static_cast<uint32_t>(RouteIndex(from, to));
   train.hop = 0;
+  if (is_cut_[train.route]) train.alive = 0;
   Offer(now_ns, train);
 }
 
@@ -76,14 +77,30 @@ bool ForwardingCore::SetRate(int64_t now_ns, NodeId from, NodeId to, double rate
   return true;
 }
 
+bool ForwardingCore::SetCut(NodeId from, NodeId to, bool is_cut) {
+  const NetworkLink* link = view_.FindLink(from, to);
+  if (link == nullptr) return false;
+  is_cut_[RouteIndexOf(*link)] = is_cut;
+  return true;
+}
+
+size_t ForwardingCore::RouteIndexOf(const NetworkLink& link) const {
+  const auto position = [this](NodeId id) {
+    const auto found = std::find_if(view_.nodes().begin(), view_.nodes().end(),
+                                    [id](const NetworkNode& node) { return node.id == id; });
+    return static_cast<size_t>(found - view_.nodes().begin());
+  };
+  return RouteIndex(position(link.from), position(link.to));
+}
+
 std::vector<ChannelState> ForwardingCore::States(int64_t now_ns) {
   std::vector<ChannelState> states;
   for (size_t i = 0; i < view_.links().size(); ++i) {
     const NetworkLink& link = view_.links()[i];
     LinkChannel& channel = channels_[i].link;
     const int64_t queued_bytes = channel.QueuedBytes(now_ns);
-    states.push_back({link.from, link.to, channel.rate_bps(), channel.counters(), queued_bytes,  //
-                      channel.queue_limit_bytes()});
+    states.push_back({link.from, link.to, channel.rate_bps(), channel.counters(), queued_bytes,
+                      channel.queue_limit_bytes(), is_cut_[RouteIndexOf(link)]});
   }
   return states;
 }

@@ -34,6 +34,7 @@ struct ChannelState {
   ChannelCounters counters;
   int64_t queued_bytes = 0;
   int64_t queue_limit_bytes = 0;
+  bool is_cut = false;
 };
 
 // The end of a train's way: at its destination, or nowhere if no segment of it lives.
@@ -65,6 +66,9 @@ class ForwardingCore {
 
   // False when there is no such link. REQUIRES: rate_bps > 0, and Advance(now) before.
   bool SetRate(int64_t now_ns, NodeId from, NodeId to, double rate_bps);
+  // From now on nothing that `from` sends reaches `to`, or all of it does again. What other nodes send over the link's
+  // wire passes, as it would where routers know another way. Returns false when there is no such link.
+  bool SetCut(NodeId from, NodeId to, bool is_cut);
   // Returns the states of the links at `now_ns`, in the order of the view.
   std::vector<ChannelState> States(int64_t now_ns);
 
@@ -75,6 +79,8 @@ class ForwardingCore {
   };
 
   size_t RouteIndex(size_t from, size_t to) const { return from * nodes_ + to; }
+  // REQUIRES: the link is one of the view's.
+  size_t RouteIndexOf(const NetworkLink& link) const;
   uint32_t AddChannel(const ChannelOptions& options);
   std::vector<std::optional<uint32_t>> AddCaps(const ForwardingOptions& options,
                                                std::optional<double> NetworkNode::*cap_bps);
@@ -87,6 +93,7 @@ class ForwardingCore {
   const size_t nodes_;
   std::vector<Channel> channels_;              // first the links in the order of the view
   std::vector<std::vector<uint32_t>> routes_;  // channels, by RouteIndex
+  std::vector<bool> is_cut_;                   // by RouteIndex
   TimedQueue<uint32_t> events_;                // channels
   std::vector<TrainEnd> ended_;
 };

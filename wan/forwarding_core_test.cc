@@ -104,6 +104,25 @@ TEST(ForwardingCoreTest, ARateChangeHoldsForWhatIsQueued) {
   EXPECT_EQ(ArrivalOf(core, 19), kSecondNs + 110 * kMillisecondNs);
 }
 
+TEST(ForwardingCoreTest, ACutHoldsForItsTwoEndsAndItsDirectionUntilItIsHealed) {
+  ForwardingCore core(Row(), {});
+  EXPECT_TRUE(core.SetCut(NodeId(1), NodeId(2), true));
+  EXPECT_FALSE(core.SetCut(NodeId(1), NodeId(3), true));
+  EXPECT_TRUE(core.States(0)[0].is_cut);
+  EXPECT_FALSE(core.States(0)[1].is_cut);
+  core.Send(0, 0, 1, SingleSegment(1, kPacketBytes));
+  ASSERT_EQ(core.ended().size(), 1u);
+  EXPECT_EQ(core.ended()[0].train.alive, 0u);
+  core.Send(0, 1, 0, SingleSegment(2, kPacketBytes));
+  EXPECT_EQ(ArrivalOf(core, 2), 11 * kMillisecondNs);
+  // Over the same wire to another node.
+  core.Send(kSecondNs, 0, 2, SingleSegment(3, kPacketBytes));
+  EXPECT_EQ(ArrivalOf(core, 3), kSecondNs + 23 * kMillisecondNs);
+  EXPECT_TRUE(core.SetCut(NodeId(1), NodeId(2), false));
+  core.Send(2 * kSecondNs, 0, 1, SingleSegment(4, kPacketBytes));
+  EXPECT_EQ(ArrivalOf(core, 4), 2 * kSecondNs + 11 * kMillisecondNs);
+}
+
 TEST(ForwardingCoreTest, CapsOfNodesHoldOverAllTheirLinks) {
   ForwardingCore core(WithCaps(Row(), 12, 1.2), {});
   // Up 1 ms, link 1 ms + 10 ms, down 10 ms; transit at n2 passes no cap of n2.

@@ -35,6 +35,14 @@ absl::Status WanClient::SetRate(absl::string_view from, absl::string_view to, do
   return Ask(absl::StrCat("rate ", from, " ", to, " ", rate_bps)).status();
 }
 
+absl::Status WanClient::Cut(absl::string_view from, absl::string_view to) const {
+  return Ask(absl::StrCat("cut ", from, " ", to)).status();
+}
+
+absl::Status WanClient::Heal(absl::string_view from, absl::string_view to) const {
+  return Ask(absl::StrCat("heal ", from, " ", to)).status();
+}
+
 absl::StatusOr<FileDescriptor> WanClient::OpenNamespace(absl::string_view node) const {
   return AskForFile(absl::StrCat("namespace ", node));
 }

@@ -26,6 +26,10 @@ class WanClient {
   // Gives the link from node `from` to node `to`, in this direction, the rate `rate_bps` until a schedule changes it
   // again.
   absl::Status SetRate(absl::string_view from, absl::string_view to, double rate_bps) const;
+  // Lets nothing that `from` sends reach `to` until Heal of the same direction. There must be a link between them. What
+  // others send over its wire passes.
+  absl::Status Cut(absl::string_view from, absl::string_view to) const;
+  absl::Status Heal(absl::string_view from, absl::string_view to) const;
   // The network namespace of a node, for setns; whoever is in another user namespace enters OpenUserNamespace first.
   absl::StatusOr<FileDescriptor> OpenNamespace(absl::string_view node) const;
   absl::StatusOr<FileDescriptor> OpenUserNamespace() const;

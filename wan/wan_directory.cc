@@ -6,8 +6,10 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -96,6 +98,8 @@ absl::Status WanDirectory::Remove() const {
        {state_path() + ".next", state_path(), hosts_path(), socket_path(), log_path(), lock_path()}) {
     if (const absl::Status status = RemoveFile(path); !status.ok()) return status;
   }
+  std::error_code error;
+  std::filesystem::remove_all(processes_path(), error);
   if (rmdir(path_.c_str()) == 0 || errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST) return absl::OkStatus();
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot remove ", path_));
 }

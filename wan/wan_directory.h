@@ -29,6 +29,8 @@ class WanDirectory {
   std::string log_path() const { return path_ + "/log"; }
   // The nodes' names and addresses, in the form of /etc/hosts.
   std::string hosts_path() const { return path_ + "/hosts"; }
+  // A folder for records of processes that somebody looks after in the nodes.
+  std::string processes_path() const { return path_ + "/processes"; }
 
   // Makes the directory where it is missing. FAILED_PRECONDITION when it belongs to someone else or is no directory.
   absl::Status Make() const;
@@ -41,7 +43,8 @@ class WanDirectory {
   absl::StatusOr<std::optional<WanStatus>> ReadState() const;
   // Writes the state and the file of hosts.
   absl::Status WriteState(const WanStatus& status) const;
-  // Removes the files that an emulator makes, and the directory unless something else is in it.
+  // Removes the files that an emulator makes, the records of processes, and the directory unless something else is in
+  // it.
   absl::Status Remove() const;
 
  private:

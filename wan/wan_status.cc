@@ -23,7 +23,7 @@ void WriteLink(const WanStatus::Link& link, JsonWriter& json) {
   Write(json, "dropped_packets", link.dropped_packets);
   Write(json, "queued_bytes", link.queued_bytes);
   Write(json, "queue_limit_bytes", link.queue_limit_bytes);
-  json.EndObject();
+  json.Name("cut").Boolean(link.is_cut).EndObject();
 }
 
 void WriteForwarder(const WanStatus::Forwarder& forwarder, JsonWriter& json) {
@@ -49,6 +49,7 @@ WanStatus::Link ReadLink(const YAML::Node& json) {
   link.dropped_packets = json["dropped_packets"].as<int64_t>();
   link.queued_bytes = json["queued_bytes"].as<int64_t>();
   link.queue_limit_bytes = json["queue_limit_bytes"].as<int64_t>();
+  link.is_cut = json["cut"].as<bool>();
   return link;
 }
 
@@ -126,10 +127,10 @@ std::string WanStatusText(const WanStatus& status) {
   absl::StrAppendFormat(&text, "\n%-16s %9s %8s %7s %10s %8s %8s %10s\n", "link", "Mbit/s", "delay ms", "loss %", "MB",
                         "lost", "dropped", "queue KB");
   for (const WanStatus::Link& link : status.links) {
-    absl::StrAppendFormat(&text, "%-16s %9.1f %8.1f %7.3f %10.2f %8d %8d %10.1f\n",
+    absl::StrAppendFormat(&text, "%-16s %9.1f %8.1f %7.3f %10.2f %8d %8d %10.1f%s\n",
                           absl::StrCat(link.from, " to ", link.to), link.mbps, link.delay_ms, link.loss_percent,
                           static_cast<double>(link.bytes) / 1e6, link.lost_packets, link.dropped_packets,
-                          static_cast<double>(link.queued_bytes) / 1e3);
+                          static_cast<double>(link.queued_bytes) / 1e3, link.is_cut ? "  cut" : "");
   }
   return text;
 }

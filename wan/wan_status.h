@@ -30,6 +30,7 @@ struct WanStatus {
     int64_t dropped_packets = 0;  // for want of room in the queue
     int64_t queued_bytes = 0;
     int64_t queue_limit_bytes = 0;
+    bool is_cut = false;  // nothing that `from` sends reaches `to`
   };
   struct Forwarder {
     int64_t read_packets = 0;  // offloaded ones as one

@@ -4,12 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "examples/fashion_mnist/running_demo.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/child_process.h"
@@ -27,64 +25,14 @@
 namespace banyan {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
-constexpr absl::Duration kPatience = absl::Minutes(10);
-
-std::unique_ptr<ChildProcess> StartDemo(const std::string& name, std::vector<std::string> arguments) {
-  std::vector<std::string> line = {absl::StrCat(std::getenv("TEST_SRCDIR"), "/banyan/tools/banyan"), "demo"};
-  line.insert(line.end(), arguments.begin(), arguments.end());
-  absl::StatusOr<std::unique_ptr<ChildProcess>> demo =
-      ChildProcess::Start({.name = name,
-                           .arguments = line,
-                           .log_path = absl::StrCat(::testing::TempDir(), "/", name),
-                           .capture_output = true});
-  EXPECT_TRUE(demo.ok()) << demo.status();
-  return *std::move(demo);
-}
-
-// The processes that `parent` has started and that still run.
-std::vector<pid_t> ChildrenOf(pid_t parent) {
-  std::vector<pid_t> children;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename();
-    std::ifstream file(entry.path() / "stat");
-    std::string text;
-    std::getline(file, text);
-    // PID (NAME) STATE PARENT ...: the name may hold anything but is followed by the last parenthesis.
-    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-    std::string state;
-    pid_t of = 0;
-    if (fields >> state >> of && of == parent && state != "Z") children.push_back(std::stoi(name));
-  }
-  return children;
-}
-
-std::vector<pid_t> StillThere(const std::vector<pid_t>& processes) {
-  std::vector<pid_t> there;
-  for (const pid_t process : processes) {
-    if (kill(process, 0) == 0) there.push_back(process);
-  }
-  return there;
-}
-
-std::vector<pid_t> WaitForChildren(pid_t parent, size_t count) {
-  const absl::Time deadline = absl::Now() + kPatience;
-  while (ChildrenOf(parent).size() < count && absl::Now() < deadline) absl::SleepFor(absl::Milliseconds(50));
-  return ChildrenOf(parent);
-}
-
-// Writes an overlay of three nodes and returns its path; `rate` is YAML of its links.
-std::string WriteOverlay(const std::string& name, const std::string& rate) {
-  const std::string path = absl::StrCat(::testing::TempDir(), "/", name);
-  std::ofstream(path) << "nodes: [{name: n1}, {name: n2}, {name: n3}]\n"
-                      << "links: [{between: [n1, n2]" << rate << "}, {between: [n2, n3]" << rate << "}]\n";
-  return path;
-}
+constexpr absl::Duration kPatience = kDemoPatience;
 
 // Guessing reaches 0.1.
 TEST(DemoTest, TwoSideBySideTrainIdenticalReplicasThatHaveLearned) {
@@ -124,14 +72,35 @@ TEST(DemoTest, CtrlCLeavesNoProcessBehind) {
   EXPECT_THAT(StillThere(children), IsEmpty());
 }
 
-TEST(DemoTest, ADeadChildEndsItAndIsNamed) {
+TEST(DemoTest, ADeadChildIsNamedAndStartedAgain) {
   const std::unique_ptr<ChildProcess> demo = StartDemo("bereaved", {"--network", "loopback"});
-  const std::vector<pid_t> children = WaitForChildren(demo->pid(), 20);
+  std::vector<pid_t> children = WaitForChildren(demo->pid(), 20);
   ASSERT_EQ(children.size(), 20u);
   kill(children[5], SIGSEGV);
+  EXPECT_TRUE(WaitForLog(*demo, "ended with signal 11")) << demo->LogTail(50);
+  EXPECT_TRUE(WaitForLog(*demo, "runs again after it has died once")) << demo->LogTail(50);
+  const std::vector<pid_t> later = ChildrenOf(demo->pid());
+  children.insert(children.end(), later.begin(), later.end());
+  demo->Signal(SIGINT);
   ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
   EXPECT_EQ(demo->failure(), "exit code 1");
-  EXPECT_THAT(demo->LogTail(200), HasSubstr("ended with signal 11"));
+  EXPECT_THAT(StillThere(children), IsEmpty());
+}
+
+TEST(DemoTest, WhoFailsAgainAndAgainEndsItAndIsNamed) {
+  const std::unique_ptr<ChildProcess> demo = StartDemo(
+      "hopeless", {"--network", "loopback", "--overlay", WriteOverlay("hopeless.yaml", ""), "--batch", "1000"});
+  const std::vector<pid_t> children = WaitForChildren(demo->pid(), 8);
+  ASSERT_EQ(children.size(), 8u);
+  // Whoever gets this signal ends by itself, as far as the demo can see.
+  for (int i = 0; i < 1000 && demo->running(); ++i) {
+    for (const pid_t child : ChildrenOf(demo->pid())) kill(child, SIGSEGV);
+    absl::SleepFor(absl::Milliseconds(20));
+  }
+  ASSERT_TRUE(demo->WaitUntilEnded(kPatience));
+  EXPECT_EQ(demo->failure(), "exit code 1");
+  EXPECT_THAT(demo->LogTail(200), AllOf(HasSubstr("ended with signal 11"), HasSubstr("it is not started again"),
+                                        HasSubstr("the end of the log of")));
   EXPECT_THAT(StillThere(children), IsEmpty());
 }
 

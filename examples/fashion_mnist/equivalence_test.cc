@@ -75,7 +75,7 @@ class Scheduler {
     absl::StatusOr<std::unique_ptr<ChildProcess>> process =
         ChildProcess::Start({.name = "the scheduler",
                              .arguments = {absl::StrCat(std::getenv("TEST_SRCDIR"), "/banyan/tools/banyan"),
-                                           "scheduler", overlay, "--listen", address()},
+                                           "scheduler", overlay, "--listen", address(), "--forgetful"},
                              .log_path = ::testing::TempDir() + "/scheduler.log"});
     ASSERT_TRUE(process.ok()) << process.status();
     process_ = *std::move(process);

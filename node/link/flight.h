@@ -48,8 +48,11 @@ class Flight {
   };
 
   // `connections` carry the chunks; all are down at first.
-  explicit Flight(const std::vector<ConnectionId>& connections) : connections_(connections) {}
+  explicit Flight(const std::vector<ConnectionId>& connections, uint64_t first_sequence = 1)
+      : connections_(connections), next_sequence_(first_sequence) {}
 
+  // Returns the link sequence of the next chunk that is sent.
+  uint64_t next_sequence() const { return next_sequence_; }
   // Sends `chunk` on `connection` under the next link sequence, which goes into its message with `now`. The returned
   // reference is valid until the copy leaves.
   const Sent& Add(SendQueue::Chunk chunk, ConnectionId connection, AckTimes ack_times, Timestamp now);
@@ -99,7 +102,7 @@ class Flight {
   std::map<uint64_t, Settled> settled_;  // likewise
   int64_t bytes_ = 0;
   int64_t relayed_bytes_ = 0;
-  uint64_t next_sequence_ = 1;
+  uint64_t next_sequence_;
 };
 
 }  // namespace banyan

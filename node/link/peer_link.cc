@@ -7,7 +7,11 @@
 namespace banyan {
 
 PeerLink::PeerLink(Options options, const std::vector<ConnectionId>& data)
-    : options_(options), queue_(options.tiny_bytes), flight_(data), pacer_(data), resend_timer_(options.resend_after) {}
+    : options_(options),
+      queue_(options.tiny_bytes),
+      flight_(data, options.first_sequence),
+      pacer_(data),
+      resend_timer_(options.resend_after) {}
 
 void PeerLink::Enqueue(ChunkMessage message, Payload payload, bool resend) {
   queue_.Enqueue(std::move(message), std::move(payload), resend);

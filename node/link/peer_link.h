@@ -43,6 +43,8 @@ class PeerLink {
     absl::Duration resend_after = absl::Seconds(2);
     // A chunk of at most this size goes before larger ones whatever their priority.
     int64_t tiny_bytes = 4096;
+    // Above those of a former link to the same node, whose last acks may still come.
+    uint64_t first_sequence = 1;
   };
   struct Counters {
     uint64_t sent_bytes = 0;    // with headers, resends and copies
@@ -101,6 +103,7 @@ class PeerLink {
   int64_t in_flight_bytes() const { return flight_.bytes(); }
   // Returns the part of both that this node only forwards.
   int64_t relayed_bytes() const { return queue_.relayed_bytes() + flight_.relayed_bytes(); }
+  uint64_t next_sequence() const { return flight_.next_sequence(); }
   const Counters& counters() const { return counters_; }
 
  private:

@@ -37,11 +37,13 @@ void AuxiliaryPaths::Send(StepContext& step, ChunkMessage message, Payload paylo
 }
 
 void AuxiliaryPaths::HandToLink(StepContext& step, ChunkMessage message, Payload payload, bool resend) {
+  // Closed, since no policy in force names it: what had to go there is of a round that is over.
+  Neighbour* first = neighbours_->Find(message.route.receiver());
+  if (first == nullptr) return;
   selector_.OnSent(message, WireBytes(message, payload), step.now);
   if (message.is_auxiliary) prober_.OnAuxiliaryPath(message.route.path, step.now);
-  Neighbour& first = neighbours_->At(message.route.receiver());
-  first.link.Enqueue(std::move(message), std::move(payload), resend);
-  neighbours_->Pump(step, first);
+  first->link.Enqueue(std::move(message), std::move(payload), resend);
+  neighbours_->Pump(step, *first);
 }
 
 void AuxiliaryPaths::Resend(StepContext& step, DeliveryTracker::Undelivered chunk) {

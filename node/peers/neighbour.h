@@ -34,7 +34,8 @@ struct Neighbour {
   PeerLink link;
   LinkMeter meter;
   Heartbeats heartbeats;
-  std::string unreadable = {};  // why the last of its messages that do not decode did not
+  std::optional<Timestamp> unnamed_since = {};  // no policy in force names it any more
+  std::string unreadable = {};                  // why the last of its messages that do not decode did not
 
   PeerLink::Counters before_round = {};  // the link's counters at the end of the last round
   double busy_share = 0;                 // the part of the last round in which a chunk was on its way

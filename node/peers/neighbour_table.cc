@@ -18,14 +18,18 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
                          const LinkMeter::Settings& meter) {
   if (Neighbour* known = Find(slice.node)) {
     if (policy < known->newest_policy) return;
-    known->newest_policy = policy;
-    known->slice = slice;
-    return;
+    if (known->slice.incarnation == slice.incarnation && known->slice.address == slice.address) {
+      known->newest_policy = policy;
+      known->slice = slice;
+      return;
+    }
+    Close(step, slice.node);
   }
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
   for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
-  const PeerLink::Options options = {.window = window, .resend_after = config_.resend_after};
+  const PeerLink::Options options = {
+      .window = window, .resend_after = config_.resend_after, .first_sequence = FirstSequence(slice.node)};
   neighbours_.emplace(slice.node, Neighbour{.slice = slice,
                                             .newest_policy = policy,
                                             .control = {control, slice.name, limits_.waiting_control},
@@ -36,13 +40,46 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
   for (ConnectionId connection : data) Open(step, connection, slice, Channel::kData);
 }
 
+void NeighbourTable::Close(StepContext& step, NodeId node) {
+  const auto close = [&](ConnectionId connection) {
+    step.actions.emplace_back(std::in_place_type<Disconnect>, Disconnect{connection});
+    return true;
+  };
+  const Incarnation incarnation = At(node).slice.incarnation;
+  std::erase_if(outbound_, [&](const auto& entry) { return entry.second == node && close(entry.first); });
+  std::erase_if(inbound_, [&](const auto& entry) {
+    return entry.second.node == node && entry.second.incarnation == incarnation && close(entry.first);
+  });
+  next_sequences_[node] = At(node).link.next_sequence();
+  neighbours_.erase(node);
+}
+
+uint64_t NeighbourTable::FirstSequence(NodeId node) const {
+  const auto former = next_sequences_.find(node);
+  return former == next_sequences_.end() ? 1 : former->second;
+}
+
+void NeighbourTable::CloseUnnamed(StepContext& step) {
+  std::vector<NodeId> unnamed;
+  for (auto& [node, neighbour] : neighbours_) {
+    if (neighbour.newest_policy >= oldest_policy_) {
+      neighbour.unnamed_since.reset();
+      continue;
+    }
+    if (!neighbour.unnamed_since.has_value()) neighbour.unnamed_since = step.now;
+    const bool is_idle = neighbour.link.queued_bytes() == 0 && neighbour.link.in_flight_bytes() == 0;
+    if (is_idle && step.now - *neighbour.unnamed_since > config_.lost_after) unnamed.push_back(node);
+  }
+  for (NodeId node : unnamed) Close(step, node);
+}
+
 void NeighbourTable::Open(StepContext& step, ConnectionId connection, const NeighbourSlice& slice, Channel channel) {
   outbound_[connection] = slice.node;
   step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, slice.address, channel});
 }
 
-std::deque<MessageReceived> NeighbourTable::TakeEarly(NodeId node) {
-  auto early = unknown_.extract(node);
+std::deque<MessageReceived> NeighbourTable::TakeEarly(NodeId node, Incarnation incarnation) {
+  auto early = unknown_.extract({node, incarnation});
   if (early.empty()) return {};
   unknown_bytes_ -= early.mapped().size_bytes;
   return std::move(early.mapped().messages);
@@ -93,10 +130,6 @@ std::string NeighbourTable::ErrorIn(const PeerHello& hello, ConnectionId connect
   }
   if (hello.job != identity_.job) return absl::StrCat("expected job '", identity_.job, "', got '", hello.job, "'");
   if (hello.node == identity_.node || hello.node == kSchedulerNode) return "that is no neighbour's id";
-  const Neighbour* known = Find(hello.node);
-  if (known != nullptr && known->slice.incarnation != hello.incarnation) {
-    return "it has been started again since this policy was made";
-  }
   const auto bound = inbound_.find(connection);
   if (bound != inbound_.end()) return bound->second == hello ? "" : "its connection is another node's";
   return inbound_.size() >= limits_.inbound_connections ? "too many connections" : "";
@@ -111,7 +144,7 @@ void NeighbourTable::OnHello(StepContext& step, ConnectionId connection, const P
     return;
   }
   inbound_[connection] = hello;
-  if (Neighbour* known = Find(hello.node)) known->heartbeats.OnHeard(step.now);
+  if (Neighbour* known = FindOn(connection)) known->heartbeats.OnHeard(step.now);
 }
 
 Neighbour* NeighbourTable::FindOn(ConnectionId connection) {
@@ -122,6 +155,11 @@ Neighbour* NeighbourTable::FindOn(ConnectionId connection) {
 }
 
 Neighbour* NeighbourTable::FindSender(StepContext& step, MessageReceived& received) {
+  if (outbound_.contains(received.connection)) {
+    step.rejections.Reject("message on a connection that this node has opened",
+                           NameOf(outbound_.at(received.connection)), step.actions);
+    return nullptr;
+  }
   if (const auto* hello = std::get_if<PeerHello>(&received.message)) {
     OnHello(step, received.connection, *hello);
     return nullptr;
@@ -132,27 +170,22 @@ Neighbour* NeighbourTable::FindSender(StepContext& step, MessageReceived& receiv
                            step.actions);
     return nullptr;
   }
-  const NodeId from = sender->second.node;
-  Neighbour* known = Find(from);
+  Neighbour* known = FindOn(received.connection);
   if (known == nullptr) {
-    KeepUnknown(step, from, received);
-    return nullptr;
-  }
-  if (known->slice.incarnation != sender->second.incarnation) {
-    step.rejections.Reject("message of another incarnation", NameOf(from), step.actions);
+    KeepUnknown(step, {sender->second.node, sender->second.incarnation}, received);
     return nullptr;
   }
   known->heartbeats.OnHeard(step.now);
   return known;
 }
 
-void NeighbourTable::KeepUnknown(StepContext& step, NodeId from, MessageReceived& received) {
+void NeighbourTable::KeepUnknown(StepContext& step, const Sender& from, MessageReceived& received) {
   if (std::holds_alternative<PeerHeartbeat>(received.message)) return;
   const auto* chunk = std::get_if<ChunkMessage>(&received.message);
   const int64_t size_bytes = chunk == nullptr ? 0 : KeptBytes(*chunk, received.payload);
   // Answers cannot be meant for this node, which has sent nothing there. A chunk comes again without a link ack.
   if (chunk == nullptr || !MakeRoom(from, size_bytes)) {
-    return step.rejections.Reject("message of a node that no policy has named", NameOf(from), step.actions);
+    return step.rejections.Reject("message of a node that no policy has named", NameOf(from.first), step.actions);
   }
   Unknown& unknown = unknown_[from];
   unknown_bytes_ += size_bytes;
@@ -160,7 +193,7 @@ void NeighbourTable::KeepUnknown(StepContext& step, NodeId from, MessageReceived
   unknown.messages.push_back(std::move(received));
 }
 
-bool NeighbourTable::MakeRoom(NodeId from, int64_t size_bytes) {
+bool NeighbourTable::MakeRoom(const Sender& from, int64_t size_bytes) {
   const auto has_less = [](const auto& one, const auto& other) {
     return one.second.size_bytes < other.second.size_bytes;
   };
@@ -226,10 +259,19 @@ void NeighbourTable::SendHedges(StepContext& step) {
   }
 }
 
-void NeighbourTable::DropChunks() {
+void NeighbourTable::DropChunks(Epoch first_kept) {
   for (auto& [node, neighbour] : neighbours_) neighbour.link.Clear();
-  unknown_.clear();
-  unknown_bytes_ = 0;
+  for (auto& [sender, unknown] : unknown_) {
+    std::erase_if(unknown.messages, [&, &unknown = unknown](const MessageReceived& received) {
+      const ChunkMessage& chunk = std::get<ChunkMessage>(received.message);
+      if (chunk.id.epoch >= first_kept) return false;
+      const int64_t freed_bytes = KeptBytes(chunk, received.payload);
+      unknown.size_bytes -= freed_bytes;
+      unknown_bytes_ -= freed_bytes;
+      return true;
+    });
+  }
+  std::erase_if(unknown_, [](const auto& unknown) { return unknown.second.messages.empty(); });
 }
 
 }  // namespace banyan

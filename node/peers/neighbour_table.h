@@ -3,7 +3,8 @@
 // Thread-compatible; owned by PeerNetwork.
 //
 // Invariants:
-//   1. A message counts only after a hello on its connection, and only from the incarnation that the policy names.
+//   1. A message counts only after a hello on its connection, and only from the incarnation that the policy names. What
+//      another incarnation sends waits as that of an unknown sender: the next policy may name it.
 //   2. A connection belongs to one node in one incarnation for as long as it lasts.
 //   3. Everything of a neighbour is in its Neighbour; the other maps hold ids, and messages of unknown senders.
 //   4. Inbound connections, messages that wait and bytes of unknown senders each have a limit. What is above it is
@@ -18,6 +19,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "awareness/link_meter.h"
 #include "core/ids.h"
@@ -53,13 +55,17 @@ class NeighbourTable {
   NeighbourTable(Identity identity, const JobConfig& config, Limits limits);
 
   // Opens connections to the neighbour of `slice` if it is new; else the newest `policy` that names it decides its
-  // slice. `window` and `meter` are for a new one.
+  // slice. One with another incarnation or address is a new one, which takes the place of the former. `window` and
+  // `meter` are for a new one.
   void Add(StepContext& step, const NeighbourSlice& slice, PolicyVersion policy, const LinkWindow& window,
            const LinkMeter::Settings& meter);
   // Notes that policies below `oldest` govern no round any more: what only they named need not be heard of.
   void RetirePolicies(PolicyVersion oldest) { oldest_policy_ = std::max(oldest_policy_, oldest); }
-  // Gives away what `node` sent before it was known as a neighbour, to be handled now.
-  std::deque<MessageReceived> TakeEarly(NodeId node);
+  // Closes neighbours that no policy in force has named for a while and to which nothing is on its way. They may come
+  // back with the next policy.
+  void CloseUnnamed(StepContext& step);
+  // Gives away what a start of `node` sent before it was known as a neighbour, to be handled now.
+  std::deque<MessageReceived> TakeEarly(NodeId node, Incarnation incarnation);
 
   // Returns this node.
   NodeId self() const { return identity_.node; }
@@ -101,20 +107,25 @@ class NeighbourTable {
   // Sends the link acks that are due, and copies of chunks that are late.
   void OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return std::min(next_hedge_, next_acks_); }
-  // Drops all chunks: of every link, and of unknown senders.
-  void DropChunks();
+  // Drops all chunks: of every link, and of unknown senders. Of these, what is of `first_kept` or a later epoch stays.
+  void DropChunks(Epoch first_kept = Epoch(UINT64_MAX));
 
   int64_t unknown_bytes() const { return unknown_bytes_; }
 
  private:
   void Open(StepContext& step, ConnectionId connection, const NeighbourSlice& slice, Channel channel);
+  // Closes all connections to the neighbour, and those of this start of it, and forgets it.
+  void Close(StepContext& step, NodeId node);
+  // Returns the first link sequence of a new link to the neighbour.
+  uint64_t FirstSequence(NodeId node) const;
   void OnHello(StepContext& step, ConnectionId connection, const PeerHello& hello);
   // Returns what is wrong with a `hello` on `connection`; empty when nothing is.
   std::string ErrorIn(const PeerHello& hello, ConnectionId connection) const;
-  void KeepUnknown(StepContext& step, NodeId from, MessageReceived& received);
+  using Sender = std::pair<NodeId, Incarnation>;
+  void KeepUnknown(StepContext& step, const Sender& from, MessageReceived& received);
   // Makes room for `size_bytes` of `from`, as long as others hold more than it would then. Nothing that goes is lost:
   // it was not acknowledged. Returns whether there is room.
-  bool MakeRoom(NodeId from, int64_t size_bytes);
+  bool MakeRoom(const Sender& from, int64_t size_bytes);
   void SendDueAcks(StepContext& step);
   void SendHedges(StepContext& step);
 
@@ -123,6 +134,7 @@ class NeighbourTable {
   const Limits limits_;
 
   std::map<NodeId, Neighbour> neighbours_;
+  std::map<NodeId, uint64_t> next_sequences_;  // of links that are closed
   std::map<ConnectionId, NodeId> outbound_;    // control and data
   std::map<ConnectionId, PeerHello> inbound_;  // open ones that have said hello
   uint64_t next_connection_ = kFirstPeerConnection.value();
@@ -131,7 +143,7 @@ class NeighbourTable {
     std::deque<MessageReceived> messages;
     int64_t size_bytes = 0;
   };
-  std::map<NodeId, Unknown> unknown_;
+  std::map<Sender, Unknown> unknown_;
   int64_t unknown_bytes_ = 0;  // of all of them
   // Not later than any link may have something to hedge, or any link ack that waits is due.
   Timestamp next_hedge_ = kNever;

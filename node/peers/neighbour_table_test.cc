@@ -61,6 +61,106 @@ TEST_F(NeighbourTableTest, TheNewestPolicyDecidesWhatANeighbourIs) {
   EXPECT_EQ(At(2).newest_policy, PolicyVersion(6));
 }
 
+TEST_F(NeighbourTableTest, ANeighbourThatCameBackGetsNewConnections) {
+  for (const bool has_moved : {true, false}) {
+    NeighbourTable table({"job", Term(1), NodeId(1), Incarnation(1)}, config_, {.inbound_connections = 2});
+    StepContext step = Now();
+    table.Add(step, SliceOf(2), PolicyVersion(1), {}, {});
+    MessageReceived hello{kInbound, HelloOf(2), {}};
+    table.FindSender(step, hello);
+    NeighbourSlice again = SliceOf(2);
+    if (has_moved) {
+      again.address = "tcp://elsewhere:1";
+    } else {
+      again.incarnation = Incarnation(77);
+    }
+    StepContext later = Now();
+    table.Add(later, again, PolicyVersion(2), {}, {});
+    std::vector<ConnectionId> closed, opened;
+    for (const Action& action : actions_) {
+      if (const auto* disconnect = std::get_if<Disconnect>(&action)) closed.push_back(disconnect->connection);
+      if (const auto* connect = std::get_if<Connect>(&action)) opened.push_back(connect->connection);
+    }
+    EXPECT_THAT(closed, ElementsAre(kFirstControl, kFirstData, kInbound));
+    EXPECT_THAT(opened, ElementsAre(kSecondControl, kSecondData));
+    EXPECT_EQ(table.At(NodeId(2)).slice, again);
+    // Nothing of the former connections counts any more.
+    EXPECT_EQ(table.OnConnectionDown(kFirstData), nullptr);
+  }
+}
+
+TEST_F(NeighbourTableTest, WhoIsNotNamedForAWhileIsClosed) {
+  Add(2);
+  Add(3, PolicyVersion(2));
+  table_.RetirePolicies(PolicyVersion(2));
+  StepContext step = Now();
+  table_.CloseUnnamed(step);
+  now_ = now_ + config_.lost_after;
+  StepContext early = Now();
+  table_.CloseUnnamed(early);
+  EXPECT_NE(table_.Find(NodeId(2)), nullptr);
+  now_ = now_ + absl::Seconds(1);
+  StepContext late = Now();
+  table_.CloseUnnamed(late);
+  EXPECT_EQ(table_.Find(NodeId(2)), nullptr);
+  EXPECT_NE(table_.Find(NodeId(3)), nullptr);
+  EXPECT_THAT(actions_, SizeIs(2));
+  // With the next policy it is there again.
+  Add(2, PolicyVersion(3));
+  EXPECT_NE(table_.Find(NodeId(2)), nullptr);
+}
+
+// A late ack of the former link would be taken for one of the new link.
+TEST_F(NeighbourTableTest, LinkSequencesRiseOverAllLinksToANeighbour) {
+  AddNeighbours();
+  const auto send = [this](ConnectionId connection) {
+    StepContext step = Now();
+    table_.OnConnectionUp(step, connection);
+    At(2).link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000));
+    table_.Pump(step, At(2));
+    return Sent<ChunkMessage>().at(0).second.link_sequence;
+  };
+  EXPECT_EQ(send(kFirstData), 1u);
+  NeighbourSlice again = SliceOf(2);
+  again.incarnation = Incarnation(77);
+  StepContext step = Now();
+  table_.Add(step, again, PolicyVersion(2), {.size_bytes = 10000}, {});
+  EXPECT_EQ(send(ConnectionId(kSecondData.value() + 2)), 2u);
+}
+
+TEST_F(NeighbourTableTest, OfUnknownSendersWhatIsOfALaterEpochStays) {
+  Receive(kInbound, HelloOf(2));
+  for (const uint64_t epoch : {1, 2, 3}) {
+    ChunkMessage chunk = Chunk(1, {2, 1});
+    chunk.id.epoch = Epoch(epoch);
+    Receive(kInbound, chunk, 100);
+  }
+  const int64_t all_bytes = table_.unknown_bytes();
+  table_.DropChunks(Epoch(3));
+  EXPECT_EQ(table_.unknown_bytes(), all_bytes / 3);
+  EXPECT_THAT(table_.TakeEarly(NodeId(2), Incarnation(2)), SizeIs(1));
+  EXPECT_EQ(table_.unknown_bytes(), 0);
+}
+
+TEST_F(NeighbourTableTest, WhatAnIncarnationThatNoPolicyNamesYetSendsWaits) {
+  Add(2);
+  PeerHello hello = HelloOf(2);
+  hello.incarnation = Incarnation(77);
+  EXPECT_FALSE(Receive(kInbound, hello));
+  EXPECT_FALSE(IsClosed());
+  EXPECT_FALSE(Receive(kInbound, Chunk(1, {2, 1}), 100));
+  EXPECT_GT(table_.unknown_bytes(), 100);
+  EXPECT_THAT(table_.TakeEarly(NodeId(2), Incarnation(2)), IsEmpty());
+  NeighbourSlice again = SliceOf(2);
+  again.incarnation = Incarnation(77);
+  StepContext step = Now();
+  table_.Add(step, again, PolicyVersion(2), {}, {});
+  EXPECT_THAT(table_.TakeEarly(NodeId(2), Incarnation(77)), SizeIs(1));
+  EXPECT_EQ(table_.unknown_bytes(), 0);
+  EXPECT_TRUE(Receive(kInbound, LinkAck()));
+  EXPECT_EQ(rejections_.total(), 0u);
+}
+
 TEST_F(NeighbourTableTest, FindsNeighboursAndNamesOthersByNumber) {
   Add(2);
   EXPECT_EQ(table_.Find(NodeId(2)), &At(2));
@@ -107,18 +207,27 @@ TEST_F(NeighbourTableTest, AMessageCountsAfterHelloOnItsConnectionUntilThatIsLos
 
 TEST_F(NeighbourTableTest, AWrongHelloClosesItsConnection) {
   Add(2);
-  std::vector<PeerHello> wrong(5, HelloOf(2));
+  std::vector<PeerHello> wrong(4, HelloOf(2));
   wrong[0].protocol_version = kProtocolVersion + 1;
   wrong[1].job = "another";
   wrong[2].node = NodeId(1);
   wrong[3].node = kSchedulerNode;
-  wrong[4].incarnation = Incarnation(3);
   for (size_t i = 0; i < wrong.size(); ++i) {
     EXPECT_FALSE(Receive(kInbound, wrong[i]));
     EXPECT_TRUE(IsClosed());
     EXPECT_EQ(rejections_.total(), i + 1);
   }
   EXPECT_FALSE(Receive(kInbound, LinkAck()));
+}
+
+// Else a neighbour could have it closed for good.
+TEST_F(NeighbourTableTest, NothingComesOnAConnectionThatThisNodeHasOpened) {
+  Add(2);
+  PeerHello wrong = HelloOf(2);
+  wrong.job = "another";
+  EXPECT_FALSE(Receive(kFirstData, wrong));
+  EXPECT_FALSE(IsClosed());
+  EXPECT_EQ(rejections_.total(), 1u);
 }
 
 TEST_F(NeighbourTableTest, AConnectionBelongsToOneNode) {
@@ -181,12 +290,12 @@ TEST_F(NeighbourTableTest, ChunksOfUnknownSendersWaitWithinABound) {
   EXPECT_EQ(rejections_.total(), 2u);
   EXPECT_GT(table_.unknown_bytes(), 1000);
   EXPECT_LE(table_.unknown_bytes(), 3000);
-  const std::deque<MessageReceived> early = table_.TakeEarly(NodeId(2));
+  const std::deque<MessageReceived> early = table_.TakeEarly(NodeId(2), Incarnation(2));
   ASSERT_THAT(early, SizeIs(1));
   EXPECT_EQ(std::get<ChunkMessage>(early[0].message).id.chunk, ChunkIndex(1));
   EXPECT_EQ(early[0].connection, kInbound);
   EXPECT_EQ(table_.unknown_bytes(), 0);
-  EXPECT_THAT(table_.TakeEarly(NodeId(2)), IsEmpty());
+  EXPECT_THAT(table_.TakeEarly(NodeId(2), Incarnation(2)), IsEmpty());
 }
 
 // What goes was not acknowledged, and comes again.
@@ -199,8 +308,8 @@ TEST_F(NeighbourTableTest, AnUnknownSenderThatSendsMuchGivesWayToOneThatSendsLit
   Receive(kOtherInbound, Chunk(1, {3, 1}), 500);
   EXPECT_EQ(rejections_.total(), refused);
   EXPECT_LE(table_.unknown_bytes(), 3000);
-  EXPECT_THAT(table_.TakeEarly(NodeId(3)), SizeIs(1));
-  EXPECT_GT(table_.TakeEarly(NodeId(2)).size(), 1u);
+  EXPECT_THAT(table_.TakeEarly(NodeId(3), Incarnation(3)), SizeIs(1));
+  EXPECT_GT(table_.TakeEarly(NodeId(2), Incarnation(2)).size(), 1u);
   EXPECT_EQ(table_.unknown_bytes(), 0);
 }
 
@@ -211,7 +320,7 @@ TEST_F(NeighbourTableTest, DropsTheChunksOfLinksAndOfUnknownSenders) {
   At(2).link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000));
   table_.DropChunks();
   EXPECT_EQ(table_.unknown_bytes(), 0);
-  EXPECT_THAT(table_.TakeEarly(NodeId(4)), IsEmpty());
+  EXPECT_THAT(table_.TakeEarly(NodeId(4), Incarnation(4)), IsEmpty());
   EXPECT_EQ(At(2).link.queued_bytes(), 0);
 }
 

@@ -46,7 +46,8 @@ void PeerNetwork::AddPolicy(StepContext& step, const PolicySlice& slice) {
   if (next_tick_ == kNever && !neighbours_.empty()) next_tick_ = step.now + tick_;
   // Only now: it may be for another of them.
   for (const NeighbourSlice& neighbour : slice.neighbours) {
-    for (MessageReceived& received : neighbours_.TakeEarly(neighbour.node)) OnMessage(step, std::move(received));
+    for (MessageReceived& received : neighbours_.TakeEarly(neighbour.node, neighbour.incarnation))
+      OnMessage(step, std::move(received));
   }
 }
 
@@ -87,12 +88,17 @@ void PeerNetwork::DropRound(KeyId key, Round round) {
   for (const auto& [destination, chunk] : tracker_.DropRound(key, round)) paths_.OnDropped(destination, chunk);
 }
 
-void PeerNetwork::DropChunks() {
+void PeerNetwork::DropChunks(Epoch first_kept) {
   tracker_.Clear();
   paths_.DropChunks();
-  neighbours_.DropChunks();
+  neighbours_.DropChunks(first_kept);
   denied_.Clear();
   relay_.Clear();
+}
+
+void PeerNetwork::BeginEpoch(Epoch epoch) {
+  epoch_ = epoch;
+  DropChunks(epoch);
 }
 
 void PeerNetwork::OnConnectionDown(StepContext& step, ConnectionId connection) {
@@ -147,6 +153,8 @@ void PeerNetwork::OnChunk(StepContext& step, Neighbour& from, ChunkMessage messa
     return OnChunkForHere(step, from, receipt, std::move(message), std::move(payload));
   }
   neighbours_.Acknowledge(step, from, receipt, message.ack_may_wait);
+  // Nobody waits for it; its source drops it too as soon as it hears of the new epoch.
+  if (message.id.epoch < epoch_) return;
   std::optional<Busy> refusal = relay_.Forward(step, from.slice.node, std::move(message), std::move(payload));
   if (refusal.has_value()) SendOn(step, *std::move(refusal));
 }
@@ -269,6 +277,7 @@ void PeerNetwork::OnDeadline(StepContext& step) {
     neighbour.link.ResendOverdue(step.now);
     neighbours_.Pump(step, neighbour);
   }
+  neighbours_.CloseUnnamed(step);
   for (DeliveryTracker::Undelivered& chunk : tracker_.TakeOverdue(step.now)) paths_.Resend(step, std::move(chunk));
 }
 

@@ -87,7 +87,9 @@ class PeerNetwork {
   // Drops the chunks of a round that is closed everywhere: they are not sent again.
   void DropRound(KeyId key, Round round);
   // Forgets everything that waits for delivery: the job has failed.
-  void DropChunks();
+  void DropChunks() { DropChunks(Epoch(UINT64_MAX)); }
+  // The former epoch is over: drops all chunks, and relays none of it any more.
+  void BeginEpoch(Epoch epoch);
 
   void OnConnectionUp(StepContext& step, ConnectionId connection) { neighbours_.OnConnectionUp(step, connection); }
   void OnConnectionDown(StepContext& step, ConnectionId connection);
@@ -108,6 +110,8 @@ class PeerNetwork {
   int64_t unknown_bytes() const { return neighbours_.unknown_bytes(); }
 
  private:
+  // Drops all chunks but those of unknown senders of `first_kept` or a later epoch.
+  void DropChunks(Epoch first_kept);
   void UseSettings(const PolicySlice& slice);
   // Gives every link the window that the live policies want, at the pace that its meter allows.
   void ResizeWindows(Timestamp now);
@@ -143,6 +147,7 @@ class PeerNetwork {
   Relay relay_;
   DeniedSources denied_;  // by this node, for itself
   LinkWindows windows_;
+  Epoch epoch_;  // that has begun last
   PolicyVersion newest_policy_;
   TransmissionSettings transmission_;     // of the newest policy
   std::optional<Round> newest_complete_;  // of any key

@@ -32,12 +32,35 @@ BroadcastHalf::BroadcastHalf(KeyId key, Round round, const PolicyBook::Binding& 
   }
 }
 
-void BroadcastHalf::Take(StepContext& step, RoundKind kind, ChunkIndex index, const std::vector<NodeId>& children,
-                         CheckedChunk result) {
+bool BroadcastHalf::HasAny() const {
+  return std::any_of(chunks_.begin(), chunks_.end(), [](const Chunk& chunk) { return chunk.is_taken; });
+}
+
+bool BroadcastHalf::Fits(const ChunkAssignment& chunks) const {
+  if (chunks.ChunksOf(key_) != chunks_.size()) return false;
+  for (uint32_t index = 0; index < chunks_.size(); ++index) {
+    if (chunks.RangeOf(key_, ChunkIndex(index)) != chunks_[index].range) return false;
+  }
+  return true;
+}
+
+bool BroadcastHalf::IsSame(ChunkIndex index, Epoch made_in, const CheckedChunk& result) const {
+  const Chunk& chunk = chunks_[index.value()];
+  const EncodedChunk& held = chunk.result.encoded();
+  const EncodedChunk& came = result.encoded();
+  if (chunk.made_in != made_in || held.weight != came.weight || held.frames != came.frames) return false;
+  return std::equal(held.payload.begin(), held.payload.end(), came.payload.begin(), came.payload.end(),
+                    [](const Buffer& one, const Buffer& other) {
+                      return one.data() == other.data() || one.AsBytes().bytes() == other.AsBytes().bytes();
+                    });
+}
+
+void BroadcastHalf::Take(StepContext& step, RoundKind kind, ChunkIndex index, Epoch made_in, CheckedChunk result) {
   Chunk& chunk = chunks_[index.value()];
-  BANYAN_CHECK(chunk.result.empty() && chunk.values.empty());
+  BANYAN_CHECK(!chunk.is_taken);
+  chunk.is_taken = true;
+  chunk.made_in = made_in;
   chunk.result = result;
-  for (NodeId child : children) owner_->OnResultFor(step, key_, round_, index, child, result);
   std::optional<OptimizerStep> optimizer;
   if (kind != RoundKind::kBroadcast) optimizer = memory_->Step(chunk.range);
   auto work = std::make_unique<ReadResult>(std::move(result), std::move(optimizer));

@@ -1,5 +1,5 @@
-// The way down of one round of one key at this node: each chunk's one result goes to this node's children as the same
-// bytes, and is read for its workers. Thread-compatible; owned by RoundEngine, one for each round.
+// The results of one round of one key at this node: each chunk's one result is held as it travelled, for whoever still
+// needs it, and is read for this node's workers. Thread-compatible; owned by RoundEngine, one for each round.
 //
 // Invariants:
 // - A chunk has one result, in whatever attempt it was made; all of this outlives attempts.
@@ -31,9 +31,6 @@ class BroadcastHalf {
     // Returns the round for a computation that has finished; null, and the computation is counted as late, when the
     // round is gone.
     virtual BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) = 0;
-    // The chunk's result is to go to a child in the broadcast half.
-    virtual void OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
-                             const CheckedChunk& result) = 0;
     // A part of the values that workers get is there.
     virtual void OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) = 0;
     // All parts were given; `hash` is over all of them and the same on every member.
@@ -45,10 +42,19 @@ class BroadcastHalf {
   BroadcastHalf(KeyId key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory,
                 ComputationTable* computations, Owner* owner);
 
-  // Passes the chunk's one result on and reads it. REQUIRES: `chunk` exists and has had none; all calls of a round have
-  // the same `kind`.
-  void Take(StepContext& step, RoundKind kind, ChunkIndex chunk, const std::vector<NodeId>& children,
-            CheckedChunk result);
+  // Holds the chunk's one result, which its root made in the epoch `made_in`, and reads it. REQUIRES: `chunk` exists
+  // and has had none; all calls of a round have the same `kind`.
+  void Take(StepContext& step, RoundKind kind, ChunkIndex chunk, Epoch made_in, CheckedChunk result);
+  // Returns whether the chunk has had its result. REQUIRES: `chunk` exists.
+  bool Has(ChunkIndex chunk) const { return chunks_[chunk.value()].is_taken; }
+  bool HasAny() const;
+  // Returns whether a result that came is the one that this node holds. REQUIRES: Has(chunk).
+  bool IsSame(ChunkIndex chunk, Epoch made_in, const CheckedChunk& result) const;
+  // REQUIRE: Has(chunk), and DropResults was not called.
+  const CheckedChunk& ResultOf(ChunkIndex chunk) const { return chunks_[chunk.value()].result; }
+  Epoch MadeIn(ChunkIndex chunk) const { return chunks_[chunk.value()].made_in; }
+  // Returns whether `chunks` cuts the tensor as it was cut for the results that are here.
+  bool Fits(const ChunkAssignment& chunks) const;
   // Gives all parts that have been read to `sink`.
   void Replay(const Sink& sink) const;
   // Forgets the results as they travelled; workers may still ask for what was read.
@@ -59,6 +65,8 @@ class BroadcastHalf {
  private:
   struct Chunk {
     ElementRange range;
+    bool is_taken = false;
+    Epoch made_in;
     CheckedChunk result;
     Buffer values;  // once read
     uint64_t hash = 0;

@@ -42,7 +42,7 @@ class BroadcastHalfTest : public testing::Test, protected BroadcastHalf::Owner {
     half_.emplace(kKey, kRound, binding, memory_.get(), &computations_, owner);
   }
   void Take(uint32_t chunk, const CheckedChunk& result, RoundKind kind = RoundKind::kAggregate) {
-    half_->Take(step_, kind, ChunkIndex(chunk), {NodeId(5), NodeId(7)}, result);
+    half_->Take(step_, kind, ChunkIndex(chunk), Epoch(2), result);
   }
   void RunComputations() {
     for (Action& action : std::exchange(actions_, {})) {
@@ -69,10 +69,6 @@ class BroadcastHalfTest : public testing::Test, protected BroadcastHalf::Owner {
     ++late_;
     return nullptr;
   }
-  void OnResultFor(StepContext&, KeyId, Round, ChunkIndex chunk, NodeId child, const CheckedChunk& result) override {
-    sent_.emplace_back(chunk.value(), child);
-    sent_memory_ = result.encoded().payload[0].data();
-  }
   void OnRead(StepContext&, KeyId, Round, int64_t first_element, const Buffer& values) override {
     read_.emplace_back(first_element, values.elements());
   }
@@ -85,19 +81,48 @@ class BroadcastHalfTest : public testing::Test, protected BroadcastHalf::Owner {
   RejectionLog rejections_;
   StepContext step_{Timestamp(), actions_, rejections_};
 
-  std::vector<std::pair<uint32_t, NodeId>> sent_;
-  const void* sent_memory_ = nullptr;
   std::vector<std::pair<int64_t, int64_t>> read_;
   std::optional<uint64_t> hash_;
   int late_ = 0;
 };
 
-TEST_F(BroadcastHalfTest, AResultGoesToAllChildrenAsTheSameBytes) {
+TEST_F(BroadcastHalfTest, HoldsAResultAsTheSameBytes) {
   Start();
+  EXPECT_FALSE(half_->HasAny());
   const CheckedChunk result = Fp32({1, 2});
   Take(0, result);
-  EXPECT_THAT(sent_, ElementsAre(Pair(0u, NodeId(5)), Pair(0u, NodeId(7))));
-  EXPECT_EQ(sent_memory_, result.encoded().payload[0].data());
+  EXPECT_TRUE(half_->HasAny());
+  EXPECT_TRUE(half_->Has(ChunkIndex(0)));
+  EXPECT_FALSE(half_->Has(ChunkIndex(1)));
+  EXPECT_EQ(half_->ResultOf(ChunkIndex(0)).encoded().payload[0].data(), result.encoded().payload[0].data());
+  EXPECT_EQ(half_->MadeIn(ChunkIndex(0)), Epoch(2));
+}
+
+TEST_F(BroadcastHalfTest, TellsAnotherResultFromTheOneThatItHolds) {
+  Start();
+  Take(0, Fp32({1, 2}));
+  EXPECT_TRUE(half_->IsSame(ChunkIndex(0), Epoch(2), Fp32({1, 2})));
+  EXPECT_FALSE(half_->IsSame(ChunkIndex(0), Epoch(2), Fp32({1, 3})));
+  EXPECT_FALSE(half_->IsSame(ChunkIndex(0), Epoch(3), Fp32({1, 2})));
+  const CheckedChunk heavier = EncodeChunk({.codec = CodecId::kFp32}, Buffer::CopyOf({1, 2}), 2);
+  EXPECT_FALSE(half_->IsSame(ChunkIndex(0), Epoch(2), heavier));
+}
+
+TEST_F(BroadcastHalfTest, KnowsHowTheTensorWasCut) {
+  Start();
+  for (const int64_t chunk_elements : {1, 2, 3}) {
+    auto chunks = ChunkAssignment::Create({0.5, 0.5}, chunk_elements);
+    ASSERT_TRUE(chunks.ok() && chunks->AddKey(kKey, 3).ok());
+    EXPECT_EQ(half_->Fits(*chunks), chunk_elements == 2);
+  }
+}
+
+// Nobody has contributed: every element is zero.
+TEST_F(BroadcastHalfTest, AResultThatSaysNothingIsReadAsZeros) {
+  Start();
+  Take(0, *CheckChunk(EncodedChunk(), 2));
+  RunComputations();
+  EXPECT_THAT(Replayed(), ElementsAre(0, 0));
 }
 
 TEST_F(BroadcastHalfTest, WorkersGetEachPartAndTheRoundEndsWithTheLast) {

@@ -71,20 +71,24 @@ CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buf
 }
 
 void CompressChunk::Run() {
-  if (!residual_.empty()) AddResidual(residual_.floats(), sum_.mutable_floats());
+  const bool has_residual = !residual_.empty();
+  if (has_residual) {
+    AddResidual(residual_.floats(), sum_.mutable_floats());
+    next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
+  }
   encoding_ = Quantized(encoding_, sum_.floats());
   encoded_ = EncodeChunk(encoding_, Pruned(), weight_);
-  if (!residual_.empty()) KeepDropped(encoded_, sum_.floats(), 1, residual_.mutable_floats());
+  if (has_residual) KeepDropped(encoded_, sum_.floats(), 1, next_residual_.mutable_floats());
 }
 
 Buffer CompressChunk::Pruned() {
   const double share = weights_.empty() ? 0 : PrunedShare(encoding_);
   if (share == 0) return sum_;
   Buffer pruned = sum_;
-  if (!residual_.empty()) {
-    // The sum is still needed for what is dropped; the residual is in it, and its memory free until then. Top-k copies
-    // what it keeps.
-    pruned = residual_;
+  if (!next_residual_.empty()) {
+    // The sum is still needed for what is dropped, and the next residual's memory is free until then. Top-k copies what
+    // it keeps.
+    pruned = next_residual_;
     std::copy(sum_.floats().begin(), sum_.floats().end(), pruned.mutable_floats().begin());
   }
   PruneSmallestWeights(weights_.floats(), share, encoding_.selection, encoding_.seed, pruned.mutable_floats());
@@ -108,7 +112,9 @@ void FinishChunk::Run() {
   if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
   if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
   result_ = EncodeChunk(Quantized(coding_.encoding, sum_.floats()), sum_, weight_);
-  if (has_residual) KeepDropped(result_, sum_.floats(), divisor, coding_.residual.mutable_floats());
+  if (!has_residual) return;
+  next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
+  KeepDropped(result_, sum_.floats(), divisor, next_residual_.mutable_floats());
 }
 
 int64_t FinishChunk::size_bytes() const {

@@ -42,12 +42,12 @@ class AccumulateChunk : public Computation {
 };
 
 // On an inner node or a leaf: encodes the sum for the parent, after the steps that netsense_encoding.h has. With error
-// feedback what earlier rounds dropped is added first, and what this encoding drops, or prunes, is kept.
+// feedback what earlier rounds dropped is added first. What this encoding drops, or prunes, is the next residual.
 class CompressChunk : public Computation {
  public:
   // `residual` is the node's of the chunk's range, empty without error feedback; `weights` are the model's, empty where
-  // nothing is pruned. REQUIRES: until it has finished nothing else touches the residual or writes the weights;
-  // afterwards nothing writes the sum.
+  // nothing is pruned. REQUIRES: until it has finished nothing writes the residual or the weights; afterwards nothing
+  // writes the sum.
   CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights);
 
   void Run() override;
@@ -55,6 +55,8 @@ class CompressChunk : public Computation {
 
   // After Run().
   const CheckedChunk& encoded() const { return encoded_; }
+  // What is left to be made up for if a result comes of this; empty without error feedback.
+  const Buffer& next_residual() const { return next_residual_; }
 
  private:
   // The sum without the gradients of the smallest weights.
@@ -66,6 +68,7 @@ class CompressChunk : public Computation {
   Buffer residual_;
   Buffer weights_;
   CheckedChunk encoded_;
+  Buffer next_residual_;
 };
 
 // At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once. The
@@ -79,7 +82,7 @@ class FinishChunk : public Computation {
   };
 
   // With weight 0 nobody contributed and the sum itself is the result. The residual is in units of the sum, so that it
-  // is worth the same wherever it is added later. REQUIRES: until it has finished nothing else touches the residual;
+  // is worth the same wherever it is added later. REQUIRES: until it has finished nothing writes the residual;
   // afterwards nothing writes the sum.
   FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding);
 
@@ -88,6 +91,8 @@ class FinishChunk : public Computation {
 
   // After Run(). Its frames share the sum's memory; its weight is the sum's.
   const CheckedChunk& result() const { return result_; }
+  // What is left to be made up for once the result is held; empty without error feedback, and without weight.
+  const Buffer& next_residual() const { return next_residual_; }
 
  private:
   Buffer sum_;
@@ -95,6 +100,7 @@ class FinishChunk : public Computation {
   bool divides_;  // by the weight, which gives the mean
   Coding coding_;
   CheckedChunk result_;
+  Buffer next_residual_;
 };
 
 // At every member, the root included: decodes a result, makes the optimizer's step with it where there is an optimizer,

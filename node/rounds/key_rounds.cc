@@ -1,8 +1,22 @@
 #include "node/rounds/key_rounds.h"
 
+#include <algorithm>
 #include <iterator>
 
 namespace banyan {
+
+void RoundState::DropAttempt() {
+  passing.reset();
+  attempt.reset();
+  binding.reset();
+  refusals.clear();
+  if (complete) return;
+  open = false;
+  if (results.has_value() && !results->HasAny()) results.reset();
+  // Who said it may be no member any more.
+  const bool has_spoken = contribution.has_value() && !abstains();
+  if (!has_spoken && !results.has_value()) kind.reset();
+}
 
 RoundState* KeyRounds::Find(Round round) {
   auto state = rounds_.find(round);
@@ -27,13 +41,19 @@ bool KeyRounds::HasRoomFor(Round round, uint64_t rounds_in_flight) const {
 
 bool KeyRounds::IsIdle() const {
   for (const auto& [round, state] : rounds_) {
-    if ((state.open || state.contribution.has_value()) && !state.closed_everywhere) return false;
+    if (state.closed_everywhere || (state.abstains() && !state.complete)) continue;
+    if (state.open || state.contribution.has_value()) return false;
   }
   return true;
 }
 
-void KeyRounds::Complete(Round round) {
+void KeyRounds::Complete(Round round, uint64_t hash) {
   rounds_.at(round).complete = true;
+  rounds_.at(round).hash = hash;
+  AdvanceComplete();
+}
+
+void KeyRounds::AdvanceComplete() {
   for (const RoundState* next = Find(next_complete_); next != nullptr && next->complete; next = Find(next_complete_)) {
     next_complete_ = next_complete_.Next();
   }
@@ -44,15 +64,27 @@ std::optional<Round> KeyRounds::Close(Round round) {
   if (state == nullptr || !state->complete) return std::nullopt;
   state->closed_everywhere = true;
   state->contribution.reset();
-  if (state->results.has_value()) state->results->DropResults();
   std::optional<Round> last;
   // A later round may close before an earlier one, whose chunks are still wanted.
-  for (const RoundState* next = Find(next_closed_); next != nullptr && next->closed_everywhere;
-       next = Find(next_closed_)) {
+  for (RoundState* next = Find(next_closed_); next != nullptr && next->closed_everywhere; next = Find(next_closed_)) {
     last = next_closed_;
+    if (next->results.has_value()) next->results->DropResults();
     next_closed_ = next_closed_.Next();
   }
   return last;
+}
+
+void KeyRounds::Rebase(Round first_open) {
+  next_closed_ = std::max(next_closed_, first_open);
+  next_complete_ = std::max(next_complete_, next_closed_);
+  std::erase_if(rounds_, [&](const auto& round) { return round.first < next_closed_ && !round.second.complete; });
+  for (auto& [round, state] : rounds_) {
+    state.closed_everywhere = round < next_closed_;
+    if (!state.closed_everywhere) continue;
+    state.contribution.reset();
+    if (state.results.has_value()) state.results->DropResults();
+  }
+  AdvanceComplete();
 }
 
 void KeyRounds::DropOld() {

@@ -18,7 +18,9 @@
 #include "core/ids.h"
 #include "node/policy_book.h"
 #include "node/rounds/broadcast_half.h"
+#include "node/rounds/next_residuals.h"
 #include "node/rounds/reduce_half.h"
+#include "node/rounds/result_passing.h"
 #include "proto/chunk_message.h"
 
 namespace banyan {
@@ -34,16 +36,23 @@ struct Contribution {
 struct RoundState {
   std::optional<PolicyBook::Binding> binding;
   std::optional<Contribution> contribution;
-  std::optional<RoundKind> kind;  // as the first to speak of it had it
+  std::optional<RoundKind> kind;  // as the first to speak of it had it, and not to abstain
   NodeId kind_said_by;            // the first to speak of it
   // Whose chunks were refused, and why. Nobody who keeps the rules is in it.
   std::set<std::pair<NodeId, std::string>> refusals;
-  bool open = false;
+  bool open = false;  // this node's contribution has gone into the attempt
   bool complete = false;
   bool closed_everywhere = false;
-  // Once bound.
+  uint64_t hash = 0;  // of the result, once complete
+  NextResiduals residuals;
+  // Once bound. The attempt goes with its epoch.
   std::optional<ReduceHalf> attempt;
+  std::optional<ResultPassing> passing;
   std::optional<BroadcastHalf> results;
+
+  // Forgets what belongs to the attempt. What this node has put in, and what it holds of the result, stays.
+  void DropAttempt();
+  bool abstains() const { return contribution.has_value() && contribution->kind == RoundKind::kAbstention; }
 };
 
 class KeyRounds {
@@ -61,18 +70,26 @@ class KeyRounds {
   bool IsTooFar(Round round, uint64_t rounds_in_flight) const;
   // True if the earlier rounds leave room to open this one.
   bool HasRoomFor(Round round, uint64_t rounds_in_flight) const;
-  // True if every round that this node takes part in is closed everywhere.
+  // True if every round that this node takes part in is closed everywhere. A round from which it abstains waits for
+  // others.
   bool IsIdle() const;
 
-  // All of the round's result was read. REQUIRES: the round exists.
-  void Complete(Round round);
-  // Every member has the round's result: gives back what only others would have needed. Returns the last round up to
-  // which all are closed, if there are more of these now. Nothing happens before the round is complete here.
+  // All of the round's result was read, and has this `hash`. REQUIRES: the round exists.
+  void Complete(Round round, uint64_t hash = 0);
+  // Every member has the round's result: gives back the contribution, and results once earlier rounds are closed too. A
+  // new member would need a later one before. Returns the last round up to which all are closed, if there are more of
+  // these now. Nothing happens before the round is complete here.
   std::optional<Round> Close(Round round);
+  // Rounds before `first_open` are closed everywhere, whether or not this node took part in them. The later ones are
+  // not, whatever was said of them: members have changed.
+  void Rebase(Round first_open);
   // Forgets closed rounds that are followed by an open one.
   void DropOld();
 
  private:
+  // Moves next_complete() on to the first round that is not.
+  void AdvanceComplete();
+
   std::map<Round, RoundState> rounds_;
   Round next_complete_;
   Round next_closed_;

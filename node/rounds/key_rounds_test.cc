@@ -64,6 +64,46 @@ TEST(KeyRoundsTest, TheNewestResultStaysUntilTheNextRoundOpens) {
   EXPECT_NE(rounds.Find(Round(1)), nullptr);
 }
 
+TEST(KeyRoundsTest, ANewMemberBeginsWithTheFirstOpenRound) {
+  KeyRounds rounds;
+  rounds.FindOrAdd(Round(0)).contribution.emplace();
+  rounds.Rebase(Round(7));
+  EXPECT_EQ(rounds.Find(Round(0)), nullptr);
+  EXPECT_EQ(rounds.next_complete(), Round(7));
+  EXPECT_TRUE(rounds.HasRoomFor(Round(7), 1));
+  EXPECT_FALSE(rounds.HasRoomFor(Round(8), 1));
+  EXPECT_TRUE(rounds.IsIdle());
+}
+
+TEST(KeyRoundsTest, ARebaseClosesWhatIsBeforeAndReopensWhatIsAfter) {
+  KeyRounds rounds;
+  for (uint64_t round : {0, 1, 3}) {
+    rounds.FindOrAdd(Round(round)).contribution.emplace();
+    Complete(rounds, round);
+  }
+  rounds.Close(Round(3));
+  rounds.Rebase(Round(1));
+  EXPECT_TRUE(rounds.Find(Round(0))->closed_everywhere);
+  EXPECT_FALSE(rounds.Find(Round(0))->contribution.has_value());
+  EXPECT_TRUE(rounds.Find(Round(1))->contribution.has_value());
+  EXPECT_FALSE(rounds.Find(Round(3))->closed_everywhere) << "a new member may lack it";
+  EXPECT_EQ(rounds.next_closed(), Round(1));
+  EXPECT_EQ(rounds.next_complete(), Round(2));
+  // Never backwards.
+  rounds.Rebase(Round(0));
+  EXPECT_EQ(rounds.next_closed(), Round(1));
+}
+
+TEST(KeyRoundsTest, ARoundFromWhichThisNodeAbstainsKeepsItOnlyOnceItIsComplete) {
+  KeyRounds rounds;
+  rounds.FindOrAdd(Round(0)).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+  EXPECT_TRUE(rounds.IsIdle());
+  Complete(rounds, 0);
+  EXPECT_FALSE(rounds.IsIdle());
+  rounds.Close(Round(0));
+  EXPECT_TRUE(rounds.IsIdle());
+}
+
 TEST(KeyRoundsTest, EarlierRoundsLeaveRoomOrNot) {
   KeyRounds rounds;
   // Nothing runs beside round 0.

@@ -10,7 +10,7 @@ namespace banyan {
 
 ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory,
                        Tools tools)
-    : id_{key->key, round, binding.attempt},
+    : id_{key->key, round, binding.slice->epoch, binding.attempt},
       key_(key),
       slice_(binding.slice),
       memory_(memory),
@@ -20,6 +20,10 @@ ReduceHalf::ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Bindi
     chunks_[index].tree = binding.chunks->TreeOf(key->key, ChunkIndex(index));
     chunks_[index].range = binding.chunks->RangeOf(key->key, ChunkIndex(index));
   }
+}
+
+ReduceHalf::~ReduceHalf() {
+  for (Chunk& chunk : chunks_) TakeInputs(chunk);
 }
 
 template <typename Work>
@@ -36,13 +40,13 @@ void ReduceHalf::CountChild(StepContext& step, RoundKind kind, ChunkIndex index,
                             CheckedChunk input) {
   BANYAN_CHECK(At(index).counted.insert(child).second);
   At(index).result_ratio = std::min(At(index).result_ratio, result_ratio);
-  kind_ = kind;
+  if (kind != RoundKind::kAbstention) kind_ = kind;
   Count(step, index, child, std::move(input));
 }
 
 void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, const Buffer& values, uint32_t weight) {
   BANYAN_CHECK(At(index).counted.insert(tools_.self).second);
-  kind_ = kind;
+  if (kind != RoundKind::kAbstention) kind_ = kind;
   if (values.empty()) return Count(step, index, tools_.self, CheckedChunk());
   const ElementRange& range = RangeOf(index);
   Count(step, index, tools_.self,
@@ -51,9 +55,14 @@ void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, c
 
 void ReduceHalf::Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input) {
   Chunk& chunk = At(index);
+  if (chunk.state == State::kDone) return;
   chunk.weight += input.weight();
   if (!input.empty()) {
     if (kind_ != RoundKind::kBroadcast) {
+      // This node's own share their memory with its contribution.
+      const int64_t waiting_bytes = source == tools_.self ? 0 : input.payload_bytes();
+      chunk.waiting_bytes += waiting_bytes;
+      *tools_.waiting_bytes += waiting_bytes;
       chunk.to_add.push_back(std::move(input));
     } else if (chunk.sole.empty()) {
       chunk.sole = std::move(input);
@@ -79,16 +88,30 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   Leave(step, index, TakeUnchanged(chunk));
 }
 
+void ReduceHalf::OnResult(ChunkIndex index) {
+  Chunk& chunk = At(index);
+  chunk.state = State::kDone;
+  TakeInputs(chunk);
+  chunk.sum = Buffer();
+  chunk.sole = CheckedChunk();
+}
+
+std::vector<CheckedChunk> ReduceHalf::TakeInputs(Chunk& chunk) {
+  *tools_.waiting_bytes -= std::exchange(chunk.waiting_bytes, 0);
+  return std::exchange(chunk.to_add, {});
+}
+
 void ReduceHalf::StartAdding(StepContext& step, ChunkIndex index) {
   Chunk& chunk = At(index);
   chunk.state = State::kAdding;
   const bool is_fresh = chunk.sum.empty();
-  auto work = std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh,
-                                                std::exchange(chunk.to_add, {}), chunk.range.elements);
+  auto work = std::make_unique<AccumulateChunk>(std::exchange(chunk.sum, Buffer()), is_fresh, TakeInputs(chunk),
+                                                chunk.range.elements);
   Start(step, index, std::move(work), &ReduceHalf::OnAdded);
 }
 
 void ReduceHalf::OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done) {
+  if (At(index).state == State::kDone) return;
   At(index).state = State::kCollecting;
   At(index).sum = done.accumulator();
   Advance(step, index);
@@ -97,7 +120,7 @@ void ReduceHalf::OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& d
 CheckedChunk ReduceHalf::TakeUnchanged(Chunk& chunk) {
   if (!chunk.sole.empty()) return std::exchange(chunk.sole, CheckedChunk());
   // A leaf sends its own contribution as it is.
-  if (!chunk.to_add.empty()) return std::exchange(chunk.to_add, {}).front();
+  if (!chunk.to_add.empty()) return TakeInputs(chunk).front();
   if (chunk.sum.empty()) return CheckedChunk();
   // From here on the delivery tracker keeps it.
   return EncodeChunk({.codec = CodecId::kFp32}, std::exchange(chunk.sum, Buffer()), chunk.weight);
@@ -124,6 +147,10 @@ bool ReduceHalf::Compresses() const {
       break;
   }
   return tools_.encodings->KeepsResidual(*key_);
+}
+
+void ReduceHalf::KeepResidual(ChunkIndex index, const Buffer& left) {
+  if (!left.empty()) tools_.residuals->Keep(index, id_.epoch, RangeOf(index), left);
 }
 
 Buffer ReduceHalf::Residual(const Chunk& chunk) {
@@ -154,16 +181,21 @@ void ReduceHalf::StartEncoding(StepContext& step, ChunkIndex index) {
 }
 
 void ReduceHalf::OnEncoded(StepContext& step, ChunkIndex index, CompressChunk& done) {
+  if (At(index).state == State::kDone) return;
+  KeepResidual(index, done.next_residual());
   Leave(step, index, done.encoded());
 }
 
 void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
   Chunk& chunk = At(index);
   chunk.state = State::kFinishing;
+  if (kind_ == RoundKind::kAbstention) return tools_.owner->OnNobodySpoke(step, id_, index);
   if (kind_ == RoundKind::kBroadcast) {
-    if (chunk.sole.empty()) return tools_.owner->OnSumBroken(step, id_, NodeId(), "no member sent values for it");
+    if (chunk.sole.empty()) return NoteMissingValues(step, index);
     return tools_.owner->OnResultMade(step, id_, index, std::exchange(chunk.sole, CheckedChunk()));
   }
+  // Of another chunk of the round some member that has gone made a result: all who are left abstain.
+  if (chunk.sum.empty()) return FinishSilent(step, index);
   FinishChunk::Coding coding;
   if (chunk.weight > 0) {
     coding.residual = Residual(chunk);
@@ -177,7 +209,21 @@ void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
   Start(step, index, std::move(work), &ReduceHalf::OnFinished);
 }
 
+void ReduceHalf::NoteMissingValues(StepContext& step, ChunkIndex index) const {
+  if (index != ChunkIndex(0)) return;
+  step.Log(LogLevel::kWarning,
+           absl::StrCat("key '", key_->name, "' round ", id_.round.value(), ": node ", slice_->source.value(),
+                        " sent no values for the broadcast, which waits for another source"));
+}
+
+void ReduceHalf::FinishSilent(StepContext& step, ChunkIndex index) {
+  if (At(index).state != State::kFinishing) return;
+  tools_.owner->OnResultMade(step, id_, index, *CheckChunk(EncodedChunk(), RangeOf(index).elements));
+}
+
 void ReduceHalf::OnFinished(StepContext& step, ChunkIndex index, FinishChunk& done) {
+  if (At(index).state == State::kDone) return;
+  KeepResidual(index, done.next_residual());
   tools_.owner->OnResultMade(step, id_, index, done.result());
 }
 

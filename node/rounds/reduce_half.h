@@ -4,9 +4,10 @@
 // Invariants:
 // - Everything that belongs to one attempt is in here (who was counted, partial sums, what is being encoded) and goes
 //   with it. Contributions, results and residuals outlive attempts and are elsewhere.
+// - A member that abstains is counted, whatever the others do.
 // - Each child, and this node, is in a chunk's sum at most once.
-// - At most one computation works on a chunk. It comes back through Owner::FindReduceHalf with the attempt's number, so
-//   that what an attempt that is gone had started changes nothing.
+// - At most one computation works on a chunk. It comes back through Owner::FindReduceHalf with the attempt's epoch and
+//   number, so that what an attempt that is gone had started changes nothing.
 #ifndef BANYAN_NODE_ROUNDS_REDUCE_HALF_H_
 #define BANYAN_NODE_ROUNDS_REDUCE_HALF_H_
 
@@ -24,6 +25,7 @@
 #include "node/policy_book.h"
 #include "node/rounds/chunk_computations.h"
 #include "node/rounds/encoding_chooser.h"
+#include "node/rounds/next_residuals.h"
 #include "node/rounds/tensor_memory.h"
 #include "node/step_context.h"
 #include "proto/chunk_message.h"
@@ -35,6 +37,7 @@ namespace banyan {
 struct AttemptId {
   KeyId key;
   Round round;
+  Epoch epoch;
   Attempt attempt;
 
   friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
@@ -54,6 +57,8 @@ class ReduceHalf {
                        double result_ratio) = 0;
     // This node is the chunk's root and has made the round's one result of it.
     virtual void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) = 0;
+    // This node is the chunk's root, and every member abstains: FinishSilent ends the chunk when it is time.
+    virtual void OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) = 0;
     // The round can never finish, for this `reason`. `culprit` is the child that brought what breaks a rule; 0 when it
     // is no single node's doing.
     virtual void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) = 0;
@@ -64,6 +69,8 @@ class ReduceHalf {
     AggregationOp op = AggregationOp::kMean;
     EncodingChooser* encodings = nullptr;
     ComputationTable* computations = nullptr;
+    NextResiduals* residuals = nullptr;  // of the round
+    int64_t* waiting_bytes = nullptr;    // of all attempts: children's inputs that no computation adds yet
     Owner* owner = nullptr;
   };
 
@@ -77,10 +84,15 @@ class ReduceHalf {
   //   all counted, this node |                                                  | result came
   //   is the root            v          result made                             v
   //                      kFinishing ----------------------------------------> kDone
+  //
+  // A result of an earlier epoch makes it kDone from every state.
   enum class State : uint8_t { kCollecting, kAdding, kEncoding, kFinishing, kPassedUp, kDone };
 
   // `key` and `memory` are the tensor's and outlive this; `binding` governs the round and has the attempt's number.
   ReduceHalf(const KeySlice* key, Round round, const PolicyBook::Binding& binding, TensorMemory* memory, Tools tools);
+  ReduceHalf(const ReduceHalf&) = delete;
+  ReduceHalf& operator=(const ReduceHalf&) = delete;
+  ~ReduceHalf();
 
   uint32_t chunks() const { return static_cast<uint32_t>(chunks_.size()); }
   // These REQUIRE that the chunk exists.
@@ -92,16 +104,23 @@ class ReduceHalf {
   // Returns how many workers the contributions that are counted claim to hold.
   uint32_t WeightOf(ChunkIndex chunk) const { return chunks_[chunk.value()].weight; }
 
+  // Returns whether inputs of children wait until a computation on the chunk has finished.
+  bool HasWaiting(ChunkIndex chunk) const { return chunks_[chunk.value()].waiting_bytes > 0; }
+
   // Counts what `child` and those below it contribute to a chunk; an empty `input` says nothing. `result_ratio` is what
-  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`; the weights of
-  // all inputs together are a number of workers that the job can have.
+  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`, but for
+  // kAbstention; the weights of all inputs together are a number of workers that the job can have.
   void CountChild(StepContext& step, RoundKind kind, ChunkIndex chunk, NodeId child, double result_ratio,
                   CheckedChunk input);
   // Counts this node's own `values`, the whole tensor's, of `weight` workers; empty values say nothing. REQUIRES: as
   // CountChild.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
-  // Ends the chunk's part in the attempt: its result is here.
-  void OnResult(ChunkIndex chunk) { chunks_[chunk.value()].state = State::kDone; }
+  // Counts a child that has brought the chunk's result. REQUIRES: it was not counted; OnResult was called.
+  void CountResult(ChunkIndex chunk, NodeId child) { chunks_[chunk.value()].counted.insert(child); }
+  // Ends the chunk's part in the attempt: its result is here. What comes later for the sum is counted and dropped.
+  void OnResult(ChunkIndex chunk);
+  // Makes a result without weight of a chunk of which OnNobodySpoke has told.
+  void FinishSilent(StepContext& step, ChunkIndex chunk);
 
   // Returns the bytes of sums that no computation holds.
   int64_t sum_bytes() const;
@@ -114,6 +133,7 @@ class ReduceHalf {
     std::set<NodeId> counted;  // children, and this node
     uint32_t weight = 0;
     std::vector<CheckedChunk> to_add;  // counted, not yet in the sum
+    int64_t waiting_bytes = 0;         // of children's inputs in it
     Buffer sum;                        // empty before the first input, and while a computation holds it
     CheckedChunk sole;                 // of a kBroadcast round: the one contribution that is not empty
     NodeId sole_source;                // who brought it: a child, or this node
@@ -127,6 +147,8 @@ class ReduceHalf {
              void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
   void Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input);
   void Advance(StepContext& step, ChunkIndex index);
+  // Takes the inputs that wait to be added.
+  std::vector<CheckedChunk> TakeInputs(Chunk& chunk);
   void StartAdding(StepContext& step, ChunkIndex index);
   void OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done);
   // Takes from the chunk what this node passes up as it is.
@@ -137,11 +159,15 @@ class ReduceHalf {
   double ResultRatio(ChunkIndex index);
   void StartEncoding(StepContext& step, ChunkIndex index);
   void OnEncoded(StepContext& step, ChunkIndex index, CompressChunk& done);
+  // Keeps what an encoding of the chunk leaves, if anything, until its result is held.
+  void KeepResidual(ChunkIndex index, const Buffer& left);
   // Returns the chunk's part of the residual; empty for a tensor without error feedback.
   Buffer Residual(const Chunk& chunk);
   // Returns the chunk's part of the weights; empty where nobody has said any, which is logged once.
   Buffer WeightsToPruneBy(StepContext& step, const Chunk& chunk);
   void Finish(StepContext& step, ChunkIndex index);
+  // Logs that no member has sent values for a broadcast: its source abstains until the scheduler names another one.
+  void NoteMissingValues(StepContext& step, ChunkIndex index) const;
   void OnFinished(StepContext& step, ChunkIndex index, FinishChunk& done);
 
   AttemptId id_;
@@ -149,7 +175,7 @@ class ReduceHalf {
   std::shared_ptr<const PolicySlice> slice_;
   TensorMemory* memory_;
   Tools tools_;
-  RoundKind kind_ = RoundKind::kAggregate;  // once anything is counted
+  RoundKind kind_ = RoundKind::kAbstention;  // until somebody who does not abstain is counted
   std::vector<Chunk> chunks_;
 };
 

@@ -61,8 +61,10 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
     const PolicyBook::Binding binding{std::make_shared<PolicySlice>(TestPlan::Chain(3).Slice(self_, config)),
                                       std::make_shared<ChunkAssignment>(*chunks), Attempt(attempt)};
     attempt_ = Attempt(attempt);
-    half_.emplace(&key_, kRound, binding, memory_.get(),
-                  ReduceHalf::Tools{NodeId(self_), op_, encodings_.get(), &computations_, this});
+    half_.reset();
+    half_.emplace(
+        &key_, kRound, binding, memory_.get(),
+        ReduceHalf::Tools{NodeId(self_), op_, encodings_.get(), &computations_, &residuals_, &waiting_bytes_, this});
   }
 
   void CountChild(const CheckedChunk& input, double result_ratio = 1, RoundKind kind = RoundKind::kAggregate) {
@@ -102,6 +104,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
     results_.push_back(std::move(result));
     half_->OnResult(chunk);
   }
+  void OnNobodySpoke(StepContext&, const AttemptId&, ChunkIndex) override { ++silent_; }
   void OnSumBroken(StepContext&, const AttemptId&, NodeId culprit, const std::string& reason) override {
     broken_.push_back(reason);
     culprits_.push_back(culprit);
@@ -113,6 +116,8 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
   std::unique_ptr<EncodingChooser> encodings_;
   std::unique_ptr<TensorMemory> memory_;
   ComputationTable computations_;
+  NextResiduals residuals_;
+  int64_t waiting_bytes_ = 0;
   Attempt attempt_;
   std::optional<ReduceHalf> half_;
   Buffer own_;
@@ -126,6 +131,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
   std::vector<std::string> broken_;
   std::vector<NodeId> culprits_;  // of what is broken
   int late_ = 0;
+  int silent_ = 0;
 };
 
 TEST_F(ReduceHalfTest, KnowsTheChunksOfItsPolicy) {
@@ -212,17 +218,21 @@ TEST_F(ReduceHalfTest, WhatAnEncodingDropsStaysInTheTensorsMemory) {
   EXPECT_EQ(half_->StateOf(kChunk), State::kPassedUp);
   ASSERT_THAT(sums_, SizeIs(1));
   EXPECT_THAT(Decoded(sums_[0]), ElementsAre(0, 20));
+  // What comes of it is not known yet.
+  EXPECT_THAT(memory_->Residual({0, 2}).floats(), ElementsAre(0, 0));
+  residuals_.OnResult(kChunk, Epoch(1), *memory_);
   EXPECT_THAT(memory_->Residual({0, 3}).floats(), ElementsAre(10, 0, 0));
 }
 
 TEST_F(ReduceHalfTest, AFlushIsLosslessAndBringsTheResidual) {
   Start(3, AggregationOp::kSum, CompressionRule{.codec = CodecId::kTopK, .numbers = {{"ratio", 0.5}}});
-  memory_->Residual({0, 3}).mutable_floats()[1] = 5;
+  memory_->CommitResidual({0, 3}, Buffer::CopyOf({0, 5, 0}));
   CountOwn({10, 20, 30}, RoundKind::kFlush);
   RunComputations();
   RunComputations();
   ASSERT_THAT(sums_, SizeIs(1));
   EXPECT_THAT(Decoded(sums_[0]), ElementsAre(10, 25));
+  residuals_.OnResult(kChunk, Epoch(1), *memory_);
   EXPECT_THAT(memory_->Residual({0, 3}).floats(), ElementsAre(0, 0, 0));
 }
 
@@ -255,12 +265,96 @@ TEST_F(ReduceHalfTest, TwoContributionsToABroadcastBreakTheRound) {
   EXPECT_THAT(sums_, IsEmpty());
 }
 
-TEST_F(ReduceHalfTest, ABroadcastOfNobodyBreaksTheRound) {
+// Its source abstains: an epoch in which there is another one will end it.
+TEST_F(ReduceHalfTest, ABroadcastOfNobodyWaitsForAnotherSource) {
   Start(1);
   CountChild(CheckedChunk(), 1, RoundKind::kBroadcast);
   CountOwn({}, RoundKind::kBroadcast);
-  EXPECT_THAT(broken_, ElementsAre("no member sent values for it"));
-  EXPECT_THAT(culprits_, ElementsAre(NodeId()));
+  EXPECT_THAT(broken_, IsEmpty());
+  EXPECT_THAT(results_, IsEmpty());
+  ASSERT_THAT(actions_, SizeIs(1));
+  EXPECT_THAT(std::get<LogLine>(actions_[0]).text, ::testing::HasSubstr("waits for another source"));
+}
+
+TEST_F(ReduceHalfTest, WhoAbstainsIsCountedWhateverTheOthersDo) {
+  for (const RoundKind kind : {RoundKind::kAggregate, RoundKind::kFlush, RoundKind::kBroadcast}) {
+    for (const bool abstains_first : {true, false}) {
+      sums_.clear();
+      Start(2);
+      if (abstains_first) CountOwn({}, RoundKind::kAbstention);
+      CountChild(Fp32({1, 2}), 1, kind);
+      if (!abstains_first) CountOwn({}, RoundKind::kAbstention);
+      RunComputations();
+      ASSERT_THAT(sums_, SizeIs(1));
+      EXPECT_THAT(Decoded(sums_[0]), ElementsAre(1, 2));
+      EXPECT_EQ(sums_[0].weight(), 1u);
+    }
+  }
+}
+
+TEST_F(ReduceHalfTest, ARoundFromWhichAllAbstainEndsWithoutWeightWhenItIsTime) {
+  Start(1);
+  CountChild(CheckedChunk(), 1, RoundKind::kAbstention);
+  CountOwn({}, RoundKind::kAbstention);
+  EXPECT_EQ(silent_, 1);
+  EXPECT_THAT(results_, IsEmpty());
+  half_->FinishSilent(step_, kChunk);
+  ASSERT_THAT(results_, SizeIs(1));
+  EXPECT_EQ(results_[0].weight(), 0u);
+  EXPECT_EQ(results_[0].elements(), 2);
+}
+
+// Its kind is known from another chunk, of which there is a result of an earlier epoch.
+TEST_F(ReduceHalfTest, AChunkFromWhichAllAbstainInARoundOfAKnownKindIsZeroAtOnce) {
+  Start(1);
+  CountChild(CheckedChunk(), 1, RoundKind::kAggregate);
+  CountOwn({}, RoundKind::kAbstention);
+  EXPECT_EQ(silent_, 0);
+  ASSERT_THAT(results_, SizeIs(1));
+  EXPECT_EQ(results_[0].weight(), 0u);
+  EXPECT_EQ(results_[0].elements(), 2);
+  EXPECT_THAT(Decoded(results_[0]), ElementsAre(0, 0));
+}
+
+TEST_F(ReduceHalfTest, AnEarlierResultEndsTheChunkInWhateverState) {
+  Start(2, AggregationOp::kSum, CompressionRule{.codec = CodecId::kTopK, .numbers = {{"ratio", 0.5}}});
+  CountChild(Fp32({1, 2}));
+  half_->OnResult(kChunk);
+  RunComputations();
+  CountOwn({10, 20, 30});
+  RunComputations();
+  EXPECT_EQ(half_->StateOf(kChunk), State::kDone);
+  EXPECT_THAT(sums_, IsEmpty());
+  EXPECT_EQ(half_->sum_bytes(), 0);
+
+  StartAttempt(2);
+  CountChild(Fp32({1, 2}));
+  CountOwn({10, 20, 30});
+  RunComputations();
+  RunComputations();
+  ASSERT_EQ(half_->StateOf(kChunk), State::kEncoding);
+  half_->OnResult(kChunk);
+  RunComputations();
+  EXPECT_THAT(sums_, IsEmpty());
+  EXPECT_EQ(residuals_.size_bytes(), 0) << "nobody has got what was encoded";
+}
+
+TEST_F(ReduceHalfTest, CountsWhatWaitsToBeAdded) {
+  Start(2);
+  CountOwn({10, 20, 30});
+  EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);
+  EXPECT_FALSE(half_->HasWaiting(kChunk));
+  CountChild(Fp32({1, 2}));
+  EXPECT_TRUE(half_->HasWaiting(kChunk));
+  EXPECT_EQ(waiting_bytes_, 8);
+  RunComputations();
+  EXPECT_EQ(waiting_bytes_, 0);
+  StartAttempt(2);
+  CountOwn({10, 20, 30});
+  CountChild(Fp32({1, 2}));
+  EXPECT_EQ(waiting_bytes_, 8);
+  StartAttempt(3);
+  EXPECT_EQ(waiting_bytes_, 0);
 }
 
 // Whatever computations an attempt leaves behind, the next one starts from nothing and ends with each once.

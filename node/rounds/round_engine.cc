@@ -16,12 +16,8 @@ namespace {
 
 using Verdict = PeerNetwork::Verdict;
 
-// However small the model, this many chunks may come early.
-constexpr int64_t kLeastEarlyChunks = 64;
 // Refusals of one round that are told apart.
 constexpr size_t kMostRefusals = 64;
-// Rounds remembered for a grant. Sources try again without one, only later.
-constexpr size_t kMostDeniedRounds = 1024;
 
 }  // namespace
 
@@ -34,18 +30,19 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       network_(network),
       computations_(computations),
       listener_(listener),
+      rules_(self, config.workers),
       encodings_(self, config.compression),
-      early_(config.early_bytes) {
+      early_(config, book),
+      silent_(config.heartbeat) {
   // An optimizer's step, or a residual, works on what the step before left.
   if (IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
-  GrowEarlyStore(0);
 }
 
-RoundEngine::KeyState& RoundEngine::KeyOf(KeyId key) {
+KeyState& RoundEngine::KeyOf(KeyId key) {
   auto known = keys_.find(key);
   if (known != keys_.end()) return known->second;
   const int64_t elements = book_->FindKey(key)->elements;
-  GrowEarlyStore(elements * SizeOf(DataType::kFloat32));
+  early_.Grow(elements * SizeOf(DataType::kFloat32));
   TensorMemory memory(config_.aggregation, elements);
   return keys_.emplace(key, KeyState{std::move(memory), {}}).first->second;
 }
@@ -55,18 +52,36 @@ RoundState* RoundEngine::FindRound(KeyId key, Round round) {
   return known == keys_.end() ? nullptr : known->second.rounds.Find(round);
 }
 
-void RoundEngine::GrowEarlyStore(int64_t grown_bytes) {
-  model_bytes_ += grown_bytes;
-  if (config_.early_bytes > 0) return;
-  early_.set_capacity_bytes(std::max(model_bytes_, KeptBytes(kLeastEarlyChunks, config_.chunk_max_elements)));
-}
-
 void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribution contribution) {
-  RoundState& state = KeyOf(key).rounds.FindOrAdd(round);
+  KeyRounds& rounds = KeyOf(key).rounds;
+  if (round < rounds.next_closed()) return;
+  RoundState& state = rounds.FindOrAdd(round);
   BANYAN_CHECK(!state.contribution.has_value());
   state.contribution = std::move(contribution);
   listener_->OnPolicyWanted(step, key, round);
   TryOpen(step, key);
+}
+
+void RoundEngine::Abstain(StepContext& step, KeyId key, Round from) {
+  KeyState& of_key = KeyOf(key);
+  if (of_key.abstains_from.has_value()) return;
+  of_key.abstains_from = std::max(from, of_key.rounds.next_complete());
+  TryOpen(step, key);
+}
+
+std::optional<Round> RoundEngine::EndAbstention(KeyId key) {
+  auto known = keys_.find(key);
+  return known == keys_.end() ? std::nullopt : std::exchange(known->second.abstains_from, std::nullopt);
+}
+
+void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key) {
+  std::optional<Round>& next = of_key.abstains_from;
+  if (!next.has_value()) return;
+  *next = std::max(*next, of_key.rounds.next_closed());
+  for (; of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight); next = next->Next()) {
+    of_key.rounds.FindOrAdd(*next).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+    listener_->OnPolicyWanted(step, key, *next);
+  }
 }
 
 RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
@@ -78,18 +93,39 @@ RoundState* RoundEngine::Bound(StepContext& step, KeyId key, Round round) {
   KeyState& of_key = KeyOf(key);
   RoundState& state = of_key.rounds.FindOrAdd(round);
   if (state.binding.has_value()) return &state;
+  if (state.results.has_value() && !state.results->Fits(*binding->chunks)) {
+    listener_->OnRoundBroken(step, key, round, NodeId(),
+                             "a new attempt cuts it otherwise than the results that are here");
+    return nullptr;
+  }
   state.binding = binding;
-  const ReduceHalf::Tools tools{self_, config_.aggregation.op, &encodings_, computations_, this};
+  const ReduceHalf::Tools tools{
+      self_, config_.aggregation.op, &encodings_, computations_, &state.residuals, &waiting_bytes_, this};
   state.attempt.emplace(book_->FindKey(key), round, *binding, &of_key.memory, tools);
+  state.passing.emplace(&*state.attempt);
   BroadcastHalf::Owner* const owner = this;
-  state.results.emplace(key, round, *binding, &of_key.memory, computations_, owner);
+  if (state.results.has_value()) {
+    PassOnHeld(step, key, round, state);
+  } else {
+    state.results.emplace(key, round, *binding, &of_key.memory, computations_, owner);
+  }
   return &state;
 }
 
+void RoundEngine::PassOnHeld(StepContext& step, KeyId key, Round round, RoundState& state) {
+  for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
+    const ChunkIndex chunk(index);
+    if (!state.results->Has(chunk)) continue;
+    TakeResult(step, key, round, state, chunk, state.results->MadeIn(chunk), state.results->ResultOf(chunk),
+               ResultPassing::From::kHeld);
+  }
+}
+
 void RoundEngine::TryOpen(StepContext& step, KeyId key) {
+  TakeAbstentions(step, key, KeyOf(key));
   KeyRounds& rounds = KeyOf(key).rounds;
   for (auto& [round, waiting] : rounds.all()) {
-    if (waiting.open || !waiting.contribution.has_value()) continue;
+    if (waiting.open || waiting.complete || !waiting.contribution.has_value()) continue;
     if (!rounds.HasRoomFor(round, config_.rounds_in_flight)) return;
     if (Bound(step, key, round) == nullptr) return;
     Open(step, key, round, waiting);
@@ -101,9 +137,11 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   listener_->OnPolicyWanted(step, key, round.Next());
   KeyOf(key).rounds.DropOld();
   const Contribution& own = *state.contribution;
+  if (!AgreesOnKind(step, key, round, state, own.kind, self_)) return;
+  // Every member keeps its values: another one may be the source of the next attempt.
+  const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
   for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
-    if (!AgreesOnKind(step, key, round, state, own.kind, self_)) continue;
-    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), own.values, own.weight);
+    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), is_silent ? Buffer() : own.values, own.weight);
   }
 }
 
@@ -125,34 +163,21 @@ Verdict RoundEngine::Refuse(StepContext& step, RoundState& state, const ChunkMes
   return Refuse(step, message, why);
 }
 
-Verdict RoundEngine::KeepEarly(StepContext& step, ChunkMessage message, Payload payload) {
-  const std::pair<KeyId, Round> round{message.id.key, message.id.round};
-  if (!early_.HasRoomFor(message, payload)) {
-    // The scheduler tells all nodes of a key at once, and a node without the scheduler fails before this.
-    const Timestamp before = step.now + -2 * config_.lost_after;
-    const size_t dropped = early_.DropUnknown([this](KeyId key) { return book_->FindKey(key) != nullptr; }, before);
-    if (dropped > 0) step.rejections.Reject("early chunk", "of a key that never came", step.actions);
-  }
-  if (early_.Keep(std::move(message), std::move(payload), step.now)) return Verdict::kTaken;
-  if (denied_.size() < kMostDeniedRounds) denied_.insert(round);
-  return Verdict::kNoRoom;
-}
-
-bool RoundEngine::TakeDenied(KeyId key) {
-  bool has_any = false;
-  for (auto next = denied_.lower_bound({key, Round(0)}); next != denied_.end() && next->first == key;) {
-    const auto denied = next++;
-    if (!book_->FindBinding(key, denied->second).has_value()) continue;
-    denied_.erase(denied);
-    has_any = true;
-  }
-  return has_any;
-}
-
 Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  return TakeChunk(step, std::move(message), std::move(payload), /*was_kept=*/false);
+}
+
+Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload payload, bool was_kept) {
   const KeyId key = message.id.key;
   const Round round = message.id.round;
-  if (book_->FindKey(key) == nullptr) return KeepEarly(step, std::move(message), std::move(payload));
+  if (message.id.epoch < epoch_) {
+    // Its source has yet to hear that the epoch is over.
+    ++stale_chunks_;
+    return Verdict::kTaken;
+  }
+  if (message.id.epoch > planned_ || book_->FindKey(key) == nullptr) {
+    return early_.Keep(step, std::move(message), std::move(payload));
+  }
   const KeyRounds& rounds = KeyOf(key).rounds;
   // A late duplicate of a round that is over here: its source only wants to hear that it arrived.
   if (round < rounds.next_closed()) return Verdict::kTaken;
@@ -160,80 +185,30 @@ Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload pa
     return Refuse(step, message, absl::StrCat("round ", rounds.next_complete().value(), " is not complete here yet"));
   }
   RoundState* state = Bound(step, key, round);
-  if (state == nullptr) return KeepEarly(step, std::move(message), std::move(payload));
+  if (state == nullptr) return early_.Keep(step, std::move(message), std::move(payload));
   // Who has said that is no member any more: this node still waits for the one that is.
-  if (!IsOfThisStart(message, *state)) return Refuse(step, message, "its source has been started again since");
-  const std::string fault = FaultOf(message, *state);
+  if (!ChunkRules::IsOfThisStart(message, *state))
+    return Refuse(step, message, "its source has been started again since");
+  const std::string fault = rules_.FaultOf(message, *state);
   if (!fault.empty()) return Refuse(step, *state, message, fault);
-  return message.id.half == Half::kReduce ? OnContribution(step, *state, std::move(message), std::move(payload))
-                                          : OnResult(step, *state, std::move(message), std::move(payload));
+  if (message.made_in != Epoch()) return OnResult(step, *state, std::move(message), std::move(payload));
+  const bool is_more = !was_kept && state->attempt->HasWaiting(message.id.chunk);
+  if (is_more && waiting_bytes_ + PayloadBytes(payload) > early_.capacity_bytes()) {
+    has_denied_inputs_ = true;
+    return Verdict::kNoRoom;
+  }
+  return OnContribution(step, *state, std::move(message), std::move(payload));
 }
 
-std::string RoundEngine::FaultOf(const ChunkMessage& message, const RoundState& state) const {
-  const PolicySlice& slice = *state.binding->slice;
-  if (message.id.epoch != slice.epoch || message.id.attempt != state.binding->attempt) {
-    return absl::StrCat("epoch ", message.id.epoch.value(), " attempt ", message.id.attempt.value(), " came, expected ",
-                        slice.epoch.value(), " and ", state.binding->attempt.value());
-  }
-  if (message.policy != slice.version) {
-    return absl::StrCat("policy ", message.policy.value(), " came, expected ", slice.version.value());
-  }
-  std::string fault = FaultOfShape(message, *state.attempt);
-  if (fault.empty()) fault = FaultOfSource(message, state);
-  return fault.empty() ? FaultOfWeight(message, state) : fault;
-}
-
-std::string RoundEngine::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) {
-  const ChunkIndex chunk = message.id.chunk;
-  if (chunk.value() >= attempt.chunks()) return absl::StrCat("of ", attempt.chunks(), " chunks");
-  if (message.tree != attempt.TreeOf(chunk)) {
-    return absl::StrCat("tree ", message.tree.value(), " came, expected ", attempt.TreeOf(chunk).value());
-  }
-  if (message.elements != attempt.RangeOf(chunk).elements) {
-    return absl::StrCat(message.elements, " elements came, expected ", attempt.RangeOf(chunk).elements);
-  }
-  if ((message.weight == 0) != message.frames.empty()) {
-    return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
-  }
-  return "";
-}
-
-bool RoundEngine::IsOfThisStart(const ChunkMessage& message, const RoundState& state) {
-  const auto is_former = [&message](const auto& known) {
-    return known.node == message.route.source() && known.incarnation != message.source_incarnation;
-  };
-  const PolicySlice& slice = *state.binding->slice;
-  return std::none_of(slice.neighbours.begin(), slice.neighbours.end(), is_former) &&
-         std::none_of(slice.relayed.begin(), slice.relayed.end(), is_former);
-}
-
-std::string RoundEngine::FaultOfSource(const ChunkMessage& message, const RoundState& state) {
-  const NodeId source = message.route.source();
-  const TreeSlice& place = state.attempt->PlaceOf(message.id.chunk);
-  if (message.id.half == Half::kBroadcast) {
-    return place.broadcast_parent == source ? "" : "its source is not the parent";
-  }
-  return std::binary_search(place.reduce_children.begin(), place.reduce_children.end(), source)
-             ? ""
-             : "its source is not a child";
-}
-
-std::string RoundEngine::FaultOfWeight(const ChunkMessage& message, const RoundState& state) const {
-  const bool is_result = message.id.half == Half::kBroadcast;
-  const uint64_t members = state.binding->slice->member_count;
-  const uint64_t most = kMaxWorkersPerNode * (is_result ? members : members - 1);
-  const ReduceHalf& attempt = *state.attempt;
-  const bool is_new = !is_result && !attempt.HasCounted(message.id.chunk, message.route.source());
-  const uint64_t before = is_new ? attempt.WeightOf(message.id.chunk) : 0;
-  // This node's own workers may be in the sum already, and none of them counts against the children.
-  const uint64_t own = is_new && attempt.HasCounted(message.id.chunk, self_) ? config_.workers : 0;
-  if (message.weight <= most && before + message.weight <= most + own) return "";
-  return absl::StrCat("weight ", message.weight, " came on top of ", before, ", but the job's ", members,
-                      " nodes have at most ", kMaxWorkersPerNode, " workers each");
+void RoundEngine::GrantInputs(StepContext& step) {
+  if (!has_denied_inputs_ || waiting_bytes_ > early_.capacity_bytes() / 2) return;
+  has_denied_inputs_ = false;
+  network_->GrantRoom(step);
 }
 
 bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind,
                                NodeId said_by) {
+  if (kind == RoundKind::kAbstention) return true;
   if (!state.kind.has_value()) {
     state.kind = kind;
     state.kind_said_by = said_by;
@@ -266,27 +241,90 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
 
 Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload) {
   const ChunkIndex chunk = message.id.chunk;
-  const ReduceHalf::State stands = state.attempt->StateOf(chunk);
-  if (stands == ReduceHalf::State::kDone) return Verdict::kTaken;
-  if (stands != ReduceHalf::State::kPassedUp) {
-    return Refuse(step, state, message, "a result came before this node's contribution had left");
+  const NodeId source = message.route.source();
+  const bool goes_up = message.id.half == Half::kReduce;
+  if (goes_up && state.attempt->HasCounted(chunk, source)) return Verdict::kTaken;
+  if (const std::string fault = ChunkRules::FaultOfResult(message, state); !fault.empty()) {
+    return Refuse(step, state, message, fault);
   }
-  if (message.frames.empty()) return Refuse(step, state, message, "a result without values");
-  if (message.kind != state.kind) {
-    return Refuse(
-        step, state, message,
-        absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ", NameOf(*state.kind)));
-  }
-  absl::StatusOr<CheckedChunk> result = CheckChunk({std::move(message.frames), std::move(payload), message.weight},
-                                                   state.attempt->RangeOf(chunk).elements);
+  absl::StatusOr<CheckedChunk> result =
+      CheckChunk({message.frames, std::move(payload), message.weight}, state.attempt->RangeOf(chunk).elements);
   if (!result.ok()) return Refuse(step, state, message, std::string(result.status().message()));
-  TakeResult(step, state, chunk, *std::move(result));
+  if (state.results->Has(chunk) && !state.results->IsSame(chunk, message.made_in, *result)) {
+    return Refuse(step, state, message, "another result than the one that this node holds");
+  }
+  AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source);
+  TakeResult(step, message.id.key, message.id.round, state, chunk, message.made_in, *std::move(result),
+             goes_up ? ResultPassing::From::kChild : ResultPassing::From::kParent);
+  if (goes_up) state.attempt->CountResult(chunk, source);
   return Verdict::kTaken;
 }
 
-void RoundEngine::TakeResult(StepContext& step, RoundState& state, ChunkIndex chunk, CheckedChunk result) {
+void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk,
+                             Epoch made_in, CheckedChunk result, ResultPassing::From from) {
+  const bool has_passed_up = state.attempt->StateOf(chunk) == ReduceHalf::State::kPassedUp;
   state.attempt->OnResult(chunk);
-  state.results->Take(step, *state.kind, chunk, state.attempt->PlaceOf(chunk).broadcast_children, std::move(result));
+  for (const ResultPassing::Hop& hop : state.passing->OnResult(chunk, from, has_passed_up)) {
+    ChunkMessage message = MessageTo(hop.to, key, round, chunk, hop.half, result);
+    message.made_in = made_in;
+    network_->SendChunk(step, std::move(message), result.encoded().payload);
+  }
+  if (result.weight() > 0) silent_.OnSpoken(key);
+  if (state.results->Has(chunk)) return;
+  state.residuals.OnResult(chunk, made_in, KeyOf(key).memory);
+  state.results->Take(step, *state.kind, chunk, made_in, std::move(result));
+}
+
+void RoundEngine::BeginEpoch(Epoch epoch) {
+  epoch_ = epoch;
+  book_->DropBindings();
+  for (auto& [key, of_key] : keys_) {
+    for (auto& [round, state] : of_key.rounds.all()) state.DropAttempt();
+  }
+  silent_.Clear();
+  has_denied_inputs_ = false;
+  stale_chunks_ += early_.DropBefore(epoch);
+  network_->BeginEpoch(epoch);
+}
+
+void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan) {
+  epoch_ = planned_ = plan.epoch;
+  std::vector<KeyId> keys;
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) {
+    const auto& rows = book_->keys();
+    for (auto row = rows.lower_bound(frontier.first_key); row != rows.end() && row->first <= frontier.last_key; ++row) {
+      if (frontier.first_open > Round(0) || keys_.contains(row->first)) {
+        KeyOf(row->first).rounds.Rebase(frontier.first_open);
+      }
+    }
+  }
+  for (auto& [key, of_key] : keys_) {
+    for (auto& [round, state] : of_key.rounds.all()) {
+      if (book_->FindBinding(key, round).has_value()) Bound(step, key, round);
+    }
+  }
+  for (const auto& [key, row] : book_->keys()) keys.push_back(key);
+  OnBookChanged(step, keys);
+}
+
+bool RoundEngine::HasCompleted(KeyId key, Round round) const {
+  const auto known = keys_.find(key);
+  return known != keys_.end() && round < known->second.rounds.next_complete();
+}
+
+bool RoundEngine::HasContributed(KeyId key) const {
+  const auto known = keys_.find(key);
+  if (known == keys_.end()) return false;
+  const std::map<Round, RoundState>& rounds = known->second.rounds.all();
+  return std::any_of(rounds.begin(), rounds.end(),
+                     [](const auto& round) { return round.second.contribution.has_value(); });
+}
+
+void RoundEngine::OnDeadline(StepContext& step) {
+  for (const auto& [id, chunk] : silent_.TakeDue(step.now)) {
+    ReduceHalf* attempt = FindReduceHalf(step, id);
+    if (attempt != nullptr) attempt->FinishSilent(step, chunk);
+  }
 }
 
 void RoundEngine::OnBookChanged(StepContext& step, const std::vector<KeyId>& keys) {
@@ -297,7 +335,7 @@ void RoundEngine::OnBookChanged(StepContext& step, const std::vector<KeyId>& key
   }
   for (KeyId key : keys) {
     TakeEarly(step, key);
-    has_policy = TakeDenied(key) || has_policy;
+    has_policy = early_.TakeDenied(key) || has_policy;
   }
   if (has_policy || early_.size_bytes() < before) network_->GrantRoom(step);
 }
@@ -315,7 +353,8 @@ void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
   const KeyId key = chunk.message.id.key;
   const Round round = chunk.message.id.round;
   const NodeId source = chunk.message.route.source();
-  if (OnChunk(step, std::move(chunk.message), std::move(chunk.payload)) != Verdict::kRefused) return;
+  const Verdict verdict = TakeChunk(step, std::move(chunk.message), std::move(chunk.payload), /*was_kept=*/true);
+  if (verdict != Verdict::kRefused) return;
   const RoundState* state = FindRound(key, round);
   if (state == nullptr) return;
   const auto refusal = state->refusals.lower_bound({source, ""});
@@ -346,9 +385,8 @@ void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink
 
 void RoundEngine::Clear() {
   keys_.clear();
-  model_bytes_ = 0;
   early_.Clear();
-  denied_.clear();
+  silent_.Clear();
 }
 
 void RoundEngine::RegisterWeights(StepContext& step, KeyId key, Buffer weights) {
@@ -374,8 +412,10 @@ void RoundEngine::CountLate(StepContext& step, KeyId key, Round round, const std
 }
 
 ReduceHalf* RoundEngine::FindReduceHalf(StepContext& step, const AttemptId& id) {
+  GrantInputs(step);
   RoundState* state = FindRound(id.key, id.round);
-  const bool is_current = state != nullptr && state->attempt.has_value() && state->binding->attempt == id.attempt;
+  const bool is_current = state != nullptr && state->attempt.has_value() && state->binding->attempt == id.attempt &&
+                          state->binding->slice->epoch == id.epoch;
   if (is_current) return &*state->attempt;
   CountLate(step, id.key, id.round, absl::StrCat("attempt ", id.attempt.value()));
   return nullptr;
@@ -396,16 +436,18 @@ void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk
 }
 
 void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) {
-  TakeResult(step, *FindRound(id.key, id.round), chunk, std::move(result));
+  RoundState& state = *FindRound(id.key, id.round);
+  // Where all have abstained it is a sum of nothing.
+  if (!state.kind.has_value()) state.kind = RoundKind::kAggregate;
+  TakeResult(step, id.key, id.round, state, chunk, id.epoch, std::move(result), ResultPassing::From::kMade);
+}
+
+void RoundEngine::OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) {
+  silent_.Add(id, chunk, step.now);
 }
 
 void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) {
   listener_->OnRoundBroken(step, id.key, id.round, culprit, reason);
-}
-
-void RoundEngine::OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
-                              const CheckedChunk& result) {
-  network_->SendChunk(step, MessageTo(child, key, round, chunk, Half::kBroadcast, result), result.encoded().payload);
 }
 
 void RoundEngine::OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
@@ -413,7 +455,7 @@ void RoundEngine::OnRead(StepContext& step, KeyId key, Round round, int64_t firs
 }
 
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {
-  KeyOf(key).rounds.Complete(round);
+  KeyOf(key).rounds.Complete(round, hash);
   listener_->OnRoundComplete(step, key, round, hash);
   TryOpen(step, key);
 }
@@ -426,12 +468,11 @@ ChunkMessage RoundEngine::MessageTo(NodeId destination, KeyId key, Round round, 
   message.id = {slice.epoch, state.binding->attempt, round, key, chunk, half};
   message.policy = slice.version;
   message.tree = state.attempt->TreeOf(chunk);
-  message.kind = state.contribution->kind;
-  if (half == Half::kBroadcast) message.made_in = slice.epoch;
+  message.kind = state.kind.value_or(RoundKind::kAbstention);
   message.source_incarnation = incarnation_;
   message.route.path = PolicyBook::PathTo(slice, self_, destination);
   message.weight = encoded.weight();
-  message.priority = state.contribution->priority;
+  message.priority = state.contribution.has_value() ? state.contribution->priority : 0;
   message.elements = state.attempt->RangeOf(chunk).elements;
   message.place = state.binding->chunks->PlaceOf(key, chunk);
   message.frames = encoded.encoded().frames;
@@ -439,27 +480,10 @@ ChunkMessage RoundEngine::MessageTo(NodeId destination, KeyId key, Round round, 
 }
 
 std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {
-  uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, residuals = 0, weights = 0, optimizers = 0;
-  for (const auto& [key, of_key] : keys_) {
-    const TensorMemory::Sizes sizes = of_key.memory.sizes();
-    replicas += sizes.replica_bytes;
-    residuals += sizes.residual_bytes;
-    weights += sizes.weights_bytes;
-    optimizers += sizes.optimizer_bytes;
-    for (const auto& [round, state] : of_key.rounds.all()) {
-      if (state.contribution.has_value()) contributions += state.contribution->values.size_bytes();
-      if (state.attempt.has_value()) sums += state.attempt->sum_bytes();
-      if (state.results.has_value()) results += state.results->size_bytes();
-    }
-  }
-  return {{"contributions", contributions},
-          {"sums", sums},
-          {"results", results},
-          {"replicas", replicas},
-          {"residuals", residuals},
-          {"weights", weights},
-          {"optimizer", optimizers},
-          {"early", static_cast<uint64_t>(early_.size_bytes())}};
+  std::vector<NodeReport::Memory> memory = MemoryOf(keys_);
+  memory.push_back({"waiting inputs", static_cast<uint64_t>(waiting_bytes_)});
+  memory.push_back({"early", static_cast<uint64_t>(early_.size_bytes())});
+  return memory;
 }
 
 }  // namespace banyan

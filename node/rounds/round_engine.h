@@ -5,7 +5,10 @@
 // Invariants:
 // - A round is *open* here once its policy is known, this node's contribution is there, and earlier rounds leave room
 //   (rounds_in_flight).
-// - Children may be ahead: their chunks are summed once the policy is known, and kept within a bound before.
+// - Children may be ahead: their chunks are summed once the policy is known, and kept within a bound before. So are
+//   chunks of an epoch whose plan has not come; what is of an earlier epoch is acknowledged and dropped.
+// - A result of an earlier epoch that any member holds wins over every sum: it goes up in place of one.
+// - Inputs that wait to be added are bounded. One for each chunk always has room, so that no round is held up.
 // - A chunk that is refused would be sent again for ever: a round that refuses the same twice is broken, and so is one
 //   whose chunk turns out to be wrong after it was acknowledged.
 // - What outlives an attempt (contribution, results) is in RoundState, what outlives a round in TensorMemory, and what
@@ -16,11 +19,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "compression/encoded_chunk.h"
 #include "core/ids.h"
 #include "node/computation_table.h"
@@ -28,12 +31,17 @@
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rounds/broadcast_half.h"
+#include "node/rounds/chunk_rules.h"
+#include "node/rounds/early_chunks.h"
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/key_rounds.h"
 #include "node/rounds/reduce_half.h"
+#include "node/rounds/round_reports.h"
+#include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
 #include "node/step_context.h"
 #include "proto/job_config.h"
+#include "proto/scheduler_messages.h"
 
 namespace banyan {
 
@@ -59,8 +67,33 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   RoundEngine(const RoundEngine&) = delete;
   RoundEngine& operator=(const RoundEngine&) = delete;
 
-  // REQUIRES: the key is in the book and its round has no contribution yet.
+  // Puts this node's contribution into a round; into one that is over for all members, nothing. REQUIRES: the key is in
+  // the book and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
+  // Contributes an abstention to each round of the key from `from` on, as soon as there is room for it. Does nothing
+  // for a key from which this node abstains already. REQUIRES: the key is in the book and these rounds have no
+  // contribution yet.
+  void Abstain(StepContext& step, KeyId key, Round from);
+  // Ends that. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
+  std::optional<Round> EndAbstention(KeyId key);
+
+  // The first epoch begins, with this node as a member.
+  void BeginFirstEpoch(Epoch epoch) { epoch_ = planned_ = epoch; }
+  // The former epoch is over: drops all attempts. What this node has put in and what it holds of results stays.
+  void BeginEpoch(Epoch epoch);
+  // Goes on as the plan of the epoch says, whose bindings are in the book.
+  void UsePlan(StepContext& step, const EpochPlan& plan);
+  // Returns how far this node is with each key for which `counts` is true.
+  std::vector<EpochReport::Progress> Progress(absl::FunctionRef<bool(KeyId)> counts) const {
+    return ProgressOf(keys_, book_->keys(), counts);
+  }
+  // Returns whether all rounds of the key up to this one are complete here.
+  bool HasCompleted(KeyId key, Round round) const;
+  // Returns whether this node has put anything into a round of the key.
+  bool HasContributed(KeyId key) const;
+  // Returns the rounds that are complete here and not closed everywhere.
+  std::vector<RoundsClosed::Entry> CompleteRounds() const { return CompleteRoundsOf(keys_); }
+
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload);
   // Rows or bindings of these `keys`, which are in the book, are new: opens what waited for them and takes their early
   // chunks up. Looks at no other key: a model may have many.
@@ -78,48 +111,38 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // True if every round that this node took part in is closed everywhere.
   bool IsIdle() const;
 
+  // Ends rounds from which all members abstain, when it is time.
+  void OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const { return silent_.NextDeadline(); }
+  // Returns how many chunks of earlier epochs have come.
+  uint64_t stale_chunks() const { return stale_chunks_; }
+
   std::vector<NodeReport::Memory> MemoryReport() const;
 
  private:
-  struct KeyState {
-    TensorMemory memory;
-    KeyRounds rounds;
-  };
-
   // ReduceHalf::Owner, BroadcastHalf::Owner.
   ReduceHalf* FindReduceHalf(StepContext& step, const AttemptId& id) override;
   void OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent, const CheckedChunk& sum,
              double result_ratio) override;
   void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) override;
   void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) override;
+  void OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) override;
   BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) override;
-  void OnResultFor(StepContext& step, KeyId key, Round round, ChunkIndex chunk, NodeId child,
-                   const CheckedChunk& result) override;
   void OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
   void OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) override;
 
   // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
-  // Gives the early store room for the model, with the bytes that it has grown by.
-  void GrowEarlyStore(int64_t grown_bytes);
   // Binds the round when its policy is known; null otherwise.
   RoundState* Bound(StepContext& step, KeyId key, Round round);
   void TryOpen(StepContext& step, KeyId key);
   void Open(StepContext& step, KeyId key, Round round, RoundState& state);
+  // Contributes the abstentions for which there is room.
+  void TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key);
   void TakeEarly(StepContext& step, KeyId key);
-  PeerNetwork::Verdict KeepEarly(StepContext& step, ChunkMessage message, Payload payload);
-  // True if a round of the key for which there was no room has its policy by now.
-  bool TakeDenied(KeyId key);
-  // Says what is wrong with a chunk of a bound round; empty when nothing is.
-  std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
-  static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
-  // False if the chunk is of a start of its source that the round's policy does not know.
-  static bool IsOfThisStart(const ChunkMessage& message, const RoundState& state);
-  static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
-  // Says why the message cannot hold as many workers as it claims; empty when it can. A result holds those of all
-  // members, and a contribution none of this node.
-  std::string FaultOfWeight(const ChunkMessage& message, const RoundState& state) const;
+  // Takes a chunk; one that was `kept` is acknowledged, so that it must find room.
+  PeerNetwork::Verdict TakeChunk(StepContext& step, ChunkMessage message, Payload payload, bool was_kept);
   // False, and the round is broken, when members disagree on the kind of the round.
   bool AgreesOnKind(StepContext& step, KeyId key, Round round, RoundState& state, RoundKind kind, NodeId said_by);
   // Counts a chunk that is refused, and says `why`.
@@ -132,10 +155,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void TakeEarly(StepContext& step, EarlyStore::Chunk chunk);
   PeerNetwork::Verdict OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
-  void TakeResult(StepContext& step, RoundState& state, ChunkIndex chunk, CheckedChunk result);
+  // Passes a result on as the attempt asks, and reads it unless that was done.
+  void TakeResult(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk, Epoch made_in,
+                  CheckedChunk result, ResultPassing::From from);
+  // Passes on what is held of a round since an earlier attempt.
+  void PassOnHeld(StepContext& step, KeyId key, Round round, RoundState& state);
+  // Tells sources whose inputs found no room when there is room again.
+  void GrantInputs(StepContext& step);
   // Counts a computation that has finished when its round or attempt, `what`, was gone.
   static void CountLate(StepContext& step, KeyId key, Round round, const std::string& what);
-  // Makes the message with which this node sends a chunk of an open round to `destination`, but for its payload.
+  // Makes the message with which this node sends a chunk of a bound round to `destination`, but for its payload.
   ChunkMessage MessageTo(NodeId destination, KeyId key, Round round, ChunkIndex chunk, Half half,
                          const CheckedChunk& encoded) const;
 
@@ -146,11 +175,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   PeerNetwork* network_;
   ComputationTable* computations_;
   Listener* listener_;
-  std::map<KeyId, KeyState> keys_;
-  int64_t model_bytes_ = 0;  // of their tensors
+  ChunkRules rules_;
+  Epoch epoch_;                     // that has begun last
+  Epoch planned_;                   // whose plan is known
+  int64_t waiting_bytes_ = 0;       // of inputs that no computation adds yet; attempts count it
+  bool has_denied_inputs_ = false;  // for want of room for more
+  uint64_t stale_chunks_ = 0;
+  KeyStates keys_;
   EncodingChooser encodings_;
-  EarlyStore early_;
-  std::set<std::pair<KeyId, Round>> denied_;  // rounds of which chunks found no room in it
+  EarlyChunks early_;
+  SilentRounds silent_;
 };
 
 }  // namespace banyan

@@ -59,6 +59,7 @@ class RoundEngineTest : public ::testing::Test {
   static ChunkMessage Result() {
     ChunkMessage message = Contribution();
     message.id.half = Half::kBroadcast;
+    message.made_in = Epoch(1);
     message.source_incarnation = TestIncarnation(1);
     message.route.path = {NodeId(1), NodeId(2)};
     return message;
@@ -97,7 +98,6 @@ TEST_F(RoundEngineTest, TakesAContributionOnceAndAcknowledgesItsDuplicate) {
 
 TEST_F(RoundEngineTest, EveryWrongFieldOfAContributionIsRefused) {
   const std::vector<std::function<void(ChunkMessage&)>> mistakes = {
-      [](ChunkMessage& chunk) { chunk.id.epoch = Epoch(2); },
       [](ChunkMessage& chunk) { chunk.id.attempt = Attempt(1); },
       [](ChunkMessage& chunk) { chunk.id.round = Round(5); },
       [](ChunkMessage& chunk) { chunk.id.round = Round(UINT64_MAX); },
@@ -107,6 +107,8 @@ TEST_F(RoundEngineTest, EveryWrongFieldOfAContributionIsRefused) {
       [](ChunkMessage& chunk) { chunk.policy = PolicyVersion(4); },
       [](ChunkMessage& chunk) { chunk.tree = TreeIndex(1); },
       [](ChunkMessage& chunk) { chunk.source_incarnation = Incarnation(5); },
+      [](ChunkMessage& chunk) { chunk.made_in = Epoch(1); },
+      [](ChunkMessage& chunk) { chunk.made_in = Epoch(2); },
       [](ChunkMessage& chunk) { chunk.weight = 0; },
       [](ChunkMessage& chunk) { chunk.frames.clear(); },
       [](ChunkMessage& chunk) { chunk.elements = 3; },
@@ -226,6 +228,7 @@ TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
   JobConfig config;
   config.job = "job";
   config.early_bytes = 2000;
+  config.scheduler_lost_after = absl::Seconds(5);
   TestCluster cluster(config, TestPlan::Star(2));
   cluster.Start();
   const ConnectionId child = cluster.ConnectAs(1, 2);
@@ -257,8 +260,35 @@ TEST(RoundEngineEarlyTest, ChunksOfAKeyThatNeverComesMakeRoomForOthers) {
   message.id.key = KeyId(2);
   message.id.round = Round(0);
   EXPECT_FALSE(inject(0));
-  cluster.Advance(2 * config.lost_after + absl::Seconds(1));
+  cluster.Advance(2 * config.scheduler_lost_after + absl::Seconds(1));
   EXPECT_TRUE(inject(0));
+}
+
+TEST(RoundEngineInputsTest, WhatWaitsToBeAddedIsCountedAndBounded) {
+  JobConfig config;
+  config.job = "job";
+  config.aggregation.op = AggregationOp::kSum;
+  config.early_bytes = 1000;
+  TestCluster cluster(config, TestPlan::Star(9));
+  cluster.Start();
+  const std::vector<float> ones(100, 1.0f);
+  cluster.InitEverywhere(ones);
+  int busy = 0;
+  cluster.filter = [&busy](uint32_t from, uint32_t, const Message& message) {
+    busy += from == 1 && std::holds_alternative<Busy>(message);
+    return TestCluster::Fate::kDeliver;
+  };
+  cluster.hold_computations = {1};
+  const RequestId push = cluster.Push(1, 0, kKey, ones);
+  for (uint32_t child = 2; child <= 9; ++child) cluster.PushOnly(child, 0, kKey, ones);
+  EXPECT_EQ(busy, 6);
+  cluster.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster.Memory(1, "waiting inputs"), 800u);
+  cluster.hold_computations.clear();
+  cluster.ReleaseHeld();
+  EXPECT_EQ(cluster.Result(push), std::vector<float>(100, 9.0f));
+  cluster.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster.Memory(1, "waiting inputs"), 0u);
 }
 
 // Weights that wrap around would divide the sum by too little, or by nothing.
@@ -319,6 +349,24 @@ TEST_F(RoundEngineTest, AResultOfAnotherKindOrWithoutFramesIsRefused) {
   EXPECT_TRUE(IsRefused(parent_, empty, {}));
   EXPECT_TRUE(IsRefused(child_, Result()));
   EXPECT_THAT(cluster_.Result(cluster_.Push(1, 0, kKey, {1, 1, 1})), ElementsAre(3, 3, 3));
+}
+
+// The source has yet to hear of the epoch, or this node has: nobody breaks a rule.
+TEST_F(RoundEngineTest, ChunksOfOtherEpochsAreDroppedOrKeptAndNeverRefused) {
+  ChunkMessage later = Contribution();
+  later.id.epoch = Epoch(2);
+  later.id.round = Round(1'000'000);
+  cluster_.Inject(2, child_, later, {Floats()});
+  EXPECT_EQ(delivery_acks_, 1);
+  ChunkMessage earlier = Contribution();
+  earlier.id.epoch = Epoch(0);
+  cluster_.Inject(2, child_, earlier, {Floats()});
+  EXPECT_EQ(delivery_acks_, 2);
+  EXPECT_EQ(Rejections(), 0u);
+  EXPECT_GT(cluster_.Memory(2, "early"), 0u);
+  cluster_.Inject(2, kSchedulerConnection, EpochBegin{Term(7), Epoch(3), "n4 joins"});
+  cluster_.Advance(absl::Seconds(1));
+  EXPECT_EQ(cluster_.Memory(2, "early"), 0u);
 }
 
 TEST_F(RoundEngineTest, ARoundThatIsOverIsAcknowledgedAndForgotten) {

@@ -25,6 +25,16 @@ void TensorMemory::MoveWeights(const void* registered, Buffer copy) {
   if (weights_.data() == registered) weights_ = std::move(copy);
 }
 
+Buffer TensorMemory::Residual(const ElementRange& range) {
+  CheckRange(range);
+  return residual_.Read(range);
+}
+
+void TensorMemory::CommitResidual(const ElementRange& range, Buffer left) {
+  CheckRange(range);
+  residual_.Commit(range, std::move(left));
+}
+
 TensorMemory::Sizes TensorMemory::sizes() const {
   return {.replica_bytes = replica_.size_bytes(),
           .residual_bytes = residual_.size_bytes(),
@@ -32,8 +42,12 @@ TensorMemory::Sizes TensorMemory::sizes() const {
           .optimizer_bytes = optimizer_.size_bytes()};
 }
 
-Buffer TensorMemory::Part(Buffer& whole, const ElementRange& range) {
+void TensorMemory::CheckRange(const ElementRange& range) const {
   BANYAN_CHECK(range.first_element >= 0 && range.elements <= elements_ - range.first_element);
+}
+
+Buffer TensorMemory::Part(Buffer& whole, const ElementRange& range) {
+  CheckRange(range);
   if (whole.empty()) whole = Buffer::Allocate(elements_);
   return whole.Slice(range.first_element, range.elements);
 }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "core/buffer.h"
+#include "node/rounds/committed_residual.h"
 #include "node/rounds/optimizer.h"
 #include "node/rounds/optimizer_state.h"
 #include "proto/job_config.h"
@@ -35,9 +36,12 @@ class TensorMemory {
 
   bool has_optimizer() const { return IsOptimizer(aggregation_.op); }
 
-  // Each of these shares this object's memory. REQUIRES: the range lies within the tensor.
+  // Each of these shares this object's memory, that of the residual for reading. REQUIRES: the range lies within the
+  // tensor.
   Buffer Replica(const ElementRange& range) { return Part(replica_, range); }
-  Buffer Residual(const ElementRange& range) { return Part(residual_, range); }
+  Buffer Residual(const ElementRange& range);
+  // Replaces the residual of the range by `left`, which nobody writes any more. REQUIRES: as many elements.
+  void CommitResidual(const ElementRange& range, Buffer left);
   // Returns this member's step along a result of the range; nullopt where workers get the result itself.
   std::optional<OptimizerStep> Step(const ElementRange& range);
   // Counts the step that all ranges have made. REQUIRES: no computation works on one of its parts any more.
@@ -55,13 +59,14 @@ class TensorMemory {
   Sizes sizes() const;
 
  private:
+  void CheckRange(const ElementRange& range) const;
   Buffer Part(Buffer& whole, const ElementRange& range);
 
   AggregationConfig aggregation_;
   int64_t elements_;
-  Buffer replica_;   // with an optimizer: the parameters
-  Buffer residual_;  // what encodings have dropped and not yet made up for, in units of the sum
-  Buffer weights_;   // as workers registered them
+  Buffer replica_;  // with an optimizer: the parameters
+  CommittedResidual residual_;
+  Buffer weights_;  // as workers registered them
   bool misses_weights_ = false;
   OptimizerState optimizer_;
 };

@@ -20,7 +20,7 @@ TEST(TensorMemoryTest, TakesMemoryForWhatIsUsedOnly) {
   EXPECT_EQ(memory.sizes().residual_bytes, 0);
   EXPECT_EQ(memory.sizes().optimizer_bytes, 0);
   memory.Residual({0, 2});
-  EXPECT_EQ(memory.sizes().residual_bytes, 24);
+  EXPECT_EQ(memory.sizes().residual_bytes, 8);
   EXPECT_EQ(memory.sizes().replica_bytes, 0);
   memory.Step({2, 2});
   EXPECT_EQ(memory.sizes().replica_bytes, 24);

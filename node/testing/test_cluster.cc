@@ -16,17 +16,40 @@ struct Overloaded : Handlers... {
 
 }  // namespace
 
-TestCluster::TestCluster(JobConfig config, TestPlan plan) : scheduler_(config, plan) {
+TestCluster::TestCluster(JobConfig config, TestPlan plan) : scheduler_(config, plan), job_(config.job) {
   for (uint32_t node = 1; node <= plan.nodes; ++node) {
-    NodeOptions options;
-    options.name = absl::StrCat("n", node);
-    options.address = TestAddress(node);
-    options.scheduler_address = "tcp://10.0.0.99:7700";
-    options.job = config.job;
-    options.incarnation = TestIncarnation(node);
     nodes_[node] = std::make_unique<Node>();
-    nodes_[node]->core = std::make_unique<NodeCore>(std::move(options));
+    nodes_[node]->core = MakeCore(node, TestIncarnation(node));
   }
+}
+
+std::unique_ptr<NodeCore> TestCluster::MakeCore(uint32_t node, Incarnation incarnation) const {
+  NodeOptions options;
+  options.name = absl::StrCat("n", node);
+  options.address = TestAddress(node);
+  options.scheduler_address = "tcp://10.0.0.99:7700";
+  options.job = job_;
+  options.incarnation = incarnation;
+  return std::make_unique<NodeCore>(std::move(options));
+}
+
+void TestCluster::Restart(uint32_t node) {
+  dead_.erase(node);
+  stopped_.erase(node);
+  job_ends_.erase(node);
+  std::erase_if(arrivals_, [node](const Arrival& arrival) { return arrival.node == node; });
+  nodes_[node] = std::make_unique<Node>();
+  nodes_[node]->core = MakeCore(node, Incarnation(TestIncarnation(node).value() + 1000 * ++restarts_));
+  for (const auto& [other, state] : nodes_) {
+    if (other != node) BreakConnections(other, node);
+  }
+  Step(node, Started{});
+  Run();
+}
+
+void TestCluster::ChangeMembers(const std::set<uint32_t>& members, TestPlan plan) {
+  scheduler_.ChangeMembers(members, std::move(plan));
+  Run();
 }
 
 TestCluster::~TestCluster() = default;
@@ -81,11 +104,13 @@ void TestCluster::Advance(absl::Duration time) {
 
 void TestCluster::Carry(uint32_t from, Action action) {
   std::visit(
-      Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); }, [&](Disconnect&) {}, [&](Pace&) {},
+      Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); },
+                 [&](Disconnect& disconnect) { nodes_.at(from)->outbound.erase(disconnect.connection); }, [&](Pace&) {},
                  [&](Send& send) { Carry(from, std::move(send)); },
                  [&](StartComputation& start) {
                    start.computation->Run();
-                   arrivals_.push_back({from, ComputationFinished{start.id, std::move(start.computation)}});
+                   (hold_computations.contains(from) ? held_ : arrivals_)
+                       .push_back({from, ComputationFinished{start.id, std::move(start.computation)}});
                  },
                  [&](WriteResult& write) {
                    BANYAN_CHECK(completions_.count(write.request) == 0);
@@ -135,6 +160,7 @@ void TestCluster::Carry(uint32_t from, Send send) {
 }
 
 void TestCluster::Deliver(uint32_t from, uint32_t to, ConnectionId connection, Message message, Payload payload) {
+  if (cuts_.contains(std::minmax(from, to))) return;
   const Fate fate = filter ? filter(from, to, message) : Fate::kDeliver;
   if (fate == Fate::kDrop || dead_.count(from) > 0) return;
   if (fate == Fate::kTwice) arrivals_.push_back({to, MessageReceived{connection, message, payload}});

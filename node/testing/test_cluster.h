@@ -4,6 +4,7 @@
 #ifndef BANYAN_NODE_TESTING_TEST_CLUSTER_H_
 #define BANYAN_NODE_TESTING_TEST_CLUSTER_H_
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -70,6 +71,13 @@ class TestCluster {
   void BreakSchedulerConnection(uint32_t node);
   // From now on nothing arrives at the node and it does nothing.
   void Kill(uint32_t node) { dead_.insert(node); }
+  // Starts the node, which was killed or never started, as a new incarnation. Others see their connections to it again.
+  void Restart(uint32_t node);
+  // From now on nothing passes between two nodes, or everything does again.
+  void Cut(uint32_t one, uint32_t other) { cuts_.insert(std::minmax(one, other)); }
+  void Heal(uint32_t one, uint32_t other) { cuts_.erase(std::minmax(one, other)); }
+  // Changes members as TestScheduler::ChangeMembers does, and lets all that follows happen.
+  void ChangeMembers(const std::set<uint32_t>& members, TestPlan plan);
   // Delivers what `filter` held back.
   void ReleaseHeld();
 
@@ -82,6 +90,8 @@ class TestCluster {
   const std::vector<LogLine>& logs() const { return logs_; }
   const std::map<uint32_t, absl::Status>& stopped() const { return stopped_; }
 
+  // Nodes whose computations finish only with ReleaseHeld.
+  std::set<uint32_t> hold_computations;
   // What happens to a message between two nodes; everything is delivered without one.
   std::function<Fate(uint32_t from, uint32_t to, const Message& message)> filter;
 
@@ -102,6 +112,7 @@ class TestCluster {
   void Deliver(uint32_t from, uint32_t to, ConnectionId connection, Message message, Payload payload);
   RequestId Call(uint32_t node, WorkerCall call);
   void AnswerOfScheduler();
+  std::unique_ptr<NodeCore> MakeCore(uint32_t node, Incarnation incarnation) const;
   uint32_t NodeAt(const std::string& address) const;
 
   std::map<uint32_t, std::unique_ptr<Node>> nodes_;
@@ -109,6 +120,9 @@ class TestCluster {
   std::deque<Arrival> arrivals_;
   std::deque<Arrival> held_;
   std::set<uint32_t> dead_;
+  std::set<std::pair<uint32_t, uint32_t>> cuts_;
+  uint64_t restarts_ = 0;
+  std::string job_;
   Timestamp now_ = Timestamp::FromNanoseconds(1'000'000'000);
   uint64_t next_inbound_ = kInboundConnection.value();
   uint64_t next_request_ = 1;

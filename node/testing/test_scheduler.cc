@@ -92,6 +92,10 @@ PolicySlice TestPlan::Slice(uint32_t node, const JobConfig& config) const {
   return slice;
 }
 
+TestScheduler::TestScheduler(JobConfig config, TestPlan plan) : config_(std::move(config)), plan_(std::move(plan)) {
+  for (uint32_t node = 1; node <= plan_.nodes; ++node) members_.insert(node);
+}
+
 void TestScheduler::OnMessage(uint32_t node, Message message) {
   said_.emplace_back(node, message);
   if (silent) return;
@@ -110,13 +114,93 @@ void TestScheduler::UsePlan(TestPlan plan, int64_t chunk_max_elements) {
 }
 
 void TestScheduler::SayToAll(const Message& message) {
-  for (uint32_t node = 1; node <= plan_.nodes; ++node) Say(node, message);
+  for (uint32_t node : members_) Say(node, message);
 }
 
-void TestScheduler::On(uint32_t node, const Join&) {
+void TestScheduler::ChangeMembers(const std::set<uint32_t>& members, TestPlan plan) {
+  epoch = epoch.Next();
+  std::erase_if(survivors_, [&](uint32_t node) { return !members.contains(node); });
+  if (!changes_) survivors_ = members_;
+  std::erase_if(survivors_, [&](uint32_t node) { return !members.contains(node); });
+  members_ = members;
+  plan_ = std::move(plan);
+  reports_.clear();
+  changes_ = true;
+  SayToAll(EpochBegin{term, epoch, "members change"});
+}
+
+void TestScheduler::On(uint32_t node, const EpochReport& report) {
+  if (!changes_ || report.epoch != epoch || !members_.contains(node)) return;
+  reports_[node] = report;
+  if (reports_.size() == members_.size() && !hold_plans) GoOn();
+}
+
+Round TestScheduler::FirstOpen(KeyId key) const {
+  std::optional<Round> least;
+  for (uint32_t node : survivors_) {
+    for (const EpochReport::Progress& run : reports_.at(node).progress) {
+      if (key < run.first_key || run.last_key < key) continue;
+      least = std::min(least.value_or(run.next), run.next);
+    }
+  }
+  const auto bound = bound_.find(key);
+  const Round after_bound = bound == bound_.end() ? Round(0) : bound->second.rbegin()->first.Next();
+  const auto closed = next_closed_.find(key);
+  return std::max(least.value_or(after_bound), closed == next_closed_.end() ? Round(0) : closed->second);
+}
+
+void TestScheduler::GoOn() {
+  changes_ = false;
+  version = version.Next();
+  published_.clear();
+  EpochPlan plan;
+  plan.term = term;
+  plan.epoch = epoch;
+  plan.policy = version;
+  for (const KeySlice& row : keys_) {
+    const Round first_open = FirstOpen(row.key);
+    plan.frontiers.push_back({row.key, row.key, first_open});
+    next_closed_[row.key] = first_open;
+    for (auto& [round, bound] : bound_[row.key]) {
+      if (round < first_open) continue;
+      bound.attempt = bound.attempt.Next();
+      plan.bindings.push_back({row.key, row.key, round, round, bound.attempt, bound.chunk_max_elements});
+      hashes_.erase({row.key, round});
+    }
+  }
+  epoch_plan_ = plan;
+  for (uint32_t node : members_) {
+    Publish(node);
+    Say(node, plan);
+  }
+  SayToAll(PoliciesRetired{term, version});
+}
+
+void TestScheduler::Publish(uint32_t node) {
+  if (!published_.insert(node).second) return;
+  PolicyPublished published{term, plan_.Slice(node, config_)};
+  published.slice.version = version;
+  published.slice.epoch = epoch;
+  published.slice.member_count = static_cast<uint32_t>(members_.size());
+  published.slice.source = source;
+  for (NeighbourSlice& neighbour : published.slice.neighbours) {
+    neighbour.incarnation = incarnations_[neighbour.node.value()];
+  }
+  for (auto& relayed : published.slice.relayed) relayed.incarnation = incarnations_[relayed.node.value()];
+  Say(node, std::move(published));
+}
+
+void TestScheduler::On(uint32_t node, const Join& join) {
+  incarnations_[node] = join.incarnation;
   Say(node, JoinAccepted{term, NodeId(node), config_, start, !remembers});
-  Say(node, MembershipUpdate{term, Epoch(1), plan_.nodes, plan_.nodes, true, {}});
+  Say(node, MembershipUpdate{term, epoch, plan_.nodes, plan_.nodes, true, {}});
   if (!keys_.empty()) Say(node, KeysAssigned{term, KeyTableVersion(keys_.size()), keys_});
+  if (!members_.contains(node)) return;
+  if (changes_) return Say(node, EpochBegin{term, epoch, "members change"});
+  if (!epoch_plan_.has_value()) return;
+  published_.erase(node);
+  Publish(node);
+  Say(node, *epoch_plan_);
 }
 
 void TestScheduler::On(uint32_t node, const Heartbeat& heartbeat) {
@@ -141,18 +225,19 @@ void TestScheduler::On(uint32_t node, const RegisterKeys& keys) {
 }
 
 void TestScheduler::On(uint32_t node, const PolicyRequest& request) {
-  if (hold_policies.count(node) > 0) {
+  if (!members_.contains(node)) return;
+  if (hold_policies.count(node) > 0 || changes_) {
     held_policies_.emplace_back(node, request);
     return;
   }
-  if (published_.insert(node).second) {
-    PolicyPublished published{term, plan_.Slice(node, config_)};
-    published.slice.version = version;
-    Say(node, std::move(published));
-  }
-  PolicyAnswer answer{term, Epoch(1), {}};
+  Publish(node);
+  PolicyAnswer answer{term, epoch, {}};
   for (const PolicyRequest::Entry& entry : request.entries) {
-    answer.bindings.push_back({entry.key, entry.round, entry.round, version, Attempt(0)});
+    const auto next_closed = next_closed_.find(entry.key);
+    if (epoch > Epoch(1) && next_closed != next_closed_.end() && entry.round < next_closed->second) continue;
+    const Bound& bound =
+        bound_[entry.key].try_emplace(entry.round, Bound{Attempt(0), config_.chunk_max_elements}).first->second;
+    answer.bindings.push_back({entry.key, entry.round, entry.round, version, bound.attempt});
   }
   Say(node, std::move(answer));
 }
@@ -164,10 +249,16 @@ void TestScheduler::ReleasePolicies() {
 
 void TestScheduler::On(uint32_t node, const RoundsClosed& closed) {
   for (const RoundsClosed::Entry& entry : closed.entries) {
+    if (!members_.contains(node)) continue;
     std::map<uint32_t, uint64_t>& hashes = hashes_[{entry.key, entry.round}];
     hashes[node] = entry.hash;
-    if (hashes.begin()->second != entry.hash) unequal_hashes.push_back(absl::StrCat("round ", entry.round.value()));
-    if (hashes.size() < plan_.nodes) continue;
+    if (hashes.begin()->second != entry.hash) {
+      unequal_hashes.push_back(absl::StrCat("round ", entry.round.value(), " at node ", node, " in epoch ",
+                                            epoch.value(), changes_ ? "!" : ""));
+    }
+    if (hashes.size() < members_.size() || changes_) continue;
+    Round& next_closed = next_closed_[entry.key];
+    if (entry.round == next_closed) next_closed = next_closed.Next();
     ClosedEverywhere everywhere{term, {{entry.key, entry.round}}};
     if (hold_closed) {
       held_closed_.push_back(std::move(everywhere));
@@ -184,7 +275,7 @@ void TestScheduler::ReleaseClosed() {
 
 void TestScheduler::On(uint32_t node, const BarrierEntered& barrier) {
   barriers_[barrier.barrier].insert(node);
-  if (barriers_[barrier.barrier].size() == plan_.nodes) SayToAll(BarrierReleased{term, barrier.barrier});
+  if (barriers_[barrier.barrier].size() == members_.size()) SayToAll(BarrierReleased{term, barrier.barrier});
 }
 
 }  // namespace banyan

@@ -1,10 +1,11 @@
 // The scheduler of tests: says at once what a real one would say after its planning and its disk, from a plan that the
-// test has written. Thread-compatible; owned by TestCluster.
+// test has written. It changes members when a test says so. Thread-compatible; owned by TestCluster.
 #ifndef BANYAN_NODE_TESTING_TEST_SCHEDULER_H_
 #define BANYAN_NODE_TESTING_TEST_SCHEDULER_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -45,14 +46,17 @@ class TestScheduler {
     Message message;
   };
 
-  TestScheduler(JobConfig config, TestPlan plan) : config_(std::move(config)), plan_(std::move(plan)) {}
+  TestScheduler(JobConfig config, TestPlan plan);
 
   void OnMessage(uint32_t node, Message message);
   std::vector<Answer> TakeAnswers() { return std::exchange(answers_, {}); }
 
   // Rounds that are asked for from now on run under this plan, in chunks of so many elements.
   void UsePlan(TestPlan plan, int64_t chunk_max_elements);
-  // To every node.
+  // Members are these from now on, who have said this incarnation in their last join. They are told that the epoch is
+  // over, and follow `plan` when all of them have reported.
+  void ChangeMembers(const std::set<uint32_t>& members, TestPlan plan);
+  // To every member.
   void SayToAll(const Message& message);
   void Say(uint32_t node, Message message) { answers_.push_back({node, std::move(message)}); }
   // What was held back is said, and from now on at once.
@@ -71,20 +75,32 @@ class TestScheduler {
 
   std::set<uint32_t> hold_policies;  // nodes whose requests wait
   bool hold_closed = false;
-  bool silent = false;  // says nothing at all
+  bool silent = false;        // says nothing at all
+  bool hold_plans = false;    // of epochs; the next report ends that
+  NodeId source = NodeId(1);  // of broadcasts
   Term term = Term(7);
   StartId start = StartId(1);
   bool remembers = true;  // the nodes that it has accepted before
   PolicyVersion version = PolicyVersion(3);
   std::vector<std::string> unequal_hashes;
+  Epoch epoch = Epoch(1);
 
  private:
+  struct Bound {
+    Attempt attempt;
+    int64_t chunk_max_elements = 0;
+  };
   void On(uint32_t node, const Join& join);
   void On(uint32_t node, const Heartbeat& heartbeat);
   void On(uint32_t node, const RegisterKeys& keys);
   void On(uint32_t node, const PolicyRequest& request);
   void On(uint32_t node, const RoundsClosed& closed);
   void On(uint32_t node, const BarrierEntered& barrier);
+  void On(uint32_t node, const EpochReport& report);
+  void Publish(uint32_t node);
+  // Binds the open rounds anew once every member has reported.
+  void GoOn();
+  Round FirstOpen(KeyId key) const;
 
   JobConfig config_;
   TestPlan plan_;
@@ -93,6 +109,14 @@ class TestScheduler {
   std::vector<KeySlice> keys_;
   std::set<uint32_t> published_;
   std::vector<std::pair<uint32_t, PolicyRequest>> held_policies_;
+  std::set<uint32_t> members_;
+  std::map<uint32_t, Incarnation> incarnations_;  // of the last joins
+  std::set<uint32_t> survivors_;                  // members that were there in the epoch before
+  std::map<uint32_t, EpochReport> reports_;
+  std::map<KeyId, std::map<Round, Bound>> bound_;
+  std::map<KeyId, Round> next_closed_;
+  std::optional<EpochPlan> epoch_plan_;  // the last one
+  bool changes_ = false;
   std::map<std::pair<KeyId, Round>, std::map<uint32_t, uint64_t>> hashes_;
   std::vector<ClosedEverywhere> held_closed_;
   std::map<uint64_t, std::set<uint32_t>> barriers_;

@@ -18,10 +18,47 @@ absl::Status LocalKey::CheckShape(WorkerId worker, const Buffer& values) const {
                                                  worker.value(), " gave ", values.elements()));
 }
 
+uint32_t LocalKey::initialised() const { return std::count(has_init.begin(), has_init.end(), true); }
+
+bool LocalKey::IsWhole(Round round) const {
+  const auto state = rounds.find(round);
+  if (state == rounds.end() || state->second.contributed || state->second.pushed == 0) return false;
+  for (size_t worker = 0; worker < has_init.size(); ++worker) {
+    if (has_init[worker] && last_push[worker] < round) return false;
+  }
+  return true;
+}
+
+std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) {
+  std::vector<RequestId> requests;
+  const auto drop_calls = [&](std::vector<WaitingCall>& calls) {
+    for (const WaitingCall& call : calls) {
+      if (call.worker == worker) requests.push_back(call.request);
+    }
+    std::erase_if(calls, [worker](const WaitingCall& call) { return call.worker == worker; });
+  };
+  has_init[worker.value()] = false;
+  init_values[worker.value()] = Buffer();
+  drop_calls(init_requests);
+  for (auto& [round, state] : rounds) {
+    drop_calls(state.waiting);
+    const bool is_dropped = !keeps_pushes && !state.contributed && !state.has_pushed.empty();
+    if (!is_dropped || !state.has_pushed[worker.value()]) continue;
+    state.gradients[worker.value()] = Buffer();
+    state.has_pushed[worker.value()] = false;
+    --state.pushed;
+  }
+  std::erase_if(rounds, [](const auto& round) {
+    const LocalRound& state = round.second;
+    return !state.contributed && !state.complete && state.pushed == 0 && state.waiting.empty();
+  });
+  return requests;
+}
+
 LocalRound& LocalKey::OpenRound(Round round, RoundKind kind, uint32_t workers) {
   const auto [entry, is_new] = rounds.try_emplace(round);
   LocalRound& state = entry->second;
-  if (!is_new) return state;
+  if (!is_new && !state.has_pushed.empty()) return state;
   state.kind = kind;
   state.gradients.resize(workers);
   state.has_pushed.resize(workers);
@@ -30,7 +67,10 @@ LocalRound& LocalKey::OpenRound(Round round, RoundKind kind, uint32_t workers) {
 }
 
 void LocalKey::DropOldRounds() {
-  const Round oldest = *std::min_element(last_push.begin(), last_push.end());
+  Round oldest(UINT64_MAX);
+  for (size_t worker = 0; worker < has_init.size(); ++worker) {
+    if (has_init[worker]) oldest = std::min(oldest, last_push[worker]);
+  }
   while (!rounds.empty() && rounds.begin()->first < oldest && rounds.begin()->second.complete) {
     rounds.erase(rounds.begin());
   }
@@ -71,8 +111,7 @@ LocalKey& LocalKeys::TakeInit(WorkerInit& call) {
   }
   local.init_values[call.worker.value()] = std::move(call.values);
   local.has_init[call.worker.value()] = true;
-  local.init_requests.push_back(call.request);
-  ++local.initialised;
+  local.init_requests.push_back({call.worker, call.request});
   return local;
 }
 
@@ -81,12 +120,13 @@ bool LocalKeys::HasInit(const std::string& name, WorkerId worker) const {
   return known != by_name_.end() && known->second.has_init[worker.value()];
 }
 
-LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names) {
+LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names,
+                                      absl::FunctionRef<bool(WorkerId)> is_awaited) {
   Assigned assigned;
   for (const std::string& name : names) {
     const auto known = by_name_.find(name);
     const KeySlice* row = book_->FindKey(name);
-    if (row == nullptr || known == by_name_.end() || known->second.init_contributed) continue;
+    if (row == nullptr || known == by_name_.end() || known->second.takes_part) continue;
     LocalKey& local = known->second;
     assigned.answered.push_back(name);
     if (row->elements != local.elements) {
@@ -96,15 +136,20 @@ LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names) {
     }
     local.key = row->key;
     by_key_[row->key] = &local;
-    if (local.initialised == workers_) assigned.ready.push_back(&local);
+    bool is_ready = local.initialised() > 0;
+    for (uint32_t worker = 0; worker < workers_; ++worker) {
+      is_ready = is_ready && (local.has_init[worker] || !is_awaited(WorkerId(worker)));
+    }
+    if (is_ready) assigned.ready.push_back(&local);
   }
   return assigned;
 }
 
 std::vector<RequestId> LocalKeys::Remove(const std::string& name) {
   const auto entry = by_name_.find(name);
-  if (entry == by_name_.end() || entry->second.init_contributed) return {};
-  std::vector<RequestId> requests = std::move(entry->second.init_requests);
+  if (entry == by_name_.end() || entry->second.takes_part) return {};
+  std::vector<RequestId> requests;
+  for (const WaitingCall& call : entry->second.init_requests) requests.push_back(call.request);
   by_key_.erase(entry->second.key);
   by_name_.erase(entry);
   return requests;
@@ -123,15 +168,20 @@ LocalKey* LocalKeys::Find(KeyId key) {
   return entry == by_key_.end() ? nullptr : entry->second;
 }
 
-absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key) {
+LocalKey* LocalKeys::Find(const std::string& name) {
+  const auto entry = by_name_.find(name);
+  return entry == by_name_.end() ? nullptr : &entry->second;
+}
+
+absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key, WorkerId worker) {
   LocalKey* const local = Find(key);
-  if (local != nullptr && local->init_contributed) return local;
+  if (local != nullptr && local->takes_part && local->has_init[worker.value()]) return local;
   return absl::FailedPreconditionError(absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
 }
 
 int64_t LocalKeys::initialised_elements() const {
   int64_t elements = 0;
-  for (const auto& [name, local] : by_name_) elements += local.initialised * local.elements;
+  for (const auto& [name, local] : by_name_) elements += local.initialised() * local.elements;
   return elements;
 }
 

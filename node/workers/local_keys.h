@@ -3,8 +3,9 @@
 //
 // Invariants:
 // - A key has an id from the time that the scheduler's row for it has come.
-// - Its Init is contributed once, when it has an id and every worker of this node has called Init.
-// - A LocalKey stays where it is until Remove, which only takes keys whose Init is not contributed.
+// - It takes part in rounds from the time that it has an id and every worker that this node waits for has called Init.
+//   Where its rounds go on without this node already, one worker is enough.
+// - A LocalKey stays where it is until Remove, which only takes keys that take part in nothing.
 #ifndef BANYAN_NODE_WORKERS_LOCAL_KEYS_H_
 #define BANYAN_NODE_WORKERS_LOCAL_KEYS_H_
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -25,15 +27,22 @@
 
 namespace banyan {
 
+// A call of a worker that waits for its answer.
+struct WaitingCall {
+  WorkerId worker;
+  RequestId request;
+  friend bool operator==(const WaitingCall&, const WaitingCall&) = default;
+};
+
 // One round of a key, as this node's workers see it.
 struct LocalRound {
   RoundKind kind = RoundKind::kAggregate;
   int32_t priority = 0;
   uint32_t pushed = 0;
   std::vector<Buffer> gradients;  // by worker, until they are summed
-  std::vector<bool> has_pushed;   // by worker; empty for round 0
+  std::vector<bool> has_pushed;   // by worker; empty for a round that no worker here pushes
   std::vector<bool> asked;        // by worker: one of its calls waits, or has waited, for the result
-  std::vector<RequestId> waiting;
+  std::vector<WaitingCall> waiting;
   bool contributed = false;
   bool complete = false;
 };
@@ -41,18 +50,24 @@ struct LocalRound {
 struct LocalKey {
   std::string name;
   int64_t elements = 0;
-  KeyId key;  // 0 until the scheduler has assigned it
-  uint32_t initialised = 0;
-  bool init_contributed = false;
-  std::vector<Buffer> init_values;  // by worker
-  std::vector<RequestId> init_requests;
-  std::vector<bool> has_init;    // by worker
-  std::vector<Round> last_push;  // by worker
+  KeyId key;                        // 0 until the scheduler has assigned it
+  bool takes_part = false;          // in rounds: workers may push
+  std::vector<Buffer> init_values;  // by worker, until they are contributed
+  std::vector<WaitingCall> init_requests;
+  std::vector<bool> has_init;    // by worker that is attached
+  std::vector<Round> last_push;  // by worker; at first the round after which it begins
+  Round next_contribution;       // the first round into which this node has put nothing yet
   Round last_complete;
   std::map<Round, LocalRound> rounds;
 
   // INVALID_ARGUMENT unless `values` of `worker` have the key's type and size.
   absl::Status CheckShape(WorkerId worker, const Buffer& values) const;
+  uint32_t initialised() const;
+  // True if workers have pushed the round, and all that take part in it have.
+  bool IsWhole(Round round) const;
+  // Forgets a worker that has gone, with its pushes into rounds that are not contributed unless it `keeps_pushes`.
+  // Returns its calls that wait.
+  std::vector<RequestId> DropWorker(WorkerId worker, bool keeps_pushes);
   // Opens the round unless a worker has opened it before. `workers`: of this node.
   LocalRound& OpenRound(Round round, RoundKind kind, uint32_t workers);
   // Forgets complete rounds that every worker has left behind.
@@ -67,7 +82,7 @@ class LocalKeys {
   };
   struct Assigned {
     std::vector<std::string> answered;  // their rows have come
-    std::vector<LocalKey*> ready;       // their Init can be contributed
+    std::vector<LocalKey*> ready;       // all workers that are waited for have called Init
     std::vector<Refused> refused;       // the job's key has another shape
   };
 
@@ -80,19 +95,20 @@ class LocalKeys {
   // Takes the worker's part of an Init; the first one makes the key. REQUIRES: CheckInit is OK.
   LocalKey& TakeInit(WorkerInit& call);
   bool HasInit(const std::string& name, WorkerId worker) const;
-  // Looks up the rows of those of these keys whose Init is not contributed, and gives them their ids. Looks at no other
-  // key.
-  Assigned Assign(const std::vector<std::string>& names);
-  // Forgets a key and returns the requests of its Init, unless that is contributed.
+  // Looks up the rows of those of these keys that take no part yet, and gives them their ids. Looks at no other key.
+  // This node waits for the workers for which `is_awaited` is true.
+  Assigned Assign(const std::vector<std::string>& names, absl::FunctionRef<bool(WorkerId)> is_awaited);
+  // Forgets a key and returns the requests of its Init, unless it takes part in rounds.
   std::vector<RequestId> Remove(const std::string& name);
   // Forgets values and rounds, which nobody needs after the end of the job. Names and round numbers stay.
   void DropRounds();
 
   // Null for a key without an id.
   LocalKey* Find(KeyId key);
-  // FAILED_PRECONDITION before the key's Init is contributed. Never null.
-  absl::StatusOr<LocalKey*> FindInitialised(KeyId key);
-  const std::map<std::string, LocalKey>& by_name() const { return by_name_; }
+  LocalKey* Find(const std::string& name);
+  // FAILED_PRECONDITION before the worker takes part in the key's rounds. Never null.
+  absl::StatusOr<LocalKey*> FindInitialised(KeyId key, WorkerId worker);
+  std::map<std::string, LocalKey>& by_name() { return by_name_; }
 
   // The elements of all keys, counted once for each worker that has initialised them.
   int64_t initialised_elements() const;

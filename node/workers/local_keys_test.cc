@@ -26,7 +26,7 @@ class LocalKeysTest : public ::testing::Test {
   LocalKeys::Assigned Assign() {
     std::vector<std::string> names;
     for (const auto& [name, local] : keys_.by_name()) names.push_back(name);
-    return keys_.Assign(names);
+    return keys_.Assign(names, [](WorkerId) { return true; });
   }
   std::string ErrorOf(const WorkerInit& init) { return std::string(keys_.CheckInit(init).message()); }
 
@@ -36,7 +36,7 @@ class LocalKeysTest : public ::testing::Test {
 
 TEST_F(LocalKeysTest, AKeyIsReadyWithItsIdAndAllWorkersInits) {
   LocalKey& local = Take(1);
-  EXPECT_EQ(local.initialised, 1u);
+  EXPECT_EQ(local.initialised(), 1u);
   EXPECT_THAT(Assign().answered, IsEmpty()) << "the scheduler has said nothing";
   EXPECT_EQ(keys_.Find(KeyId(1)), nullptr);
   AddRow(2);
@@ -46,8 +46,9 @@ TEST_F(LocalKeysTest, AKeyIsReadyWithItsIdAndAllWorkersInits) {
   EXPECT_EQ(keys_.Find(KeyId(1)), &local);
   EXPECT_EQ(&Take(0), &local);
   EXPECT_THAT(Assign().ready, ElementsAre(&local));
-  EXPECT_THAT(local.init_requests, ElementsAre(RequestId(2), RequestId(1)));
-  local.init_contributed = true;
+  EXPECT_THAT(local.init_requests,
+              ElementsAre(WaitingCall{WorkerId(1), RequestId(2)}, WaitingCall{WorkerId(0), RequestId(1)}));
+  local.takes_part = true;
   EXPECT_THAT(Assign().answered, IsEmpty()) << "once is enough";
 }
 
@@ -55,22 +56,22 @@ TEST_F(LocalKeysTest, LooksAtNoOtherKeysThanThoseThatChanged) {
   LocalKey& local = Take(0);
   Take(1);
   AddRow(2);
-  EXPECT_THAT(keys_.Assign({"another"}).answered, IsEmpty());
+  EXPECT_THAT(keys_.Assign({"another"}, [](WorkerId) { return true; }).answered, IsEmpty());
   EXPECT_EQ(local.key, KeyId());
-  EXPECT_THAT(keys_.Assign({"another", "w"}).ready, ElementsAre(&local));
+  EXPECT_THAT(keys_.Assign({"another", "w"}, [](WorkerId) { return true; }).ready, ElementsAre(&local));
 }
 
 TEST_F(LocalKeysTest, OnlyAContributedKeyIsInitialised) {
   for (int step = 0; step < 3; ++step) {
-    const absl::StatusOr<LocalKey*> early = keys_.FindInitialised(KeyId(1));
+    const absl::StatusOr<LocalKey*> early = keys_.FindInitialised(KeyId(1), WorkerId(0));
     EXPECT_EQ(early.status().code(), absl::StatusCode::kFailedPrecondition);
     EXPECT_THAT(std::string(early.status().message()), HasSubstr("key 1 was not initialised here: call Init first"));
     if (step == 0) Take(0);
     if (step == 1) AddRow(2);
     Assign();
   }
-  keys_.Find(KeyId(1))->init_contributed = true;
-  EXPECT_EQ(*keys_.FindInitialised(KeyId(1)), keys_.Find(KeyId(1)));
+  keys_.Find(KeyId(1))->takes_part = true;
+  EXPECT_EQ(*keys_.FindInitialised(KeyId(1), WorkerId(0)), keys_.Find(KeyId(1)));
 }
 
 TEST_F(LocalKeysTest, SaysWhatIsWrongWithAnInit) {
@@ -103,12 +104,13 @@ TEST_F(LocalKeysTest, RemovesNoKeyThatIsContributed) {
   LocalKey& local = Take(0);
   AddRow(2);
   Assign();
-  local.init_contributed = true;
+  local.takes_part = true;
   EXPECT_THAT(keys_.Remove("w"), IsEmpty());
   EXPECT_EQ(keys_.Find(KeyId(1)), &local);
 }
 
 TEST_F(LocalKeysTest, DropsRoundsThatAllWorkersHaveLeftBehind) {
+  Take(1);
   LocalKey& local = Take(0);
   for (uint64_t round = 0; round <= 3; ++round) local.OpenRound(Round(round), RoundKind::kAggregate, 2);
   local.rounds.at(Round(0)).complete = true;
@@ -122,6 +124,54 @@ TEST_F(LocalKeysTest, DropsRoundsThatAllWorkersHaveLeftBehind) {
   local.rounds.at(Round(1)).complete = true;
   local.DropOldRounds();
   EXPECT_EQ(local.rounds.begin()->first, Round(3));
+}
+
+TEST_F(LocalKeysTest, AKeyWaitsOnlyForWorkersThatAreAwaited) {
+  LocalKey& local = Take(1);
+  AddRow(2);
+  EXPECT_THAT(Assign().ready, IsEmpty());
+  EXPECT_THAT(keys_.Assign({"w"}, [](WorkerId worker) { return worker == WorkerId(1); }).ready, ElementsAre(&local));
+}
+
+TEST_F(LocalKeysTest, AWorkerThatDiesTakesItsShareOutOfWhatIsNotContributed) {
+  LocalKey& local = Take(0);
+  Take(1);
+  for (uint64_t round = 1; round <= 3; ++round) {
+    LocalRound& state = local.OpenRound(Round(round), RoundKind::kAggregate, 2);
+    const uint32_t pushes = round < 3 ? 2 : 1;
+    for (uint32_t worker = 0; worker < pushes; ++worker) {
+      state.has_pushed[worker] = true;
+      state.gradients[worker] = Buffer::CopyOf({1, 2});
+      state.waiting.push_back({WorkerId(worker), RequestId(10 * round + worker)});
+      ++state.pushed;
+      local.last_push[worker] = Round(round);
+    }
+  }
+  local.rounds.at(Round(1)).contributed = true;
+  EXPECT_TRUE(local.IsWhole(Round(2)));
+  EXPECT_FALSE(local.IsWhole(Round(3)));
+  EXPECT_THAT(local.DropWorker(WorkerId(0), false),
+              ElementsAre(RequestId(1), RequestId(10), RequestId(20), RequestId(30)));
+  EXPECT_FALSE(local.has_init[0]);
+  EXPECT_EQ(local.rounds.at(Round(1)).pushed, 2u) << "it is contributed";
+  EXPECT_EQ(local.rounds.at(Round(2)).pushed, 1u);
+  EXPECT_TRUE(local.IsWhole(Round(2)));
+  EXPECT_FALSE(local.rounds.contains(Round(3)));
+}
+
+TEST_F(LocalKeysTest, AWorkerThatSaysGoodByeLeavesItsPushes) {
+  LocalKey& local = Take(0);
+  Take(1);
+  LocalRound& state = local.OpenRound(Round(1), RoundKind::kAggregate, 2);
+  state.has_pushed[0] = true;
+  state.pushed = 1;
+  local.last_push[0] = Round(1);
+  EXPECT_FALSE(local.IsWhole(Round(1)));
+  local.DropWorker(WorkerId(0), true);
+  EXPECT_EQ(state.pushed, 1u);
+  EXPECT_FALSE(local.IsWhole(Round(1))) << "the other one is still to push";
+  local.DropWorker(WorkerId(1), true);
+  EXPECT_TRUE(local.IsWhole(Round(1)));
 }
 
 TEST_F(LocalKeysTest, OpensARoundOnce) {

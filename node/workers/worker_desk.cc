@@ -22,10 +22,9 @@ absl::Status Failed(const std::string& what, const absl::Status& why) {
 
 }  // namespace
 
-WorkerDesk::WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
-                       SchedulerClient* scheduler, ComputationTable* computations, Listener* listener)
-    : self_(self),
-      book_(book),
+WorkerDesk::WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEngine* engine, SchedulerClient* scheduler,
+                       ComputationTable* computations, Listener* listener)
+    : book_(book),
       engine_(engine),
       scheduler_(scheduler),
       computations_(computations),
@@ -33,15 +32,6 @@ WorkerDesk::WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* b
       rounds_in_flight_(config.rounds_in_flight),
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book) {}
-
-absl::Status WorkerDesk::CheckNobodyLeft(const std::string& what, absl::FunctionRef<bool(WorkerId)> took_part) const {
-  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
-    if (workers_[worker].state != WorkerState::kDone || took_part(WorkerId(worker))) continue;
-    return absl::UnavailableError(
-        absl::StrCat(what, ": worker ", worker, " of this node has closed its session; restart the job"));
-  }
-  return absl::OkStatus();
-}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
@@ -100,7 +90,7 @@ void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
                         "worker ", call.worker.value(), " attached, but this node has workers 0 to ",
                         workers_.size() - 1, "; start it with --workers or set `workers` in the overlay")));
   }
-  WorkerState& state = workers_[call.worker.value()].state;
+  const WorkerState state = workers_[call.worker.value()].state;
   if (state == WorkerState::kAttached) {
     return Complete(step, call.request,
                     absl::AlreadyExistsError(absl::StrCat("worker ", call.worker.value(), " is attached already")));
@@ -110,81 +100,166 @@ void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
         step, call.request,
         absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
   }
-  state = WorkerState::kAttached;
+  workers_[call.worker.value()] = {WorkerState::kAttached, barriers_entered_};
   // The session lets that many rounds of a key be open at once.
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
 
 void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!IsAttached(call.worker)) return;
-  workers_[call.worker.value()].state = call.clean ? WorkerState::kDone : WorkerState::kAbsent;
+  workers_[call.worker.value()].state = call.clean ? WorkerState::kDone : WorkerState::kDead;
   if (!failed_.ok()) return;
-  if (!call.clean) {
-    return listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
+  DropWorker(step, call.worker, /*keeps_pushes=*/call.clean);
+  if (!call.clean && attached() == 0) {
+    listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
   }
-  const std::string missed = MissedBy(call.worker);
-  if (!missed.empty()) {
-    return listener_->OnWorkerLost(step, call.worker,
-                                   absl::StrCat("worker ", call.worker.value(), " closed its session before ", missed));
+  bool is_over = call.clean;
+  for (uint32_t worker = 0; worker < workers_.size(); ++worker) is_over = is_over && !IsAwaited(WorkerId(worker));
+  if (is_over) return listener_->OnWorkersDone(step);
+  for (const auto& [key, row] : book_->keys()) {
+    // One that has attached since may not take part in a key that goes on.
+    const LocalKey* local = keys_.Find(key);
+    if (AbstainsFromAll() || (local != nullptr && local->takes_part)) AbstainFrom(step, key);
   }
-  const bool all_done = std::all_of(workers_.begin(), workers_.end(),
-                                    [](const Worker& worker) { return worker.state == WorkerState::kDone; });
-  if (all_done) listener_->OnWorkersDone(step);
 }
 
-std::string WorkerDesk::MissedBy(WorkerId gone) const {
-  for (const auto& [name, local] : keys_.by_name()) {
-    if (!local.has_init[gone.value()]) return absl::StrCat("init of key '", name, "'");
-    for (const auto& [round, state] : local.rounds) {
-      if (!state.has_pushed.empty() && !state.has_pushed[gone.value()]) return RoundText(name, round);
+void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes) {
+  // Nobody reads these answers.
+  const absl::Status gone = absl::UnavailableError(absl::StrCat("worker ", worker.value(), " has gone"));
+  std::vector<std::string> names;
+  for (auto& [name, local] : keys_.by_name()) {
+    for (RequestId request : local.DropWorker(worker, keeps_pushes)) Complete(step, request, gone);
+    names.push_back(name);
+    std::vector<Round> rounds;
+    for (const auto& [round, state] : local.rounds) rounds.push_back(round);
+    for (Round round : rounds) ContributeIfWhole(step, local, round);
+  }
+  OnKeysAssigned(step, names);
+  for (auto& [barrier, waiting] : barriers_) {
+    for (const WaitingCall& call : waiting) {
+      if (call.worker == worker) Complete(step, call.request, gone);
+    }
+    std::erase_if(waiting, [worker](const WaitingCall& call) { return call.worker == worker; });
+  }
+  EnterBarriers();
+}
+
+bool WorkerDesk::IsAwaited(WorkerId worker) const {
+  const WorkerState state = workers_[worker.value()].state;
+  return state == WorkerState::kAbsent || state == WorkerState::kAttached;
+}
+
+bool WorkerDesk::AbstainsFromAll() const {
+  const auto is = [this](WorkerState state) {
+    return std::any_of(workers_.begin(), workers_.end(),
+                       [state](const Worker& worker) { return worker.state == state; });
+  };
+  if (is(WorkerState::kAttached)) return false;
+  return is(WorkerState::kDead) || (is_fresh_ && is(WorkerState::kAbsent));
+}
+
+void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
+  const LocalKey* local = keys_.Find(key);
+  if (local != nullptr && local->takes_part && local->initialised() > 0) return;
+  engine_->Abstain(step, key, local == nullptr ? Round(0) : local->next_contribution);
+}
+
+void WorkerDesk::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh) {
+  is_fresh_ = is_fresh_ || is_fresh;
+  std::vector<std::string> names;
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) {
+    const auto& rows = book_->keys();
+    for (auto row = rows.lower_bound(frontier.first_key); row != rows.end() && row->first <= frontier.last_key; ++row) {
+      LocalKey* local = keys_.Find(row->first);
+      if (local != nullptr) CloseBefore(step, *local, frontier.first_open);
+      if (is_fresh || AbstainsFromAll()) AbstainFrom(step, row->first);
+      names.push_back(row->second.name);
     }
   }
-  for (const auto& [barrier, waiting] : barriers_) {
-    if (workers_[gone.value()].barriers <= barrier) return absl::StrCat("barrier ", barrier);
+  OnKeysAssigned(step, names);
+}
+
+void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_open) {
+  for (auto entry = local.rounds.begin(); entry != local.rounds.end() && entry->first < first_open;) {
+    const auto [round, state] = *entry;
+    if (state.complete) {
+      ++entry;
+      continue;
+    }
+    if (state.contributed && round > Round(0)) synchronisation_.End(step.now);
+    entry = local.rounds.erase(entry);
+    if (round == Round(0)) {
+      // The others have agreed on the values before: this is a late Init.
+      local.takes_part = false;
+      local.init_requests.insert(local.init_requests.end(), state.waiting.begin(), state.waiting.end());
+      continue;
+    }
+    for (const WaitingCall& call : state.waiting) {
+      Complete(step, call.request,
+               absl::UnavailableError(absl::StrCat(RoundText(local.name, round), " has ended without this node")),
+               local.key, round);
+    }
   }
-  return "";
+  local.next_contribution = std::max(local.next_contribution, first_open);
 }
 
 void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   const std::string name = call.name;
   absl::Status sound = keys_.CheckInit(call);
-  if (sound.ok()) {
-    sound = CheckNobodyLeft(absl::StrCat("init of key '", name, "'"),
-                            [&](WorkerId other) { return keys_.HasInit(name, other); });
-  }
   if (!sound.ok()) return Complete(step, call.request, std::move(sound));
   const LocalKey& local = keys_.TakeInit(call);
-  const bool is_new = local.initialised == 1 && book_->FindKey(name) == nullptr;
+  const bool is_new = local.initialised() == 1 && book_->FindKey(name) == nullptr;
   if (is_new) scheduler_->RegisterKey(name, local.elements);
   OnKeysAssigned(step, {name});
 }
 
 void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string>& names) {
-  const LocalKeys::Assigned assigned = keys_.Assign(names);
+  const LocalKeys::Assigned assigned = keys_.Assign(names, [this](WorkerId worker) { return IsAwaited(worker); });
   for (const std::string& name : assigned.answered) scheduler_->OnKeyAnswered(name);
-  for (LocalKey* local : assigned.ready) ContributeInit(step, *local);
+  for (const std::string& name : names) {
+    const KeySlice* row = book_->FindKey(name);
+    if (row != nullptr && AbstainsFromAll()) AbstainFrom(step, row->key);
+    LocalKey* local = row == nullptr ? nullptr : keys_.Find(row->key);
+    if (local != nullptr) TakeLateInits(step, *local);
+  }
+  for (LocalKey* local : assigned.ready) {
+    if (!local->takes_part) ContributeInit(step, *local);
+  }
   for (const LocalKeys::Refused& refused : assigned.refused) OnKeyRefused(step, refused.name, refused.reason);
 }
 
+void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
+  if (local.init_requests.empty()) return;
+  const std::optional<Round> next = engine_->EndAbstention(local.key);
+  local.next_contribution = std::max(local.next_contribution, next.value_or(Round(0)));
+  if (local.next_contribution == Round(0)) return;
+  local.takes_part = true;
+  const Round begins_after(local.next_contribution.value() - 1);
+  for (const WaitingCall& call : std::exchange(local.init_requests, {})) {
+    local.last_push[call.worker.value()] = begins_after;
+    local.init_values[call.worker.value()] = Buffer();
+    if (begins_after == Round(0)) {
+      WaitFor(step, call.request, call.worker, local, Round(0));
+      continue;
+    }
+    Replay(step, call.request, local.key, Round(0));
+    Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
+  }
+}
+
 void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
-  local.init_contributed = true;
+  local.takes_part = true;
+  local.next_contribution = Round(1);
   LocalRound& round = local.rounds[Round(0)];
   round.kind = RoundKind::kBroadcast;
   round.asked.assign(workers_.size(), true);
-  round.waiting = std::move(local.init_requests);
-  Contribution contribution;
-  contribution.kind = RoundKind::kBroadcast;
-  if (IsSource()) {
-    contribution.values = local.init_values.front();
-    contribution.weight = 1;
+  round.waiting = std::exchange(local.init_requests, {});
+  Contribution contribution{RoundKind::kBroadcast, Buffer(), 1, 0};
+  for (Buffer& values : local.init_values) {
+    if (contribution.values.empty()) contribution.values = values;
+    values = Buffer();
   }
-  local.init_values.clear();
   engine_->Contribute(step, local.key, Round(0), std::move(contribution));
-}
-
-bool WorkerDesk::IsSource() const {
-  const PolicySlice* slice = book_->newest_slice();
-  return slice != nullptr && slice->source == self_;
 }
 
 void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
@@ -198,7 +273,7 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
                                    const Buffer& values) const {
   if (absl::Status status = local.CheckShape(worker, values); !status.ok()) return status;
   auto known = local.rounds.find(round);
-  if (known != local.rounds.end() && known->second.kind != kind) {
+  if (known != local.rounds.end() && known->second.pushed > 0 && known->second.kind != kind) {
     return absl::FailedPreconditionError(absl::StrCat(RoundText(local.name, round), ": workers disagree: a ",
                                                       NameOf(known->second.kind), " for one, a ", NameOf(kind),
                                                       " for worker ", worker.value()));
@@ -210,14 +285,12 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
                                                      " rounds are open, rounds_in_flight is ", rounds_in_flight_,
                                                      "; wait for an earlier one first"));
   }
-  return CheckNobodyLeft(RoundText(local.name, round), [&](WorkerId other) {
-    return known != local.rounds.end() && known->second.has_pushed[other.value()];
-  });
+  return absl::OkStatus();
 }
 
 absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values,
                                            int32_t priority) {
-  const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key);
+  const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key, worker);
   if (!found.ok()) return found.status();
   LocalKey& local = **found;
   const Round round = local.last_push[worker.value()].Next();
@@ -234,23 +307,19 @@ absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind
 }
 
 void WorkerDesk::ContributeIfWhole(StepContext& step, LocalKey& local, Round round) {
-  if (local.rounds.at(round).pushed == workers_.size()) Contribute(step, local, round);
+  if (local.IsWhole(round)) Contribute(step, local, round);
 }
 
 void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
   state.contributed = true;
+  local.next_contribution = round.Next();
   if (!state.complete) synchronisation_.Begin(step.now, local.elements);
-  Contribution contribution{state.kind, Buffer(), static_cast<uint32_t>(workers_.size()), state.priority};
-  std::vector<Buffer> gradients = std::move(state.gradients);
-  state.gradients.clear();
-  if (state.kind == RoundKind::kBroadcast) {
-    const bool is_source = IsSource();
-    contribution.weight = is_source ? 1 : 0;
-    if (is_source) contribution.values = std::move(gradients.front());
-    return engine_->Contribute(step, local.key, round, std::move(contribution));
-  }
-  if (gradients.size() == 1) {
+  Contribution contribution{state.kind, Buffer(), state.pushed, state.priority};
+  std::vector<Buffer> gradients = std::exchange(state.gradients, {});
+  std::erase_if(gradients, [](const Buffer& gradient) { return gradient.empty(); });
+  if (state.kind == RoundKind::kBroadcast) contribution.weight = 1;
+  if (gradients.size() == 1 || state.kind == RoundKind::kBroadcast) {
     contribution.values = std::move(gradients.front());
     return engine_->Contribute(step, local.key, round, std::move(contribution));
   }
@@ -266,14 +335,21 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
 }
 
 void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
-  LocalRound& state = local.rounds.at(round);
+  // One that begins later may ask for a round that no worker here has pushed.
+  LocalRound& state = local.rounds[round];
+  if (state.asked.empty()) state.asked.resize(workers_.size());
   state.asked[worker.value()] = true;
+  state.complete = state.complete || engine_->HasCompleted(local.key, round);
   // Kept here and in the engine until every worker has pushed the next round.
-  engine_->Replay(local.key, round, [&](int64_t first_element, const Buffer& values) {
+  Replay(step, request, local.key, round);
+  if (!state.complete) return state.waiting.push_back({worker, request});
+  Complete(step, request, absl::OkStatus(), local.key, round);
+}
+
+void WorkerDesk::Replay(StepContext& step, RequestId request, KeyId key, Round round) {
+  engine_->Replay(key, round, [&](int64_t first_element, const Buffer& values) {
     step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
   });
-  if (!state.complete) return state.waiting.push_back(request);
-  Complete(step, request, absl::OkStatus(), local.key, round);
 }
 
 void WorkerDesk::On(StepContext& step, WorkerPush& call) {
@@ -299,19 +375,24 @@ void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
 }
 
 void WorkerDesk::On(StepContext& step, WorkerPull& call) {
-  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key);
+  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key, call.worker);
   if (!local.ok()) return Complete(step, call.request, local.status());
   WaitFor(step, call.request, call.worker, **local, (*local)->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerBarrier& call) {
+void WorkerDesk::On(StepContext&, WorkerBarrier& call) {
   const uint64_t barrier = workers_[call.worker.value()].barriers++;
-  absl::Status sound = CheckNobodyLeft(absl::StrCat("barrier ", barrier),
-                                       [&](WorkerId other) { return workers_[other.value()].barriers > barrier; });
-  if (!sound.ok()) return Complete(step, call.request, std::move(sound));
-  std::vector<RequestId>& waiting = barriers_[barrier];
-  waiting.push_back(call.request);
-  if (waiting.size() == workers_.size()) scheduler_->EnterBarrier(barrier);
+  barriers_[barrier].push_back({call.worker, call.request});
+  EnterBarriers();
+}
+
+void WorkerDesk::EnterBarriers() {
+  const auto waiting = barriers_.find(barriers_entered_);
+  if (waiting == barriers_.end() || waiting->second.empty()) return;
+  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
+    if (IsAwaited(WorkerId(worker)) && workers_[worker].barriers <= barriers_entered_) return;
+  }
+  scheduler_->EnterBarrier(barriers_entered_++);
 }
 
 void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
@@ -321,7 +402,7 @@ void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
 }
 
 void WorkerDesk::On(StepContext& step, WorkerRegisterWeights& call) {
-  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key);
+  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key, call.worker);
   absl::Status status = local.ok() ? (*local)->CheckShape(call.worker, call.weights) : local.status();
   if (status.ok()) engine_->RegisterWeights(step, call.key, std::move(call.weights));
   Complete(step, call.request, std::move(status), call.key);
@@ -332,21 +413,23 @@ void WorkerDesk::OnValues(StepContext& step, KeyId key, Round round, int64_t fir
   if (local == nullptr) return;
   auto state = local->rounds.find(round);
   if (state == local->rounds.end()) return;
-  for (RequestId request : state->second.waiting) {
-    step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
+  for (const WaitingCall& call : state->second.waiting) {
+    step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{call.request, first_element, values});
   }
 }
 
 void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   LocalKey* local = keys_.Find(key);
   if (local == nullptr) return;
+  local->last_complete = std::max(local->last_complete, round);
   auto entry = local->rounds.find(round);
   if (entry == local->rounds.end()) return;
   LocalRound& state = entry->second;
   const bool was_complete = std::exchange(state.complete, true);
   if (state.contributed && !was_complete) synchronisation_.End(step.now);
-  local->last_complete = std::max(local->last_complete, round);
-  for (RequestId request : std::exchange(state.waiting, {})) Complete(step, request, absl::OkStatus(), key, round);
+  for (const WaitingCall& call : std::exchange(state.waiting, {})) {
+    Complete(step, call.request, absl::OkStatus(), key, round);
+  }
   for (uint32_t worker = 0; worker < state.has_pushed.size() && !was_complete; ++worker) {
     if (!state.has_pushed[worker] || state.asked[worker]) continue;
     step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
@@ -357,15 +440,15 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
 void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
   auto waiting = barriers_.extract(barrier);
   if (waiting.empty()) return;
-  for (RequestId request : waiting.mapped()) Complete(step, request, absl::OkStatus());
+  for (const WaitingCall& call : waiting.mapped()) Complete(step, call.request, absl::OkStatus());
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   if (!failed_.ok()) return;
   failed_ = status;
   step.actions.emplace_back(std::in_place_type<TellJobEnded>, TellJobEnded{status});
-  auto fail = [&](const std::vector<RequestId>& requests, const std::string& what, KeyId key, Round round) {
-    for (RequestId request : requests) Complete(step, request, Failed(what, status), key, round);
+  auto fail = [&](const std::vector<WaitingCall>& calls, const std::string& what, KeyId key, Round round) {
+    for (const WaitingCall& call : calls) Complete(step, call.request, Failed(what, status), key, round);
   };
   for (const auto& [name, local] : keys_.by_name()) {
     fail(local.init_requests, absl::StrCat("init of key '", name, "'"), local.key, Round(0));

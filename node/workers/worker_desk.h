@@ -2,7 +2,11 @@
 // centre into this node's contribution. Thread-compatible; owned by NodeCore, which outlives it as its listener.
 //
 // Invariants:
-// - Every call is answered exactly once, with an error where it must be.
+// - Every call is answered exactly once, with an error where it must be; those of a worker that has gone, too.
+// - A round waits for the workers that take part in it: who is attached, has called Init, and begins before it. What a
+//   worker that died had pushed goes with it, out of rounds that are not contributed.
+// - This node abstains from a key that goes on without it: where all its workers died, or when it has joined a job that
+//   runs. A worker that calls Init ends that, and begins with the next round that is not contributed.
 // - A worker learns of the end of each round that it pushed: from the answer of a call that asks for the result, or
 //   else from one TellRoundComplete.
 // - After FailAll nothing waits, and every further call ends with the same status.
@@ -14,7 +18,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/ids.h"
@@ -35,9 +38,9 @@ class WorkerDesk {
   class Listener {
    public:
     virtual ~Listener() = default;
-    // The node cannot contribute any more: a worker died, or has gone while others still need it.
+    // The last worker has died: the node abstains until another one attaches.
     virtual void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) = 0;
-    // Every worker has said good-bye.
+    // The last worker has said good-bye, and none is waited for.
     virtual void OnWorkersDone(StepContext& step) = 0;
   };
   struct Progress {
@@ -45,8 +48,8 @@ class WorkerDesk {
     double loss = 0;
   };
 
-  WorkerDesk(NodeId self, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
-             SchedulerClient* scheduler, ComputationTable* computations, Listener* listener);
+  WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEngine* engine, SchedulerClient* scheduler,
+             ComputationTable* computations, Listener* listener);
 
   void OnCall(StepContext& step, WorkerCall call);
 
@@ -56,6 +59,8 @@ class WorkerDesk {
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values);
   void OnRoundComplete(StepContext& step, KeyId key, Round round);
   void OnBarrierReleased(StepContext& step, uint64_t barrier);
+  // Takes up the plan of an epoch, which the engine uses already. A node that is `fresh` has joined a job that runs.
+  void OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
@@ -70,10 +75,10 @@ class WorkerDesk {
   std::vector<NodeReport::KeyProgress> KeyProgress() const { return keys_.Progress(); }
 
  private:
-  enum class WorkerState : uint8_t { kAbsent, kAttached, kDone };
+  enum class WorkerState : uint8_t { kAbsent, kAttached, kDone, kDead };
   struct Worker {
     WorkerState state = WorkerState::kAbsent;
-    uint64_t barriers = 0;
+    uint64_t barriers = 0;  // that it has entered, or that the node had before it attached
   };
   void On(StepContext& step, WorkerAttach& call);
   void On(StepContext& step, WorkerDetach& call);
@@ -85,22 +90,31 @@ class WorkerDesk {
   void On(StepContext& step, WorkerReportLoss& call);
   void On(StepContext& step, WorkerRegisterWeights& call);
 
+  // True if this node waits for the worker before it begins with a key or enters a barrier.
+  bool IsAwaited(WorkerId worker) const;
   void ContributeInit(StepContext& step, LocalKey& local);
-  // True if a broadcast takes the values of this node.
-  bool IsSource() const;
+  // Lets workers begin with a key whose rounds go on already; does nothing for another one.
+  void TakeLateInits(StepContext& step, LocalKey& local);
+  // True while nobody here takes part in anything, and others must not wait for that.
+  bool AbstainsFromAll() const;
+  // Abstains from the key unless a worker here takes part in it.
+  void AbstainFrom(StepContext& step, KeyId key);
+  // Goes on without a worker that has gone.
+  void DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes);
+  // Closes rounds of the key before `first_open` that this node has not seen end.
+  void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
+  void EnterBarriers();
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                          const Buffer& values) const;
-  // UNAVAILABLE when a worker has said good-bye without its part of `what`, which therefore can never be.
-  absl::Status CheckNobodyLeft(const std::string& what, absl::FunctionRef<bool(WorkerId)> took_part) const;
-  // Contributes the round once every worker of this node has pushed it.
+  // Contributes the round once every worker that takes part in it has pushed it.
   void ContributeIfWhole(StepContext& step, LocalKey& local, Round round);
   void Contribute(StepContext& step, LocalKey& local, Round round);
+  // Writes what is there of a round's result.
+  void Replay(StepContext& step, RequestId request, KeyId key, Round round);
   // Answers the worker's request with the round's result, now or when it is there.
   void WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round);
-  // Names what others have begun and the worker has not, so that they would wait for ever; empty when there is nothing.
-  std::string MissedBy(WorkerId gone) const;
   // The subject of a call that comes after the end of the job, for its error.
   struct Subject {
     std::string text;
@@ -112,7 +126,6 @@ class WorkerDesk {
   bool IsAttached(WorkerId worker) const;
   void Complete(StepContext& step, RequestId request, absl::Status status, KeyId key = KeyId(), Round round = Round());
 
-  NodeId self_;
   const PolicyBook* book_;
   RoundEngine* engine_;
   SchedulerClient* scheduler_;
@@ -121,7 +134,9 @@ class WorkerDesk {
   uint32_t rounds_in_flight_;
   std::vector<Worker> workers_;
   LocalKeys keys_;
-  std::map<uint64_t, std::vector<RequestId>> barriers_;
+  std::map<uint64_t, std::vector<WaitingCall>> barriers_;
+  uint64_t barriers_entered_ = 0;  // by this node
+  bool is_fresh_ = false;          // joined while the job ran
   Progress progress_;
   SynchronisationClock synchronisation_;
   absl::Status failed_;

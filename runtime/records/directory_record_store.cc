@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -100,7 +99,7 @@ absl::StatusOr<StoredRecords> DirectoryRecordStore::Open() {
 }
 
 absl::Status DirectoryRecordStore::Lock() {
-  if (mkdir(directory_.c_str(), 0700) != 0 && errno != EEXIST) return FileError("create the directory", directory_);
+  if (absl::Status status = MakeDirectory(directory_); !status.ok()) return status;
   const std::string path = PathOf("lock");
   absl::StatusOr<FileDescriptor> file = OpenFile(path, O_RDWR | O_CREAT);
   if (!file.ok()) return file.status();

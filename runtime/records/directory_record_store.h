@@ -27,7 +27,7 @@ namespace banyan {
 
 class DirectoryRecordStore : public RecordStore {
  public:
-  // Open makes the directory if it is not there.
+  // Open makes the directory, and those around it, if it is not there.
   explicit DirectoryRecordStore(std::string directory) : directory_(std::move(directory)) {}
 
   absl::StatusOr<StoredRecords> Open() override;

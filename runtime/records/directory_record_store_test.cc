@@ -267,6 +267,15 @@ TEST_F(DirectoryRecordStoreTest, TwoProcessesDoNotShareADirectory) {
   EXPECT_THAT(std::string(second.message()), HasSubstr("another process"));
 }
 
+TEST_F(DirectoryRecordStoreTest, MakesItsDirectoryAndThoseAroundIt) {
+  const std::string around = storage_.path;
+  for (const std::string job : {"first", "second"}) {
+    storage_.path = absl::StrCat(around, "/state/banyan/", job);
+    EXPECT_EQ(*Open(), StoredRecords());
+    EXPECT_EQ(std::filesystem::status(storage_.path).permissions(), std::filesystem::perms::owner_all);
+  }
+}
+
 TEST_F(DirectoryRecordStoreTest, ADirectoryThatCannotBeIsAnError) {
   storage_.path = "/proc/nowhere/state";
   EXPECT_THAT(std::string(Open().status().message()), HasSubstr("/proc/nowhere"));

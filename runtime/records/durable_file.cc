@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 
@@ -15,6 +17,13 @@ namespace banyan {
 
 absl::Status FileError(absl::string_view doing, absl::string_view path) {
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot ", doing, " ", path));
+}
+
+absl::Status MakeDirectory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  // Whatever keeps those around it from being made keeps this one too.
+  return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST ? absl::OkStatus() : FileError("create the directory", path);
 }
 
 absl::StatusOr<FileDescriptor> OpenFile(const std::string& path, int flags) {

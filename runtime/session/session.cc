@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "posix/steady_clock.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/session_core.h"
 #include "runtime/session/slot_lease.h"
@@ -49,12 +48,11 @@ SharedGradient::~SharedGradient() = default;
 absl::Span<float> SharedGradient::values() const { return lease_ ? lease_->values() : absl::Span<float>(); }
 
 absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& options) {
-  const Timestamp deadline = SteadyNow() + options.open_timeout;
-  absl::StatusOr<std::unique_ptr<UnixPort>> port = UnixPort::Connect(options.node, options.open_timeout);
-  if (!port.ok()) return port.status();
-  const absl::Duration left = deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
+  const auto connect = [&options](absl::Duration timeout) -> absl::StatusOr<std::shared_ptr<SessionPort>> {
+    return UnixPort::Connect(options.node, timeout, options.answer_timeout);
+  };
   absl::StatusOr<std::unique_ptr<SessionCore>> core =
-      SessionCore::Open(*std::move(port), WorkerId(options.worker), left);
+      SessionCore::OpenUntil(connect, WorkerId(options.worker), options.open_timeout, options.answer_timeout);
   if (!core.ok()) return core.status();
   return std::make_unique<Session>(*std::move(core));
 }

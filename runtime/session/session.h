@@ -9,7 +9,8 @@
 //
 // Each call starts an operation and gives its ticket. Errors that name the wrong use (an unknown key, another shape, an
 // empty span) come with the ticket at once. When the node dies or the job fails, every waiting and later operation ends
-// with UNAVAILABLE or the code that the job failed with. The error names the node, the key and the round.
+// with UNAVAILABLE or the code that the job failed with. The error names the node, the key and the round. A node that
+// has fallen out of its job joins it again, as the error says then: open another session.
 //
 // A call can be given a callback, which runs once when the operation is done, whether it succeeds, fails or is
 // cancelled:
@@ -41,9 +42,12 @@ class SlotLease;
 struct SessionOptions {
   std::string node = {};  // the node's worker socket, unix:/path
   uint32_t worker = 0;    // from 0, different for each training process of the node
-  // How long Open waits for the node to be there and to take the worker, which it does once it has joined the job.
-  // Giving up after the node was reached counts as the worker's death.
+  // How long Open waits for the node to be there and to take the worker, which it does once it has joined the job. A
+  // node that goes meanwhile is tried again. Giving up after the node was reached counts as the worker's death.
   absl::Duration open_timeout = absl::Seconds(60);
+  // How long calls wait for what the node gives without waiting for anyone: memory for an Init, and room for a message.
+  // One that takes longer counts as stopped: UNAVAILABLE.
+  absl::Duration answer_timeout = absl::Seconds(30);
 };
 
 // Runs exactly once, after the operation is done and its result is in place; `status` is what its ticket's Wait gives.

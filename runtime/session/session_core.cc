@@ -1,22 +1,34 @@
 #include "runtime/session/session_core.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "posix/steady_clock.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
 namespace {
 
-// For answers that depend on nobody but the node.
-constexpr std::chrono::seconds kFarewell(5);
+// For the answers to what was asked before a good-bye.
+constexpr absl::Duration kFarewell = absl::Seconds(5);
+// Before a node that has gone is tried again: it gives nothing to wait on.
+constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+absl::Duration TimeLeft(Timestamp deadline) {
+  return deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
+}
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
+
+// What a node that joins again ends calls with, as callers know it.
+absl::Status AsUnavailable(const absl::Status& status) {
+  return absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status;
+}
 
 // Not OK where the worker waits for what only it can give back.
 absl::Status CheckHeld(const SessionKey& key, bool gradient, bool result) {
@@ -35,8 +47,8 @@ absl::Status CheckHeld(const SessionKey& key, bool gradient, bool result) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<SessionPort> port, WorkerId worker,
-                                                               absl::Duration timeout) {
-  auto core = std::make_unique<SessionCore>(std::move(port));
+                                                               absl::Duration timeout, absl::Duration answer_timeout) {
+  auto core = std::make_unique<SessionCore>(std::move(port), answer_timeout);
   SessionCore* const raw = core.get();
   // The port stops calling before the core is gone: see the destructor.
   raw->port_->Start({[raw](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
@@ -50,12 +62,30 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
     Lock lock(raw->keys_->mutex);
     id = raw->Register({.type = CallType::kAttach, .operation = operation});
   }
-  raw->Send(id, AttachWorker{kProtocolVersion, worker, id});
+  if (absl::Status sent = raw->port_->Send(AttachWorker{kProtocolVersion, worker, id}); !sent.ok()) {
+    raw->FailAll(sent);
+  }
   if (absl::Status status = operation->Wait(timeout); !status.ok()) return status;
   return core;
 }
 
-SessionCore::SessionCore(std::shared_ptr<SessionPort> port) : port_(std::move(port)) {}
+absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::OpenUntil(MakePort connect, WorkerId worker,
+                                                                    absl::Duration timeout,
+                                                                    absl::Duration answer_timeout) {
+  const Timestamp deadline = SteadyNow() + timeout;
+  while (true) {
+    absl::StatusOr<std::shared_ptr<SessionPort>> port = connect(TimeLeft(deadline));
+    if (!port.ok()) return port.status();
+    absl::StatusOr<std::unique_ptr<SessionCore>> core =
+        Open(*std::move(port), worker, TimeLeft(deadline), answer_timeout);
+    if (core.ok() || !absl::IsAborted(core.status())) return core;
+    if (TimeLeft(deadline) <= absl::ZeroDuration()) return absl::UnavailableError(core.status().message());
+    absl::SleepFor(std::min(kPause, TimeLeft(deadline)));
+  }
+}
+
+SessionCore::SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout)
+    : port_(std::move(port)), answer_timeout_(answer_timeout) {}
 
 SessionCore::~SessionCore() { Close(); }
 
@@ -67,14 +97,14 @@ void SessionCore::Close() {
     // Callbacks that wait for room end.
     keys_->changed.notify_all();
     // Pushes without a ticket that is waited for must not look like a death.
-    keys_->changed.wait_for(lock, kFarewell, [this] {
+    keys_->changed.wait_for(lock, absl::ToChronoNanoseconds(std::min(kFarewell, answer_timeout_)), [this] {
       return std::none_of(calls_.begin(), calls_.end(), [](const auto& call) { return call.second.prompt; });
     });
   }
   // A node that has gone needs no good-bye.
   (void)port_->Send(WorkerGoodBye{});
   port_->Close();
-  EndCalls(absl::CancelledError("the session was closed"));
+  EndCalls(absl::CancelledError("the session was closed"), /*may_try_again=*/false);
   callbacks_->Stop();
 }
 
@@ -150,6 +180,10 @@ absl::Status SessionCore::OpenMemory(const std::string& name) {
     elements = keys_->named.at(name).elements();
   }
   Send(id, OpenTensor{id, name, elements});
+  absl::Status status = opening->Wait(answer_timeout_);
+  if (!absl::IsDeadlineExceeded(status)) return status;
+  // Unless it is late by a hair's breadth, the key has failed.
+  On(CallCompleted{id, absl::UnavailableError("the node does not answer; is its process stopped?"), Round()});
   return opening->Wait(absl::InfiniteDuration());
 }
 
@@ -367,6 +401,8 @@ void SessionCore::On(const CallCompleted& completed) {
   const auto found = calls_.find(completed.call);
   if (found == calls_.end()) return;
   Call call = found->second;
+  absl::Status status = completed.status;
+  if (call.type != CallType::kAttach) status = AsUnavailable(status);
   std::shared_ptr<TensorSegment> segment;
   if (call.type == CallType::kTensor) segment = keys_->named.at(call.name).segment();
   lock.unlock();
@@ -384,7 +420,7 @@ void SessionCore::On(const CallCompleted& completed) {
   if (completed.status.ok() && call.type == CallType::kTensor && IsOfARound(call.kind)) {
     call.operation->SetRound(completed.round.value());
   }
-  call.operation->Finish(completed.status);
+  call.operation->Finish(status);
 }
 
 SlotLease SessionCore::LendResult(const Call& call) {
@@ -443,17 +479,20 @@ void SessionCore::FailAll(const absl::Status& reason) {
     if (failure_.ok()) failure_ = absl::UnavailableError(reason.message());
     failure = failure_;
   }
-  EndCalls(failure);
+  EndCalls(failure, /*may_try_again=*/absl::IsUnavailable(reason));
 }
 
-void SessionCore::EndCalls(const absl::Status& status) {
+void SessionCore::EndCalls(const absl::Status& status, bool may_try_again) {
   std::map<CallId, Call> calls;
   {
     Lock lock(keys_->mutex);
     calls.swap(calls_);
   }
   keys_->changed.notify_all();
-  for (const auto& [id, call] : calls) call.operation->Finish(status);
+  for (const auto& [id, call] : calls) {
+    const bool again = may_try_again && call.type == CallType::kAttach;
+    call.operation->Finish(again ? absl::AbortedError(status.message()) : status);
+  }
 }
 
 }  // namespace banyan

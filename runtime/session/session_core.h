@@ -45,10 +45,21 @@ class SessionCore {
     Operation::Callback on_done = {};
   };
 
-  // Attaches the worker; DEADLINE_EXCEEDED when the node has not answered after `timeout`.
+  // How long a node may take for an answer that depends on nobody else.
+  static constexpr absl::Duration kAnswerTimeout = absl::Seconds(30);
+
+  // Attaches the worker. DEADLINE_EXCEEDED when the node has not answered after `timeout`; ABORTED when the connection
+  // ended before, so that another one may be tried.
   static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
-                                                           absl::Duration timeout);
-  explicit SessionCore(std::shared_ptr<SessionPort> port);
+                                                           absl::Duration timeout,
+                                                           absl::Duration answer_timeout = kAnswerTimeout);
+  // Does so on one port after the other, which `connect` makes in at most the time it is given, until the node has
+  // answered or for `timeout`: a node that goes away may be about to join again.
+  using MakePort = absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)>;
+  static absl::StatusOr<std::unique_ptr<SessionCore>> OpenUntil(MakePort connect, WorkerId worker,
+                                                                absl::Duration timeout,
+                                                                absl::Duration answer_timeout = kAnswerTimeout);
+  SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout);
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
   // Closes.
@@ -139,10 +150,12 @@ class SessionCore {
   SessionState::Session LendToState();
   // Ends every waiting and every later call, as the node has gone.
   void FailAll(const absl::Status& reason);
-  void EndCalls(const absl::Status& status);
+  // `may_try_again` is for an attach: on another connection.
+  void EndCalls(const absl::Status& status, bool may_try_again);
 
   const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
-  std::string node_name_;                    // set before Open returns
+  const absl::Duration answer_timeout_;
+  std::string node_name_;  // set before Open returns
 
   const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
   const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots

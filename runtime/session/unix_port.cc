@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "core/check.h"
 #include "posix/steady_clock.h"
 #include "posix/unix_socket.h"
 #include "proto/session_codec.h"
@@ -29,15 +30,26 @@ std::optional<TensorSegment::Shape> ShapeOf(const WorkerReply& reply) {
   return std::nullopt;
 }
 
+// Waits for room then end after `timeout`, at least one millisecond, as if there were none.
+void SetSendTimeout(int socket, absl::Duration timeout) {
+  if (timeout == absl::InfiniteDuration()) return;
+  const timeval time = absl::ToTimeval(std::max(timeout, absl::Milliseconds(1)));
+  BANYAN_CHECK(setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time)) == 0);
+}
+
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<UnixPort>> UnixPort::Connect(const std::string& address, absl::Duration timeout) {
+absl::StatusOr<std::unique_ptr<UnixPort>> UnixPort::Connect(const std::string& address, absl::Duration timeout,
+                                                            absl::Duration send_timeout) {
   absl::StatusOr<std::string> path = UnixPathOf(address);
   if (!path.ok()) return path.status();
   const Timestamp deadline = SteadyNow() + timeout;
   while (true) {
     absl::StatusOr<FileDescriptor> socket = ConnectToUnix(*path);
-    if (socket.ok()) return std::make_unique<UnixPort>(*std::move(socket), address);
+    if (socket.ok()) {
+      SetSendTimeout(socket->get(), send_timeout);
+      return std::make_unique<UnixPort>(*std::move(socket), address);
+    }
     const absl::Duration left = deadline - SteadyNow();
     if (!absl::IsUnavailable(socket.status()) || left <= absl::ZeroDuration()) return socket.status();
     // The node may be about to start: a socket file that is not there yet gives nothing to wait on.
@@ -56,8 +68,16 @@ void UnixPort::Start(Callbacks callbacks) {
 }
 
 absl::Status UnixPort::Send(const WorkerMessage& message) {
-  if (SendPacket(socket_.get(), EncodeWorkerMessage(message), -1, /*may_block=*/true) == PacketResult::kDone) {
-    return absl::OkStatus();
+  switch (SendPacket(socket_.get(), EncodeWorkerMessage(message), -1, /*may_block=*/true)) {
+    case PacketResult::kDone:
+      return absl::OkStatus();
+    case PacketResult::kWouldBlock:
+      // A message is lost, and all later ones would wait as long.
+      shutdown(socket_.get(), SHUT_RDWR);
+      return absl::UnavailableError(
+          absl::StrCat("the node at ", address_, " does not read any more; is its process stopped?"));
+    case PacketResult::kClosed:
+      break;
   }
   return absl::UnavailableError(absl::StrCat("the node at ", address_, " has closed the connection"));
 }

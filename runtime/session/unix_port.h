@@ -16,8 +16,10 @@ namespace banyan {
 
 class UnixPort : public SessionPort {
  public:
-  // Tries until `timeout` while nobody listens on `address`, unix:/path; then UNAVAILABLE.
-  static absl::StatusOr<std::unique_ptr<UnixPort>> Connect(const std::string& address, absl::Duration timeout);
+  // Tries until `timeout` while nobody listens on `address`, unix:/path; then UNAVAILABLE. A node that makes no room
+  // for a message for `send_timeout` counts as gone.
+  static absl::StatusOr<std::unique_ptr<UnixPort>> Connect(const std::string& address, absl::Duration timeout,
+                                                           absl::Duration send_timeout);
   UnixPort(FileDescriptor socket, std::string address);
   ~UnixPort() override;
 

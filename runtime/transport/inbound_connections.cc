@@ -1,14 +1,19 @@
 #include "runtime/transport/inbound_connections.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "proto/wire.h"
 
 namespace banyan {
 namespace {
+
+// How much a stranger can have ZeroMQ keep depends on how much comes meanwhile.
+constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
 
 // ZeroMQ gives a peer that brings no routing id five bytes, the first of them zero.
 bool ChosenBySocket(absl::string_view route) { return route.size() == 5 && route[0] == '\0'; }
@@ -30,8 +35,10 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
     auto socket = std::make_unique<PolledSocket>(poller, zmq::socket_type::router);
     ApplyLimits(limits, socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
-    socket->socket().bind(address);
-    return std::make_unique<InboundConnections>(poller, std::move(socket), limits);
+    auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits);
+    // Now that its connections are watched, from the first one on.
+    connections->socket_->socket().bind(address);
+    return connections;
   } catch (const zmq::error_t& error) {
     return error.num() == EADDRINUSE
                ? absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"))
@@ -41,69 +48,44 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
 
 InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,
                                        const SocketLimits& limits)
-    : socket_(std::move(socket)),
-      monitor_(poller, socket_->socket(), ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED),
-      limits_(limits) {}
+    : socket_(std::move(socket)), accepted_(poller, socket_->socket()), limits_(limits) {}
 
 std::string InboundConnections::bound_address() const { return socket_->socket().get(zmq::sockopt::last_endpoint); }
 
 std::optional<InboundConnections::Received> InboundConnections::Receive() {
   Received received;
-  while (socket_->Receive(2 + limits_.max_payload_frames, received.message)) {
-    std::vector<zmq::message_t>& frames = received.message.frames;
-    const std::string route(BytesOf(frames.front()));
-    const int fd = DescriptorOf(frames.back());
-    frames.erase(frames.begin());
-    const Peer& peer = Find(route, fd);
-    if (peer.closed) continue;
-    received.connection = peer.connection;
-    received.refused = peer.refused;
-    return received;
-  }
-  return std::nullopt;
+  if (!socket_->Receive(2 + limits_.max_payload_frames, received.message)) return std::nullopt;
+  std::vector<zmq::message_t>& frames = received.message.frames;
+  const std::string route(BytesOf(frames.front()));
+  const int fd = DescriptorOf(frames.back());
+  frames.erase(frames.begin());
+  const Peer& peer = Find(route, fd);
+  accepted_.CountRead(route, fd, frames);
+  received.connection = peer.connection;
+  received.refused = peer.refused;
+  received.closed = peer.closed;
+  return received;
 }
 
 InboundConnections::Peer& InboundConnections::Find(const std::string& route, int fd) {
   const auto known = peers_.find(route);
   if (known != peers_.end()) return known->second;
-  // The descriptor may have been another connection's, whose end was reported before this one began.
-  Watch();
   Peer& peer = peers_[route];
   peer.connection = std::exchange(next_, next_.Next());
+  peer.fd = fd;
   peer.refused = !ChosenBySocket(route);
   routes_[peer.connection] = route;
-  if (ended_early_.erase(fd) > 0) {
-    gone_.push_back(route);
-  } else if (fd >= 0) {
-    const auto [entry, added] = routes_by_fd_.try_emplace(fd, route);
-    // Connections are read in the order in which they began: the earlier one with this descriptor is no more.
-    if (!added) gone_.push_back(std::exchange(entry->second, route));
-  }
+  accepted_.Name(route, fd);
   return peer;
 }
 
 void InboundConnections::Watch() {
-  while (const std::optional<SocketMonitor::Happening> happening = monitor_.Next()) {
-    const int fd = happening->value;
-    // What the connection brought is there, whether or not its signal has been seen.
-    socket_->OnReadable();
-    if (happening->event == ZMQ_EVENT_ACCEPTED) {
-      ended_early_.erase(fd);
-      continue;
-    }
-    const auto route = routes_by_fd_.find(fd);
-    if (route == routes_by_fd_.end()) {
-      ended_early_.insert(fd);
-      continue;
-    }
-    gone_.push_back(std::move(route->second));
-    routes_by_fd_.erase(route);
-  }
+  if (accepted_.Watch()) socket_->OnReadable();
 }
 
 std::vector<ConnectionId> InboundConnections::TakeLost() {
   std::vector<ConnectionId> lost;
-  for (const std::string& route : std::exchange(gone_, {})) {
+  for (const std::string& route : accepted_.TakeEnded()) {
     const auto peer = peers_.find(route);
     if (peer == peers_.end()) continue;
     if (!peer->second.closed) lost.push_back(peer->second.connection);
@@ -124,9 +106,40 @@ SendResult InboundConnections::Send(ConnectionId connection, std::vector<zmq::me
   return socket_->Send(frames);
 }
 
-void InboundConnections::Close(ConnectionId connection) {
-  const auto route = routes_.find(connection);
-  if (route != routes_.end()) peers_.at(route->second).closed = true;
+void InboundConnections::Close(ConnectionId connection, absl::string_view reason, Timestamp now) {
+  if (!Exists(connection)) return;
+  const std::string route = routes_.at(connection);
+  const std::string header = EncodeMessage(GoAway{std::string(reason)});
+  std::vector<zmq::message_t> frames;
+  frames.emplace_back(header.data(), header.size());
+  const SendResult told = Send(connection, frames);
+  peers_.at(route).closed = true;
+  if (told == SendResult::kSent) {
+    leaving_.push_back({route, now + limits_.linger});
+  } else {
+    End(route);
+  }
+}
+
+Timestamp InboundConnections::next_deadline() const {
+  if (accepted_.has_news()) return Timestamp();
+  const Timestamp look_at = accepted_.empty() ? kNever : look_at_;
+  return leaving_.empty() ? look_at : std::min(look_at, leaving_.front().deadline);
+}
+
+int InboundConnections::EndOverdue(Timestamp now) {
+  while (!leaving_.empty() && now >= leaving_.front().deadline) {
+    End(leaving_.front().route);
+    leaving_.pop_front();
+  }
+  if (now < look_at_) return 0;
+  look_at_ = now + kLookEvery;
+  return accepted_.EndHoarders(limits_.max_message_bytes);
+}
+
+void InboundConnections::End(const std::string& route) {
+  const auto peer = peers_.find(route);
+  if (peer != peers_.end()) accepted_.End(route, peer->second.fd);
 }
 
 void InboundConnections::Forget(const std::string& route) {

@@ -1,22 +1,25 @@
 // The connections that others open to this process: one ROUTER socket, whose routing ids are turned into ConnectionIds.
-// A peer that chose its own routing id is refused: everything from it is rejected. Thread-compatible; used by the
+// A peer that chose its own routing id is refused: everything from it is rejected. One whose connection is closed is
+// told to go away; where it does not, or does not read, its TCP connection is ended. Thread-compatible; used by the
 // protocol thread only.
 #ifndef BANYAN_RUNTIME_TRANSPORT_INBOUND_CONNECTIONS_H_
 #define BANYAN_RUNTIME_TRANSPORT_INBOUND_CONNECTIONS_H_
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "core/ids.h"
+#include "core/time.h"
+#include "runtime/transport/accepted_sockets.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_limits.h"
-#include "runtime/transport/socket_monitor.h"
 #include "runtime/transport/socket_poller.h"
 #include "zmq.hpp"
 
@@ -27,6 +30,7 @@ class InboundConnections {
   struct Received {
     ConnectionId connection;
     bool refused = false;    // from a peer that chose its routing id
+    bool closed = false;     // on a connection that was closed: to be ignored
     ReceivedFrames message;  // without the routing id
   };
 
@@ -38,7 +42,7 @@ class InboundConnections {
   // With the real port.
   std::string bound_address() const;
 
-  // The next message that waits. Those on connections that were closed are dropped.
+  // The next message that waits.
   std::optional<Received> Receive();
   // Sees who has gone. Call before reading until Receive gives nothing.
   void Watch();
@@ -49,28 +53,40 @@ class InboundConnections {
   bool Exists(ConnectionId connection) const;
   // kNoRoute for an unknown connection.
   SendResult Send(ConnectionId connection, std::vector<zmq::message_t>& frames);
-  // What comes on it from now on is dropped.
-  void Close(ConnectionId connection);
+  // Tells the opener to go away, for `reason`, after all that was sent before. What comes on it from now on is ignored.
+  // An opener that has not gone by the limits' linger loses the connection, and one whose queue is full does at once.
+  void Close(ConnectionId connection, absl::string_view reason, Timestamp now);
+
+  // When Watch or EndOverdue wants to be called.
+  Timestamp next_deadline() const;
+  // Ends connections that should have gone by now, and those that leave too much for ZeroMQ to keep; returns how many
+  // of these there were. Call when Receive gave nothing, and after TakeLost.
+  int EndOverdue(Timestamp now);
 
  private:
   struct Peer {
     ConnectionId connection;
+    int fd = -1;
     bool refused = false;
     bool closed = false;
+  };
+  struct Leaving {
+    std::string route;
+    Timestamp deadline;
   };
 
   Peer& Find(const std::string& route, int fd);
   void Forget(const std::string& route);
+  void End(const std::string& route);
 
   std::unique_ptr<PolledSocket> socket_;
-  SocketMonitor monitor_;
+  AcceptedSockets accepted_;
   const SocketLimits limits_;
   ConnectionId next_ = kInboundConnection;
   std::map<std::string, Peer> peers_;           // by routing id
   std::map<ConnectionId, std::string> routes_;  // to routing ids
-  std::map<int, std::string> routes_by_fd_;     // of connections not known to be gone
-  std::set<int> ended_early_;                   // descriptors whose connections ended before a message was read
-  std::vector<std::string> gone_;               // routing ids
+  std::deque<Leaving> leaving_;                 // by deadline
+  Timestamp look_at_;                           // for hoarders
 };
 
 }  // namespace banyan

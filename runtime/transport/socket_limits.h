@@ -13,11 +13,13 @@ struct SocketLimits {
   int64_t max_frame_bytes = int64_t{64} << 20;
   // Payload frames of one message.
   size_t max_payload_frames = 256;
+  // Of a message of which parts are still missing, and of all connections that have not brought a whole one yet.
+  int64_t max_message_bytes = int64_t{128} << 20;
   // Messages that wait for the network, per connection; far above what byte credits allow.
   int send_high_water = 10000;
   // Messages that wait for the protocol thread, per connection.
   int receive_high_water = 1000;
-  // How long a socket that is closed may still deliver.
+  // How long a connection that is closed may still deliver.
   absl::Duration linger = absl::Seconds(1);
   // For an attempt to connect, handshake included.
   absl::Duration connect_timeout = absl::Seconds(5);

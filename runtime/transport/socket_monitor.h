@@ -28,6 +28,8 @@ class SocketMonitor {
 
   // The next event that waits, if any. Never blocks.
   std::optional<Happening> Next();
+  // Makes Next give all that has been reported by now, whether or not its signal has been seen.
+  void LookAgain() { receiver_.OnReadable(); }
 
  private:
   zmq::socket_t& watched_;

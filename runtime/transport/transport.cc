@@ -50,9 +50,11 @@ void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   outbound_[connect.connection] = std::make_unique<OutboundConnection>(poller_, connect.address, limits_, now);
 }
 
-void Transport::Disconnect(ConnectionId connection) {
+void Transport::Disconnect(ConnectionId connection, Timestamp now) { Close(connection, "it was closed", now); }
+
+void Transport::Close(ConnectionId connection, absl::string_view reason, Timestamp now) {
   outbound_.erase(connection);
-  inbound_->Close(connection);
+  inbound_->Close(connection, reason, now);
   counters_.Close(connection);
 }
 
@@ -84,19 +86,19 @@ void Transport::Send(const banyan::Send& send, Timestamp now) {
   if (send.connection < kInboundConnection) {
     outbound_.at(send.connection)->Reset(now);
   } else {
-    Disconnect(send.connection);
+    Close(send.connection, "too much waits to be sent on it", now);
   }
   pending_.emplace_back(ConnectionDown{send.connection});
 }
 
-Timestamp Transport::NextRetry() const {
-  Timestamp next = kNever;
+Timestamp Transport::NextDeadline() const {
+  Timestamp next = inbound_->next_deadline();
   for (const auto& [id, connection] : outbound_) next = std::min(next, connection->retry_at());
   return next;
 }
 
 bool Transport::Wait(int wakeup_fd, Timestamp deadline) {
-  return poller_.Wait(wakeup_fd, pending_.empty() ? std::min(deadline, NextRetry()) : Timestamp());
+  return poller_.Wait(wakeup_fd, pending_.empty() ? std::min(deadline, NextDeadline()) : Timestamp());
 }
 
 void Transport::Collect(Timestamp now, std::vector<Event>& events) {
@@ -104,7 +106,7 @@ void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   pending_.clear();
   poller_.AskAfterSends(now);
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
-  CollectInbound(events);
+  CollectInbound(now, events);
 }
 
 void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now,
@@ -114,29 +116,32 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
   if (!was_up && connection.up()) events.emplace_back(ConnectionUp{id});
   if (change == OutboundConnection::Change::kLost) return Lose(id, connection, now, events);
   ReceivedFrames received;
-  for (int i = 0; i < kOutboundBatch && connection.Receive(received); ++i) Decode(id, std::move(received), events);
+  for (int i = 0; i < kOutboundBatch && connection.Receive(received); ++i) {
+    // What comes after such a message is not for this process.
+    if (!Decode(id, std::move(received), events)) return Drop(id, connection, now, events);
+  }
   if (now >= connection.retry_at()) connection.Retry(now);
 }
 
 void Transport::Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events) {
-  const bool was_up = connection.up();
   ReceivedFrames received;
-  while (connection.Receive(received)) Decode(id, std::move(received), events);
+  while (connection.Receive(received) && Decode(id, std::move(received), events)) {
+  }
+  Drop(id, connection, now, events);
+}
+
+void Transport::Drop(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events) {
+  const bool was_up = connection.up();
   connection.Reset(now);
   if (was_up) events.emplace_back(ConnectionDown{id});
 }
 
-void Transport::CollectInbound(std::vector<Event>& events) {
+void Transport::CollectInbound(Timestamp now, std::vector<Event>& events) {
   inbound_->Watch();
   for (int i = 0; i < kInboundBatch; ++i) {
     std::optional<InboundConnections::Received> received = inbound_->Receive();
-    if (!received) {
-      for (ConnectionId lost : inbound_->TakeLost()) {
-        counters_.Close(lost);
-        events.emplace_back(ConnectionDown{lost});
-      }
-      return;
-    }
+    if (!received) return EndInbound(now, events);
+    if (received->closed) continue;
     if (received->refused) {
       Reject(received->connection, absl::InvalidArgumentError("a peer must not choose its own routing id"), events);
     } else {
@@ -145,7 +150,15 @@ void Transport::CollectInbound(std::vector<Event>& events) {
   }
 }
 
-void Transport::Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events) {
+void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
+  for (ConnectionId lost : inbound_->TakeLost()) {
+    counters_.Close(lost);
+    events.emplace_back(ConnectionDown{lost});
+  }
+  for (int i = inbound_->EndOverdue(now); i > 0; --i) counters_.CountRejected();
+}
+
+bool Transport::Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events) {
   std::vector<zmq::message_t>& frames = received.frames;
   if (received.too_many || frames.empty()) {
     return Reject(connection,
@@ -158,13 +171,20 @@ void Transport::Decode(ConnectionId connection, ReceivedFrames received, std::ve
   for (size_t i = 1; i < frames.size(); ++i) payload.push_back(BufferOf(std::move(frames[i])));
   absl::StatusOr<Message> message = DecodeMessage(BytesOf(frames[0]), payload);
   if (!message.ok()) return Reject(connection, message.status(), events);
+  if (std::holds_alternative<GoAway>(*message)) {
+    if (connection < kInboundConnection) return false;
+    return Reject(connection, absl::InvalidArgumentError("the opener of a connection closes it without GoAway"),
+                  events);
+  }
   counters_.CountReceived(connection, size_bytes);
   events.emplace_back(MessageReceived{connection, *std::move(message), std::move(payload)});
+  return true;
 }
 
-void Transport::Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events) {
+bool Transport::Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events) {
   counters_.CountRejected();
   events.emplace_back(MessageRejected{connection, std::move(reason)});
+  return true;
 }
 
 }  // namespace banyan

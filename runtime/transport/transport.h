@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "core/time.h"
 #include "protocol/action.h"
 #include "protocol/event.h"
@@ -38,7 +39,8 @@ class Transport {
 
   // REQUIRES: the id is below kInboundConnection and new.
   void Connect(const banyan::Connect& connect, Timestamp now);
-  void Disconnect(ConnectionId connection);
+  // Closes a connection of either direction. The opener of one that this process accepted is told to go away.
+  void Disconnect(ConnectionId connection, Timestamp now);
   // Nothing when the connection is gone.
   void SetPace(const Pace& pace);
   void Send(const banyan::Send& send, Timestamp now);
@@ -53,12 +55,19 @@ class Transport {
   void Collect(Timestamp now, std::vector<Event>& events);
 
  private:
-  Timestamp NextRetry() const;
+  Timestamp NextDeadline() const;
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
-  void CollectInbound(std::vector<Event>& events);
+  void CollectInbound(Timestamp now, std::vector<Event>& events);
+  // Reports which accepted connections have ended. REQUIRES: all that came on them has been read.
+  void EndInbound(Timestamp now, std::vector<Event>& events);
+  void Close(ConnectionId connection, absl::string_view reason, Timestamp now);
+  // Reads what had still arrived on a lost connection, and drops it.
   void Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
-  void Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events);
-  void Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events);
+  void Drop(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
+  // Makes an event of a message. Returns false for that of an acceptor that the connection is to be closed: no event.
+  bool Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events);
+  // Returns true.
+  bool Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events);
   SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now);
 
   const SocketLimits limits_;

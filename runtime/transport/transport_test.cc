@@ -6,10 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,12 +18,10 @@
 #include "gtest/gtest.h"
 #include "posix/steady_clock.h"
 #include "proto/wire.h"
-#include "runtime/event_queue.h"
+#include "runtime/testing/testing_transport.h"
 
 namespace banyan {
 namespace {
-
-constexpr ConnectionId kOut = ConnectionId(1);
 
 // The paces in bytes a second of this process's connections to a port, as the kernel has them.
 std::vector<uint64_t> PacesOfConnectionsTo(const std::string& address) {
@@ -42,52 +38,6 @@ std::vector<uint64_t> PacesOfConnectionsTo(const std::string& address) {
   }
   return paces;
 }
-
-class TransportTest : public testing::Test {
- protected:
-  std::unique_ptr<Transport> Bind(const std::string& address = "tcp://127.0.0.1:0", SocketLimits limits = {}) {
-    auto transport = Transport::Bind(address, limits);
-    EXPECT_TRUE(transport.ok()) << transport.status();
-    return *std::move(transport);
-  }
-
-  // Collects events of `transport`, and lets the others go on, until `enough` or for 20 seconds.
-  std::vector<Event> Collect(Transport& transport, const std::function<bool(const std::vector<Event>&)>& enough,
-                             std::vector<Transport*> others = {}) {
-    std::vector<Event> events;
-    std::vector<Event> ignored;
-    const Timestamp deadline = SteadyNow() + absl::Seconds(20);
-    while (!enough(events) && SteadyNow() < deadline) {
-      transport.Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(others.empty() ? 1000 : 1));
-      transport.Collect(SteadyNow(), events);
-      for (Transport* other : others) other->Collect(SteadyNow(), ignored);
-    }
-    EXPECT_TRUE(enough(events));
-    return events;
-  }
-
-  template <typename Kind>
-  static std::function<bool(const std::vector<Event>&)> Have(size_t count) {
-    return [count](const std::vector<Event>& events) { return Count<Kind>(events) >= count; };
-  }
-  template <typename Kind>
-  static size_t Count(const std::vector<Event>& events) {
-    size_t count = 0;
-    for (const Event& event : events) count += std::holds_alternative<Kind>(event);
-    return count;
-  }
-  template <typename Kind>
-  static const Kind& First(const std::vector<Event>& events) {
-    for (const Event& event : events) {
-      if (const auto* kind = std::get_if<Kind>(&event)) return *kind;
-    }
-    throw std::logic_error("no such event");
-  }
-
-  EventQueue wakeup_;
-};
-
-Send Beat(ConnectionId connection, int64_t at) { return {connection, Heartbeat{Timestamp::FromNanoseconds(at)}, {}}; }
 
 TEST_F(TransportTest, MessagesGoBothWaysOnOneConnection) {
   auto server = Bind();
@@ -195,7 +145,7 @@ TEST_F(TransportTest, AClosedConnectionSaysNothingMore) {
   Collect(*client, Have<ConnectionUp>(1), {server.get()});
   client->Send(Beat(kOut, 1), SteadyNow());
   const auto events = Collect(*server, Have<MessageReceived>(1), {client.get()});
-  server->Disconnect(First<MessageReceived>(events).connection);
+  server->Disconnect(First<MessageReceived>(events).connection, SteadyNow());
   EXPECT_FALSE(server->Exists(First<MessageReceived>(events).connection));
   client->Send(Beat(kOut, 2), SteadyNow());
   ConnectionId second = ConnectionId(2);
@@ -204,18 +154,6 @@ TEST_F(TransportTest, AClosedConnectionSaysNothingMore) {
   client->Send(Beat(second, 3), SteadyNow());
   const auto later = Collect(*server, Have<MessageReceived>(1), {client.get()});
   EXPECT_EQ(First<MessageReceived>(later).message, Message(Heartbeat{Timestamp::FromNanoseconds(3)}));
-}
-
-ChunkMessage Chunk(int64_t elements) {
-  ChunkMessage chunk;
-  chunk.id = {Epoch(1), Attempt(0), Round(1), KeyId(1), ChunkIndex(0), Half::kReduce};
-  chunk.policy = PolicyVersion(1);
-  chunk.source_incarnation = Incarnation(5);
-  chunk.route.path = {NodeId(1), NodeId(2)};
-  chunk.weight = 1;
-  chunk.elements = elements;
-  chunk.frames = {{CodecId::kFp32, 0, elements, elements * 4}};
-  return chunk;
 }
 
 TEST_F(TransportTest, PayloadsTravelWithoutACopyAndAreReleased) {
@@ -299,7 +237,7 @@ TEST_F(TransportTest, AnAddressWithoutSenseOnlyStaysDown) {
   client->Connect({kOut, "carrier pigeon", Channel::kControl}, SteadyNow());
   client->Send(Beat(kOut, 1), SteadyNow());
   EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
-  client->Disconnect(kOut);
+  client->Disconnect(kOut, SteadyNow());
   EXPECT_FALSE(client->Exists(kOut));
 }
 

@@ -222,7 +222,7 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
     }
     return WorkerBroadcast{request, worker, key, std::move(gradient), call.priority};
   };
-  Start(std::move(result), make, [weak = weak_from_this(), call](const CompleteRequest& complete) {
+  Start(worker, std::move(result), make, [weak = weak_from_this(), call](const CompleteRequest& complete) {
     if (auto self = weak.lock()) self->TensorCallDone(call, complete);
   });
   return absl::OkStatus();
@@ -284,7 +284,7 @@ void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(Re
     worker = *worker_;
   }
   Start(
-      Buffer(), [&](RequestId request) { return make(request, worker); },
+      worker, Buffer(), [&](RequestId request) { return make(request, worker); },
       [weak = weak_from_this(), call](const CompleteRequest& complete) {
         if (auto self = weak.lock()) self->CallDone(call, complete);
       });
@@ -377,12 +377,13 @@ absl::Status WorkerConnection::On(const WorkerGoodBye&) {
   return absl::OkStatus();
 }
 
-void WorkerConnection::Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done) {
+void WorkerConnection::Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make,
+                             WorkerGate::Done done) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     ++waiting_;
   }
-  gate_->Call(std::move(result), make, std::move(done));
+  gate_->Call(worker, std::move(result), make, std::move(done));
 }
 
 void WorkerConnection::CallDone(CallId call, const CompleteRequest& complete) {

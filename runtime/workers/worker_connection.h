@@ -2,7 +2,7 @@
 // and turns its calls into requests of the core.
 //
 // Thread-safe. Shared by the carrier and by Buffers on slots that the core still uses. Requests that run when the
-// carrier closes end unseen, and the memory goes when the last Buffer has.
+// carrier closes are forgotten, and the memory goes when the last Buffer of the core has.
 #ifndef BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_
 #define BANYAN_RUNTIME_WORKERS_WORKER_CONNECTION_H_
 
@@ -72,7 +72,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   void StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make);
   // The worker, while it is attached.
   std::optional<WorkerId> AttachedWorker() const;
-  void Start(Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
+  void Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
   WorkerGate::Notices MakeNotices();
   void Attached(const AttachWorker& attach, const CompleteRequest& complete);
   void TensorCallDone(const TensorCall& call, const CompleteRequest& complete);

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "protocol/event.h"
@@ -12,40 +13,72 @@ WorkerGate::WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool) : q
 
 void WorkerGate::Attach(WorkerId worker, Notices notices, Done done) {
   Request request;
-  request.attaching = Attaching{worker, std::make_shared<const Notices>(std::move(notices))};
+  request.worker = worker;
+  request.attaching = std::make_shared<const Notices>(std::move(notices));
   request.done = std::move(done);
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!closed_.ok()) {
+    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
+    lock.unlock();
+    return request.done(complete);
+  }
+  const auto [behind, is_first] = attaching_.try_emplace(worker);
+  if (is_first) {
+    StartAttach(std::move(request));
+  } else {
+    behind->second.push_back(std::move(request));
+  }
+}
+
+void WorkerGate::StartAttach(Request request) {
+  const WorkerId worker = request.worker;
   Start(std::move(request), [worker](RequestId id) { return WorkerAttach{id, worker}; });
 }
 
-void WorkerGate::Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
+void WorkerGate::AttachNext(WorkerId worker) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto behind = attaching_.find(worker);
+  if (behind == attaching_.end()) return;  // closed
+  if (behind->second.empty()) {
+    attaching_.erase(behind);
+    return;
+  }
+  Request next = std::move(behind->second.front());
+  behind->second.pop_front();
+  StartAttach(std::move(next));
+}
+
+void WorkerGate::Call(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done) {
   Request request;
+  request.worker = worker;
   request.result = std::move(result);
   request.done = std::move(done);
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!closed_.ok()) {
+    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
+    lock.unlock();
+    return request.done(complete);
+  }
   Start(std::move(request), make);
 }
 
 void WorkerGate::Start(Request request, const std::function<WorkerCall(RequestId)>& make) {
-  std::unique_lock<std::mutex> lock(mutex_);
   const RequestId id = std::exchange(next_, next_.Next());
-  if (!closed_.ok()) {
-    const CompleteRequest complete{id, closed_, KeyId(), Round()};
-    lock.unlock();
-    return request.done(complete);
-  }
   requests_.emplace(id, std::move(request));
   queue_->Post(WorkerCalled{make(id)});
 }
 
-void WorkerGate::CallState(WorkerId, const std::function<StateCall(RequestId)>& make, Done done) {
+void WorkerGate::CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done) {
   std::unique_lock<std::mutex> lock(mutex_);
-  const RequestId id = std::exchange(next_, next_.Next());
   if (!closed_.ok()) {
-    const CompleteRequest complete{id, closed_, KeyId(), Round()};
+    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
     lock.unlock();
     return done(complete);
   }
   Request request;
+  request.worker = worker;
   request.done = std::move(done);
+  const RequestId id = std::exchange(next_, next_.Next());
   requests_.emplace(id, std::move(request));
   queue_->Post(StateCalled{make(id)});
 }
@@ -56,8 +89,16 @@ void WorkerGate::PostState(StateCall call) {
 }
 
 void WorkerGate::Detach(WorkerId worker, bool clean) {
+  std::vector<Request> forgotten;  // outlive the lock, as memory goes with them
   std::lock_guard<std::mutex> lock(mutex_);
   workers_.erase(worker);
+  for (auto next = requests_.begin(); next != requests_.end();) {
+    const auto request = next++;
+    // One that attaches is another process, which waits for this one to be gone.
+    if (request->second.worker != worker || request->second.attaching != nullptr) continue;
+    forgotten.push_back(std::move(request->second));
+    requests_.erase(request);
+  }
   if (closed_.ok()) queue_->Post(WorkerCalled{WorkerDetach{worker, clean}});
 }
 
@@ -107,15 +148,14 @@ void WorkerGate::Copied(RequestId id) {
 void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator found) {
   Request request = std::move(found->second);
   requests_.erase(found);
-  if (request.attaching && request.complete->status.ok()) {
-    workers_[request.attaching->worker] = request.attaching->notices;
-  }
+  if (request.attaching && request.complete->status.ok()) workers_[request.worker] = request.attaching;
   const bool is_to_hold = is_held_ && request.attaching && request.complete->status.ok();
   lock.unlock();
   request.complete->status.Update(request.copy_status);
   request.result = Buffer();
   request.done(*request.complete);
-  if (is_to_hold && request.attaching->notices->state_task) request.attaching->notices->state_task(HoldWorkers{true});
+  if (is_to_hold && request.attaching->state_task) request.attaching->state_task(HoldWorkers{true});
+  if (request.attaching) AttachNext(request.worker);
 }
 
 void WorkerGate::Tell(const TellRoundComplete& told) {
@@ -156,15 +196,21 @@ void WorkerGate::Ask(const StateTask& task) {
 
 void WorkerGate::Close(absl::Status status) {
   std::map<RequestId, Request> waiting;
+  std::map<WorkerId, std::deque<Request>> attaching;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (!closed_.ok()) return;
     closed_ = status;
     waiting.swap(requests_);
+    attaching.swap(attaching_);
   }
   Tell(TellJobEnded{status});
-  for (auto& [id, request] : waiting) {
-    request.done(CompleteRequest{id, status, KeyId(), Round()});
+  const auto end = [&status](const Request& request) {
+    request.done(CompleteRequest{RequestId(), status, KeyId(), Round()});
+  };
+  for (const auto& [id, request] : waiting) end(request);
+  for (const auto& [worker, behind] : attaching) {
+    for (const Request& request : behind) end(request);
   }
 }
 

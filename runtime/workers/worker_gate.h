@@ -4,13 +4,18 @@
 // Thread-safe. Shared by the host and by workers' connections, which may outlive it.
 //
 // Invariants:
-// - Each request ends exactly once, and only when all its copies are done.
+// - Each request ends exactly once, and only when all its copies are done; that of a worker that was detached does not
+//   end, as nobody waits for it, and holds nothing any more.
+// - The core has one attach of a worker at a time. So a process that takes a dead one's place is attached after the
+// dead
+//   one was detached.
 // - After Close every request ends at once.
 // - Who is attached is the core's to say: a worker is told of rounds from the success of its Attach until its Detach.
 #ifndef BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
 #define BANYAN_RUNTIME_WORKERS_WORKER_GATE_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,16 +47,18 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   // `pool` is used until Close returns.
   WorkerGate(std::shared_ptr<EventQueue> queue, ComputePool& pool);
 
-  // Posts a WorkerAttach. When it succeeds, the worker gets `notices` before `done` runs.
+  // Posts a WorkerAttach, once an earlier one of the same worker has ended. When it succeeds, the worker gets `notices`
+  // before `done` runs.
   void Attach(WorkerId worker, Notices notices, Done done);
-  // Posts the call that `make` gives for the new request id. `result` is the memory that results are written into;
-  // empty for requests without one.
-  void Call(Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done);
-  // Posts what `make` gives for the new request id: a call about a training state.
+  // Posts the call of the attached worker that `make` gives for the new request id. `result` is the memory that results
+  // are written into; empty for requests without one.
+  void Call(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done);
+  // Posts what `make` gives for the new request id: a call of the attached worker about a training state.
   void CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done);
   // Posts what a worker says of a training state and no request ends.
   void PostState(StateCall call);
-  // Posts a WorkerDetach. REQUIRES: the worker's Attach has succeeded.
+  // Posts a WorkerDetach, and forgets the worker's requests, whatever the core says of them later. REQUIRES: the
+  // worker's Attach has succeeded.
   void Detach(WorkerId worker, bool clean);
 
   // For the protocol thread, in the order of the actions.
@@ -65,20 +72,21 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   void Close(absl::Status status);
 
  private:
-  struct Attaching {
-    WorkerId worker;
-    std::shared_ptr<const Notices> notices;  // shared with workers_ and with a notice under way
-  };
   struct Request {
+    WorkerId worker;
     Buffer result;
     int copies = 0;  // under way
     absl::Status copy_status;
     std::optional<CompleteRequest> complete;
-    std::optional<Attaching> attaching;
+    std::shared_ptr<const Notices> attaching;  // of an attach: shared with workers_ and with a notice under way
     Done done;
   };
 
+  // Posts the request; the mutex is held.
   void Start(Request request, const std::function<WorkerCall(RequestId)>& make);
+  void StartAttach(Request request);
+  // Gives the core the next attach of the worker, one of whose has ended.
+  void AttachNext(WorkerId worker);
   void Copied(RequestId request);
   void Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, Request>::iterator request);
 
@@ -88,6 +96,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   std::mutex mutex_;
   RequestId next_ = RequestId(1);  // guarded by mutex_, as all below
   std::map<RequestId, Request> requests_;
+  std::map<WorkerId, std::deque<Request>> attaching_;           // behind the attach that the core has
   std::map<WorkerId, std::shared_ptr<const Notices>> workers_;  // attached
   absl::Status closed_;                                         // not OK once closed
   bool is_held_ = false;                                        // workers wait at boundaries

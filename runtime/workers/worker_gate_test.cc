@@ -15,11 +15,11 @@ namespace {
 class WorkerGateTest : public testing::Test {
  protected:
   // A barrier's request, as posted; its end goes to `ends_`.
-  RequestId Call(Buffer result = Buffer()) {
+  RequestId Call(Buffer result = Buffer(), WorkerId worker = WorkerId(0)) {
     gate_->Call(
-        std::move(result),
-        [](RequestId request) {
-          return WorkerBarrier{request, WorkerId(0)};
+        worker, std::move(result),
+        [worker](RequestId request) {
+          return WorkerBarrier{request, worker};
         },
         [this](const CompleteRequest& complete) { ends_.push_back(complete); });
     std::vector<Event> events = queue_->Take();
@@ -127,6 +127,63 @@ TEST_F(WorkerGateTest, ItsEndIsTheEndOfTheJob) {
   gate_->Close(absl::UnavailableError("stopped again"));
   EXPECT_EQ(job_ends_, std::vector<absl::Status>{absl::UnavailableError("stopped")});
   Attach(WorkerId(2));
+  ASSERT_EQ(ends_.size(), 2u);
+  EXPECT_EQ(ends_[1].status, absl::UnavailableError("stopped"));
+}
+
+TEST_F(WorkerGateTest, RequestsOfADetachedWorkerHoldNothingAndEndUnseen) {
+  bool released = false;
+  float values[2] = {};
+  const RequestId request =
+      Call(Buffer::Wrap(values, 2, DataType::kFloat32, MemoryKind::kHost, [&released] { released = true; }));
+  const RequestId of_another = Call(Buffer(), WorkerId(1));
+  gate_->Detach(WorkerId(0), /*clean=*/false);
+  EXPECT_TRUE(released);
+  gate_->Write({request, 0, Buffer::CopyOf({1.0f, 2.0f})});
+  gate_->Complete({request, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_TRUE(ends_.empty());
+  EXPECT_EQ(values[1], 0);
+  gate_->Complete({of_another, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_EQ(ends_.size(), 1u);
+}
+
+TEST_F(WorkerGateTest, ACopyUnderWayAtTheDetachEndsUnseen) {
+  constexpr int64_t kElements = ComputePool::kBriefBytes;
+  std::promise<void> released;
+  std::vector<float> values(kElements);
+  const RequestId request = Call(Buffer::Wrap(values.data(), kElements, DataType::kFloat32, MemoryKind::kHost,
+                                              [&released] { released.set_value(); }));
+  std::promise<void> go;
+  pool_.Submit([future = go.get_future().share()] { future.wait(); });
+  gate_->Write({request, 0, Buffer::CopyOf(std::vector<float>(kElements, 1.0f))});
+  gate_->Detach(WorkerId(0), /*clean=*/false);
+  go.set_value();
+  released.get_future().wait();
+  EXPECT_TRUE(ends_.empty());
+}
+
+TEST_F(WorkerGateTest, ASecondAttachOfAWorkerWaitsForTheEndOfTheFirst) {
+  const RequestId first = Attach(WorkerId(0));
+  EXPECT_EQ(Attach(WorkerId(0)), RequestId());
+  const RequestId of_another = Attach(WorkerId(1));
+  EXPECT_NE(of_another, RequestId());
+  gate_->Detach(WorkerId(0), /*clean=*/false);
+  (void)queue_->Take();
+  gate_->Complete({first, absl::OkStatus(), KeyId(), Round()});
+  ASSERT_EQ(ends_.size(), 1u);
+  std::vector<Event> events = queue_->Take();
+  ASSERT_EQ(events.size(), 1u);
+  const auto second = std::get<WorkerAttach>(std::get<WorkerCalled>(events[0]).call);
+  EXPECT_EQ(second.worker, WorkerId(0));
+  gate_->Complete({second.request, absl::OkStatus(), KeyId(), Round()});
+  EXPECT_EQ(ends_.size(), 2u);
+  EXPECT_NE(Attach(WorkerId(0)), RequestId());
+}
+
+TEST_F(WorkerGateTest, CloseEndsAttachesThatWait) {
+  Attach(WorkerId(0));
+  Attach(WorkerId(0));
+  gate_->Close(absl::UnavailableError("stopped"));
   ASSERT_EQ(ends_.size(), 2u);
   EXPECT_EQ(ends_[1].status, absl::UnavailableError("stopped"));
 }

@@ -19,6 +19,7 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
                                                                  : overlay.nodes.size();
   options.heartbeat = overlay.membership.heartbeat;
   options.lost_after = overlay.membership.lost_after;
+  options.suspect_after = std::min(options.lost_after, std::max(kLeastSuspectAfter, 2 * overlay.membership.heartbeat));
   return options;
 }
 
@@ -30,11 +31,11 @@ JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartI
 JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) {
   const bool is_first_join = !membership_.Remembers(join);
   JoinVerdict verdict = Decide(connection, join);
-  if (verdict.kind != JoinVerdict::Kind::kAccepted) {
-    const bool has_advice = verdict.kind == JoinVerdict::Kind::kRefused;
-    Refuse(connection, has_advice ? verdict.reason : absl::StrCat(verdict.reason, "; restart the job"));
+  if (verdict.kind == JoinVerdict::Kind::kRefused) {
+    Refuse(connection, verdict.reason, verdict.fell_out);
     return verdict;
   }
+  if (verdict.kind != JoinVerdict::Kind::kAccepted) return LetWait(connection, join, std::move(verdict));
   const Member& member = membership_.Find(verdict.node);
   if (verdict.new_incarnation) {
     context_->Persist(NodeRecord{member.id, member.name, member.address, member.incarnation});
@@ -43,6 +44,58 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
       absl::StrCat(member.name, verdict.new_incarnation ? " has joined from " : " is back from ", member.address));
   Welcome(connection, member, is_first_join);
   return verdict;
+}
+
+JoinVerdict JobMembers::LetWait(ConnectionId connection, const banyan::Join& join, JoinVerdict verdict) {
+  if (waiting_.Add(verdict.node, connection, join)) return verdict;
+  verdict.kind = JoinVerdict::Kind::kRefused;
+  verdict.reason = absl::StrCat("another node named '", join.name, "' is joining; give each node its own name");
+  Refuse(connection, verdict.reason);
+  return verdict;
+}
+
+bool JobMembers::Admit(NodeId node, Epoch epoch, uint64_t barriers_before) {
+  const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node);
+  if (!entry.has_value()) return false;
+  membership_.Admit(context_->now, entry->connection, entry->join, epoch, barriers_before);
+  const Member& member = membership_.Find(node);
+  context_->Persist(NodeRecord{member.id, member.name, member.address, member.incarnation});
+  context_->LogInfo(absl::StrCat(member.name, " has joined from ", member.address));
+  return true;
+}
+
+void JobMembers::Welcome(NodeId node) {
+  const Member& member = membership_.Find(node);
+  if (member.connection.has_value()) Welcome(*member.connection, member, /*is_first_join=*/true);
+}
+
+void JobMembers::Expel(NodeId node) { membership_.Expel(node); }
+
+void JobMembers::RefuseWaiting(NodeId node, std::string reason) {
+  const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node);
+  if (entry.has_value()) Refuse(entry->connection, std::move(reason));
+}
+
+bool JobMembers::AnswerFallen(ConnectionId connection) {
+  if (!membership_.IsOfFallen(connection)) return false;
+  Refuse(connection, "this start of the node has fallen out of the job; another start of it may join", true);
+  return true;
+}
+
+void JobMembers::SetRemoved(NodeId node, bool is_removed) {
+  membership_.SetRemoved(node, is_removed);
+  context_->Persist(RemovedRecord{node, !is_removed});
+}
+
+void JobMembers::AddNodes() {
+  const std::vector<std::string> names = NodeNames(*overlay_);
+  const size_t known = membership_.all().size();
+  membership_.AddNodes(std::vector<std::string>(names.begin() + static_cast<std::ptrdiff_t>(known), names.end()));
+}
+
+std::optional<NodeId> JobMembers::Disconnect(ConnectionId connection) {
+  waiting_.Drop(connection);
+  return membership_.Disconnect(connection);
 }
 
 JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join) {
@@ -58,9 +111,9 @@ JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join
   return membership_.Join(context_->now, connection, join);
 }
 
-void JobMembers::Refuse(ConnectionId connection, std::string reason) {
-  context_->Reject(absl::StrCat("a join: ", reason));
-  context_->outbox.Send(connection, JoinRefused{job_->term(), std::move(reason)});
+void JobMembers::Refuse(ConnectionId connection, std::string reason, bool fell_out) {
+  context_->Reject(absl::StrCat(fell_out ? "from a start that fell out: " : "a join: ", reason));
+  context_->outbox.Send(connection, JoinRefused{job_->term(), std::move(reason), fell_out});
 }
 
 void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_first_join) {
@@ -77,8 +130,7 @@ void JobMembers::AnswerHeartbeat(NodeId node, const Heartbeat& heartbeat) {
   context_->outbox.SendUrgent(*membership_.Find(node).connection, HeartbeatReply{job_->term(), heartbeat.sent_at});
 }
 
-void JobMembers::Start() {
-  membership_.Start();
+void JobMembers::SendUpdate() {
   update_due_.reset();
   Broadcast(MakeUpdate());
 }
@@ -100,11 +152,15 @@ void JobMembers::SendDueUpdate() {
   if (!waiting_for.empty()) context_->LogInfo(absl::StrCat("waiting for ", absl::StrJoin(waiting_for, ", ")));
 }
 
-std::optional<std::string> JobMembers::TakeSilence() {
-  const std::vector<NodeId> silent = membership_.TakeSilent(context_->now);
-  if (silent.empty()) return std::nullopt;
+std::vector<NodeId> JobMembers::TakeSilent() {
+  std::vector<NodeId> silent = membership_.TakeSilent(context_->now);
+  std::sort(silent.begin(), silent.end());
+  return silent;
+}
+
+std::string JobMembers::DescribeSilence(const std::vector<NodeId>& nodes) const {
   std::vector<std::string> names;
-  for (const NodeId node : silent) {
+  for (const NodeId node : nodes) {
     if (names.size() < kMaxWaitingForNames) names.push_back(NameOf(node));
   }
   return absl::StrCat("nothing heard from ", absl::StrJoin(names, ", "), " for ",

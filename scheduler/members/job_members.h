@@ -1,5 +1,6 @@
 // The conversation with nodes about who belongs to the job: answers joins and heartbeats, tells every node when the
-// membership has changed, and notices who has fallen silent. Thread-compatible; owned by the core.
+// membership has changed, and notices who has fallen silent. Whoever wants to join a running job waits for the next
+// epoch. Thread-compatible; owned by the core.
 //
 // Invariants:
 // - A node's record is durable before the node hears that it has joined.
@@ -17,6 +18,7 @@
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/membership.h"
+#include "scheduler/members/waiting_joins.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/overlay/overlay_config.h"
 
@@ -27,29 +29,51 @@ class JobMembers {
   // `start` is this start of the scheduler. The pointers must outlive this.
   JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context);
 
-  // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. The verdict
-  // says kMemberRestarted when the running job cannot go on.
+  // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. A start that
+  // waits for the next epoch gets no answer yet.
   JoinVerdict Join(ConnectionId connection, const banyan::Join& join);
+  // Takes a start that waits into the job, as a member from this epoch on. Its record is made, and it hears nothing
+  // before Welcome. False when it does not wait any more.
+  bool Admit(NodeId node, Epoch epoch, uint64_t barriers_before);
+  // Tells a start that was admitted that it has joined.
+  void Welcome(NodeId node);
+  // The member is none any more.
+  void Expel(NodeId node);
+  // Refuses the start of the node that waits, if one does.
+  void RefuseWaiting(NodeId node, std::string reason);
+  // Tells a start that has fallen out so, if this is its connection. True when it is.
+  bool AnswerFallen(ConnectionId connection);
+  // Notes whether an operator keeps the node out; it is durable.
+  void SetRemoved(NodeId node, bool is_removed);
+  void SetWorkerless(NodeId node, bool is_workerless) { membership_.SetWorkerless(node, is_workerless); }
+  // Takes nodes that were added to the overlay.
+  void AddNodes();
   // Notes that the node is alive. True when it had been silent and counts again.
   bool Hear(NodeId node) { return membership_.Hear(context_->now, node); }
   void AnswerHeartbeat(NodeId node, const Heartbeat& heartbeat);
-  void Disconnect(ConnectionId connection) { membership_.Disconnect(connection); }
+  // Returns whose connection it was, if it was that of a node.
+  std::optional<NodeId> Disconnect(ConnectionId connection);
   // Notes that the node goes on purpose.
-  void Leave(NodeId node) { membership_.Leave(node); }
-  // Fixes the members, and tells all nodes at once that the job runs.
-  void Start();
+  void Leave(NodeId node, bool is_asked_for) { membership_.Leave(node, is_asked_for); }
+  // Makes those who have joined the members of the first epoch.
+  void Start() { membership_.Start(job_->epoch()); }
+  // Tells all nodes at once where the job stands.
+  void SendUpdate();
 
   // Takes what records say of a node; `is_spent` when its last start belonged to a job that has ended.
   void Restore(const NodeRecord& record, bool is_spent);
+  void RestoreRemoved(NodeId node) { membership_.SetRemoved(node, true); }
   // Expects these members of a running job to come back.
-  void RestoreStarted(const std::vector<NodeId>& members) { membership_.RestoreStarted(context_->now, members); }
+  void RestoreStarted(const std::vector<EpochMember>& members) { membership_.RestoreStarted(context_->now, members); }
 
   // Promises all nodes an update of the membership, kMembershipBatch from now at the latest.
   void ScheduleUpdate();
   // Sends the promised update when it is due.
   void SendDueUpdate();
-  // Names the nodes that have just become silent; empty when there are none.
-  std::optional<std::string> TakeSilence();
+  // Returns the nodes that have just become silent, in rising order.
+  std::vector<NodeId> TakeSilent();
+  // Says that nothing was heard from them for too long.
+  std::string DescribeSilence(const std::vector<NodeId>& nodes) const;
   // When SendDueUpdate or TakeSilence has something to do; kNever when neither has.
   Timestamp NextDeadline() const;
 
@@ -60,11 +84,13 @@ class JobMembers {
   void Reject(NodeId node, const std::string& why);
 
   const Membership& table() const { return membership_; }
+  const WaitingJoins& waiting() const { return waiting_; }
   const std::string& NameOf(NodeId node) const { return membership_.Find(node).name; }
 
  private:
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
-  void Refuse(ConnectionId connection, std::string reason);
+  void Refuse(ConnectionId connection, std::string reason, bool fell_out = false);
+  JoinVerdict LetWait(ConnectionId connection, const banyan::Join& join, JoinVerdict verdict);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;
 
@@ -73,6 +99,7 @@ class JobMembers {
   StartId start_;
   SchedulerContext* context_;
   Membership membership_;
+  WaitingJoins waiting_;
   std::optional<Timestamp> update_due_;
 };
 

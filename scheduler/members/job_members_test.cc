@@ -50,17 +50,41 @@ TEST(JobMembersTest, RefusesAStrangerAndCountsIt) {
   EXPECT_EQ(mesh.context.rejections.count(), 1u);
 }
 
-TEST(JobMembersTest, TellsAMemberThatWasRestartedThatTheJobMustBe) {
+TEST(JobMembersTest, WhoJoinsARunningJobHearsOfItWithTheNextEpoch) {
   MeshJob mesh(2);
   mesh.Start();
   mesh.members.Disconnect(MeshConnection(1));
-  EXPECT_EQ(mesh.members.Join(MeshConnection(7), MeshJoin(1, 2)).kind, JoinVerdict::Kind::kRefused);
-  mesh.context.now = mesh.context.now + mesh.overlay.membership.lost_after;
-  mesh.Forget();
-  const JoinVerdict verdict = mesh.members.Join(MeshConnection(7), MeshJoin(1, 2));
-  EXPECT_EQ(verdict.kind, JoinVerdict::Kind::kMemberRestarted);
-  EXPECT_EQ(verdict.reason, "node 'n1' has been restarted while the job was running");
-  EXPECT_THAT(mesh.Sent<JoinRefused>(7)[0].reason, HasSubstr("; restart the job"));
+  EXPECT_EQ(mesh.members.Join(MeshConnection(7), MeshJoin(1, 2)).kind, JoinVerdict::Kind::kWaits);
+  EXPECT_THAT(mesh.Sent<JoinRefused>(7), IsEmpty());
+  EXPECT_THAT(mesh.Sent<JoinAccepted>(7), IsEmpty());
+  mesh.members.Expel(NodeId(1));
+  EXPECT_TRUE(mesh.members.Admit(NodeId(1), Epoch(2), 3));
+  EXPECT_EQ(std::get<NodeRecord>(mesh.Records().back()).incarnation, Incarnation(2));
+  mesh.members.Welcome(NodeId(1));
+  ASSERT_THAT(mesh.Sent<JoinAccepted>(7), SizeIs(1));
+  EXPECT_TRUE(mesh.Sent<JoinAccepted>(7)[0].is_first_join);
+  EXPECT_FALSE(mesh.members.Admit(NodeId(1), Epoch(2), 3)) << "it waits no more";
+}
+
+TEST(JobMembersTest, ThoseWhoWaitMayBeRefused) {
+  MeshJob mesh(2);
+  mesh.Start();
+  mesh.members.Disconnect(MeshConnection(1));
+  mesh.members.Join(MeshConnection(7), MeshJoin(1, 2));
+  EXPECT_EQ(mesh.members.Join(MeshConnection(8), MeshJoin(1, 3)).kind, JoinVerdict::Kind::kRefused);
+  EXPECT_THAT(mesh.Sent<JoinRefused>(8)[0].reason, HasSubstr("another node named 'n1' is joining"));
+  mesh.members.RefuseWaiting(NodeId(1), "not now");
+  EXPECT_THAT(mesh.Sent<JoinRefused>(7), ElementsAre(JoinRefused{mesh.job.term(), "not now", false}));
+}
+
+TEST(JobMembersTest, AStartThatFellOutIsToldSoWhateverItSays) {
+  MeshJob mesh(2);
+  mesh.Start();
+  EXPECT_FALSE(mesh.members.AnswerFallen(MeshConnection(1)));
+  mesh.members.Expel(NodeId(1));
+  EXPECT_TRUE(mesh.members.AnswerFallen(MeshConnection(1)));
+  ASSERT_THAT(mesh.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(mesh.Sent<JoinRefused>(1)[0].fell_out);
 }
 
 TEST(JobMembersTest, AfterAFailureMembersAreToldAndStrangersRefused) {
@@ -99,10 +123,12 @@ TEST(JobMembersTest, NamesThoseWhoFallSilent) {
     mesh.context.now = Timestamp() + absl::Seconds(second);
     mesh.members.Hear(NodeId(2));
     if (second < 5) {
-      EXPECT_EQ(mesh.members.TakeSilence(), std::nullopt);
+      EXPECT_THAT(mesh.members.TakeSilent(), IsEmpty());
     }
   }
-  EXPECT_EQ(mesh.members.TakeSilence(), "nothing heard from n1, n3 for 5s");
+  const std::vector<NodeId> silent = mesh.members.TakeSilent();
+  EXPECT_THAT(silent, ElementsAre(NodeId(1), NodeId(3)));
+  EXPECT_EQ(mesh.members.DescribeSilence(silent), "nothing heard from n1, n3 for 5s");
   EXPECT_TRUE(mesh.members.Hear(NodeId(1)));
   EXPECT_FALSE(mesh.members.Hear(NodeId(2)));
 }
@@ -114,6 +140,7 @@ TEST(JobMembersTest, TheStartIsToldAtOnce) {
   mesh.members.ScheduleUpdate();
   mesh.job.Run();
   mesh.members.Start();
+  mesh.members.SendUpdate();
   ASSERT_THAT(mesh.Sent<MembershipUpdate>(1), SizeIs(1));
   EXPECT_TRUE(mesh.Sent<MembershipUpdate>(1)[0].started);
   mesh.context.now = Timestamp() + absl::Seconds(1);

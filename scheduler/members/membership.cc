@@ -11,6 +11,9 @@
 namespace banyan {
 namespace {
 
+// Starts of one node that have fallen out.
+constexpr size_t kMostFallenKept = 64;
+
 // tcp://host:port with a port in 1..65535.
 bool IsTcpAddress(const std::string& address) {
   const std::string scheme = "tcp://";
@@ -33,16 +36,21 @@ JoinVerdict Refuse(std::string reason) {
 
 }  // namespace
 
-Membership::Membership(Options options) : options_(std::move(options)), is_watched_(options_.names.size(), false) {
+Membership::Membership(Options options) : options_(std::move(options)) {
   BANYAN_CHECK(options_.start_with >= 1 && options_.start_with <= options_.names.size());
-  members_.reserve(options_.names.size());
-  for (const std::string& name : options_.names) {
+  AddNodes(options_.names);
+}
+
+void Membership::AddNodes(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
     Member member;
     member.id = NodeId(static_cast<uint32_t>(members_.size() + 1));
     member.name = name;
     ids_.emplace(name, member.id);
     members_.push_back(std::move(member));
   }
+  is_watched_.resize(members_.size(), false);
+  fallen_.resize(members_.size());
 }
 
 JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banyan::Join& join) {
@@ -54,12 +62,11 @@ JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banya
   if (member.is_spent && member.incarnation == join.incarnation) {
     return Refuse(absl::StrCat("node '", member.name, "' was part of a job that has ended; restart the node"));
   }
-  if (member.state == MemberState::kLeft && member.incarnation != join.incarnation) {
-    return Refuse(absl::StrCat("node '", member.name, "' has left the job; restart the job to bring it back"));
+  if (member.state == MemberState::kRemoved) {
+    return Refuse(
+        absl::StrCat("node '", member.name, "' was removed from the job; let it in again with `banyan reconfigure`"));
   }
-  if (started_ && !member.is_member) {
-    return Refuse(absl::StrCat("the job has started without node '", member.name, "'; restart the job to include it"));
-  }
+  if (started_ && !(member.is_member && member.incarnation == join.incarnation)) return DecideLate(now, join, member);
   const bool seen = member.state != MemberState::kAbsent;
   if (!seen || member.incarnation == join.incarnation) return Accept(now, connection, join, member);
   if (member.state == MemberState::kJoined && member.connection.has_value()) {
@@ -67,17 +74,21 @@ JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banya
                                "; give each node its own name, or wait ", absl::FormatDuration(options_.lost_after),
                                " if it has just been restarted"));
   }
-  if (!started_) return Accept(now, connection, join, member);
-  if (now < member.last_heard + options_.lost_after) {
-    // One packet of a stranger, or of a second copy, is no proof that the member has died.
-    return Refuse(absl::StrCat("node '", member.name, "' is a member of the running job in another start of it, heard ",
-                               absl::FormatDuration(now - member.last_heard),
-                               " ago; give each node its own name, or restart the job if it has been restarted"));
+  return Accept(now, connection, join, member);
+}
+
+JoinVerdict Membership::DecideLate(Timestamp now, const banyan::Join& join, const Member& member) const {
+  if (fallen_[member.id.value() - 1].count(join.incarnation) > 0) {
+    JoinVerdict fallen = Refuse(
+        absl::StrCat("this start of node '", member.name, "' has fallen out of the job; another start of it may join"));
+    fallen.fell_out = true;
+    return fallen;
   }
   JoinVerdict verdict;
-  verdict.kind = JoinVerdict::Kind::kMemberRestarted;
   verdict.node = member.id;
-  verdict.reason = absl::StrCat("node '", member.name, "' has been restarted while the job was running");
+  const bool is_heard = member.connection.has_value() && now < member.last_heard + options_.suspect_after;
+  const bool is_there = member.is_member && member.state == MemberState::kJoined && is_heard;
+  verdict.kind = is_there ? JoinVerdict::Kind::kContests : JoinVerdict::Kind::kWaits;
   return verdict;
 }
 
@@ -103,21 +114,62 @@ bool Membership::Hear(Timestamp now, NodeId node) {
   return true;
 }
 
-void Membership::Disconnect(ConnectionId connection) {
+std::optional<NodeId> Membership::Disconnect(ConnectionId connection) {
+  fallen_connections_.erase(connection);
   const auto found = connections_.find(connection);
-  if (found == connections_.end()) return;
-  At(found->second).connection.reset();
+  if (found == connections_.end()) return std::nullopt;
+  const NodeId node = found->second;
+  At(node).connection.reset();
   connections_.erase(found);
+  return node;
 }
 
-void Membership::Leave(NodeId node) {
+void Membership::Leave(NodeId node, bool is_asked_for) {
   Member& member = At(node);
   SetState(member, started_ ? MemberState::kLeft : MemberState::kAbsent);
+  member.has_left_for_good = started_ && !is_asked_for;
 }
 
-void Membership::Start() {
+void Membership::Start(Epoch epoch) {
   started_ = true;
-  for (Member& member : members_) member.is_member = member.state == MemberState::kJoined;
+  for (Member& member : members_) {
+    member.is_member = member.state == MemberState::kJoined;
+    member.joined_in = epoch;
+  }
+}
+
+void Membership::Expel(NodeId node) {
+  Member& member = At(node);
+  BANYAN_CHECK(member.is_member);
+  std::set<Incarnation>& fallen = fallen_[node.value() - 1];
+  // Forgetting one costs little: is_first_join tells such a start that it cannot go on.
+  if (fallen.size() >= kMostFallenKept) fallen.clear();
+  fallen.insert(member.incarnation);
+  if (member.connection.has_value()) {
+    fallen_connections_.insert(*member.connection);
+    connections_.erase(*member.connection);
+    member.connection.reset();
+  }
+  member.is_member = false;
+  if (member.state != MemberState::kRemoved) SetState(member, MemberState::kOut);
+}
+
+void Membership::Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, Epoch epoch,
+                       uint64_t barriers_before) {
+  Member& member = At(ids_.at(join.name));
+  BANYAN_CHECK(started_ && !member.is_member);
+  member.has_left_for_good = false;
+  member.is_workerless = false;
+  member.address = join.address;
+  SetState(member, MemberState::kAbsent);
+  Accept(now, connection, join, member);
+  member.is_member = true;
+  member.joined_in = epoch;
+  member.barriers_before = barriers_before;
+}
+
+void Membership::SetRemoved(NodeId node, bool is_removed) {
+  SetState(At(node), is_removed ? MemberState::kRemoved : MemberState::kAbsent);
 }
 
 void Membership::Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent) {
@@ -126,15 +178,22 @@ void Membership::Restore(NodeId node, const std::string& address, Incarnation in
   At(node).incarnation = incarnation;
 }
 
-void Membership::RestoreStarted(Timestamp now, const std::vector<NodeId>& members) {
+void Membership::RestoreStarted(Timestamp now, const std::vector<EpochMember>& members) {
   started_ = true;
-  for (const NodeId node : members) {
-    Member& member = At(node);
+  for (const EpochMember& restored : members) {
+    Member& member = At(restored.node);
     member.is_member = true;
+    member.incarnation = restored.incarnation;
+    member.joined_in = restored.joined_in;
+    member.barriers_before = restored.barriers_before;
     member.last_heard = now;
     SetState(member, MemberState::kExpected);
-    Watch(node, now + options_.lost_after);
-    is_watched_[node.value() - 1] = true;
+    Watch(restored.node, now + options_.lost_after);
+    is_watched_[restored.node.value() - 1] = true;
+  }
+  for (const Member& member : members_) {
+    const bool was_there = !member.is_member && member.incarnation != Incarnation();
+    if (was_there) fallen_[member.id.value() - 1].insert(member.incarnation);
   }
 }
 
@@ -169,6 +228,21 @@ std::optional<NodeId> Membership::NodeOn(ConnectionId connection) const {
   return found->second;
 }
 
+std::optional<NodeId> Membership::FindByName(const std::string& name) const {
+  const auto found = ids_.find(name);
+  if (found == ids_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<EpochMember> Membership::EpochMembers() const {
+  std::vector<EpochMember> members;
+  for (const Member& member : members_) {
+    if (!member.is_member) continue;
+    members.push_back({member.id, member.incarnation, member.joined_in, member.barriers_before});
+  }
+  return members;
+}
+
 std::vector<NodeId> Membership::Members() const {
   std::vector<NodeId> nodes;
   for (const Member& member : members_) {
@@ -178,8 +252,10 @@ std::vector<NodeId> Membership::Members() const {
 }
 
 bool Membership::AllLeft() const {
-  const auto is_here = [](const Member& member) { return member.is_member && member.state != MemberState::kLeft; };
-  return started_ && std::none_of(members_.begin(), members_.end(), is_here);
+  const auto is_member = [](const Member& member) { return member.is_member; };
+  const auto is_done = [](const Member& member) { return !member.is_member || member.has_left_for_good; };
+  return std::any_of(members_.begin(), members_.end(), is_member) &&
+         std::all_of(members_.begin(), members_.end(), is_done);
 }
 
 std::vector<std::string> Membership::WaitingFor() const {

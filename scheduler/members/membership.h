@@ -3,7 +3,8 @@
 //
 // Invariants:
 // - NodeIds are positions in the overlay, from 1, and never change.
-// - Before the job starts nodes come and go; after that its members are fixed.
+// - Before the job starts nodes come and go. After that its members change only with an epoch: by Expel and Admit.
+// - A member is one start of its node. A start that has fallen out never becomes a member again.
 // - A connection belongs to one node, and a node has one connection at most.
 #ifndef BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_
 #define BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_
@@ -21,6 +22,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
+#include "scheduler/state/state_record.h"
 
 namespace banyan {
 
@@ -28,8 +30,10 @@ enum class MemberState : uint8_t {
   kAbsent,    // never seen, or gone before the job started
   kExpected,  // a member of a running job that has not come back since the scheduler's restart
   kJoined,
-  kSilent,  // no heartbeat for lost_after
-  kLeft,
+  kSilent,   // no heartbeat for lost_after
+  kLeft,     // on purpose; a member until the next epoch
+  kOut,      // was a member, and is none any more
+  kRemoved,  // by an operator: may not come back
 };
 
 struct Member {
@@ -40,22 +44,27 @@ struct Member {
   MemberState state = MemberState::kAbsent;
   std::optional<ConnectionId> connection;
   Timestamp last_heard;
-  bool is_member = false;  // of the started job
-  bool is_spent = false;   // this incarnation belonged to a job that has ended
+  bool is_member = false;          // of the started job's epoch
+  bool is_spent = false;           // this incarnation belonged to a job that has ended
+  bool has_left_for_good = false;  // its work is done: it has left, and nobody has asked for that
+  bool is_workerless = false;      // its last worker has died
+  // Of a member:
+  Epoch joined_in;
+  uint64_t barriers_before = 0;
 };
 
 struct JoinVerdict {
   enum class Kind : uint8_t {
     kRefused,
     kAccepted,
-    // A member of the running job has been silent for lost_after, and another start of it asks: refused as well, and
-    // the job cannot go on.
-    kMemberRestarted,
+    kWaits,     // the start becomes a member with the next epoch, and hears of it then
+    kContests,  // the same once the start that is a member has fallen out
   };
   Kind kind = Kind::kRefused;
   NodeId node;                   // unless refused
   bool new_incarnation = false;  // accepted for the first time with this incarnation or address
-  std::string reason;            // unless accepted
+  bool fell_out = false;         // refused: a start that was a member and is none any more
+  std::string reason;            // of a refusal
 };
 
 class Membership {
@@ -66,6 +75,7 @@ class Membership {
     size_t start_with = 0;           // REQUIRES: 1 <= start_with <= names.size()
     absl::Duration heartbeat;
     absl::Duration lost_after;
+    absl::Duration suspect_after;  // a member without a connection falls out
   };
   explicit Membership(Options options);
 
@@ -76,18 +86,30 @@ class Membership {
   bool Remembers(const banyan::Join& join) const;
   // Notes a sign of life, which any message is. True when the node had been silent and is back.
   bool Hear(Timestamp now, NodeId node);
-  void Disconnect(ConnectionId connection);
+  // Returns whose connection it was, if it was that of a node.
+  std::optional<NodeId> Disconnect(ConnectionId connection);
   // Notes that the node goes on purpose: before the start it is absent again, afterwards it has left. Its connection
   // stays.
-  void Leave(NodeId node);
-  // Makes the joined nodes the members. Nobody else can join from now on.
-  void Start();
+  void Leave(NodeId node, bool is_asked_for);
+  // Makes the joined nodes the members of the first epoch.
+  void Start(Epoch epoch);
   bool started() const { return started_; }
+  // The member is none any more.
+  void Expel(NodeId node);
+  // Makes this start of the node a member from `epoch` on. `barriers_before`: that the job has passed.
+  // REQUIRES: the job has started, and no start of the node is a member.
+  void Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, Epoch epoch, uint64_t barriers_before);
+  // Notes whether an operator keeps the node out.
+  void SetRemoved(NodeId node, bool is_removed);
+  // Notes whether the last worker of the node has died.
+  void SetWorkerless(NodeId node, bool is_workerless) { At(node).is_workerless = is_workerless; }
+  // Adds nodes at the end of the overlay.
+  void AddNodes(const std::vector<std::string>& names);
 
   // Take state records read back: a node that was known, and the members of the running job. `is_spent`: this start of
   // the node belonged to a job that has ended, and cannot join another.
   void Restore(NodeId node, const std::string& address, Incarnation incarnation, bool is_spent);
-  void RestoreStarted(Timestamp now, const std::vector<NodeId>& members);
+  void RestoreStarted(Timestamp now, const std::vector<EpochMember>& members);
 
   // Makes nodes kSilent that have not been heard for lost_after, and returns them. If the call is itself late it looks
   // once more, a heartbeat later: what the scheduler slept through is no silence of the nodes.
@@ -96,22 +118,30 @@ class Membership {
   Timestamp NextCheck() const;
 
   std::optional<NodeId> NodeOn(ConnectionId connection) const;
+  // Returns whether the connection is that of a start that has fallen out.
+  bool IsOfFallen(ConnectionId connection) const { return fallen_connections_.count(connection) > 0; }
+  std::optional<NodeId> FindByName(const std::string& name) const;
   // REQUIRES: 1 <= node <= size().
   const Member& Find(NodeId node) const { return members_[node.value() - 1]; }
   const std::vector<Member>& all() const { return members_; }
   bool Contains(NodeId node) const { return node.value() >= 1 && node.value() <= members_.size(); }
   size_t joined() const { return joined_; }
-  // Returns whether the job has started and all its members have left.
+  // Returns whether the job has started and all its members have left because their work is done.
   bool AllLeft() const;
   size_t start_with() const { return options_.start_with; }
+  absl::Duration lost_after() const { return options_.lost_after; }
+  absl::Duration suspect_after() const { return options_.suspect_after; }
   // Returns the members in rising order; before the start the joined nodes.
   std::vector<NodeId> Members() const;
+  std::vector<EpochMember> EpochMembers() const;
   // Returns the names of those that the job waits for, kMaxWaitingForNames at most.
   std::vector<std::string> WaitingFor() const;
 
  private:
   Member& At(NodeId node) { return members_[node.value() - 1]; }
   std::string CheckForm(const banyan::Join& join) const;
+  // Decides on a start that is no member of the running job.
+  JoinVerdict DecideLate(Timestamp now, const banyan::Join& join, const Member& member) const;
   JoinVerdict Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member);
   void SetState(Member& member, MemberState state);
   void Watch(NodeId node, Timestamp check) { checks_.emplace(check, node); }
@@ -120,6 +150,8 @@ class Membership {
   std::vector<Member> members_;  // by NodeId - 1
   std::map<std::string, NodeId> ids_;
   std::map<ConnectionId, NodeId> connections_;
+  std::set<ConnectionId> fallen_connections_;
+  std::vector<std::set<Incarnation>> fallen_;  // starts that were members, by NodeId - 1; kMostFallenKept at most each
   // One entry per node that may fall silent; its time is brought up to date only when it comes up.
   std::set<std::pair<Timestamp, NodeId>> checks_;
   std::vector<bool> is_watched_;  // by NodeId - 1

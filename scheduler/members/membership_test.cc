@@ -17,6 +17,7 @@ Membership::Options TwoNodes() {
   options.start_with = 2;
   options.heartbeat = absl::Seconds(1);
   options.lost_after = absl::Seconds(5);
+  options.suspect_after = absl::Seconds(2);
   return options;
 }
 
@@ -99,41 +100,99 @@ TEST(MembershipTest, OwnLatenessPostponesTheCheck) {
   EXPECT_THAT(membership.TakeSilent(At(61)), ElementsAre(NodeId(1)));
 }
 
-TEST(MembershipTest, MembersAreFixedByTheStart) {
-  Membership::Options options = TwoNodes();
-  options.start_with = 1;
-  Membership membership(options);
-  membership.Join(At(0), kFirst, JoinOf("a", 1));
-  membership.Start();
-  EXPECT_THAT(membership.Join(At(1), kSecond, JoinOf("b")).reason, HasSubstr("has started without node 'b'"));
-  membership.Disconnect(kFirst);
-  // As long as it is not silent another start may be anybody's.
-  const JoinVerdict early = membership.Join(At(1), kSecond, JoinOf("a", 2));
-  EXPECT_EQ(early.kind, JoinVerdict::Kind::kRefused);
-  EXPECT_THAT(early.reason, HasSubstr("node 'a' is a member of the running job in another start of it, heard 1s ago"));
-  const JoinVerdict restarted = membership.Join(At(5), kSecond, JoinOf("a", 2));
-  EXPECT_EQ(restarted.kind, JoinVerdict::Kind::kMemberRestarted);
-  EXPECT_EQ(restarted.node, NodeId(1));
-  membership.Join(At(1), kSecond, JoinOf("a", 1));
-  membership.Leave(NodeId(1));
-  EXPECT_TRUE(membership.AllLeft());
-  EXPECT_EQ(membership.Join(At(2), kFirst, JoinOf("a", 1)).kind, JoinVerdict::Kind::kAccepted);
-  EXPECT_TRUE(membership.AllLeft());
-  EXPECT_THAT(membership.Join(At(2), kFirst, JoinOf("a", 3)).reason, HasSubstr("has left the job"));
+class RunningMembershipTest : public testing::Test {
+ protected:
+  RunningMembershipTest() : membership_(TwoNodes()) {
+    membership_.Join(At(0), kFirst, JoinOf("a", 1));
+    membership_.Join(At(0), kSecond, JoinOf("b", 1));
+    membership_.Start(Epoch(1));
+  }
+
+  JoinVerdict Join(double seconds, ConnectionId connection, uint64_t incarnation) {
+    return membership_.Join(At(seconds), connection, JoinOf("a", incarnation));
+  }
+
+  static constexpr ConnectionId kThird = ConnectionId(13);
+  Membership membership_;
+};
+
+TEST_F(RunningMembershipTest, AStartThatIsAMemberComesBackAtOnce) {
+  membership_.Disconnect(kFirst);
+  EXPECT_EQ(Join(1, kThird, 1).kind, JoinVerdict::Kind::kAccepted);
+  EXPECT_EQ(membership_.NodeOn(kThird), NodeId(1));
+}
+
+TEST_F(RunningMembershipTest, AnotherStartContestsThePlaceOfAMemberThatIsHeard) {
+  EXPECT_EQ(Join(1, kThird, 2).kind, JoinVerdict::Kind::kContests);
+  EXPECT_EQ(Join(2, kThird, 2).kind, JoinVerdict::Kind::kWaits) << "not heard for suspect_after";
+  membership_.Hear(At(2), NodeId(1));
+  EXPECT_EQ(Join(3, kThird, 2).kind, JoinVerdict::Kind::kContests);
+  membership_.Disconnect(kFirst);
+  EXPECT_EQ(Join(3, kThird, 2).kind, JoinVerdict::Kind::kWaits);
+  EXPECT_EQ(membership_.Find(NodeId(1)).incarnation, Incarnation(1)) << "nothing has changed";
+}
+
+TEST_F(RunningMembershipTest, WhoFellOutIsToldSoAndAnotherStartMayJoin) {
+  membership_.Expel(NodeId(1));
+  EXPECT_THAT(membership_.Members(), ElementsAre(NodeId(2)));
+  EXPECT_TRUE(membership_.IsOfFallen(kFirst));
+  EXPECT_EQ(membership_.NodeOn(kFirst), std::nullopt);
+  const JoinVerdict fallen = Join(1, kThird, 1);
+  EXPECT_EQ(fallen.kind, JoinVerdict::Kind::kRefused);
+  EXPECT_TRUE(fallen.fell_out);
+  EXPECT_EQ(Join(1, kThird, 2).kind, JoinVerdict::Kind::kWaits);
+  membership_.Admit(At(1), kThird, JoinOf("a", 2), Epoch(2), 4);
+  EXPECT_THAT(membership_.EpochMembers(), ElementsAre(EpochMember{NodeId(1), Incarnation(2), Epoch(2), 4},
+                                                      EpochMember{NodeId(2), Incarnation(1), Epoch(1), 0}));
+  EXPECT_EQ(membership_.NodeOn(kThird), NodeId(1));
+  EXPECT_TRUE(Join(2, ConnectionId(14), 1).fell_out) << "the first start is remembered";
+  membership_.Disconnect(kFirst);
+  EXPECT_FALSE(membership_.IsOfFallen(kFirst));
+}
+
+TEST_F(RunningMembershipTest, WhoWasRemovedIsRefusedUntilItIsLetIn) {
+  membership_.SetRemoved(NodeId(1), true);
+  EXPECT_THAT(Join(1, kThird, 1).reason, HasSubstr("was removed from the job; let it in again with"));
+  membership_.Expel(NodeId(1));
+  EXPECT_EQ(membership_.Find(NodeId(1)).state, MemberState::kRemoved);
+  EXPECT_THAT(Join(1, kThird, 2).reason, HasSubstr("banyan reconfigure"));
+  membership_.SetRemoved(NodeId(1), false);
+  EXPECT_EQ(Join(1, kThird, 2).kind, JoinVerdict::Kind::kWaits);
+}
+
+TEST_F(RunningMembershipTest, TheWorkIsDoneWhenAllHaveLeftUnasked) {
+  membership_.Leave(NodeId(1), false);
+  EXPECT_FALSE(membership_.AllLeft());
+  EXPECT_EQ(Join(1, kThird, 1).kind, JoinVerdict::Kind::kAccepted) << "its connection may break";
+  membership_.Leave(NodeId(2), true);
+  EXPECT_FALSE(membership_.AllLeft()) << "somebody stopped it";
+  membership_.Expel(NodeId(2));
+  EXPECT_TRUE(membership_.AllLeft());
+  membership_.Expel(NodeId(1));
+  EXPECT_FALSE(membership_.AllLeft()) << "nobody is there to have left";
+}
+
+TEST_F(RunningMembershipTest, TakesNodesThatAreAdded) {
+  membership_.AddNodes({"c"});
+  EXPECT_EQ(membership_.FindByName("c"), NodeId(3));
+  EXPECT_EQ(membership_.Join(At(1), kThird, JoinOf("c")).kind, JoinVerdict::Kind::kWaits);
+  membership_.Admit(At(1), kThird, JoinOf("c"), Epoch(2), 0);
+  EXPECT_THAT(membership_.TakeSilent(At(6)), ElementsAre(NodeId(1), NodeId(2), NodeId(3)));
 }
 
 TEST(MembershipTest, RestoredMembersAreExpectedBack) {
   Membership membership(TwoNodes());
   membership.Restore(NodeId(1), "tcp://a:7701", Incarnation(4), false);
   membership.Restore(NodeId(2), "tcp://b:7701", Incarnation(5), false);
-  membership.RestoreStarted(At(0), {NodeId(1), NodeId(2)});
+  membership.RestoreStarted(At(0), {{NodeId(1), Incarnation(4), Epoch(1), 0}});
   EXPECT_EQ(membership.joined(), 0u);
-  EXPECT_THAT(membership.WaitingFor(), ElementsAre("a", "b"));
+  EXPECT_THAT(membership.WaitingFor(), ElementsAre("a"));
   const JoinVerdict back = membership.Join(At(1), kFirst, JoinOf("a", 4));
   EXPECT_EQ(back.kind, JoinVerdict::Kind::kAccepted);
   EXPECT_FALSE(back.new_incarnation);
-  EXPECT_EQ(membership.Join(At(1), kSecond, JoinOf("b", 6)).kind, JoinVerdict::Kind::kRefused);
-  EXPECT_THAT(membership.TakeSilent(At(5)), ElementsAre(NodeId(2)));
+  EXPECT_TRUE(membership.Join(At(1), kSecond, JoinOf("b", 5)).fell_out) << "it is known, and no member";
+  EXPECT_EQ(membership.Join(At(1), kSecond, JoinOf("b", 6)).kind, JoinVerdict::Kind::kWaits);
+  EXPECT_THAT(membership.TakeSilent(At(6)), ElementsAre(NodeId(1)));
 }
 
 TEST(MembershipTest, StartOfAnEndedJobCannotJoinAnother) {

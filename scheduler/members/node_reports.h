@@ -17,6 +17,9 @@ class NodeReports {
   // allow, or for names that are too long or not printable.
   absl::Status Accept(NodeId node, const NodeReport& report, size_t node_count, size_t key_count);
 
+  // Forgets the report of a node that is no member any more.
+  void Forget(NodeId node) { reports_.erase(node); }
+
   // Returns the node's last report; nullptr before the first.
   const NodeReport* Find(NodeId node) const;
 

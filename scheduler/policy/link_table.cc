@@ -107,11 +107,13 @@ bool LinkTable::IsOld(const Entry& entry, Timestamp now) const {
 }
 
 void LinkTable::MarkPlanned() {
+  has_returned_ = false;
   planned_bps_.clear();
   for (const Entry& entry : entries_) planned_bps_.push_back(entry.link.throughput_bps);
 }
 
 bool LinkTable::ChangedBeyond(double fraction) const {
+  if (has_returned_) return true;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto [low, high] = std::minmax({entries_[i].link.throughput_bps, planned_bps_[i]});
     if (high - low > fraction * low) return true;
@@ -131,20 +133,21 @@ void LinkTable::Restore(const std::vector<NetworkLink>& measured) {
 }
 
 void LinkTable::Believe(NetworkView believed) {
-  BANYAN_CHECK(believed.links().size() == entries_.size());
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    const NetworkLink& was = believed_.links()[i];
-    const NetworkLink& is = believed.links()[i];
-    BANYAN_CHECK(was.from == is.from && was.to == is.to);
-    Entry& entry = entries_[i];
-    if (was.throughput_bps != is.throughput_bps || was.delay != is.delay) {
-      const std::optional<LinkMeasurement> reported = entry.reported;
-      entry = Entry(is);
-      entry.reported = reported;
-    }
+  std::vector<Entry> entries;
+  entries.reserve(believed.links().size());
+  for (const NetworkLink& is : believed.links()) {
+    Entry& entry = entries.emplace_back(is);
+    const NetworkLink* const was = believed_.FindLink(is.from, is.to);
+    if (was == nullptr) continue;
+    const Entry& old = *Find(is.from, is.to);
+    if (was->throughput_bps == is.throughput_bps && was->delay == is.delay) entry = old;
+    entry.reported = old.reported;
     entry.link.loss_fraction = is.loss_fraction;
   }
+  entries_ = std::move(entries);
   believed_ = std::move(believed);
+  planned_bps_.clear();
+  for (const Entry& entry : entries_) planned_bps_.push_back(entry.link.throughput_bps);
 }
 
 LinkTable::Entry* LinkTable::Find(NodeId from, NodeId to) {

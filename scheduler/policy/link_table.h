@@ -74,12 +74,17 @@ class LinkTable {
   // Returns whether the rate of a link has changed by more than `fraction` since MarkPlanned. The change is relative to
   // the smaller value, so that a drop to a half and a doubling both are 1.
   bool ChangedBeyond(double fraction) const;
+  // A link is there again: that counts as a change of links.
+  void NoteReturn(Timestamp now) {
+    last_change_ = now;
+    has_returned_ = true;
+  }
   // Returns when samples last showed that a link's rate has changed, noise apart.
   std::optional<Timestamp> last_change() const { return last_change_; }
 
   // Takes the measured links of a state record read back.
   void Restore(const std::vector<NetworkLink>& measured);
-  // Takes another configuration with the same nodes and links. Measured values stay, except on links whose configured
+  // Takes another configuration of these links or more. Measured values stay, except on links whose configured
   // values have changed: there the operator knows better.
   void Believe(NetworkView believed);
 
@@ -94,6 +99,7 @@ class LinkTable {
   std::vector<double> planned_bps_;  // by position in entries_
   CappedRates capped_rates_;
   std::optional<Timestamp> last_change_;
+  bool has_returned_ = false;  // a link, since MarkPlanned
 };
 
 // Returns the links of a view whose values were measured.

@@ -68,8 +68,9 @@ class Comparison {
 };
 
 void CompareNodes(const OverlayConfig& was, const OverlayConfig& is, Comparison& comparison) {
-  if (was.nodes.size() != is.nodes.size()) {
-    return comparison.Refuse("nodes", absl::StrCat("from ", was.nodes.size(), " to ", is.nodes.size(), " nodes"));
+  if (was.nodes.size() > is.nodes.size()) {
+    return comparison.Refuse("nodes", absl::StrCat("from ", was.nodes.size(), " to ", is.nodes.size(), " nodes"),
+                             "leave all nodes in the file, and use `banyan remove` for one that shall go");
   }
   for (size_t i = 0; i < was.nodes.size(); ++i) {
     const NodeConfig& a = was.nodes[i];
@@ -83,6 +84,9 @@ void CompareNodes(const OverlayConfig& was, const OverlayConfig& is, Comparison&
     comparison.Fixed(node + "down_mbps", a.down_cap_bps, b.down_cap_bps);
     comparison.Fixed(node + "public_key", a.public_key, b.public_key);
   }
+  for (size_t i = was.nodes.size(); i < is.nodes.size(); ++i) {
+    comparison.Changed(absl::StrCat("nodes: ", is.nodes[i].name, " is new"));
+  }
 }
 
 void CompareLinks(const OverlayConfig& was, const OverlayConfig& is, Comparison& comparison) {
@@ -91,7 +95,9 @@ void CompareLinks(const OverlayConfig& was, const OverlayConfig& is, Comparison&
   for (const NetworkLink& link : after.links()) {
     const std::string name = absl::StrCat("links[", after.NameOf(link.from), " to ", after.NameOf(link.to), "]");
     const NetworkLink* const old = before.FindLink(link.from, link.to);
-    if (old == nullptr) return comparison.Refuse(name, "it is new");
+    const bool is_of_new_node = std::max(link.from, link.to).value() > was.nodes.size();
+    if (old == nullptr && !is_of_new_node) return comparison.Refuse(name, "it is new");
+    if (old == nullptr) continue;
     comparison.Free(name + ".mbps", old->throughput_bps / 1e6, link.throughput_bps / 1e6);
     comparison.Free(name + ".delay_ms", absl::ToDoubleMilliseconds(old->delay), absl::ToDoubleMilliseconds(link.delay));
     comparison.Free(name + ".loss_percent", old->loss_fraction * 100, link.loss_fraction * 100);

@@ -12,7 +12,8 @@
 namespace banyan {
 
 // Returns the differences, one line each, such as "topology.planner: fapt -> star"; none when both say the same. These
-// may differ: topology, awareness, multipath, chunks, and the configured rates, delays and losses of existing links.
+// may differ: topology, awareness, multipath, chunks, and the configured rates, delays and losses of links. Nodes may
+// come at the end of `nodes`, with their links.
 //
 // FAILED_PRECONDITION names the first field that may not change, and what to do. Both overlays come from ParseOverlay.
 absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted);

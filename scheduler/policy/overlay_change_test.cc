@@ -89,11 +89,12 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
   }
 }
 
-TEST(OverlayChangeTest, RefusesOtherLinksAndOtherNodes) {
+TEST(OverlayChangeTest, TakesNewNodesAndRefusesOtherLinksAndFewerNodes) {
   const std::string three = absl::StrReplaceAll(
       kRunning, {{"links:\n", "  - {name: c, address: 'tcp://10.0.0.3:1'}\nlinks:\n  - {between: [b, c], mbps: 1}\n"}});
-  EXPECT_THAT(std::string(CompareOverlays(Parse(kRunning), Parse(three)).status().message()),
-              HasSubstr("nodes cannot change while the job runs (from 2 to 3 nodes)"));
+  EXPECT_THAT(*CompareOverlays(Parse(kRunning), Parse(three)), ElementsAre("nodes: c is new"));
+  EXPECT_THAT(std::string(CompareOverlays(Parse(three), Parse(kRunning)).status().message()),
+              HasSubstr("nodes cannot change while the job runs (from 3 to 2 nodes): leave all nodes in the file"));
   const std::string more = absl::StrReplaceAll(three, {{"links:\n", "links:\n  - {between: [a, c], mbps: 1}\n"}});
   EXPECT_THAT(std::string(CompareOverlays(Parse(three), Parse(more)).status().message()),
               HasSubstr("links[a to c] cannot change while the job runs (it is new)"));

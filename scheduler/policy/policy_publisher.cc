@@ -1,5 +1,7 @@
 #include "scheduler/policy/policy_publisher.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,9 +23,10 @@ void PolicyPublisher::Put(Policy policy, std::string reason, const NetworkView& 
                       policy.version.value(), policy.planner, CountOf(policy.trees.size(), "tree"),
                       policy.rate_bps / 1e6, policy.auxiliary_rate_bps / 1e6, policy.bound_bps / 1e6, reason));
   const TransmissionSettings transmission = MakeTransmissionSettings(*overlay_);
-  context_->Persist(PolicyRecord{policy, reason, transmission, MeasuredLinks(view), std::move(overlay)});
+  const NodeId source = ChooseSource(policy.members);
+  context_->Persist(PolicyRecord{policy, reason, transmission, MeasuredLinks(view), std::move(overlay), source});
   const LinkBudgets budgets = MakeLinkBudgets(policy, view, overlay_->compression, keys_->Elements());
-  policies_.Add(std::move(policy), std::move(reason), view, transmission, Addresses(), budgets);
+  policies_.Add(std::move(policy), std::move(reason), view, transmission, Addresses(), budgets, source);
 }
 
 void PolicyPublisher::SendNewest() {
@@ -47,7 +50,15 @@ void PolicyPublisher::Retire(PolicyVersion oldest) {
 
 void PolicyPublisher::Restore(const PolicyRecord& record, const NetworkView& view) {
   policies_.Add(record.policy, record.reason, view, record.transmission, Addresses(),
-                MakeLinkBudgets(record.policy, view, overlay_->compression, keys_->Elements()));
+                MakeLinkBudgets(record.policy, view, overlay_->compression, keys_->Elements()), record.source);
+}
+
+NodeId PolicyPublisher::ChooseSource(const std::vector<NodeId>& members) const {
+  const auto rank = [this](NodeId node) {
+    const Member& member = members_->table().Find(node);
+    return std::tuple(member.is_workerless, member.joined_in, node);
+  };
+  return *std::min_element(members.begin(), members.end(), [&rank](NodeId a, NodeId b) { return rank(a) < rank(b); });
 }
 
 std::map<NodeId, NodeAddress> PolicyPublisher::Addresses() const {

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/ids.h"
 #include "scheduler/job_state.h"
@@ -51,6 +52,8 @@ class PolicyPublisher {
 
  private:
   std::map<NodeId, NodeAddress> Addresses() const;
+  // Returns the member whose values are the best to begin with: one that has workers, and that has been there longest.
+  NodeId ChooseSource(const std::vector<NodeId>& members) const;
 
   const OverlayConfig* overlay_;
   const JobState* job_;

@@ -9,11 +9,13 @@ namespace banyan {
 
 void PublishedPolicies::Add(Policy policy, std::string reason, const NetworkView& view,
                             const TransmissionSettings& transmission, const std::map<NodeId, NodeAddress>& addresses,
-                            const LinkBudgets& budgets) {
+                            const LinkBudgets& budgets, NodeId source) {
   BANYAN_CHECK(policies_.empty() || policies_.rbegin()->first < policy.version);
   std::map<NodeId, PolicySlice> slices = MakeSlices(policy, view, transmission, addresses, budgets);
+  if (source == NodeId() && !policy.members.empty()) source = policy.members.front();
+  for (auto& [node, slice] : slices) slice.source = source;
   const PolicyVersion version = policy.version;
-  policies_.emplace(version, Published{std::move(policy), std::move(reason), std::move(slices)});
+  policies_.emplace(version, Published{std::move(policy), std::move(reason), source, std::move(slices)});
 }
 
 bool PublishedPolicies::Retire(PolicyVersion oldest) {
@@ -42,6 +44,16 @@ int64_t PublishedPolicies::SmallestChunk() const {
     return a.second.policy.chunk_max_elements < b.second.policy.chunk_max_elements;
   });
   return smallest->second.policy.chunk_max_elements;
+}
+
+int64_t PublishedPolicies::ChunkOf(PolicyVersion version) const {
+  BANYAN_CHECK(Contains(version));
+  return policies_.at(version).policy.chunk_max_elements;
+}
+
+NodeId PublishedPolicies::CurrentSource() const {
+  BANYAN_CHECK(!policies_.empty());
+  return policies_.rbegin()->second.source;
 }
 
 std::vector<const PolicySlice*> PublishedPolicies::SlicesOf(NodeId member) const {

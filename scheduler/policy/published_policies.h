@@ -21,9 +21,9 @@ namespace banyan {
 class PublishedPolicies {
  public:
   // Adds a policy, which was made from `view` because of `reason`. REQUIRES: as MakeSlices; its version is above all
-  // others.
+  // others. A broadcast takes the values of `source`, by default the lowest member's.
   void Add(Policy policy, std::string reason, const NetworkView& view, const TransmissionSettings& transmission,
-           const std::map<NodeId, NodeAddress>& addresses, const LinkBudgets& budgets = {});
+           const std::map<NodeId, NodeAddress>& addresses, const LinkBudgets& budgets = {}, NodeId source = NodeId());
   // Forgets the versions below `oldest`. True when there were any. REQUIRES: `oldest` is kept.
   bool Retire(PolicyVersion oldest);
 
@@ -36,6 +36,10 @@ class PublishedPolicies {
   size_t size() const { return policies_.size(); }
   // Returns the smallest chunk size of all policies, in elements. REQUIRES: there is a policy.
   int64_t SmallestChunk() const;
+  // Returns the chunk size of a policy, in elements. REQUIRES: it is kept.
+  int64_t ChunkOf(PolicyVersion version) const;
+  // Returns whose values a broadcast takes under the newest policy. REQUIRES: there is one.
+  NodeId CurrentSource() const;
   bool Contains(PolicyVersion version) const { return policies_.count(version) > 0; }
   // Returns the slices of one member, in order of version.
   std::vector<const PolicySlice*> SlicesOf(NodeId member) const;
@@ -44,6 +48,7 @@ class PublishedPolicies {
   struct Published {
     Policy policy;
     std::string reason;
+    NodeId source;
     std::map<NodeId, PolicySlice> slices;
   };
 

@@ -1,49 +1,44 @@
 #include "scheduler/policy/reconfigurator.h"
 
-#include <algorithm>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "core/check.h"
 #include "scheduler/peer_text.h"
-#include "scheduler/policy/overlay_change.h"
 #include "scheduler/scheduler_limits.h"
-#include "topology/overlay/overlay_yaml.h"
-#include "topology/planner_factory.h"
 
 namespace banyan {
-namespace {
 
-// A file with thousands of links may change each of them.
-constexpr size_t kMostChangesTold = 20;
-
-std::string Summarize(std::vector<std::string> changes) {
-  if (changes.empty()) return "nothing differs, and the planner was asked again";
-  const size_t more = changes.size() - std::min(changes.size(), kMostChangesTold);
-  changes.resize(changes.size() - more);
-  return absl::StrCat(absl::StrJoin(changes, "; "), more > 0 ? absl::StrCat("; and ", more, " more") : "");
+void Reconfigurator::Request(ConnectionId connection, const Reconfigure& message) {
+  if (absl::Status status = CheckTime(); !status.ok()) return RefuseNow(connection, status);
+  connection_ = connection;
+  is_reading_ = true;
+  last_reading_ = last_reading_.Next();
+  OverlayText text = {message.overlay_yaml, PrintableText(message.file_name, kMaxFileNameBytes)};
+  context_->outbox.StartComputation(last_reading_, std::make_unique<OverlayReading>(*running_, std::move(text)));
 }
 
-}  // namespace
-
-std::string Reconfiguration::Reason() const {
-  return absl::StrCat("a reconfiguration with ", text.file_name, ": ", changes);
-}
-
-bool Reconfigurator::Request(ConnectionId connection, const Reconfigure& message) {
-  absl::StatusOr<Reconfiguration> checked = Check(message);
-  if (!checked.ok()) {
-    context_->LogInfo(absl::StrCat("a reconfiguration was refused: ", checked.status().message()));
-    context_->outbox.Send(connection, OperatorReply{false, std::string(checked.status().message())});
+bool Reconfigurator::OnRead(OverlayReading& reading) {
+  BANYAN_CHECK(is_reading_);
+  is_reading_ = false;
+  absl::StatusOr<Reconfiguration> wanted = reading.TakeResult();
+  absl::Status status = wanted.ok() ? CheckTime() : wanted.status();
+  // Keys may have come meanwhile.
+  if (status.ok()) status = keys_->CheckChunks(wanted->overlay.chunks.max_elements);
+  if (!status.ok()) {
+    RefuseNow(connection_, status);
     return false;
   }
-  pending_ = *std::move(checked);
-  connection_ = connection;
+  pending_ = *std::move(wanted);
   is_planning_ = false;
   return true;
+}
+
+void Reconfigurator::RefuseNow(ConnectionId connection, const absl::Status& why) {
+  context_->LogInfo(absl::StrCat("a reconfiguration was refused: ", why.message()));
+  context_->outbox.Send(connection, OperatorReply{false, std::string(why.message())});
 }
 
 absl::Status Reconfigurator::CheckTime() const {
@@ -53,7 +48,7 @@ absl::Status Reconfigurator::CheckTime() const {
             ? "the job has not started yet; change the file and start the scheduler again, or wait for the start"
             : "there is no running job; start a new one with the file");
   }
-  if (is_pending()) {
+  if (is_pending() || is_reading_) {
     return absl::UnavailableError("another reconfiguration is being planned; try again when it is done");
   }
   if (policies_->size() >= kMostLivePolicies) {
@@ -61,25 +56,6 @@ absl::Status Reconfigurator::CheckTime() const {
         policies_->size(), " policies govern open rounds; try again when the nodes have closed some of their rounds"));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<Reconfiguration> Reconfigurator::Check(const Reconfigure& message) const {
-  if (absl::Status status = CheckTime(); !status.ok()) return status;
-  Reconfiguration wanted;
-  wanted.text = OverlayText{message.overlay_yaml, PrintableText(message.file_name, kMaxFileNameBytes)};
-  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(wanted.text.yaml, wanted.text.file_name);
-  if (!overlay.ok()) return overlay.status();
-  if (absl::Status status = ValidateForJob(*overlay); !status.ok()) return status;
-  absl::StatusOr<std::vector<std::string>> changes = CompareOverlays(*running_, *overlay);
-  if (!changes.ok()) return changes.status();
-  if (absl::Status status = keys_->CheckChunks(overlay->chunks.max_elements); !status.ok()) return status;
-  wanted.believed = MakeNetworkView(*overlay);
-  absl::StatusOr<PlannerConfig> planner_config = MakePlannerConfig(*overlay, wanted.believed);
-  if (!planner_config.ok()) return planner_config.status();
-  wanted.planner_config = *std::move(planner_config);
-  wanted.changes = Summarize(*std::move(changes));
-  wanted.overlay = *std::move(overlay);
-  return wanted;
 }
 
 const Reconfiguration& Reconfigurator::BeginPlanning() {
@@ -94,16 +70,18 @@ Reconfiguration Reconfigurator::Take() {
   return *std::exchange(pending_, std::nullopt);
 }
 
-void Reconfigurator::Accept(const Reconfiguration& done, PolicyVersion policy) {
-  context_->outbox.Send(connection_, OperatorReply{true, absl::StrCat("policy ", policy.value(), ": ", done.changes)});
+void Reconfigurator::Accept(const Reconfiguration& done, PolicyVersion policy, const std::string& more) {
+  context_->outbox.Send(connection_,
+                        OperatorReply{true, absl::StrCat("policy ", policy.value(), ": ", done.changes, more)});
 }
 
 void Reconfigurator::Refuse(const std::string& why) {
-  if (!is_pending()) return;
+  if (!is_pending() && !is_reading_) return;
   context_->LogInfo(absl::StrCat("a reconfiguration was refused: ", why));
   context_->outbox.SendUrgent(connection_, OperatorReply{false, why});
   pending_.reset();
   is_planning_ = false;
+  is_reading_ = false;
 }
 
 }  // namespace banyan

@@ -1,13 +1,14 @@
-// Handles `banyan reconfigure`: checks the overlay that an operator wants for the running job, keeps it until its plan
-// is made, and answers. Thread-compatible; owned by the core.
+// Handles `banyan reconfigure`: has the overlay that an operator wants for the running job read and checked on the
+// compute pool, keeps it until its plan is made, and answers. Thread-compatible; owned by the core.
 //
 // Invariants:
-// - At most one reconfiguration is pending.
+// - At most one reconfiguration is read or pending.
 // - Every request is answered once: refused here or by Refuse, or accepted by Accept.
 // - Nothing changes before the plan has succeeded.
 #ifndef BANYAN_SCHEDULER_POLICY_RECONFIGURATOR_H_
 #define BANYAN_SCHEDULER_POLICY_RECONFIGURATOR_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,7 @@
 #include "core/ids.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/job_state.h"
+#include "scheduler/policy/overlay_reading.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/scheduler_context.h"
@@ -24,18 +26,6 @@
 
 namespace banyan {
 
-// A change that an operator wants for the running job. It fits the job, but need not have a plan.
-struct Reconfiguration {
-  OverlayConfig overlay;
-  NetworkView believed;
-  PlannerConfig planner_config;
-  OverlayText text;
-  std::string changes;  // for the operator
-
-  // Why its plan is made.
-  std::string Reason() const;
-};
-
 class Reconfigurator {
  public:
   // The pointers must outlive this; `running` is the overlay of the running job.
@@ -43,23 +33,30 @@ class Reconfigurator {
                  const PublishedPolicies* policies, SchedulerContext* context)
       : running_(running), job_(job), keys_(keys), policies_(policies), context_(context) {}
 
-  // Takes what the operator on `connection` wants, or refuses it. True when it is pending now.
-  bool Request(ConnectionId connection, const Reconfigure& message);
+  // Begins to read what the operator on `connection` wants, or refuses it.
+  void Request(ConnectionId connection, const Reconfigure& message);
+  // Returns whether this computation reads the overlay.
+  bool IsReading(ComputationId id) const { return is_reading_ && id == last_reading_; }
+  // Takes the overlay that was read, or refuses it. True when it is pending now. REQUIRES: IsReading.
+  bool OnRead(OverlayReading& reading);
   bool is_pending() const { return pending_.has_value(); }
   // Returns whether the plan for it is being made.
   bool is_planning() const { return is_planning_; }
 
   // The pending one, whose plan is made from now on. REQUIRES: one is pending.
   const Reconfiguration& BeginPlanning();
+  // Its plan is void, and must be made again.
+  void ReturnToPending() { is_planning_ = false; }
   // Hands over the pending one, whose plan has succeeded; Accept must follow. REQUIRES: one is pending.
   Reconfiguration Take();
   // Tells the operator of the one taken last that it is in force with this policy.
-  void Accept(const Reconfiguration& done, PolicyVersion policy);
-  // Refuses the pending one, if there is one.
+  // `more`: what else there is to say.
+  void Accept(const Reconfiguration& done, PolicyVersion policy, const std::string& more = "");
+  // Refuses the one that is read or pending, if there is one.
   void Refuse(const std::string& why);
 
  private:
-  absl::StatusOr<Reconfiguration> Check(const Reconfigure& message) const;
+  void RefuseNow(ConnectionId connection, const absl::Status& why);
   absl::Status CheckTime() const;
 
   const OverlayConfig* running_;
@@ -69,6 +66,9 @@ class Reconfigurator {
   SchedulerContext* context_;
   std::optional<Reconfiguration> pending_;
   ConnectionId connection_;  // of the operator
+  // Apart from those of the Replanner, which count from 1.
+  ComputationId last_reading_ = ComputationId(uint64_t{1} << 62);
+  bool is_reading_ = false;
   bool is_planning_ = false;
 };
 

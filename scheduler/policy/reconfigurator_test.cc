@@ -23,8 +23,15 @@ class ReconfiguratorTest : public testing::Test {
   ReconfiguratorTest()
       : keys_(65536), reconfigurator_(&mesh_.overlay, &mesh_.job, &keys_, &policies_, &mesh_.context) {}
 
-  bool Request(const std::string& yaml) {
-    return reconfigurator_.Request(MeshConnection(kOperator), Reconfigure{yaml, "new.yaml"});
+  // Returns whether the reconfiguration is pending once it is read.
+  bool Request(const std::string& yaml) { return Request(mesh_, reconfigurator_, yaml); }
+  static bool Request(MeshJob& mesh, Reconfigurator& reconfigurator, const std::string& yaml) {
+    reconfigurator.Request(MeshConnection(kOperator), Reconfigure{yaml, "new.yaml"});
+    const std::optional<StartComputation> started = mesh.TakeComputation();
+    if (!started.has_value()) return false;
+    EXPECT_TRUE(reconfigurator.IsReading(started->id));
+    started->computation->Run();
+    return reconfigurator.OnRead(dynamic_cast<OverlayReading&>(*started->computation));
   }
   // Why the last request was refused; "" when it was not.
   std::string Refusal() {
@@ -58,6 +65,20 @@ TEST_F(ReconfiguratorTest, TakesOneAtATime) {
   EXPECT_TRUE(reconfigurator_.is_planning());
 }
 
+TEST_F(ReconfiguratorTest, ReadsOnTheComputePool) {
+  mesh_.Start();
+  reconfigurator_.Request(MeshConnection(kOperator), Reconfigure{MeshYaml(2, kStar), "new.yaml"});
+  EXPECT_FALSE(reconfigurator_.is_pending()) << "the file may be large";
+  reconfigurator_.Request(MeshConnection(kOperator), Reconfigure{MeshYaml(2), "new.yaml"});
+  EXPECT_THAT(Refusal(), HasSubstr("another reconfiguration is being planned"));
+  std::optional<StartComputation> started = mesh_.TakeComputation();
+  ASSERT_TRUE(started.has_value());
+  started->computation->Run();
+  mesh_.job.End();
+  EXPECT_FALSE(reconfigurator_.OnRead(dynamic_cast<OverlayReading&>(*started->computation)));
+  EXPECT_THAT(Refusal(), HasSubstr("there is no running job")) << "it has ended meanwhile";
+}
+
 TEST_F(ReconfiguratorTest, SaysWhyItPlansAndWhatHasChanged) {
   mesh_.Start();
   ASSERT_TRUE(Request(MeshYaml(2, kStar)));
@@ -79,7 +100,7 @@ TEST_F(ReconfiguratorTest, RefusesWhatDoesNotFitTheJob) {
   const std::pair<std::string, const char*> refused[] = {
       {MeshYaml(2, "topology: {planer: star}\n"), "new.yaml:"},
       {"nodes: [{name: n1}, {name: n2}]", "address"},
-      {MeshYaml(3), "nodes cannot change"},
+      {MeshYaml(2, "membership: {least: 2}\n"), "membership.least cannot change"},
       {MeshYaml(2, "chunks: {max_elements: 1, min_elements: 1}\n"), "raise chunks.max_elements"},
       {MeshYaml(2, "topology: {planner: star, root: n9}\n"), "n9"},
   };
@@ -122,7 +143,7 @@ TEST_F(ReconfiguratorTest, TellsOfManyChangesInFewWords) {
   for (int a = 1; a <= 8; ++a) {
     for (int b = a + 1; b <= 8; ++b) absl::StrAppend(&links, "  - {between: [n", a, ", n", b, "], mbps: 7}\n");
   }
-  ASSERT_TRUE(reconfigurator.Request(MeshConnection(kOperator), Reconfigure{MeshYaml(8, links), "new.yaml"}));
+  ASSERT_TRUE(Request(large, reconfigurator, MeshYaml(8, links)));
   EXPECT_THAT(reconfigurator.BeginPlanning().changes, HasSubstr("; and 36 more"));
 }
 

@@ -81,24 +81,40 @@ PlanDecision Replanner::Look(Timestamp now) {
   }
   decision.kind = Kind::kPlan;
   decision.reason = reason->why;
-  decision.request = Start(
-      now, Plan{.members = InUse().members, .view = links_.View(), .reason = std::move(reason->why)}, planner_config_);
+  decision.request =
+      Start(now, Plan{.members = InUse().members, .view = View(), .reason = std::move(reason->why)}, planner_config_);
   plan_->least_gain = reason->least_gain;
   return decision;
 }
 
 PlanRequest Replanner::PlanForStart(Timestamp now, std::vector<NodeId> members) {
-  return Start(now,
-               Plan{.members = std::move(members), .view = links_.View(), .reason = "the start", .is_ordered = true},
+  return Start(now, Plan{.members = std::move(members), .view = View(), .reason = "the start", .is_ordered = true},
                planner_config_);
 }
 
-PlanRequest Replanner::PlanForReconfiguration(Timestamp now, const NetworkView& believed, PlannerConfig planner_config,
-                                              std::string reason) {
+bool Replanner::TakeReturnedLinks(Timestamp now) {
+  if (!outages_.TakeReturned(now)) return false;
+  links_.NoteReturn(now);
+  return true;
+}
+
+PlanRequest Replanner::PlanForEpoch(Timestamp now, std::vector<NodeId> members, std::string reason) {
+  trial_.Forget();
+  return Start(now,
+               Plan{.members = std::move(members), .view = View(), .reason = std::move(reason), .is_ordered = true},
+               planner_config_);
+}
+
+PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId> members, const NetworkView& believed,
+                                              PlannerConfig planner_config, std::string reason) {
+  if (members != InUse().members) trial_.Forget();
   LinkTable links = links_;
   links.Believe(believed);
   return Start(now,
-               Plan{.members = InUse().members, .view = links.View(), .reason = std::move(reason), .is_ordered = true},
+               Plan{.members = std::move(members),
+                    .view = outages_.Without(links.View()),
+                    .reason = std::move(reason),
+                    .is_ordered = true},
                std::move(planner_config));
 }
 

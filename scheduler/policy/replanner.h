@@ -26,6 +26,7 @@
 #include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/policy/formulation.h"
+#include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/plan_computation.h"
 #include "scheduler/policy/policy_trial.h"
@@ -85,6 +86,10 @@ class Replanner {
   void OnAdopted(Timestamp now, const NetworkView& view);
   // Only the newest policy is in force.
   void OnGoverningAlone(Timestamp now) { round_times_.NoteGoverning(now); }
+  // Two members cannot reach each other over their link: it is planned without for a while.
+  void OnLinkCut(Timestamp now, NodeId a, NodeId b, std::string why) { outages_.Cut(now, a, b, std::move(why)); }
+  // Plans with links again whose time is over. True when there are any.
+  bool TakeReturnedLinks(Timestamp now);
   // The job goes on under another overlay, for which PlanForReconfiguration has planned; OnAdopted follows.
   void OnReconfigured(Timestamp now, const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config);
 
@@ -93,12 +98,15 @@ class Replanner {
   // Looks for a reason to plan again: kPlan, kPostpone or kNone. REQUIRES: a policy is in use.
   PlanDecision Look(Timestamp now);
   // When Look wants to be called even if nothing happens; kNever while a plan is being made.
+  Timestamp NextReturn() const { return outages_.NextDeadline(); }
   Timestamp NextLook() const { return is_planning() ? kNever : formulation_.NextLook(); }
   // Plans for these nodes, whatever there was. The result of a plan that was asked for is adopted if there is one.
   PlanRequest PlanForStart(Timestamp now, std::vector<NodeId> members);
+  // Plans for the members of a new epoch. Nothing that was tried before is judged by their rounds.
+  PlanRequest PlanForEpoch(Timestamp now, std::vector<NodeId> members, std::string reason);
   // Plans for the members with another configuration, which counts for this plan alone until OnReconfigured.
-  PlanRequest PlanForReconfiguration(Timestamp now, const NetworkView& believed, PlannerConfig planner_config,
-                                     std::string reason);
+  PlanRequest PlanForReconfiguration(Timestamp now, std::vector<NodeId> members, const NetworkView& believed,
+                                     PlannerConfig planner_config, std::string reason);
   // Makes the plan that is being made void.
   void DropPlan() { plan_.reset(); }
 
@@ -114,6 +122,7 @@ class Replanner {
   // The nodes that the plan is for. REQUIRES: one is being made.
   const std::vector<NodeId>& planned_members() const { return plan_->members; }
   const LinkTable& links() const { return links_; }
+  const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }
   uint64_t policies_taken_back() const { return trial_.taken_back(); }
@@ -128,6 +137,8 @@ class Replanner {
     bool is_ordered = false;         // adopted without being judged
   };
 
+  // Returns the links that work, with the values that are known now.
+  NetworkView View() const { return outages_.Without(links_.View()); }
   // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
   PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);
   // Judges a plan that nobody ordered.
@@ -148,6 +159,7 @@ class Replanner {
   const KeyTable* keys_;
   const PublishedPolicies* policies_;
   LinkTable links_;
+  LinkOutages outages_;
   PlannerConfig planner_config_;
   absl::Duration update_interval_;
   Formulation formulation_;

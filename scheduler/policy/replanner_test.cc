@@ -222,7 +222,8 @@ TEST_F(ReplannerTest, AReconfigurationIsAdoptedAndThenCounts) {
   OverlayConfig wanted = MeshOverlay(3, "topology: {planner: star, root: n3, update_seconds: 60}\n");
   NetworkView believed = MakeNetworkView(wanted);
   PlannerConfig config = *MakePlannerConfig(wanted, believed);
-  PlanDecision decision = Finish(replanner_.PlanForReconfiguration(now_, believed, config, "an order"));
+  PlanDecision decision =
+      Finish(replanner_.PlanForReconfiguration(now_, policies_.Current()->members, believed, config, "an order"));
   EXPECT_EQ(decision.kind, Kind::kAdopt);
   EXPECT_EQ(decision.reason, "an order");
   ASSERT_EQ(decision.policy.trees.size(), 1u);
@@ -242,8 +243,8 @@ TEST_F(ReplannerTest, AReconfigurationIsAdoptedAndThenCounts) {
 TEST_F(ReplannerTest, WithoutAPlanThePolicyStaysAndTheErrorIsTold) {
   PlannerConfig none;
   none.planner = "custom";
-  const PlanDecision order =
-      Finish(replanner_.PlanForReconfiguration(now_, replanner_.links().believed(), none, "an order"));
+  const PlanDecision order = Finish(replanner_.PlanForReconfiguration(now_, policies_.Current()->members,
+                                                                      replanner_.links().believed(), none, "an order"));
   EXPECT_EQ(order.kind, Kind::kFail);
   EXPECT_EQ(order.code, absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(order.reason, Not(IsEmpty()));

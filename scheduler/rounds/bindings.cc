@@ -13,7 +13,7 @@ std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
   const Leases& leases = found->second;
   const auto lease = Covering(leases, round);
   if (lease == leases.end()) return std::nullopt;
-  return Binding{key, lease->first, lease->second.last, lease->second.policy, lease->second.attempt};
+  return MakeBinding(key, *lease);
 }
 
 Bindings::Binding Bindings::Bind(KeyId key, Round round, PolicyVersion policy) {
@@ -22,11 +22,11 @@ Bindings::Binding Bindings::Bind(KeyId key, Round round, PolicyVersion policy) {
   uint64_t last = round.value() + (round == Round(0) ? 0 : lease_rounds_ - 1);
   const auto next = leases.upper_bound(round);
   if (next != leases.end()) last = std::min(last, next->first.value() - 1);
-  const Lease lease = {Round(last), policy, Attempt(0), last - round.value() + 1};
+  const Lease lease = {Round(last), policy, Attempt(0), 0, last - round.value() + 1};
   leases.emplace(round, lease);
   ++leases_of_[policy];
   ++size_;
-  return Binding{key, round, lease.last, lease.policy, lease.attempt};
+  return Binding{key, round, lease.last, lease.policy, lease.attempt, 0};
 }
 
 bool Bindings::Restore(const Binding& binding) {
@@ -36,7 +36,8 @@ bool Bindings::Restore(const Binding& binding) {
   const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
   if (overlaps) return false;
   const uint64_t rounds = binding.last_round.value() - binding.first_round.value() + 1;
-  leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt, rounds});
+  leases.emplace(binding.first_round,
+                 Lease{binding.last_round, binding.policy, binding.attempt, binding.chunk_max_elements, rounds});
   ++leases_of_[binding.policy];
   ++size_;
   return true;
@@ -69,9 +70,38 @@ void Bindings::ForgetClosed(KeyId key, const ClosedRounds& closed) {
   for (const Round round : closed.beyond) Forget(key, round);
 }
 
+void Bindings::Clear() {
+  keys_.clear();
+  leases_of_.clear();
+  size_ = 0;
+}
+
+std::vector<Bindings::Binding> Bindings::LeasesOf(KeyId key) const {
+  std::vector<Binding> found;
+  const auto leases = keys_.find(key);
+  if (leases == keys_.end()) return found;
+  for (const auto& lease : leases->second) found.push_back(MakeBinding(key, lease));
+  return found;
+}
+
+std::vector<Bindings::Binding> Bindings::LeasesUnder(PolicyVersion policy) const {
+  std::vector<Binding> found;
+  for (const auto& [key, leases] : keys_) {
+    for (const auto& lease : leases) {
+      if (lease.second.policy == policy) found.push_back(MakeBinding(key, lease));
+    }
+  }
+  return found;
+}
+
 std::optional<PolicyVersion> Bindings::OldestPolicy() const {
   if (leases_of_.empty()) return std::nullopt;
   return leases_of_.begin()->first;
+}
+
+Bindings::Binding Bindings::MakeBinding(KeyId key, const Leases::value_type& lease) {
+  return {
+      key, lease.first, lease.second.last, lease.second.policy, lease.second.attempt, lease.second.chunk_max_elements};
 }
 
 Bindings::Leases::const_iterator Bindings::Covering(const Leases& leases, Round round) {

@@ -22,7 +22,7 @@ namespace banyan {
 
 class Bindings {
  public:
-  using Binding = PolicyAnswer::Binding;
+  using Binding = BoundRounds;
 
   // REQUIRES: lease_rounds >= 1.
   explicit Bindings(uint32_t lease_rounds) : lease_rounds_(lease_rounds) {}
@@ -38,6 +38,13 @@ class Bindings {
   // Forgets all rounds of the key that are closed.
   void ForgetClosed(KeyId key, const ClosedRounds& closed);
 
+  // Forgets all leases.
+  void Clear();
+
+  // Returns the leases of the key, in order.
+  std::vector<Binding> LeasesOf(KeyId key) const;
+  // Returns the leases under this policy, in order of keys and rounds.
+  std::vector<Binding> LeasesUnder(PolicyVersion policy) const;
   // Returns the oldest policy that governs a round of the table; empty for an empty table.
   std::optional<PolicyVersion> OldestPolicy() const;
 
@@ -49,10 +56,12 @@ class Bindings {
     Round last;
     PolicyVersion policy;
     Attempt attempt;
+    int64_t chunk_max_elements = 0;
     uint64_t open_rounds = 0;
   };
   using Leases = std::map<Round, Lease>;  // by first round
 
+  static Binding MakeBinding(KeyId key, const Leases::value_type& lease);
   static Leases::const_iterator Covering(const Leases& leases, Round round);
 
   uint32_t lease_rounds_;

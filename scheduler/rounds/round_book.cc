@@ -39,8 +39,76 @@ RoundOutcome RoundBook::Request(NodeId node, const PolicyRequest& request) {
   return outcome;
 }
 
+RoundOutcome RoundBook::Rebind(const EpochPlanRecord& plan, const std::vector<NodeId>& members) {
+  is_frozen_ = false;
+  has_departed_ = false;
+  UsePolicy(plan.policy, members.size());
+  closer_.RestartTallies();
+  bindings_.Clear();
+  for (const EpochPlan::Frontier& run : plan.frontiers) {
+    for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) closer_.AdvanceTo(key, run.first_open);
+  }
+  for (const EpochPlan::Binding& run : plan.bindings) {
+    for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) {
+      BANYAN_CHECK(
+          bindings_.Restore({key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements}));
+    }
+  }
+  RoundOutcome outcome;
+  UnparkAll(members, outcome);
+  return outcome;
+}
+
+std::vector<ClosedEverywhere::Entry> RoundBook::ClosedBeyond() const {
+  std::vector<ClosedEverywhere::Entry> entries;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    for (const Round round : closer_.Beyond(key)) entries.push_back({key, round});
+  }
+  return entries;
+}
+
+Round RoundBook::AfterLast(KeyId key) const {
+  Round after = closer_.FirstOpen(key);
+  const std::set<Round> beyond = closer_.Beyond(key);
+  if (!beyond.empty()) after = std::max(after, beyond.rbegin()->Next());
+  const std::vector<BoundRounds> leases = bindings_.LeasesOf(key);
+  return leases.empty() ? after : std::max(after, leases.back().last_round.Next());
+}
+
+std::vector<BoundRounds> RoundBook::OpenFrom(KeyId key, Round first) const {
+  std::vector<BoundRounds> runs;
+  for (const BoundRounds& lease : bindings_.LeasesOf(key)) {
+    bool is_run = false;
+    for (Round round = std::max(lease.first_round, first); round <= lease.last_round; round = round.Next()) {
+      const bool is_open = !closer_.IsClosed(key, round);
+      if (is_open && !is_run) {
+        runs.push_back(lease);
+        runs.back().first_round = round;
+      }
+      if (is_open) runs.back().last_round = round;
+      is_run = is_open;
+    }
+  }
+  return runs;
+}
+
+bool RoundBook::HasBegun() const {
+  if (bindings_.size() > 0) return true;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    if (AfterLast(key) > Round(0)) return true;
+  }
+  return false;
+}
+
+bool RoundBook::HasReported(NodeId node, KeyId key, Round round) const {
+  const std::vector<bool>* const reporters = closer_.ReportersOf(key, round);
+  return reporters != nullptr && node.value() < reporters->size() && (*reporters)[node.value()];
+}
+
 RoundOutcome RoundBook::Report(NodeId node, const RoundsClosed& report) {
   RoundOutcome outcome;
+  // The node says it again under the next plan.
+  if (is_frozen_) return outcome;
   for (const RoundsClosed::Entry& entry : report.entries) {
     ReportOne(node, entry, outcome);
     if (!outcome.failure.ok()) return outcome;
@@ -65,7 +133,7 @@ void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, Round
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round)));
   } else if (closer_.IsClosed(entry.key, entry.round)) {
     // A copy from before a reconnect: its sender has reported the round since.
-  } else if (!InWindow(entry.key, entry.round)) {
+  } else if (is_frozen_ || !InWindow(entry.key, entry.round)) {
     Park(node, entry, outcome);
   } else {
     AnswerOne(node, entry, outcome);
@@ -73,7 +141,8 @@ void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, Round
 }
 
 void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
-  const uint64_t ahead = entry.round.value() - closer_.FirstOpen(entry.key).value();
+  const uint64_t open = closer_.FirstOpen(entry.key).value();
+  const uint64_t ahead = entry.round.value() - std::min(open, entry.round.value());
   if (ahead >= 2 * window_rounds_ || parked_.size() >= kMaxParkedRequests) {
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round), ", ", ahead,
                                               " rounds after the oldest open one; ", window_rounds_, " may be open"));
@@ -83,14 +152,15 @@ void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcom
 }
 
 void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
-  std::optional<PolicyAnswer::Binding> binding = bindings_.Find(entry.key, entry.round);
-  if (!binding.has_value() && has_departed_) return;
+  std::optional<BoundRounds> binding = bindings_.Find(entry.key, entry.round);
+  if (!binding.has_value() && has_departed_) return Park(node, entry, outcome);
   if (!binding.has_value()) {
     binding = bindings_.Bind(entry.key, entry.round, policy_);
     outcome.new_bindings.push_back(*binding);
   }
   std::vector<PolicyAnswer::Binding>& answered = BindingsFor(node, outcome);
-  if (answered.empty() || answered.back() != *binding) answered.push_back(*binding);
+  const PolicyAnswer::Binding answer = binding->ToAnswer();
+  if (answered.empty() || answered.back() != answer) answered.push_back(answer);
 }
 
 void RoundBook::ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome) {
@@ -126,6 +196,13 @@ void RoundBook::Unpark(KeyId key, RoundOutcome& outcome) {
     const NodeId node = next->node;
     next = parked_.erase(next);
     RequestOne(node, entry, outcome);
+  }
+}
+
+void RoundBook::UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome) {
+  for (const ParkedId& parked : std::exchange(parked_, {})) {
+    if (!std::binary_search(members.begin(), members.end(), parked.node)) continue;
+    RequestOne(parked.node, {parked.key, parked.round}, outcome);
   }
 }
 

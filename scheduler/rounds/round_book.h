@@ -1,8 +1,9 @@
 // The rounds of the job: binds each round of a key to a policy, answers the nodes that ask which one, and closes rounds
-// that all members have finished. Thread-compatible; owned by the core.
+// that all members have finished. While membership changes it is frozen. Thread-compatible; owned by the core.
 //
 // Invariants:
-// - A round is bound once, to one policy, for all members.
+// - In an epoch a round is bound once, to one policy, for all members.
+// - While it is frozen nothing is bound, answered or closed: requests wait, and what members hold they report anew.
 // - A round is closed when every member has reported the same hash of its result.
 // - A key has at most window_rounds_ open rounds. Requests beyond wait, kMaxParkedRequests at most.
 // - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
@@ -32,7 +33,7 @@ struct RoundOutcome {
     NodeId node;
     std::vector<PolicyAnswer::Binding> bindings;
   };
-  std::vector<PolicyAnswer::Binding> new_bindings;     // to make durable before the answers leave
+  std::vector<BoundRounds> new_bindings;               // to make durable before the answers leave
   std::vector<Answer> answers;                         // at most one per node
   std::vector<ClosedEverywhere::Entry> closed;         // now; for every member
   std::vector<ClosedEverywhere::Entry> closed_before;  // long ago; for the asker alone, which seems not to know
@@ -47,12 +48,23 @@ class RoundBook {
   RoundBook(const KeyTable* keys, std::vector<std::string> node_names, uint32_t lease_rounds,
             uint32_t rounds_in_flight);
 
+  // Takes the names of nodes that were added to the overlay.
+  void SetNodeNames(std::vector<std::string> names) { node_names_ = std::move(names); }
+
   // Binds rounds to `policy`, of `member_count` members, from now on. The first round of a key that is bound to it is
   // the first that it governs.
   void UsePolicy(PolicyVersion policy, size_t member_count);
-  // Notes that a member has left: no other round is bound any more. Requests for one get no answer. That is no error,
-  // since nodes ask ahead of time.
+  // Notes that a member has left: no other round is bound in this epoch. Requests for one wait for the next, if it
+  // comes: nodes ask ahead of time.
   void SetDeparted() { has_departed_ = true; }
+  // Membership changes: all waits for Rebind.
+  void Freeze() { is_frozen_ = true; }
+  bool is_frozen() const { return is_frozen_; }
+  // Goes on with `members` under the plan of a new epoch, whose policy is used from now on. Answers what they have
+  // asked for meanwhile.
+  RoundOutcome Rebind(const EpochPlanRecord& plan, const std::vector<NodeId>& members);
+  // Says which rounds are closed although an earlier round of their key is not.
+  std::vector<ClosedEverywhere::Entry> ClosedBeyond() const;
 
   // Answers a node's request, and binds the rounds that are not bound yet.
   RoundOutcome Request(NodeId node, const PolicyRequest& request);
@@ -60,7 +72,7 @@ class RoundBook {
   RoundOutcome Report(NodeId node, const RoundsClosed& report);
 
   // Takes a lease of the state records. False when it contradicts another one.
-  bool RestoreBinding(const PolicyAnswer::Binding& binding) { return bindings_.Restore(binding); }
+  bool RestoreBinding(const BoundRounds& binding) { return bindings_.Restore(binding); }
   // Takes the closed rounds of a key, whose leases come before.
   void RestoreClosed(KeyId key, const ClosedRounds& closed);
 
@@ -68,6 +80,15 @@ class RoundBook {
   PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }
   bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
   Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }
+  // Returns the round after the last one of the key that is bound or closed.
+  Round AfterLast(KeyId key) const;
+  // Returns the bound rounds of the key from `first` that are not closed, as runs of equal bindings, in order.
+  std::vector<BoundRounds> OpenFrom(KeyId key, Round first) const;
+  std::vector<BoundRounds> LeasesUnder(PolicyVersion policy) const { return bindings_.LeasesUnder(policy); }
+  // Returns whether any round has begun.
+  bool HasBegun() const;
+  // Returns whether the node has reported that it holds the result of an open round.
+  bool HasReported(NodeId node, KeyId key, Round round) const;
   std::string Describe(KeyId key, Round round) const;
 
   size_t bindings() const { return bindings_.size(); }
@@ -88,6 +109,7 @@ class RoundBook {
   void AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
   void ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
   void Unpark(KeyId key, RoundOutcome& outcome);
+  void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
   bool InWindow(KeyId key, Round round) const;
 
@@ -96,6 +118,7 @@ class RoundBook {
   PolicyVersion policy_;
   size_t member_count_ = 0;
   bool has_departed_ = false;
+  bool is_frozen_ = false;
   uint64_t window_rounds_;
   Bindings bindings_;
   RoundCloser closer_;

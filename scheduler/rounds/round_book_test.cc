@@ -115,11 +115,56 @@ TEST_F(RoundBookTest, BindsNothingNewAfterADeparture) {
   book_.SetDeparted();
   EXPECT_THAT(Ask(1, 1).answers, SizeIs(1));
   const RoundOutcome ahead = Ask(1, 2);
+  EXPECT_EQ(book_.parked(), 1u) << "for the next epoch";
   EXPECT_THAT(ahead.answers, IsEmpty());
   EXPECT_THAT(ahead.rejections, IsEmpty());
   EXPECT_TRUE(ahead.failure.ok());
   EXPECT_TRUE(book_.IsBound(kKey, Round(1)));
   EXPECT_FALSE(book_.IsBound(kKey, Round(2)));
+}
+
+TEST_F(RoundBookTest, WhileItIsFrozenRequestsWaitAndReportsAreOfThePast) {
+  Ask(1, 1);
+  Close(1, 1);
+  book_.Freeze();
+  EXPECT_THAT(Ask(1, 1).answers, IsEmpty());
+  EXPECT_THAT(Ask(2, 2).answers, IsEmpty());
+  EXPECT_THAT(Close(2, 1).closed, IsEmpty());
+  EXPECT_EQ(book_.parked(), 2u);
+  const EpochPlanRecord plan = {
+      Epoch(2), PolicyVersion(5), {{kKey, kKey, Round(1)}}, {{kKey, kKey, Round(1), Round(1), Attempt(1), 100}}};
+  const RoundOutcome after = book_.Rebind(plan, {NodeId(1)});
+  ASSERT_THAT(after.answers, SizeIs(1)) << "node 2 is no member any more";
+  EXPECT_THAT(after.answers[0].bindings,
+              ElementsAre(PolicyAnswer::Binding{kKey, Round(1), Round(1), PolicyVersion(5), Attempt(1)}));
+  EXPECT_EQ(book_.parked(), 0u);
+  EXPECT_THAT(Close(1, 1).closed, SizeIs(1)) << "one member is enough now";
+}
+
+TEST_F(RoundBookTest, APlanClosesWhatSurvivorsHoldAndStartsTalliesAnew) {
+  for (const uint64_t round : {0, 1, 2}) Ask(1, round);
+  Close(1, 2, 9);
+  book_.Freeze();
+  const EpochPlanRecord plan = {
+      Epoch(2), PolicyVersion(5), {{kKey, kKey, Round(2)}}, {{kKey, kKey, Round(2), Round(2), Attempt(1), 100}}};
+  book_.Rebind(plan, {NodeId(1), NodeId(2)});
+  EXPECT_EQ(book_.FirstOpen(kKey), Round(2));
+  EXPECT_EQ(book_.OldestPolicy(), PolicyVersion(5));
+  EXPECT_TRUE(Close(2, 2, 8).failure.ok()) << "what was reported before counts no more";
+  EXPECT_TRUE(book_.HasReported(NodeId(2), kKey, Round(2)));
+  EXPECT_FALSE(book_.HasReported(NodeId(1), kKey, Round(2)));
+}
+
+TEST_F(RoundBookTest, SaysWhichRoundsAreOpenAndWhichAreClosedBeyond) {
+  EXPECT_FALSE(book_.HasBegun());
+  for (const uint64_t round : {0, 1, 2, 3}) Ask(1, round);
+  EXPECT_TRUE(book_.HasBegun());
+  for (const int node : {1, 2}) Close(node, 2);
+  EXPECT_THAT(book_.ClosedBeyond(), ElementsAre(ClosedEverywhere::Entry{kKey, Round(2)}));
+  EXPECT_EQ(book_.AfterLast(kKey), Round(4));
+  std::vector<uint64_t> open;
+  for (const BoundRounds& run : book_.OpenFrom(kKey, Round(1))) open.push_back(run.first_round.value());
+  EXPECT_THAT(open, ElementsAre(1, 3));
 }
 
 TEST_F(RoundBookTest, RestoresBindingsAndClosedRounds) {

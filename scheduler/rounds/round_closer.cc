@@ -29,6 +29,20 @@ RoundCloser::Outcome RoundCloser::Report(NodeId node, KeyId key, Round round, ui
   return Outcome::kClosed;
 }
 
+const std::vector<bool>* RoundCloser::ReportersOf(KeyId key, Round round) const {
+  const auto found = tallies_.find({key, round});
+  return found == tallies_.end() ? nullptr : &found->second.reported;
+}
+
+void RoundCloser::AdvanceTo(KeyId key, Round open) {
+  if (open > FirstOpen(key)) closed_[key].AdvanceTo(open);
+}
+
+std::set<Round> RoundCloser::Beyond(KeyId key) const {
+  const auto found = closed_.find(key);
+  return found == closed_.end() ? std::set<Round>() : found->second.beyond;
+}
+
 RoundCloser::FirstReport RoundCloser::FirstReportOf(KeyId key, Round round) const {
   const auto found = tallies_.find({key, round});
   BANYAN_CHECK(found != tallies_.end());

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,14 @@ class RoundCloser {
   Outcome Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count);
   // Returns the first report of an open round. REQUIRES: it has one.
   FirstReport FirstReportOf(KeyId key, Round round) const;
+  // Returns which nodes have reported the round, by NodeId; nullptr before the first report and after the last.
+  const std::vector<bool>* ReportersOf(KeyId key, Round round) const;
+  // Forgets all reports of open rounds: another set of members reports what it holds.
+  void RestartTallies() { tallies_.clear(); }
+  // Closes all rounds of the key before `open`.
+  void AdvanceTo(KeyId key, Round open);
+  // Returns the rounds of the key that are closed although an earlier one is open.
+  std::set<Round> Beyond(KeyId key) const;
   // Takes the closed rounds of a key from the state records.
   void Restore(KeyId key, ClosedRounds closed) { closed_[key] = std::move(closed); }
 

@@ -35,16 +35,18 @@ class Replay {
 
   absl::Status operator()(PolicyRecord record) {
     if (record.policy.version <= state_.last_policy) return absl::DataLossError("a policy version that does not rise");
-    if (record.policy.epoch < state_.last_epoch) return absl::DataLossError("an epoch that falls");
+    // In a snapshot the epochs and members come last, since its policies may be of earlier ones.
+    if (!state_.members.empty() && !IsOfMembers(record.policy)) {
+      return absl::DataLossError("a policy of other members than the epoch has");
+    }
     state_.last_policy = record.policy.version;
-    state_.last_epoch = record.policy.epoch;
     if (record.overlay.has_value()) state_.overlay = std::exchange(record.overlay, std::nullopt);
     state_.policies.push_back(std::move(record));
     return absl::OkStatus();
   }
 
   absl::Status operator()(const BindingsRecord& record) {
-    for (const PolicyAnswer::Binding& binding : record.bindings) {
+    for (const BoundRounds& binding : record.bindings) {
       if (!HasKey(binding.key) || !HasPolicy(binding.policy) || !state_.rounds.Bind(binding)) {
         return absl::DataLossError("a binding that contradicts others");
       }
@@ -72,18 +74,50 @@ class Replay {
     state_.overlay.reset();
     state_.keys.clear();
     state_.rounds = RoundLedger();
-    state_.departures.clear();
     state_.next_barrier = 0;
+    state_.members.clear();
+    state_.removed_nodes.clear();
     return absl::OkStatus();
   }
 
-  absl::Status operator()(LeaveRecord record) {
-    const bool is_known = state_.nodes.count(record.node) > 0;
-    const bool has_left = std::any_of(state_.departures.begin(), state_.departures.end(),
-                                      [&record](const LeaveRecord& other) { return other.node == record.node; });
-    if (!state_.is_running() || !is_known || has_left) return absl::DataLossError("a departure of no member");
-    state_.departures.push_back(std::move(record));
+  absl::Status operator()(EpochRecord record) {
+    if (record.epoch <= state_.last_epoch) return absl::DataLossError("an epoch that does not rise");
+    NodeId last;
+    for (const EpochMember& member : record.members) {
+      const auto node = state_.nodes.find(member.node);
+      if (node == state_.nodes.end()) return absl::DataLossError("the records have a member that never joined");
+      if (member.node <= last || member.joined_in > record.epoch) {
+        return absl::DataLossError("members that contradict each other");
+      }
+      last = member.node;
+    }
+    state_.last_epoch = record.epoch;
+    state_.members = std::move(record.members);
     return absl::OkStatus();
+  }
+
+  absl::Status operator()(const EpochPlanRecord& record) {
+    if (record.epoch != state_.last_epoch || record.epoch <= state_.planned_epoch) {
+      return absl::DataLossError("the plan of another epoch");
+    }
+    if (!HasPolicy(record.policy)) return absl::DataLossError("a plan without its policy");
+    for (const EpochPlan::Frontier& frontier : record.frontiers) {
+      if (!HasKey(frontier.first_key) || !HasKey(frontier.last_key))
+        return absl::DataLossError("a plan of unknown keys");
+    }
+    for (const EpochPlan::Binding& binding : record.bindings) {
+      if (!HasKey(binding.first_key) || !HasKey(binding.last_key)) return absl::DataLossError("a plan of unknown keys");
+    }
+    if (!state_.rounds.Rebind(record)) return absl::DataLossError("a plan that contradicts itself");
+    state_.planned_epoch = record.epoch;
+    state_.plan_policy = record.policy;
+    return absl::OkStatus();
+  }
+
+  absl::Status operator()(const RemovedRecord& record) {
+    const bool is_change =
+        record.is_back ? state_.removed_nodes.erase(record.node) > 0 : state_.removed_nodes.insert(record.node).second;
+    return is_change ? absl::OkStatus() : absl::DataLossError("a removal that changes nothing");
   }
 
   absl::Status operator()(SummaryRecord record) {
@@ -100,10 +134,19 @@ class Replay {
     state_.spent_nodes = std::move(record.spent_nodes);
     state_.next_barrier = record.next_barrier;
     state_.overlay = std::move(record.overlay);
+    state_.members = std::move(record.members);
+    state_.planned_epoch = record.planned_epoch;
+    state_.plan_policy = record.plan_policy;
+    state_.removed_nodes = std::move(record.removed_nodes);
     return absl::OkStatus();
   }
 
  private:
+  bool IsOfMembers(const Policy& policy) const {
+    return policy.epoch == state_.last_epoch &&
+           std::equal(policy.members.begin(), policy.members.end(), state_.members.begin(), state_.members.end(),
+                      [](NodeId node, const EpochMember& member) { return node == member.node; });
+  }
   bool HasKey(KeyId key) const { return key.value() >= 1 && key.value() <= state_.keys.size(); }
   bool HasPolicy(PolicyVersion version) const {
     return std::any_of(state_.policies.rbegin(), state_.policies.rend(),
@@ -122,11 +165,23 @@ absl::Status CheckPlace(const StateRecord& record, const std::string& job, const
   const auto* node = std::get_if<NodeRecord>(&record);
   if (node == nullptr) return absl::OkStatus();
   const size_t position = node->node.value();
+  // A reconfiguration may have added it: CheckAdded looks when all is read.
+  if (position > node_names.size()) return absl::OkStatus();
   if (position >= 1 && position <= node_names.size() && node_names[position - 1] == node->name) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("node ", position, " was '", node->name,
                    "' and the overlay has another there; ids are never reused: keep the order of `nodes` and add new "
                    "ones at the end, or begin with a new state"));
+}
+
+// Checks that a reconfiguration has added the nodes that the overlay does not have; JobRestorer knows its names.
+absl::Status CheckAdded(const RecoveredState& state, const std::vector<std::string>& node_names) {
+  if (state.overlay.has_value() || state.nodes.empty()) return absl::OkStatus();
+  const auto& [last, record] = *state.nodes.rbegin();
+  if (last.value() <= node_names.size()) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(
+      "node ", last.value(), " was '", record.name,
+      "' and the overlay has fewer nodes; bring them back at the end of `nodes`, or begin with a new state"));
 }
 
 }  // namespace
@@ -151,9 +206,9 @@ std::string MakeSnapshot(RecoveredState state) {
   if (!state.keys.empty()) add(KeysRecord{KeyId(1), std::move(state.keys)});
   for (const PolicyRecord& record : state.policies) add(record);
   add(BindingsRecord{state.rounds.OpenBindings()});
-  for (const LeaveRecord& record : state.departures) add(record);
   add(SummaryRecord{state.last_epoch, state.last_policy, std::move(state.spent_nodes), state.rounds.closed(),
-                    state.next_barrier, std::move(state.overlay)});
+                    state.next_barrier, std::move(state.overlay), std::move(state.members), state.planned_epoch,
+                    state.plan_policy, std::move(state.removed_nodes)});
   return EncodeSnapshot(std::move(records));
 }
 
@@ -177,6 +232,11 @@ absl::StatusOr<RecoveredState> ReplayStateRecords(const StoredRecords& stored, c
     if (absl::Status status = replay(*records, " in the snapshot"); !status.ok()) return status;
   }
   if (absl::Status status = replay(stored.tail, ""); !status.ok()) return status;
+  if (absl::Status status = CheckAdded(state, node_names); !status.ok()) return status;
+  if (state.is_running() && state.members.empty() && state.last_epoch == state.planned_epoch) {
+    return absl::DataLossError(
+        "the records have a running job without members, as earlier releases wrote them; begin with a new state");
+  }
   state.RetirePolicies();
   return state;
 }

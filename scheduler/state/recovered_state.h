@@ -32,10 +32,15 @@ struct RecoveredState {
   std::optional<OverlayText> overlay;  // of its last reconfiguration
   std::vector<RegisterKeys::Key> keys;
   RoundLedger rounds;
-  std::vector<LeaveRecord> departures;  // in their order
   uint64_t next_barrier = 0;
+  std::vector<EpochMember> members;  // of last_epoch, in rising order
+  Epoch planned_epoch;               // the last one that has a plan
+  PolicyVersion plan_policy;         // of that plan
+  std::set<NodeId> removed_nodes;    // by an operator
 
   bool is_running() const { return !policies.empty(); }
+  // Returns whether a change of the running job's membership was under way.
+  bool is_changing() const { return is_running() && planned_epoch < last_epoch; }
   // Forgets the policies that govern no open round, but for the newest.
   void RetirePolicies();
 

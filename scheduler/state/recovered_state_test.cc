@@ -21,10 +21,11 @@ absl::StatusOr<RecoveredState> Replay(const std::vector<StateRecord>& records) {
   return ReplayStateRecords(stored, "test", Names());
 }
 
-PolicyRecord PolicyOf(uint64_t version, uint64_t epoch) {
+PolicyRecord PolicyOf(uint64_t version, uint64_t epoch, std::vector<NodeId> members = {NodeId(1)}) {
   PolicyRecord record;
   record.policy.version = PolicyVersion(version);
   record.policy.epoch = Epoch(epoch);
+  record.policy.members = std::move(members);
   return record;
 }
 
@@ -32,10 +33,21 @@ BindingsRecord BindingOf(uint32_t key, uint64_t first, uint64_t last, uint64_t p
   return {{{KeyId(key), Round(first), Round(last), PolicyVersion(policy), Attempt(0)}}};
 }
 
+EpochRecord EpochOf(uint64_t epoch, const std::vector<uint32_t>& nodes = {1}) {
+  EpochRecord record = {Epoch(epoch), {}, "the start"};
+  for (const uint32_t node : nodes) record.members.push_back({NodeId(node), Incarnation(1), Epoch(1)});
+  return record;
+}
+
+EpochPlanRecord PlanOf(uint64_t epoch, uint64_t policy) { return {Epoch(epoch), PolicyVersion(policy), {}, {}}; }
+
 // A running job of one node and one key under policy 1, and `more`.
 std::vector<StateRecord> RunningJob(const std::vector<StateRecord>& more) {
   std::vector<StateRecord> records = {TermRecord{Term(1), "test"},
-                                      NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)}, PolicyOf(1, 1),
+                                      NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)},
+                                      EpochOf(1),
+                                      PolicyOf(1, 1),
+                                      PlanOf(1, 1),
                                       KeysRecord{KeyId(1), {{"a", 1}}}};
   records.insert(records.end(), more.begin(), more.end());
   return records;
@@ -51,8 +63,8 @@ TEST(RecoveredStateTest, NothingGivesNothing) {
 TEST(RecoveredStateTest, CollectsARunningJob) {
   const absl::StatusOr<RecoveredState> state =
       Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(2), "n2", "tcp://b:1", Incarnation(1)},
-              NodeRecord{NodeId(2), "n2", "tcp://b:2", Incarnation(2)}, PolicyOf(1, 1),
-              KeysRecord{KeyId(1), {{"a", 1}}}, KeysRecord{KeyId(2), {{"b", 1}, {"c", 1}}},
+              NodeRecord{NodeId(2), "n2", "tcp://b:2", Incarnation(2)}, EpochOf(1, {2}), PolicyOf(1, 1, {NodeId(2)}),
+              PlanOf(1, 1), KeysRecord{KeyId(1), {{"a", 1}}}, KeysRecord{KeyId(2), {{"b", 1}, {"c", 1}}},
               BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)}}}, BindingOf(2, 0, 0, 1),
               ClosedRecord{{{KeyId(1), Round(0)}}}, BarrierRecord{0}, TermRecord{Term(2), "test"}});
   ASSERT_TRUE(state.ok()) << state.status();
@@ -69,8 +81,8 @@ TEST(RecoveredStateTest, CollectsARunningJob) {
 
 TEST(RecoveredStateTest, EndLeavesOnlyWhatMustNotBeUsedAgain) {
   const absl::StatusOr<RecoveredState> state =
-      Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)}, PolicyOf(4, 3),
-              KeysRecord{KeyId(1), {{"a", 1}}}, BarrierRecord{0}, EndRecord{"over"}});
+      Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)}, EpochOf(3),
+              PolicyOf(4, 3), PlanOf(3, 4), KeysRecord{KeyId(1), {{"a", 1}}}, BarrierRecord{0}, EndRecord{"over"}});
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->last_policy, PolicyVersion(4));
   EXPECT_EQ(state->last_epoch, Epoch(3));
@@ -87,7 +99,6 @@ TEST(RecoveredStateTest, NamesTheRecordThatDoesNotFit) {
   EXPECT_FALSE(Replay({KeysRecord{KeyId(2), {{"a", 1}}}}).ok());
   EXPECT_FALSE(Replay({BarrierRecord{1}}).ok());
   EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(2, 2)}).ok());
-  EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(3, 1)}).ok());
 }
 
 TEST(RecoveredStateTest, RefusesRoundsThatContradict) {
@@ -98,7 +109,9 @@ TEST(RecoveredStateTest, RefusesRoundsThatContradict) {
   EXPECT_FALSE(Replay(RunningJob({BindingOf(1, 0, 0, 1), ClosedRecord{{{KeyId(1), Round(1)}}}})).ok());
   const ClosedRecord closed = {{{KeyId(1), Round(0)}}};
   EXPECT_FALSE(Replay(RunningJob({BindingOf(1, 0, 1, 1), closed, closed})).ok());
-  EXPECT_FALSE(Replay(RunningJob({SummaryRecord{Epoch(0), PolicyVersion(1), {}, {}, 0, {}}})).ok());
+  SummaryRecord older;  // knows of no epoch
+  older.last_policy = PolicyVersion(1);
+  EXPECT_FALSE(Replay(RunningJob({older})).ok());
 }
 
 TEST(RecoveredStateTest, KeepsThePoliciesOfOpenRoundsAndTheNewest) {
@@ -120,13 +133,54 @@ TEST(RecoveredStateTest, KeepsTheOverlayOfTheLastReconfiguration) {
   EXPECT_FALSE(Replay(RunningJob({first, EndRecord{"over"}}))->overlay.has_value());
 }
 
-TEST(RecoveredStateTest, KnowsWhoHasLeft) {
-  const LeaveRecord left = {NodeId(1), "n1 has left (done)", true};
-  EXPECT_THAT(Replay(RunningJob({left}))->departures, testing::ElementsAre(left));
-  EXPECT_THAT(Replay(RunningJob({left, EndRecord{"over"}}))->departures, IsEmpty());
-  EXPECT_FALSE(Replay(RunningJob({left, left})).ok());
-  EXPECT_FALSE(Replay(RunningJob({LeaveRecord{NodeId(2), "", false}})).ok());
-  EXPECT_FALSE(Replay({left}).ok());
+TEST(RecoveredStateTest, KnowsAChangeThatWasUnderWay) {
+  const NodeRecord other = {NodeId(2), "n2", "tcp://b:1", Incarnation(1)};
+  const std::vector<StateRecord> begun = RunningJob({BindingOf(1, 0, 1, 1), other, EpochOf(2, {1, 2})});
+  EXPECT_TRUE(Replay(begun)->is_changing());
+  EXPECT_THAT(Replay(begun)->members, SizeIs(2));
+  std::vector<StateRecord> planned = begun;
+  planned.push_back(PolicyOf(2, 2, {NodeId(1), NodeId(2)}));
+  EXPECT_TRUE(Replay(planned)->is_changing()) << "the bindings are still the old ones";
+  EpochPlanRecord plan = PlanOf(2, 2);
+  plan.frontiers = {{KeyId(1), KeyId(1), Round(1)}};
+  plan.bindings = {{KeyId(1), KeyId(1), Round(1), Round(1), Attempt(1), 10}};
+  planned.push_back(plan);
+  const absl::StatusOr<RecoveredState> done = Replay(planned);
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_FALSE(done->is_changing());
+  EXPECT_EQ(done->plan_policy, PolicyVersion(2));
+  EXPECT_THAT(done->policies, SizeIs(1));
+  EXPECT_THAT(done->rounds.OpenBindings(),
+              testing::ElementsAre(BoundRounds{KeyId(1), Round(1), Round(1), PolicyVersion(2), Attempt(1), 10}));
+}
+
+TEST(RecoveredStateTest, RefusesEpochsThatContradict) {
+  const auto is_loss = [](const std::vector<StateRecord>& more) {
+    return Replay(RunningJob(more)).status().code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_TRUE(is_loss({EpochOf(1)})) << "an epoch that does not rise";
+  EXPECT_TRUE(is_loss({EpochOf(2, {2})})) << "it never joined";
+  EXPECT_TRUE(is_loss({EpochOf(2, {1, 1})}));
+  EXPECT_TRUE(is_loss({PolicyOf(2, 2)})) << "a policy of no epoch";
+  EXPECT_TRUE(is_loss({PolicyOf(2, 1, {NodeId(2)})})) << "of other members";
+  EXPECT_TRUE(is_loss({PlanOf(1, 1)})) << "a second plan";
+  EXPECT_TRUE(is_loss({EpochOf(2), PlanOf(2, 7)})) << "without its policy";
+  EpochPlanRecord unknown = PlanOf(2, 2);
+  unknown.frontiers = {{KeyId(1), KeyId(2), Round(1)}};
+  EXPECT_TRUE(is_loss({EpochOf(2), PolicyOf(2, 2), unknown})) << "an unknown key";
+  EXPECT_FALSE(is_loss({EpochOf(2), PolicyOf(2, 2), PlanOf(2, 2)}));
+  // What a release before epochs has written.
+  EXPECT_EQ(Replay({TermRecord{Term(1), "test"}, PolicyOf(1, 1)}).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(RecoveredStateTest, KnowsWhoWasRemoved) {
+  const RemovedRecord removed = {NodeId(2), false};
+  const RemovedRecord back = {NodeId(2), true};
+  EXPECT_THAT(Replay(RunningJob({removed}))->removed_nodes, testing::ElementsAre(NodeId(2)));
+  EXPECT_THAT(Replay(RunningJob({removed, back}))->removed_nodes, IsEmpty());
+  EXPECT_THAT(Replay(RunningJob({removed, EndRecord{"over"}}))->removed_nodes, IsEmpty());
+  EXPECT_FALSE(Replay(RunningJob({removed, removed})).ok());
+  EXPECT_FALSE(Replay(RunningJob({back})).ok());
 }
 
 TEST(RecoveredStateTest, RefusesAnotherJobAndMovedNodes) {

@@ -14,7 +14,8 @@ bool RoundLedger::Bind(const Binding& binding) {
   const auto next = leases.upper_bound(binding.last_round);
   const bool overlaps = next != leases.begin() && std::prev(next)->second.last >= binding.first_round;
   if (!overlaps && open > 0) {
-    leases.emplace(binding.first_round, Lease{binding.last_round, binding.policy, binding.attempt, open});
+    leases.emplace(binding.first_round,
+                   Lease{binding.last_round, binding.policy, binding.attempt, binding.chunk_max_elements, open});
     return true;
   }
   if (leases.empty()) leases_.erase(binding.key);
@@ -46,11 +47,27 @@ bool RoundLedger::RestoreClosed(KeyId key, const ClosedRounds& closed) {
   return true;
 }
 
+bool RoundLedger::Rebind(const EpochPlanRecord& plan) {
+  leases_.clear();
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) {
+    if (frontier.first_open == Round(0)) continue;
+    for (KeyId key = frontier.first_key; key <= frontier.last_key; key = key.Next()) {
+      closed_[key].AdvanceTo(frontier.first_open);
+    }
+  }
+  for (const EpochPlan::Binding& run : plan.bindings) {
+    for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) {
+      if (!Bind({key, run.first_round, run.last_round, plan.policy, run.attempt, run.chunk_max_elements})) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<RoundLedger::Binding> RoundLedger::OpenBindings() const {
   std::vector<Binding> bindings;
   for (const auto& [key, leases] : leases_) {
     for (const auto& [first, lease] : leases) {
-      bindings.push_back(Binding{key, first, lease.last, lease.policy, lease.attempt});
+      bindings.push_back(Binding{key, first, lease.last, lease.policy, lease.attempt, lease.chunk_max_elements});
     }
   }
   return bindings;

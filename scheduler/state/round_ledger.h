@@ -20,7 +20,7 @@ namespace banyan {
 
 class RoundLedger {
  public:
-  using Binding = PolicyAnswer::Binding;
+  using Binding = BoundRounds;
 
   // Adds a lease. False when it overlaps another one or all its rounds are closed.
   bool Bind(const Binding& binding);
@@ -28,6 +28,10 @@ class RoundLedger {
   bool Close(KeyId key, Round round);
   // Takes the closed rounds of a key, whose leases come before. False when the key has closed rounds already.
   bool RestoreClosed(KeyId key, const ClosedRounds& closed);
+
+  // Takes the place of all leases, and closes the rounds before the plan's frontiers. False when a binding overlaps
+  // another one or has no open round.
+  bool Rebind(const EpochPlanRecord& plan);
 
   // Returns the leases by key and first round.
   std::vector<Binding> OpenBindings() const;
@@ -42,6 +46,7 @@ class RoundLedger {
     Round last;
     PolicyVersion policy;
     Attempt attempt;
+    int64_t chunk_max_elements = 0;
     uint64_t open_rounds = 0;
     friend bool operator==(const Lease&, const Lease&) = default;
   };

@@ -46,6 +46,23 @@ TEST(RoundLedgerTest, RefusesWhatContradicts) {
   EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(2, 4)));
 }
 
+TEST(RoundLedgerTest, APlanTakesThePlaceOfAllLeases) {
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind(Lease(1, 4)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(3)));
+  EpochPlanRecord plan = {Epoch(2), PolicyVersion(5), {{kKey, kKey.Next(), Round(2)}}, {}};
+  plan.bindings = {{kKey, kKey, Round(2), Round(2), Attempt(1), 100},
+                   {kKey, kKey, Round(4), Round(4), Attempt(1), 100}};
+  EXPECT_TRUE(ledger.Rebind(plan));
+  EXPECT_THAT(ledger.OpenBindings(),
+              ElementsAre(BoundRounds{kKey, Round(2), Round(2), PolicyVersion(5), Attempt(1), 100},
+                          BoundRounds{kKey, Round(4), Round(4), PolicyVersion(5), Attempt(1), 100}));
+  EXPECT_EQ(ledger.closed().at(kKey), (ClosedRounds{Round(2), {Round(3)}}));
+  EXPECT_EQ(ledger.closed().at(kKey.Next()), (ClosedRounds{Round(2), {}}));
+  plan.bindings = {{kKey, kKey, Round(3), Round(3), Attempt(1), 100}};
+  EXPECT_FALSE(ledger.Rebind(plan)) << "it is closed";
+}
+
 TEST(RoundLedgerTest, ClosedRoundsCostNothing) {
   RoundLedger ledger;
   for (uint64_t round = 0; round < 1000; ++round) {

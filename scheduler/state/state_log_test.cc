@@ -24,7 +24,10 @@ class RandomHistory {
 
   StateRecord Next() {
     if (!has_started_ || random_.Chance(0.01)) return StartScheduler();
-    if (policy_ == first_policy_) return random_.Chance(0.5) ? AnyNode() : AnyPolicy();
+    if (!is_running_) return random_.Chance(0.5) ? AnyNode() : AnyEpoch();
+    // A change of membership: the epoch, its policy, and its plan.
+    if (epoch_ > policy_epoch_) return AnyPolicy();
+    if (epoch_ > planned_epoch_) return AnyPlan();
     switch (random_.Below(20)) {
       case 0:
         return AnyPolicy();
@@ -33,7 +36,7 @@ class RandomHistory {
       case 2:
         return BarrierRecord{next_barrier_++};
       case 3:
-        return AnyDeparture();
+        return random_.Chance(0.5) ? AnyEpoch() : AnyRemoval();
       case 4:
         if (random_.Chance(0.1)) return End();
         return AnyKeys();
@@ -59,8 +62,9 @@ class RandomHistory {
                       Incarnation(random_.Below(1000))};
   }
   StateRecord AnyPolicy() {
-    if (policy_ == first_policy_) ++epoch_;
     PolicyRecord record;
+    policy_epoch_ = epoch_;
+    record.policy.members = members_;
     record.policy.version = PolicyVersion(++policy_);
     record.policy.epoch = Epoch(epoch_);
     record.reason = absl::StrCat("reason ", policy_);
@@ -75,11 +79,38 @@ class RandomHistory {
     }
     return record;
   }
-  StateRecord AnyDeparture() {
+  StateRecord AnyEpoch() {
+    if (nodes_.empty()) return AnyNode();
+    is_running_ = true;
+    EpochRecord record = {Epoch(++epoch_), {}, "a change"};
+    members_.clear();
     for (const uint32_t node : nodes_) {
-      if (left_.insert(node).second) return LeaveRecord{NodeId(node), "it has left", random_.Chance(0.5)};
+      if (record.members.size() > 0 && random_.Chance(0.3)) continue;
+      record.members.push_back({NodeId(node), Incarnation(random_.Below(1000)), Epoch(random_.Below(epoch_ + 1)), 2});
+      members_.push_back(NodeId(node));
     }
-    return AnyKeys();
+    return record;
+  }
+  StateRecord AnyPlan() {
+    EpochPlanRecord record = {Epoch(epoch_), PolicyVersion(policy_), {}, {}};
+    planned_epoch_ = epoch_;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      OpenKey& key = keys_[i];
+      std::sort(key.open.begin(), key.open.end());
+      if (!key.open.empty() && random_.Chance(0.5)) key.open.erase(key.open.begin());
+      const KeyId id(static_cast<uint32_t>(i + 1));
+      record.frontiers.push_back({id, id, Round(key.open.empty() ? key.next : key.open.front())});
+      for (const uint64_t round : key.open) {
+        record.bindings.push_back({id, id, Round(round), Round(round), Attempt(1), 50});
+      }
+    }
+    return record;
+  }
+  StateRecord AnyRemoval() {
+    const uint32_t node = 1 + static_cast<uint32_t>(random_.Below(kNodes));
+    const bool is_back = removed_.erase(node) > 0;
+    if (!is_back) removed_.insert(node);
+    return RemovedRecord{NodeId(node), is_back};
   }
   StateRecord AnyBindings() {
     BindingsRecord record;
@@ -107,8 +138,8 @@ class RandomHistory {
   }
   StateRecord End() {
     keys_.clear();
-    left_.clear();
-    first_policy_ = policy_;
+    removed_.clear();
+    is_running_ = false;
     next_barrier_ = 0;
     return EndRecord{"it is over"};
   }
@@ -116,9 +147,11 @@ class RandomHistory {
   Random random_;
   bool has_started_ = false;
   uint64_t term_ = 0, epoch_ = 0, policy_ = 0, next_barrier_ = 0;
-  uint64_t first_policy_ = 0;  // the last one of the job before
+  bool is_running_ = false;
+  uint64_t policy_epoch_ = 0, planned_epoch_ = 0;
   std::set<uint32_t> nodes_;
-  std::set<uint32_t> left_;
+  std::set<uint32_t> removed_;
+  std::vector<NodeId> members_;
   std::vector<OpenKey> keys_;
 };
 

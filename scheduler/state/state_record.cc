@@ -59,6 +59,13 @@ void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
   if (record.overlay.has_value()) FillOverlay(*record.overlay, *filled.mutable_overlay());
 }
 
+void FillMember(const EpochMember& member, state::EpochMember& filled) {
+  filled.set_node(member.node.value());
+  filled.set_incarnation(member.incarnation.value());
+  filled.set_joined_in(member.joined_in.value());
+  filled.set_barriers_before(member.barriers_before);
+}
+
 struct Encoder {
   state::StateRecord& to;
 
@@ -103,16 +110,18 @@ struct Encoder {
     filled.set_bound_bps(policy.bound_bps);
     filled.set_auxiliary_rate_bps(policy.auxiliary_rate_bps);
     filled.set_round_time_ns(absl::ToInt64Nanoseconds(policy.round_time));
+    filled.set_source(record.source.value());
     FillCircumstances(record, filled);
   }
   void operator()(const BindingsRecord& record) {
-    for (const PolicyAnswer::Binding& binding : record.bindings) {
+    for (const BoundRounds& binding : record.bindings) {
       state::Binding& added = *to.mutable_bindings()->add_bindings();
       added.set_key(binding.key.value());
       added.set_first_round(binding.first_round.value());
       added.set_rounds(binding.last_round.value() - binding.first_round.value() + 1);
       added.set_policy(binding.policy.value());
       added.set_attempt(binding.attempt.value());
+      added.set_chunk_max_elements(binding.chunk_max_elements);
     }
   }
   void operator()(const ClosedRecord& record) {
@@ -124,11 +133,35 @@ struct Encoder {
   }
   void operator()(const BarrierRecord& record) { to.mutable_barrier()->set_barrier(record.barrier); }
   void operator()(const EndRecord& record) { to.mutable_end()->set_reason(record.reason); }
-  void operator()(const LeaveRecord& record) {
-    state::Leave& leave = *to.mutable_leave();
-    leave.set_node(record.node.value());
-    leave.set_what(record.what);
-    leave.set_is_asked_for(record.is_asked_for);
+  void operator()(const EpochRecord& record) {
+    state::EpochStart& start = *to.mutable_epoch_start();
+    start.set_epoch(record.epoch.value());
+    for (const EpochMember& member : record.members) FillMember(member, *start.add_members());
+    start.set_reason(record.reason);
+  }
+  void operator()(const EpochPlanRecord& record) {
+    state::EpochPlan& plan = *to.mutable_epoch_plan();
+    plan.set_epoch(record.epoch.value());
+    plan.set_policy(record.policy.value());
+    for (const EpochPlan::Frontier& frontier : record.frontiers) {
+      state::Frontier& added = *plan.add_frontiers();
+      added.set_first_key(frontier.first_key.value());
+      added.set_last_key(frontier.last_key.value());
+      added.set_first_open(frontier.first_open.value());
+    }
+    for (const EpochPlan::Binding& binding : record.bindings) {
+      state::Rebinding& added = *plan.add_bindings();
+      added.set_first_key(binding.first_key.value());
+      added.set_last_key(binding.last_key.value());
+      added.set_first_round(binding.first_round.value());
+      added.set_rounds(binding.last_round.value() - binding.first_round.value() + 1);
+      added.set_attempt(binding.attempt.value());
+      added.set_chunk_max_elements(binding.chunk_max_elements);
+    }
+  }
+  void operator()(const RemovedRecord& record) {
+    to.mutable_removed()->set_node(record.node.value());
+    to.mutable_removed()->set_is_back(record.is_back);
   }
   void operator()(const SummaryRecord& record) {
     state::Summary& summary = *to.mutable_summary();
@@ -143,6 +176,10 @@ struct Encoder {
     }
     summary.set_next_barrier(record.next_barrier);
     if (record.overlay.has_value()) FillOverlay(*record.overlay, *summary.mutable_overlay());
+    for (const EpochMember& member : record.members) FillMember(member, *summary.add_members());
+    summary.set_planned_epoch(record.planned_epoch.value());
+    summary.set_plan_policy(record.plan_policy.value());
+    for (const NodeId node : record.removed_nodes) summary.add_removed_nodes(node.value());
   }
 };
 
@@ -225,6 +262,7 @@ absl::StatusOr<StateRecord> ReadPolicy(const state::Policy& from) {
   policy.round_time = absl::Nanoseconds(std::max<int64_t>(0, from.round_time_ns()));
   PolicyRecord record;
   record.policy = std::move(policy);
+  record.source = NodeId(from.source());
   if (absl::Status status = ReadCircumstances(from, record); !status.ok()) return status;
   return StateRecord(std::move(record));
 }
@@ -234,9 +272,10 @@ absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
   for (const state::Binding& binding : from.bindings()) {
     const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
     if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a binding of no rounds");
-    record.bindings.push_back(PolicyAnswer::Binding{KeyId(binding.key()), Round(binding.first_round()),
-                                                    Round(last_round), PolicyVersion(binding.policy()),
-                                                    Attempt(binding.attempt())});
+    if (binding.chunk_max_elements() < 0) return Malformed("a binding whose chunks have no elements");
+    record.bindings.push_back(BoundRounds{KeyId(binding.key()), Round(binding.first_round()), Round(last_round),
+                                          PolicyVersion(binding.policy()), Attempt(binding.attempt()),
+                                          binding.chunk_max_elements()});
   }
   return StateRecord(std::move(record));
 }
@@ -256,6 +295,37 @@ StateRecord ReadClosed(const state::Closed& from) {
   return record;
 }
 
+EpochMember ReadMember(const state::EpochMember& from) {
+  return {NodeId(from.node()), Incarnation(from.incarnation()), Epoch(from.joined_in()), from.barriers_before()};
+}
+
+StateRecord ReadEpochStart(const state::EpochStart& from) {
+  EpochRecord record;
+  record.epoch = Epoch(from.epoch());
+  for (const state::EpochMember& member : from.members()) record.members.push_back(ReadMember(member));
+  record.reason = from.reason();
+  return record;
+}
+
+absl::StatusOr<StateRecord> ReadEpochPlan(const state::EpochPlan& from) {
+  EpochPlanRecord record;
+  record.epoch = Epoch(from.epoch());
+  record.policy = PolicyVersion(from.policy());
+  for (const state::Frontier& frontier : from.frontiers()) {
+    if (frontier.first_key() > frontier.last_key()) return Malformed("a frontier of no keys");
+    record.frontiers.push_back({KeyId(frontier.first_key()), KeyId(frontier.last_key()), Round(frontier.first_open())});
+  }
+  for (const state::Rebinding& binding : from.bindings()) {
+    const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
+    if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a plan that binds no rounds");
+    if (binding.first_key() > binding.last_key()) return Malformed("a plan that binds rounds of no keys");
+    if (binding.chunk_max_elements() < 1) return Malformed("a plan whose chunks have no elements");
+    record.bindings.push_back({KeyId(binding.first_key()), KeyId(binding.last_key()), Round(binding.first_round()),
+                               Round(last_round), Attempt(binding.attempt()), binding.chunk_max_elements()});
+  }
+  return StateRecord(std::move(record));
+}
+
 StateRecord ReadSummary(const state::Summary& from) {
   SummaryRecord record;
   record.last_epoch = Epoch(from.last_epoch());
@@ -268,10 +338,24 @@ StateRecord ReadSummary(const state::Summary& from) {
   }
   record.next_barrier = from.next_barrier();
   if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
+  for (const state::EpochMember& member : from.members()) record.members.push_back(ReadMember(member));
+  record.planned_epoch = Epoch(from.planned_epoch());
+  record.plan_policy = PolicyVersion(from.plan_policy());
+  for (const uint32_t node : from.removed_nodes()) record.removed_nodes.insert(NodeId(node));
   return StateRecord(std::move(record));
 }
 
 }  // namespace
+
+void ClosedRounds::AdvanceTo(Round open) {
+  if (open <= first_open) return;
+  first_open = open;
+  beyond.erase(beyond.begin(), beyond.lower_bound(open));
+  while (!beyond.empty() && *beyond.begin() == first_open) {
+    beyond.erase(beyond.begin());
+    first_open = first_open.Next();
+  }
+}
 
 void ClosedRounds::Add(Round round) {
   beyond.insert(round);
@@ -284,6 +368,7 @@ void ClosedRounds::Add(Round round) {
 std::string EncodeStateRecord(const StateRecord& record) {
   state::StateRecord message;
   // An empty list is a record too.
+  if (std::holds_alternative<EpochPlanRecord>(record)) message.mutable_epoch_plan();
   if (std::holds_alternative<BindingsRecord>(record)) message.mutable_bindings();
   if (std::holds_alternative<ClosedRecord>(record)) message.mutable_closed();
   std::visit(Encoder{message}, record);
@@ -312,10 +397,12 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
       return StateRecord(BarrierRecord{message.barrier().barrier()});
     case state::StateRecord::kEnd:
       return StateRecord(EndRecord{message.end().reason()});
-    case state::StateRecord::kLeave: {
-      const state::Leave& leave = message.leave();
-      return StateRecord(LeaveRecord{NodeId(leave.node()), leave.what(), leave.is_asked_for()});
-    }
+    case state::StateRecord::kEpochStart:
+      return ReadEpochStart(message.epoch_start());
+    case state::StateRecord::kEpochPlan:
+      return ReadEpochPlan(message.epoch_plan());
+    case state::StateRecord::kRemoved:
+      return StateRecord(RemovedRecord{NodeId(message.removed().node()), message.removed().is_back()});
     case state::StateRecord::kSummary:
       return ReadSummary(message.summary());
     case state::StateRecord::RECORD_NOT_SET:

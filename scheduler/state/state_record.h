@@ -56,11 +56,25 @@ struct PolicyRecord {
   TransmissionSettings transmission;
   std::vector<NetworkLink> measured;   // links whose values were measured; the others are as the overlay says
   std::optional<OverlayText> overlay;  // when a reconfiguration made the policy
+  NodeId source;                       // whose values a kBroadcast round takes
   friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
 };
 
+// Consecutive rounds of a key that are bound to a policy.
+struct BoundRounds {
+  KeyId key;
+  Round first_round;
+  Round last_round;  // inclusive
+  PolicyVersion policy;
+  Attempt attempt;
+  int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
+
+  PolicyAnswer::Binding ToAnswer() const { return {key, first_round, last_round, policy, attempt}; }
+  friend bool operator==(const BoundRounds&, const BoundRounds&) = default;
+};
+
 struct BindingsRecord {
-  std::vector<PolicyAnswer::Binding> bindings;
+  std::vector<BoundRounds> bindings;
   friend bool operator==(const BindingsRecord&, const BindingsRecord&) = default;
 };
 
@@ -80,12 +94,37 @@ struct EndRecord {
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
-// A member has left the running job on purpose.
-struct LeaveRecord {
+// One start of a node as a member of an epoch.
+struct EpochMember {
   NodeId node;
-  std::string what;           // who left, and why
-  bool is_asked_for = false;  // by the node's operator
-  friend bool operator==(const LeaveRecord&, const LeaveRecord&) = default;
+  Incarnation incarnation;
+  Epoch joined_in;               // the epoch with which it became a member
+  uint64_t barriers_before = 0;  // that the job had passed by then: the node counts its own ones from 0
+  friend bool operator==(const EpochMember&, const EpochMember&) = default;
+};
+
+// The former epoch is over, and the next one has these members, in rising order.
+struct EpochRecord {
+  Epoch epoch;
+  std::vector<EpochMember> members;
+  std::string reason;
+  friend bool operator==(const EpochRecord&, const EpochRecord&) = default;
+};
+
+// How the epoch goes on. Its frontiers close rounds, and its bindings take the place of all that there were.
+struct EpochPlanRecord {
+  Epoch epoch;
+  PolicyVersion policy;
+  std::vector<EpochPlan::Frontier> frontiers;
+  std::vector<EpochPlan::Binding> bindings;
+  friend bool operator==(const EpochPlanRecord&, const EpochPlanRecord&) = default;
+};
+
+// An operator has removed the node from the job, or lets it in again.
+struct RemovedRecord {
+  NodeId node;
+  bool is_back = false;
+  friend bool operator==(const RemovedRecord&, const RemovedRecord&) = default;
 };
 
 // The rounds of one key that are closed everywhere.
@@ -93,6 +132,8 @@ struct ClosedRounds {
   Round first_open;        // all rounds before are closed
   std::set<Round> beyond;  // closed although first_open is not
   bool Contains(Round round) const { return round < first_open || beyond.count(round) > 0; }
+  // Adds all rounds before `open`.
+  void AdvanceTo(Round open);
   // Adds a round.
   void Add(Round round);
   friend bool operator==(const ClosedRounds&, const ClosedRounds&) = default;
@@ -106,11 +147,15 @@ struct SummaryRecord {
   std::map<KeyId, ClosedRounds> closed;
   uint64_t next_barrier = 0;
   std::optional<OverlayText> overlay;  // of the running job's last reconfiguration
+  std::vector<EpochMember> members;    // of last_epoch
+  Epoch planned_epoch;                 // the last one that has a plan
+  PolicyVersion plan_policy;           // of that plan
+  std::set<NodeId> removed_nodes;
   friend bool operator==(const SummaryRecord&, const SummaryRecord&) = default;
 };
 
 using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
-                                 BarrierRecord, EndRecord, LeaveRecord, SummaryRecord>;
+                                 BarrierRecord, EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
 // Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS

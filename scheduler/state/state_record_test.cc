@@ -46,6 +46,7 @@ PolicyRecord SamplePolicyRecord() {
     link.source = source;
   }
   record.overlay = OverlayText{"nodes: []", "o.yaml"};
+  record.source = NodeId(4);
   return record;
 }
 
@@ -55,19 +56,33 @@ std::vector<StateRecord> Samples() {
           KeysRecord{KeyId(5), {{"fc1.weight é", 784}, {"fc1.bias", int64_t{1} << 40}}},
           SamplePolicyRecord(),
           BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)},
-                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2)}}},
+                          {KeyId(2), Round(5), Round(9), PolicyVersion(3), Attempt(2), 1000}}},
           BindingsRecord{},
           ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
           ClosedRecord{},
           BarrierRecord{11},
           EndRecord{"it was over"},
-          LeaveRecord{NodeId(2), "n2 has left (done)", true},
+          EpochRecord{Epoch(3),
+                      {{NodeId(2), Incarnation(~uint64_t{0}), Epoch(1), 4}, {NodeId(4), Incarnation(7), Epoch(3)}},
+                      "why"},
+          EpochRecord{},
+          EpochPlanRecord{Epoch(3),
+                          PolicyVersion(9),
+                          {{KeyId(1), KeyId(4), Round(7)}, {KeyId(5), KeyId(5), Round(0)}},
+                          {{KeyId(1), KeyId(4), Round(7), Round(9), Attempt(2), 65536}}},
+          EpochPlanRecord{},
+          RemovedRecord{NodeId(3), false},
+          RemovedRecord{NodeId(3), true},
           SummaryRecord{Epoch(3),
                         PolicyVersion(9),
                         {NodeId(1), NodeId(4)},
                         {{KeyId(1), {Round(7), {Round(9), Round(11)}}}, {KeyId(2), {Round(~uint64_t{0}), {}}}},
                         5,
-                        OverlayText{"nodes: []", "o.yaml"}},
+                        OverlayText{"nodes: []", "o.yaml"},
+                        {{NodeId(2), Incarnation(3), Epoch(1), 4}},
+                        Epoch(2),
+                        PolicyVersion(8),
+                        {NodeId(3)}},
           SummaryRecord{}};
 }
 
@@ -99,6 +114,26 @@ TEST(StateRecordTest, RefusesBindingsOfNoRounds) {
   // A binding's last round must not come before its first.
   const BindingsRecord record = {{{KeyId(1), Round(5), Round(4), PolicyVersion(1), Attempt(0)}}};
   EXPECT_FALSE(DecodeStateRecord(EncodeStateRecord(record)).ok());
+}
+
+TEST(StateRecordTest, RefusesAPlanOfNothing) {
+  const EpochPlan::Binding good = {KeyId(1), KeyId(2), Round(1), Round(2), Attempt(1), 10};
+  EXPECT_TRUE(DecodeStateRecord(EncodeStateRecord(EpochPlanRecord{Epoch(2), PolicyVersion(2), {}, {good}})).ok());
+  for (const EpochPlan::Binding& bad : {EpochPlan::Binding{KeyId(2), KeyId(1), Round(1), Round(2), Attempt(1), 10},
+                                        EpochPlan::Binding{KeyId(1), KeyId(2), Round(2), Round(1), Attempt(1), 10},
+                                        EpochPlan::Binding{KeyId(1), KeyId(2), Round(1), Round(2), Attempt(1), 0}}) {
+    EXPECT_FALSE(DecodeStateRecord(EncodeStateRecord(EpochPlanRecord{Epoch(2), PolicyVersion(2), {}, {bad}})).ok());
+  }
+  const EpochPlanRecord no_keys = {Epoch(2), PolicyVersion(2), {{KeyId(2), KeyId(1), Round(1)}}, {}};
+  EXPECT_FALSE(DecodeStateRecord(EncodeStateRecord(no_keys)).ok());
+}
+
+TEST(StateRecordTest, ClosedRoundsAdvanceOverThoseBeyond) {
+  ClosedRounds closed = {Round(2), {Round(4), Round(6), Round(7), Round(9)}};
+  closed.AdvanceTo(Round(1));
+  EXPECT_EQ(closed, (ClosedRounds{Round(2), {Round(4), Round(6), Round(7), Round(9)}}));
+  closed.AdvanceTo(Round(6));
+  EXPECT_EQ(closed, (ClosedRounds{Round(8), {Round(9)}}));
 }
 
 TEST(StateRecordTest, SurvivesDamage) {

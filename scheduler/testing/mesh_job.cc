@@ -66,6 +66,11 @@ bool MeshJob::HasLog(const std::string& part) {
                      [&part](const std::string& line) { return line.find(part) != std::string::npos; });
 }
 
+std::optional<StartComputation> MeshJob::TakeComputation() {
+  Read();
+  return std::exchange(computation_, std::nullopt);
+}
+
 void MeshJob::Read() {
   while (true) {
     Actions actions = context.outbox.Take();
@@ -85,6 +90,8 @@ void MeshJob::Take(Action& action) {
     pending_.push_back(record->record);
   } else if (auto* line = std::get_if<LogLine>(&action); line != nullptr) {
     logs_.push_back(std::move(line->text));
+  } else if (auto* started = std::get_if<StartComputation>(&action); started != nullptr) {
+    computation_ = std::move(*started);
   }
 }
 

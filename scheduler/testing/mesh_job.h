@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,8 @@ class MeshJob {
   // All records so far.
   const std::vector<StateRecord>& Records();
   bool HasLog(const std::string& part);
+  // Hands over the last computation that was started, if one was.
+  std::optional<StartComputation> TakeComputation();
 
   // While false, records wait and hold messages back.
   bool persists = true;
@@ -67,6 +70,7 @@ class MeshJob {
   std::vector<StateRecord> records_;
   std::vector<RecordId> pending_;
   std::vector<std::string> logs_;
+  std::optional<StartComputation> computation_;
 };
 
 }  // namespace banyan

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "gtest/gtest.h"
+#include "scheduler/scheduler_limits.h"
 
 namespace banyan {
 
@@ -60,6 +61,19 @@ void SchedulerHarness::CloseRound(KeyId key, Round round, int count, uint64_t ha
   for (int node = 1; node <= count; ++node) Receive(node, RoundsClosed{{{key, round, hash}}});
 }
 
+void SchedulerHarness::BeginEpoch(const std::vector<int>& alive) { Advance(2 * kMembershipBatch, alive); }
+
+void SchedulerHarness::ReportProgress(const std::vector<int>& nodes, Round next, uint32_t keys) {
+  for (const int node : nodes) {
+    const std::vector<EpochBegin> begun = Sent<EpochBegin>(node);
+    ASSERT_FALSE(begun.empty()) << "node " << node;
+    EpochReport report;
+    report.epoch = begun.back().epoch;
+    if (keys > 0) report.progress = {{KeyId(1), KeyId(keys), next}};
+    Receive(node, report);
+  }
+}
+
 void SchedulerHarness::PersistWaiting() {
   while (!waiting_records_.empty()) {
     const RecordId id = waiting_records_.front().record;
@@ -95,6 +109,7 @@ bool SchedulerHarness::HasLog(const std::string& part) const {
 void SchedulerHarness::Carry(Actions actions) {
   for (Action& action : actions) {
     if (auto* send = std::get_if<Send>(&action); send != nullptr) {
+      if (const auto* begin = std::get_if<EpochBegin>(&send->message); begin != nullptr) epoch_ = begin->epoch;
       sent_[send->connection].push_back(std::move(send->message));
     } else if (auto* record = std::get_if<PersistRecord>(&action); record != nullptr) {
       waiting_records_.push_back(std::move(*record));

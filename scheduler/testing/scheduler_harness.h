@@ -42,6 +42,12 @@ class SchedulerHarness {
   KeyId AddKey(const std::string& name, int64_t elements);
   void CloseRound(KeyId key, Round round, int count, uint64_t hash = 7);
 
+  // Lets the batch of causes pass, so that a change of membership begins.
+  void BeginEpoch(const std::vector<int>& alive);
+  // The nodes say that they hold all rounds before `next` of the first `keys` keys, for the epoch that they were last
+  // told of.
+  void ReportProgress(const std::vector<int>& nodes, Round next, uint32_t keys = 1);
+
   // Messages of one kind that were sent on a connection, in order.
   template <typename T>
   std::vector<T> Sent(ConnectionId connection) const {
@@ -78,6 +84,8 @@ class SchedulerHarness {
   const std::optional<absl::Status>& stopped() const { return stopped_; }
   const SchedulerCore& core() const { return *core_; }
   Timestamp now() const { return now_; }
+  // The epoch that nodes were told of last.
+  Epoch epoch() const { return epoch_; }
 
  private:
   void Carry(Actions actions);
@@ -85,6 +93,7 @@ class SchedulerHarness {
 
   std::unique_ptr<SchedulerCore> core_;
   Timestamp now_;
+  Epoch epoch_;
   std::map<ConnectionId, std::vector<Message>> sent_;
   StoredRecords stored_;
   std::vector<std::string> history_;

@@ -63,6 +63,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"runtime/transport", 0},
                                                      {"runtime/metrics", 0},
                                                      {"runtime/records", 0},
+                                                     {"runtime/etcd", 1},
                                                      {"runtime/workers", 1},
                                                      {"runtime/session", 2},
 
@@ -76,6 +77,8 @@ const std::map<std::string, int>& Floors() {
 
                                                      {"tools/daemon", 0},
                                                      {"tools/reports", 0},
+                                                     {"tools/supervision", 0},
+                                                     {"tools/chaos", 1},
                                                      {"tools/demo", 1},
                                                      {"tools/metrics", 1},
                                                      {"tools/accuracy_benchmark", 1},

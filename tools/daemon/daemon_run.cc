@@ -11,21 +11,27 @@
 
 namespace banyan {
 
-absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core) {
+absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
+                             const std::function<void()>& request_stop) {
   const int ended = eventfd(0, EFD_CLOEXEC);
   BANYAN_CHECK(ended >= 0);
-  std::thread watcher([&signals, &host, ended] {
+  std::thread watcher([&signals, &request_stop, ended] {
     pollfd entries[] = {{.fd = signals.fd(), .events = POLLIN, .revents = 0},
                         {.fd = ended, .events = POLLIN, .revents = 0}};
     while (poll(entries, 2, -1) < 0) {
     }
-    if (entries[0].revents != 0) host.RequestStop();
+    if (entries[0].revents != 0) request_stop();
   });
-  absl::Status status = host.Run(std::move(core));
+  absl::Status status = run();
   BANYAN_CHECK(eventfd_write(ended, 1) == 0);
   watcher.join();
   close(ended);
   return status;
+}
+
+absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core) {
+  return RunUntilStopped(
+      signals, [&host, &core] { return host.Run(std::move(core)); }, [&host] { host.RequestStop(); });
 }
 
 }  // namespace banyan

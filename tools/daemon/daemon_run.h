@@ -2,6 +2,7 @@
 #ifndef BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_
 #define BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_
 
+#include <functional>
 #include <memory>
 
 #include "absl/status/status.h"
@@ -11,6 +12,9 @@
 
 namespace banyan {
 
+// Returns what `run` does. `request_stop` makes it return; called at most once, on another thread.
+absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
+                             const std::function<void()>& request_stop);
 // Returns the status of the core's Stop action. `signals` was made before `host`.
 absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core);
 

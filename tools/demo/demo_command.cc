@@ -33,6 +33,8 @@ constexpr int64_t kMaxRounds = 1000000;
 constexpr int64_t kMaxBatch = 1000;
 constexpr int64_t kMaxHidden = 100000;
 constexpr double kMaxSeconds = 1e6;
+constexpr double kLeastLostAfterSeconds = 0.1;
+constexpr double kMostLostAfterSeconds = 3600;
 // The default training reaches 0.87.
 constexpr double kLeastAccuracy = 0.8;
 constexpr char kAuto[] = "auto";
@@ -54,6 +56,7 @@ struct DemoFlags {
   int64_t hidden = 512;
   int64_t seed = 1;
   std::optional<double> least_accuracy;
+  double lost_after_seconds = 0;  // 0: the overlay's
   bool json = false;
   bool keep_logs = false;
 };
@@ -83,8 +86,9 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
       "banyan demo",
       "Nine data centres train one network on Fashion-MNIST, on this machine: a scheduler, nine nodes and nine\n"
       "training processes on an emulated WAN whose rates change, or over loopback where the system allows no\n"
-      "emulated WAN. Ends with one line that says whether all replicas are identical, and fails where they are not or\n"
-      "where they have learned too little.",
+      "emulated WAN. Who dies is started again: try `banyan chaos` beside it. Ends with one line that says whether "
+      "all\n"
+      "replicas are identical, and fails where they are not or where they have learned too little.",
       "banyan demo --rounds 200 --redraw-seconds 60");
   line.Text("overlay", "FILE", "nodes and links of another demo (default: built in, nine nodes of Internet2)",
             &flags.overlay);
@@ -109,6 +113,8 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
               absl::StrCat("fail below this part of the test images (default ", kLeastAccuracy,
                            " for the default training or more rounds of it, otherwise 0)"),
               [&flags](absl::string_view text) { return ReadPart(text, flags.least_accuracy); });
+  line.Number("lost-after", "S", "silence after which a node falls out (default: the overlay's, or 30)",
+              kLeastLostAfterSeconds, kMostLostAfterSeconds, &flags.lost_after_seconds);
   line.Switch("json", "print the result as JSON", &flags.json);
   line.Switch("keep-logs", "keep the directory with overlay and logs", &flags.keep_logs);
   return line;
@@ -135,6 +141,10 @@ absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {
   if (!nodes.ok()) return nodes.status();
   options.nodes = *std::move(nodes);
   if (flags.optimizer == kNodeAdam) options.overlay += kNodeAdamYaml;
+  if (flags.lost_after_seconds > 0) {
+    options.overlay = FillLostAfter(options.overlay, absl::Seconds(flags.lost_after_seconds));
+  }
+  options.lost_after = LostAfterOf(options.overlay);
   absl::StatusOr<std::string> banyan = OwnProgram();
   if (!banyan.ok()) return banyan.status();
   options.banyan_program = *std::move(banyan);

@@ -8,12 +8,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 
 namespace banyan {
 namespace {
 
 constexpr int kLinksPerRow = 3;
+constexpr char kJoined[] = "joined";
 constexpr int kLongestBar = 8;
 
 double Milliseconds(absl::Duration time) { return absl::ToDoubleMilliseconds(time); }
@@ -58,7 +60,8 @@ class LinkTable {
   std::string Header() const { return Pad(Columns("link", "WAN", "seen", "MB")); }
 
   std::string Cell(const DemoLink& link) const {
-    const std::string now = link.wan_mbps.has_value() ? absl::StrFormat("%.0f", *link.wan_mbps) : "";
+    std::string now = link.wan_mbps.has_value() ? absl::StrFormat("%.0f", *link.wan_mbps) : "";
+    if (link.is_cut) now = "cut";
     const std::string seen = absl::StrFormat("%.0f", link.mbps);
     const std::string text = Columns(NameOf(link), now, link.is_measured ? seen : seen + "?",
                                      absl::StrFormat("%.0f", Megabytes(link.sent_bytes)));
@@ -151,6 +154,28 @@ void AppendRates(const DemoNetworkState& network, absl::Duration elapsed, std::v
   lines.push_back(text);
 }
 
+std::string Times(int count) { return count == 1 ? "once" : absl::StrCat(count, " times"); }
+
+void AppendProcesses(const DemoProgress& progress, int width, std::vector<std::string>& lines) {
+  if (progress.processes().empty()) return;
+  const auto append = [](std::string* out, const DemoProcess& process) {
+    absl::StrAppend(out, process.name, " ", Times(process.failures), process.is_up ? "" : " (down)");
+  };
+  AppendWrapped(absl::StrCat("died and started again: ", absl::StrJoin(progress.processes(), ", ", append)), width,
+                lines);
+}
+
+// Who has been in the job and is not now, as the scheduler sees it.
+void AppendMissing(const DemoNetworkState& network, int width, std::vector<std::string>& lines) {
+  std::vector<std::string> missing;
+  for (const StatusView::Node& node : network.status().nodes) {
+    if (node.state != kJoined) missing.push_back(absl::StrCat(node.name, " (", node.state, ")"));
+  }
+  if (missing.empty()) return;
+  AppendWrapped(absl::StrCat("epoch ", network.status().epoch, ", without ", absl::StrJoin(missing, ", ")), width,
+                lines);
+}
+
 std::string FormatAccuracy(const DemoProgress& progress, const char* unknown) {
   return progress.accuracy() ? absl::StrFormat("%.4f", *progress.accuracy()) : unknown;
 }
@@ -178,6 +203,8 @@ std::vector<std::string> DrawDashboard(const DemoProgress& progress, const DemoN
     lines.push_back(absl::StrFormat("loss %.4f   synchronisation %.1f ms, median %.1f ms", progress.loss(),
                                     Milliseconds(progress.sync_time()), Milliseconds(progress.median_sync_time())));
   }
+  AppendProcesses(progress, width, lines);
+  if (done > 0) AppendMissing(network, width, lines);
   AppendPolicy(network, elapsed, width, lines);
   AppendRates(network, elapsed, lines);
   AppendLinks(network, width, link_rows, lines);
@@ -202,12 +229,21 @@ std::string PolicyLine(const DemoNetworkState& network) {
   return absl::StrFormat("policy %d: %s; because of %s", status.policy, DescribePlan(status), status.policy_reason);
 }
 
+std::string ProcessLine(const DemoProcess& process, absl::Duration elapsed) {
+  return absl::StrFormat("%s %s, %.0f s", process.name,
+                         process.is_up ? absl::StrCat("runs again after it has died ", Times(process.failures))
+                                       : absl::StrCat("ended with ", process.failure),
+                         absl::ToDoubleSeconds(elapsed));
+}
+
 std::string SummaryLine(const DemoProgress& progress, const DemoNetworkState& network) {
   return absl::StrFormat(
-      "demo: nodes=%d rounds=%d accuracy=%s replicas=%s sync_ms_p50=%.1f wire_mb=%.1f network=%s policies=%d",
+      "demo: nodes=%d rounds=%d accuracy=%s replicas=%s sync_ms_p50=%.1f wire_mb=%.1f network=%s policies=%d "
+      "replicas_finished=%d failures=%d",
       progress.nodes(), progress.finished_rounds(), FormatAccuracy(progress, "unknown"),
       progress.replicas_identical() ? "identical" : "different", Milliseconds(progress.median_sync_time()),
-      Megabytes(network.wire_bytes()), NetworkName(network), network.status().policy);
+      Megabytes(network.wire_bytes()), NetworkName(network), network.status().policy, progress.finished_workers(),
+      progress.failures());
 }
 
 std::string SummaryJson(const DemoProgress& progress, const DemoNetworkState& network) {
@@ -215,10 +251,11 @@ std::string SummaryJson(const DemoProgress& progress, const DemoNetworkState& ne
   for (const DemoLink& link : network.links()) absl::StrAppend(&links, links.empty() ? "" : ",", LinkJson(link));
   return absl::StrFormat(
       R"({"nodes":%d,"rounds":%d,"accuracy":%s,"replicas_identical":%s,"sync_seconds_p50":%.6f,"wire_bytes":%d,)"
-      R"("network":"%s","policies":%d,"rate_changes":%d,"links":[%s]})",
+      R"("network":"%s","policies":%d,"rate_changes":%d,"replicas_finished":%d,"failures":%d,"links":[%s]})",
       progress.nodes(), progress.finished_rounds(), FormatAccuracy(progress, "null"),
       progress.replicas_identical() ? "true" : "false", absl::ToDoubleSeconds(progress.median_sync_time()),
-      network.wire_bytes(), NetworkName(network), network.status().policy, network.rate_changes(), links);
+      network.wire_bytes(), NetworkName(network), network.status().policy, network.rate_changes(),
+      progress.finished_workers(), progress.failures(), links);
 }
 
 }  // namespace banyan

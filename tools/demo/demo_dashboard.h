@@ -9,13 +9,14 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tools/demo/demo_network_state.h"
+#include "tools/demo/demo_process.h"
 #include "tools/demo/demo_progress.h"
 
 namespace banyan {
 
-// Returns lines of at most `width` characters: a bar, the last round, the policy in force and why it came, and the
-// links. Links are in the order of the overlay; the busiest ones are shown where `link_rows` rows have no room for all.
-// `state` says what the demo is waiting for before the first round.
+// Returns lines of at most `width` characters: a bar, the last round, who has died or is missing, the policy in force
+// and why it came, and the links. Links are in the order of the overlay; the busiest ones are shown where `link_rows`
+// rows have no room for all. `state` says what the demo is waiting for before the first round.
 std::vector<std::string> DrawDashboard(const DemoProgress& progress, const DemoNetworkState& network,
                                        absl::string_view state, absl::Duration elapsed, int width, int link_rows);
 
@@ -24,8 +25,11 @@ std::vector<std::string> DrawDashboard(const DemoProgress& progress, const DemoN
 std::string ProgressLine(const DemoProgress& progress, const DemoNetworkState& network, absl::Duration elapsed);
 // policy 3: packed, 14 trees from 5 roots; 96.1 of at most 103.2 Mbit/s (0.93); because of ...
 std::string PolicyLine(const DemoNetworkState& network);
+// node n3 ended with signal 9 (Killed), 18 s
+// node n3 runs again after it has died 2 times, 19 s
+std::string ProcessLine(const DemoProcess& process, absl::Duration elapsed);
 
-// demo: nodes=9 rounds=400 accuracy=0.8861 replicas=identical sync_ms_p50=20.9 wire_mb=312.4 network=wan policies=7
+// demo: nodes=9 rounds=400 accuracy=0.8861 replicas=identical sync_ms_p50=20.9 wire_mb=312.4 network=wan policies=7 ..
 // REQUIRES: progress.all_finished().
 std::string SummaryLine(const DemoProgress& progress, const DemoNetworkState& network);
 // The same as a JSON object, with the bytes and rates of every link.

@@ -108,6 +108,43 @@ TEST(DemoDashboardTest, ShowsWhatTheEmulatedLinksReallyAre) {
   EXPECT_THAT(text, HasSubstr("  n2>n1   50   49?      3"));
 }
 
+TEST(DemoDashboardTest, ShowsWhoHasDiedAndComeBack) {
+  EXPECT_THAT(Draw(OneRoundOfTwo(), Loopback()), Not(HasSubstr("died")));
+  DemoProgress progress = OneRoundOfTwo();
+  progress.SetProcesses({{"node n1", 2, true, "signal 9 (Killed)"}, {"node n2", 1, false, "exit code 1"}});
+  EXPECT_THAT(Draw(progress, Loopback()),
+              HasSubstr("\ndied and started again: node n1 2 times, node n2 once (down)\n"));
+  EXPECT_EQ(ProcessLine(progress.processes()[0], absl::Seconds(18)),
+            "node n1 runs again after it has died 2 times, 18 s");
+  EXPECT_EQ(ProcessLine(progress.processes()[1], absl::Seconds(19)), "node n2 ended with exit code 1, 19 s");
+}
+
+TEST(DemoDashboardTest, ShowsWhoIsMissingFromTheJob) {
+  StatusView status = TwoLinks();
+  status.epoch = 4;
+  status.nodes.resize(2);
+  status.nodes[0].name = "n1";
+  status.nodes[0].state = "joined";
+  status.nodes[1].name = "n2";
+  status.nodes[1].state = "silent";
+  DemoNetworkState network;
+  network.Add(status, absl::Seconds(1));
+  EXPECT_THAT(Draw(OneRoundOfTwo(), network), HasSubstr("\nepoch 4, without n2 (silent)\n"));
+  // Before the first round all are still coming.
+  EXPECT_THAT(Draw(DemoProgress(2, 2, 4), network), Not(HasSubstr("without")));
+}
+
+TEST(DemoDashboardTest, ShowsCutLinks) {
+  DemoNetworkState network = Wan();
+  WanStatus wan;
+  wan.links.resize(1);
+  wan.links[0].from = "n1";
+  wan.links[0].to = "n2";
+  wan.links[0].is_cut = true;
+  network.Add(wan, absl::Seconds(6));
+  EXPECT_THAT(Draw(OneRoundOfTwo(), network), HasSubstr("  n1>n2  cut    49      2"));
+}
+
 TEST(DemoDashboardTest, BreaksThePolicyAtSpaces) {
   EXPECT_THAT(Draw(OneRoundOfTwo(), Loopback(), 60),
               HasSubstr("policy 3, 8 s old: packed, 3 trees from 2 roots; 96.1 of at\n  most 103.2 Mbit/s (0.93)\n"));
@@ -145,16 +182,17 @@ TEST(DemoDashboardTest, APolicyIsOneLine) {
 TEST(DemoDashboardTest, TheSummaryIsOneLine) {
   EXPECT_EQ(SummaryLine(Finished("aa"), Loopback()),
             "demo: nodes=2 rounds=1 accuracy=0.8861 replicas=identical sync_ms_p50=20.5 wire_mb=4.5 network=loopback "
-            "policies=3");
+            "policies=3 replicas_finished=2 failures=0");
   EXPECT_THAT(SummaryLine(Finished("bb"), Wan()), AllOf(HasSubstr("replicas=different"), HasSubstr("network=wan")));
 }
 
 TEST(DemoDashboardTest, TheSummaryAsJson) {
-  EXPECT_EQ(SummaryJson(Finished("aa"), Wan()),
-            R"({"nodes":2,"rounds":1,"accuracy":0.8861,"replicas_identical":true,"sync_seconds_p50":0.020500,)"
-            R"("wire_bytes":4500000,"network":"wan","policies":3,"rate_changes":1,"links":[)"
-            R"({"from":"n1","to":"n2","bytes":1500000,"mbps":48.700,"wan_mbps":154.600},)"
-            R"({"from":"n2","to":"n1","bytes":3000000,"mbps":48.700,"wan_mbps":50.000}]})");
+  EXPECT_EQ(
+      SummaryJson(Finished("aa"), Wan()),
+      R"({"nodes":2,"rounds":1,"accuracy":0.8861,"replicas_identical":true,"sync_seconds_p50":0.020500,)"
+      R"("wire_bytes":4500000,"network":"wan","policies":3,"rate_changes":1,"replicas_finished":2,"failures":0,"links":[)"
+      R"({"from":"n1","to":"n2","bytes":1500000,"mbps":48.700,"wan_mbps":154.600},)"
+      R"({"from":"n2","to":"n1","bytes":3000000,"mbps":48.700,"wan_mbps":50.000}]})");
 }
 
 }  // namespace

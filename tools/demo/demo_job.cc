@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "tools/supervision/running_job.h"
 
 namespace banyan {
 namespace {
@@ -19,7 +20,7 @@ constexpr int kShownLogLines = 12;
 constexpr char kStatusPatience[] = "3600";
 constexpr size_t kShownLogs = 3;
 
-using Children = std::vector<std::unique_ptr<ChildProcess>>;
+using Processes = std::vector<std::unique_ptr<SupervisedProcess>>;
 
 int CountWorkers(const std::vector<DemoNode>& nodes) {
   int workers = 0;
@@ -31,22 +32,11 @@ std::string SocketOf(const WorkDirectory& directory, const DemoNode& node) {
   return absl::StrCat("unix:", directory.File(node.name), ".sock");
 }
 
-absl::Status Launch(const ChildProcessOptions& options, Children& children) {
-  absl::StatusOr<std::unique_ptr<ChildProcess>> child = ChildProcess::Start(options);
-  if (!child.ok()) return child.status();
-  children.push_back(*std::move(child));
-  return absl::OkStatus();
-}
-
-std::string Describe(const ChildProcess& child) {
-  return absl::StrCat(child.name(), " ended with ",
-                      child.failure().empty() ? "exit code 0, too early" : child.failure());
-}
-
-absl::Status Report(const std::vector<ChildProcess*>& ended) {
+absl::Status Report(const std::vector<const SupervisedProcess*>& ended) {
   if (ended.empty()) return absl::OkStatus();
-  std::string text = absl::StrJoin(
-      ended, "; ", [](std::string* out, const ChildProcess* child) { absl::StrAppend(out, Describe(*child)); });
+  std::string text = absl::StrJoin(ended, "; ", [](std::string* out, const SupervisedProcess* process) {
+    absl::StrAppend(out, process->DescribeEnd());
+  });
   for (size_t i = 0; i < ended.size() && i < kShownLogs; ++i) {
     absl::StrAppend(&text, "\n  the end of the log of ", ended[i]->name(), ":\n", ended[i]->LogTail(kShownLogLines));
   }
@@ -54,11 +44,15 @@ absl::Status Report(const std::vector<ChildProcess*>& ended) {
 }
 
 // Asks all, then waits for all; whoever does not end in time is added to `late`.
-void End(Children& children, std::vector<ChildProcess*>& late) {
-  for (const std::unique_ptr<ChildProcess>& child : children) child->Signal(SIGTERM);
+void End(Processes& processes, std::vector<SupervisedProcess*>& late) {
+  for (const std::unique_ptr<SupervisedProcess>& process : processes) {
+    process->Signal(SIGTERM);
+    // Whoever is stopped does not hear it before.
+    process->Signal(SIGCONT);
+  }
   const absl::Time deadline = absl::Now() + kStopTimeout;
-  for (const std::unique_ptr<ChildProcess>& child : children) {
-    if (!child->WaitUntilEnded(deadline - absl::Now())) late.push_back(child.get());
+  for (const std::unique_ptr<SupervisedProcess>& process : processes) {
+    if (!process->WaitUntilEnded(deadline - absl::Now())) late.push_back(process.get());
   }
 }
 
@@ -83,35 +77,50 @@ absl::Status DemoJob::StartAll() {
   return status;
 }
 
+absl::Status DemoJob::Launch(SupervisionOptions options, Processes& processes) {
+  options.records = ProcessRecords(RunningJob::RecordsFolder(directory_.path()));
+  absl::StatusOr<std::unique_ptr<SupervisedProcess>> process = SupervisedProcess::Start(options);
+  if (!process.ok()) return process.status();
+  processes.push_back(*std::move(process));
+  return absl::OkStatus();
+}
+
 // And the process that asks it.
 absl::Status DemoJob::StartScheduler() {
   const std::string& address = network_.scheduler_address();
   absl::Status status =
       directory_.Write("overlay.yaml", FillAddresses(options_.overlay, address, network_.node_addresses()));
   if (!status.ok()) return status;
-  status = Launch(
-      {.name = "the scheduler",
-       .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", directory_.File("overlay.yaml")}),
-       .log_path = directory_.File("scheduler.log")},
-      services_);
+  SupervisionOptions scheduler;
+  scheduler.kind = ProcessKind::kScheduler;
+  scheduler.process = {
+      .name = "the scheduler",
+      .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", directory_.File("overlay.yaml"),
+                                             "--state-dir", directory_.File("scheduler")}),
+      .log_path = directory_.File("scheduler.log")};
+  status = Launch(std::move(scheduler), services_);
   if (!status.ok()) return status;
-  return Launch({.name = "the reader of the status",
-                 .arguments = network_.BesideScheduler({options_.banyan_program, "status", "--watch", "--json",
-                                                        "--timeout", kStatusPatience, "--scheduler", address}),
-                 .log_path = directory_.File("status.log"),
-                 .capture_output = true},
-                services_);
+  SupervisionOptions reader;
+  reader.process = {.name = "the reader of the status",
+                    .arguments = network_.BesideScheduler({options_.banyan_program, "status", "--watch", "--json",
+                                                           "--timeout", kStatusPatience, "--scheduler", address}),
+                    .log_path = directory_.File("status.log"),
+                    .capture_output = true};
+  return Launch(std::move(reader), services_);
 }
 
 absl::Status DemoJob::StartNode(size_t index) {
   const DemoNode& node = options_.nodes[index];
-  return Launch(
-      {.name = absl::StrCat("node ", node.name),
-       .arguments = network_.InNode(
-           index, {options_.banyan_program, "node", "--name", node.name, "--scheduler", network_.scheduler_address(),
-                   "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node)}),
-       .log_path = directory_.File(absl::StrCat(node.name, ".log"))},
-      nodes_);
+  SupervisionOptions options;
+  options.kind = ProcessKind::kNode;
+  options.node = node.name;
+  options.process = {
+      .name = absl::StrCat("node ", node.name),
+      .arguments = network_.InNode(
+          index, {options_.banyan_program, "node", "--name", node.name, "--scheduler", network_.scheduler_address(),
+                  "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node)}),
+      .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
+  return Launch(std::move(options), nodes_);
 }
 
 absl::Status DemoJob::StartTrainer(size_t index, int worker, int world) {
@@ -128,22 +137,27 @@ absl::Status DemoJob::StartTrainer(size_t index, int worker, int world) {
                                         "--world",
                                         absl::StrCat(world)};
   arguments.insert(arguments.end(), options_.trainer_arguments.begin(), options_.trainer_arguments.end());
-  return Launch({.name = absl::StrCat("training process ", rank, " (", node.name, ")"),
-                 .arguments = network_.InNode(index, arguments),
-                 .log_path = directory_.File(absl::StrCat("trainer-", rank, ".log")),
-                 .capture_output = true},
-                trainers_);
+  SupervisionOptions options;
+  options.kind = ProcessKind::kTraining;
+  options.node = node.name;
+  options.rank = rank;
+  options.process = {.name = absl::StrCat("training process ", rank, " (", node.name, ")"),
+                     .arguments = network_.InNode(index, arguments),
+                     .log_path = directory_.File(absl::StrCat("trainer-", rank, ".log")),
+                     .capture_output = true};
+  node_of_trainer_.push_back(index);
+  return Launch(std::move(options), trainers_);
 }
 
 absl::StatusOr<std::vector<TrainingProgress>> DemoJob::TakeProgress(int stop_fd, absl::Duration timeout) {
   std::vector<pollfd> entries = {{.fd = stop_fd, .events = POLLIN, .revents = 0}};
-  for (const std::unique_ptr<ChildProcess>& trainer : trainers_) {
+  for (const std::unique_ptr<SupervisedProcess>& trainer : trainers_) {
     // poll() passes over those that have closed their output, whose descriptor is -1.
     entries.push_back({.fd = trainer->output_fd(), .events = POLLIN, .revents = 0});
   }
   poll(entries.data(), entries.size(), static_cast<int>(absl::ToInt64Milliseconds(timeout)));
   std::vector<TrainingProgress> taken;
-  for (const std::unique_ptr<ChildProcess>& trainer : trainers_) {
+  for (const std::unique_ptr<SupervisedProcess>& trainer : trainers_) {
     for (const std::string& line : trainer->TakeLines()) {
       absl::StatusOr<TrainingProgress> progress = ParseProgress(line);
       if (!progress.ok()) {
@@ -162,28 +176,55 @@ std::optional<StatusView> DemoJob::TakeStatus() {
   return status.ok() ? std::optional<StatusView>(*std::move(status)) : std::nullopt;
 }
 
-absl::Status DemoJob::Check() {
-  std::vector<ChildProcess*> ended;
-  for (const Children* children : {&services_, &nodes_}) {
-    for (const std::unique_ptr<ChildProcess>& child : *children) {
-      if (!child->running()) ended.push_back(child.get());
+absl::Status DemoJob::Tend() {
+  std::vector<const SupervisedProcess*> gone;
+  absl::Status status;
+  for (Processes* processes : {&services_, &nodes_}) {
+    for (const std::unique_ptr<SupervisedProcess>& process : *processes) {
+      status.Update(process->Tend());
+      if (process->is_given_up() || process->is_done()) gone.push_back(process.get());
     }
   }
-  for (const std::unique_ptr<ChildProcess>& trainer : trainers_) {
-    if (!trainer->running() && !trainer->failure().empty()) ended.push_back(trainer.get());
+  for (size_t rank = 0; rank < trainers_.size(); ++rank) {
+    status.Update(TendTrainer(rank));
+    if (trainers_[rank]->is_given_up()) gone.push_back(trainers_[rank].get());
   }
-  return Report(ended);
+  status.Update(Report(gone));
+  return status;
+}
+
+absl::Status DemoJob::TendTrainer(size_t rank) {
+  SupervisedProcess& trainer = *trainers_[rank];
+  // Without its node a training process can but fail.
+  if (!nodes_[node_of_trainer_[rank]]->is_up()) trainer.Forgive();
+  const int failures = trainer.failures();
+  const absl::Status status = trainer.Tend();
+  if (trainer.failures() > failures) lost_workers_.push_back(static_cast<int>(rank));
+  return status;
+}
+
+std::vector<int> DemoJob::TakeLostWorkers() { return std::exchange(lost_workers_, {}); }
+
+std::vector<DemoProcess> DemoJob::failed_processes() const {
+  std::vector<DemoProcess> failed;
+  for (const Processes* processes : {&services_, &nodes_, &trainers_}) {
+    for (const std::unique_ptr<SupervisedProcess>& process : *processes) {
+      if (process->failures() == 0) continue;
+      failed.push_back({process->name(), process->failures(), process->is_up(), process->failure()});
+    }
+  }
+  return failed;
 }
 
 absl::Status DemoJob::Stop() {
-  std::vector<ChildProcess*> late;
-  for (Children* children : {&trainers_, &nodes_, &services_}) End(*children, late);
+  std::vector<SupervisedProcess*> late;
+  for (Processes* processes : {&trainers_, &nodes_, &services_}) End(*processes, late);
   std::string text;
-  for (const ChildProcess* child : late) {
-    absl::StrAppend(&text, text.empty() ? "" : "; ", child->name(), " did not end within ",
+  for (const SupervisedProcess* process : late) {
+    absl::StrAppend(&text, text.empty() ? "" : "; ", process->name(), " did not end within ",
                     absl::FormatDuration(kStopTimeout));
   }
-  for (Children* children : {&trainers_, &nodes_, &services_}) children->clear();
+  for (Processes* processes : {&trainers_, &nodes_, &services_}) processes->clear();
   return text.empty() ? absl::OkStatus() : absl::UnavailableError(text);
 }
 

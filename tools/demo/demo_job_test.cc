@@ -15,8 +15,11 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 // Real processes, which are shell scripts in place of the daemons and the training program.
 class DemoJobTest : public ::testing::Test {
@@ -62,9 +65,14 @@ class DemoJobTest : public ::testing::Test {
     return all;
   }
 
+  bool AllAreUp() const {
+    const std::vector<DemoProcess> failed = job_->failed_processes();
+    return failed.size() == 2 && failed[0].is_up && failed[1].is_up;
+  }
+
   std::string WaitForFailure() {
     for (int i = 0; i < 3000; ++i) {
-      if (const absl::Status status = job_->Check(); !status.ok()) return std::string(status.message());
+      if (const absl::Status status = job_->Tend(); !status.ok()) return std::string(status.message());
       absl::SleepFor(absl::Milliseconds(10));
     }
     return "";
@@ -106,7 +114,7 @@ TEST_F(DemoJobTest, StartsEveryProcessWithItsArguments) {
   const absl::StatusOr<std::vector<TrainingProgress>> progress = Take(3);
   ASSERT_TRUE(progress.ok()) << progress.status();
   EXPECT_EQ(progress->size(), 3u);
-  EXPECT_TRUE(job_->Check().ok());
+  EXPECT_TRUE(job_->Tend().ok());
   EXPECT_THAT(FirstLine(directory_->File("scheduler.log")), HasSubstr("scheduler " + directory_->File("overlay.yaml")));
   EXPECT_THAT(FirstLine(directory_->File("n2.log")),
               HasSubstr(absl::StrCat("node --name n2 --scheduler ", network_->scheduler_address(),
@@ -115,6 +123,39 @@ TEST_F(DemoJobTest, StartsEveryProcessWithItsArguments) {
               HasSubstr(absl::StrCat("--json --node unix:", directory_->File("n2.sock"),
                                      " --worker 1 --rank 2 --world 3 --rounds=5")));
   EXPECT_TRUE(job_->Stop().ok());
+}
+
+TEST_F(DemoJobTest, WhoIsKilledIsStartedAgain) {
+  options_.trainer_program =
+      MakeProgram("trainer",
+                  "echo '{\"rank\":'$7',\"round\":1,\"loss\":1,\"pushed_ns\":1,\"pulled_ns\":2}'; "
+                  "exec sleep 600");
+  Start();
+  ASSERT_EQ(Take(3)->size(), 3u);
+  EXPECT_THAT(job_->failed_processes(), IsEmpty());
+  const ProcessRecords records(directory_->File("processes"));
+  EXPECT_THAT(records.ReadAll(), SizeIs(7));
+  for (const ProcessRecord& record : records.ReadAll()) {
+    if (record.node == "n1") {
+      EXPECT_EQ(kill(record.pid, SIGKILL), 0);
+    }
+  }
+  std::vector<int> lost;
+  for (int i = 0; i < 3000 && lost.empty(); ++i) {
+    ASSERT_TRUE(job_->Tend().ok());
+    lost = job_->TakeLostWorkers();
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_THAT(lost, ElementsAre(0));
+  for (int i = 0; i < 300 && !AllAreUp(); ++i) {
+    ASSERT_TRUE(job_->Tend().ok());
+    absl::SleepFor(absl::Milliseconds(10));
+  }
+  EXPECT_THAT(job_->failed_processes(),
+              ElementsAre(DemoProcess{"node n1", 1, true, "signal 9 (Killed)"},
+                          DemoProcess{"training process 0 (n1)", 1, true, "signal 9 (Killed)"}));
+  EXPECT_EQ(Take(1)->size(), 1u);
+  EXPECT_THAT(job_->TakeLostWorkers(), IsEmpty());
 }
 
 TEST_F(DemoJobTest, ADeadNodeIsReportedWithItsLog) {

@@ -48,6 +48,8 @@ class DemoNetwork {
   std::vector<std::string> BesideScheduler(const std::vector<std::string>& program) const;
 
   bool is_wan() const { return wan_ != nullptr; }
+  // The directory by which the emulated WAN is known; empty without one.
+  const std::string& wan_directory() const { return wan_directory_; }
   // Returns the present state of the emulated WAN; nothing without one, or when it does not answer.
   std::optional<WanStatus> TakeWanStatus() const;
   // UNAVAILABLE once the emulated WAN has ended by itself, or does so within `patience`.

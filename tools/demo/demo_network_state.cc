@@ -33,7 +33,9 @@ std::vector<DemoLink> DemoNetworkState::links() const {
   for (const StatusView::Link& link : status_.links) {
     links.push_back({link.from, link.to, link.sent_bytes, link.mbps, link.age_s.has_value()});
     const WanStatus::Link* emulated = wan_.has_value() ? wan_->FindLink(link.from, link.to) : nullptr;
-    if (emulated != nullptr) links.back().wan_mbps = emulated->mbps;
+    if (emulated == nullptr) continue;
+    links.back().wan_mbps = emulated->mbps;
+    links.back().is_cut = emulated->is_cut;
   }
   return links;
 }

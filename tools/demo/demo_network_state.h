@@ -22,6 +22,7 @@ struct DemoLink {
   double mbps = 0;  // measured, or believed from the start
   bool is_measured = false;
   std::optional<double> wan_mbps = {};  // what the emulated link carries at present
+  bool is_cut = false;                  // likewise
 };
 
 class DemoNetworkState {

@@ -1,5 +1,7 @@
 #include "tools/demo/demo_overlay.h"
 
+#include <algorithm>
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
@@ -18,6 +20,8 @@ constexpr char kJob[] = "fashion-mnist";
 constexpr int kChunkMaxElements = 8192;
 // All data centres share one machine, where a process may have to wait for a processor.
 constexpr int kLostAfterSeconds = 30;
+constexpr double kHeartbeatPart = 0.25;
+constexpr double kLongestHeartbeatSeconds = 1;
 
 }  // namespace
 
@@ -33,6 +37,21 @@ absl::StatusOr<std::vector<DemoNode>> ReadDemoNodes(absl::string_view text, absl
   std::vector<DemoNode> nodes;
   for (const NodeConfig& node : overlay->nodes) nodes.push_back({node.name, node.workers});
   return nodes;
+}
+
+std::string FillLostAfter(absl::string_view text, absl::Duration lost_after) {
+  YAML::Node overlay = YAML::Load(std::string(text));
+  const double seconds = absl::ToDoubleSeconds(lost_after);
+  overlay["membership"]["lost_after_seconds"] = seconds;
+  overlay["membership"]["heartbeat_seconds"] = std::min(kLongestHeartbeatSeconds, kHeartbeatPart * seconds);
+  return absl::StrCat(YAML::Dump(overlay), "\n");
+}
+
+absl::Duration LostAfterOf(absl::string_view text) {
+  if (!YAML::Load(std::string(text))["membership"]) return absl::Seconds(kLostAfterSeconds);
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(text, "");
+  BANYAN_CHECK(overlay.ok());
+  return overlay->membership.lost_after;
 }
 
 std::string FillAddresses(absl::string_view text, const std::string& scheduler_address,

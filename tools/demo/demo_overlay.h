@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 
 namespace banyan {
 
@@ -22,6 +23,14 @@ struct DemoNode {
 // The nodes of an overlay, in its order. `file_name` only goes into messages. Fails when the text is no overlay (with
 // file and line) or its aggregation is not the mean, which the demo's training counts on.
 absl::StatusOr<std::vector<DemoNode>> ReadDemoNodes(absl::string_view text, absl::string_view file_name);
+
+// Returns the overlay `text` with this silence after which a node falls out, and heartbeats to go with it, in place of
+// its own. REQUIRES: ReadDemoNodes takes `text`.
+std::string FillLostAfter(absl::string_view text, absl::Duration lost_after);
+
+// Returns the silence after which a node of the overlay falls out, as FillAddresses leaves it. REQUIRES: ReadDemoNodes
+// takes `text`.
+absl::Duration LostAfterOf(absl::string_view text);
 
 // Returns the overlay `text` with these addresses in place of its own. Adds what the text does not say: a name for the
 // job, a chunk size for the demo's small model, patience with silent nodes. REQUIRES: ReadDemoNodes takes `text`; an

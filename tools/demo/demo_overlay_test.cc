@@ -67,6 +67,18 @@ TEST(DemoOverlayTest, RefusesWhatTheDemoCannotRun) {
       HasSubstr("op: mean"));
 }
 
+TEST(DemoOverlayTest, PatienceWithSilentNodesCanBeChosen) {
+  EXPECT_EQ(LostAfterOf(DefaultDemoOverlay()), absl::Seconds(30));
+  EXPECT_EQ(LostAfterOf("nodes: [{name: a}, {name: b}]\nmembership: {lost_after_seconds: 7}\n"), absl::Seconds(7));
+  const std::string text = FillLostAfter("nodes: [{name: a}, {name: b}]\nmembership: {least: 2}\n", absl::Seconds(2));
+  EXPECT_EQ(LostAfterOf(text), absl::Seconds(2));
+  const OverlayConfig overlay = Fill(text, 2);
+  EXPECT_EQ(overlay.membership.lost_after, absl::Seconds(2));
+  EXPECT_EQ(overlay.membership.heartbeat, absl::Milliseconds(500));
+  EXPECT_EQ(overlay.membership.least, 2);
+  EXPECT_EQ(Fill(FillLostAfter(DefaultDemoOverlay(), absl::Seconds(20)), 9).membership.heartbeat, absl::Seconds(1));
+}
+
 // Writing the file anew may not take the quotes from patterns.
 TEST(DemoOverlayTest, CompressionIsKept) {
   const OverlayConfig overlay = Fill(

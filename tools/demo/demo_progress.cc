@@ -1,14 +1,21 @@
 #include "tools/demo/demo_progress.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 
 namespace banyan {
 
-DemoProgress::DemoProgress(int nodes, int workers, int64_t rounds) : nodes_(nodes), workers_(workers), rounds_(rounds) {
+DemoProgress::DemoProgress(int nodes, int workers, int64_t rounds)
+    : nodes_(nodes), workers_(workers), rounds_(rounds), by_rank_(static_cast<size_t>(workers)) {
   BANYAN_CHECK(nodes > 0 && workers > 0);
+}
+
+int DemoProgress::failures() const {
+  return std::accumulate(processes_.begin(), processes_.end(), 0,
+                         [](int sum, const DemoProcess& process) { return sum + process.failures; });
 }
 
 absl::Status DemoProgress::Add(const TrainingProgress& progress) {
@@ -21,21 +28,51 @@ absl::Status DemoProgress::Add(const TrainingProgress& progress) {
 }
 
 absl::Status DemoProgress::AddRound(const RoundProgress& round) {
-  if (round.round <= finished_rounds() || round.round > rounds_) {
+  Worker& worker = by_rank_[static_cast<size_t>(round.rank)];
+  const bool is_known = round.round >= 1 && round.round <= finished_rounds_;
+  if (is_known && worker.was_lost) return absl::OkStatus();
+  if (is_known || round.round < 1 || round.round > rounds_) {
     return absl::InvalidArgumentError(absl::StrCat("worker ", round.rank, ": expected a round from ",
                                                    finished_rounds() + 1, " to ", rounds_, ", got ", round.round));
   }
-  OpenRound& open = open_[round.round];
-  if (!open.by_rank.emplace(round.rank, round).second) {
+  if (worker.is_lost) worker.first_round = round.round;
+  worker.is_lost = false;
+  if (!open_[round.round].by_rank.emplace(round.rank, round).second && !worker.was_lost) {
     return absl::InvalidArgumentError(absl::StrCat("worker ", round.rank, " reports round ", round.round, " twice"));
   }
-  // In order, so that sync_times_ is indexed by round even when lines of a later round come first.
-  while (!open_.empty() && open_.begin()->first == finished_rounds() + 1 &&
-         static_cast<int>(open_.begin()->second.by_rank.size()) == workers_) {
-    Finish(open_.begin()->second);
+  FinishRounds();
+  return absl::OkStatus();
+}
+
+void DemoProgress::Lose(int rank) {
+  BANYAN_CHECK(rank >= 0 && rank < workers_);
+  by_rank_[static_cast<size_t>(rank)].is_lost = true;
+  by_rank_[static_cast<size_t>(rank)].was_lost = true;
+  was_anybody_lost_ = true;
+  results_.erase(rank);
+  FinishRounds();
+}
+
+bool DemoProgress::IsComplete(int64_t number, const OpenRound& round) const {
+  for (int rank = 0; rank < workers_; ++rank) {
+    const Worker& worker = by_rank_[static_cast<size_t>(rank)];
+    const bool takes_part = !worker.is_lost && worker.first_round <= number;
+    if (takes_part && !round.by_rank.contains(rank)) return false;
+  }
+  return true;
+}
+
+// In order, also when lines of a later round come first. A round between that nobody has reported is one that all have
+// lost.
+void DemoProgress::FinishRounds() {
+  while (!open_.empty()) {
+    const auto& [number, round] = *open_.begin();
+    const bool is_next = number == finished_rounds_ + 1 || was_anybody_lost_;
+    if (!is_next || !IsComplete(number, round)) return;
+    Finish(round);
+    finished_rounds_ = number;
     open_.erase(open_.begin());
   }
-  return absl::OkStatus();
 }
 
 void DemoProgress::Finish(const OpenRound& round) {
@@ -45,7 +82,7 @@ void DemoProgress::Finish(const OpenRound& round) {
   for (const auto& [rank, progress] : round.by_rank) {
     pushed_at = std::max(pushed_at, progress.pushed_at);
     pulled_at = std::max(pulled_at, progress.pulled_at);
-    loss += progress.loss / workers_;
+    loss += progress.loss / static_cast<double>(round.by_rank.size());
   }
   loss_ = loss;
   sync_times_.push_back(pulled_at - pushed_at);
@@ -64,6 +101,14 @@ absl::Duration DemoProgress::median_sync_time() const {
   std::sort(sorted.begin(), sorted.end());
   const size_t middle = sorted.size() / 2;
   return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+bool DemoProgress::all_finished() const {
+  if (results_.empty()) return false;
+  for (int rank = 0; rank < workers_; ++rank) {
+    if (!by_rank_[static_cast<size_t>(rank)].is_lost && !results_.contains(rank)) return false;
+  }
+  return true;
 }
 
 bool DemoProgress::replicas_identical() const {

@@ -62,6 +62,64 @@ TEST(DemoProgressTest, RefusesWhatCannotBe) {
   EXPECT_FALSE(progress.Add(TrainingResult{.rank = 0}).ok());
 }
 
+TEST(DemoProgressTest, NobodyWaitsForALostWorker) {
+  DemoProgress progress(2, 2, 10);
+  ASSERT_TRUE(progress.Add(Round(0, 1, 2.0, 100, 130)).ok());
+  progress.Lose(1);
+  EXPECT_EQ(progress.finished_rounds(), 1);
+  ASSERT_TRUE(progress.Add(Round(0, 2, 3.0, 200, 240)).ok());
+  EXPECT_EQ(progress.finished_rounds(), 2);
+  EXPECT_DOUBLE_EQ(progress.loss(), 3);
+  EXPECT_EQ(progress.sync_time(), absl::Milliseconds(40));
+}
+
+TEST(DemoProgressTest, AWorkerThatIsBackCountsFromItsFirstNewRoundOn) {
+  DemoProgress progress(2, 2, 10);
+  progress.Lose(1);
+  ASSERT_TRUE(progress.Add(Round(0, 1, 0, 100, 110)).ok());
+  // What it says of rounds that are over changes nothing.
+  ASSERT_TRUE(progress.Add(Round(1, 1, 0, 100, 110)).ok());
+  ASSERT_TRUE(progress.Add(Round(0, 2, 0, 200, 210)).ok());
+  EXPECT_EQ(progress.finished_rounds(), 2);
+  ASSERT_TRUE(progress.Add(Round(1, 4, 0, 400, 410)).ok());
+  ASSERT_TRUE(progress.Add(Round(0, 3, 0, 300, 310)).ok());
+  EXPECT_EQ(progress.finished_rounds(), 3);
+  ASSERT_TRUE(progress.Add(Round(0, 4, 0, 400, 420)).ok());
+  EXPECT_EQ(progress.finished_rounds(), 4);
+  ASSERT_TRUE(progress.Add(Round(0, 5, 0, 500, 510)).ok());
+  EXPECT_EQ(progress.finished_rounds(), 4);
+}
+
+TEST(DemoProgressTest, RoundsThatAllHaveLostArePassedOver) {
+  DemoProgress progress(2, 2, 10);
+  progress.Lose(0);
+  progress.Lose(1);
+  ASSERT_TRUE(progress.Add(Round(1, 5, 0, 500, 510)).ok());
+  EXPECT_EQ(progress.finished_rounds(), 5);
+  EXPECT_FALSE(progress.all_finished());
+}
+
+TEST(DemoProgressTest, ALostWorkerMayTellItsResultAgainOrNotAtAll) {
+  DemoProgress progress(2, 2, 10);
+  ASSERT_TRUE(progress.Add(TrainingResult{.rank = 1, .rounds = 10, .hash = "aa"}).ok());
+  progress.Lose(1);
+  EXPECT_FALSE(progress.all_finished());
+  ASSERT_TRUE(progress.Add(TrainingResult{.rank = 0, .rounds = 10, .hash = "ab"}).ok());
+  EXPECT_TRUE(progress.all_finished());
+  EXPECT_EQ(progress.finished_workers(), 1);
+  EXPECT_TRUE(progress.replicas_identical());
+  ASSERT_TRUE(progress.Add(TrainingResult{.rank = 1, .rounds = 10, .hash = "aa"}).ok());
+  EXPECT_EQ(progress.finished_workers(), 2);
+  EXPECT_FALSE(progress.replicas_identical());
+}
+
+TEST(DemoProgressTest, CountsFailures) {
+  DemoProgress progress(2, 2, 10);
+  EXPECT_EQ(progress.failures(), 0);
+  progress.SetProcesses({{"node n1", 2, true, "signal 9 (Killed)"}, {"node n2", 1, false, "exit code 1"}});
+  EXPECT_EQ(progress.failures(), 3);
+}
+
 TEST(DemoProgressTest, ComparesReplicas) {
   for (const char* hash : {"aa", "ab"}) {
     DemoProgress progress(2, 2, 10);

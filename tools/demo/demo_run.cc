@@ -1,5 +1,8 @@
 #include "tools/demo/demo_run.h"
 
+#include <unistd.h>
+
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +14,14 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "tools/reports/training_progress.h"
+#include "tools/supervision/running_job.h"
 
 namespace banyan {
 namespace {
 
 constexpr absl::Duration kTick = absl::Milliseconds(100);
+constexpr char kProgressFile[] = "progress.jsonl";
 constexpr absl::Duration kNetworkEnds = absl::Seconds(1);
 constexpr absl::Duration kWanInterval = absl::Milliseconds(500);
 // Nodes report their bytes once a heartbeat.
@@ -29,12 +35,13 @@ std::string StateOf(const StatusView& status) {
 
 class DemoRun {
  public:
-  DemoRun(DemoJob& job, const DemoNetwork& network, int nodes, int64_t rounds, const StopSignals& signals,
-          DemoScreen& screen)
+  DemoRun(DemoJob& job, const DemoNetwork& network, const std::string& progress_path, int nodes, int64_t rounds,
+          const StopSignals& signals, DemoScreen& screen)
       : job_(job),
         network_(network),
         signals_(signals),
         screen_(screen),
+        progress_file_(progress_path),
         progress_(nodes, job.worker_count(), rounds) {}
 
   // Until every training process has told its result.
@@ -42,7 +49,7 @@ class DemoRun {
     while (!progress_.all_finished()) {
       if (signals_.received()) return absl::CancelledError("interrupted");
       if (absl::Status status = TakeProgress(); !status.ok()) return status;
-      if (absl::Status status = Check(); !status.ok()) return status;
+      if (absl::Status status = Tend(); !status.ok()) return status;
       LookAround();
       screen_.Update(progress_, network_state_, state_, Elapsed());
     }
@@ -63,10 +70,12 @@ class DemoRun {
 
  private:
   // Processes end without the network too. Its devices vanish a little before its own process has ended.
-  absl::Status Check() {
-    const absl::Status job = job_.Check();
+  absl::Status Tend() {
+    const absl::Status job = job_.Tend();
     const absl::Status network = network_.Check(job.ok() ? absl::ZeroDuration() : kNetworkEnds);
-    return network.ok() ? job : network;
+    if (!network.ok()) return network;
+    progress_.SetProcesses(job_.failed_processes());
+    return job;
   }
 
   absl::Duration Elapsed() const { return absl::Now() - started_; }
@@ -75,8 +84,12 @@ class DemoRun {
     absl::StatusOr<std::vector<TrainingProgress>> taken = job_.TakeProgress(signals_.fd(), kTick);
     if (!taken.ok()) return taken.status();
     for (const TrainingProgress& progress : *taken) {
+      progress_file_ << FormatProgress(progress) << "\n";
       if (absl::Status status = progress_.Add(progress); !status.ok()) return status;
     }
+    progress_file_.flush();
+    // After the last that they have told.
+    for (const int rank : job_.TakeLostWorkers()) progress_.Lose(rank);
     return absl::OkStatus();
   }
 
@@ -96,6 +109,7 @@ class DemoRun {
   const DemoNetwork& network_;
   const StopSignals& signals_;
   DemoScreen& screen_;
+  std::ofstream progress_file_;  // for those who watch the demo from outside
   DemoProgress progress_;
   DemoNetworkState network_state_;
   const absl::Time started_ = absl::Now();
@@ -103,13 +117,34 @@ class DemoRun {
   std::string state_ = "waiting for the scheduler";
 };
 
+// Makes the demo known to others as long as it lives.
+class Announcement {
+ public:
+  explicit Announcement(const RunningJob& job) : directory_(job.directory), status_(WriteRunningJob(job)) {}
+  Announcement(const Announcement&) = delete;
+  Announcement& operator=(const Announcement&) = delete;
+  ~Announcement() { RemoveRunningJob(directory_); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const std::string directory_;
+  const absl::Status status_;
+};
+
 }  // namespace
 
 absl::StatusOr<DemoResult> RunDemo(const DemoJobOptions& options, int64_t rounds, const StopSignals& signals,
                                    const DemoNetwork& network, const WorkDirectory& directory, DemoScreen& screen) {
+  const std::string progress_path = directory.File(kProgressFile);
+  const Announcement announcement({.directory = directory.path(),
+                                   .pid = getpid(),
+                                   .wan_directory = network.wan_directory(),
+                                   .progress_path = progress_path,
+                                   .lost_after = options.lost_after});
+  if (!announcement.status().ok()) return announcement.status();
   absl::StatusOr<std::unique_ptr<DemoJob>> job = DemoJob::Start(options, network, directory);
   if (!job.ok()) return job.status();
-  DemoRun run(**job, network, static_cast<int>(options.nodes.size()), rounds, signals, screen);
+  DemoRun run(**job, network, progress_path, static_cast<int>(options.nodes.size()), rounds, signals, screen);
   if (absl::Status status = run.Train(); !status.ok()) return status;
   run.TakeLastReports();
   if (absl::Status status = (*job)->Stop(); !status.ok()) return status;

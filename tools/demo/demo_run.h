@@ -22,7 +22,8 @@ struct DemoResult {
 };
 
 // Returns what the training has come to. CANCELLED when a signal has ended it; UNAVAILABLE, with the end of its log,
-// when a process died. Nothing that it started runs any more when it returns.
+// when a process failed again and again. The directory has what `banyan chaos` looks for meanwhile. Nothing that it
+// started runs any more when it returns.
 absl::StatusOr<DemoResult> RunDemo(const DemoJobOptions& options, int64_t rounds, const StopSignals& signals,
                                    const DemoNetwork& network, const WorkDirectory& directory, DemoScreen& screen);
 

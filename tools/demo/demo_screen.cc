@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ constexpr int kUsualWidth = 80;
 
 void DemoScreen::Update(const DemoProgress& progress, const DemoNetworkState& network, absl::string_view state,
                         absl::Duration elapsed) {
-  if (width_ == 0) WriteNews(network, elapsed);
+  if (width_ == 0) WriteNews(progress, network, elapsed);
   if (elapsed < next_update_) return;
   if (width_ > 0) {
     next_update_ = elapsed + kDrawInterval;
@@ -41,7 +42,12 @@ void DemoScreen::Finish(const DemoProgress& progress, const DemoNetworkState& ne
   }
 }
 
-void DemoScreen::WriteNews(const DemoNetworkState& network, absl::Duration elapsed) {
+void DemoScreen::WriteNews(const DemoProgress& progress, const DemoNetworkState& network, absl::Duration elapsed) {
+  for (const DemoProcess& process : progress.processes()) {
+    const bool is_news = std::find(last_processes_.begin(), last_processes_.end(), process) == last_processes_.end();
+    if (is_news) out_ << ProcessLine(process, elapsed) << std::endl;
+  }
+  last_processes_ = progress.processes();
   if (network.rate_changes() > last_rate_changes_) {
     last_rate_changes_ = network.rate_changes();
     out_ << absl::StrFormat("the WAN's rates change, %.0f s", absl::ToDoubleSeconds(elapsed)) << std::endl;

@@ -1,5 +1,5 @@
 // Shows how a demo gets on: on a terminal a table that is drawn anew in place, elsewhere a line now
-// and then, and one for each new policy.
+// and then, and one for each new policy and each process that dies or comes back.
 // Thread-compatible.
 #ifndef BANYAN_TOOLS_DEMO_DEMO_SCREEN_H_
 #define BANYAN_TOOLS_DEMO_DEMO_SCREEN_H_
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -29,7 +30,7 @@ class DemoScreen {
  private:
   void WriteLines(const DemoProgress& progress, const DemoNetworkState& network, absl::string_view state,
                   absl::Duration elapsed);
-  void WriteNews(const DemoNetworkState& network, absl::Duration elapsed);
+  void WriteNews(const DemoProgress& progress, const DemoNetworkState& network, absl::Duration elapsed);
   void Draw(const DemoProgress& progress, const DemoNetworkState& network, absl::string_view state,
             absl::Duration elapsed);
 
@@ -41,6 +42,7 @@ class DemoScreen {
   std::string last_state_;
   int64_t last_policy_ = 0;
   int last_rate_changes_ = 0;
+  std::vector<DemoProcess> last_processes_;
 };
 
 // The columns of the terminal that `fd` is; 0 when it is none.

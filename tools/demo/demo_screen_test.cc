@@ -60,6 +60,25 @@ TEST(DemoScreenTest, TellsOfEveryPolicyAndChangeOnceWithoutATerminal) {
   EXPECT_EQ(out.str(), "the WAN's rates change, 2 s\n");
 }
 
+TEST(DemoScreenTest, TellsOnceOfEveryEndAndEveryReturnWithoutATerminal) {
+  std::ostringstream out;
+  DemoScreen screen(out, 0);
+  DemoProgress progress(1, 1, 10);
+  const DemoNetworkState network;
+  AddRound(progress);
+  screen.Update(progress, network, "", absl::Seconds(1));
+  out.str("");
+  progress.SetProcesses({{"node n1", 1, false, "signal 9 (Killed)"}});
+  screen.Update(progress, network, "", absl::Seconds(2));
+  screen.Update(progress, network, "", absl::Seconds(2));
+  progress.SetProcesses({{"node n1", 1, true, "signal 9 (Killed)"}});
+  screen.Update(progress, network, "", absl::Seconds(3));
+  screen.Update(progress, network, "", absl::Seconds(3));
+  EXPECT_EQ(out.str(),
+            "node n1 ended with signal 9 (Killed), 2 s\n"
+            "node n1 runs again after it has died once, 3 s\n");
+}
+
 TEST(DemoScreenTest, DrawsInPlaceOnATerminal) {
   std::ostringstream out;
   DemoScreen screen(out, 80);

@@ -37,7 +37,8 @@ MetricFamily Make(const char* name, const char* help, double value, Kind kind = 
 
 MetricFamily MakeMembers(const StatusView& status) {
   // States that nobody is in count as 0, so that a graph has no holes.
-  std::map<std::string, int> members = {{"absent", 0}, {"expected", 0}, {"joined", 0}, {"silent", 0}, {"left", 0}};
+  std::map<std::string, int> members = {{"absent", 0}, {"expected", 0}, {"joined", 0}, {"silent", 0},
+                                        {"left", 0},   {"out", 0},      {"removed", 0}};
   for (const StatusView::Node& node : status.nodes) ++members[node.state];
   MetricFamily family = Make("members", "Nodes of the job by their state.");
   for (const auto& [state, count] : members) family.Add({{"state", state}}, count);
@@ -119,6 +120,17 @@ std::vector<MetricFamily> MakeSchedulerMetrics(const StatusView& status) {
                           status.auxiliary_share));
   families.push_back(Make("rejected_messages_total", "Messages that the scheduler refused.",
                           static_cast<double>(status.rejected_messages), Kind::kCounter));
+  families.push_back(Make("recoveries_total", "Changes of membership that have ended.",
+                          static_cast<double>(status.changes), Kind::kCounter));
+  families.push_back(Make("recovery_seconds_total", "Time from the causes of changes of membership to their plans.",
+                          status.changes_s, Kind::kCounter));
+  families.push_back(
+      Make("recovery_longest_seconds", "The longest time of a change of membership.", status.longest_change_s));
+  families.push_back(Make("changing", "1 while membership changes.", status.change.empty() ? 0 : 1));
+  families.push_back(
+      Make("links_out", "Links that are planned without.", static_cast<double>(status.links_out.size())));
+  families.push_back(Make("open_round_seconds", "Time since a round was closed, while one waits.",
+                          status.open_round.has_value() ? status.open_round->since_s : 0));
   MetricFamily closed = Make("closed_rounds_total", "Rounds of a key that are closed everywhere.", Kind::kCounter);
   for (const StatusView::Key& key : status.keys) {
     closed.Add({{"key", key.name}}, static_cast<double>(key.closed_rounds));

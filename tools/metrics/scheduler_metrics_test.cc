@@ -108,6 +108,8 @@ TEST(SchedulerMetricsTest, SaysWhatTheStatusSays) {
   status.rejected_messages = 7;
   status.planner = "fapt";
   status.rate_mbps = 58.8;
+  status.changes = 4;
+  status.changes_s = 6;
   status.nodes.resize(3);
   status.nodes[0].state = status.nodes[1].state = "joined";
   status.nodes[2].state = "expected";
@@ -120,9 +122,13 @@ TEST(SchedulerMetricsTest, SaysWhatTheStatusSays) {
   EXPECT_THAT(
       Find(families, "members").samples,
       ElementsAre(Sample{{{"state", "absent"}}, 0}, Sample{{{"state", "expected"}}, 1},
-                  Sample{{{"state", "joined"}}, 2}, Sample{{{"state", "left"}}, 0}, Sample{{{"state", "silent"}}, 0}));
+                  Sample{{{"state", "joined"}}, 2}, Sample{{{"state", "left"}}, 0}, Sample{{{"state", "out"}}, 0},
+                  Sample{{{"state", "removed"}}, 0}, Sample{{{"state", "silent"}}, 0}));
   EXPECT_THAT(Find(families, "term").samples, ElementsAre(Sample{{}, 2}));
   EXPECT_THAT(Find(families, "epoch").samples, ElementsAre(Sample{{}, 3}));
+  EXPECT_THAT(Find(families, "recoveries_total").samples, ElementsAre(Sample{{}, 4}));
+  EXPECT_THAT(Find(families, "recovery_seconds_total").samples, ElementsAre(Sample{{}, 6}));
+  EXPECT_THAT(Find(families, "changing").samples, ElementsAre(Sample{{}, 0}));
   EXPECT_THAT(Find(families, "policy_version").samples, ElementsAre(Sample{{}, 5}));
   EXPECT_THAT(Find(families, "policy_changes_total").samples, ElementsAre(Sample{{}, 4}));
   EXPECT_THAT(Find(families, "rejected_messages_total").samples, ElementsAre(Sample{{}, 7}));

@@ -71,6 +71,25 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
   }
 }
 
+void ParseEpochs(const YAML::Node& object, StatusView& status) {
+  if (const YAML::Node change = object["change"]; change && !change.IsNull()) status.change = change.as<std::string>();
+  if (const YAML::Node epochs = object["epochs"]; epochs) {
+    status.changes = Get<int64_t>(epochs, "count");
+    status.epoch_reason = Get<std::string>(epochs, "reason");
+    status.changes_s = Get<double>(epochs, "total_seconds");
+    status.longest_change_s = Get<double>(epochs, "longest_seconds");
+  }
+  if (const YAML::Node open = object["open_round"]; open && !open.IsNull()) {
+    status.open_round = {Get<std::string>(open, "key"), Get<int64_t>(open, "round"),
+                         Get<std::vector<std::string>>(open, "not_pushed"),
+                         Get<std::vector<std::string>>(open, "not_held"), Get<double>(open, "since_s")};
+  }
+  for (const YAML::Node& link : object["links_out"]) {
+    status.links_out.push_back(absl::StrCat(absl::StrJoin(Get<std::vector<std::string>>(link, "between"), " - "), ": ",
+                                            Get<std::string>(link, "why")));
+  }
+}
+
 StatusView ParseJob(const YAML::Node& object) {
   StatusView status;
   status.job = Get<std::string>(object, "job");
@@ -80,6 +99,7 @@ StatusView ParseJob(const YAML::Node& object) {
   status.rejected_messages = Get<int64_t>(object, "rejected_messages");
   status.epoch = object["epoch"].as<int64_t>();
   ParsePolicy(object, status);
+  ParseEpochs(object, status);
   status.waiting_for = Get<std::vector<std::string>>(object, "waiting_for");
   for (const YAML::Node& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
   for (const YAML::Node& link : object["links"]) status.links.push_back(ParseLink(link));
@@ -122,6 +142,23 @@ void AppendLinks(const StatusView& status, std::string& text) {
   if (std::any_of(status.links.begin(), status.links.end(), [](const StatusView::Link& link) { return link.is_old; })) {
     absl::StrAppend(&text, "! measured too long ago to rely on\n");
   }
+}
+
+void AppendEpochs(const StatusView& status, std::string& text) {
+  if (!status.change.empty()) {
+    absl::StrAppend(&text, "membership changes (", status.epoch_reason, "): ", status.change, "\n");
+  } else if (status.changes > 0) {
+    absl::StrAppendFormat(&text, "%d changes of membership, %.1f s in the mean; the last because %s\n", status.changes,
+                          status.changes_s / static_cast<double>(status.changes), status.epoch_reason);
+  }
+  if (status.open_round.has_value()) {
+    const StatusView::OpenRound& open = *status.open_round;
+    const bool is_pushed = open.not_pushed.empty();
+    absl::StrAppendFormat(&text, "round %d of %s waits for %s to %s; nothing was closed for %.1f s\n", open.round,
+                          open.key, absl::StrJoin(is_pushed ? open.not_held : open.not_pushed, ", "),
+                          is_pushed ? "hold its result" : "push it", open.since_s);
+  }
+  for (const std::string& link : status.links_out) absl::StrAppend(&text, "link out: ", link, "\n");
 }
 
 void AppendPolicy(const StatusView& status, std::string& text) {
@@ -175,6 +212,7 @@ std::string FormatStatus(const StatusView& status) {
   if (!status.error.empty()) absl::StrAppend(&text, "error: ", status.error, "\n");
   if (!status.waiting_for.empty())
     absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");
+  AppendEpochs(status, text);
   AppendPolicy(status, text);
   AppendNodes(status, text);
   AppendLinks(status, text);

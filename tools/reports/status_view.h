@@ -50,6 +50,14 @@ struct StatusView {
     double mbps = 0;
     double busy_share = 0;
   };
+  // The oldest round that somebody has pushed, and for whom it waits.
+  struct OpenRound {
+    std::string key;
+    int64_t round = 0;
+    std::vector<std::string> not_pushed;
+    std::vector<std::string> not_held;
+    double since_s = 0;
+  };
   struct Key {
     std::string name;
     int64_t closed_rounds = 0;
@@ -74,6 +82,13 @@ struct StatusView {
   std::optional<double>
       bound_ratio;  // the part of the bound that the rate with auxiliary paths is; empty for a single node
   std::optional<double> predicted_round_s;  // empty while the model's size is unknown
+  std::string change;                       // for what the change of membership under way waits; empty when none is
+  std::string epoch_reason;                 // why the last change was
+  int64_t changes = 0;                      // of membership, since the start of the scheduler
+  double changes_s = 0;                     // that they took together
+  double longest_change_s = 0;
+  std::optional<OpenRound> open_round;
+  std::vector<std::string> links_out;  // that are planned without for now, as "a - b: why"
   std::vector<std::string> waiting_for;
   std::vector<Node> nodes;
   std::vector<Link> links;

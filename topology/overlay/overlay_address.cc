@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace banyan {
@@ -47,6 +48,18 @@ absl::Status CheckConnectAddress(absl::string_view address) {
   return Refuse("tcp://host:port with a port from 1 to 65535", address);
 }
 
+absl::StatusOr<std::vector<std::string>> ParseConnectAddresses(absl::string_view list) {
+  std::vector<std::string> addresses;
+  for (const absl::string_view address : absl::StrSplit(list, ',')) {
+    if (absl::Status status = CheckConnectAddress(address); !status.ok()) return status;
+    if (std::find(addresses.begin(), addresses.end(), address) != addresses.end()) {
+      return absl::InvalidArgumentError(absl::StrCat("expected different addresses, got '", address, "' twice"));
+    }
+    addresses.emplace_back(address);
+  }
+  return addresses;
+}
+
 absl::Status CheckListenAddress(absl::string_view address) {
   absl::string_view rest = address;
   if (absl::ConsumePrefix(&rest, "tcp://") && IsHostAndPort(rest, true)) return absl::OkStatus();
@@ -56,6 +69,14 @@ absl::Status CheckListenAddress(absl::string_view address) {
 absl::Status CheckHttpAddress(absl::string_view address) {
   if (IsHostAndPort(address, true)) return absl::OkStatus();
   return Refuse("host:port (host * for every interface, port 0 for any free one)", address);
+}
+
+absl::Status CheckHttpUrl(absl::string_view url) {
+  absl::string_view rest = url;
+  if ((absl::ConsumePrefix(&rest, "http://") || absl::ConsumePrefix(&rest, "https://")) && IsHostAndPort(rest, false)) {
+    return absl::OkStatus();
+  }
+  return Refuse("http://host:port or https://host:port with a port from 1 to 65535", url);
 }
 
 }  // namespace banyan

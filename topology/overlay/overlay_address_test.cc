@@ -28,5 +28,22 @@ TEST(OverlayAddressTest, HttpAddressesHaveNoScheme) {
   EXPECT_FALSE(CheckHttpAddress("http://0.0.0.0:7780").ok());
 }
 
+TEST(OverlayAddressTest, ListsHaveCommasAndNoAddressTwice) {
+  EXPECT_EQ(*ParseConnectAddresses("tcp://a:1"), std::vector<std::string>{"tcp://a:1"});
+  EXPECT_EQ(*ParseConnectAddresses("tcp://a:1,tcp://[::1]:2"),
+            (std::vector<std::string>{"tcp://a:1", "tcp://[::1]:2"}));
+  for (const char* bad : {"", ",", "tcp://a:1,", "tcp://a:1 tcp://b:1", "tcp://a:1,b:1", "tcp://a:1,tcp://a:1"}) {
+    EXPECT_EQ(ParseConnectAddresses(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
+  }
+}
+
+TEST(OverlayAddressTest, WebServersHaveAScheme) {
+  EXPECT_TRUE(CheckHttpUrl("http://10.0.0.1:2379").ok());
+  EXPECT_TRUE(CheckHttpUrl("https://[::1]:2379").ok());
+  for (const char* bad : {"", "10.0.0.1:2379", "tcp://a:1", "http://a", "http://a:0", "http://a:1/v3", "http://a:1/"}) {
+    EXPECT_FALSE(CheckHttpUrl(bad).ok()) << bad;
+  }
+}
+
 }  // namespace
 }  // namespace banyan

@@ -25,8 +25,11 @@ inline constexpr int kMaxFullMeshNodes = 1024;
 inline constexpr double kDefaultLinkBps = 100e6;
 
 struct SchedulerConfig {
-  std::string address;  // tcp://host:port; empty when the file does not say it
-  std::string http;     // host:port of the status page; empty for none
+  std::string address;                      // tcp://host:port, the first of `addresses`; empty when the file says none
+  std::vector<std::string> addresses;       // of all schedulers, of which one leads
+  std::string http;                         // host:port of the status page; empty for none
+  std::vector<std::string> etcd;            // http://host:port or https://host:port; empty: the state is in a directory
+  absl::Duration lease = absl::Seconds(3);  // a leader that etcd has not heard for so long leads no more
 };
 
 struct NodeConfig {

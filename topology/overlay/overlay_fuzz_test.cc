@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTexts = 5000;
 constexpr char kSeed[] = R"(job: fashion-mnist
-scheduler: {address: tcp://10.0.0.1:7700, http: 0.0.0.0:7780}
+scheduler: {addresses: [tcp://10.0.0.1:7700], etcd: [http://h:1], http: 0.0.0.0:7780}
 nodes:
   - {name: n1, address: tcp://10.0.1.1:7701, workers: 2, up_mbps: 500}
   - {name: n2, address: tcp://10.0.2.1:7701}

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "topology/overlay/overlay_address.h"
 
 namespace banyan {
 namespace {
@@ -62,23 +61,6 @@ RateEstimator ReadEstimator(YamlMapReader& map, YamlProblems& problems) {
 }
 
 }  // namespace
-
-SchedulerConfig ReadScheduler(const YamlValue& value, YamlProblems& problems) {
-  SchedulerConfig config;
-  YamlMapReader map(value, "scheduler", problems);
-  if (const YamlValue* address = map.Find("address"); address != nullptr) {
-    config.address = ReadText(*address, "scheduler.address", problems).value_or("");
-    const absl::Status status = CheckConnectAddress(config.address);
-    if (!status.ok()) problems.Add(address->line, absl::StrCat("scheduler.address: ", status.message()));
-  }
-  if (const YamlValue* http = map.Find("http"); http != nullptr) {
-    config.http = ReadText(*http, "scheduler.http", problems).value_or("");
-    const absl::Status status = CheckHttpAddress(config.http);
-    if (!status.ok()) problems.Add(http->line, absl::StrCat("scheduler.http: ", status.message()));
-  }
-  map.Finish();
-  return config;
-}
 
 AwarenessConfig ReadAwareness(const YamlValue& value, YamlProblems& problems) {
   AwarenessConfig config;

@@ -7,7 +7,6 @@
 
 namespace banyan {
 
-SchedulerConfig ReadScheduler(const YamlValue& value, YamlProblems& problems);
 AwarenessConfig ReadAwareness(const YamlValue& value, YamlProblems& problems);
 MultipathConfig ReadMultipath(const YamlValue& value, YamlProblems& problems);
 ChunksConfig ReadChunks(const YamlValue& value, YamlProblems& problems);

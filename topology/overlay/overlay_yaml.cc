@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "topology/overlay/overlay_compression.h"
 #include "topology/overlay/overlay_nodes.h"
+#include "topology/overlay/overlay_scheduler.h"
 #include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_topology.h"
 #include "topology/overlay/yaml_document.h"

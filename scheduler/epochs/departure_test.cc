@@ -1,4 +1,4 @@
-#include "scheduler/departure.h"
+#include "scheduler/epochs/departure.h"
 
 #include "gtest/gtest.h"
 
@@ -20,7 +20,7 @@ class DepartureTest : public testing::Test {
     a_.state = MemberState::kJoined;
   }
 
-  Departure::Waits Waits() const { return {keys_, rounds_, barrier_}; }
+  Departure::Waits Waits() const { return {keys_, rounds_}; }
 
   // Why the job cannot go on when a's workers have pushed this round; "" when it can.
   std::string WhyStuck(uint64_t pushed) const {
@@ -29,26 +29,23 @@ class DepartureTest : public testing::Test {
     return departure_.WhyStuck(a_, &report, Waits()).value_or("");
   }
 
-  void Leave() { ASSERT_TRUE(departure_.Note(Timestamp(), "b has left (done)", true)); }
+  void Leave() { ASSERT_TRUE(departure_.Note(Timestamp(), "b has left (done)")); }
   void WaitInVain() { ASSERT_TRUE(departure_.TakeDue(Timestamp() + kPatience)); }
 
   KeyTable keys_;
   RoundBook rounds_;
-  Barrier barrier_;
   Departure departure_;
   Member a_;
 };
 
 TEST_F(DepartureTest, NobodyIsStuckBeforeIt) {
   EXPECT_EQ(WhyStuck(1), "");
-  EXPECT_EQ(departure_.WhyStuck(0, Waits()), std::nullopt);
   EXPECT_EQ(departure_.NextDeadline(), kNever);
 }
 
 TEST_F(DepartureTest, TheFirstOneCounts) {
   Leave();
-  EXPECT_FALSE(departure_.Note(Timestamp() + absl::Seconds(1), "a has left (too)", false));
-  EXPECT_TRUE(departure_.is_asked_for());
+  EXPECT_FALSE(departure_.Note(Timestamp() + absl::Seconds(1), "a has left (too)"));
   EXPECT_EQ(departure_.NextDeadline(), Timestamp() + kPatience);
 }
 
@@ -80,22 +77,6 @@ TEST_F(DepartureTest, WhoHasLeftItselfIsNotStuck) {
   Leave();
   a_.state = MemberState::kLeft;
   EXPECT_EQ(WhyStuck(1), "");
-}
-
-TEST_F(DepartureTest, NoBarrierIsReleasedAnyMore) {
-  EXPECT_EQ(barrier_.Enter(kA, 0, 2), Barrier::Outcome::kWaiting);
-  Leave();
-  EXPECT_EQ(WhyStuck(0), "b has left (done): round 0 of key 'w', which a has pushed, cannot run");
-  EXPECT_EQ(departure_.WhyStuck(a_, nullptr, Waits()), std::nullopt) << "the patience is not over";
-  EXPECT_EQ(departure_.WhyStuck(0, Waits()), "b has left (done): it enters no barrier any more");
-  WaitInVain();
-  EXPECT_EQ(departure_.WhyStuck(a_, nullptr, Waits()), "b has left (done): it enters no barrier any more");
-}
-
-TEST_F(DepartureTest, ABarrierOfThePastIsAnswered) {
-  barrier_ = Barrier(3);
-  Leave();
-  EXPECT_EQ(departure_.WhyStuck(2, Waits()), std::nullopt);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "tests/zmtp_bytes.h"
+#include "runtime/testing/zmtp_bytes.h"
 
 #include "absl/strings/str_cat.h"
 

@@ -1,4 +1,4 @@
-#include "scheduler/departure.h"
+#include "scheduler/epochs/departure.h"
 
 #include <utility>
 
@@ -6,10 +6,9 @@
 
 namespace banyan {
 
-bool Departure::Note(Timestamp now, std::string what, bool is_asked_for) {
+bool Departure::Note(Timestamp now, std::string what) {
   if (has_happened()) return false;
   what_ = std::move(what);
-  is_asked_for_ = is_asked_for;
   due_ = now + patience_;
   return true;
 }
@@ -24,23 +23,15 @@ std::optional<std::string> Departure::WhyStuck(const Member& member, const NodeR
                                                const Waits& waits) const {
   if (!has_happened() || member.state == MemberState::kLeft) return std::nullopt;
   const bool is_patient = due_.has_value();
-  if (!is_patient && waits.barrier.entered().count(member.id) > 0) return Describe("it enters no barrier any more");
   if (report == nullptr) return std::nullopt;
   for (const NodeReport::KeyProgress& row : report->progress) {
     if (!waits.keys.Contains(row.key) || row.pushed < waits.rounds.FirstOpen(row.key)) continue;
     // Without a policy the round has not even begun.
     if (is_patient && waits.rounds.IsBound(row.key, row.pushed)) continue;
-    return Describe(
-        absl::StrCat(waits.rounds.Describe(row.key, row.pushed), ", which ", member.name, " has pushed, cannot run"));
+    return absl::StrCat(what_, ": ", waits.rounds.Describe(row.key, row.pushed), ", which ", member.name,
+                        " has pushed, cannot run");
   }
   return std::nullopt;
 }
-
-std::optional<std::string> Departure::WhyStuck(uint64_t barrier, const Waits& waits) const {
-  if (!has_happened() || barrier < waits.barrier.next()) return std::nullopt;
-  return Describe("it enters no barrier any more");
-}
-
-std::string Departure::Describe(const std::string& consequence) const { return absl::StrCat(what_, ": ", consequence); }
 
 }  // namespace banyan

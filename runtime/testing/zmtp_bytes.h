@@ -1,7 +1,7 @@
 // The bytes of ZeroMQ's wire protocol (ZMTP 3.0 over TCP, rfc.zeromq.org/spec/23), for peers that do not keep to it.
 // Pure functions.
-#ifndef BANYAN_TESTS_ZMTP_BYTES_H_
-#define BANYAN_TESTS_ZMTP_BYTES_H_
+#ifndef BANYAN_RUNTIME_TESTING_ZMTP_BYTES_H_
+#define BANYAN_RUNTIME_TESTING_ZMTP_BYTES_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -27,4 +27,4 @@ std::string ZmtpCommand(absl::string_view name, absl::string_view data);
 
 }  // namespace banyan
 
-#endif  // BANYAN_TESTS_ZMTP_BYTES_H_
+#endif  // BANYAN_RUNTIME_TESTING_ZMTP_BYTES_H_

@@ -1,0 +1,59 @@
+// Where this node stands among the epochs of its job. Thread-compatible; owned by NodeCore.
+//
+// Invariants:
+// - Epochs only rise. Of each epoch one beginning and one plan count, however often they are said.
+// - A node is *fresh* under the plan that lets it into a job that runs: until then no policy had named it.
+#ifndef BANYAN_NODE_EPOCH_STATE_H_
+#define BANYAN_NODE_EPOCH_STATE_H_
+
+#include <algorithm>
+
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+
+namespace banyan {
+
+class EpochState {
+ public:
+  // Notes that `epoch` has begun; false when it had, or a later one.
+  bool Begin(Epoch epoch) {
+    if (epoch <= begun_) return false;
+    begun_ = epoch;
+    return true;
+  }
+  // Notes a policy of `epoch` that names this node.
+  void OnPolicy(Epoch epoch) {
+    if (first_policy_ == Epoch()) first_policy_ = epoch;
+  }
+  // Notes that the plan of `epoch` is followed from now on; false when there is nothing new in it. REQUIRES: Begin was
+  // called with it.
+  bool TakePlan(Epoch epoch) {
+    if (epoch < begun_ || epoch <= planned_) return false;
+    planned_ = epoch;
+    return true;
+  }
+
+  // True before the first epoch.
+  bool is_first() const { return begun_ == Epoch(); }
+  Epoch begun() const { return begun_; }
+  // True from the beginning of an epoch until its plan, but for the first.
+  bool is_changing() const { return begun_ > std::max(planned_, first_policy_); }
+  // True if this node was a member before the epoch that has begun last.
+  bool was_member() const { return planned_ > Epoch() || (first_policy_ > Epoch() && first_policy_ < begun_); }
+  // True if the plan, which was not taken yet, lets this node into a job that runs.
+  bool IsFreshUnder(const EpochPlan& plan) const {
+    // Else it is there from the start: the first values are still to be agreed on.
+    const bool has_run = std::any_of(plan.frontiers.begin(), plan.frontiers.end(),
+                                     [](const auto& frontier) { return frontier.first_open > Round(0); });
+    return has_run && !was_member();
+  }
+
+ private:
+  Epoch begun_;
+  Epoch planned_;       // whose plan was taken last
+  Epoch first_policy_;  // of the first policy that named this node
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_EPOCH_STATE_H_

@@ -1,0 +1,55 @@
+#include "node/epoch_state.h"
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+EpochPlan PlanOf(uint64_t epoch, uint64_t first_open) {
+  EpochPlan plan;
+  plan.epoch = Epoch(epoch);
+  plan.frontiers = {{KeyId(1), KeyId(1), Round(first_open)}};
+  return plan;
+}
+
+TEST(EpochStateTest, EachBeginningAndEachPlanCountsOnce) {
+  EpochState epochs;
+  EXPECT_TRUE(epochs.is_first());
+  EXPECT_TRUE(epochs.Begin(Epoch(1)));
+  epochs.OnPolicy(Epoch(1));
+  EXPECT_FALSE(epochs.is_changing());
+  EXPECT_TRUE(epochs.Begin(Epoch(3)));
+  EXPECT_FALSE(epochs.Begin(Epoch(3)));
+  EXPECT_FALSE(epochs.Begin(Epoch(2)));
+  EXPECT_TRUE(epochs.is_changing());
+  EXPECT_FALSE(epochs.TakePlan(Epoch(2)));
+  EXPECT_TRUE(epochs.TakePlan(Epoch(3)));
+  EXPECT_FALSE(epochs.TakePlan(Epoch(3)));
+  EXPECT_FALSE(epochs.is_changing());
+  EXPECT_EQ(epochs.begun(), Epoch(3));
+}
+
+TEST(EpochStateTest, AMemberFromTheStartIsNotFresh) {
+  EpochState epochs;
+  epochs.Begin(Epoch(1));
+  epochs.OnPolicy(Epoch(1));
+  epochs.Begin(Epoch(2));
+  EXPECT_TRUE(epochs.was_member());
+  EXPECT_FALSE(epochs.IsFreshUnder(PlanOf(2, 7)));
+}
+
+TEST(EpochStateTest, WhoIsLetIntoARunningJobIsFreshOnce) {
+  EpochState epochs;
+  epochs.Begin(Epoch(5));
+  epochs.OnPolicy(Epoch(5));
+  EXPECT_FALSE(epochs.was_member());
+  EXPECT_TRUE(epochs.IsFreshUnder(PlanOf(5, 7)));
+  EXPECT_FALSE(epochs.IsFreshUnder(PlanOf(5, 0))) << "no round has run";
+  EXPECT_TRUE(epochs.TakePlan(Epoch(5)));
+  epochs.Begin(Epoch(6));
+  EXPECT_TRUE(epochs.was_member());
+  EXPECT_FALSE(epochs.IsFreshUnder(PlanOf(6, 7)));
+}
+
+}  // namespace
+}  // namespace banyan

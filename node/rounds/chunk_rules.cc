@@ -1,0 +1,101 @@
+#include "node/rounds/chunk_rules.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+
+std::string ChunkRules::FaultOf(const ChunkMessage& message, const RoundState& state) const {
+  const PolicySlice& slice = *state.binding->slice;
+  if (message.id.epoch != slice.epoch || message.id.attempt != state.binding->attempt) {
+    return absl::StrCat("epoch ", message.id.epoch.value(), " attempt ", message.id.attempt.value(), " came, expected ",
+                        slice.epoch.value(), " and ", state.binding->attempt.value());
+  }
+  if (message.policy != slice.version) {
+    return absl::StrCat("policy ", message.policy.value(), " came, expected ", slice.version.value());
+  }
+  std::string fault = FaultOfShape(message, *state.attempt);
+  if (fault.empty()) fault = FaultOfSource(message, state);
+  if (fault.empty()) fault = FaultOfMaking(message, state);
+  return fault.empty() ? FaultOfWeight(message, state) : fault;
+}
+
+std::string ChunkRules::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) {
+  const ChunkIndex chunk = message.id.chunk;
+  if (chunk.value() >= attempt.chunks()) return absl::StrCat("of ", attempt.chunks(), " chunks");
+  if (message.tree != attempt.TreeOf(chunk)) {
+    return absl::StrCat("tree ", message.tree.value(), " came, expected ", attempt.TreeOf(chunk).value());
+  }
+  if (message.elements != attempt.RangeOf(chunk).elements) {
+    return absl::StrCat(message.elements, " elements came, expected ", attempt.RangeOf(chunk).elements);
+  }
+  if ((message.weight == 0) != message.frames.empty()) {
+    return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
+  }
+  return "";
+}
+
+bool ChunkRules::IsOfThisStart(const ChunkMessage& message, const RoundState& state) {
+  const auto is_former = [&message](const auto& known) {
+    return known.node == message.route.source() && known.incarnation != message.source_incarnation;
+  };
+  const PolicySlice& slice = *state.binding->slice;
+  return std::none_of(slice.neighbours.begin(), slice.neighbours.end(), is_former) &&
+         std::none_of(slice.relayed.begin(), slice.relayed.end(), is_former);
+}
+
+std::string ChunkRules::FaultOfSource(const ChunkMessage& message, const RoundState& state) {
+  const NodeId source = message.route.source();
+  const TreeSlice& place = state.attempt->PlaceOf(message.id.chunk);
+  if (message.id.half == Half::kBroadcast) {
+    return place.broadcast_parent == source ? "" : "its source is not the parent";
+  }
+  return std::binary_search(place.reduce_children.begin(), place.reduce_children.end(), source)
+             ? ""
+             : "its source is not a child";
+}
+
+std::string ChunkRules::FaultOfMaking(const ChunkMessage& message, const RoundState& state) {
+  const Epoch epoch = state.binding->slice->epoch;
+  const bool goes_up = message.id.half == Half::kReduce;
+  // This epoch's own result comes from the root, and goes down alone.
+  const bool is_possible = goes_up ? message.made_in < epoch : message.made_in > Epoch() && message.made_in <= epoch;
+  if (is_possible) return "";
+  return absl::StrCat("made in epoch ", message.made_in.value(), ", in the ", goes_up ? "reduce" : "broadcast",
+                      " half of epoch ", epoch.value());
+}
+
+std::string ChunkRules::FaultOfWeight(const ChunkMessage& message, const RoundState& state) const {
+  const bool is_result = message.made_in != Epoch();
+  // Members of the epoch that made it may be gone; how many there were is not known here.
+  if (is_result && message.made_in != state.binding->slice->epoch) return "";
+  const uint64_t members = state.binding->slice->member_count;
+  const uint64_t most = kMaxWorkersPerNode * (is_result ? members : members - 1);
+  const ReduceHalf& attempt = *state.attempt;
+  const bool is_new = !is_result && !attempt.HasCounted(message.id.chunk, message.route.source());
+  const uint64_t before = is_new ? attempt.WeightOf(message.id.chunk) : 0;
+  // This node's own workers may be in the sum already, and none of them counts against the children.
+  const uint64_t own = is_new && attempt.HasCounted(message.id.chunk, self_) ? workers_ : 0;
+  if (message.weight <= most && before + message.weight <= most + own) return "";
+  return absl::StrCat("weight ", message.weight, " came on top of ", before, ", but the job's ", members,
+                      " nodes have at most ", kMaxWorkersPerNode, " workers each");
+}
+
+std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundState& state) {
+  const ReduceHalf::State stands = state.attempt->StateOf(message.id.chunk);
+  const bool needs_this_node = message.made_in == state.binding->slice->epoch;
+  if (needs_this_node && stands != ReduceHalf::State::kPassedUp && stands != ReduceHalf::State::kDone) {
+    return "a result came before this node's contribution had left";
+  }
+  // Only where all members have abstained is there none.
+  const bool has_contributed = state.contribution.has_value() && !state.abstains();
+  if (message.frames.empty() && has_contributed) return "a result without values";
+  if (message.kind == RoundKind::kAbstention || (state.kind.has_value() && message.kind != *state.kind)) {
+    return absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ",
+                        NameOf(state.kind.value_or(RoundKind::kAggregate)));
+  }
+  return "";
+}
+
+}  // namespace banyan

@@ -1,0 +1,45 @@
+// What a chunk must look like to be a part of a bound round at this node. Everything else is refused.
+// Thread-compatible; owned by RoundEngine.
+//
+// Invariants:
+// - What passes can be counted and decoded as it claims, but for its payload: CheckChunk looks at that.
+#ifndef BANYAN_NODE_ROUNDS_CHUNK_RULES_H_
+#define BANYAN_NODE_ROUNDS_CHUNK_RULES_H_
+
+#include <cstdint>
+#include <string>
+
+#include "core/ids.h"
+#include "node/rounds/key_rounds.h"
+#include "proto/chunk_message.h"
+
+namespace banyan {
+
+class ChunkRules {
+ public:
+  // Of node `self` with so many workers.
+  ChunkRules(NodeId self, uint32_t workers) : self_(self), workers_(workers) {}
+
+  // Says what is wrong with a chunk of a bound round; empty when nothing is. REQUIRES: `state` is bound.
+  std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
+  // False if the chunk is of a start of its source that the round's policy does not know. REQUIRES: as FaultOf.
+  static bool IsOfThisStart(const ChunkMessage& message, const RoundState& state);
+  // Says why a result without other faults cannot be that of its round; empty when it can. REQUIRES: as FaultOf.
+  static std::string FaultOfResult(const ChunkMessage& message, const RoundState& state);
+
+ private:
+  static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
+  static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
+  // Says why the chunk cannot have been made in the epoch that it names.
+  static std::string FaultOfMaking(const ChunkMessage& message, const RoundState& state);
+  // Says why the message cannot hold as many workers as it claims; empty when it can. A result holds those of all
+  // members, and a contribution none of this node.
+  std::string FaultOfWeight(const ChunkMessage& message, const RoundState& state) const;
+
+  NodeId self_;
+  uint32_t workers_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_ROUNDS_CHUNK_RULES_H_

@@ -1,0 +1,65 @@
+#include "node/rounds/committed_residual.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+int64_t EndOf(const ElementRange& range) { return range.first_element + range.elements; }
+
+}  // namespace
+
+Buffer CommittedResidual::Read(const ElementRange& range) {
+  auto piece = pieces_.upper_bound(range.first_element);
+  if (piece != pieces_.begin()) {
+    --piece;
+    const int64_t offset = range.first_element - piece->first;
+    if (offset + range.elements <= piece->second.elements()) return piece->second.Slice(offset, range.elements);
+    if (offset >= piece->second.elements()) ++piece;
+  }
+  Buffer whole = Buffer::Allocate(range.elements);
+  for (; piece != pieces_.end() && piece->first < EndOf(range); ++piece) {
+    const int64_t first = std::max(piece->first, range.first_element);
+    const int64_t end = std::min(piece->first + piece->second.elements(), EndOf(range));
+    const Buffer part = piece->second.Slice(first - piece->first, end - first);
+    std::copy(part.floats().begin(), part.floats().end(),
+              whole.mutable_floats().begin() + (first - range.first_element));
+  }
+  Commit(range, whole);
+  return whole;
+}
+
+void CommittedResidual::Commit(const ElementRange& range, Buffer values) {
+  BANYAN_CHECK(values.elements() == range.elements);
+  Cut(range);
+  pieces_.emplace(range.first_element, std::move(values));
+}
+
+void CommittedResidual::Cut(const ElementRange& range) {
+  auto piece = pieces_.upper_bound(range.first_element);
+  if (piece != pieces_.begin()) --piece;
+  while (piece != pieces_.end() && piece->first < EndOf(range)) {
+    const int64_t first = piece->first;
+    const int64_t end = first + piece->second.elements();
+    if (end <= range.first_element) {
+      ++piece;
+      continue;
+    }
+    const Buffer whole = std::move(piece->second);
+    piece = pieces_.erase(piece);
+    if (first < range.first_element) pieces_.emplace(first, whole.Slice(0, range.first_element - first));
+    if (end > EndOf(range)) pieces_.emplace(EndOf(range), whole.Slice(EndOf(range) - first, end - EndOf(range)));
+  }
+}
+
+int64_t CommittedResidual::size_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [first, piece] : pieces_) bytes += piece.size_bytes();
+  return bytes;
+}
+
+}  // namespace banyan

@@ -1,0 +1,109 @@
+#include "runtime/etcd/etcd_client.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+using google::protobuf::Message;
+namespace json_util = google::protobuf::util;
+
+constexpr long kHttpOk = 200;
+constexpr size_t kShownBytes = 100;
+
+std::string ToJson(const Message& message) {
+  json_util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  BANYAN_CHECK(json_util::MessageToJsonString(message, &json, options).ok());
+  return json;
+}
+
+bool FromJson(const std::string& json, Message& message) {
+  json_util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;
+  return json_util::JsonStringToMessage(json, &message, options).ok();
+}
+
+// Says that what has answered is no etcd, as far as one can see.
+absl::Status Strange(const std::string& url, const HttpAnswer& answer) {
+  return absl::UnavailableError(absl::StrCat(url, ": expected the JSON of etcd 3.4 or later, got code ", answer.code,
+                                             " and '", absl::Utf8SafeCHexEscape(answer.body.substr(0, kShownBytes)),
+                                             "'; scheduler.etcd of the overlay says where etcd is"));
+}
+
+// What is the state of one member, or passes by itself, is worth asking another one.
+bool IsPassing(absl::StatusCode code) {
+  return code == absl::StatusCode::kUnavailable || code == absl::StatusCode::kDeadlineExceeded ||
+         code == absl::StatusCode::kCancelled || code == absl::StatusCode::kAborted ||
+         code == absl::StatusCode::kUnknown;
+}
+
+absl::Status ReadAnswer(const std::string& url, const HttpAnswer& answer, Message& response) {
+  if (answer.code == kHttpOk) return FromJson(answer.body, response) ? absl::OkStatus() : Strange(url, answer);
+  etcd::Refusal refusal;
+  if (!FromJson(answer.body, refusal) || refusal.code() == 0) return Strange(url, answer);
+  const auto code = static_cast<absl::StatusCode>(refusal.code());
+  return absl::Status(IsPassing(code) ? absl::StatusCode::kUnavailable : code,
+                      absl::StrCat(url, ": ", refusal.message()));
+}
+
+}  // namespace
+
+EtcdClient::EtcdClient(std::vector<std::string> endpoints, absl::Duration timeout)
+    : endpoints_(std::move(endpoints)), timeout_(timeout) {
+  BANYAN_CHECK(!endpoints_.empty());
+}
+
+absl::Status EtcdClient::CallAny(absl::string_view path, const std::string& json, Message& response) {
+  std::string reasons;
+  for (size_t tries = 0; tries < endpoints_.size(); ++tries) {
+    const std::string url = absl::StrCat(endpoints_[answering_], path);
+    const absl::StatusOr<HttpAnswer> answer = http_.Post(url, json, timeout_);
+    const absl::Status status = answer.ok() ? ReadAnswer(url, *answer, response) : answer.status();
+    if (!absl::IsUnavailable(status)) return status;
+    answering_ = (answering_ + 1) % endpoints_.size();
+    absl::StrAppend(&reasons, reasons.empty() ? "" : "; ", status.message());
+  }
+  return absl::UnavailableError(
+      absl::StrCat("etcd does not answer; does it run where scheduler.etcd of the overlay says? ", reasons));
+}
+
+template <typename Response>
+absl::StatusOr<Response> EtcdClient::Call(absl::string_view path, const Message& request) {
+  Response response;
+  if (absl::Status status = CallAny(path, ToJson(request), response); !status.ok()) return status;
+  return response;
+}
+
+absl::StatusOr<etcd::RangeResponse> EtcdClient::Read(const etcd::RangeRequest& request) {
+  return Call<etcd::RangeResponse>("/v3/kv/range", request);
+}
+
+absl::StatusOr<etcd::TxnResponse> EtcdClient::Commit(const etcd::TxnRequest& request) {
+  return Call<etcd::TxnResponse>("/v3/kv/txn", request);
+}
+
+absl::StatusOr<etcd::LeaseGrantResponse> EtcdClient::Grant(const etcd::LeaseGrantRequest& request) {
+  return Call<etcd::LeaseGrantResponse>("/v3/lease/grant", request);
+}
+
+absl::StatusOr<etcd::LeaseKeepAliveResponse> EtcdClient::KeepAlive(const etcd::LeaseKeepAliveRequest& request) {
+  const absl::StatusOr<etcd::LeaseKeepAliveStream> stream =
+      Call<etcd::LeaseKeepAliveStream>("/v3/lease/keepalive", request);
+  if (!stream.ok()) return stream.status();
+  if (!stream->has_result()) return absl::UnavailableError("etcd has ended a keep-alive without an answer");
+  return stream->result();
+}
+
+absl::StatusOr<etcd::LeaseRevokeResponse> EtcdClient::Revoke(const etcd::LeaseRevokeRequest& request) {
+  return Call<etcd::LeaseRevokeResponse>("/v3/lease/revoke", request);
+}
+
+}  // namespace banyan

@@ -1,0 +1,45 @@
+// etcd over its JSON gateway (version 3.4 or later): the members of one cluster, asked in turn until one answers.
+// Thread-compatible.
+#ifndef BANYAN_RUNTIME_ETCD_ETCD_CLIENT_H_
+#define BANYAN_RUNTIME_ETCD_ETCD_CLIENT_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "runtime/etcd/etcd_api.h"
+#include "runtime/etcd/http_client.h"
+
+namespace banyan {
+
+class EtcdClient : public EtcdApi {
+ public:
+  // `endpoints`: http://host:port or https://host:port, at least one. A member that has not answered in `timeout` is
+  // given up and the next one is asked.
+  EtcdClient(std::vector<std::string> endpoints, absl::Duration timeout);
+
+  absl::StatusOr<etcd::RangeResponse> Read(const etcd::RangeRequest& request) override;
+  absl::StatusOr<etcd::TxnResponse> Commit(const etcd::TxnRequest& request) override;
+  absl::StatusOr<etcd::LeaseGrantResponse> Grant(const etcd::LeaseGrantRequest& request) override;
+  absl::StatusOr<etcd::LeaseKeepAliveResponse> KeepAlive(const etcd::LeaseKeepAliveRequest& request) override;
+  absl::StatusOr<etcd::LeaseRevokeResponse> Revoke(const etcd::LeaseRevokeRequest& request) override;
+
+ private:
+  template <typename Response>
+  absl::StatusOr<Response> Call(absl::string_view path, const google::protobuf::Message& request);
+  // Asks the members in turn, first the one that answered last.
+  absl::Status CallAny(absl::string_view path, const std::string& json, google::protobuf::Message& response);
+
+  const std::vector<std::string> endpoints_;
+  const absl::Duration timeout_;
+  HttpClient http_;
+  size_t answering_ = 0;  // the member that answered last
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_ETCD_ETCD_CLIENT_H_

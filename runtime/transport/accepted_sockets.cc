@@ -1,0 +1,130 @@
+#include "runtime/transport/accepted_sockets.h"
+
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "posix/file_descriptor.h"
+
+namespace banyan {
+namespace {
+
+// What ZeroMQ has taken from the kernel so far; 0 when the kernel does not say.
+int64_t TakenBytes(int fd) {
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  int queued_bytes = 0;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0 || ioctl(fd, SIOCINQ, &queued_bytes) != 0) return 0;
+  return static_cast<int64_t>(info.tcpi_bytes_received) - queued_bytes;
+}
+
+// Of a frame on the wire, its length included.
+int64_t WireBytes(const zmq::message_t& frame) {
+  constexpr size_t kLongestShort = 255;
+  return static_cast<int64_t>(frame.size()) + (frame.size() > kLongestShort ? 9 : 2);
+}
+
+}  // namespace
+
+AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router)
+    : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) {}
+
+bool AcceptedSockets::Watch() {
+  Read();
+  return std::exchange(has_news_, false);
+}
+
+void AcceptedSockets::Read() {
+  while (const std::optional<SocketMonitor::Happening> happening = monitor_.Next()) {
+    has_news_ = true;
+    Accepted& socket = sockets_[happening->value];
+    if (happening->event == ZMQ_EVENT_ACCEPTED) {
+      socket = Accepted{.ordinal = next_ordinal_++};
+      ++open_;
+    } else if (!socket.has_ended) {
+      if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
+      socket = Accepted{.has_ended = true};
+      --open_;
+    }
+  }
+}
+
+void AcceptedSockets::Name(const std::string& route, int fd) {
+  if (fd < 0) return;
+  // A connection is reported before its messages come. So the last report of the descriptor is of this connection or of
+  // a later one.
+  monitor_.LookAgain();
+  Read();
+  Accepted& socket = sockets_[fd];
+  if (socket.has_ended) {
+    ended_.push_back(route);
+    return;
+  }
+  // Connections are read in the order in which they began: the earlier one with this descriptor is no more.
+  if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
+  socket.route = route;
+  socket.read_bytes = 0;
+}
+
+void AcceptedSockets::CountRead(const std::string& route, int fd, const std::vector<zmq::message_t>& frames) {
+  const auto socket = sockets_.find(fd);
+  if (socket == sockets_.end() || socket->second.route != route) return;
+  for (const zmq::message_t& frame : frames) socket->second.read_bytes += WireBytes(frame);
+}
+
+std::vector<std::string> AcceptedSockets::TakeEnded() { return std::exchange(ended_, {}); }
+
+void AcceptedSockets::End(const std::string& route, int fd) {
+  const auto socket = sockets_.find(fd);
+  if (socket != sockets_.end() && socket->second.route == route) EndIfStillThere(fd, socket->second.ordinal);
+}
+
+int AcceptedSockets::EndHoarders(int64_t most_bytes) {
+  struct Hoard {
+    int64_t bytes = 0;
+    int fd = -1;
+    uint64_t ordinal = 0;
+  };
+  std::vector<Hoard> of_strangers;
+  std::vector<Hoard> too_large;
+  int64_t strangers_bytes = 0;
+  for (const auto& [fd, socket] : sockets_) {
+    if (socket.has_ended) continue;
+    const Hoard hoard{TakenBytes(fd) - socket.read_bytes, fd, socket.ordinal};
+    if (socket.route.empty()) {
+      of_strangers.push_back(hoard);
+      strangers_bytes += hoard.bytes;
+    } else if (hoard.bytes > most_bytes) {
+      too_large.push_back(hoard);
+    }
+  }
+  std::sort(of_strangers.begin(), of_strangers.end(), [](const Hoard& a, const Hoard& b) { return a.bytes > b.bytes; });
+  for (const Hoard& hoard : of_strangers) {
+    if (strangers_bytes <= most_bytes) break;
+    too_large.push_back(hoard);
+    strangers_bytes -= hoard.bytes;
+  }
+  int count = 0;
+  for (const Hoard& hoard : too_large) count += EndIfStillThere(hoard.fd, hoard.ordinal) ? 1 : 0;
+  return count;
+}
+
+// The duplicate names what the number named when it was made. If the end of the connection has not been reported by
+// then, that was the connection, whatever becomes of the number.
+bool AcceptedSockets::EndIfStillThere(int fd, uint64_t ordinal) {
+  const FileDescriptor duplicate(fcntl(fd, F_DUPFD_CLOEXEC, 0));
+  monitor_.LookAgain();
+  Read();
+  const auto socket = sockets_.find(fd);
+  const bool is_there = socket != sockets_.end() && socket->second.ordinal == ordinal && !socket->second.has_ended;
+  return is_there && shutdown(duplicate.get(), SHUT_RDWR) == 0;
+}
+
+}  // namespace banyan

@@ -1,0 +1,70 @@
+// The TCP connections that a ROUTER socket has accepted, by their descriptors: which of them have ended, and the means
+// to end one. ZeroMQ owns the descriptors and gives neither. Thread-compatible: used by the thread that owns the
+// watched socket, and destroyed before it.
+//
+// Invariants:
+// - ZeroMQ reports the end of a connection before it closes the descriptor, whose number may then be another one's. So
+//   what no report has ended is what its number still names.
+#ifndef BANYAN_RUNTIME_TRANSPORT_ACCEPTED_SOCKETS_H_
+#define BANYAN_RUNTIME_TRANSPORT_ACCEPTED_SOCKETS_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/transport/socket_frames.h"
+#include "runtime/transport/socket_monitor.h"
+#include "runtime/transport/socket_poller.h"
+#include "zmq.hpp"
+
+namespace banyan {
+
+class AcceptedSockets {
+ public:
+  // `poller` and `router` outlive this. Throws zmq::error_t when the process has no socket left.
+  AcceptedSockets(SocketPoller& poller, zmq::socket_t& router);
+
+  // Reads what has been reported. Returns whether anything was, since the last call: what the connections brought is
+  // there then, whether or not its signal has been seen.
+  bool Watch();
+  // Whether Watch would return true: another method has read a report.
+  bool has_news() const { return has_news_; }
+  // Says that the first message of the connection `route`, a routing id, has come on `fd`; -1 where that is not known.
+  void Name(const std::string& route, int fd);
+  // Counts a message of the connection `route`, all of which has been read now.
+  void CountRead(const std::string& route, int fd, const std::vector<zmq::message_t>& frames);
+  // Returns the named connections that have ended, each once.
+  std::vector<std::string> TakeEnded();
+
+  // Ends the connection `route`, unless it has ended: what waits on it in either direction is dropped.
+  void End(const std::string& route, int fd);
+  // Ends connections of which ZeroMQ keeps too much, and returns how many: more than `most_bytes` of one, or together
+  // of all that have not brought one message yet, of these the largest. To be called when every whole message has been
+  // read: then it keeps nothing but parts. It does so for ever, as none of its own limits is on the parts of a message.
+  int EndHoarders(int64_t most_bytes);
+  bool empty() const { return open_ == 0; }
+
+ private:
+  struct Accepted {
+    std::string route = {};  // once a message has been read
+    bool has_ended = false;  // the last of all with this descriptor
+    int64_t read_bytes = 0;
+    uint64_t ordinal = 0;  // of this connection among all
+  };
+
+  void Read();
+  // Returns whether the connection with this ordinal was still there.
+  bool EndIfStillThere(int fd, uint64_t ordinal);
+
+  SocketMonitor monitor_;
+  std::map<int, Accepted> sockets_;  // by descriptor
+  std::vector<std::string> ended_;
+  uint64_t next_ordinal_ = 1;
+  bool has_news_ = false;
+  int open_ = 0;  // as reported
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_ACCEPTED_SOCKETS_H_

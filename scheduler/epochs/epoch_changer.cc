@@ -1,0 +1,310 @@
+#include "scheduler/epochs/epoch_changer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/complaints.h"
+#include "scheduler/epochs/epoch_plan_maker.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+
+EpochChanger::EpochChanger(Parts parts)
+    : parts_(parts), suspicions_(&parts.members->table()), departure_(parts.overlay->membership.lost_after) {}
+
+void EpochChanger::Start(PlanDecision decision) {
+  parts_.job->Run();
+  parts_.members->Start();
+  reason_ = "the start";
+  parts_.context->Persist(EpochRecord{parts_.job->epoch(), table().EpochMembers(), reason_});
+  parts_.policies->Adopt(std::move(decision));
+  const EpochPlanRecord plan = {parts_.job->epoch(), parts_.policies->publisher().last_version(), {}, {}};
+  Persist(plan);
+  parts_.members->SendUpdate();
+  parts_.policies->publisher().SendNewest();
+  SendPlan(plan);
+  parts_.policies->RetirePolicies();
+}
+
+void EpochChanger::Resume(Epoch planned) {
+  planned_epoch_ = planned;
+  if (planned == parts_.job->epoch()) return;
+  Begin({now(), {}, {"the scheduler was restarted while membership changed"}});
+}
+
+bool EpochChanger::RefuseWithoutState(NodeId node) {
+  const AggregationOp op = parts_.overlay->aggregation.op;
+  const bool has_state = op != AggregationOp::kSum && op != AggregationOp::kMean;
+  if (!has_state || !parts_.rounds->HasBegun()) return false;
+  parts_.members->RefuseWaiting(
+      node, absl::StrCat("the job aggregates with an optimizer, whose state '", parts_.members->NameOf(node),
+                         "' cannot get while the job runs; restart the job, or let it aggregate by sum or mean"));
+  return true;
+}
+
+void EpochChanger::OnJoin(const JoinVerdict& verdict) {
+  const NodeId node = verdict.node;
+  const Member& member = table().Find(node);
+  if (RefuseWithoutState(node)) return;
+  if (verdict.kind == JoinVerdict::Kind::kContests) return suspicions_.NoteContest(now(), node);
+  if (member.is_member) {
+    causes_.FallOut(now(), node, absl::StrCat(member.name, " has been restarted"));
+  } else {
+    causes_.Add(now(), absl::StrCat(member.name, " joins"));
+  }
+}
+
+void EpochChanger::OnDisconnected(NodeId node) {
+  const Member& member = table().Find(node);
+  if (member.is_member && member.state != MemberState::kLeft) suspicions_.NoteDown(now(), node);
+  if (member.is_member && parts_.members->waiting().Contains(node)) {
+    causes_.FallOut(now(), node, absl::StrCat(member.name, " has been restarted"));
+  }
+}
+
+void EpochChanger::OnLeave(NodeId node, const std::string& why, bool is_asked_for) {
+  const bool has_open_rounds = parts_.rounds->bindings() > 0;
+  if (is_changing() || (is_asked_for && has_open_rounds)) return causes_.FallOut(now(), node, why);
+  if (departure_.Note(now(), why)) parts_.rounds->SetDeparted();
+  parts_.barriers->Review();
+}
+
+void EpochChanger::OnPeerLost(NodeId node, const PeerLost& message) {
+  const NodeId peer = message.peer;
+  if (!table().Contains(peer) || peer == node) {
+    return parts_.members->Reject(node, absl::StrCat("the loss of node ", peer.value(), ", which is no peer of it"));
+  }
+  // Members complain anew in the next epoch of what is still wrong, and whoever has left may fall silent.
+  const Member& lost = table().Find(peer);
+  if (is_changing() || !lost.is_member || lost.state == MemberState::kLeft) return;
+  const NetworkView& links = parts_.policies->replanner().links().believed();
+  if (links.FindLink(node, peer) == nullptr && links.FindLink(peer, node) == nullptr) {
+    return parts_.members->Reject(node, absl::StrCat("the loss of ", lost.name, ", to which it has no link"));
+  }
+  const std::string what = DescribeComplaint(parts_.members->NameOf(node), lost.name, message);
+  parts_.context->LogWarning(what);
+  suspicions_.NoteComplaint(now(), node, peer, what);
+}
+
+void EpochChanger::OnWorkerLost(NodeId node, const std::string& why) {
+  parts_.context->LogWarning(why);
+  parts_.members->SetWorkerless(node, true);
+  if (is_changing() || parts_.policies->policies().CurrentSource() != node) return;
+  const std::vector<Member>& all = table().all();
+  const bool has_other = std::any_of(all.begin(), all.end(), [](const Member& member) {
+    return member.is_member && !member.is_workerless && member.state != MemberState::kLeft;
+  });
+  if (has_other) causes_.Add(now(), absl::StrCat(why, ", and broadcasts took their values from it"));
+}
+
+void EpochChanger::OnNodeReport(NodeId node, const NodeReport& report) {
+  if (report.workers_attached > 0) parts_.members->SetWorkerless(node, false);
+  CheckDeparture(node);
+}
+
+void EpochChanger::Remove(NodeId node, const std::string& why) { causes_.FallOut(now(), node, why); }
+
+void EpochChanger::CheckDeparture(NodeId node) {
+  if (is_changing()) return;
+  const std::optional<std::string> why =
+      departure_.WhyStuck(table().Find(node), parts_.reports->Find(node), {parts_.keys->table(), *parts_.rounds});
+  if (why.has_value()) causes_.Add(now(), *why);
+}
+
+void EpochChanger::OnDeadline() {
+  TakeSilence();
+  TakeSuspicions();
+  TakeUnreported();
+  if (departure_.TakeDue(now())) {
+    for (const NodeId node : table().Members()) CheckDeparture(node);
+  }
+  if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) Begin(*causes);
+  FinishIfReady();
+}
+
+Timestamp EpochChanger::NextDeadline() const {
+  return std::min({suspicions_.NextDeadline(), causes_.NextDeadline(), departure_.NextDeadline(), report_due_});
+}
+
+void EpochChanger::TakeSilence() {
+  const std::vector<NodeId> silent = parts_.members->TakeSilent();
+  for (const NodeId node : silent) causes_.FallOut(now(), node, parts_.members->DescribeSilence({node}));
+}
+
+void EpochChanger::TakeSuspicions() {
+  Suspicions::Findings findings = suspicions_.Take(now());
+  for (const auto& [node, why] : findings.fallen) causes_.FallOut(now(), node, why);
+  for (const NodeId node : findings.defended) {
+    const Member& member = table().Find(node);
+    parts_.members->RefuseWaiting(node, absl::StrCat("another node named '", member.name, "' has joined from ",
+                                                     member.address, "; give each node its own name"));
+  }
+  for (const auto& [ends, why] : findings.cuts) {
+    // The end of a member explains all complaints about it.
+    if (causes_.IsFalling(ends.first) || causes_.IsFalling(ends.second)) continue;
+    parts_.policies->replanner().OnLinkCut(now(), ends.first, ends.second, why);
+    causes_.Add(now(), why);
+  }
+}
+
+void EpochChanger::TakeUnreported() {
+  if (now() < report_due_) return;
+  report_due_ = kNever;
+  for (const NodeId node : epoch_reports_.missing()) {
+    causes_.FallOut(now(), node, absl::StrCat(parts_.members->NameOf(node), " has not said what it holds"));
+  }
+}
+
+void EpochChanger::Begin(const ChangeCauses::Causes& causes) {
+  if (!is_changing()) began_because_ = causes.since;
+  reason_ = causes.Describe();
+  ExpelMembers(causes.fallen);
+  parts_.job->BeginEpoch();
+  const std::vector<NodeId> joiners = AdmitJoiners();
+  const std::vector<EpochMember> members = table().EpochMembers();
+  parts_.context->Persist(EpochRecord{parts_.job->epoch(), members, reason_});
+  parts_.context->LogInfo(absl::StrCat("epoch ", parts_.job->epoch().value(), " begins with ",
+                                       CountOf(members.size(), "member"), ": ", reason_));
+  parts_.rounds->Freeze();
+  departure_ = Departure(parts_.overlay->membership.lost_after);
+  suspicions_.ForgetComplaints();
+  decision_.reset();
+  report_due_ = now() + parts_.overlay->membership.lost_after;
+  std::set<NodeId> all, survivors;
+  for (const EpochMember& member : members) {
+    all.insert(member.node);
+    // A member of an epoch that never had a plan holds nothing yet.
+    if (member.joined_in <= planned_epoch_) survivors.insert(member.node);
+  }
+  epoch_reports_.Begin(parts_.job->epoch(), std::move(all), std::move(survivors),
+                       parts_.keys->table().version().value());
+  Announce(joiners);
+  Plan();
+}
+
+void EpochChanger::ExpelMembers(const std::set<NodeId>& fallen) {
+  for (const NodeId node : table().Members()) {
+    if (fallen.count(node) == 0 && table().Find(node).state != MemberState::kLeft) continue;
+    parts_.members->Expel(node);
+    parts_.keys->Forget(node);
+    parts_.barriers->Drop(node);
+    parts_.reports->Forget(node);
+  }
+}
+
+std::vector<NodeId> EpochChanger::AdmitJoiners() {
+  std::vector<NodeId> joiners;
+  const uint64_t barriers_before = parts_.barriers->BeforeJoiner();
+  for (const NodeId node : parts_.members->waiting().Nodes()) {
+    if (table().Find(node).is_member || RefuseWithoutState(node)) continue;
+    if (parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) joiners.push_back(node);
+  }
+  return joiners;
+}
+
+void EpochChanger::Announce(const std::vector<NodeId>& joiners) {
+  for (const NodeId node : joiners) {
+    parts_.members->Welcome(node);
+    parts_.keys->SendAll(node);
+  }
+  parts_.members->Broadcast(EpochBegin{parts_.job->term(), parts_.job->epoch(), reason_});
+  parts_.members->SendUpdate();
+}
+
+void EpochChanger::Plan() {
+  std::vector<NodeId> members = table().Members();
+  const auto least = static_cast<size_t>(parts_.overlay->membership.least);
+  if (members.size() >= std::max<size_t>(1, least)) return parts_.policies->PlanForEpoch(std::move(members), reason_);
+  parts_.policies->DropPlan();
+  parts_.context->LogWarning(absl::StrCat("the job waits: ", WaitsFor()));
+}
+
+void EpochChanger::OnEpochReport(NodeId node, const EpochReport& report) {
+  if (!is_changing()) return;
+  const absl::Status status = epoch_reports_.Accept(node, report);
+  if (!status.ok()) return parts_.members->Reject(node, std::string(status.message()));
+  if (epoch_reports_.IsComplete()) report_due_ = kNever;
+  FinishIfReady();
+}
+
+void EpochChanger::OnPlan(PlanDecision decision) {
+  if (decision.kind == PlanDecision::Kind::kFail) return;
+  decision_ = std::move(decision);
+  FinishIfReady();
+}
+
+void EpochChanger::FinishIfReady() {
+  const bool is_overtaken = causes_.NextDeadline() != kNever;
+  if (!decision_.has_value() || !epoch_reports_.IsComplete() || is_overtaken) return;
+  Finish(*std::exchange(decision_, std::nullopt));
+}
+
+void EpochChanger::Finish(PlanDecision decision) {
+  PolicyControl& policies = *parts_.policies;
+  policies.Adopt(std::move(decision));
+  const Epoch epoch = parts_.job->epoch();
+  const EpochPlanRecord plan = MakeEpochPlan(epoch, policies.publisher().last_version(), epoch_reports_,
+                                             parts_.keys->table(), *parts_.rounds, policies.policies());
+  Persist(plan);
+  const std::vector<NodeId> members = table().Members();
+  RoundOutcome outcome = parts_.rounds->Rebind(plan, members);
+  policies.publisher().SendNewest();
+  SendPlan(plan);
+  policies.RetirePolicies();
+  // A plan has no room for these: whoever is new takes no part in them.
+  std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
+  if (!beyond.empty()) parts_.members->Broadcast(ClosedEverywhere{parts_.job->term(), std::move(beyond)});
+  parts_.announcer->Announce(NodeId(), std::move(outcome));
+  if (parts_.keys->RegisterWaiting()) policies.replanner().OnModelGrown(now());
+  parts_.barriers->Review();
+  parts_.members->SendUpdate();
+  policies.Resume();
+  history_.Add({epoch, reason_, members.size(), now() - began_because_});
+  parts_.context->LogInfo(
+      absl::StrCat("epoch ", epoch.value(), " goes on after ", absl::FormatDuration(now() - began_because_)));
+}
+
+void EpochChanger::Persist(const EpochPlanRecord& plan) {
+  parts_.context->Persist(plan);
+  planned_epoch_ = plan.epoch;
+}
+
+void EpochChanger::SendPlan(const EpochPlanRecord& plan) {
+  parts_.members->Broadcast(EpochPlan{parts_.job->term(), plan.epoch, plan.policy, plan.frontiers, plan.bindings});
+}
+
+void EpochChanger::SendState(NodeId node) {
+  parts_.keys->SendAll(node);
+  parts_.policies->publisher().SendAll(node);
+  if (is_changing()) {
+    return parts_.members->SendTo(node, EpochBegin{parts_.job->term(), parts_.job->epoch(), reason_});
+  }
+  EpochPlanRecord plan =
+      RepeatEpochPlan(parts_.job->epoch(), parts_.keys->table(), *parts_.rounds, parts_.policies->policies());
+  parts_.members->SendTo(node, EpochPlan{parts_.job->term(), plan.epoch, plan.policy, std::move(plan.frontiers),
+                                         std::move(plan.bindings)});
+}
+
+std::string EpochChanger::WaitsFor() const {
+  if (!is_changing()) return "";
+  const size_t members = table().Members().size();
+  const auto least = static_cast<size_t>(parts_.overlay->membership.least);
+  if (members < std::max<size_t>(1, least)) {
+    return absl::StrCat("of at least ", CountOf(std::max<size_t>(1, least), "member"), " there are ", members,
+                        "; nodes that come back may join");
+  }
+  if (!parts_.policies->epoch_failure().empty()) {
+    return absl::StrCat("there is no plan for these members: ", parts_.policies->epoch_failure());
+  }
+  if (epoch_reports_.IsComplete()) return "a plan is being made";
+  std::vector<std::string> names;
+  for (const NodeId node : epoch_reports_.missing()) {
+    if (names.size() < kMaxWaitingForNames) names.push_back(parts_.members->NameOf(node));
+  }
+  return absl::StrCat("reports of ", absl::StrJoin(names, ", "), " are missing");
+}
+
+}  // namespace banyan

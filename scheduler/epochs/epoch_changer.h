@@ -1,0 +1,129 @@
+// Changes the membership of a running job: collects why it must change, begins an epoch, and lets it go on when all
+// its members have said what they hold and there is a plan for them. Thread-compatible; owned by the core.
+//
+// A change: Begin makes the epoch durable, tells its members that the former one is over, and has a plan made. When the
+// last report and the plan are there, Finish closes what all survivors hold, binds the other rounds anew, and says so.
+//
+// Invariants:
+// - One change is under way at most. A cause that comes up meanwhile begins the next epoch, which replaces it.
+// - An epoch is durable before anybody hears of it, and so is its plan.
+// - With fewer members than membership.least, or without a plan, the change waits. It never fails the job.
+#ifndef BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
+#define BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/epochs/change_causes.h"
+#include "scheduler/epochs/departure.h"
+#include "scheduler/epochs/epoch_history.h"
+#include "scheduler/epochs/epoch_reports.h"
+#include "scheduler/epochs/suspicions.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/members/node_reports.h"
+#include "scheduler/policy/policy_control.h"
+#include "scheduler/rounds/job_barriers.h"
+#include "scheduler/rounds/key_registrar.h"
+#include "scheduler/rounds/round_announcer.h"
+#include "scheduler/rounds/round_book.h"
+#include "scheduler/scheduler_context.h"
+#include "topology/overlay/overlay_config.h"
+
+namespace banyan {
+
+class EpochChanger {
+ public:
+  // The parts of the core that a change concerns. All must outlive this.
+  struct Parts {
+    const OverlayConfig* overlay = nullptr;
+    JobState* job = nullptr;
+    JobMembers* members = nullptr;
+    NodeReports* reports = nullptr;
+    KeyRegistrar* keys = nullptr;
+    RoundBook* rounds = nullptr;
+    RoundAnnouncer* announcer = nullptr;
+    JobBarriers* barriers = nullptr;
+    PolicyControl* policies = nullptr;
+    SchedulerContext* context = nullptr;
+  };
+  explicit EpochChanger(Parts parts);
+
+  // Begins the first epoch, of the nodes that have joined, with the policy of `decision`.
+  void Start(PlanDecision decision);
+  // Goes on after a restart of the scheduler: `planned` is the last epoch that has a plan. A change that was under way
+  // begins anew.
+  void Resume(Epoch planned);
+
+  // Causes. REQUIRES: the job runs.
+
+  // A start that is no member asks to become one.
+  void OnJoin(const JoinVerdict& verdict);
+  void OnDisconnected(NodeId node);
+  // A member has left on purpose.
+  void OnLeave(NodeId node, const std::string& why, bool is_asked_for);
+  // A member cannot reach its neighbour.
+  void OnPeerLost(NodeId node, const PeerLost& message);
+  // The last worker of a member has died.
+  void OnWorkerLost(NodeId node, const std::string& why);
+  void OnNodeReport(NodeId node, const NodeReport& report);
+  // An operator wants the member to go.
+  void Remove(NodeId node, const std::string& why);
+
+  // The change.
+
+  void OnDeadline();
+  Timestamp NextDeadline() const;
+  void OnEpochReport(NodeId node, const EpochReport& report);
+  // A plan for an epoch was made, or could not be made.
+  void OnPlan(PlanDecision decision);
+  // Tells a member that has joined again where the epoch stands.
+  void SendState(NodeId node);
+
+  bool is_changing() const { return parts_.rounds->is_frozen(); }
+  // Says for what the change under way waits; empty when none is.
+  std::string WaitsFor() const;
+  const std::string& reason() const { return reason_; }
+  const EpochHistory& history() const { return history_; }
+  const EpochReports& epoch_reports() const { return epoch_reports_; }
+
+ private:
+  Timestamp now() const { return parts_.context->now; }
+  const Membership& table() const { return parts_.members->table(); }
+  // Refuses the start of a node that waits and cannot get the state of an optimizer. True when it has.
+  bool RefuseWithoutState(NodeId node);
+  void TakeSilence();
+  void TakeSuspicions();
+  void TakeUnreported();
+  void CheckDeparture(NodeId node);
+  void Begin(const ChangeCauses::Causes& causes);
+  void ExpelMembers(const std::set<NodeId>& fallen);
+  std::vector<NodeId> AdmitJoiners();
+  void Announce(const std::vector<NodeId>& joiners);
+  void Plan();
+  void FinishIfReady();
+  void Finish(PlanDecision decision);
+  void Persist(const EpochPlanRecord& plan);
+  void SendPlan(const EpochPlanRecord& plan);
+
+  Parts parts_;
+  Suspicions suspicions_;
+  ChangeCauses causes_;
+  Departure departure_;
+  EpochReports epoch_reports_;
+  EpochHistory history_;
+  Epoch planned_epoch_;
+  std::string reason_;       // of the last change
+  Timestamp began_because_;  // when the first cause of the change under way came up
+  Timestamp report_due_ = kNever;
+  std::optional<PlanDecision> decision_;  // that waits for reports
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_EPOCHS_EPOCH_CHANGER_H_

@@ -1,0 +1,42 @@
+#include "scheduler/members/waiting_joins.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+constexpr ConnectionId kFirst(11);
+constexpr ConnectionId kSecond(12);
+const NodeId kNode(3);
+
+Join StartOf(uint64_t incarnation) {
+  Join join;
+  join.incarnation = Incarnation(incarnation);
+  return join;
+}
+
+TEST(WaitingJoinsTest, OneStartOfANodeWaitsOnItsLastConnection) {
+  WaitingJoins waiting;
+  EXPECT_TRUE(waiting.Add(kNode, kFirst, StartOf(5)));
+  EXPECT_FALSE(waiting.Add(kNode, kSecond, StartOf(6)));
+  EXPECT_TRUE(waiting.Add(kNode, kSecond, StartOf(5)));
+  EXPECT_THAT(waiting.Nodes(), testing::ElementsAre(kNode));
+  EXPECT_EQ(waiting.Drop(kFirst), std::nullopt) << "it has another one now";
+  const auto taken = waiting.Take(kNode);
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_EQ(taken->connection, kSecond);
+  EXPECT_EQ(taken->join.incarnation, Incarnation(5));
+  EXPECT_FALSE(waiting.Take(kNode).has_value());
+}
+
+TEST(WaitingJoinsTest, GoesWithItsConnection) {
+  WaitingJoins waiting;
+  waiting.Add(kNode, kFirst, StartOf(5));
+  EXPECT_EQ(waiting.Drop(kFirst), kNode);
+  EXPECT_FALSE(waiting.Contains(kNode));
+  EXPECT_EQ(waiting.size(), 0u);
+}
+
+}  // namespace
+}  // namespace banyan

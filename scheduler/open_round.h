@@ -1,0 +1,31 @@
+// Says for whom the members of a job wait: the open round that some have pushed and others have not, or not finished.
+// Pure function.
+#ifndef BANYAN_SCHEDULER_OPEN_ROUND_H_
+#define BANYAN_SCHEDULER_OPEN_ROUND_H_
+
+#include <optional>
+#include <vector>
+
+#include "core/ids.h"
+#include "scheduler/members/membership.h"
+#include "scheduler/members/node_reports.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
+
+namespace banyan {
+
+struct OpenRound {
+  KeyId key;
+  Round round;
+  std::vector<NodeId> not_pushed;  // members whose workers have not pushed it
+  std::vector<NodeId> not_held;    // members that do not hold its result; empty while some have not pushed
+};
+
+// Returns the oldest round that is open and that some member has pushed, of several keys' the first key's; empty
+// without one. What nodes have pushed is as old as their last reports.
+std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const RoundBook& rounds, const Membership& members,
+                                       const NodeReports& reports);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_OPEN_ROUND_H_

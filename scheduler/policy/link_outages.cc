@@ -1,0 +1,66 @@
+#include "scheduler/policy/link_outages.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "absl/status/statusor.h"
+#include "core/check.h"
+
+namespace banyan {
+
+void LinkOutages::Cut(Timestamp now, NodeId a, NodeId b, std::string why) {
+  Entry& entry = entries_[std::minmax(a, b)];
+  // After a long time without a complaint the link counts as good again.
+  const bool is_recent = entry.length > absl::ZeroDuration() && now < entry.until + kLongestOutage;
+  entry.length = is_recent ? std::min(2 * entry.length, kLongestOutage) : kFirstOutage;
+  entry.until = now + entry.length;
+  entry.is_out = true;
+  entry.why = std::move(why);
+}
+
+bool LinkOutages::TakeReturned(Timestamp now) {
+  bool has_returned = false;
+  for (auto& [ends, entry] : entries_) {
+    if (!entry.is_out || now < entry.until) continue;
+    entry.is_out = false;
+    has_returned = true;
+  }
+  std::erase_if(entries_, [now](const auto& entry) {
+    return !entry.second.is_out && now >= entry.second.until + kLongestOutage;
+  });
+  return has_returned;
+}
+
+Timestamp LinkOutages::NextDeadline() const {
+  Timestamp next = kNever;
+  for (const auto& [ends, entry] : entries_) {
+    if (entry.is_out) next = std::min(next, entry.until);
+  }
+  return next;
+}
+
+std::vector<LinkOutages::Outage> LinkOutages::All() const {
+  std::vector<Outage> outages;
+  for (const auto& [ends, entry] : entries_) {
+    if (entry.is_out) outages.push_back({ends.first, ends.second, entry.until, entry.why});
+  }
+  return outages;
+}
+
+NetworkView LinkOutages::Without(const NetworkView& view) const {
+  if (empty()) return view;
+  std::vector<NetworkLink> links;
+  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(links),
+               [this](const NetworkLink& link) { return !IsOut(link.from, link.to); });
+  absl::StatusOr<NetworkView> without =
+      NetworkView::Create(std::vector<NetworkNode>(view.nodes().begin(), view.nodes().end()), std::move(links));
+  BANYAN_CHECK(without.ok());
+  return *std::move(without);
+}
+
+bool LinkOutages::IsOut(NodeId a, NodeId b) const {
+  const auto found = entries_.find(std::minmax(a, b));
+  return found != entries_.end() && found->second.is_out;
+}
+
+}  // namespace banyan

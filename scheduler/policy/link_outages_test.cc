@@ -1,0 +1,61 @@
+#include "scheduler/policy/link_outages.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::SizeIs;
+
+const NodeId kA(1);
+const NodeId kB(2);
+const NodeId kC(3);
+
+Timestamp At(absl::Duration time) { return Timestamp() + time; }
+
+NetworkView Triangle() {
+  std::vector<NetworkLink> links;
+  for (const auto& [from, to] : {std::pair(kA, kB), {kB, kA}, {kA, kC}, {kC, kA}, {kB, kC}, {kC, kB}}) {
+    NetworkLink& link = links.emplace_back();
+    link.from = from;
+    link.to = to;
+    link.throughput_bps = 1e6;
+  }
+  return *NetworkView::Create({{kA, "a", {}, {}}, {kB, "b", {}, {}}, {kC, "c", {}, {}}}, links);
+}
+
+TEST(LinkOutagesTest, ALinkIsOutInBothDirectionsForAMinute) {
+  LinkOutages outages;
+  EXPECT_TRUE(outages.empty());
+  outages.Cut(At(absl::ZeroDuration()), kB, kA, "silent");
+  const NetworkView view = outages.Without(Triangle());
+  EXPECT_THAT(view.links(), SizeIs(4));
+  EXPECT_EQ(view.FindLink(kA, kB), nullptr);
+  EXPECT_EQ(view.FindLink(kB, kA), nullptr);
+  ASSERT_THAT(outages.All(), SizeIs(1));
+  EXPECT_EQ(outages.All()[0].a, kA);
+  EXPECT_EQ(outages.NextDeadline(), At(kFirstOutage));
+  EXPECT_FALSE(outages.TakeReturned(At(kFirstOutage / 2)));
+  EXPECT_TRUE(outages.TakeReturned(At(kFirstOutage)));
+  EXPECT_FALSE(outages.TakeReturned(At(kFirstOutage)));
+  EXPECT_THAT(outages.Without(Triangle()).links(), SizeIs(6));
+}
+
+TEST(LinkOutagesTest, EachTimeItTakesTwiceAsLongUpToHalfAnHour) {
+  LinkOutages outages;
+  Timestamp now;
+  for (const int minutes : {1, 2, 4, 8, 16, 30, 30}) {
+    outages.Cut(now, kA, kB, "");
+    EXPECT_EQ(outages.NextDeadline(), now + absl::Minutes(minutes));
+    now = outages.NextDeadline();
+    EXPECT_TRUE(outages.TakeReturned(now));
+  }
+  now = now + kLongestOutage;
+  outages.TakeReturned(now);
+  outages.Cut(now, kA, kB, "");
+  EXPECT_EQ(outages.NextDeadline(), now + kFirstOutage) << "it was good for long";
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,214 @@
+#include "scheduler/policy/policy_control.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "core/check.h"
+#include "scheduler/members/job_config_maker.h"
+#include "scheduler/policy/overlay_reading.h"
+#include "scheduler/policy/plan_computation.h"
+#include "topology/overlay/overlay_yaml.h"
+#include "topology/planner_factory.h"
+
+namespace banyan {
+
+PolicyControl::PolicyControl(OverlayConfig* overlay, const JobState* job, KeyRegistrar* keys, RoundBook* rounds,
+                             JobMembers* members, SchedulerContext* context)
+    : overlay_(overlay),
+      job_(job),
+      keys_(keys),
+      rounds_(rounds),
+      members_(members),
+      context_(context),
+      publisher_(overlay, job, &keys->table(), members, context),
+      reconfigurator_(overlay, job, &keys->table(), &publisher_.policies(), context),
+      replanner_(*overlay, MakeNetworkView(*overlay), PlannerConfig(), &keys->table(), &publisher_.policies()) {}
+
+absl::Status PolicyControl::Configure() {
+  NetworkView believed = MakeNetworkView(*overlay_);
+  absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay_, believed);
+  if (!config.ok()) return config.status();
+  replanner_ = Replanner(*overlay_, std::move(believed), *std::move(config), &keys_->table(), &publisher_.policies());
+  return absl::OkStatus();
+}
+
+void PolicyControl::Start(Purpose purpose, PlanRequest request) {
+  purpose_ = purpose;
+  context_->outbox.StartComputation(request.id, std::move(request.computation));
+}
+
+void PolicyControl::PlanForStart(std::vector<NodeId> members) {
+  Start(Purpose::kStart, replanner_.PlanForStart(context_->now, std::move(members)));
+}
+
+void PolicyControl::PlanForEpoch(std::vector<NodeId> members, const std::string& reason) {
+  DropPlan();
+  epoch_members_ = members;
+  epoch_reason_ = reason;
+  epoch_failure_.clear();
+  if (!reconfigurator_.is_pending()) {
+    return Start(Purpose::kEpoch, replanner_.PlanForEpoch(context_->now, std::move(members), reason));
+  }
+  const Reconfiguration& wanted = reconfigurator_.BeginPlanning();
+  Start(Purpose::kEpoch,
+        replanner_.PlanForReconfiguration(context_->now, std::move(members), wanted.believed, wanted.planner_config,
+                                          absl::StrCat(reason, ", and ", wanted.Reason())));
+}
+
+void PolicyControl::DropPlan() {
+  replanner_.DropPlan();
+  reconfigurator_.ReturnToPending();
+  purpose_ = Purpose::kNone;
+  epoch_failure_.clear();
+}
+
+bool PolicyControl::MayReplan() const {
+  return job_->IsRunning() && !rounds_->is_frozen() && !reconfigurator_.is_pending();
+}
+
+void PolicyControl::ReplanIfWanted() {
+  const bool has_returned = replanner_.TakeReturnedLinks(context_->now);
+  if (has_returned && !epoch_failure_.empty()) PlanForEpoch(epoch_members_, epoch_reason_);
+  if (!MayReplan()) return;
+  PlanDecision decision = replanner_.Look(context_->now);
+  if (decision.kind == PlanDecision::Kind::kPlan) Start(Purpose::kChange, std::move(decision.request));
+  if (decision.kind == PlanDecision::Kind::kPostpone) context_->LogInfo(std::move(decision.reason));
+}
+
+Timestamp PolicyControl::NextDeadline() const {
+  if (!job_->IsRunning()) return kNever;
+  return std::min(replanner_.NextReturn(), MayReplan() ? replanner_.NextLook() : kNever);
+}
+
+void PolicyControl::Reconfigure(ConnectionId connection, const banyan::Reconfigure& message) {
+  reconfigurator_.Request(connection, message);
+}
+
+void PolicyControl::Resume() {
+  if (reconfigurator_.is_pending() && !replanner_.is_planning()) PlanReconfiguration();
+}
+
+std::optional<PlanDecision> PolicyControl::OnComputation(ComputationFinished& event) {
+  if (reconfigurator_.IsReading(event.computation)) {
+    auto* reading = dynamic_cast<OverlayReading*>(event.result.get());
+    BANYAN_CHECK(reading != nullptr);
+    if (!reconfigurator_.OnRead(*reading)) return std::nullopt;
+    // It may be what a plan for the epoch lacks.
+    if (!epoch_failure_.empty()) PlanForEpoch(epoch_members_, epoch_reason_);
+    if (!rounds_->is_frozen()) Resume();
+    return std::nullopt;
+  }
+  // A plan that a change of membership has overtaken is forgotten.
+  if (!replanner_.IsPlanning(event.computation)) return std::nullopt;
+  auto* computation = dynamic_cast<PlanComputation*>(event.result.get());
+  BANYAN_CHECK(computation != nullptr);
+  if (job_->IsOver()) {
+    DropPlan();
+    return std::nullopt;
+  }
+  const Purpose purpose = std::exchange(purpose_, Purpose::kNone);
+  if (purpose == Purpose::kChange && reconfigurator_.is_pending()) {
+    // The plan that was being made before is of the past.
+    replanner_.DropPlan();
+    PlanReconfiguration();
+    return std::nullopt;
+  }
+  PlanDecision decision = replanner_.OnPlanFinished(context_->now, event.computation, *computation);
+  if (purpose == Purpose::kStart) return decision;
+  if (purpose == Purpose::kEpoch) return FinishEpoch(std::move(decision));
+  if (purpose == Purpose::kReconfiguration) {
+    FinishReconfiguration(std::move(decision));
+  } else {
+    FinishReplan(std::move(decision));
+  }
+  return std::nullopt;
+}
+
+std::optional<PlanDecision> PolicyControl::FinishEpoch(PlanDecision decision) {
+  if (decision.kind != PlanDecision::Kind::kFail) return decision;
+  if (reconfigurator_.is_planning()) {
+    reconfigurator_.Refuse(absl::StrCat("there is no such plan: ", decision.reason));
+    PlanForEpoch(epoch_members_, epoch_reason_);
+    return std::nullopt;
+  }
+  epoch_failure_ = decision.reason;
+  context_->LogWarning(absl::StrCat("epoch ", job_->epoch().value(),
+                                    " waits, since there is no plan for its members: ", decision.reason));
+  return decision;
+}
+
+void PolicyControl::FinishReplan(PlanDecision decision) {
+  if (!decision.note.empty()) context_->LogInfo(decision.note);
+  switch (decision.kind) {
+    case PlanDecision::Kind::kAdopt:
+    case PlanDecision::Kind::kGoBack:
+      Adopt(std::move(decision));
+      return Announce();
+    case PlanDecision::Kind::kKeep:
+      return context_->outbox.Log(
+          LogLevel::kDebug, absl::StrCat("policy ", publisher_.last_version().value(), " stays: ", decision.reason));
+    case PlanDecision::Kind::kFail:
+      return context_->LogWarning(absl::StrCat("planning failed, and the policy stays: ", decision.reason));
+    case PlanDecision::Kind::kNone:
+    case PlanDecision::Kind::kPlan:
+    case PlanDecision::Kind::kPostpone:
+      return;
+  }
+}
+
+void PolicyControl::Adopt(PlanDecision decision) {
+  std::optional<Reconfiguration> done;
+  std::string more;
+  if (reconfigurator_.is_planning()) {
+    done = reconfigurator_.Take();
+    more = Change(*done);
+  }
+  publisher_.Put(std::move(decision.policy), std::move(decision.reason), decision.view,
+                 done.has_value() ? std::optional(done->text) : std::nullopt);
+  rounds_->UsePolicy(publisher_.last_version(), policies().Current()->members.size());
+  replanner_.OnAdopted(context_->now, decision.view);
+  if (done.has_value()) reconfigurator_.Accept(*done, publisher_.last_version(), more);
+}
+
+std::string PolicyControl::Change(Reconfiguration& done) {
+  *overlay_ = std::move(done.overlay);
+  replanner_.OnReconfigured(context_->now, *overlay_, std::move(done.believed), std::move(done.planner_config));
+  members_->AddNodes();
+  rounds_->SetNodeNames(NodeNames(*overlay_));
+  std::vector<std::string> back;
+  for (const Member& member : members_->table().all()) {
+    if (member.state == MemberState::kRemoved && !member.is_member) back.push_back(member.name);
+  }
+  for (const std::string& name : back) members_->SetRemoved(*members_->table().FindByName(name), false);
+  return back.empty() ? "" : absl::StrCat("; may join again: ", absl::StrJoin(back, ", "));
+}
+
+void PolicyControl::Announce() {
+  publisher_.SendNewest();
+  RetirePolicies();
+}
+
+void PolicyControl::RetirePolicies() {
+  publisher_.Retire(rounds_->OldestPolicy());
+  if (policies().size() == 1) replanner_.OnGoverningAlone(context_->now);
+  keys_->UseChunks(policies().SmallestChunk());
+}
+
+void PolicyControl::PlanReconfiguration() {
+  const Reconfiguration& wanted = reconfigurator_.BeginPlanning();
+  Start(Purpose::kReconfiguration,
+        replanner_.PlanForReconfiguration(context_->now, policies().Current()->members, wanted.believed,
+                                          wanted.planner_config, wanted.Reason()));
+}
+
+void PolicyControl::FinishReconfiguration(PlanDecision decision) {
+  if (decision.kind == PlanDecision::Kind::kFail) {
+    return reconfigurator_.Refuse(absl::StrCat("there is no such plan: ", decision.reason));
+  }
+  Adopt(std::move(decision));
+  Announce();
+}
+
+}  // namespace banyan

@@ -1,0 +1,107 @@
+// Has plans made and puts policies into force: at the start, when links have changed, for another epoch, and as an
+// operator wants it. Thread-compatible; owned by the core.
+//
+// Its parts:
+//   Replanner        when to plan again, and which policy to use
+//   PolicyPublisher  makes policies durable and tells them
+//   Reconfigurator   what an operator wants to change
+//
+// Invariants:
+// - At most one plan is being made. A plan for another epoch makes the one before void; a reconfiguration waits.
+// - While membership changes nothing but the plan for the epoch is made.
+// - A reconfiguration that waits when the plan for an epoch is made is planned for with it.
+#ifndef BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_
+#define BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "protocol/event.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/policy/policy_publisher.h"
+#include "scheduler/policy/reconfigurator.h"
+#include "scheduler/policy/replanner.h"
+#include "scheduler/rounds/key_registrar.h"
+#include "scheduler/rounds/round_book.h"
+#include "scheduler/scheduler_context.h"
+#include "topology/overlay/overlay_config.h"
+
+namespace banyan {
+
+class PolicyControl {
+ public:
+  // The pointers must outlive this; a reconfiguration changes `overlay`.
+  PolicyControl(OverlayConfig* overlay, const JobState* job, KeyRegistrar* keys, RoundBook* rounds, JobMembers* members,
+                SchedulerContext* context);
+
+  // Begins to plan by the overlay as it is now. INVALID_ARGUMENT names what there is no planner for.
+  absl::Status Configure();
+
+  // Plans for the nodes that start the job.
+  void PlanForStart(std::vector<NodeId> members);
+  // Plans for the members of another epoch, because of `reason`.
+  void PlanForEpoch(std::vector<NodeId> members, const std::string& reason);
+  // Makes the plan that is being made void.
+  void DropPlan();
+  // Plans again if links or rounds give a reason.
+  void ReplanIfWanted();
+  // Takes what the compute pool has finished. A plan for the start or for an epoch is returned; Adopt may follow.
+  std::optional<PlanDecision> OnComputation(ComputationFinished& event);
+  // Puts the policy of the decision into force, and binds later rounds to it. Members hear of it by Announce.
+  void Adopt(PlanDecision decision);
+  // Tells all members the newest policy, and retires those that govern no open round.
+  void Announce();
+  void RetirePolicies();
+
+  // Takes what an operator wants, or refuses it.
+  void Reconfigure(ConnectionId connection, const banyan::Reconfigure& message);
+  // Membership changes no more: goes on with what has waited.
+  void Resume();
+
+  // When ReplanIfWanted has something to do.
+  Timestamp NextDeadline() const;
+  // Returns whether the last plan for an epoch failed, and none is being made. Empty when it did not.
+  const std::string& epoch_failure() const { return epoch_failure_; }
+
+  Replanner& replanner() { return replanner_; }
+  const Replanner& replanner() const { return replanner_; }
+  PolicyPublisher& publisher() { return publisher_; }
+  const PublishedPolicies& policies() const { return publisher_.policies(); }
+  Reconfigurator& reconfigurator() { return reconfigurator_; }
+
+ private:
+  enum class Purpose : uint8_t { kNone, kStart, kChange, kReconfiguration, kEpoch };
+
+  void Start(Purpose purpose, PlanRequest request);
+  bool MayReplan() const;
+  void PlanReconfiguration();
+  void FinishReplan(PlanDecision decision);
+  void FinishReconfiguration(PlanDecision decision);
+  std::optional<PlanDecision> FinishEpoch(PlanDecision decision);
+  // Changes to the overlay that was planned for, and lets nodes in that it names. Returns what to tell the operator
+  // besides.
+  std::string Change(Reconfiguration& done);
+
+  OverlayConfig* overlay_;
+  const JobState* job_;
+  KeyRegistrar* keys_;
+  RoundBook* rounds_;
+  JobMembers* members_;
+  SchedulerContext* context_;
+  PolicyPublisher publisher_;
+  Reconfigurator reconfigurator_;
+  Replanner replanner_;
+  Purpose purpose_ = Purpose::kNone;
+  std::vector<NodeId> epoch_members_;
+  std::string epoch_reason_;
+  std::string epoch_failure_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_POLICY_POLICY_CONTROL_H_

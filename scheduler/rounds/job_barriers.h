@@ -1,0 +1,53 @@
+// The conversation with members about barriers: takes their entries, and releases each barrier when all members that
+// are there have entered. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - A release is durable before any member hears of it.
+// - Members count their own barriers; the job's count is that plus Member::barriers_before.
+#ifndef BANYAN_SCHEDULER_ROUNDS_JOB_BARRIERS_H_
+#define BANYAN_SCHEDULER_ROUNDS_JOB_BARRIERS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ids.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/rounds/barrier.h"
+#include "scheduler/scheduler_context.h"
+
+namespace banyan {
+
+class JobBarriers {
+ public:
+  // The pointers must outlive this.
+  JobBarriers(const JobState* job, JobMembers* members, SchedulerContext* context)
+      : job_(job), members_(members), context_(context) {}
+
+  // Goes on after `next` barriers of earlier starts.
+  void Restore(uint64_t next) { barrier_ = Barrier(next); }
+  // Takes the entry of a node, by its own count.
+  void Enter(NodeId node, const BarrierEntered& message);
+  // Releases the next barrier if everybody who is there has entered it.
+  void Review();
+  // Forgets that the node has entered the next one.
+  void Drop(NodeId node) { barrier_.Drop(node); }
+  // The barriers that a member leaves out which joins now.
+  uint64_t BeforeJoiner() const { return barrier_.FirstOfJoiner(); }
+  // Returns the members for whom those wait who have entered; none when nobody has.
+  std::vector<NodeId> Missing() const;
+
+ private:
+  // Returns the members without whom the next barrier is not released.
+  std::vector<NodeId> Awaited() const;
+  void SendRelease(NodeId node, uint64_t barrier);
+
+  const JobState* job_;
+  JobMembers* members_;
+  SchedulerContext* context_;
+  Barrier barrier_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_JOB_BARRIERS_H_

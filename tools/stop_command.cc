@@ -1,0 +1,76 @@
+#include "tools/stop_command.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "proto/scheduler_messages.h"
+#include "tools/command_line.h"
+#include "tools/operator_order.h"
+#include "topology/overlay/overlay_address.h"
+
+namespace banyan {
+namespace {
+
+constexpr double kLongestPatience = 3600;
+
+struct OrderFlags {
+  std::string scheduler;
+  bool json = false;
+  double patience_s = 5;
+};
+
+void AddFlags(OrderFlags& flags, CommandLine& line) {
+  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+            &flags.scheduler);
+  line.Switch("json", "print JSON: accepted, text", &flags.json);
+  line.Number("timeout", "SECONDS", "how long to wait for the answer (default 5)", 0.1, kLongestPatience,
+              &flags.patience_s);
+}
+
+int Run(const std::string& command, const CommandLine& line, const OrderFlags& flags, Message order, std::ostream& out,
+        std::ostream& err) {
+  if (const absl::Status status = ParseConnectAddresses(flags.scheduler).status(); !status.ok()) {
+    return line.UsageError(absl::StrCat("--scheduler: ", status.message()), err);
+  }
+  const absl::StatusOr<OperatorReply> reply =
+      GiveOrder(flags.scheduler, std::move(order), absl::Seconds(flags.patience_s));
+  if (reply.ok()) return ShowReply(command, flags.json, *reply, out, err);
+  err << command << ": " << reply.status().message() << "\n";
+  return kExitFailure;
+}
+
+}  // namespace
+
+int StopCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  OrderFlags flags;
+  std::string reason;
+  CommandLine line(
+      "banyan stop",
+      "Ends a job for all its nodes. A scheduler or a node that is only stopped ends nothing: the job goes\n"
+      "on when it is back.",
+      "banyan stop --scheduler tcp://127.0.0.1:7700");
+  line.Text("reason", "TEXT", "what the nodes are told", &reason);
+  AddFlags(flags, line);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  return Run("banyan stop", line, flags, StopJob{reason}, out, err);
+}
+
+int RemoveCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  OrderFlags flags;
+  std::string node;
+  CommandLine line(
+      "banyan remove",
+      "Takes a node out of a running job. It may not come back until `banyan reconfigure` is given a file\n"
+      "that names it. Leave the node in the file: positions in `nodes` are never used again.",
+      "banyan remove n3 --scheduler tcp://127.0.0.1:7700");
+  line.Positional("NODE", "its name in the overlay", &node);
+  AddFlags(flags, line);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  return Run("banyan remove", line, flags, RemoveNode{node}, out, err);
+}
+
+}  // namespace banyan
