@@ -39,7 +39,7 @@ inline constexpr const char* NameOf(RoundKind kind) {
 }
 
 // One piece of one tensor in one round. Round and attempt tell apart everything that may be on its way at the same
-// time. A piece of a training state has no epoch and no key; its round is the number of the transfer.
+// time. A piece of a training state has no key; its round is the number of the transfer.
 struct ChunkId {
   Epoch epoch;
   Attempt attempt;

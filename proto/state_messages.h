@@ -145,7 +145,8 @@ struct StateRefused {
   friend bool operator==(const StateRefused&, const StateRefused&) = default;
 };
 
-// Returns the id of a chunk of the state on its way: it belongs to no epoch and to no key.
+// Returns the id of a chunk of the state on its way, which belongs to no key. Its sender gives it its epoch, so that
+// relays do not take it for stale.
 inline ChunkId StateChunkId(TransferId transfer, Attempt attempt, ChunkIndex chunk) {
   return {Epoch(), attempt, Round(transfer.value()), KeyId(), chunk, Half::kState};
 }

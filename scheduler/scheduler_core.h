@@ -41,6 +41,7 @@
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/state/state_log.h"
+#include "scheduler/transfer/transfer_control.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
@@ -101,6 +102,15 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
+  void OnNode(NodeId node, const StateWanted& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const BoundaryHeld& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const NoState& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const FetchEnded& message) { OnOfState(node, message); }
+  // Messages about training states.
+  template <typename Message>
+  void OnOfState(NodeId node, const Message& message) {
+    if (NeedsRunning(node, "a training state")) transfers_.On(node, message);
+  }
   template <typename Other>
   void OnNode(NodeId node, const Other& message);
 
@@ -152,6 +162,7 @@ class SchedulerCore : public Protocol {
   JobBarriers barriers_;
   PolicyControl policies_;
   EpochChanger epochs_;
+  TransferControl transfers_;
 };
 
 }  // namespace banyan

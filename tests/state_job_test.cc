@@ -76,7 +76,7 @@ class Node : private StateOutlet {
   void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(1), Round(step)}}; }
   bool HasMissedNothing(WorkerId) const override;
-  void Abstain(StepContext&) override { AbstainFromAll(); }
+  void Abstain(StepContext&, WorkerId) override { AbstainFromAll(); }
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
     begins_with = pushed[0].round.value() + 1;
   }

@@ -34,7 +34,12 @@ StateExchange::StateExchange(StateFetcher::Settings settings, StateOutlet* outle
 // ---- workers ----
 
 void StateExchange::OnCall(StepContext& step, const StateCall& call) {
-  std::visit([&](const auto& concrete) { On(step, concrete); }, call);
+  std::visit(
+      [&](const auto& concrete) {
+        if (failed_.ok()) return On(step, concrete);
+        if constexpr (requires { concrete.request; }) outlet_->CompleteStateCall(step, concrete.request, failed_, 0);
+      },
+      call);
   Settle(step);
 }
 
@@ -59,12 +64,13 @@ void StateExchange::On(StepContext& step, const WorkerFetchState& call) {
   const bool is_first = fetching_.empty();
   fetching_[call.worker] = {call.request, step.now + call.timeout};
   server_.NoteFetching(step, call.worker);
-  if (is_first) BeginFetch(step);
+  outlet_->Abstain(step, call.worker);
+  if (is_first) return BeginFetch(step);
+  if (fetcher_.transfer() != TransferId()) outlet_->AbstainUntil(step, fetcher_.pushed());
 }
 
 void StateExchange::BeginFetch(StepContext& step) {
   ++fetch_;
-  outlet_->Abstain(step);
   outlet_->TellScheduler(step, StateWanted{fetch_});
 }
 
@@ -78,6 +84,7 @@ void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
   });
   const auto gone = fetching_.extract(worker);
   if (!gone.empty()) {
+    outlet_->BeginAnywhere(step, worker);
     outlet_->CompleteStateCall(step, gone.mapped().request, status, 0);
     if (fetching_.empty()) GiveUp(step, status);
   }
@@ -87,6 +94,7 @@ void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
 // ---- the scheduler ----
 
 void StateExchange::OnSought(StepContext& step, const StateSought& sought) {
+  if (!failed_.ok()) return;
   server_.OnSought(step, sought);
   Settle(step);
 }
@@ -120,13 +128,17 @@ void StateExchange::OnSchedulerConnected(StepContext& step, Term term) {
       // Whoever was held is not any more.
       has_told_end_ = false;
       fetcher_.Restart();
-      outlet_->Abstain(step);
+      for (const auto& [worker, fetching] : fetching_) outlet_->Abstain(step, worker);
     }
     if (has_told_end_) {
       outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, true, ""});
     } else {
       outlet_->TellScheduler(step, StateWanted{fetch_});
     }
+  }
+  // The scheduler may not have heard of the end of the last one.
+  if (fetching_.empty() && fetch_ > 0) {
+    outlet_->TellScheduler(step, FetchEnded{TransferId(), fetch_, false, "the node fetches nothing"});
   }
   Settle(step);
 }
@@ -199,6 +211,7 @@ void StateExchange::BeginQueued(StepContext& step) {
 }
 
 void StateExchange::FailAll(StepContext& step, const absl::Status& status) {
+  failed_ = status;
   server_.FailAll(step, status);
   for (const WorkerFetchState& call : std::exchange(queued_, {})) {
     outlet_->CompleteStateCall(step, call.request, status, 0);
@@ -266,7 +279,7 @@ void StateExchange::CompleteStateCall(StepContext& step, RequestId request, absl
 
 std::vector<KeysPushed> StateExchange::PushedBy(WorkerId worker) const { return outlet_->PushedBy(worker); }
 bool StateExchange::HasMissedNothing(WorkerId worker) const { return outlet_->HasMissedNothing(worker); }
-void StateExchange::Abstain(StepContext& step) { outlet_->Abstain(step); }
+void StateExchange::Abstain(StepContext& step, WorkerId worker) { outlet_->Abstain(step, worker); }
 
 void StateExchange::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
   outlet_->AbstainUntil(step, pushed);

@@ -90,7 +90,7 @@ class StateExchange : private StateOutlet {
   void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId worker) const override;
   bool HasMissedNothing(WorkerId worker) const override;
-  void Abstain(StepContext& step) override;
+  void Abstain(StepContext& step, WorkerId worker) override;
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;
   void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override;
   void BeginAnywhere(StepContext& step, WorkerId worker) override;
@@ -103,6 +103,7 @@ class StateExchange : private StateOutlet {
   uint64_t fetch_ = 0;  // the number of the last one
   std::map<WorkerId, Fetching> fetching_;
   std::vector<WorkerFetchState> queued_;
+  absl::Status failed_;        // of the job: every later call ends with it
   bool has_told_end_ = false;  // this node has the state, and waits for the release
   // Set when the last call has timed out: until then the scheduler may say what it waited for.
   std::optional<Timestamp> last_word_at_;

@@ -125,7 +125,7 @@ class TestNode : private StateOutlet {
   }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return kPushed; }
   bool HasMissedNothing(WorkerId worker) const override { return young.count(worker) > 0; }
-  void Abstain(StepContext&) override { engine.push_back("abstain"); }
+  void Abstain(StepContext&, WorkerId) override { engine.push_back("abstain"); }
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
     EXPECT_EQ(pushed, kPushed);
     engine.push_back("abstain until");

@@ -223,9 +223,9 @@ void StateFetcher::Fill(StepContext& step) {
   }
 }
 
-void StateFetcher::FillFrom(StepContext& step, HolderLink& holder) {
+void StateFetcher::FillFrom(StepContext& step, HolderLink& holder, size_t most) {
   std::vector<ChunkIndex> chunks;
-  while (holder.Room() > 0) {
+  while (holder.Room() > 0 && chunks.size() < most) {
     if (HeldBytes() > 0 && HeldBytes() + layout_.chunk_bytes() > kMostBytes) break;
     std::optional<ChunkIndex> chunk = NextChunk(holder);
     if (!chunk.has_value()) chunk = ChunkToSteal(step.now, holder);
@@ -403,6 +403,8 @@ void StateFetcher::OnDeadline(StepContext& step) {
     if (!holder.OwesAny() || step.now - holder.heard_at() <= settings_.stall_after / 2) continue;
     TakeBackFrom(holder);
     holder.is_silent = true;
+    // It may be that only the request was lost, with a connection.
+    FillFrom(step, holder, 1);
   }
   Fill(step);
 }

@@ -95,8 +95,8 @@ class StateFetcher {
   // Names the part that differs; OK when none does.
   absl::Status CheckShape(const StateShape& came, NodeId holder) const;
   void Fill(StepContext& step);
-  // Asks this holder for as much as it may owe.
-  void FillFrom(StepContext& step, HolderLink& holder);
+  // Asks this holder for as much as it may owe, and `most` chunks.
+  void FillFrom(StepContext& step, HolderLink& holder, size_t most = StateLayout::kMostChunks);
   std::optional<ChunkIndex> NextChunk(const HolderLink& holder);
   // Chooses a chunk that another holder owes and will give much later than `holder` would.
   std::optional<ChunkIndex> ChunkToSteal(Timestamp now, const HolderLink& holder);

@@ -95,7 +95,7 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   void SendStateChunk(StepContext&, ChunkMessage, Payload) override { FAIL() << "a joiner sends none"; }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {}; }
   bool HasMissedNothing(WorkerId) const override { return false; }
-  void Abstain(StepContext&) override {}
+  void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>&) override {}
   void BeginAnywhere(StepContext&, WorkerId) override {}

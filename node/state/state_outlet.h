@@ -33,9 +33,8 @@ class StateOutlet {
   virtual std::vector<KeysPushed> PushedBy(WorkerId worker) const = 0;
   // Says whether this worker begins with the first round of every key, so that it has missed nothing.
   virtual bool HasMissedNothing(WorkerId worker) const = 0;
-  // The workers that fetch push nothing for now: the node abstains for each key, if it has no others, until told
-  // otherwise.
-  virtual void Abstain(StepContext& step) = 0;
+  // This worker fetches, and pushes nothing for now: the node abstains from each key if it has no others.
+  virtual void Abstain(StepContext& step, WorkerId worker) = 0;
   // From the rounds after these on the node waits for the workers that fetch; it abstains from earlier ones. What it
   // has abstained from already stands until the next epoch.
   virtual void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) = 0;

@@ -84,7 +84,7 @@ class StateServerTest : public testing::Test, private StateOutlet {
   }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(2), Round(7)}}; }
   bool HasMissedNothing(WorkerId) const override { return false; }
-  void Abstain(StepContext&) override {}
+  void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>&) override {}
   void BeginAnywhere(StepContext&, WorkerId) override {}

@@ -97,7 +97,7 @@ class StateNode : public Protocol, private StateOutlet {
   }
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {}; }
   bool HasMissedNothing(WorkerId) const override { return is_young; }
-  void Abstain(StepContext&) override {}
+  void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>&) override {}
   void BeginAnywhere(StepContext&, WorkerId) override {}

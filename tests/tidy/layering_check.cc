@@ -58,7 +58,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/members", 1},
                                                      {"scheduler/rounds", 2},
                                                      {"scheduler/policy", 3},
-                                                     {"scheduler/transfer", 0},
+                                                     {"scheduler/transfer", 4},
 
                                                      {"runtime/transport", 0},
                                                      {"runtime/metrics", 0},
