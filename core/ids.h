@@ -53,6 +53,12 @@ using Epoch = StrongId<struct EpochTag, uint64_t>;
 using Attempt = StrongId<struct AttemptTag, uint32_t>;
 // A named tensor, given by the scheduler from 1 upwards in order of initialisation.
 using KeyId = StrongId<struct KeyIdTag, uint32_t>;
+// Consecutive keys, the last one included.
+struct KeyRun {
+  KeyId first;
+  KeyId last;
+  friend bool operator==(const KeyRun&, const KeyRun&) = default;
+};
 // Rises with each key that is added.
 using KeyTableVersion = StrongId<struct KeyTableVersionTag, uint64_t>;
 // The k-th push of a key. Round 0 carries the initial values; training starts at round 1.

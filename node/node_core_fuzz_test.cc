@@ -90,7 +90,7 @@ class Mutator {
     const Term term(random_.Chance(0.9) ? 7 : 6);
     switch (random_.Below(9)) {
       case 0:
-        return KeysAssigned{term, KeyTableVersion(1), {{KeyId(1 + random_.Below(3)), "w", 3, NodeId(1)}}};
+        return KeysAssigned{term, KeyTableVersion(1), {{KeyId(1 + random_.Below(3)), "w", 3}}};
       case 1:
         return KeyRefused{term, "w", "no"};
       case 2: {

@@ -11,9 +11,7 @@ using ::testing::ElementsAre;
 
 constexpr KeyId kKey(1);
 
-KeySlice Row(uint32_t key, const std::string& name, int64_t elements) {
-  return {KeyId(key), name, elements, NodeId(1)};
-}
+KeySlice Row(uint32_t key, const std::string& name, int64_t elements) { return {KeyId(key), name, elements}; }
 
 PolicySlice Slice(uint64_t version) {
   PolicySlice slice = TestPlan::Star(3).Slice(1, JobConfig());

@@ -18,13 +18,24 @@ enum class RoundKind : uint8_t {
   kAggregate,  // their sum, or their mean where the job averages or has a server-side optimizer
   kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
   kFlush,      // as kAggregate, but lossless, and with all that compression has kept back in earlier rounds
+  kAbstention  // an empty contribution of a member that takes part in whatever the others do
 };
 // The greatest of them.
-inline constexpr RoundKind kLastRoundKind = RoundKind::kFlush;
+inline constexpr RoundKind kLastRoundKind = RoundKind::kAbstention;
 
-// Returns the name of `kind` for messages: "aggregation", "broadcast" or "flush".
+// Returns the name of `kind` for messages: "aggregation", "broadcast", "flush" or "abstention".
 inline constexpr const char* NameOf(RoundKind kind) {
-  return kind == RoundKind::kAggregate ? "aggregation" : kind == RoundKind::kBroadcast ? "broadcast" : "flush";
+  switch (kind) {
+    case RoundKind::kAggregate:
+      return "aggregation";
+    case RoundKind::kBroadcast:
+      return "broadcast";
+    case RoundKind::kFlush:
+      return "flush";
+    case RoundKind::kAbstention:
+      break;
+  }
+  return "abstention";
 }
 
 // One piece of one tensor in one round. Round and attempt tell apart everything that may be on its way at the same
@@ -72,6 +83,8 @@ struct ChunkMessage {
   Incarnation source_incarnation;  // of route.source()
   SourceRoute route;
   bool is_auxiliary = false;
+  // Of a result: the epoch in which its root made it; it then travels in either half. 0 in a contribution.
+  Epoch made_in;
   // Workers whose gradients are in the payload; 0 frames with weight 0 is an empty contribution.
   uint32_t weight = 0;
   int32_t priority = 0;

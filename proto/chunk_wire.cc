@@ -17,6 +17,7 @@ static_assert(static_cast<int>(Half::kBroadcast) == wire::HALF_BROADCAST);
 static_assert(static_cast<int>(RoundKind::kAggregate) == wire::ROUND_KIND_AGGREGATE);
 static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
 static_assert(static_cast<int>(RoundKind::kFlush) == wire::ROUND_KIND_FLUSH);
+static_assert(static_cast<int>(RoundKind::kAbstention) == wire::ROUND_KIND_ABSTENTION);
 static_assert(static_cast<int>(CodecId::kFp32) == wire::CODEC_ID_FP32);
 static_assert(static_cast<int>(CodecId::kFp16) == wire::CODEC_ID_FP16);
 static_assert(static_cast<int>(CodecId::kBf16) == wire::CODEC_ID_BF16);
@@ -83,8 +84,11 @@ std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, int64_t chun
 
 // Only a contribution can be empty: somebody who had nothing to add.
 void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
+  const bool is_result = chunk.made_in != Epoch();
+  if (chunk.id.half == Half::kBroadcast) fields.Expect(is_result, "made_in", "an epoch in a broadcast half", "0");
+  if (chunk.kind == RoundKind::kAbstention) fields.Expect(chunk.frames.empty(), "frames", "0 of an abstention", "more");
   if (!chunk.frames.empty()) return;
-  fields.Expect(chunk.id.half == Half::kReduce, "frames", "at least 1 in a broadcast half", "0");
+  fields.Expect(!is_result, "frames", "at least 1 in a result", "0");
   if (chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
 }
 
@@ -148,6 +152,7 @@ void Write(const ChunkMessage& from, wire::Envelope& to) {
   chunk.set_priority(from.priority);
   chunk.set_elements(from.elements);
   chunk.set_place(from.place);
+  chunk.set_made_in(from.made_in.value());
   for (const FrameHeader& frame : from.frames) WriteFrame(frame, *chunk.add_frames());
   chunk.set_link_sequence(from.link_sequence);
   chunk.set_sent_at_ns(from.sent_at.nanoseconds());
@@ -168,6 +173,7 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   chunk.priority = from.priority();
   chunk.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_chunk_elements);
   chunk.place = from.place();
+  chunk.made_in = Epoch(from.made_in());
   chunk.frames = ReadFrames(from, chunk.elements, payload, fields);
   chunk.link_sequence = from.link_sequence();
   chunk.sent_at = fields.Time("sent_at", from.sent_at_ns());

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "core/ids.h"
 #include "core/time.h"
 #include "proto/wire_limits.h"
 
@@ -72,6 +73,14 @@ class FieldReader {
   // The length of a list with 0 to max_entries entries.
   int Count(absl::string_view field, int count) { return Count(field, count, 0, limits_.max_entries); }
 
+  // Reads a run of keys, from the first to the last. Refuses one that is empty, or begins at or before the key
+  // `before`.
+  KeyRun Keys(uint32_t first_key, uint32_t last_key, KeyId before) {
+    const KeyRun keys = {NonZero<KeyId>("first_key", first_key), NonZero<KeyId>("last_key", last_key)};
+    Expect(first_key > before.value(), "first_key", absl::StrCat("above ", before.value()), absl::StrCat(first_key));
+    Expect(first_key <= last_key, "last_key", absl::StrCat(first_key, " or above"), absl::StrCat(last_key));
+    return keys;
+  }
   // Refuses a message in which these do not agree.
   void Expect(bool holds, absl::string_view field, absl::string_view expected, absl::string_view came) {
     if (!holds) Refuse(field, expected, came);

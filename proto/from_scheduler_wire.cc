@@ -13,6 +13,13 @@ constexpr int kMaxWaitedFor = 16;
 // Whoever gets a binding may walk through its rounds.
 constexpr uint64_t kMaxBoundRounds = 65536;
 
+// The first round past the last one wraps around to a large number.
+void CheckRounds(uint64_t first_round, uint64_t last_round, FieldReader& fields) {
+  if (last_round - first_round < kMaxBoundRounds) return;
+  fields.Refuse("last_round", absl::StrCat("0 to ", kMaxBoundRounds - 1, " rounds after round ", first_round),
+                absl::StrCat("round ", last_round));
+}
+
 PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, FieldReader fields) {
   PolicyAnswer::Binding binding;
   binding.key = fields.NonZero<KeyId>("key", from.key());
@@ -20,11 +27,27 @@ PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, Field
   binding.last_round = Round(from.last_round());
   binding.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
   binding.attempt = Attempt(from.attempt());
-  // The first round past the last one wraps around to a large number.
-  if (from.last_round() - from.first_round() >= kMaxBoundRounds) {
-    fields.Refuse("last_round", absl::StrCat("0 to ", kMaxBoundRounds - 1, " rounds after round ", from.first_round()),
-                  absl::StrCat("round ", from.last_round()));
-  }
+  CheckRounds(from.first_round(), from.last_round(), fields);
+  return binding;
+}
+
+EpochPlan::Frontier ReadFrontier(const wire::EpochPlan::Frontier& from, KeyId before, FieldReader fields) {
+  const KeyRun keys = fields.Keys(from.first_key(), from.last_key(), before);
+  return EpochPlan::Frontier{keys.first, keys.last, Round(from.first_open())};
+}
+
+EpochPlan::Binding ReadEpochBinding(const wire::EpochPlan::Binding& from, FieldReader fields) {
+  EpochPlan::Binding binding;
+  // A key has a binding for each chunk size of its open rounds.
+  const KeyRun keys = fields.Keys(from.first_key(), from.last_key(), KeyId());
+  binding.first_key = keys.first;
+  binding.last_key = keys.last;
+  binding.first_round = Round(from.first_round());
+  binding.last_round = Round(from.last_round());
+  CheckRounds(from.first_round(), from.last_round(), fields);
+  binding.attempt = Attempt(from.attempt());
+  binding.chunk_max_elements =
+      fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
   return binding;
 }
 
@@ -53,10 +76,12 @@ void Write(const JoinRefused& from, wire::Envelope& to) {
   wire::JoinRefused& refused = *to.mutable_join_refused();
   refused.set_term(from.term.value());
   refused.set_reason(SendableReason(from.reason));
+  refused.set_fell_out(from.fell_out);
 }
 
 JoinRefused Read(const wire::JoinRefused& from, FieldReader fields) {
-  return JoinRefused{fields.NonZero<Term>("term", from.term()), fields.Reason("reason", from.reason())};
+  return JoinRefused{fields.NonZero<Term>("term", from.term()), fields.Reason("reason", from.reason()),
+                     from.fell_out()};
 }
 
 void Write(const MembershipUpdate& from, wire::Envelope& to) {
@@ -235,14 +260,65 @@ PoliciesRetired Read(const wire::PoliciesRetired& from, FieldReader fields) {
                          fields.NonZero<PolicyVersion>("oldest", from.oldest())};
 }
 
-void Write(const ReconfigureReply& from, wire::Envelope& to) {
-  wire::ReconfigureReply& reply = *to.mutable_reconfigure_reply();
+void Write(const EpochBegin& from, wire::Envelope& to) {
+  wire::EpochBegin& begin = *to.mutable_epoch_begin();
+  begin.set_term(from.term.value());
+  begin.set_epoch(from.epoch.value());
+  begin.set_reason(SendableReason(from.reason));
+}
+
+EpochBegin Read(const wire::EpochBegin& from, FieldReader fields) {
+  return EpochBegin{fields.NonZero<Term>("term", from.term()), fields.NonZero<Epoch>("epoch", from.epoch()),
+                    fields.Reason("reason", from.reason())};
+}
+
+void Write(const EpochPlan& from, wire::Envelope& to) {
+  wire::EpochPlan& plan = *to.mutable_epoch_plan();
+  plan.set_term(from.term.value());
+  plan.set_epoch(from.epoch.value());
+  plan.set_policy(from.policy.value());
+  for (const EpochPlan::Frontier& frontier : from.frontiers) {
+    wire::EpochPlan::Frontier& written = *plan.add_frontiers();
+    written.set_first_key(frontier.first_key.value());
+    written.set_last_key(frontier.last_key.value());
+    written.set_first_open(frontier.first_open.value());
+  }
+  for (const EpochPlan::Binding& binding : from.bindings) {
+    wire::EpochPlan::Binding& written = *plan.add_bindings();
+    written.set_first_key(binding.first_key.value());
+    written.set_last_key(binding.last_key.value());
+    written.set_first_round(binding.first_round.value());
+    written.set_last_round(binding.last_round.value());
+    written.set_attempt(binding.attempt.value());
+    written.set_chunk_max_elements(binding.chunk_max_elements);
+  }
+}
+
+EpochPlan Read(const wire::EpochPlan& from, FieldReader fields) {
+  EpochPlan plan;
+  plan.term = fields.NonZero<Term>("term", from.term());
+  plan.epoch = fields.NonZero<Epoch>("epoch", from.epoch());
+  plan.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
+  const int frontiers = fields.Count("frontiers", from.frontiers_size());
+  for (int i = 0; i < frontiers; ++i) {
+    const KeyId before = plan.frontiers.empty() ? KeyId() : plan.frontiers.back().last_key;
+    plan.frontiers.push_back(ReadFrontier(from.frontiers(i), before, fields.Within("frontiers", i)));
+  }
+  const int bindings = fields.Count("bindings", from.bindings_size());
+  for (int i = 0; i < bindings; ++i) {
+    plan.bindings.push_back(ReadEpochBinding(from.bindings(i), fields.Within("bindings", i)));
+  }
+  return plan;
+}
+
+void Write(const OperatorReply& from, wire::Envelope& to) {
+  wire::OperatorReply& reply = *to.mutable_operator_reply();
   reply.set_accepted(from.accepted);
   reply.set_text(SendableReason(from.text));
 }
 
-ReconfigureReply Read(const wire::ReconfigureReply& from, FieldReader fields) {
-  return ReconfigureReply{from.accepted(), fields.Reason("text", from.text())};
+OperatorReply Read(const wire::OperatorReply& from, FieldReader fields) {
+  return OperatorReply{from.accepted(), fields.Reason("text", from.text())};
 }
 
 }  // namespace banyan

@@ -23,7 +23,9 @@ void Write(const BarrierReleased& from, wire::Envelope& to);
 void Write(const JobFailed& from, wire::Envelope& to);
 void Write(const StatusReply& from, wire::Envelope& to);
 void Write(const PoliciesRetired& from, wire::Envelope& to);
-void Write(const ReconfigureReply& from, wire::Envelope& to);
+void Write(const EpochBegin& from, wire::Envelope& to);
+void Write(const EpochPlan& from, wire::Envelope& to);
+void Write(const OperatorReply& from, wire::Envelope& to);
 
 JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields);
 JoinRefused Read(const wire::JoinRefused& from, FieldReader fields);
@@ -38,7 +40,9 @@ BarrierReleased Read(const wire::BarrierReleased& from, FieldReader fields);
 JobFailed Read(const wire::JobFailed& from, FieldReader fields);
 StatusReply Read(const wire::StatusReply& from, FieldReader fields);
 PoliciesRetired Read(const wire::PoliciesRetired& from, FieldReader fields);
-ReconfigureReply Read(const wire::ReconfigureReply& from, FieldReader fields);
+EpochBegin Read(const wire::EpochBegin& from, FieldReader fields);
+EpochPlan Read(const wire::EpochPlan& from, FieldReader fields);
+OperatorReply Read(const wire::OperatorReply& from, FieldReader fields);
 
 }  // namespace banyan
 

@@ -41,6 +41,7 @@ struct JobConfig {
   int64_t relay_bytes = 0;   // room for chunks to be forwarded; 0: 64 chunks
   absl::Duration heartbeat = absl::Seconds(1);
   absl::Duration lost_after = absl::Seconds(5);
+  absl::Duration scheduler_lost_after = absl::Hours(1);  // without a word of it a node ends the job by itself
   absl::Duration resend_after =
       absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
   uint32_t lease_rounds = 1;

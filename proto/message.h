@@ -10,14 +10,14 @@
 
 namespace banyan {
 
-using AnyMessage =
-    std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, Join, JoinAccepted,
-                 JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys, KeysAssigned, KeyRefused,
-                 PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed, ClosedEverywhere, BarrierEntered,
-                 BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply,
-                 PoliciesRetired, Reconfigure, ReconfigureReply, RoundBroken>;
+using AnyMessage = std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, GoAway, Join,
+                                JoinAccepted, JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys,
+                                KeysAssigned, KeyRefused, PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed,
+                                ClosedEverywhere, BarrierEntered, BarrierReleased, PeerLost, WorkerLost, Leave,
+                                JobFailed, NodeReport, StatusRequest, StatusReply, PoliciesRetired, Reconfigure,
+                                OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob, RemoveNode>;
 
-// A class of its own, so that copying and destroying thirty alternatives is compiled once and not in every file.
+// A class of its own, so that copying and destroying forty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {
   using AnyMessage::AnyMessage;
   Message();

@@ -14,7 +14,7 @@
 namespace banyan {
 
 // Raised with every change that an older process would misread.
-inline constexpr uint32_t kProtocolVersion = 5;
+inline constexpr uint32_t kProtocolVersion = 6;
 
 // The first message on every connection between nodes, control and data, in the direction in which it was opened. The
 // acceptor sends nothing on it: it answers on the connection that it opens itself.
@@ -26,6 +26,14 @@ struct PeerHello {
   Incarnation incarnation;
 
   friend bool operator==(const PeerHello&, const PeerHello&) = default;
+};
+
+// The acceptor of a connection will not listen on it any more: the opener closes it and may open another one. Drivers
+// exchange it on connections of every kind; cores see the end of the connection.
+struct GoAway {
+  std::string reason;
+
+  friend bool operator==(const GoAway&, const GoAway&) = default;
 };
 
 // Per hop, on receipt (where the sender says so: on that of the chunk that follows): frees credit, and with its times

@@ -43,6 +43,10 @@ PeerHello Read(const wire::PeerHello& from, FieldReader fields) {
   return hello;
 }
 
+void Write(const GoAway& from, wire::Envelope& to) { to.mutable_go_away()->set_reason(SendableReason(from.reason)); }
+
+GoAway Read(const wire::GoAway& from, FieldReader fields) { return GoAway{fields.Reason("reason", from.reason())}; }
+
 void Write(const LinkAck& from, wire::Envelope& to) {
   wire::LinkAck& ack = *to.mutable_link_ack();
   ack.mutable_entries()->Reserve(static_cast<int>(from.entries.size()));

@@ -10,6 +10,7 @@
 namespace banyan {
 
 void Write(const PeerHello& from, wire::Envelope& to);
+void Write(const GoAway& from, wire::Envelope& to);
 void Write(const LinkAck& from, wire::Envelope& to);
 void Write(const DeliveryAck& from, wire::Envelope& to);
 void Write(const Busy& from, wire::Envelope& to);
@@ -17,6 +18,7 @@ void Write(const Grant& from, wire::Envelope& to);
 void Write(const PeerHeartbeat& from, wire::Envelope& to);
 
 PeerHello Read(const wire::PeerHello& from, FieldReader fields);
+GoAway Read(const wire::GoAway& from, FieldReader fields);
 LinkAck Read(const wire::LinkAck& from, FieldReader fields);
 DeliveryAck Read(const wire::DeliveryAck& from, FieldReader fields);
 Busy Read(const wire::Busy& from, FieldReader fields);

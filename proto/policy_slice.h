@@ -71,7 +71,6 @@ struct KeySlice {
   KeyId key;
   std::string name;
   int64_t elements = 0;
-  NodeId source;  // whose values round 0 takes
 
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };
@@ -95,7 +94,7 @@ struct PolicySlice {
   KeyTableVersion key_table;
   int64_t chunk_max_elements = 0;
   uint32_t member_count = 0;
-  NodeId lowest_member;
+  NodeId source;  // the member whose values a kBroadcast round takes
   std::vector<TreeSlice> trees;
   std::vector<RouteSlice> routes;
   std::vector<RouteSlice> auxiliary;  // of this node's tree edges; those to one neighbour are in order of preference

@@ -193,6 +193,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_relay_bytes(from.relay_bytes);
   to.set_heartbeat_ns(absl::ToInt64Nanoseconds(from.heartbeat));
   to.set_lost_after_ns(absl::ToInt64Nanoseconds(from.lost_after));
+  to.set_scheduler_lost_after_ns(absl::ToInt64Nanoseconds(from.scheduler_lost_after));
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
   to.set_lease_rounds(from.lease_rounds);
   WriteCompression(from.compression, *to.mutable_compression());
@@ -216,6 +217,7 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.relay_bytes = fields.Between("relay_bytes", from.relay_bytes(), int64_t{0}, kMaxMemoryBytes);
   config.heartbeat = fields.Duration("heartbeat", from.heartbeat_ns(), shortest);
   config.lost_after = fields.Duration("lost_after", from.lost_after_ns(), shortest);
+  config.scheduler_lost_after = fields.Duration("scheduler_lost_after", from.scheduler_lost_after_ns(), shortest);
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
   config.lease_rounds = fields.Between("lease_rounds", from.lease_rounds(), 1u, kMaxLeaseRounds);
   config.compression = ReadCompression(from.compression(), fields.Within("compression"));
@@ -226,7 +228,6 @@ void WriteKeySlice(const KeySlice& from, wire::KeySlice& to) {
   to.set_key(from.key.value());
   to.set_name(from.name);
   to.set_elements(from.elements);
-  to.set_source(from.source.value());
 }
 
 KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
@@ -234,7 +235,6 @@ KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
   key.key = fields.NonZero<KeyId>("key", from.key());
   key.name = fields.Name("name", from.name());
   key.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_key_elements);
-  key.source = fields.NonZero<NodeId>("source", from.source());
   return key;
 }
 
@@ -244,7 +244,7 @@ void WritePolicySlice(const PolicySlice& from, wire::PolicySlice& to) {
   to.set_key_table(from.key_table.value());
   to.set_chunk_max_elements(from.chunk_max_elements);
   to.set_member_count(from.member_count);
-  to.set_lowest_member(from.lowest_member.value());
+  to.set_source(from.source.value());
   for (const TreeSlice& tree : from.trees) WriteTree(tree, *to.add_trees());
   WriteRoutes(from.routes, *to.mutable_routes());
   WriteRoutes(from.auxiliary, *to.mutable_auxiliary());
@@ -266,7 +266,7 @@ PolicySlice ReadPolicySlice(const wire::PolicySlice& from, FieldReader fields) {
       fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{1}, fields.limits().max_chunk_elements);
   slice.member_count =
       fields.Between("member_count", from.member_count(), 1u, static_cast<uint32_t>(fields.limits().max_entries));
-  slice.lowest_member = fields.NonZero<NodeId>("lowest_member", from.lowest_member());
+  slice.source = fields.NonZero<NodeId>("source", from.source());
   const int trees = fields.Count("trees", from.trees_size(), 1, fields.limits().max_entries);
   for (int i = 0; i < trees; ++i) slice.trees.push_back(ReadTree(from.trees(i), fields.Within("trees", i)));
   slice.routes = ReadRoutes("routes", from.routes(), fields);

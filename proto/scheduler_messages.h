@@ -41,6 +41,7 @@ struct JoinAccepted {
 struct JoinRefused {
   Term term;
   std::string reason;
+  bool fell_out = false;  // this start of the node was a member and is none any more; a new start may join
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 
@@ -119,6 +120,54 @@ struct PolicyAnswer {
   friend bool operator==(const PolicyAnswer&, const PolicyAnswer&) = default;
 };
 
+// To every member: the former epoch is over, and what belongs to its attempts is void. Answered by EpochReport.
+struct EpochBegin {
+  Term term;
+  Epoch epoch;
+  std::string reason;  // why membership changes
+  friend bool operator==(const EpochBegin&, const EpochBegin&) = default;
+};
+
+// Node to scheduler: what it holds, for the plan of this epoch. Keys that it does not know are left out.
+struct EpochReport {
+  struct Progress {
+    KeyId first_key;
+    KeyId last_key;  // inclusive
+    Round next;      // all results of earlier rounds of these keys are complete here
+    friend bool operator==(const Progress&, const Progress&) = default;
+  };
+  Epoch epoch;
+  std::vector<Progress> progress;  // in rising order of keys, which do not overlap
+  friend bool operator==(const EpochReport&, const EpochReport&) = default;
+};
+
+// To every member, when all have reported: how the epoch goes on. It comes after the PolicyPublished of its policy and
+// is durable before.
+struct EpochPlan {
+  struct Frontier {
+    KeyId first_key;
+    KeyId last_key;
+    Round first_open;  // earlier rounds of these keys are closed everywhere
+    friend bool operator==(const Frontier&, const Frontier&) = default;
+  };
+  // Rounds that were bound in an earlier epoch, and are tried again.
+  struct Binding {
+    KeyId first_key;
+    KeyId last_key;
+    Round first_round;
+    Round last_round;  // inclusive
+    Attempt attempt;
+    int64_t chunk_max_elements = 0;  // as in their first attempt, so that results of it keep their boundaries
+    friend bool operator==(const Binding&, const Binding&) = default;
+  };
+  Term term;
+  Epoch epoch;
+  PolicyVersion policy;             // of all bindings
+  std::vector<Frontier> frontiers;  // of all keys, in rising order
+  std::vector<Binding> bindings;    // in rising order of keys and rounds
+  friend bool operator==(const EpochPlan&, const EpochPlan&) = default;
+};
+
 // A node's part of a policy; comes before the first answer that names it.
 struct PolicyPublished {
   Term term;
@@ -175,7 +224,7 @@ struct PeerLost {
   friend bool operator==(const PeerLost&, const PeerLost&) = default;
 };
 
-// Node to scheduler: a worker has died; the node cannot contribute any more.
+// Node to scheduler: its last worker has died; it abstains until another one attaches.
 struct WorkerLost {
   WorkerId worker;
   std::string reason;
@@ -272,11 +321,23 @@ struct Reconfigure {
   friend bool operator==(const Reconfigure&, const Reconfigure&) = default;
 };
 
-// After an acceptance the next policy follows; after a refusal nothing has changed.
-struct ReconfigureReply {
+// From `banyan stop`, on a connection that does not join: the job ends for all.
+struct StopJob {
+  std::string reason;
+  friend bool operator==(const StopJob&, const StopJob&) = default;
+};
+
+// From `banyan remove`, on a connection that does not join: the node falls out and may not come back.
+struct RemoveNode {
+  std::string name;
+  friend bool operator==(const RemoveNode&, const RemoveNode&) = default;
+};
+
+// Answers Reconfigure, StopJob and RemoveNode. After a refusal nothing has changed.
+struct OperatorReply {
   bool accepted = false;
   std::string text;  // what has changed, or what is wrong
-  friend bool operator==(const ReconfigureReply&, const ReconfigureReply&) = default;
+  friend bool operator==(const OperatorReply&, const OperatorReply&) = default;
 };
 
 // From `banyan status`, on a connection that does not join.

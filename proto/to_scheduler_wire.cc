@@ -293,4 +293,38 @@ Reconfigure Read(const wire::Reconfigure& from, FieldReader fields) {
   return Reconfigure{from.overlay_yaml(), fields.Text("file_name", from.file_name())};
 }
 
+void Write(const EpochReport& from, wire::Envelope& to) {
+  wire::EpochReport& report = *to.mutable_epoch_report();
+  report.set_epoch(from.epoch.value());
+  for (const EpochReport::Progress& progress : from.progress) {
+    wire::EpochReport::Progress& written = *report.add_progress();
+    written.set_first_key(progress.first_key.value());
+    written.set_last_key(progress.last_key.value());
+    written.set_next(progress.next.value());
+  }
+}
+
+EpochReport Read(const wire::EpochReport& from, FieldReader fields) {
+  EpochReport report;
+  report.epoch = fields.NonZero<Epoch>("epoch", from.epoch());
+  const int count = fields.Count("progress", from.progress_size());
+  for (int i = 0; i < count; ++i) {
+    const wire::EpochReport::Progress& progress = from.progress(i);
+    const KeyId before = report.progress.empty() ? KeyId() : report.progress.back().last_key;
+    const KeyRun keys = fields.Within("progress", i).Keys(progress.first_key(), progress.last_key(), before);
+    report.progress.push_back({keys.first, keys.last, Round(progress.next())});
+  }
+  return report;
+}
+
+void Write(const StopJob& from, wire::Envelope& to) { to.mutable_stop_job()->set_reason(SendableReason(from.reason)); }
+
+StopJob Read(const wire::StopJob& from, FieldReader fields) { return StopJob{fields.Reason("reason", from.reason())}; }
+
+void Write(const RemoveNode& from, wire::Envelope& to) { to.mutable_remove_node()->set_name(from.name); }
+
+RemoveNode Read(const wire::RemoveNode& from, FieldReader fields) {
+  return RemoveNode{fields.Name("name", from.name())};
+}
+
 }  // namespace banyan

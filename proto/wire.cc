@@ -178,8 +178,20 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.policies_retired(), fields);
     case wire::Envelope::kReconfigure:
       return Read(from.reconfigure(), fields);
-    case wire::Envelope::kReconfigureReply:
-      return Read(from.reconfigure_reply(), fields);
+    case wire::Envelope::kOperatorReply:
+      return Read(from.operator_reply(), fields);
+    case wire::Envelope::kGoAway:
+      return Read(from.go_away(), fields);
+    case wire::Envelope::kEpochBegin:
+      return Read(from.epoch_begin(), fields);
+    case wire::Envelope::kEpochReport:
+      return Read(from.epoch_report(), fields);
+    case wire::Envelope::kEpochPlan:
+      return Read(from.epoch_plan(), fields);
+    case wire::Envelope::kStopJob:
+      return Read(from.stop_job(), fields);
+    case wire::Envelope::kRemoveNode:
+      return Read(from.remove_node(), fields);
     case wire::Envelope::MESSAGE_NOT_SET:
       break;
   }

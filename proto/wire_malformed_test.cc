@@ -70,10 +70,38 @@ TEST_F(WireMalformedTest, ChunkIds) {
   RefusesChunk("id.half: 0 to 1 expected, -1 came",
                [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(-1)); });
   RefusesChunk("policy: a number above 0", [](auto& chunk) { chunk.set_policy(0); });
-  RefusesChunk("kind: 0 to 2 expected, 7 came", [](auto& chunk) { chunk.set_kind(static_cast<wire::RoundKind>(7)); });
+  RefusesChunk("kind: 0 to 3 expected, 7 came", [](auto& chunk) { chunk.set_kind(static_cast<wire::RoundKind>(7)); });
   RefusesChunk("source_incarnation: a number above 0", [](auto& chunk) { chunk.set_source_incarnation(0); });
   RefusesChunk("sent_at: 0 to 4611686018427387904 expected, -1 came", [](auto& chunk) { chunk.set_sent_at_ns(-1); });
   RefusesChunk("sent_at: 0 to", [](auto& chunk) { chunk.set_sent_at_ns(std::numeric_limits<int64_t>::max()); });
+}
+
+TEST_F(WireMalformedTest, ResultsAndAbstentions) {
+  RefusesChunk("made_in: an epoch in a broadcast half expected, 0 came", [](auto& chunk) { chunk.clear_made_in(); });
+  RefusesChunk("frames: 0 of an abstention expected, more came",
+               [](auto& chunk) { chunk.set_kind(wire::ROUND_KIND_ABSTENTION); });
+}
+
+TEST_F(WireMalformedTest, EpochChanges) {
+  const auto begin = wire::Envelope::kEpochBegin;
+  Refuses(begin, "EpochBegin: epoch: a number above 0", [](auto& e) { e.mutable_epoch_begin()->clear_epoch(); });
+  const auto report = wire::Envelope::kEpochReport;
+  Refuses(report, "EpochReport: epoch: a number above 0", [](auto& e) { e.mutable_epoch_report()->clear_epoch(); });
+  Refuses(report, "EpochReport: progress[1].first_key: above 3 expected, 3 came",
+          [](auto& e) { e.mutable_epoch_report()->mutable_progress(1)->set_first_key(3); });
+  Refuses(report, "EpochReport: progress[0].last_key: a number above 0",
+          [](auto& e) { e.mutable_epoch_report()->mutable_progress(0)->clear_last_key(); });
+  const auto plan = wire::Envelope::kEpochPlan;
+  Refuses(plan, "EpochPlan: policy: a number above 0", [](auto& e) { e.mutable_epoch_plan()->clear_policy(); });
+  Refuses(plan, "EpochPlan: frontiers[1].first_key: above 3 expected, 1 came",
+          [](auto& e) { e.mutable_epoch_plan()->mutable_frontiers(1)->set_first_key(1); });
+  Refuses(plan, "EpochPlan: bindings[0].last_key: 9 or above expected, 3 came",
+          [](auto& e) { e.mutable_epoch_plan()->mutable_bindings(0)->set_first_key(9); });
+  Refuses(plan, "EpochPlan: bindings[1].last_round: 0 to 65535 rounds after round 16 expected, round 3 came",
+          [](auto& e) { e.mutable_epoch_plan()->mutable_bindings(1)->set_last_round(3); });
+  Refuses(plan, "EpochPlan: bindings[1].chunk_max_elements: 1 to",
+          [](auto& e) { e.mutable_epoch_plan()->mutable_bindings(1)->clear_chunk_max_elements(); });
+  Refuses(wire::Envelope::kRemoveNode, "RemoveNode: name: ", [](auto& e) { e.mutable_remove_node()->clear_name(); });
 }
 
 TEST_F(WireMalformedTest, Routes) {
@@ -140,9 +168,10 @@ TEST_F(WireMalformedTest, PayloadsOtherThanTheHeaderSays) {
 
 TEST_F(WireMalformedTest, EmptyChunks) {
   payload_.clear();
-  RefusesChunk("frames: at least 1 in a broadcast half expected, 0 came", [](auto& chunk) { chunk.clear_frames(); });
+  RefusesChunk("frames: at least 1 in a result expected, 0 came", [](auto& chunk) { chunk.clear_frames(); });
   RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
     chunk.clear_frames();
+    chunk.clear_made_in();
     chunk.mutable_id()->set_half(wire::HALF_REDUCE);
   });
 }
@@ -262,7 +291,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 13);
+  EXPECT_EQ(with_term, 15);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {
@@ -301,8 +330,6 @@ TEST_F(WireMalformedTest, KeysAndBindings) {
           [](auto& e) { e.mutable_keys_assigned()->mutable_keys(1)->set_name(std::string(1025, 'x')); });
   Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].elements: 1 to",
           [](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->set_elements((int64_t{1} << 40) + 1); });
-  Refuses(wire::Envelope::kKeysAssigned, "KeysAssigned: keys[0].source: a",
-          [](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->clear_source(); });
   Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].key: a",
           [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->clear_key(); });
   Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].policy: a",
@@ -378,7 +405,7 @@ TEST_F(WireMalformedTest, PolicySlices) {
   RefusesSlice("relayed[1].node: a number above 0", [](auto& slice) { slice.mutable_relayed(1)->clear_node(); });
   RefusesSlice("relayed[0].incarnation: a", [](auto& slice) { slice.mutable_relayed(0)->clear_incarnation(); });
   RefusesSlice("member_count: 1 to", [](auto& slice) { slice.clear_member_count(); });
-  RefusesSlice("lowest_member: a", [](auto& slice) { slice.clear_lowest_member(); });
+  RefusesSlice("source: a", [](auto& slice) { slice.clear_source(); });
   RefusesSlice("trees: 1 to 65536 entries expected, 0 came", [](auto& slice) { slice.clear_trees(); });
   RefusesSlice("trees[1].root: a", [](auto& slice) { slice.mutable_trees(1)->clear_root(); });
   RefusesSlice("trees[0].share: 0 to 1 expected, 1.5 came", [](auto& s) { s.mutable_trees(0)->set_share(1.5); });

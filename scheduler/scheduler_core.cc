@@ -193,7 +193,7 @@ void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   if (verdict.new_incarnation) ForgetRequests(verdict.node);
   if (job_.phase() == JobPhase::kFailed) return;
   if (job_.IsRunning()) {
-    keys_.SendAll(verdict.node, SourceOfInit());
+    keys_.SendAll(verdict.node);
     publisher_.SendAll(verdict.node);
   }
   OnMembershipChanged();
@@ -246,7 +246,7 @@ void SchedulerCore::OnNode(NodeId node, const Heartbeat& message) { members_.Ans
 void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
   if (job_.IsStarting()) return keys_.Wait(node, message.keys);
   if (!NeedsRunning(node, "keys")) return;
-  if (keys_.Register(node, message.keys, SourceOfInit())) replanner_.OnModelGrown(context_.now);
+  if (keys_.Register(node, message.keys)) replanner_.OnModelGrown(context_.now);
 }
 
 void SchedulerCore::OnNode(NodeId node, const PolicyRequest& message) {
@@ -365,7 +365,7 @@ void SchedulerCore::AnswerEarlyRequests() {
   for (const Member& member : members_.table().all()) {
     if (!member.is_member) ForgetRequests(member.id);
   }
-  if (keys_.RegisterWaiting(SourceOfInit())) replanner_.OnModelGrown(context_.now);
+  if (keys_.RegisterWaiting()) replanner_.OnModelGrown(context_.now);
   // Entering once more releases it when all are there.
   if (!barrier_.entered().empty()) OnNode(*barrier_.entered().begin(), BarrierEntered{barrier_.next()});
 }

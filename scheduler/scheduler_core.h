@@ -123,7 +123,6 @@ class SchedulerCore : public Protocol {
   bool NeedsRunning(NodeId node, const char* what);
   void Apply(NodeId node, RoundOutcome outcome);
   void AnswerEarlyRequests();
-  NodeId SourceOfInit() const { return publisher_.policies().Current()->members.front(); }
 
   // Policies.
   void StartPlan(PlanRequest request);

@@ -53,10 +53,10 @@ PolicyVersion PolicyOf(SchedulerHarness& harness, KeyId key, uint64_t round) {
   return answers.empty() ? PolicyVersion(0) : answers.back().bindings.back().policy;
 }
 
-ReconfigureReply Change(SchedulerHarness& harness, const std::string& yaml) {
+OperatorReply Change(SchedulerHarness& harness, const std::string& yaml) {
   harness.Receive(kOperator, Reconfigure{yaml, "new.yaml"});
-  const std::vector<ReconfigureReply> replies = harness.Sent<ReconfigureReply>(kOperator);
-  return replies.empty() ? ReconfigureReply{} : replies.back();
+  const std::vector<OperatorReply> replies = harness.Sent<OperatorReply>(kOperator);
+  return replies.empty() ? OperatorReply{} : replies.back();
 }
 
 std::string Status(SchedulerHarness& harness) {
@@ -347,7 +347,7 @@ TEST(SchedulerReconfigureTest, TakesEffectWithTheNextPolicy) {
   harness.StartJob(3);
   const KeyId key = harness.AddKey("w", 100);
   PolicyOf(harness, key, 1);
-  const ReconfigureReply reply =
+  const OperatorReply reply =
       Change(harness, MeshYaml(3,
                                "topology: {planner: star, root: n2}\nmultipath: {enabled: false}\n"
                                "chunks: {max_elements: 10}\n"));
@@ -379,7 +379,7 @@ TEST(SchedulerReconfigureTest, RefusalsChangeNothing) {
       {MeshYaml(3, "topology: {planner: custom, trees: [{root: n1, reduce: {n2: n1}}]}\n"), "there is no such plan"},
   };
   for (const auto& [yaml, why] : refused) {
-    const ReconfigureReply reply = Change(harness, yaml);
+    const OperatorReply reply = Change(harness, yaml);
     EXPECT_FALSE(reply.accepted);
     EXPECT_THAT(reply.text, HasSubstr(why));
   }
@@ -406,7 +406,7 @@ TEST(SchedulerReconfigureTest, WaitsForThePlanThatIsBeingMade) {
   harness.ComputeWaiting();
   ASSERT_THAT(SlicesSentTo(harness, 1), SizeIs(1));
   EXPECT_THAT(SlicesSentTo(harness, 1)[0].trees, SizeIs(1));
-  EXPECT_TRUE(harness.Sent<ReconfigureReply>(kOperator).back().accepted);
+  EXPECT_TRUE(harness.Sent<OperatorReply>(kOperator).back().accepted);
 }
 
 TEST(SchedulerReconfigureTest, AnsweredWhenTheJobFailsMeanwhile) {
@@ -415,8 +415,8 @@ TEST(SchedulerReconfigureTest, AnsweredWhenTheJobFailsMeanwhile) {
   harness.computes = false;
   harness.Receive(kOperator, Reconfigure{MeshYaml(2), "new.yaml"});
   harness.Receive(1, PeerLost{NodeId(2), "silent"});
-  ASSERT_THAT(harness.Sent<ReconfigureReply>(kOperator), SizeIs(1));
-  EXPECT_THAT(harness.Sent<ReconfigureReply>(kOperator)[0].text, HasSubstr("the job has failed"));
+  ASSERT_THAT(harness.Sent<OperatorReply>(kOperator), SizeIs(1));
+  EXPECT_THAT(harness.Sent<OperatorReply>(kOperator)[0].text, HasSubstr("the job has failed"));
   harness.ComputeWaiting();
   EXPECT_THAT(SlicesSentTo(harness, 1), IsEmpty());
 }

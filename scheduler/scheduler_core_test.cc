@@ -85,14 +85,14 @@ TEST(SchedulerCoreTest, KeysAreAssignedInOrderOfArrivalAndOnlyAfterTheStart) {
         if (rows.empty() || row.key > rows.back().key) rows.push_back(row);
       }
     }
-    EXPECT_THAT(rows, ElementsAre(KeySlice{KeyId(1), "b", 20, NodeId(1)}, KeySlice{KeyId(2), "a", 10, NodeId(1)},
-                                  KeySlice{KeyId(3), "c", 30, NodeId(1)}));
+    EXPECT_THAT(rows,
+                ElementsAre(KeySlice{KeyId(1), "b", 20}, KeySlice{KeyId(2), "a", 10}, KeySlice{KeyId(3), "c", 30}));
   }
   // The asker of a known key hears of it again.
   harness.ForgetSent();
   harness.Receive(1, RegisterKeys{{{"b", 20}}});
   ASSERT_THAT(harness.Sent<KeysAssigned>(1), SizeIs(1));
-  EXPECT_THAT(harness.Sent<KeysAssigned>(1)[0].keys, ElementsAre(KeySlice{KeyId(1), "b", 20, NodeId(1)}));
+  EXPECT_THAT(harness.Sent<KeysAssigned>(1)[0].keys, ElementsAre(KeySlice{KeyId(1), "b", 20}));
   EXPECT_THAT(harness.Sent<KeysAssigned>(2), IsEmpty());
 }
 
@@ -276,7 +276,7 @@ TEST(SchedulerCoreTest, StartsWithAPartOfTheNodes) {
   harness.Receive(4, SchedulerHarness::JoinOf(4));
   ASSERT_THAT(harness.Sent<PolicyPublished>(4), SizeIs(1));
   EXPECT_EQ(harness.Sent<PolicyPublished>(4)[0].slice.member_count, 2u);
-  EXPECT_EQ(harness.Sent<PolicyPublished>(4)[0].slice.lowest_member, NodeId(2));
+  EXPECT_EQ(harness.Sent<PolicyPublished>(4)[0].slice.source, NodeId(2));
   harness.Receive(1, SchedulerHarness::JoinOf(1));
   ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
   EXPECT_THAT(harness.Sent<JoinRefused>(1)[0].reason, HasSubstr("the job has started without node 'n1'"));

@@ -121,12 +121,31 @@ struct DigestVisitor {
   }
   uint64_t operator()(const PoliciesRetired& m) const { return m.oldest.value(); }
   uint64_t operator()(const Reconfigure& m) const { return m.overlay_yaml.size(); }
-  uint64_t operator()(const ReconfigureReply& m) const { return m.accepted ? 1 : 0; }
+  uint64_t operator()(const OperatorReply& m) const { return m.accepted ? 1 : 0; }
   uint64_t operator()(const PeerLost& m) const { return m.peer.value(); }
   uint64_t operator()(const RoundBroken& m) const {
     return Digest({m.key.value(), m.round.value(), m.culprit.value()});
   }
   uint64_t operator()(const JobFailed& m) const { return static_cast<uint64_t>(m.code); }
+  uint64_t operator()(const EpochBegin& m) const { return m.epoch.value(); }
+  uint64_t operator()(const EpochReport& m) const {
+    uint64_t digest = m.epoch.value();
+    for (const EpochReport::Progress& progress : m.progress) {
+      digest = Digest({digest, progress.first_key.value(), progress.last_key.value(), progress.next.value()});
+    }
+    return digest;
+  }
+  uint64_t operator()(const EpochPlan& m) const {
+    uint64_t digest = Digest({m.epoch.value(), m.policy.value()});
+    for (const EpochPlan::Frontier& frontier : m.frontiers) {
+      digest = Digest({digest, frontier.first_key.value(), frontier.last_key.value(), frontier.first_open.value()});
+    }
+    for (const EpochPlan::Binding& binding : m.bindings) {
+      digest = Digest({digest, binding.first_key.value(), binding.last_key.value(), binding.first_round.value(),
+                       binding.last_round.value(), binding.attempt.value()});
+    }
+    return digest;
+  }
   template <typename T>
   uint64_t operator()(const T&) const {
     return 0;
@@ -151,11 +170,12 @@ std::string Describe(const std::vector<ChunkId>& chunks) {
 // clang-format off
 constexpr const char* kMessageNames[] = {
     "chunk", "peer-hello", "link-ack", "delivery-ack", "busy", "grant",
-    "peer-heartbeat", "join", "join-accepted", "join-refused", "membership", "heartbeat",
+    "peer-heartbeat", "go-away", "join", "join-accepted", "join-refused", "membership", "heartbeat",
     "heartbeat-reply", "register-keys", "keys-assigned", "key-refused", "policy-request", "policy-answer",
     "policy-published", "rounds-closed", "closed-everywhere", "barrier-entered", "barrier-released", "peer-lost",
     "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
-    "policies-retired", "reconfigure", "reconfigure-reply", "round-broken"};
+    "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
+    "stop-job", "remove-node"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -189,12 +209,28 @@ struct DetailVisitor {
   }
   std::string operator()(const PolicyPublished& m) const { return absl::StrCat(" policy ", m.slice.version.value()); }
   std::string operator()(const PoliciesRetired& m) const { return absl::StrCat(" below policy ", m.oldest.value()); }
-  std::string operator()(const ReconfigureReply& m) const {
+  std::string operator()(const OperatorReply& m) const {
     return absl::StrCat(m.accepted ? " accepted: " : " refused: ", m.text);
   }
   std::string operator()(const PeerLost& m) const { return absl::StrCat(" peer ", m.peer.value(), ": ", m.reason); }
   std::string operator()(const RoundBroken& m) const {
     return absl::StrCat(" key ", m.key.value(), " round ", m.round.value(), ": ", m.reason);
+  }
+  std::string operator()(const EpochBegin& m) const { return absl::StrCat(" epoch ", m.epoch.value(), ": ", m.reason); }
+  std::string operator()(const EpochReport& m) const {
+    return absl::StrCat(" epoch ", m.epoch.value(), " ",
+                        absl::StrJoin(m.progress, "; ", [](std::string* out, const EpochReport::Progress& progress) {
+                          absl::StrAppend(out, "keys ", progress.first_key.value(), "-", progress.last_key.value(),
+                                          " next ", progress.next.value());
+                        }));
+  }
+  std::string operator()(const EpochPlan& m) const {
+    return absl::StrCat(" epoch ", m.epoch.value(), " policy ", m.policy.value(), " ",
+                        absl::StrJoin(m.bindings, "; ", [](std::string* out, const EpochPlan::Binding& binding) {
+                          absl::StrAppend(out, "keys ", binding.first_key.value(), "-", binding.last_key.value(),
+                                          " rounds ", binding.first_round.value(), "-", binding.last_round.value(),
+                                          " attempt ", binding.attempt.value());
+                        }));
   }
   std::string operator()(const WorkerLost& m) const { return absl::StrCat(": ", m.reason); }
   std::string operator()(const JoinRefused& m) const { return absl::StrCat(": ", m.reason); }

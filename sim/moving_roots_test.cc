@@ -117,7 +117,7 @@ Outcome Train(ClusterOptions options) {
   EXPECT_TRUE(cluster.RunUntilTrained(Seconds(120))) << cluster.WhoWaits();
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
   EXPECT_TRUE(cluster.results().replicas_identical());
-  for (const ReconfigureReply& reply : cluster.job_operator()->replies()) EXPECT_TRUE(reply.accepted) << reply.text;
+  for (const OperatorReply& reply : cluster.job_operator()->replies()) EXPECT_TRUE(reply.accepted) << reply.text;
   return {roots.roots, adam.results, adam.largest_error};
 }
 

@@ -137,7 +137,7 @@ TEST(NamedPolicyTest, AnInvalidOrderChangesNothing) {
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
   EXPECT_EQ(lag.policies.size(), 1u);
   ASSERT_EQ(cluster.job_operator()->replies().size(), 3u);
-  for (const ReconfigureReply& reply : cluster.job_operator()->replies()) EXPECT_FALSE(reply.accepted) << reply.text;
+  for (const OperatorReply& reply : cluster.job_operator()->replies()) EXPECT_FALSE(reply.accepted) << reply.text;
 }
 
 absl::Duration Median(std::vector<absl::Duration> times) {

@@ -50,14 +50,14 @@ absl::StatusOr<std::string> ReadJob(ReconfigureFlags& flags) {
   return text;
 }
 
-absl::StatusOr<ReconfigureReply> Ask(const ReconfigureFlags& flags, std::string text) {
-  std::optional<ReconfigureReply> answer;
+absl::StatusOr<OperatorReply> Ask(const ReconfigureFlags& flags, std::string text) {
+  std::optional<OperatorReply> answer;
   SchedulerProbeOptions probe;
   probe.scheduler = flags.scheduler;
   probe.question = Reconfigure{std::move(text), flags.overlay};
   probe.patience = absl::Seconds(flags.patience_s);
   probe.on_answer = [&answer](const Message& message) {
-    const auto* reply = std::get_if<ReconfigureReply>(&message);
+    const auto* reply = std::get_if<OperatorReply>(&message);
     if (reply != nullptr) answer = *reply;
     return reply != nullptr;
   };
@@ -66,7 +66,7 @@ absl::StatusOr<ReconfigureReply> Ask(const ReconfigureFlags& flags, std::string 
   return *std::move(answer);
 }
 
-int Show(const ReconfigureFlags& flags, const ReconfigureReply& reply, std::ostream& out, std::ostream& err) {
+int Show(const ReconfigureFlags& flags, const OperatorReply& reply, std::ostream& out, std::ostream& err) {
   if (flags.json) {
     JsonWriter json;
     json.BeginObject().Name("accepted").Boolean(reply.accepted).Name("text").String(reply.text).EndObject();
@@ -92,7 +92,7 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   }
   absl::Status status;
   if (absl::StatusOr<std::string> text = ReadJob(flags); text.ok()) {
-    const absl::StatusOr<ReconfigureReply> reply = Ask(flags, *std::move(text));
+    const absl::StatusOr<OperatorReply> reply = Ask(flags, *std::move(text));
     if (reply.ok()) return Show(flags, *reply, out, err);
     status = reply.status();
   } else {

@@ -33,7 +33,7 @@ class ReconfigureCommandTest : public ::testing::Test {
   }
 
   // Runs the command against a scheduler that gives this answer. The overlay says where it is.
-  int RunWith(const ReconfigureReply& answer, std::vector<std::string> flags = {}) {
+  int RunWith(const OperatorReply& answer, std::vector<std::string> flags = {}) {
     absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create({.name = "scheduler"});
     EXPECT_TRUE(host.ok()) << host.status();
     auto scheduler = std::make_unique<TestingProtocol>();

@@ -103,7 +103,7 @@ TEST_F(SchedulerProbeTest, AwaitsTheAnswerAmongOtherMessages) {
   SchedulerProbe probe = Make();
   probe.Step(At(0), Started{});
   probe.Step(At(0), ConnectionUp{kConnection});
-  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, ReconfigureReply{}, {}}).empty());
+  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, OperatorReply{}, {}}).empty());
   EXPECT_TRUE(StopStatus(probe.Step(At(2), Answer("{}"))).ok());
 }
 

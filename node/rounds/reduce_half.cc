@@ -118,6 +118,7 @@ bool ReduceHalf::Compresses() const {
     case RoundKind::kAggregate:
       return tools_.encodings->Compresses(*key_);
     case RoundKind::kBroadcast:
+    case RoundKind::kAbstention:
       return false;
     case RoundKind::kFlush:
       break;

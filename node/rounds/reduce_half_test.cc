@@ -107,7 +107,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
     culprits_.push_back(culprit);
   }
 
-  const KeySlice key_{kKey, "w", 3, NodeId(1)};
+  const KeySlice key_{kKey, "w", 3};
   uint32_t self_ = 0;
   AggregationOp op_ = AggregationOp::kSum;
   std::unique_ptr<EncodingChooser> encodings_;

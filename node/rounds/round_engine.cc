@@ -427,6 +427,7 @@ ChunkMessage RoundEngine::MessageTo(NodeId destination, KeyId key, Round round, 
   message.policy = slice.version;
   message.tree = state.attempt->TreeOf(chunk);
   message.kind = state.contribution->kind;
+  if (half == Half::kBroadcast) message.made_in = slice.epoch;
   message.source_incarnation = incarnation_;
   message.route.path = PolicyBook::PathTo(slice, self_, destination);
   message.weight = encoded.weight();

@@ -352,7 +352,7 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   LoneRoundEngineTest() {
     PolicySlice slice = TestPlan::Star(1).Slice(1, config_);
     slice.version = PolicyVersion(3);
-    EXPECT_TRUE(book_.AddKeys({{kKey, "w", 3, NodeId(1)}}).ok());
+    EXPECT_TRUE(book_.AddKeys({{kKey, "w", 3}}).ok());
     EXPECT_TRUE(book_.AddSlice(slice).ok());
     EXPECT_TRUE(book_.AddBinding({kKey, Round(0), Round(9), PolicyVersion(3), Attempt(1)}).ok());
   }
@@ -397,7 +397,7 @@ TEST_F(LoneRoundEngineTest, ItsOwnContributionIsTheResult) {
 }
 
 TEST_F(LoneRoundEngineTest, LooksAtNoOtherKeysThanThoseThatChanged) {
-  ASSERT_TRUE(book_.AddKeys({{KeyId(2), "v", 3, NodeId(1)}}).ok());
+  ASSERT_TRUE(book_.AddKeys({{KeyId(2), "v", 3}}).ok());
   engine_.Contribute(step_, KeyId(2), Round(0), {RoundKind::kAggregate, Buffer::CopyOf({1, 2, 3}), 1, 0});
   ASSERT_TRUE(book_.AddBinding({KeyId(2), Round(0), Round(0), PolicyVersion(3), Attempt(1)}).ok());
   engine_.OnBookChanged(step_, {kKey});

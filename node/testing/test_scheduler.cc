@@ -54,7 +54,7 @@ PolicySlice TestPlan::Slice(uint32_t node, const JobConfig& config) const {
   slice.epoch = Epoch(1);
   slice.chunk_max_elements = config.chunk_max_elements;
   slice.member_count = nodes;
-  slice.lowest_member = NodeId(1);
+  slice.source = NodeId(1);
   std::set<uint32_t> neighbours;
   std::set<uint32_t> relayed;
   auto add_edge = [&](uint32_t from, uint32_t to) {
@@ -132,7 +132,7 @@ void TestScheduler::On(uint32_t node, const RegisterKeys& keys) {
     }
     if (known != nullptr && known->elements != key.elements) Say(node, KeyRefused{term, key.name, "another size"});
     if (known != nullptr) continue;
-    keys_.push_back({KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements, NodeId(1)});
+    keys_.push_back({KeyId(static_cast<uint32_t>(keys_.size() + 1)), key.name, key.elements});
     grew = true;
   }
   const KeysAssigned table{term, KeyTableVersion(keys_.size()), keys_};

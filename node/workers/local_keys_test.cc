@@ -21,7 +21,7 @@ class LocalKeysTest : public ::testing::Test {
     EXPECT_EQ(keys_.CheckInit(init), absl::OkStatus());
     return keys_.TakeInit(init);
   }
-  void AddRow(int64_t elements) { ASSERT_TRUE(book_.AddKeys({{KeyId(1), "w", elements, NodeId(1)}}).ok()); }
+  void AddRow(int64_t elements) { ASSERT_TRUE(book_.AddKeys({{KeyId(1), "w", elements}}).ok()); }
   // Of all keys.
   LocalKeys::Assigned Assign() {
     std::vector<std::string> names;

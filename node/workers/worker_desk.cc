@@ -174,12 +174,17 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
   round.waiting = std::move(local.init_requests);
   Contribution contribution;
   contribution.kind = RoundKind::kBroadcast;
-  if (book_->FindKey(local.key)->source == self_) {
+  if (IsSource()) {
     contribution.values = local.init_values.front();
     contribution.weight = 1;
   }
   local.init_values.clear();
   engine_->Contribute(step, local.key, Round(0), std::move(contribution));
+}
+
+bool WorkerDesk::IsSource() const {
+  const PolicySlice* slice = book_->newest_slice();
+  return slice != nullptr && slice->source == self_;
 }
 
 void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
@@ -240,7 +245,7 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   std::vector<Buffer> gradients = std::move(state.gradients);
   state.gradients.clear();
   if (state.kind == RoundKind::kBroadcast) {
-    const bool is_source = book_->FindKey(local.key)->source == self_;
+    const bool is_source = IsSource();
     contribution.weight = is_source ? 1 : 0;
     if (is_source) contribution.values = std::move(gradients.front());
     return engine_->Contribute(step, local.key, round, std::move(contribution));

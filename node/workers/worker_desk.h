@@ -86,6 +86,8 @@ class WorkerDesk {
   void On(StepContext& step, WorkerRegisterWeights& call);
 
   void ContributeInit(StepContext& step, LocalKey& local);
+  // True if a broadcast takes the values of this node.
+  bool IsSource() const;
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,

@@ -26,6 +26,7 @@ JobConfig SampleConfig() {
   config.relay_bytes = 1 << 21;
   config.heartbeat = absl::Milliseconds(250);
   config.lost_after = absl::Seconds(7);
+  config.scheduler_lost_after = absl::Minutes(70);
   config.resend_after = absl::Nanoseconds(1500000001);
   config.lease_rounds = 8;
   config.compression.least_elements = 2048;
@@ -51,7 +52,7 @@ PolicySlice SamplePolicy() {
   slice.key_table = KeyTableVersion(44);
   slice.chunk_max_elements = 65536;
   slice.member_count = 9;
-  slice.lowest_member = NodeId(1);
+  slice.source = NodeId(1);
   slice.trees = {{NodeId(2), 0.625, NodeId(4), {NodeId(5), NodeId(6)}, NodeId(7), {NodeId(8), NodeId(9)}},
                  {NodeId(3), 0.375, NodeId(2), {NodeId(1)}, NodeId(2), {NodeId(300)}}};
   slice.routes = {{{NodeId(1), NodeId(4), NodeId(5)}, 25e6, absl::Milliseconds(44), 0.125, 0.5, true}};
@@ -99,6 +100,7 @@ void AddPeerSamples(std::vector<Message>& messages) {
   messages.emplace_back(DeliveryAck{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(Busy{SampleRoute(), SampleChunkIds()});
   messages.emplace_back(Grant{SampleRoute()});
+  messages.emplace_back(GoAway{"another start of n4 has joined"});
   messages.emplace_back(
       PeerHeartbeat{Timestamp::FromNanoseconds(3600'000'000'000),
                     PeerHeartbeat::Echo{Timestamp::FromNanoseconds(4), Timestamp::FromNanoseconds(5)}});
@@ -118,17 +120,18 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(SampleReport());
   messages.emplace_back(StatusRequest{});
   messages.emplace_back(Reconfigure{"job: fashion-mnist\n", "overlay.yaml"});
+  messages.emplace_back(EpochReport{Epoch(6), {{KeyId(1), KeyId(3), Round(18)}, {KeyId(4), KeyId(4), Round(17)}}});
+  messages.emplace_back(StopJob{"enough for today"});
+  messages.emplace_back(RemoveNode{"n4"});
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig(), StartId(0x8877665544332211), true});
-  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7"});
+  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true});
   messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(
-      KeysAssigned{Term(3),
-                   KeyTableVersion(2),
-                   {{KeyId(1), "fc1.weight", 401408, NodeId(1)}, {KeyId(2), "fc1.bias", 512, NodeId(1)}}});
+      KeysAssigned{Term(3), KeyTableVersion(2), {{KeyId(1), "fc1.weight", 401408}, {KeyId(2), "fc1.bias", 512}}});
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
   messages.emplace_back(
       PolicyAnswer{Term(3), Epoch(1), {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1)}}});
@@ -138,7 +141,14 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
   messages.emplace_back(StatusReply{R"({"epoch": 1})"});
   messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
-  messages.emplace_back(ReconfigureReply{true, "planner fapt becomes star"});
+  messages.emplace_back(EpochBegin{Term(3), Epoch(6), "n4 has been silent for 5s"});
+  messages.emplace_back(EpochPlan{Term(3),
+                                  Epoch(6),
+                                  PolicyVersion(12),
+                                  {{KeyId(1), KeyId(3), Round(17)}, {KeyId(4), KeyId(4), Round(16)}},
+                                  {{KeyId(1), KeyId(3), Round(17), Round(18), Attempt(2), 65536},
+                                   {KeyId(4), KeyId(4), Round(16), Round(16), Attempt(3), 32768}}});
+  messages.emplace_back(OperatorReply{true, "planner fapt becomes star"});
 }
 
 }  // namespace
@@ -148,6 +158,7 @@ WireSample SampleChunk() {
   chunk.id = {Epoch(2), Attempt(1), Round(41), KeyId(5), ChunkIndex(9), Half::kBroadcast};
   chunk.policy = PolicyVersion(12);
   chunk.tree = TreeIndex(4);
+  chunk.made_in = Epoch(2);
   chunk.kind = RoundKind::kBroadcast;
   chunk.source_incarnation = Incarnation(0x1122334455667788);
   chunk.route = SampleRoute();
@@ -167,6 +178,7 @@ WireSample SampleChunk() {
 WireSample SampleEmptyContribution() {
   ChunkMessage chunk = std::get<ChunkMessage>(SampleChunk().message);
   chunk.id.half = Half::kReduce;
+  chunk.made_in = Epoch();
   chunk.weight = 0;
   chunk.frames.clear();
   return {Message(std::move(chunk)), {}};

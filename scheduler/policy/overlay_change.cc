@@ -143,6 +143,8 @@ void CompareMembership(const MembershipConfig& was, const MembershipConfig& is, 
   comparison.Fixed("membership.start_with", was.start_with, is.start_with);
   comparison.Fixed("membership.heartbeat_seconds", was.heartbeat, is.heartbeat);
   comparison.Fixed("membership.lost_after_seconds", was.lost_after, is.lost_after);
+  comparison.Fixed("membership.scheduler_lost_after_seconds", was.scheduler_lost_after, is.scheduler_lost_after);
+  comparison.Fixed("membership.least", was.least, is.least);
 }
 
 }  // namespace

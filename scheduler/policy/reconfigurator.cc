@@ -37,7 +37,7 @@ bool Reconfigurator::Request(ConnectionId connection, const Reconfigure& message
   absl::StatusOr<Reconfiguration> checked = Check(message);
   if (!checked.ok()) {
     context_->LogInfo(absl::StrCat("a reconfiguration was refused: ", checked.status().message()));
-    context_->outbox.Send(connection, ReconfigureReply{false, std::string(checked.status().message())});
+    context_->outbox.Send(connection, OperatorReply{false, std::string(checked.status().message())});
     return false;
   }
   pending_ = *std::move(checked);
@@ -95,14 +95,13 @@ Reconfiguration Reconfigurator::Take() {
 }
 
 void Reconfigurator::Accept(const Reconfiguration& done, PolicyVersion policy) {
-  context_->outbox.Send(connection_,
-                        ReconfigureReply{true, absl::StrCat("policy ", policy.value(), ": ", done.changes)});
+  context_->outbox.Send(connection_, OperatorReply{true, absl::StrCat("policy ", policy.value(), ": ", done.changes)});
 }
 
 void Reconfigurator::Refuse(const std::string& why) {
   if (!is_pending()) return;
   context_->LogInfo(absl::StrCat("a reconfiguration was refused: ", why));
-  context_->outbox.SendUrgent(connection_, ReconfigureReply{false, why});
+  context_->outbox.SendUrgent(connection_, OperatorReply{false, why});
   pending_.reset();
   is_planning_ = false;
 }

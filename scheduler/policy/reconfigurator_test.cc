@@ -28,7 +28,7 @@ class ReconfiguratorTest : public testing::Test {
   }
   // Why the last request was refused; "" when it was not.
   std::string Refusal() {
-    const std::vector<ReconfigureReply> replies = mesh_.Sent<ReconfigureReply>(kOperator);
+    const std::vector<OperatorReply> replies = mesh_.Sent<OperatorReply>(kOperator);
     return replies.empty() || replies.back().accepted ? "" : replies.back().text;
   }
 
@@ -68,8 +68,8 @@ TEST_F(ReconfiguratorTest, SaysWhyItPlansAndWhatHasChanged) {
   EXPECT_EQ(done.overlay.topology.planner, "star");
   EXPECT_EQ(done.text, (OverlayText{MeshYaml(2, kStar), "new.yaml"}));
   reconfigurator_.Accept(done, PolicyVersion(7));
-  EXPECT_THAT(mesh_.Sent<ReconfigureReply>(kOperator),
-              ElementsAre(ReconfigureReply{true, "policy 7: topology.planner: packed -> star"}));
+  EXPECT_THAT(mesh_.Sent<OperatorReply>(kOperator),
+              ElementsAre(OperatorReply{true, "policy 7: topology.planner: packed -> star"}));
   EXPECT_TRUE(Request(MeshYaml(2))) << "the next one has its turn";
 }
 
@@ -104,11 +104,11 @@ TEST_F(ReconfiguratorTest, WaitsWhileTooManyPoliciesAreInForce) {
 TEST_F(ReconfiguratorTest, ARefusalAnswersThePendingOneOnce) {
   mesh_.Start();
   reconfigurator_.Refuse("nobody asked");
-  EXPECT_THAT(mesh_.Sent<ReconfigureReply>(kOperator), IsEmpty());
+  EXPECT_THAT(mesh_.Sent<OperatorReply>(kOperator), IsEmpty());
   ASSERT_TRUE(Request(MeshYaml(2, kStar)));
   reconfigurator_.BeginPlanning();
   for (int i = 0; i < 2; ++i) reconfigurator_.Refuse("the job has failed: a disk");
-  EXPECT_THAT(mesh_.Sent<ReconfigureReply>(kOperator), SizeIs(1));
+  EXPECT_THAT(mesh_.Sent<OperatorReply>(kOperator), SizeIs(1));
   EXPECT_EQ(Refusal(), "the job has failed: a disk");
   EXPECT_FALSE(reconfigurator_.is_planning());
 }

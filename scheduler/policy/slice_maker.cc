@@ -110,7 +110,7 @@ PolicySlice MakeCommonPart(const Policy& policy, const TransmissionSettings& tra
   slice.key_table = policy.key_table;
   slice.chunk_max_elements = policy.chunk_max_elements;
   slice.member_count = static_cast<uint32_t>(policy.members.size());
-  slice.lowest_member = policy.members.front();
+  slice.source = policy.members.front();
   slice.transmission = transmission;
   slice.trees.reserve(policy.trees.size());
   return slice;

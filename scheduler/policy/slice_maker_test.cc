@@ -74,7 +74,7 @@ TEST(SliceMakerTest, GivesEachNodeItsPlaceInTheTrees) {
   const PolicySlice& root = slices.at(kA);
   EXPECT_EQ(root.version, PolicyVersion(7));
   EXPECT_EQ(root.member_count, 4u);
-  EXPECT_EQ(root.lowest_member, kA);
+  EXPECT_EQ(root.source, kA);
   ASSERT_EQ(root.trees.size(), 1u);
   EXPECT_EQ(root.trees[0].reduce_parent, std::nullopt);
   EXPECT_THAT(root.trees[0].reduce_children, ElementsAre(kB, kC, kD));

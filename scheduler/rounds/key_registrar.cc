@@ -14,7 +14,7 @@ void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
   }
 }
 
-bool KeyRegistrar::Register(NodeId node, const Keys& keys, NodeId source) {
+bool KeyRegistrar::Register(NodeId node, const Keys& keys) {
   const KeyId first_new = Last().Next();
   KeysRecord added = {first_new, {}};
   KeyId first_known = first_new;
@@ -31,23 +31,23 @@ bool KeyRegistrar::Register(NodeId node, const Keys& keys, NodeId source) {
       last_known = std::max(last_known, *id);
     }
   }
-  if (last_known >= first_known) members_->SendTo(node, MakeAssignment(first_known, last_known, source));
+  if (last_known >= first_known) members_->SendTo(node, MakeAssignment(first_known, last_known));
   if (added.keys.empty()) return false;
   context_->Persist(added);
-  members_->Broadcast(MakeAssignment(first_new, Last(), source));
+  members_->Broadcast(MakeAssignment(first_new, Last()));
   return true;
 }
 
-bool KeyRegistrar::RegisterWaiting(NodeId source) {
+bool KeyRegistrar::RegisterWaiting() {
   bool has_grown = false;
   for (const WaitingKeys::Entry& entry : waiting_.TakeAll()) {
-    has_grown = Register(entry.node, {entry.key}, source) || has_grown;
+    has_grown = Register(entry.node, {entry.key}) || has_grown;
   }
   return has_grown;
 }
 
-void KeyRegistrar::SendAll(NodeId node, NodeId source) {
-  if (table_.Contains(KeyId(1))) members_->SendTo(node, MakeAssignment(KeyId(1), Last(), source));
+void KeyRegistrar::SendAll(NodeId node) {
+  if (table_.Contains(KeyId(1))) members_->SendTo(node, MakeAssignment(KeyId(1), Last()));
 }
 
 absl::Status KeyRegistrar::Restore(const Keys& keys) {
@@ -65,8 +65,8 @@ void KeyRegistrar::Refuse(NodeId node, const RegisterKeys::Key& key, const std::
   members_->SendTo(node, KeyRefused{job_->term(), key.name, reason});
 }
 
-KeysAssigned KeyRegistrar::MakeAssignment(KeyId first, KeyId last, NodeId source) const {
-  return KeysAssigned{job_->term(), table_.version(), table_.Rows(first, last, source)};
+KeysAssigned KeyRegistrar::MakeAssignment(KeyId first, KeyId last) const {
+  return KeysAssigned{job_->term(), table_.version(), table_.Rows(first, last)};
 }
 
 }  // namespace banyan

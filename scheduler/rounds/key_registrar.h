@@ -34,13 +34,13 @@ class KeyRegistrar {
   void Wait(NodeId node, const Keys& keys);
   // Forgets the keys that the node waits for.
   void Forget(NodeId node) { waiting_.Drop(node); }
-  // Registers the keys and tells their ids, and `source`, whose values round 0 takes. A refused key is told to `node`
+  // Registers the keys and tells their ids. A refused key is told to `node`
   // alone. True when the model has grown.
-  bool Register(NodeId node, const Keys& keys, NodeId source);
+  bool Register(NodeId node, const Keys& keys);
   // Registers what waits for the start. True when the model has grown.
-  bool RegisterWaiting(NodeId source);
+  bool RegisterWaiting();
   // Tells a node that has joined all keys.
-  void SendAll(NodeId node, NodeId source);
+  void SendAll(NodeId node);
 
   // Takes the keys of records. DATA_LOSS names one that cannot be.
   absl::Status Restore(const Keys& keys);
@@ -53,7 +53,7 @@ class KeyRegistrar {
  private:
   void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
   KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
-  KeysAssigned MakeAssignment(KeyId first, KeyId last, NodeId source) const;
+  KeysAssigned MakeAssignment(KeyId first, KeyId last) const;
 
   const JobState* job_;
   JobMembers* members_;

@@ -25,7 +25,7 @@ class KeyRegistrarTest : public testing::Test {
 
 TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {
   mesh_.persists = false;
-  EXPECT_TRUE(keys_.Register(kA, {{"w", 10}, {"b", 2}}, kB));
+  EXPECT_TRUE(keys_.Register(kA, {{"w", 10}, {"b", 2}}));
   for (const int node : {1, 2}) EXPECT_THAT(mesh_.Sent<KeysAssigned>(node), IsEmpty());
   EXPECT_EQ(std::get<KeysRecord>(mesh_.Records().back()), (KeysRecord{KeyId(1), {{"w", 10}, {"b", 2}}}));
   mesh_.persists = true;
@@ -37,19 +37,19 @@ TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {
 }
 
 TEST_F(KeyRegistrarTest, AKnownKeyIsToldToTheAskerAlone) {
-  keys_.Register(kA, {{"w", 10}}, kB);
+  keys_.Register(kA, {{"w", 10}});
   mesh_.Forget();
   const size_t records = mesh_.Records().size();
-  EXPECT_FALSE(keys_.Register(kB, {{"w", 10}}, kB));
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 10}}));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), SizeIs(1));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
   EXPECT_THAT(mesh_.Records(), SizeIs(records));
 }
 
 TEST_F(KeyRegistrarTest, ARefusedKeyIsToldToTheAskerAlone) {
-  keys_.Register(kA, {{"w", 10}}, kB);
+  keys_.Register(kA, {{"w", 10}});
   mesh_.Forget();
-  EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}, kB));
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}));
   ASSERT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));
   EXPECT_EQ(mesh_.Sent<KeyRefused>(2)[0].name, "w");
   EXPECT_THAT(mesh_.Sent<KeyRefused>(1), IsEmpty());
@@ -62,19 +62,19 @@ TEST_F(KeyRegistrarTest, KeysWaitForTheStartInTheirOrder) {
   EXPECT_EQ(keys_.waiting(), 3u);
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
   keys_.Forget(kA);
-  EXPECT_TRUE(keys_.RegisterWaiting(kB));
+  EXPECT_TRUE(keys_.RegisterWaiting());
   EXPECT_EQ(keys_.table().NameOf(KeyId(1)), "b");
   EXPECT_EQ(keys_.table().NameOf(KeyId(2)), "w");
   EXPECT_EQ(keys_.waiting(), 0u);
-  EXPECT_FALSE(keys_.RegisterWaiting(kB));
+  EXPECT_FALSE(keys_.RegisterWaiting());
 }
 
 TEST_F(KeyRegistrarTest, ANodeThatJoinsHearsOfAllKeys) {
-  keys_.SendAll(kA, kB);
+  keys_.SendAll(kA);
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty()) << "there are none";
-  keys_.Register(kB, {{"w", 10}, {"b", 2}}, kB);
+  keys_.Register(kB, {{"w", 10}, {"b", 2}});
   mesh_.Forget();
-  keys_.SendAll(kA, kB);
+  keys_.SendAll(kA);
   ASSERT_THAT(mesh_.Sent<KeysAssigned>(1), SizeIs(1));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1)[0].keys, SizeIs(2));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), IsEmpty());

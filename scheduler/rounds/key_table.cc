@@ -48,11 +48,11 @@ int64_t KeyTable::ElementsOfAll() const {
   return sum;
 }
 
-std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last, NodeId source) const {
+std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last) const {
   std::vector<KeySlice> rows;
   rows.reserve(last.value() - first.value() + 1);
   for (KeyId key = first; key <= last; key = key.Next()) {
-    rows.push_back(KeySlice{key, NameOf(key), ElementsOf(key), source});
+    rows.push_back(KeySlice{key, NameOf(key), ElementsOf(key)});
   }
   return rows;
 }

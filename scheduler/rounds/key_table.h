@@ -31,13 +31,13 @@ class KeyTable {
 
   KeyTableVersion version() const { return KeyTableVersion(keys_.size()); }
   bool Contains(KeyId key) const { return key.value() >= 1 && key.value() <= keys_.size(); }
-  // These require that the keys exist; `source` is what the rows give as the node whose values round 0 takes.
+  // These require that the keys exist.
   const std::string& NameOf(KeyId key) const;
   int64_t ElementsOf(KeyId key) const;
   // Returns the elements of each key, in order of KeyId.
   std::vector<int64_t> Elements() const;
   int64_t ElementsOfAll() const;
-  std::vector<KeySlice> Rows(KeyId first, KeyId last, NodeId source) const;
+  std::vector<KeySlice> Rows(KeyId first, KeyId last) const;
 
  private:
   struct Key {

@@ -22,8 +22,7 @@ TEST(KeyTableTest, CountsFromOneInOrderOfArrival) {
   EXPECT_TRUE(table.Contains(KeyId(2)));
   EXPECT_FALSE(table.Contains(KeyId(3)));
   EXPECT_FALSE(table.Contains(KeyId(0)));
-  EXPECT_THAT(table.Rows(KeyId(1), KeyId(2), NodeId(4)),
-              ElementsAre(KeySlice{KeyId(1), "b", 20, NodeId(4)}, KeySlice{KeyId(2), "a", 10, NodeId(4)}));
+  EXPECT_THAT(table.Rows(KeyId(1), KeyId(2)), ElementsAre(KeySlice{KeyId(1), "b", 20}, KeySlice{KeyId(2), "a", 10}));
 }
 
 TEST(KeyTableTest, RefusesAnotherShape) {

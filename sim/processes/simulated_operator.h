@@ -50,13 +50,13 @@ class SimulatedOperator : public Protocol {
   }
 
   // One for each order so far.
-  const std::vector<ReconfigureReply>& replies() const { return replies_; }
+  const std::vector<OperatorReply>& replies() const { return replies_; }
 
  private:
   static constexpr ConnectionId kConnection = ConnectionId(1);
 
   void TakeReply(const Message& message) {
-    const auto* reply = std::get_if<ReconfigureReply>(&message);
+    const auto* reply = std::get_if<OperatorReply>(&message);
     if (reply == nullptr || !waits_) return;
     replies_.push_back(*reply);
     waits_ = false;
@@ -67,7 +67,7 @@ class SimulatedOperator : public Protocol {
   Timestamp started_;
   bool connected_ = false;
   bool waits_ = false;  // for the reply to what it has sent on this connection
-  std::vector<ReconfigureReply> replies_;
+  std::vector<OperatorReply> replies_;
 };
 
 }  // namespace banyan

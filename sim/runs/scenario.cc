@@ -202,9 +202,9 @@ void DrawAdaptation(Random* random, Scenario* scenario) {
 
 size_t AcceptedOrders(const Cluster& cluster) {
   if (cluster.job_operator() == nullptr) return 0;
-  const std::vector<ReconfigureReply>& replies = cluster.job_operator()->replies();
+  const std::vector<OperatorReply>& replies = cluster.job_operator()->replies();
   return static_cast<size_t>(
-      std::count_if(replies.begin(), replies.end(), [](const ReconfigureReply& reply) { return reply.accepted; }));
+      std::count_if(replies.begin(), replies.end(), [](const OperatorReply& reply) { return reply.accepted; }));
 }
 
 }  // namespace

@@ -111,6 +111,9 @@ struct MembershipConfig {
   std::optional<int> start_with;  // nodes that must have joined before round 1; empty means all
   absl::Duration heartbeat = absl::Seconds(1);
   absl::Duration lost_after = absl::Seconds(5);
+  // Without a word of the scheduler for so long a node ends the job by itself.
+  absl::Duration scheduler_lost_after = absl::Hours(1);
+  int least = 1;  // members: with fewer training waits
 };
 
 struct PolicyConfig {

@@ -19,6 +19,7 @@ constexpr int64_t kMaxRoundsInFlight = 16;
 constexpr NumberRange kAboveZeroUpToOne = {.low = 0, .high = 1, .low_allowed = false};
 constexpr NumberRange kDecay = {.low = 0, .high = 1 - 1e-9};
 constexpr NumberRange kHeartbeatSeconds = {.low = 0.01, .high = 3600};
+constexpr NumberRange kSchedulerLostAfterSeconds = {.low = 0.01, .high = 7 * 24 * 3600.0};
 
 // A key of an optimizer's section, and the operations that have it.
 struct AggregationParameter {
@@ -151,8 +152,17 @@ MembershipConfig ReadMembership(const YamlValue& value, int nodes, YamlProblems&
     problems.Add(map.line(), absl::StrCat("membership.lost_after_seconds: expected at least two heartbeats of ",
                                           heartbeat_seconds, " s, got ", lost_after_seconds));
   }
+  double scheduler_lost_after_seconds = absl::ToDoubleSeconds(config.scheduler_lost_after);
+  map.Number("scheduler_lost_after_seconds", kSchedulerLostAfterSeconds, scheduler_lost_after_seconds);
+  if (scheduler_lost_after_seconds < lost_after_seconds) {
+    problems.Add(map.line(),
+                 absl::StrCat("membership.scheduler_lost_after_seconds: expected at least ", lost_after_seconds,
+                              " s as for any peer, got ", scheduler_lost_after_seconds));
+  }
+  map.Integer("least", 1, nodes, config.least);
   config.heartbeat = absl::Seconds(heartbeat_seconds);
   config.lost_after = absl::Seconds(lost_after_seconds);
+  config.scheduler_lost_after = absl::Seconds(scheduler_lost_after_seconds);
   map.Finish();
   return config;
 }
