@@ -188,9 +188,9 @@ void Cluster::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round ro
 
 void Cluster::OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) {
   // The node has ended, fell out, or was asked to leave.
-  const bool may_fail = options_.membership_changes &&
-                        (!processes_->IsRunning(worker.node) || absl::IsAborted(status) ||
-                         processes_->IsAskedToStop(worker.node) || workers().at(worker)->node_has_ended());
+  const bool may_fail =
+      options_.membership_changes && (!processes_->IsRunning(worker.node) || absl::IsAborted(status) ||
+                                      processes_->IsAskedToStop(worker.node) || workers().at(worker)->node_has_ended());
   if (!may_fail) failures_.push_back({now, worker, call, status});
 }
 
