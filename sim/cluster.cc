@@ -26,7 +26,9 @@ Cluster::Cluster(ClusterOptions options)
   ScheduleLinkChanges();
   WorkerListener* const listener = this;
   processes_ = std::make_unique<JobProcesses>(&options_, &scaled_, &simulator_, listener);
-  AddCheckers();
+  simulator_.network()->AddObserver(&membership_);
+  AddResultCheckers();
+  if (options_.check_messages) AddMessageCheckers();
 }
 
 void Cluster::AddLinks() {
@@ -75,24 +77,31 @@ void Cluster::ChangeLink(const LinkChange& change) {
               absl::StrCat("link to ", change.to.value(), " has ", change.rate_bps, " bit/s from now on"));
 }
 
-void Cluster::AddCheckers() {
+void Cluster::AddResultCheckers() {
   std::vector<WorkerName> names;
   for (const auto& [name, worker] : workers()) names.push_back(name);
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
                                              scaled_.compression, violations());
+  if (options_.fields == nullptr) return;
+  chunks_ = std::make_unique<ChunkWatch>(&options_.plan);
+  simulator_.network()->AddObserver(chunks_.get());
+  contributors_ = std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op,
+                                                       &membership_, chunks_.get(), violations());
+}
+
+void Cluster::AddMessageCheckers() {
   if (options_.check_encoding) {
     encoding_ = std::make_unique<EncodingChecker>(violations());
     simulator_.network()->AddObserver(encoding_.get());
   }
-  if (!options_.check_messages) return;
-  policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), violations());
+  policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), &membership_, violations());
   AckChecker::Limits limits;
   limits.window_bytes = scaled_.transport.window_bytes.value_or(0);
   limits.chunk_bytes = scaled_.chunks.max_elements * SizeOf(DataType::kFloat32);
   acks_ = std::make_unique<AckChecker>(
       limits, [this](NodeId node) { return simulator_.process(node)->LocalNow(); }, violations());
   const std::set<std::pair<NodeId, NodeId>> links(link_ends_.begin(), link_ends_.end());
-  routes_ = std::make_unique<RouteChecker>(links, violations());
+  routes_ = std::make_unique<RouteChecker>(links, options_.longest_pause, violations());
   simulator_.network()->AddObserver(routes_.get());
   simulator_.network()->AddObserver(policies_.get());
   simulator_.network()->AddObserver(acks_.get());
@@ -109,6 +118,7 @@ bool Cluster::RunUntilTrained(Timestamp limit) {
         return unfinished == workers().end() || !failures_.empty();
       },
       limit);
+  if (contributors_ != nullptr) contributors_->Finish();
   const bool trained = unfinished == workers().end();
   if (!trained) ReportWaiting("training has not ended");
   return trained;
@@ -168,21 +178,28 @@ uint64_t Cluster::rounds_done() const {
 }
 
 void Cluster::OnStarted(Timestamp now, WorkerName worker) {
+  if (contributors_ != nullptr) contributors_->OnStarted(now, worker);
   if (options_.listener != nullptr) options_.listener->OnStarted(now, worker);
 }
 
 void Cluster::OnEnded(Timestamp now, WorkerName worker) {
+  if (contributors_ != nullptr) contributors_->OnEnded(now, worker);
   if (options_.listener != nullptr) options_.listener->OnEnded(now, worker);
 }
 
 void Cluster::OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) {
+  if (contributors_ != nullptr) contributors_->OnPushed(now, worker, tensor, round);
   clock_.OnPushed(now, worker, tensor, round);
   if (options_.listener != nullptr) options_.listener->OnPushed(now, worker, tensor, round);
 }
 
 void Cluster::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) {
   clock_.OnResult(now, worker, tensor, round, values);
-  results_->OnResult(now, worker, tensor, round, values);
+  if (contributors_ != nullptr) {
+    contributors_->OnResult(now, worker, tensor, round, values);
+  } else {
+    results_->OnResult(now, worker, tensor, round, values);
+  }
   if (options_.listener != nullptr) options_.listener->OnResult(now, worker, tensor, round, values);
 }
 

@@ -13,7 +13,10 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "sim/checkers/ack_checker.h"
+#include "sim/checkers/chunk_watch.h"
+#include "sim/checkers/contributor_checker.h"
 #include "sim/checkers/encoding_checker.h"
+#include "sim/checkers/membership_watch.h"
 #include "sim/checkers/policy_checker.h"
 #include "sim/checkers/result_checker.h"
 #include "sim/checkers/round_clock.h"
@@ -64,6 +67,8 @@ class Cluster : private WorkerListener {
   const std::vector<Failure>& failures() const { return failures_; }
   const RoundClock& clock() const { return clock_; }
   const ResultChecker& results() const { return *results_; }
+  // nullptr without fields.
+  ContributorChecker* contributors() { return contributors_.get(); }
   // nullptr without check_messages.
   const RouteChecker* routes() const { return routes_.get(); }
   // nullptr without orders.
@@ -77,7 +82,8 @@ class Cluster : private WorkerListener {
   void ScheduleLinkChanges();
   void RedrawLinksLater(uint64_t index);
   void ChangeLink(const LinkChange& change);
-  void AddCheckers();
+  void AddResultCheckers();
+  void AddMessageCheckers();
   void ReportWaiting(const std::string& what);
 
   void OnStarted(Timestamp now, WorkerName worker) override;
@@ -93,6 +99,9 @@ class Cluster : private WorkerListener {
   const OverlayConfig scaled_;
   std::unique_ptr<JobProcesses> processes_;
   std::unique_ptr<ResultChecker> results_;
+  MembershipWatch membership_;
+  std::unique_ptr<ChunkWatch> chunks_;
+  std::unique_ptr<ContributorChecker> contributors_;
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
   std::unique_ptr<RouteChecker> routes_;

@@ -16,6 +16,7 @@
 #include "sim/processes/simulated_operator.h"
 #include "sim/processes/simulated_process.h"
 #include "sim/processes/worker_listener.h"
+#include "sim/training/contributor_fields.h"
 #include "sim/training/training_plan.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
@@ -52,6 +53,9 @@ struct ClusterOptions {
   // Nodes and workers may end and start again. Their calls that fail by it are no violations, a core that says that it
   // fell out is started again, and results may lack whoever was not there.
   bool membership_changes = false;
+  // The source of the plan's values when results are to be checked by who is in them; outlives the cluster.
+  ContributorFields* fields = nullptr;
+  absl::Duration longest_pause = absl::Seconds(4);  // for which a process stands still
   // Watch every message, not only results.
   bool check_messages = true;
   // Turn every message into bytes and back, too.

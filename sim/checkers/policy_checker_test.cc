@@ -9,7 +9,7 @@ namespace {
 
 class PolicyCheckerTest : public testing::Test {
  protected:
-  PolicyCheckerTest() : checker_(2, &violations_) {}
+  PolicyCheckerTest() : checker_(2, &membership_, &violations_) {}
 
   void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeSent(from, to, message)); }
   void Deliver(NodeId from, const Message& message) { checker_.OnDelivered(MakeSent(from, kSchedulerNode, message)); }
@@ -33,6 +33,7 @@ class PolicyCheckerTest : public testing::Test {
   }
 
   Violations violations_;
+  MembershipWatch membership_;
   PolicyChecker checker_;
 
  private:
