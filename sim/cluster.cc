@@ -124,6 +124,24 @@ bool Cluster::RunUntilTrained(Timestamp limit) {
   return trained;
 }
 
+bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>& gone, absl::Duration recovery) {
+  const auto has_failed = [this] { return !failures_.empty() || !violations()->empty(); };
+  simulator_.RunUntil(has_failed, quiet_at);
+  auto unfinished = workers().begin();
+  const auto is_done = [&] {
+    while (unfinished != workers().end() && (unfinished->second->finished() || gone.contains(unfinished->first.node))) {
+      ++unfinished;
+    }
+    return unfinished == workers().end();
+  };
+  simulator_.RunUntil([&] { return has_failed() || is_done(); }, quiet_at + recovery);
+  if (contributors_ != nullptr) contributors_->Finish();
+  if (!violations()->empty()) return false;
+  const bool trained = failures_.empty() && is_done();
+  if (!trained) ReportWaiting("training has not ended");
+  return trained;
+}
+
 bool Cluster::RunUntilNobodyWaits(Timestamp limit) {
   auto waiting = workers().begin();
   const bool done = simulator_.RunUntil(
@@ -140,7 +158,7 @@ bool Cluster::RunUntilNobodyWaits(Timestamp limit) {
 }
 
 bool Cluster::StopAll(Timestamp limit) {
-  for (uint32_t id = 1; id <= node_count(); ++id) simulator_.process(NodeId(id))->RequestStop();
+  for (uint32_t id = 1; id <= node_count(); ++id) processes_->Stop(NodeId(id));
   const auto all_stopped = [this] {
     for (uint32_t id = 1; id <= node_count(); ++id) {
       if (simulator_.process(NodeId(id))->running()) return false;
@@ -149,7 +167,7 @@ bool Cluster::StopAll(Timestamp limit) {
   };
   bool stopped = simulator_.RunUntil(all_stopped, limit);
   SimulatedProcess* scheduler = simulator_.process(kSchedulerNode);
-  scheduler->RequestStop();
+  processes_->Stop(kSchedulerNode);
   stopped = simulator_.RunUntil([&] { return !scheduler->running(); }, limit + absl::Seconds(10)) && stopped;
   if (!stopped) violations()->Add(simulator_.now(), "nothing hangs", "a process that was asked to stop has not");
   return stopped;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,6 +47,10 @@ class Cluster : private WorkerListener {
   // Until every worker has done all its rounds. False, and a violation that says who waits for what, when they have not
   // at `limit`.
   bool RunUntilTrained(Timestamp limit);
+  // Until `quiet_at`, and until every worker but those of the nodes in `gone` has done all its rounds after that.
+  // False, and a violation likewise, when they have not `recovery` later, or when a call has failed that may not.
+  // `gone` may grow until then.
+  bool RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>& gone, absl::Duration recovery);
   // Until every worker has finished or its calls have failed; false when some still wait at `limit`, with a violation
   // likewise.
   bool RunUntilNobodyWaits(Timestamp limit);
@@ -67,6 +72,8 @@ class Cluster : private WorkerListener {
   const std::vector<Failure>& failures() const { return failures_; }
   const RoundClock& clock() const { return clock_; }
   const ResultChecker& results() const { return *results_; }
+  // The newest epoch with a policy.
+  Epoch epoch() const { return membership_.epoch(); }
   // nullptr without fields.
   ContributorChecker* contributors() { return contributors_.get(); }
   // nullptr without check_messages.

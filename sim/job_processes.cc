@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "node/node_core.h"
 #include "scheduler/scheduler_core.h"
@@ -70,8 +71,9 @@ std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnat
 void JobProcesses::AddScheduler() {
   ProcessOptions process = OptionsOfProcess();
   process.scale = 1;
-  simulator_->AddProcess(kSchedulerNode, scaled_.scheduler.address, process, MakeScheduler(StartId(1), {}),
-                         RandomStart());
+  SimulatedProcess* scheduler = simulator_->AddProcess(kSchedulerNode, scaled_.scheduler.address, process,
+                                                       MakeScheduler(StartId(1), {}), RandomStart());
+  scheduler->set_on_stopped([this](const absl::Status& status) { OnSchedulerStopped(status); });
 }
 
 void JobProcesses::AddNode(NodeId id) {
@@ -112,13 +114,25 @@ void JobProcesses::StartNode(NodeId node) {
   crew.StartAll();
 }
 
-void JobProcesses::StopNode(NodeId node) {
-  asked_to_stop_.insert(node);
-  simulator_->process(node)->RequestStop();
+void JobProcesses::Stop(NodeId process) {
+  asked_to_stop_.insert(process);
+  simulator_->process(process)->RequestStop();
+}
+
+void JobProcesses::ReportEnd(const std::string& who, const absl::Status& status) {
+  simulator_->violations()->Add(simulator_->now(), "the job goes on",
+                                absl::StrCat(who, " has ended: ", status.ToString()));
+}
+
+void JobProcesses::OnSchedulerStopped(const absl::Status& status) {
+  if (options_.membership_changes && !storage_fails_ && !IsAskedToStop(kSchedulerNode)) {
+    ReportEnd("the scheduler", status);
+  }
 }
 
 void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
-  if (!options_.membership_changes || !absl::IsAborted(status) || IsAskedToStop(node)) return;
+  if (!options_.membership_changes || IsAskedToStop(node) || crews_.at(node).IsDone()) return;
+  if (!absl::IsAborted(status)) return ReportEnd(absl::StrCat("node ", node.value()), status);
   simulator_->agenda()->CallAfter(kRestartPause, [this, node] {
     if (!IsRunning(node)) StartNode(node);
   });
@@ -134,9 +148,20 @@ void JobProcesses::StartWorker(WorkerName worker) {
 
 void JobProcesses::KillScheduler(bool silently) { simulator_->process(kSchedulerNode)->Kill(silently); }
 
+void JobProcesses::FailStorage() {
+  storage_fails_ = true;
+  simulator_->process(kSchedulerNode)->FailStorage(absl::ResourceExhaustedError("the storage is full"));
+}
+
+void JobProcesses::MendStorage() {
+  storage_fails_ = false;
+  simulator_->process(kSchedulerNode)->MendStorage();
+}
+
 void JobProcesses::StartScheduler(bool with_records) {
   SimulatedProcess* scheduler = simulator_->process(kSchedulerNode);
   BANYAN_CHECK(!scheduler->running());
+  asked_to_stop_.erase(kSchedulerNode);
   if (!with_records) scheduler->ForgetStored();
   simulator_->StartAgain(kSchedulerNode, MakeScheduler(StartId(++scheduler_starts_), scheduler->stored()));
 }

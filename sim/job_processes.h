@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
+#include <set>
+#include <string>
 
 #include "absl/status/status.h"
 #include "core/ids.h"
@@ -35,8 +36,8 @@ class JobProcesses {
   void KillNode(NodeId node, bool silently);
   // Starts a node that does not run, with another incarnation, and those of its workers that have not finished.
   void StartNode(NodeId node);
-  // Asks a node to leave; it ends by itself.
-  void StopNode(NodeId node);
+  // Asks a node, or the scheduler, to stop; it ends by itself.
+  void Stop(NodeId process);
   void KillWorker(WorkerName worker);
   // Starts a worker that is lost. It attaches when its node runs.
   void StartWorker(WorkerName worker);
@@ -45,9 +46,13 @@ class JobProcesses {
   // Starts the scheduler, which does not run. Without records its storage is empty.
   void StartScheduler(bool with_records);
 
+  // From now on the scheduler cannot make a record durable, which ends it.
+  void FailStorage();
+  void MendStorage();
+
   bool IsRunning(NodeId process) const;
-  // An operator wants the node to stay away: what ends it by itself starts it no more.
-  bool IsAskedToStop(NodeId node) const { return asked_to_stop_.contains(node); }
+  // Since its last start.
+  bool IsAskedToStop(NodeId process) const { return asked_to_stop_.contains(process); }
 
  private:
   void AddScheduler();
@@ -60,6 +65,9 @@ class JobProcesses {
   std::unique_ptr<Protocol> Wrap(NodeId id, std::unique_ptr<Protocol> core) const;
   // What the node command does when the core says that this start of the node is no member any more.
   void OnNodeStopped(NodeId node, const absl::Status& status);
+  void OnSchedulerStopped(const absl::Status& status);
+  // A job that outlives its members has no reason to give up.
+  void ReportEnd(const std::string& who, const absl::Status& status);
 
   const ClusterOptions& options_;
   const OverlayConfig& scaled_;
@@ -70,6 +78,7 @@ class JobProcesses {
   std::map<NodeId, WorkerCrew> crews_;
   std::map<WorkerName, SimulatedWorker*> workers_;
   std::set<NodeId> asked_to_stop_;
+  bool storage_fails_ = false;
   SimulatedOperator* operator_ = nullptr;  // owned by its process
 };
 

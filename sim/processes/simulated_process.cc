@@ -242,10 +242,7 @@ void SimulatedProcess::Compute(StartComputation start) {
 }
 
 void SimulatedProcess::Persist(PersistRecord record) {
-  if (storage_error_.has_value()) {
-    const absl::Status error = *std::exchange(storage_error_, std::nullopt);
-    return StopWith(error);
-  }
+  if (storage_error_.has_value()) return StopWith(*storage_error_);
   const Timestamp now = context_.agenda->now();
   last_stored_ = std::max({last_stored_, now + persist_time_, storage_stalled_until_ + persist_time_});
   context_.agenda->At(last_stored_, CoreEvent{id_, life_, RecordPersisted{record.record}});

@@ -93,8 +93,9 @@ class SimulatedProcess {
   void StallStorageUntil(Timestamp until) { storage_stalled_until_ = std::max(storage_stalled_until_, until); }
   // From now on each record takes this long.
   void SlowStorage(absl::Duration persist_time) { persist_time_ = persist_time; }
-  // The next record cannot be stored, which ends the process with this error.
+  // The next record cannot be stored, which ends the process with this error; until MendStorage.
   void FailStorage(absl::Status status) { storage_error_ = std::move(status); }
+  void MendStorage() { storage_error_.reset(); }
 
   // Handle what the agenda holds for this process.
   void Handle(CoreEvent event);

@@ -1,5 +1,6 @@
 #include "sim/processes/worker_crew.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/check.h"
@@ -43,6 +44,10 @@ void WorkerCrew::Kill(WorkerId worker) {
   if (current(worker)->finished() || current(worker)->dead()) return;
   listener_->OnEnded(agenda_->now(), {node_, worker});
   current(worker)->Die();
+}
+
+bool WorkerCrew::IsDone() const {
+  return std::all_of(starts_.begin(), starts_.end(), [](const auto& starts) { return starts.back()->finished(); });
 }
 
 void WorkerCrew::OnEnded() {

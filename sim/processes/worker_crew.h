@@ -33,6 +33,8 @@ class WorkerCrew : public WorkerPort {
   void Kill(WorkerId worker);
 
   size_t size() const { return starts_.size(); }
+  // Every worker has finished.
+  bool IsDone() const;
   // The newest start of it. REQUIRES: worker < size().
   SimulatedWorker* current(WorkerId worker) const { return starts_[worker.value()].back().get(); }
 
