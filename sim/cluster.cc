@@ -26,7 +26,8 @@ Cluster::Cluster(ClusterOptions options)
   ScheduleLinkChanges();
   WorkerListener* const listener = this;
   processes_ = std::make_unique<JobProcesses>(&options_, &scaled_, &simulator_, listener);
-  simulator_.network()->AddObserver(&membership_);
+  // Observers cost time in large simulations.
+  if (options_.check_messages || options_.fields != nullptr) simulator_.network()->AddObserver(&membership_);
   AddResultCheckers();
   if (options_.check_messages) AddMessageCheckers();
 }
@@ -138,7 +139,7 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
   if (contributors_ != nullptr) contributors_->Finish();
   if (!violations()->empty()) return false;
   const bool trained = failures_.empty() && is_done();
-  if (!trained) ReportWaiting("training has not ended");
+  if (!trained) ReportWaiting(absl::StrCat("training has not ended in epoch ", epoch().value(), WhoIsAway()));
   return trained;
 }
 
@@ -189,6 +190,18 @@ std::string Cluster::WhoWaits() const {
   return text;
 }
 
+std::string Cluster::WhoIsAway() const {
+  std::string text;
+  for (uint32_t id = 0; id <= node_count(); ++id) {
+    if (!processes_->IsRunning(NodeId(id))) absl::StrAppend(&text, ", process ", id, " does not run");
+  }
+  for (const auto& [name, worker] : workers()) {
+    if (worker->finished() || !worker->lost()) continue;
+    absl::StrAppend(&text, ", worker ", name.worker.value(), " of node ", name.node.value(), " is lost");
+  }
+  return text;
+}
+
 uint64_t Cluster::rounds_done() const {
   uint64_t done = options_.plan.rounds;
   for (const auto& [name, worker] : workers()) done = std::min(done, worker->rounds_done());
@@ -222,11 +235,13 @@ void Cluster::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round ro
 }
 
 void Cluster::OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) {
-  // The node has ended, fell out, or was asked to leave.
-  const bool may_fail =
-      options_.membership_changes && (!processes_->IsRunning(worker.node) || absl::IsAborted(status) ||
-                                      processes_->IsAskedToStop(worker.node) || workers().at(worker)->node_has_ended());
-  if (!may_fail) failures_.push_back({now, worker, call, status});
+  if (!options_.membership_changes) return failures_.push_back({now, worker, call, status});
+  // The core says so before it stops.
+  simulator_.agenda()->CallAfter(absl::ZeroDuration(), [this, now, worker, call, status] {
+    const bool has_fallen_out =
+        absl::IsAborted(status) || !processes_->IsRunning(worker.node) || workers().at(worker)->node_has_ended();
+    if (!has_fallen_out && !processes_->IsAskedToStop(worker.node)) failures_.push_back({now, worker, call, status});
+  });
 }
 
 void Cluster::OnMisuse(Timestamp now, WorkerName worker, const std::string& what) {

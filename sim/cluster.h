@@ -92,6 +92,8 @@ class Cluster : private WorkerListener {
   void AddResultCheckers();
   void AddMessageCheckers();
   void ReportWaiting(const std::string& what);
+  // Processes that have ended and workers that can do no more, each after a comma.
+  std::string WhoIsAway() const;
 
   void OnStarted(Timestamp now, WorkerName worker) override;
   void OnEnded(Timestamp now, WorkerName worker) override;

@@ -64,6 +64,18 @@ TEST(JobProcessesTest, TheSchedulerGoesOnWithItsRecords) {
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
 }
 
+// It says that it does not know the job, instead of beginning another one with its nodes.
+TEST(JobProcessesTest, ASchedulerWithoutItsRecordsNeverPosesAsTheOldOne) {
+  Cluster cluster(Linked(3));
+  cluster.simulator()->RunUntil([&] { return cluster.rounds_done() >= 1; }, Seconds(60));
+  cluster.processes()->KillScheduler(/*silently=*/false);
+  RunFor(&cluster, absl::Milliseconds(100));
+  cluster.processes()->StartScheduler(/*with_records=*/false);
+  EXPECT_TRUE(cluster.RunUntilNobodyWaits(cluster.simulator()->now() + absl::Seconds(20))) << cluster.WhoWaits();
+  for (const auto& [name, worker] : cluster.workers()) EXPECT_TRUE(worker->failure().has_value()) << name.node;
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+}
+
 TEST(JobProcessesTest, AWorkerThatIsKilledIsReplacedByAnother) {
   ClusterOptions options = Linked(3);
   options.membership_changes = true;

@@ -57,9 +57,10 @@ void DrawSections(OverlayConfig* overlay, Random* random) {
   overlay->aggregation.op = random->Chance(0.6) ? AggregationOp::kSum : AggregationOp::kMean;
   const int64_t chunk_bytes = overlay->chunks.max_elements * 4;
   if (random->Chance(0.5)) overlay->transport.connections = static_cast<int>(random->Between(1, 3));
-  if (random->Chance(0.3)) overlay->transport.window_bytes = random->Between(1, 6 * (chunk_bytes + 100));
-  overlay->transport.early_bytes = random->Chance(0.5) ? random->Between(1, 4 * chunk_bytes) : 1000000;
-  overlay->transport.relay_bytes = random->Chance(0.5) ? random->Between(1, 12 * chunk_bytes) : 1000000;
+  // Wider than they must be: what is slow by itself would hide what hangs.
+  if (random->Chance(0.3)) overlay->transport.window_bytes = random->Between(2, 8) * (chunk_bytes + 100);
+  overlay->transport.early_bytes = random->Chance(0.5) ? random->Between(2, 6) * chunk_bytes : 1000000;
+  overlay->transport.relay_bytes = random->Chance(0.5) ? random->Between(6, 20) * chunk_bytes : 1000000;
   overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 5));
   overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
   overlay->membership.heartbeat = kHeartbeat;

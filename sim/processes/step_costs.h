@@ -11,17 +11,17 @@
 
 namespace banyan {
 
-// The defaults are what `bench:step_benchmark` says of one core of an ordinary machine, rounded up, with the decoding
-// of a message and the encoding of what it makes the core send.
+// The defaults are what bench/step_benchmark.cc measures on one core of an ordinary machine, rounded up: with the
+// decoding of the message and the encoding of what follows from it, without the sockets.
 struct StepCosts {
-  absl::Duration chunk = absl::Microseconds(12);
-  absl::Duration message = absl::Microseconds(5);
-  // Of a message that names several: for each acknowledgement, round, binding, key.
-  absl::Duration entry = absl::Nanoseconds(500);
-  absl::Duration computation = absl::Microseconds(6);
-  absl::Duration worker_call = absl::Microseconds(8);
-  absl::Duration deadline = absl::Microseconds(4);
-  absl::Duration other = absl::Microseconds(2);
+  absl::Duration chunk = absl::Microseconds(4);
+  absl::Duration message = absl::Microseconds(4);
+  // For each acknowledgement, round, binding or key that a message names.
+  absl::Duration entry = absl::Nanoseconds(100);
+  absl::Duration computation = absl::Microseconds(3);
+  absl::Duration worker_call = absl::Microseconds(11);
+  absl::Duration deadline = absl::Microseconds(15);
+  absl::Duration other = absl::Microseconds(7);
 
   absl::Duration Of(const Event& event) const {
     if (const auto* received = std::get_if<MessageReceived>(&event)) {
@@ -34,7 +34,7 @@ struct StepCosts {
     return other;
   }
 
- private:
+  // Returns how many things a message names.
   static size_t EntriesIn(const Message& message) {
     return std::visit(
         [](const auto& m) -> size_t {
