@@ -1,6 +1,6 @@
 // What a step of a core costs by the kind of its event: the figures of sim/processes/step_costs.h. A simulated job of
-// nine nodes trains many small tensors; each step is timed, with the decoding of the message that it handles and the
-// encoding of those that it sends.
+// nine nodes trains many small tensors. Each step is timed. The decoding of the message that it handles and the
+// encoding of those that it sends count too.
 #include <cstdint>
 #include <cstdlib>
 #include <ctime>

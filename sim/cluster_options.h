@@ -50,8 +50,8 @@ struct ClusterOptions {
   std::vector<OperatorOrder> orders;
   // These nodes are not there at the start.
   std::set<NodeId> absent;
-  // Nodes and workers may end and start again. Their calls that fail by it are no violations, a core that says that it
-  // fell out is started again, and results may lack whoever was not there.
+  // Nodes and workers may end and start again. Their calls that fail by it are no violations. A core that says that it
+  // fell out is started again. Results may lack whoever was not there.
   bool membership_changes = false;
   // The source of the plan's values when results are to be checked by who is in them; outlives the cluster.
   ContributorFields* fields = nullptr;

@@ -3,12 +3,13 @@
 //
 // Invariants that it checks:
 // - Nobody is in a result twice, nor in one of a round that it has not pushed.
-// - Whoever pushed a round, still runs when its first result is handed out, and whose node was a member in the epoch
-//   that made it, is in it.
+// - Whoever pushed a round and still runs when its first result is handed out is in it. The node must have been a
+// member
+//   in the epoch that made the result.
 // - All elements of a chunk are of the same contributors.
 // - A round has one result on all who get it, as long as one of those who have it is there.
 // - A broadcast is the values of one worker.
-// - After a Flush all that was pushed to a tensor with error feedback has come back, if nobody came or went meanwhile.
+// - After a Flush all that was pushed to a tensor with error feedback has come back. Who comes or goes is excused.
 #ifndef BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
 

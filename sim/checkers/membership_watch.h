@@ -1,8 +1,8 @@
 // Knows who belongs to a job in each epoch, from what the scheduler sends. Thread-compatible; registered with the
 // network before those that ask it, owned by the cluster.
 //
-// A policy names its members only as neighbours in trees, so the members of an epoch are those who were sent a policy
-// of it and those who are their neighbours.
+// A policy names its members only as neighbours in trees. So the members of an epoch are those who were sent a policy
+// of it, and their neighbours.
 #ifndef BANYAN_SIM_CHECKERS_MEMBERSHIP_WATCH_H_
 #define BANYAN_SIM_CHECKERS_MEMBERSHIP_WATCH_H_
 

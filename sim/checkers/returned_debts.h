@@ -1,7 +1,7 @@
 // Books what has been pushed to tensors with error feedback against what has come back: after a Flush nothing is owed.
 // Thread-compatible; owned by the checker of contributors.
 //
-// Who comes or goes takes along what it kept back, so a flush settles nothing then, and books begin anew after it.
+// Who comes or goes takes along what it kept back. A flush settles nothing then, and books begin anew after it.
 #ifndef BANYAN_SIM_CHECKERS_RETURNED_DEBTS_H_
 #define BANYAN_SIM_CHECKERS_RETURNED_DEBTS_H_
 

@@ -21,8 +21,8 @@ struct FaultPlanOptions {
   absl::Duration first = absl::Milliseconds(300);
   absl::Duration last = absl::Seconds(10);
   absl::Duration lost_after = absl::Seconds(2);
-  // Of all faults of one kind of peers that are shorter than lost_after, together, since any two may hit the same peers
-  // one after the other. What changes membership lifts it.
+  // Of all faults together that leave the members as they are, since any two may hit the same peers one after the
+  // other. Faults that change membership lift it.
   absl::Duration longest_in_all = absl::Seconds(1);
 };
 

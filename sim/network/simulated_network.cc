@@ -57,6 +57,7 @@ void SimulatedNetwork::EndProcess(NodeId process, bool silently) {
   Host& host = HostOf(process);
   if (!host.running) return;
   host.running = false;
+  host.still_until = Timestamp();
   addresses_.erase(host.address);
   for (ConnectionIndex index = 0; index < connections_.size(); ++index) {
     if (connections_[index].opener == process) {
@@ -128,6 +129,7 @@ void SimulatedNetwork::Resolve(Connection* connection) {
 bool SimulatedNetwork::Reachable(Connection* connection) {
   if (!connection->resolved) Resolve(connection);
   return connection->resolved && HostOf(connection->acceptor).running &&
+         HostOf(connection->acceptor).still_until <= agenda_->now() &&
          !IsCut(connection->opener, connection->acceptor) && !IsCut(connection->acceptor, connection->opener);
 }
 

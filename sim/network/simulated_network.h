@@ -8,8 +8,8 @@
 // An acceptor that closes a connection tells the opener by a message, as the transport does: the opener learns of it
 // when the message arrives, and of nothing while the way back is cut. What it sends until then is dropped.
 //
-// A direction that is cut holds what is sent over it, as a transport that sends again and again, until it is mended or
-// the connection is lost. Nobody can dial while either direction is cut.
+// A direction that is cut holds what is sent over it until it is mended or the connection is lost, since a transport
+// sends again and again. Nobody can dial while either direction is cut.
 #ifndef BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_
 #define BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_
 
@@ -69,6 +69,9 @@ class SimulatedNetwork {
   void Listen(NodeId process, const std::string& address);
   // The process is gone. `silently`: its host is gone too and nobody is told; otherwise its connections are closed.
   void EndProcess(NodeId process, bool silently);
+
+  // The process answers no dialling until then.
+  void StandStill(NodeId process, Timestamp until) { HostOf(process).still_until = until; }
 
   // These carry out what cores ask for.
   void OpenConnection(NodeId opener, const Connect& connect);
@@ -152,6 +155,7 @@ class SimulatedNetwork {
   struct Host {
     bool running = false;
     uint32_t life = 0;  // counts its starts
+    Timestamp still_until;
     std::string address;
     Serializer up;
     Serializer down;

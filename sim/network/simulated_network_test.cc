@@ -229,6 +229,15 @@ TEST_F(SimulatedNetworkTest, NobodyDialsOverACutInEitherDirection) {
   EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 3u);
 }
 
+TEST_F(SimulatedNetworkTest, AProcessThatStandsStillAnswersNoDialling) {
+  simulator_.process(kB)->PauseUntil(Ms(3000));
+  simulator_.network()->Lose(DataConnection(), LossOptions());
+  Run(3000);
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 2u);
+  Run(5000);
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 3u);
+}
+
 TEST_F(SimulatedNetworkTest, ConnectingWithoutAnOverlayLinkIsAViolation) {
   Add(NodeId(3), "c", [](Timestamp, const Event& event, Actions* actions) {
     if (std::holds_alternative<Started>(event)) actions->emplace_back(Connect{ConnectionId(1), "a", Channel::kControl});

@@ -99,6 +99,7 @@ void SimulatedProcess::RequestStop() { Deliver(StopRequested{}); }
 void SimulatedProcess::PauseUntil(Timestamp until) {
   if (!running_ || until <= paused_until_) return;
   paused_until_ = until;
+  context_.network->StandStill(id_, until);
   context_.agenda->At(until, PauseEnded{id_, life_});
 }
 
