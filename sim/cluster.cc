@@ -84,7 +84,7 @@ void Cluster::AddResultCheckers() {
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
                                              scaled_.compression, violations());
   if (options_.fields == nullptr) return;
-  chunks_ = std::make_unique<ChunkWatch>(&options_.plan);
+  chunks_ = std::make_unique<ChunkWatch>(&options_.plan, violations());
   simulator_.network()->AddObserver(chunks_.get());
   contributors_ = std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op,
                                                        &membership_, chunks_.get(), violations());

@@ -23,7 +23,7 @@ class ContributorCheckerTest : public testing::Test {
  protected:
   ContributorCheckerTest()
       : fields_({WorkerOf(1), WorkerOf(2), WorkerOf(3)}, {kSpread}, 5),
-        chunks_(&plan_),
+        chunks_(&plan_, &violations_),
         checker_(&plan_, &fields_, AggregationOp::kSum, &membership_, &chunks_, &violations_) {
     plan_.tensors = {{"w", kElements, 0}, {"b", kElements, 0}};
     plan_.source = &fields_;
@@ -36,9 +36,8 @@ class ContributorCheckerTest : public testing::Test {
     Send(kSchedulerNode, NodeId(1), assigned);
   }
 
-  void Send(NodeId from, NodeId to, const Message& message) {
-    const Payload none;
-    const SentMessage sent{now_, from, to, Channel::kControl, 1, 1, 64, message, none};
+  void Send(NodeId from, NodeId to, const Message& message, const Payload& payload = {}) {
+    const SentMessage sent{now_, from, to, Channel::kControl, 1, 1, 64, message, payload};
     membership_.OnSent(sent);
     chunks_.OnSent(sent);
   }
@@ -189,6 +188,23 @@ TEST_F(ContributorCheckerTest, ARoundHasOneResultWhileSomebodyHoldsIt) {
   EXPECT_EQ(Findings(), "") << "who had the other is gone";
   Result(3, kExact, 1, Sum(kExact, 1, {1, 1, 1}));
   EXPECT_NE(Findings().find("identical replicas"), std::string::npos);
+}
+
+TEST_F(ContributorCheckerTest, WhatAnEpochMadeTravelsAsItIs) {
+  ChunkMessage chunk;
+  chunk.id.key = kKey;
+  chunk.id.round = Round(1);
+  chunk.id.half = Half::kReduce;
+  chunk.made_in = Epoch(1);
+  chunk.elements = 2;
+  chunk.frames = {{CodecId::kFp32, 0, 2, 8}};
+  Send(NodeId(1), NodeId(2), chunk, {Buffer::CopyOf({1, 2})});
+  Send(NodeId(3), NodeId(2), chunk, {Buffer::CopyOf({1, 2})});
+  chunk.made_in = Epoch(2);
+  Send(NodeId(3), NodeId(2), chunk, {Buffer::CopyOf({1, 3})});
+  EXPECT_EQ(Findings(), "");
+  Send(NodeId(2), NodeId(1), chunk, {Buffer::CopyOf({1, 2})});
+  EXPECT_TRUE(violations_.Has("one result"));
 }
 
 TEST_F(ContributorCheckerTest, ABroadcastIsOfOneWorker) {
