@@ -33,6 +33,17 @@ TEST(JobProcessesTest, AJobWaitsForANodeThatIsAbsentAtTheStart) {
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
 }
 
+TEST(JobProcessesTest, AProcessMayBeStartedBeforeItsTime) {
+  ClusterOptions options = Linked(3);
+  options.start_within = absl::Seconds(2);
+  Cluster cluster(std::move(options));
+  cluster.processes()->StartNode(NodeId(1));
+  cluster.processes()->StartScheduler(/*with_records=*/true);
+  EXPECT_TRUE(cluster.processes()->IsRunning(NodeId(1)));
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(60))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+}
+
 TEST(JobProcessesTest, ANodeThatEndsBeforeTheStartOfTheJobComesBackWithItsWorkers) {
   ClusterOptions options = Linked(3);
   options.overlay.nodes[0].workers = 2;

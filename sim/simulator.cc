@@ -22,6 +22,7 @@ SimulatedProcess* Simulator::AddProcess(NodeId id, const std::string& address, c
   SimulatedProcess* added = processes_[id.value()].get();
   if (start == kNever) return added;
   agenda_.CallAt(start, [this, added, address] {
+    if (added->running()) return;  // somebody has started it sooner
     network_.Listen(added->id(), address);
     added->Start();
   });
