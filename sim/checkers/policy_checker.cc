@@ -104,6 +104,7 @@ void PolicyChecker::CheckAnswer(const SentMessage& sent, const PolicyAnswer& ans
 }
 
 void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
+  epoch_ = std::max(epoch_, plan.epoch);
   for (const EpochPlan::Frontier& frontier : plan.frontiers) CheckFrontier(sent, plan, frontier);
   for (const EpochPlan::Binding& binding : plan.bindings) {
     CheckPublished(sent, plan.policy, binding.first_key, binding.first_round);
@@ -162,7 +163,8 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   }
   if (retired.oldest <= oldest_) return;
   oldest_ = retired.oldest;
-  // Bindings of earlier epochs are void.
+  // Bindings of earlier epochs are void. An epoch's policy is published before its plan.
+  if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->epoch());
   for (auto entry = bound_.lower_bound({epoch_, KeyRound()}); entry != bound_.end(); ++entry) {
     const auto& [round, bound] = std::pair(entry->first.second, entry->second);
     if (bound.policy >= retired.oldest || closing_[round].is_closed || IsHeldByAll(round)) continue;

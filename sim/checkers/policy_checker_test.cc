@@ -193,6 +193,17 @@ TEST_F(EpochsOfPoliciesTest, WhoeverJoinsOrFallsOutHoldsNothingUp) {
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
 }
 
+TEST_F(EpochsOfPoliciesTest, PoliciesOfEarlierEpochsAreRetiredAtOnce) {
+  Plan(1, 5, 1, {1, 2});
+  PolicyPublished published;
+  published.slice.version = PolicyVersion(6);
+  published.slice.epoch = Epoch(2);
+  published.slice.member_count = 2;
+  Send(kSchedulerNode, NodeId(1), published);
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(0), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
 TEST_F(EpochsOfPoliciesTest, WhatANodeHeldEndsWithIt) {
   Plan(1, 5, 1, {1, 2});
   Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 7}}});
