@@ -33,8 +33,8 @@ absl::Status EndForWorkers(const absl::Status& status) {
 // Destroyed from the last member to the first: whoever uses another comes after it.
 class ProtocolHost::Parts {
  public:
-  explicit Parts(ProtocolHostOptions from)
-      : record_store(std::move(from.record_store)),
+  Parts(ProtocolHostOptions from, std::unique_ptr<RecordStore> store)
+      : record_store(std::move(store)),
         options(std::move(from)),
         queue(std::make_shared<EventQueue>()),
         budget(std::make_shared<SegmentBudget>(options.max_worker_bytes)),
@@ -99,12 +99,13 @@ void ProtocolHost::Parts::Log(LogLevel level, absl::string_view text) const {
   if (options.log) options.log(level, text);
 }
 
-absl::StatusOr<std::unique_ptr<ProtocolHost>> ProtocolHost::Create(ProtocolHostOptions options) {
+absl::StatusOr<std::unique_ptr<ProtocolHost>> ProtocolHost::Create(ProtocolHostOptions options,
+                                                                   std::unique_ptr<RecordStore> record_store) {
   if (options.compute_threads < 1) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected at least one compute thread, got ", options.compute_threads));
   }
-  auto parts = std::make_unique<Parts>(std::move(options));
+  auto parts = std::make_unique<Parts>(std::move(options), std::move(record_store));
   absl::Status status = parts->OpenRecords();
   if (status.ok()) status = parts->OpenTransport();
   if (status.ok()) status = parts->OpenWorkerServer();

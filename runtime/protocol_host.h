@@ -33,7 +33,6 @@ struct ProtocolHostOptions {
   std::string name = {};                           // of this process, in workers' errors: the node's name
   std::string bind_address = "tcp://127.0.0.1:0";  // tcp://address:port; port 0: a free one
   std::string worker_socket = {};                  // unix:/path; empty: no workers from outside
-  std::unique_ptr<RecordStore> record_store = {};  // not opened yet; none: records do not survive the process
   // What allows the core to act; it outlives the host. None: nobody else could.
   const Leadership* leadership = nullptr;
   int compute_threads = 1;
@@ -50,8 +49,10 @@ struct ProtocolHostOptions {
 
 class ProtocolHost {
  public:
-  // Binds and reads the records, so that addresses and earlier state are known before there is a core.
-  static absl::StatusOr<std::unique_ptr<ProtocolHost>> Create(ProtocolHostOptions options);
+  // Binds and reads the records, so that addresses and earlier state are known before there is a core. `record_store` is
+  // not opened yet; without one records do not survive the process.
+  static absl::StatusOr<std::unique_ptr<ProtocolHost>> Create(ProtocolHostOptions options,
+                                                              std::unique_ptr<RecordStore> record_store = nullptr);
   ProtocolHost(const ProtocolHost&) = delete;
   ProtocolHost& operator=(const ProtocolHost&) = delete;
   ~ProtocolHost();

@@ -19,8 +19,9 @@ namespace {
 
 using Testing = TestingProtocol;
 
-std::unique_ptr<ProtocolHost> Host(ProtocolHostOptions options = {}) {
-  auto host = ProtocolHost::Create(std::move(options));
+std::unique_ptr<ProtocolHost> Host(ProtocolHostOptions options = {},
+                                   std::unique_ptr<RecordStore> record_store = nullptr) {
+  auto host = ProtocolHost::Create(std::move(options), std::move(record_store));
   EXPECT_TRUE(host.ok()) << host.status();
   return *std::move(host);
 }
@@ -152,7 +153,7 @@ TEST(ProtocolHostTest, RecordsComeBackInTheNextRun) {
   std::string directory = testing::TempDir() + "/host_XXXXXX";
   ASSERT_NE(mkdtemp(directory.data()), nullptr);
   for (uint64_t run = 0; run < 2; ++run) {
-    auto host = Host({.record_store = std::make_unique<DirectoryRecordStore>(directory)});
+    auto host = Host({}, std::make_unique<DirectoryRecordStore>(directory));
     EXPECT_EQ(host->TakeRecords().tail.size(), run);
     EXPECT_EQ(host->TakeRecords(), StoredRecords());
     auto core = std::make_unique<Testing>();

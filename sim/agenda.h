@@ -29,6 +29,7 @@ struct MessageArrival {
   int64_t size_bytes = 0;
   Message message;
   Payload payload;
+  bool is_go_away = false;  // the acceptor's word, which the opener's driver hears
 };
 
 // The end of a connection that opened it, or the one that accepted it, learns that it is gone.

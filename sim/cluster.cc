@@ -5,16 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "core/check.h"
-#include "node/node_core.h"
-#include "scheduler/scheduler_core.h"
 #include "sim/overlay_scaling.h"
-#include "sim/processes/noisy_reports.h"
 
 namespace banyan {
 namespace {
-
-constexpr int64_t kLatestClockStartNs = int64_t{1} << 50;  // thirteen days
 
 NetworkOptions ScaledNetwork(const ClusterOptions& options) {
   NetworkOptions network = options.network;
@@ -25,10 +19,17 @@ NetworkOptions ScaledNetwork(const ClusterOptions& options) {
 }  // namespace
 
 Cluster::Cluster(ClusterOptions options)
-    : options_(std::move(options)), simulator_(options_.seed, ScaledNetwork(options_)) {
+    : options_(std::move(options)),
+      simulator_(options_.seed, ScaledNetwork(options_)),
+      scaled_(ScaleOverlay(options_.overlay, options_.scale)) {
   AddLinks();
   ScheduleLinkChanges();
-  AddProcesses();
+  WorkerListener* const listener = this;
+  processes_ = std::make_unique<JobProcesses>(&options_, &scaled_, &simulator_, listener);
+  // Observers cost time in large simulations.
+  if (options_.check_messages || options_.fields != nullptr) simulator_.network()->AddObserver(&membership_);
+  AddResultCheckers();
+  if (options_.check_messages) AddMessageCheckers();
 }
 
 void Cluster::AddLinks() {
@@ -77,93 +78,31 @@ void Cluster::ChangeLink(const LinkChange& change) {
               absl::StrCat("link to ", change.to.value(), " has ", change.rate_bps, " bit/s from now on"));
 }
 
-void Cluster::AddProcesses() {
-  const OverlayConfig scaled = ScaleOverlay(options_.overlay, options_.scale);
-  AddScheduler(scaled);
-  for (uint32_t id = 1; id <= scaled.nodes.size(); ++id) AddNode(scaled, NodeId(id));
-  if (!options_.orders.empty()) AddOperator(scaled);
-  AddCheckers(scaled);
-}
-
-Timestamp Cluster::RandomStart() {
-  return Timestamp::FromNanoseconds(simulator_.random()->Between(0, absl::ToInt64Nanoseconds(options_.start_within)));
-}
-
-ProcessOptions Cluster::OptionsOfProcess() {
-  ProcessOptions options = options_.process;
-  options.clock_start = Timestamp::FromNanoseconds(simulator_.random()->Between(0, kLatestClockStartNs));
-  if (options_.most_drift_ppm > 0) {
-    options.clock_drift_ppm = options_.most_drift_ppm * (2 * simulator_.random()->Unit() - 1);
-  }
-  options.scale = options_.scale;
-  return options;
-}
-
-std::unique_ptr<Protocol> Cluster::Wrap(NodeId id, std::unique_ptr<Protocol> core) const {
-  return options_.wrap_core ? options_.wrap_core(id, std::move(core)) : std::move(core);
-}
-
-void Cluster::AddScheduler(const OverlayConfig& scaled) {
-  ProcessOptions process = OptionsOfProcess();
-  process.scale = 1;
-  auto core = std::make_unique<SchedulerCore>(scaled, SchedulerOptions{{}, StartId(1)});
-  simulator_.AddProcess(kSchedulerNode, scaled.scheduler.address, process, Wrap(kSchedulerNode, std::move(core)),
-                        RandomStart());
-}
-
-void Cluster::AddNode(const OverlayConfig& scaled, NodeId id) {
-  const NodeConfig& config = scaled.nodes[id.value() - 1];
-  NodeOptions node;
-  node.name = config.name;
-  node.address = config.address;
-  node.scheduler_address = scaled.scheduler.address;
-  node.job = scaled.job;
-  node.incarnation = Incarnation(simulator_.random()->Next());
-  std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
-  if (options_.measurement_noise > 0) {
-    const Random random(options_.seed * options_.overlay.nodes.size() + id.value());
-    core = std::make_unique<NoisyReports>(std::move(core), options_.measurement_noise, random);
-  }
-  const Timestamp start = RandomStart();
-  SimulatedProcess* process = simulator_.AddProcess(id, config.address, OptionsOfProcess(), std::move(core), start);
-  Port& port = ports_[id];
-  process->set_worker_port(&port);
-  WorkerListener* const listener = this;
-  for (uint32_t i = 0; i < static_cast<uint32_t>(config.workers); ++i) {
-    const WorkerName name{id, WorkerId(i)};
-    auto worker = std::make_unique<SimulatedWorker>(name, &options_.plan, simulator_.random()->Next(), process,
-                                                    simulator_.agenda(), listener);
-    port.Add(worker.get());
-    simulator_.agenda()->CallAt(start, [worker = worker.get()] { worker->Start(); });
-    workers_.emplace(name, std::move(worker));
-  }
-}
-
-void Cluster::AddOperator(const OverlayConfig& scaled) {
-  const NodeId id(static_cast<uint32_t>(scaled.nodes.size() + 1));
-  auto core = std::make_unique<SimulatedOperator>(scaled.scheduler.address, options_.orders);
-  operator_ = core.get();
-  simulator_.AddProcess(id, "tcp://operator:7702", OptionsOfProcess(), std::move(core), Timestamp());
-}
-
-void Cluster::AddCheckers(const OverlayConfig& scaled) {
+void Cluster::AddResultCheckers() {
   std::vector<WorkerName> names;
-  for (const auto& [name, worker] : workers_) names.push_back(name);
-  results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled.aggregation.op,
-                                             scaled.compression, violations());
+  for (const auto& [name, worker] : workers()) names.push_back(name);
+  results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
+                                             scaled_.compression, violations());
+  if (options_.fields == nullptr) return;
+  chunks_ = std::make_unique<ChunkWatch>(&options_.plan, violations());
+  simulator_.network()->AddObserver(chunks_.get());
+  contributors_ = std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op,
+                                                       &membership_, chunks_.get(), violations());
+}
+
+void Cluster::AddMessageCheckers() {
   if (options_.check_encoding) {
     encoding_ = std::make_unique<EncodingChecker>(violations());
     simulator_.network()->AddObserver(encoding_.get());
   }
-  if (!options_.check_messages) return;
-  policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled.nodes.size()), violations());
+  policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), &membership_, violations());
   AckChecker::Limits limits;
-  limits.window_bytes = scaled.transport.window_bytes.value_or(0);
-  limits.chunk_bytes = scaled.chunks.max_elements * SizeOf(DataType::kFloat32);
+  limits.window_bytes = scaled_.transport.window_bytes.value_or(0);
+  limits.chunk_bytes = scaled_.chunks.max_elements * SizeOf(DataType::kFloat32);
   acks_ = std::make_unique<AckChecker>(
       limits, [this](NodeId node) { return simulator_.process(node)->LocalNow(); }, violations());
   const std::set<std::pair<NodeId, NodeId>> links(link_ends_.begin(), link_ends_.end());
-  routes_ = std::make_unique<RouteChecker>(links, violations());
+  routes_ = std::make_unique<RouteChecker>(links, options_.longest_pause, violations());
   simulator_.network()->AddObserver(routes_.get());
   simulator_.network()->AddObserver(policies_.get());
   simulator_.network()->AddObserver(acks_.get());
@@ -173,27 +112,46 @@ Cluster::~Cluster() = default;
 
 bool Cluster::RunUntilTrained(Timestamp limit) {
   // Looking at every worker after every event would cost more than the events.
-  auto unfinished = workers_.begin();
+  auto unfinished = workers().begin();
   simulator_.RunUntil(
       [&] {
-        while (unfinished != workers_.end() && unfinished->second->finished()) ++unfinished;
-        return unfinished == workers_.end() || !failures_.empty();
+        while (unfinished != workers().end() && unfinished->second->finished()) ++unfinished;
+        return unfinished == workers().end() || !failures_.empty();
       },
       limit);
-  const bool trained = unfinished == workers_.end();
+  if (contributors_ != nullptr) contributors_->Finish();
+  const bool trained = unfinished == workers().end();
   if (!trained) ReportWaiting("training has not ended");
   return trained;
 }
 
+bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>& gone, absl::Duration recovery) {
+  const auto has_failed = [this] { return !failures_.empty() || !violations()->empty(); };
+  simulator_.RunUntil(has_failed, quiet_at);
+  auto unfinished = workers().begin();
+  const auto is_done = [&] {
+    while (unfinished != workers().end() && (unfinished->second->finished() || gone.contains(unfinished->first.node))) {
+      ++unfinished;
+    }
+    return unfinished == workers().end();
+  };
+  simulator_.RunUntil([&] { return has_failed() || is_done(); }, quiet_at + recovery);
+  if (contributors_ != nullptr) contributors_->Finish();
+  if (!violations()->empty()) return false;
+  const bool trained = failures_.empty() && is_done();
+  if (!trained) ReportWaiting(absl::StrCat("training has not ended in epoch ", epoch().value(), WhoIsAway()));
+  return trained;
+}
+
 bool Cluster::RunUntilNobodyWaits(Timestamp limit) {
-  auto waiting = workers_.begin();
+  auto waiting = workers().begin();
   const bool done = simulator_.RunUntil(
       [&] {
         const auto is_done = [](const SimulatedWorker& worker) {
           return worker.finished() || (worker.WaitsFor().empty() && (worker.dead() || worker.failure().has_value()));
         };
-        while (waiting != workers_.end() && is_done(*waiting->second)) ++waiting;
-        return waiting == workers_.end();
+        while (waiting != workers().end() && is_done(*waiting->second)) ++waiting;
+        return waiting == workers().end();
       },
       limit);
   if (!done) ReportWaiting("a call has no answer");
@@ -201,7 +159,7 @@ bool Cluster::RunUntilNobodyWaits(Timestamp limit) {
 }
 
 bool Cluster::StopAll(Timestamp limit) {
-  for (uint32_t id = 1; id <= node_count(); ++id) simulator_.process(NodeId(id))->RequestStop();
+  for (uint32_t id = 1; id <= node_count(); ++id) processes_->Stop(NodeId(id));
   const auto all_stopped = [this] {
     for (uint32_t id = 1; id <= node_count(); ++id) {
       if (simulator_.process(NodeId(id))->running()) return false;
@@ -210,7 +168,7 @@ bool Cluster::StopAll(Timestamp limit) {
   };
   bool stopped = simulator_.RunUntil(all_stopped, limit);
   SimulatedProcess* scheduler = simulator_.process(kSchedulerNode);
-  scheduler->RequestStop();
+  processes_->Stop(kSchedulerNode);
   stopped = simulator_.RunUntil([&] { return !scheduler->running(); }, limit + absl::Seconds(10)) && stopped;
   if (!stopped) violations()->Add(simulator_.now(), "nothing hangs", "a process that was asked to stop has not");
   return stopped;
@@ -222,7 +180,7 @@ void Cluster::ReportWaiting(const std::string& what) {
 
 std::string Cluster::WhoWaits() const {
   std::string text;
-  for (const auto& [name, worker] : workers_) {
+  for (const auto& [name, worker] : workers()) {
     const std::string waits = worker->WaitsFor();
     if (!waits.empty()) absl::StrAppend(&text, text.empty() ? "" : "; ", waits);
   }
@@ -232,25 +190,58 @@ std::string Cluster::WhoWaits() const {
   return text;
 }
 
+std::string Cluster::WhoIsAway() const {
+  std::string text;
+  for (uint32_t id = 0; id <= node_count(); ++id) {
+    if (!processes_->IsRunning(NodeId(id))) absl::StrAppend(&text, ", process ", id, " does not run");
+  }
+  for (const auto& [name, worker] : workers()) {
+    if (worker->finished() || !worker->lost()) continue;
+    absl::StrAppend(&text, ", worker ", name.worker.value(), " of node ", name.node.value(), " is lost");
+  }
+  return text;
+}
+
 uint64_t Cluster::rounds_done() const {
   uint64_t done = options_.plan.rounds;
-  for (const auto& [name, worker] : workers_) done = std::min(done, worker->rounds_done());
+  for (const auto& [name, worker] : workers()) done = std::min(done, worker->rounds_done());
   return done;
 }
 
+void Cluster::OnStarted(Timestamp now, WorkerName worker) {
+  if (contributors_ != nullptr) contributors_->OnStarted(now, worker);
+  if (options_.listener != nullptr) options_.listener->OnStarted(now, worker);
+}
+
+void Cluster::OnEnded(Timestamp now, WorkerName worker) {
+  if (contributors_ != nullptr) contributors_->OnEnded(now, worker);
+  if (options_.listener != nullptr) options_.listener->OnEnded(now, worker);
+}
+
 void Cluster::OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) {
+  if (contributors_ != nullptr) contributors_->OnPushed(now, worker, tensor, round);
   clock_.OnPushed(now, worker, tensor, round);
   if (options_.listener != nullptr) options_.listener->OnPushed(now, worker, tensor, round);
 }
 
 void Cluster::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) {
   clock_.OnResult(now, worker, tensor, round, values);
-  results_->OnResult(now, worker, tensor, round, values);
+  if (contributors_ != nullptr) {
+    contributors_->OnResult(now, worker, tensor, round, values);
+  } else {
+    results_->OnResult(now, worker, tensor, round, values);
+  }
   if (options_.listener != nullptr) options_.listener->OnResult(now, worker, tensor, round, values);
 }
 
 void Cluster::OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) {
-  failures_.push_back({now, worker, call, status});
+  if (!options_.membership_changes) return failures_.push_back({now, worker, call, status});
+  // The core says so before it stops.
+  simulator_.agenda()->CallAfter(absl::ZeroDuration(), [this, now, worker, call, status] {
+    const bool has_fallen_out =
+        absl::IsAborted(status) || !processes_->IsRunning(worker.node) || workers().at(worker)->node_has_ended();
+    if (!has_fallen_out && !processes_->IsAskedToStop(worker.node)) failures_.push_back({now, worker, call, status});
+  });
 }
 
 void Cluster::OnMisuse(Timestamp now, WorkerName worker, const std::string& what) {

@@ -18,12 +18,20 @@ SimulatedProcess* Simulator::AddProcess(NodeId id, const std::string& address, c
   BANYAN_CHECK(processes_[id.value()] == nullptr);
   const ProcessContext context{&agenda_, &network_, &trace_, &violations_};
   processes_[id.value()] = std::make_unique<SimulatedProcess>(id, options, random_.Next(), std::move(core), context);
+  addresses_[id] = address;
   SimulatedProcess* added = processes_[id.value()].get();
+  if (start == kNever) return added;
   agenda_.CallAt(start, [this, added, address] {
+    if (added->running()) return;  // somebody has started it sooner
     network_.Listen(added->id(), address);
     added->Start();
   });
   return added;
+}
+
+void Simulator::StartAgain(NodeId id, std::unique_ptr<Protocol> core) {
+  network_.Listen(id, addresses_.at(id));
+  process(id)->Restart(std::move(core));
 }
 
 SimulatedProcess* Simulator::process(NodeId id) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,9 +28,12 @@ class Simulator {
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
 
-  // The process listens and starts when the agenda reaches `start`. The pointer lives as long as this.
+  // The process listens and starts when the agenda reaches `start`, or not before StartAgain when that is kNever. The
+  // pointer lives as long as this.
   SimulatedProcess* AddProcess(NodeId id, const std::string& address, const ProcessOptions& options,
                                std::unique_ptr<Protocol> core, Timestamp start);
+  // Starts a process that does not run, at its address. REQUIRES: it was added.
+  void StartAgain(NodeId id, std::unique_ptr<Protocol> core);
   // nullptr when there is none.
   SimulatedProcess* process(NodeId id);
 
@@ -57,6 +61,7 @@ class Simulator {
   Violations violations_;
   SimulatedNetwork network_;
   std::vector<std::unique_ptr<SimulatedProcess>> processes_;  // by NodeId
+  std::map<NodeId, std::string> addresses_;
 };
 
 }  // namespace banyan

@@ -31,6 +31,8 @@ class TrafficObserver {
   // Also for a message that will be lost.
   virtual void OnSent(const SentMessage& /*sent*/) {}
   virtual void OnDelivered(const SentMessage& /*sent*/) {}
+  // Also for a further start of it.
+  virtual void OnProcessStarted(Timestamp /*now*/, NodeId /*process*/) {}
   // `node` has been told that its connection to `peer` is gone.
   virtual void OnLossNoticed(Timestamp /*now*/, NodeId /*node*/, NodeId /*peer*/, uint32_t /*connection*/) {}
 };

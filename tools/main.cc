@@ -17,6 +17,7 @@
 #include "tools/reconfigure_command.h"
 #include "tools/scheduler_command.h"
 #include "tools/sim_command.h"
+#include "tools/sim_faults_command.h"
 #include "tools/sim_figures_command.h"
 #include "tools/status_command.h"
 #include "tools/stop_command.h"
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
+       {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
        {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
        {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
        {"wan", "emulates a WAN on this machine", banyan::WanCommand},

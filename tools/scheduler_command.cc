@@ -177,10 +177,10 @@ absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, co
   ProtocolHostOptions options;
   options.name = "scheduler";
   options.bind_address = listen;
-  options.record_store = std::move(storage->store);
   options.leadership = storage->leadership.get();
   options.log = log;
-  const absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(options));
+  const absl::StatusOr<std::unique_ptr<ProtocolHost>> host =
+      ProtocolHost::Create(std::move(options), std::move(storage->store));
   if (!host.ok()) return host.status();
   if (absl::Status status = Announce(flags, overlay, (*host)->bound_address(), log, out); !status.ok()) return status;
   const absl::Status status = RunOn(**host, signals, std::move(overlay), log);

@@ -1,5 +1,6 @@
 #include "sim/checkers/ack_checker.h"
 
+#include <algorithm>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -35,7 +36,11 @@ void AckChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) 
     return Complain(sent, "routes", "the route does not say so");
   }
   Link& link = links_[{sent.from, sent.to}];
-  if (chunk.link_sequence <= link.last_sequence) Complain(sent, "link sequences", "does not rise");
+  if (chunk.link_sequence <= link.last_sequence) {
+    if (!link.may_begin_anew) Complain(sent, "link sequences", "does not rise");
+    link.may_begin_anew = false;
+    while (!link.in_flight.empty()) TakeBack(&link, link.in_flight.begin());
+  }
   link.last_sequence = chunk.link_sequence;
   if (chunk.sent_at != clock_(sent.from)) Complain(sent, "timestamps", "sent_at is not the sender's time");
   const ChunkOnWay on_way(chunk.id, chunk.route.source(), chunk.route.destination());
@@ -77,9 +82,13 @@ void AckChecker::CheckLinkAck(const SentMessage& sent, const LinkAck& ack) {
     const auto delivered = link.delivered.find(entry.link_sequence);
     if (delivered == link.delivered.end()) {
       Complain(sent, "acks", absl::StrCat("sequence ", entry.link_sequence, " has not arrived"));
-    } else if (delivered->second.sent_at != entry.sent_at) {
+      continue;
+    }
+    const auto arrival = std::find_if(delivered->second.begin(), delivered->second.end(),
+                                      [&](const Arrival& candidate) { return candidate.sent_at == entry.sent_at; });
+    if (arrival == delivered->second.end()) {
       Complain(sent, "timestamps", absl::StrCat("sequence ", entry.link_sequence, " was not sent then"));
-    } else if (entry.is_delivered && !delivered->second.is_direct) {
+    } else if (entry.is_delivered && !arrival->is_direct) {
       Complain(sent, "acks", absl::StrCat("sequence ", entry.link_sequence, " was not sent straight to it"));
     }
     if (entry.received_at > clock_(sent.from)) Complain(sent, "timestamps", "received in the future");
@@ -104,8 +113,10 @@ void AckChecker::CheckAnswer(const SentMessage& sent, const Answer& answer, bool
 void AckChecker::OnDelivered(const SentMessage& sent) {
   if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
     const Arrival arrival{chunk->sent_at, chunk->route.path.size() == 2};
-    links_[{sent.from, sent.to}].delivered.emplace(chunk->link_sequence, arrival);
+    links_[{sent.from, sent.to}].delivered[chunk->link_sequence].push_back(arrival);
     arrived_[sent.to].emplace(chunk->id, chunk->route.source(), chunk->route.destination());
+  } else if (std::holds_alternative<EpochBegin>(sent.message) || std::holds_alternative<EpochPlan>(sent.message)) {
+    ForgetInFlight(sent.to);
   } else if (const auto* ack = std::get_if<LinkAck>(&sent.message)) {
     Link& link = links_[{sent.to, sent.from}];
     for (const LinkAck::Entry& entry : ack->entries) {
@@ -114,6 +125,27 @@ void AckChecker::OnDelivered(const SentMessage& sent) {
       link.acknowledged.insert(on_way->second);
       TakeBack(&link, link.in_flight.find(on_way->second));
     }
+  }
+}
+
+void AckChecker::ForgetInFlight(NodeId node) {
+  for (auto& [ends, link] : links_) {
+    if (ends.first != node) continue;
+    link.may_begin_anew = true;
+    while (!link.in_flight.empty()) TakeBack(&link, link.in_flight.begin());
+  }
+}
+
+// What came to the process before has come to nobody now.
+void AckChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) {
+  ForgetInFlight(process);
+  arrived_.erase(process);
+  for (auto& [ends, link] : links_) {
+    if (ends.first == process) link.last_sequence = 0;
+    if (ends.second != process) continue;
+    link.may_begin_anew = true;
+    link.delivered.clear();
+    link.acknowledged.clear();
   }
 }
 

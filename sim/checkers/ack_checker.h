@@ -1,6 +1,6 @@
 // Checks acknowledgements and credits between nodes:
 // - An ack or BUSY only names what had arrived there, and its times are those of the chunk.
-// - Link sequences rise.
+// - Link sequences rise, and begin anew only when an end of the link has started anew or membership has changed.
 // - No link carries more unacknowledged bytes than its window, so that queues stay bounded.
 // Thread-compatible; registered with the network, owned by the cluster.
 #ifndef BANYAN_SIM_CHECKERS_ACK_CHECKER_H_
@@ -13,6 +13,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "core/ids.h"
@@ -36,6 +37,7 @@ class AckChecker : public TrafficObserver {
 
   void OnSent(const SentMessage& sent) override;
   void OnDelivered(const SentMessage& sent) override;
+  void OnProcessStarted(Timestamp now, NodeId process) override;
   void OnLossNoticed(Timestamp now, NodeId node, NodeId peer, uint32_t connection) override;
 
  private:
@@ -54,7 +56,8 @@ class AckChecker : public TrafficObserver {
   };
   struct Link {
     uint64_t last_sequence = 0;
-    std::map<uint64_t, Arrival> delivered;  // by sequence
+    bool may_begin_anew = false;
+    std::map<uint64_t, std::vector<Arrival>> delivered;  // by sequence; several where it began anew
     std::map<ChunkOnWay, InFlight> in_flight;
     std::map<uint64_t, ChunkOnWay> by_sequence;
     std::set<ChunkOnWay> acknowledged;
@@ -65,6 +68,8 @@ class AckChecker : public TrafficObserver {
   void CheckLinkAck(const SentMessage& sent, const LinkAck& ack);
   template <typename Answer>
   void CheckAnswer(const SentMessage& sent, const Answer& answer, bool from_relay_too);
+  // The node drops what it has sent and has not been acknowledged, and may open its links anew.
+  void ForgetInFlight(NodeId node);
   void TakeBackOverdue(Timestamp now, Link* link);
   void TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry);
   void Complain(const SentMessage& sent, const std::string& rule, const std::string& what);

@@ -119,5 +119,27 @@ TEST_F(AckCheckerTest, SequencesRiseAndRoutesSayWhereTheyAre) {
   EXPECT_TRUE(violations_.Has("routes"));
 }
 
+TEST_F(AckCheckerTest, SequencesBeginAnewOnceAtTheNewStartOfAnEnd) {
+  Send(kA, kB, Chunk(5));
+  Deliver(kA, kB, Chunk(5));
+  checker_.OnProcessStarted(kNow, kB);
+  Send(kA, kB, Chunk(6));
+  Send(kA, kB, Chunk(1));
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Send(kB, kA, Ack(5));
+  EXPECT_TRUE(violations_.Has("acks")) << "its predecessor got it";
+  Send(kA, kB, Chunk(1));
+  EXPECT_TRUE(violations_.Has("link sequences"));
+}
+
+TEST_F(AckCheckerTest, AChangeOfMembershipVoidsWhatIsOnItsWay) {
+  Send(kA, kB, Chunk(1), 60);
+  Deliver(kSchedulerNode, kA, EpochBegin{Term(1), Epoch(2), "node c is silent"});
+  Send(kA, kB, Chunk(2), 90);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Send(kA, kB, Chunk(3), 90);
+  EXPECT_TRUE(violations_.Has("bounded"));
+}
+
 }  // namespace
 }  // namespace banyan

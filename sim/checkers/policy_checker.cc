@@ -1,5 +1,7 @@
 #include "sim/checkers/policy_checker.h"
 
+#include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +30,8 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
   if (sent.from == kSchedulerNode) CheckTerm(sent);
   if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     CheckAnswer(sent, *answer);
+  } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
+    CheckPlan(sent, *plan);
   } else if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     published_.insert({sent.connection, sent.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
@@ -40,11 +44,20 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
 }
 
 void PolicyChecker::OnDelivered(const SentMessage& sent) {
-  const auto* closed = std::get_if<RoundsClosed>(&sent.message);
-  if (closed == nullptr) return;
-  for (const RoundsClosed::Entry& entry : closed->entries) {
-    closing_[{entry.key, entry.round}].hashes[sent.from] = entry.hash;
+  if (const auto* closed = std::get_if<RoundsClosed>(&sent.message)) {
+    for (const RoundsClosed::Entry& entry : closed->entries) {
+      closing_[{entry.key, entry.round}].hashes[sent.from] = entry.hash;
+    }
+  } else if (const auto* report = std::get_if<EpochReport>(&sent.message)) {
+    std::map<KeyRun, Round>& runs = reports_[{report->epoch, sent.from}];
+    runs.clear();
+    for (const EpochReport::Progress& run : report->progress) runs[{run.first_key, run.last_key}] = run.next;
   }
+}
+
+// A node's results end with it.
+void PolicyChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) {
+  for (auto& [round, closing] : closing_) closing.hashes.erase(process);
 }
 
 void PolicyChecker::CheckTerm(const SentMessage& sent) {
@@ -58,27 +71,88 @@ void PolicyChecker::CheckTerm(const SentMessage& sent) {
   last_term_ = *term;
 }
 
+void PolicyChecker::CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round) {
+  if (!published_.contains({sent.connection, sent.generation, policy})) {
+    violations_->Add(sent.now, "one policy per round",
+                     absl::StrCat("node ", sent.to.value(), " is answered with policy ", policy.value(),
+                                  ", which it was not sent on this connection"));
+  }
+  if (policy < oldest_) {
+    violations_->Add(sent.now, "retired policies",
+                     absl::StrCat(RoundText(key, first_round), " is bound to policy ", policy.value(), ", those below ",
+                                  oldest_.value(), " are retired"));
+  }
+}
+
+void PolicyChecker::Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now) {
+  epoch_ = std::max(epoch_, epoch);
+  const Bound& before = bound_.try_emplace({epoch, round}, now).first->second;
+  if (before == now) return;
+  violations_->Add(
+      sent.now, "one policy per round",
+      absl::StrCat(RoundText(round.first, round.second), " was bound to policy ", before.policy.value(), " and node ",
+                   sent.to.value(), " is told policy ", now.policy.value(), " in epoch ", epoch.value()));
+}
+
 void PolicyChecker::CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer) {
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
-    if (!published_.contains({sent.connection, sent.generation, binding.policy})) {
-      violations_->Add(sent.now, "one policy per round",
-                       absl::StrCat("node ", sent.to.value(), " is answered with policy ", binding.policy.value(),
-                                    ", which it was not sent on this connection"));
-    }
-    if (binding.policy < oldest_) {
-      violations_->Add(sent.now, "retired policies",
-                       absl::StrCat(RoundText(binding.key, binding.first_round), " is bound to policy ",
-                                    binding.policy.value(), ", those below ", oldest_.value(), " are retired"));
-    }
+    CheckPublished(sent, binding.policy, binding.key, binding.first_round);
     for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
-      const Bound now{binding.policy, answer.epoch, binding.attempt};
-      const Bound& before = bound_.try_emplace({binding.key, round}, now).first->second;
-      if (before.policy == now.policy && before.epoch == now.epoch && before.attempt == now.attempt) continue;
-      violations_->Add(sent.now, "one policy per round",
-                       absl::StrCat(RoundText(binding.key, round), " was bound to policy ", before.policy.value(),
-                                    " and node ", sent.to.value(), " is told policy ", now.policy.value()));
+      Bind(sent, answer.epoch, {binding.key, round}, {binding.policy, binding.attempt});
     }
   }
+}
+
+void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
+  epoch_ = std::max(epoch_, plan.epoch);
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) CheckFrontier(sent, plan, frontier);
+  for (const EpochPlan::Binding& binding : plan.bindings) {
+    CheckPublished(sent, plan.policy, binding.first_key, binding.first_round);
+    for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
+      for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
+        Bind(sent, plan.epoch, {key, round}, {plan.policy, binding.attempt});
+      }
+    }
+  }
+}
+
+void PolicyChecker::CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier) {
+  const auto complain = [&](const std::string& what) {
+    violations_->Add(
+        sent.now, "frontiers",
+        absl::StrCat("the plan of epoch ", plan.epoch.value(), " opens keys ", frontier.first_key.value(), " to ",
+                     frontier.last_key.value(), " from round ", frontier.first_open.value(), " on, ", what));
+  };
+  for (const auto& [round, closing] : closing_) {
+    const bool is_meant = frontier.first_key <= round.first && round.first <= frontier.last_key;
+    if (is_meant && closing.is_closed && round.second >= frontier.first_open) {
+      return complain(absl::StrCat("but ", RoundText(round.first, round.second), " is closed everywhere"));
+    }
+  }
+  for (const auto& [who, runs] : reports_) {
+    // Nodes that join hold nothing, and need not.
+    const std::optional<Epoch> joined = membership_ == nullptr ? std::nullopt : membership_->JoinedIn(who.second);
+    if (who.first != plan.epoch || !joined.has_value() || *joined >= plan.epoch) continue;
+    if (!membership_->IsMember(who.second, plan.epoch)) continue;
+    for (const auto& [keys, next] : runs) {
+      const bool overlaps = keys.first <= frontier.last_key && frontier.first_key <= keys.second;
+      if (!overlaps || next >= frontier.first_open) continue;
+      const KeyRound lacked(std::max(keys.first, frontier.first_key), next);
+      const auto closing = closing_.find(lacked);
+      if (closing != closing_.end() && closing->second.is_closed) continue;
+      complain(absl::StrCat("but node ", who.second.value(), " lacks ", RoundText(lacked.first, lacked.second)));
+    }
+  }
+}
+
+bool PolicyChecker::IsHeldByAll(const KeyRound& round) const {
+  const auto closing = closing_.find(round);
+  if (closing == closing_.end()) return false;
+  const std::map<NodeId, uint64_t>& hashes = closing->second.hashes;
+  const std::optional<std::set<NodeId>> members =
+      membership_ == nullptr ? std::nullopt : membership_->MembersOf(membership_->epoch());
+  if (!members.has_value()) return hashes.size() >= members_;
+  return std::all_of(members->begin(), members->end(), [&](NodeId node) { return hashes.contains(node); });
 }
 
 void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired& retired) {
@@ -89,8 +163,11 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   }
   if (retired.oldest <= oldest_) return;
   oldest_ = retired.oldest;
-  for (const auto& [round, bound] : bound_) {
-    if (bound.policy >= retired.oldest || closing_[round].hashes.size() == members_) continue;
+  // Bindings of earlier epochs are void. An epoch's policy is published before its plan.
+  if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->epoch());
+  for (auto entry = bound_.lower_bound({epoch_, KeyRound()}); entry != bound_.end(); ++entry) {
+    const auto& [round, bound] = std::pair(entry->first.second, entry->second);
+    if (bound.policy >= retired.oldest || closing_[round].is_closed || IsHeldByAll(round)) continue;
     violations_->Add(sent.now, "retired policies",
                      absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
                                   RoundText(round.first, round.second), " runs under policy ", bound.policy.value(),
@@ -100,14 +177,14 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
 
 void PolicyChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
   const KeyRound round(chunk.id.key, chunk.id.round);
-  const auto bound = bound_.find(round);
-  if (bound == bound_.end() || bound->second.policy != chunk.policy || bound->second.epoch != chunk.id.epoch ||
-      bound->second.attempt != chunk.id.attempt) {
+  const auto bound = bound_.find({chunk.id.epoch, round});
+  if (bound == bound_.end() || bound->second != Bound{chunk.policy, chunk.id.attempt}) {
     violations_->Add(
         sent.now, "one policy per round",
         absl::StrCat("node ", sent.from.value(), " sends ", DescribeMessage(sent.message), " under policy ",
                      chunk.policy.value(), bound == bound_.end() ? " before any answer" : ", not the bound one"));
   }
+  if (chunk.kind == RoundKind::kAbstention) return;
   const RoundKind kind = kinds_.try_emplace(round, chunk.kind).first->second;
   if (kind != chunk.kind) {
     violations_->Add(sent.now, "one policy per round",
@@ -117,13 +194,15 @@ void PolicyChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chun
 
 void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere& closed) {
   for (const ClosedEverywhere::Entry& entry : closed.entries) {
-    const Closing& closing = closing_[{entry.key, entry.round}];
+    const KeyRound round(entry.key, entry.round);
+    Closing& closing = closing_[round];
     bool equal = true;
     for (const auto& [node, hash] : closing.hashes) equal = equal && hash == closing.hashes.begin()->second;
-    if (closing.hashes.size() == members_ && equal) continue;
+    const bool was_closed = std::exchange(closing.is_closed, true);
+    if (equal && (was_closed || IsHeldByAll(round))) continue;
     violations_->Add(sent.now, "closed everywhere",
                      absl::StrCat(RoundText(entry.key, entry.round), " is called closed after ", closing.hashes.size(),
-                                  " of ", members_, " members held it", equal ? "" : " with different results"));
+                                  " members held it", equal ? "" : " with different results"));
   }
 }
 

@@ -2,9 +2,11 @@
 // network, owned by the cluster.
 //
 // Invariants that it checks:
-// - A key's round has one policy on all members, published before it is named.
+// - In an epoch a key's round has one policy on all members, published before it is named.
 // - Terms never fall.
-// - A round is closed everywhere only when every member has said so.
+// - A round is closed everywhere only when every member has said so since it started.
+// - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
+// before.
 // - A policy is retired only when all its rounds are closed.
 #ifndef BANYAN_SIM_CHECKERS_POLICY_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_POLICY_CHECKER_H_
@@ -18,6 +20,7 @@
 #include <utility>
 
 #include "core/ids.h"
+#include "sim/checkers/membership_watch.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
 
@@ -25,36 +28,49 @@ namespace banyan {
 
 class PolicyChecker : public TrafficObserver {
  public:
-  // `members` nodes make a round. `violations` outlives this.
-  PolicyChecker(uint32_t members, Violations* violations) : members_(members), violations_(violations) {}
+  // `members` nodes make a round while `membership` does not know them. Pointers outlive this.
+  PolicyChecker(uint32_t members, const MembershipWatch* membership, Violations* violations)
+      : members_(members), membership_(membership), violations_(violations) {}
 
   void OnSent(const SentMessage& sent) override;
   void OnDelivered(const SentMessage& sent) override;
+  void OnProcessStarted(Timestamp now, NodeId process) override;
 
  private:
   using KeyRound = std::pair<KeyId, Round>;
+  using KeyRun = std::pair<KeyId, KeyId>;  // both inclusive
   struct Bound {
     PolicyVersion policy;
-    Epoch epoch;
     Attempt attempt;
+    friend bool operator==(const Bound&, const Bound&) = default;
   };
   struct Closing {
     std::map<NodeId, uint64_t> hashes;  // by node that holds the round's result
+    bool is_closed = false;
   };
 
   void CheckTerm(const SentMessage& sent);
+  void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
+  void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
+  void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
+  void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
+  // Every member holds the round's result.
+  bool IsHeldByAll(const KeyRound& round) const;
   void CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer);
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckRetired(const SentMessage& sent, const PoliciesRetired& retired);
   void CheckClosed(const SentMessage& sent, const ClosedEverywhere& closed);
 
   const uint32_t members_;
+  const MembershipWatch* const membership_;
   Violations* const violations_;
   Term last_term_;
   PolicyVersion oldest_;  // that the scheduler has not retired
-  std::map<KeyRound, Bound> bound_;
+  Epoch epoch_;           // the newest that bindings were told of
+  std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
+  std::map<std::pair<Epoch, NodeId>, std::map<KeyRun, Round>> reports_;  // the first rounds that they lack
   // (connection, generation, version) on which the version was published.
   std::set<std::tuple<uint32_t, uint32_t, PolicyVersion>> published_;
 };

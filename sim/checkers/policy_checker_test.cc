@@ -1,6 +1,7 @@
 #include "sim/checkers/policy_checker.h"
 
 #include <utility>
+#include <vector>
 
 #include "gtest/gtest.h"
 
@@ -9,9 +10,12 @@ namespace {
 
 class PolicyCheckerTest : public testing::Test {
  protected:
-  PolicyCheckerTest() : checker_(2, &violations_) {}
+  PolicyCheckerTest() : checker_(2, &membership_, &violations_) {}
 
-  void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeSent(from, to, message)); }
+  void Send(NodeId from, NodeId to, const Message& message) {
+    membership_.OnSent(MakeSent(from, to, message));
+    checker_.OnSent(MakeSent(from, to, message));
+  }
   void Deliver(NodeId from, const Message& message) { checker_.OnDelivered(MakeSent(from, kSchedulerNode, message)); }
   // Publishes and answers to a node.
   void Answer(NodeId to, uint64_t policy, uint64_t first_round = 1) {
@@ -33,6 +37,7 @@ class PolicyCheckerTest : public testing::Test {
   }
 
   Violations violations_;
+  MembershipWatch membership_;
   PolicyChecker checker_;
 
  private:
@@ -109,6 +114,101 @@ TEST_F(PolicyCheckerTest, ARoundIsOnlyClosedWhenAllHoldTheSame) {
   EXPECT_EQ(violations_.count(), 1);
   Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 78}}});
   Send(kSchedulerNode, NodeId(1), closed);
+  EXPECT_TRUE(violations_.Has("closed everywhere"));
+}
+
+// Two members, in epochs that the scheduler plans.
+class EpochsOfPoliciesTest : public PolicyCheckerTest {
+ protected:
+  void Plan(uint64_t epoch, uint64_t policy, uint64_t first_open, const std::vector<uint32_t>& members) {
+    for (const uint32_t node : members) {
+      PolicyPublished published;
+      published.slice.version = PolicyVersion(policy);
+      published.slice.epoch = Epoch(epoch);
+      published.slice.member_count = static_cast<uint32_t>(members.size());
+      Send(kSchedulerNode, NodeId(node), published);
+      EpochPlan plan;
+      plan.epoch = Epoch(epoch);
+      plan.policy = PolicyVersion(policy);
+      plan.frontiers = {{KeyId(1), KeyId(1), Round(first_open)}};
+      plan.bindings = {{KeyId(1), KeyId(1), Round(first_open), Round(first_open + 1), Attempt(epoch), 10}};
+      Send(kSchedulerNode, NodeId(node), plan);
+    }
+  }
+  void Report(uint32_t node, uint64_t epoch, uint64_t next) {
+    Deliver(NodeId(node), EpochReport{Epoch(epoch), {{KeyId(1), KeyId(1), Round(next)}}});
+  }
+  void Close(uint64_t round, const std::vector<uint32_t>& holders) {
+    for (const uint32_t node : holders) Deliver(NodeId(node), RoundsClosed{{{KeyId(1), Round(round), 7}}});
+    Send(kSchedulerNode, NodeId(1), ClosedEverywhere{Term(0), {{KeyId(1), Round(round)}}});
+  }
+};
+
+TEST_F(EpochsOfPoliciesTest, ARoundIsBoundAnewInEachEpochAndOnceInEach) {
+  Answer(NodeId(1), 5);
+  Answer(NodeId(2), 5);
+  Plan(2, 6, 1, {1, 2});
+  ChunkMessage chunk = Chunk(6, 1);
+  chunk.id.epoch = Epoch(2);
+  chunk.id.attempt = Attempt(2);
+  Send(NodeId(1), NodeId(2), chunk);
+  Send(NodeId(1), NodeId(2), Chunk(5, 1));  // who has not heard of the change yet
+  chunk.kind = RoundKind::kAbstention;
+  Send(NodeId(2), NodeId(1), chunk);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Plan(2, 7, 1, {1});
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
+TEST_F(EpochsOfPoliciesTest, AClosedRoundStaysClosed) {
+  Plan(1, 5, 1, {1, 2});
+  Close(1, {1, 2});
+  Plan(2, 6, 2, {1, 2});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Plan(3, 7, 1, {1, 2});
+  EXPECT_TRUE(violations_.Has("frontiers"));
+}
+
+TEST_F(EpochsOfPoliciesTest, APlanClosesOnlyWhatAllWhoWereThereHave) {
+  Plan(1, 5, 1, {1, 2});
+  Report(1, 2, 3);
+  Report(2, 2, 2);
+  Plan(2, 6, 2, {1, 2});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Report(1, 3, 3);
+  Report(2, 3, 2);
+  Plan(3, 7, 3, {1, 2});
+  EXPECT_NE(violations_.Report().find("node 2 lacks key 1 round 2"), std::string::npos) << violations_.Report();
+}
+
+TEST_F(EpochsOfPoliciesTest, WhoeverJoinsOrFallsOutHoldsNothingUp) {
+  Plan(1, 5, 1, {1, 2});
+  membership_.OnProcessStarted(Timestamp(), NodeId(2));
+  checker_.OnProcessStarted(Timestamp(), NodeId(2));
+  Report(1, 2, 3);
+  Report(2, 2, 0);
+  Plan(2, 6, 3, {1, 2});
+  Plan(3, 7, 3, {1});
+  Close(3, {1});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+TEST_F(EpochsOfPoliciesTest, PoliciesOfEarlierEpochsAreRetiredAtOnce) {
+  Plan(1, 5, 1, {1, 2});
+  PolicyPublished published;
+  published.slice.version = PolicyVersion(6);
+  published.slice.epoch = Epoch(2);
+  published.slice.member_count = 2;
+  Send(kSchedulerNode, NodeId(1), published);
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(0), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+TEST_F(EpochsOfPoliciesTest, WhatANodeHeldEndsWithIt) {
+  Plan(1, 5, 1, {1, 2});
+  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 7}}});
+  checker_.OnProcessStarted(Timestamp(), NodeId(2));
+  Close(1, {1});
   EXPECT_TRUE(violations_.Has("closed everywhere"));
 }
 

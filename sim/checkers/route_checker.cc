@@ -9,9 +9,6 @@
 namespace banyan {
 namespace {
 
-// A paused process has messages waiting, and sends under an old policy before it sees the one that retires it.
-constexpr absl::Duration kLongestPause = absl::Seconds(4);
-
 bool VisitsANodeTwice(const std::vector<NodeId>& path) {
   const std::set<NodeId> nodes(path.begin(), path.end());
   return nodes.size() < path.size();
@@ -46,6 +43,11 @@ void RouteChecker::OnDelivered(const SentMessage& sent) {
     if (is_first || entry->second.oldest >= retired->oldest) return;
     entry->second = {retired->oldest, sent.now};
   }
+}
+
+void RouteChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) {
+  retired_.erase(process);
+  passed_.erase(process);
 }
 
 void RouteChecker::CheckSlice(const SentMessage& sent, const PolicySlice& slice) {
@@ -84,11 +86,12 @@ void RouteChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk
 }
 
 void RouteChecker::CheckSource(const SentMessage& sent, const ChunkMessage& chunk) {
+  // A paused process has messages waiting, and sends under an old policy before it sees the one that retires it.
   // What was sent before may go again: its acknowledgement was lost, or it waited on a link.
   const bool is_first = started_.emplace(chunk.id, NodePair(sent.from, chunk.route.destination())).second;
   const auto retired = retired_.find(sent.from);
   if (is_first && retired != retired_.end() && chunk.policy < retired->second.oldest &&
-      retired->second.told_at + kLongestPause < sent.now) {
+      retired->second.told_at + longest_pause_ < sent.now) {
     Complain(
         sent, "retired policies",
         absl::StrCat("policy ", chunk.policy.value(), " is retired, the oldest is ", retired->second.oldest.value()));

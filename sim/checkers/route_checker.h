@@ -27,11 +27,14 @@ class RouteChecker : public TrafficObserver {
  public:
   using NodePair = std::pair<NodeId, NodeId>;
 
-  // `links` are the directed links of the overlay. `violations` outlives this.
-  RouteChecker(std::set<NodePair> links, Violations* violations) : links_(std::move(links)), violations_(violations) {}
+  // `links` are the directed links of the overlay. A process may stand still for up to `longest_pause`. `violations`
+  // outlives this.
+  RouteChecker(std::set<NodePair> links, absl::Duration longest_pause, Violations* violations)
+      : links_(std::move(links)), longest_pause_(longest_pause), violations_(violations) {}
 
   void OnSent(const SentMessage& sent) override;
   void OnDelivered(const SentMessage& sent) override;
+  void OnProcessStarted(Timestamp now, NodeId process) override;
 
   // Chunks that sources have sent on auxiliary paths.
   int64_t auxiliary_chunks() const { return auxiliary_chunks_; }
@@ -50,6 +53,7 @@ class RouteChecker : public TrafficObserver {
   void Complain(const SentMessage& sent, const std::string& rule, const std::string& what);
 
   const std::set<NodePair> links_;
+  const absl::Duration longest_pause_;
   Violations* const violations_;
   std::map<std::pair<NodeId, PolicyVersion>, PolicySlice> slices_;
   std::set<std::pair<ChunkId, NodePair>> started_;               // by source and destination

@@ -11,7 +11,7 @@ const NodeId kC(3);
 
 class RouteCheckerTest : public testing::Test {
  protected:
-  RouteCheckerTest() : checker_({{kA, kB}, {kB, kC}, {kA, kC}, {kC, kB}}, &violations_) {}
+  RouteCheckerTest() : checker_({{kA, kB}, {kB, kC}, {kA, kC}, {kC, kB}}, absl::Seconds(4), &violations_) {}
 
   void Send(NodeId from, NodeId to, const Message& message) { checker_.OnSent(MakeSent(from, to, message)); }
   void Deliver(NodeId from, NodeId to, const Message& message) { checker_.OnDelivered(MakeSent(from, to, message)); }

@@ -6,11 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "sim/message_facts.h"
+#include "sim/network/connection_use.h"
 
 namespace banyan {
 namespace {
-
-std::pair<NodeId, NodeId> Unordered(NodeId a, NodeId b) { return a < b ? std::pair(a, b) : std::pair(b, a); }
 
 std::string NameOf(NodeId node) {
   return node == kSchedulerNode ? "the scheduler" : absl::StrCat("node ", node.value());
@@ -19,12 +18,11 @@ std::string NameOf(NodeId node) {
 }  // namespace
 
 SimulatedNetwork::SimulatedNetwork(const NetworkOptions& options, uint64_t seed, Agenda* agenda, Violations* violations)
-    : options_(options), random_(seed), agenda_(agenda), violations_(violations) {}
-
-void SimulatedNetwork::AddLink(NodeId from, NodeId to, const LinkOptions& options) {
-  const bool added = links_.emplace(NodePair(from, to), SimulatedLink(options)).second;
-  BANYAN_CHECK(added);
-}
+    : options_(options),
+      random_(seed),
+      agenda_(agenda),
+      violations_(violations),
+      links_(LinkOptions{.delay = options.scheduler_delay, .jitter = options.scheduler_jitter}) {}
 
 void SimulatedNetwork::SetHostCaps(NodeId node, double up_bps, double down_bps) {
   HostOf(node).up = Serializer(up_bps);
@@ -36,48 +34,62 @@ SimulatedNetwork::Host& SimulatedNetwork::HostOf(NodeId node) {
   return hosts_[node.value()];
 }
 
-SimulatedLink* SimulatedNetwork::FindLink(NodeId from, NodeId to) {
-  const auto found = links_.find({from, to});
-  return found == links_.end() ? nullptr : &found->second;
-}
-
-SimulatedLink* SimulatedNetwork::LinkFor(NodeId from, NodeId to) {
-  if (SimulatedLink* link = FindLink(from, to)) return link;
-  LinkOptions options;
-  options.delay = options_.scheduler_delay;
-  options.jitter = options_.scheduler_jitter;
-  return &implicit_links_.emplace(NodePair(from, to), SimulatedLink(options)).first->second;
-}
-
 void SimulatedNetwork::Listen(NodeId process, const std::string& address) {
   Host& host = HostOf(process);
   BANYAN_CHECK(!host.running);
   host.running = true;
+  ++host.life;
   host.address = address;
   const bool added = addresses_.emplace(address, process).second;
   BANYAN_CHECK(added);
-  for (ConnectionIndex index : ConnectionsInUse(process, std::nullopt)) MarkLost(index, LossOptions());
+  for (TrafficObserver* observer : observers_) observer->OnProcessStarted(agenda_->now(), process);
+  for (ConnectionIndex index : ConnectionsInUse(process, std::nullopt)) {
+    if (!IsCut(process, connections_[index].opener)) MarkLost(index, LossOptions());
+  }
+}
+
+bool SimulatedNetwork::IsHeard(NodeId acceptor, const Acceptance& acceptance) {
+  const Host& host = HostOf(acceptor);
+  return host.running && host.life == acceptance.life && !acceptance.is_refused;
 }
 
 void SimulatedNetwork::EndProcess(NodeId process, bool silently) {
   Host& host = HostOf(process);
   if (!host.running) return;
   host.running = false;
+  host.still_until = Timestamp();
   addresses_.erase(host.address);
   for (ConnectionIndex index = 0; index < connections_.size(); ++index) {
-    Connection& connection = connections_[index];
-    if (connection.opener == process) {
-      LossOptions loss;
-      loss.survivors = absl::Seconds(1);  // what it had sent before its end arrives before the end does
-      if (!silently) loss.acceptor_notices = loss.survivors;
-      MarkLost(index, loss);
-      connection.state = State::kClosed;
-    } else if (connection.acceptor == process && !silently) {
-      LossOptions loss;
-      loss.opener_notices = LinkFor(process, connection.opener)->delay_ns() * absl::Nanoseconds(1);
-      MarkLost(index, loss);
+    if (connections_[index].opener == process) {
+      EndOpened(index, silently);
+    } else if (connections_[index].acceptor == process && !silently) {
+      EndAccepted(index);
     }
   }
+}
+
+// What a process had sent before its end arrives before the end does.
+void SimulatedNetwork::EndOpened(ConnectionIndex index, bool silently) {
+  Connection& connection = connections_[index];
+  if (connection.state == State::kUp) {
+    SendAllPaced(index);
+    LossOptions loss;
+    const int64_t now_ns = agenda_->now().nanoseconds();
+    const int64_t last_ns = std::max(connection.forward.last_arrival_ns, now_ns + connection.forward.link->delay_ns());
+    loss.survivors = absl::Nanoseconds(last_ns - now_ns);
+    if (!silently && !IsCut(connection.opener, connection.acceptor)) loss.acceptor_notices = loss.survivors;
+    MarkLost(index, loss);
+  }
+  connection.state = State::kClosed;
+  outbound_.erase(std::pair(connection.opener.value(), connection.opener_id.value()));
+}
+
+void SimulatedNetwork::EndAccepted(ConnectionIndex index) {
+  const Connection& connection = connections_[index];
+  if (connection.state != State::kUp || IsCut(connection.acceptor, connection.opener)) return;
+  LossOptions loss;
+  loss.opener_notices = absl::Nanoseconds(connection.backward.link->delay_ns());
+  MarkLost(index, loss);
 }
 
 void SimulatedNetwork::OpenConnection(NodeId opener, const Connect& connect) {
@@ -117,7 +129,8 @@ void SimulatedNetwork::Resolve(Connection* connection) {
 bool SimulatedNetwork::Reachable(Connection* connection) {
   if (!connection->resolved) Resolve(connection);
   return connection->resolved && HostOf(connection->acceptor).running &&
-         !partitions_.contains(Unordered(connection->opener, connection->acceptor));
+         HostOf(connection->acceptor).still_until <= agenda_->now() &&
+         !IsCut(connection->opener, connection->acceptor) && !IsCut(connection->acceptor, connection->opener);
 }
 
 void SimulatedNetwork::DialLater(ConnectionIndex index) {
@@ -144,7 +157,8 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const Dialled
   connection.state = State::kUp;
   connection.failed_dials = 0;
   ++connection.generation;
-  connection.inbound_id = ConnectionId(kInboundConnection.value() + inbound_.size());
+  const ConnectionId inbound_id(kInboundConnection.value() + inbound_.size());
+  connection.accepted = {inbound_id, HostOf(connection.acceptor).life, false};
   inbound_.push_back(dialled.connection);
   connection.forward.used = connection.backward.used = false;
   connection.forward.last_arrival_ns = connection.backward.last_arrival_ns = 0;
@@ -162,7 +176,7 @@ std::optional<ConnectionIndex> SimulatedNetwork::FindConnection(NodeId process, 
   }
   const uint64_t position = id.value() - kInboundConnection.value();
   if (position >= inbound_.size() || connections_[inbound_[position]].acceptor != process) return std::nullopt;
-  *is_current = connections_[inbound_[position]].inbound_id == id;
+  *is_current = connections_[inbound_[position]].accepted.id == id;
   return inbound_[position];
 }
 
@@ -176,35 +190,60 @@ void SimulatedNetwork::CloseConnection(NodeId process, ConnectionId id) {
     return;
   }
   if (!is_current) return;
-  Connection& connection = connections_[*index];
+  if (!is_opener) return SendGoAway(*index);
   LossOptions loss;
   loss.survivors = absl::Seconds(1);
-  if (is_opener) {
-    loss.acceptor_notices = loss.survivors;
-  } else if (connection.resolved) {
-    loss.opener_notices = absl::Nanoseconds(connection.backward.link->delay_ns());
-  }
+  loss.acceptor_notices = loss.survivors;
   MarkLost(*index, loss);
-  if (is_opener) connection.state = State::kClosed;
+  connections_[*index].state = State::kClosed;
+}
+
+void SimulatedNetwork::SendGoAway(ConnectionIndex index) {
+  Connection& connection = connections_[index];
+  if (connection.state != State::kUp || connection.accepted.is_refused) return;
+  connection.accepted.is_refused = true;
+  MessageArrival go_away;
+  go_away.connection = index;
+  go_away.generation = connection.generation;
+  go_away.to_opener = true;
+  go_away.past_host_cap = true;
+  go_away.is_go_away = true;
+  const int64_t arrival_ns = agenda_->now().nanoseconds() + connection.backward.link->delay_ns();
+  Arrive(index, std::move(go_away), arrival_ns);
+}
+
+// In the order in which things were sent.
+void SimulatedNetwork::Arrive(ConnectionIndex index, MessageArrival arrival, int64_t arrival_ns) {
+  Connection& connection = connections_[index];
+  Direction& direction = arrival.to_opener ? connection.backward : connection.forward;
+  const NodeId from = arrival.to_opener ? connection.acceptor : connection.opener;
+  const NodeId to = arrival.to_opener ? connection.opener : connection.acceptor;
+  if (IsCut(from, to)) {
+    direction.held.push_back(std::move(arrival));
+    return;
+  }
+  direction.last_arrival_ns = std::max(direction.last_arrival_ns, arrival_ns);
+  agenda_->At(Timestamp::FromNanoseconds(direction.last_arrival_ns), std::move(arrival));
+}
+
+void SimulatedNetwork::ReleaseHeld(ConnectionIndex index, bool to_opener) {
+  Connection& connection = connections_[index];
+  Direction& direction = to_opener ? connection.backward : connection.forward;
+  std::vector<MessageArrival> held = std::move(direction.held);
+  direction.held.clear();
+  const int64_t arrival_ns = direction.link == nullptr ? 0 : agenda_->now().nanoseconds() + direction.link->delay_ns();
+  for (MessageArrival& arrival : held) Arrive(index, std::move(arrival), arrival_ns);
 }
 
 void SimulatedNetwork::CheckUse(const Connection& connection, bool is_opener, const Direction& direction,
                                 const Message& message) {
   const NodeId from = is_opener ? connection.opener : connection.acceptor;
   const NodeId to = is_opener ? connection.acceptor : connection.opener;
-  const auto complain = [&](const std::string& what) {
+  const bool with_scheduler = from == kSchedulerNode || to == kSchedulerNode;
+  const ConnectionUse use{connection.channel, with_scheduler, is_opener, direction.used};
+  for (const char* wrong : WrongUses(use, message)) {
     violations_->Add(agenda_->now(), "use of connections",
-                     absl::StrCat(NameOf(from), " to ", NameOf(to), ": ", DescribeMessage(message), ": ", what));
-  };
-  const bool is_hello = std::holds_alternative<PeerHello>(message);
-  const bool is_chunk = std::holds_alternative<ChunkMessage>(message);
-  if (!is_hello && is_chunk != (connection.channel == Channel::kData)) {
-    complain(is_chunk ? "chunk on a control connection" : "control message on a data connection");
-  }
-  if (from == kSchedulerNode || to == kSchedulerNode) return;
-  if (!is_opener) complain("sent on a connection that the other node opened");
-  if (is_opener && is_hello == direction.used) {
-    complain(is_hello ? "hello after the first message" : "first message is no hello");
+                     absl::StrCat(NameOf(from), " to ", NameOf(to), ": ", DescribeMessage(message), ": ", wrong));
   }
 }
 
@@ -226,6 +265,7 @@ void SimulatedNetwork::SendMessage(NodeId from, Send send) {
   Connection& connection = connections_[*index];
   if (!is_current || connection.state == State::kDialling || connection.state == State::kClosed) return;
   if (is_opener && connection.announced != connection.generation) return;
+  if (!is_opener && connection.accepted.is_refused) return;
   Direction& direction = is_opener ? connection.forward : connection.backward;
   CheckUse(connection, is_opener, direction, send.message);
   direction.used = true;
@@ -308,10 +348,10 @@ void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message m
     arrival_ns = direction.link->SendControl(now_ns, size_bytes, &random_);
   }
   way_back.link->SendAcknowledgements(now_ns, size_bytes);
-  direction.last_arrival_ns = std::max(direction.last_arrival_ns, arrival_ns);
-  agenda_->At(Timestamp::FromNanoseconds(direction.last_arrival_ns),
-              MessageArrival{index, connection.generation, to_opener, connection.channel == Channel::kControl,
-                             size_bytes, std::move(message), std::move(payload)});
+  Arrive(index,
+         MessageArrival{index, connection.generation, to_opener, connection.channel == Channel::kControl, size_bytes,
+                        std::move(message), std::move(payload)},
+         arrival_ns);
 }
 
 bool SimulatedNetwork::DelayAtHost(MessageArrival* arrival, NodeId to) {
@@ -327,7 +367,7 @@ bool SimulatedNetwork::DelayAtHost(MessageArrival* arrival, NodeId to) {
 }
 
 std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArrival arrival) {
-  const Connection& connection = connections_[arrival.connection];
+  Connection& connection = connections_[arrival.connection];
   const NodeId to = arrival.to_opener ? connection.opener : connection.acceptor;
   const NodeId from = arrival.to_opener ? connection.acceptor : connection.opener;
   if (!HostOf(to).running || DelayAtHost(&arrival, to)) return std::nullopt;
@@ -335,6 +375,12 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArriva
   const bool survives = arrival.generation == connection.lost_generation &&
                         agenda_->now().nanoseconds() <= connection.survivors_until_ns && !arrival.to_opener;
   if (!is_current && !survives) return std::nullopt;
+  const Acceptance& acceptance = is_current ? connection.accepted : connection.lost;
+  if (!arrival.to_opener && !IsHeard(to, acceptance)) return std::nullopt;
+  if (arrival.is_go_away) {
+    MarkLost(arrival.connection, LossOptions{.survivors = {}, .opener_notices = {}, .acceptor_notices = {}});
+    return Handle(LossNoticed{arrival.connection, arrival.generation, true});
+  }
   const SentMessage sent{agenda_->now(),
                          from,
                          to,
@@ -345,23 +391,28 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArriva
                          arrival.message,
                          arrival.payload};
   for (TrafficObserver* observer : observers_) observer->OnDelivered(sent);
-  const ConnectionId inbound = is_current ? connection.inbound_id : connection.lost_inbound_id;
-  return Delivery{to, MessageReceived{arrival.to_opener ? connection.opener_id : inbound, std::move(arrival.message),
-                                      std::move(arrival.payload)}};
+  return Delivery{to, MessageReceived{arrival.to_opener ? connection.opener_id : acceptance.id,
+                                      std::move(arrival.message), std::move(arrival.payload)}};
+}
+
+void SimulatedNetwork::SendAllPaced(ConnectionIndex index) {
+  Connection& connection = connections_[index];
+  while (!connection.paced.empty()) {
+    auto [message, payload] = connection.paced.Pop(agenda_->now().nanoseconds());
+    Transmit(index, false, std::move(message), std::move(payload));
+  }
 }
 
 void SimulatedNetwork::MarkLost(ConnectionIndex index, const LossOptions& loss) {
   Connection& connection = connections_[index];
   if (connection.state != State::kUp) return;
   const Timestamp now = agenda_->now();
-  // What waits shares the fate of what is on its way.
-  while (!connection.paced.empty()) {
-    auto [message, payload] = connection.paced.Pop(now.nanoseconds());
-    Transmit(index, false, std::move(message), std::move(payload));
-  }
+  SendAllPaced(index);  // what waits shares the fate of what is on its way
+  connection.forward.held.clear();
+  connection.backward.held.clear();
   connection.state = State::kLost;
   connection.lost_generation = connection.generation;
-  connection.lost_inbound_id = connection.inbound_id;
+  connection.lost = connection.accepted;
   connection.survivors_until_ns = (now + loss.survivors).nanoseconds();
   agenda_->At(now + loss.opener_notices, LossNoticed{index, connection.generation, true});
   if (loss.acceptor_notices.has_value()) {
@@ -379,11 +430,12 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const LossNot
     connection.state = State::kDialling;
     DialLater(notice.connection);
   } else {
+    if (!IsHeard(process, connection.lost)) return std::nullopt;
     connection.survivors_until_ns = std::min(connection.survivors_until_ns, agenda_->now().nanoseconds() - 1);
   }
   for (TrafficObserver* observer : observers_)
     observer->OnLossNoticed(agenda_->now(), process, peer, notice.connection);
-  return Delivery{process, ConnectionDown{notice.by_opener ? connection.opener_id : connection.lost_inbound_id}};
+  return Delivery{process, ConnectionDown{notice.by_opener ? connection.opener_id : connection.lost.id}};
 }
 
 void SimulatedNetwork::Lose(ConnectionIndex connection, const LossOptions& loss) { MarkLost(connection, loss); }
@@ -412,14 +464,35 @@ std::vector<ConnectionIndex> SimulatedNetwork::ConnectionsInUse() const {
   return in_use;
 }
 
+void SimulatedNetwork::Cut(NodeId from, NodeId to) { cuts_.emplace(from, to); }
+
+void SimulatedNetwork::Mend(NodeId from, NodeId to) {
+  cuts_.erase({from, to});
+  for (ConnectionIndex index : ConnectionsInUse(from, to)) {
+    Connection& connection = connections_[index];
+    const bool to_opener = connection.opener == to;
+    const bool has_ended =
+        HostOf(connection.acceptor).life != connection.accepted.life || !HostOf(connection.acceptor).running;
+    if (to_opener && has_ended) {
+      EndAccepted(index);  // which can be told now
+    } else {
+      ReleaseHeld(index, to_opener);
+    }
+  }
+}
+
 void SimulatedNetwork::Partition(NodeId a, NodeId b, absl::Duration noticed) {
-  partitions_.insert(Unordered(a, b));
+  Cut(a, b);
+  Cut(b, a);
   LossOptions loss;
   loss.opener_notices = noticed;
   loss.acceptor_notices = noticed;
   for (ConnectionIndex index : ConnectionsInUse(a, b)) MarkLost(index, loss);
 }
 
-void SimulatedNetwork::Heal(NodeId a, NodeId b) { partitions_.erase(Unordered(a, b)); }
+void SimulatedNetwork::Heal(NodeId a, NodeId b) {
+  Mend(a, b);
+  Mend(b, a);
+}
 
 }  // namespace banyan

@@ -4,6 +4,12 @@
 // A connection that is lost loses what is on its way over it, except what would have arrived until a time that the
 // fault chooses; its two ends learn of it each in its own time, the accepting end perhaps never. The opener dials again
 // after a growing, bounded pause, and the connection comes back with a new inbound id at the accepting end.
+//
+// An acceptor that closes a connection tells the opener by a message, as the transport does: the opener learns of it
+// when the message arrives, and of nothing while the way back is cut. What it sends until then is dropped.
+//
+// A direction that is cut holds what is sent over it until it is mended or the connection is lost, since a transport
+// sends again and again. Nobody can dial while either direction is cut.
 #ifndef BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_
 #define BANYAN_SIM_NETWORK_SIMULATED_NETWORK_H_
 
@@ -24,6 +30,7 @@
 #include "sim/agenda.h"
 #include "sim/network/paced_queue.h"
 #include "sim/network/simulated_link.h"
+#include "sim/network/simulated_links.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
 
@@ -53,7 +60,7 @@ class SimulatedNetwork {
   // `agenda` and `violations` outlive this.
   SimulatedNetwork(const NetworkOptions& options, uint64_t seed, Agenda* agenda, Violations* violations);
 
-  void AddLink(NodeId from, NodeId to, const LinkOptions& options);
+  void AddLink(NodeId from, NodeId to, const LinkOptions& options) { links_.Add(from, to, options); }
   // 0: without limit.
   void SetHostCaps(NodeId node, double up_bps, double down_bps);
   void AddObserver(TrafficObserver* observer) { observers_.push_back(observer); }
@@ -62,6 +69,9 @@ class SimulatedNetwork {
   void Listen(NodeId process, const std::string& address);
   // The process is gone. `silently`: its host is gone too and nobody is told; otherwise its connections are closed.
   void EndProcess(NodeId process, bool silently);
+
+  // The process answers no dialling until then.
+  void StandStill(NodeId process, Timestamp until) { HostOf(process).still_until = until; }
 
   // These carry out what cores ask for.
   void OpenConnection(NodeId opener, const Connect& connect);
@@ -90,15 +100,18 @@ class SimulatedNetwork {
   // Delays what the opener of `connection` sends from now on: it arrives no sooner than `until`, as when the transport
   // recovers from a loss.
   void Stall(ConnectionIndex connection, Timestamp until);
-  // No message and no dialling passes between the two, in either direction, until Heal. Connections are lost; both ends
-  // notice after `noticed`.
+  // Nothing that is sent from now on passes from the one to the other, until Mend. Connections stay, and are silent.
+  void Cut(NodeId from, NodeId to);
+  void Mend(NodeId from, NodeId to);
+  // Cuts both directions. Connections are lost; both ends notice after `noticed`.
   void Partition(NodeId a, NodeId b, absl::Duration noticed);
+  // Mends both.
   void Heal(NodeId a, NodeId b);
   // nullptr for nodes without a link between them.
-  SimulatedLink* FindLink(NodeId from, NodeId to);
+  SimulatedLink* FindLink(NodeId from, NodeId to) { return links_.Find(from, to); }
 
   // Every overlay link with what it has carried, in order of (from, to).
-  const std::map<std::pair<NodeId, NodeId>, SimulatedLink>& links() const { return links_; }
+  const std::map<std::pair<NodeId, NodeId>, SimulatedLink>& links() const { return links_.overlay(); }
 
  private:
   enum class State : uint8_t { kDialling, kUp, kLost, kClosed };
@@ -106,7 +119,15 @@ class SimulatedNetwork {
   struct Direction {
     SimulatedLink* link = nullptr;
     int64_t last_arrival_ns = 0;
-    bool used = false;  // since the connection was made
+    bool used = false;                   // since the connection was made
+    std::vector<MessageArrival> held{};  // until the direction is mended
+  };
+
+  // A connection at its accepting end.
+  struct Acceptance {
+    ConnectionId id;
+    uint32_t life = 0;        // of the process that accepted it
+    bool is_refused = false;  // it has closed it, and the opener does not know yet
   };
 
   struct Connection {
@@ -115,7 +136,7 @@ class SimulatedNetwork {
     bool resolved = false;  // the address has answered once, so that the acceptor is known
     std::string address;
     ConnectionId opener_id;
-    ConnectionId inbound_id;
+    Acceptance accepted;
     Channel channel = Channel::kControl;
     State state = State::kDialling;
     uint32_t generation = 0;
@@ -127,12 +148,14 @@ class SimulatedNetwork {
     uint32_t pace_changes = 0;                      // and messages that it passed on
     // These tell of the generation before this one, or of this one when it is lost.
     uint32_t lost_generation = 0;
-    ConnectionId lost_inbound_id;
+    Acceptance lost;
     int64_t survivors_until_ns = 0;
   };
 
   struct Host {
     bool running = false;
+    uint32_t life = 0;  // counts its starts
+    Timestamp still_until;
     std::string address;
     Serializer up;
     Serializer down;
@@ -141,8 +164,11 @@ class SimulatedNetwork {
   using NodePair = std::pair<NodeId, NodeId>;
 
   Host& HostOf(NodeId node);
-  SimulatedLink* LinkFor(NodeId from, NodeId to);
+  SimulatedLink* LinkFor(NodeId from, NodeId to) { return links_.FindOrAdd(from, to); }
   bool Reachable(Connection* connection);
+  bool IsCut(NodeId from, NodeId to) const { return cuts_.contains({from, to}); }
+  // The process that accepted it still listens on it.
+  bool IsHeard(NodeId acceptor, const Acceptance& acceptance);
   void Resolve(Connection* connection);
   void DialLater(ConnectionIndex index);
   std::optional<ConnectionIndex> FindConnection(NodeId process, ConnectionId id, bool* is_opener, bool* is_current);
@@ -152,6 +178,14 @@ class SimulatedNetwork {
   void SendForward(ConnectionIndex index, Message message, Payload payload);
   void SchedulePace(ConnectionIndex index);
   void Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload);
+  // Passes on all that waits for the pace of the connection.
+  void SendAllPaced(ConnectionIndex index);
+  // Tells the opener that the acceptor does not listen on the connection any more.
+  void SendGoAway(ConnectionIndex index);
+  void Arrive(ConnectionIndex index, MessageArrival arrival, int64_t arrival_ns);
+  void ReleaseHeld(ConnectionIndex index, bool to_opener);
+  void EndOpened(ConnectionIndex index, bool silently);
+  void EndAccepted(ConnectionIndex index);
   bool DelayAtHost(MessageArrival* arrival, NodeId to);
   void MarkLost(ConnectionIndex index, const LossOptions& loss);
 
@@ -160,14 +194,13 @@ class SimulatedNetwork {
   Agenda* const agenda_;
   Violations* const violations_;
   std::vector<TrafficObserver*> observers_;
-  std::map<NodePair, SimulatedLink> links_;           // of the overlay
-  std::map<NodePair, SimulatedLink> implicit_links_;  // to and from the scheduler, and those that should not be used
-  std::vector<Host> hosts_;                           // by NodeId
+  SimulatedLinks links_;
+  std::vector<Host> hosts_;  // by NodeId
   absl::flat_hash_map<std::string, NodeId> addresses_;
   std::vector<Connection> connections_;
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, ConnectionIndex> outbound_;  // by opener and its id
   std::vector<ConnectionIndex> inbound_;                                          // by id - kInboundConnection
-  std::set<NodePair> partitions_;                                                 // lower node first
+  std::set<NodePair> cuts_;                                                       // (from, to)
 };
 
 }  // namespace banyan

@@ -165,6 +165,79 @@ TEST_F(SimulatedNetworkTest, NothingPassesAPartitionUntilItHeals) {
   EXPECT_EQ(ChunksAtB().size(), 1u);
 }
 
+ConnectionId LastInbound(const ScriptedProtocol& core) {
+  ConnectionId last;
+  for (const auto& seen : core.seen()) {
+    if (const auto* received = std::get_if<MessageReceived>(&seen.event)) last = received->connection;
+  }
+  return last;
+}
+
+TEST_F(SimulatedNetworkTest, ARefusedConnectionIsDownWhenTheWordArrivesAndIsDialledAgain) {
+  SendChunk(1, 1000);
+  Run(200);
+  simulator_.network()->CloseConnection(kB, LastInbound(*b_));
+  Run(205);
+  SendChunk(2, 1000);  // nobody listens
+  Run(1000);
+  EXPECT_EQ(ChunksAtB().size(), 1u);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>(), std::vector<Timestamp>{Ms(210)});
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 3u);
+  EXPECT_EQ(b_->TimesOf<ConnectionDown>().size(), 0u) << "who closes is not told";
+  SendChunk(3, 1000);
+  Run(2000);
+  EXPECT_EQ(ChunksAtB().size(), 2u);
+}
+
+TEST_F(SimulatedNetworkTest, ARefusalIsNotHeardWhileTheWayBackIsCut) {
+  SendChunk(1, 1000);
+  Run(200);
+  simulator_.network()->Cut(kB, kA);
+  simulator_.network()->CloseConnection(kB, LastInbound(*b_));
+  Run(3000);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 0u);
+  SendChunk(2, 1000);
+  Run(4000);
+  EXPECT_EQ(ChunksAtB().size(), 1u);
+  simulator_.network()->Mend(kB, kA);
+  Run(6000);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>(), std::vector<Timestamp>{Ms(4010)});
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 3u);
+}
+
+TEST_F(SimulatedNetworkTest, WhatIsSentWhileTheWayIsCutArrivesOnceItIsMended) {
+  simulator_.network()->Cut(kA, kB);
+  SendChunk(1, 1000);
+  SendChunk(2, 1000);
+  Run(3000);
+  EXPECT_EQ(ChunksAtB().size(), 0u);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 0u);
+  simulator_.network()->Mend(kA, kB);
+  Run(4000);
+  ASSERT_EQ(ChunksAtB().size(), 2u);
+  EXPECT_EQ(ChunksAtB()[0], std::pair(Ms(3010), uint64_t{1}));
+  EXPECT_EQ(ChunksAtB()[1].second, 2u);
+}
+
+TEST_F(SimulatedNetworkTest, NobodyDialsOverACutInEitherDirection) {
+  simulator_.network()->Cut(kB, kA);
+  simulator_.network()->Lose(DataConnection(), LossOptions());
+  Run(3000);
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 2u);
+  simulator_.network()->Mend(kB, kA);
+  Run(6000);
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 3u);
+}
+
+TEST_F(SimulatedNetworkTest, AProcessThatStandsStillAnswersNoDialling) {
+  simulator_.process(kB)->PauseUntil(Ms(3000));
+  simulator_.network()->Lose(DataConnection(), LossOptions());
+  Run(3000);
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 2u);
+  Run(5000);
+  EXPECT_EQ(a_->TimesOf<ConnectionUp>().size(), 3u);
+}
+
 TEST_F(SimulatedNetworkTest, ConnectingWithoutAnOverlayLinkIsAViolation) {
   Add(NodeId(3), "c", [](Timestamp, const Event& event, Actions* actions) {
     if (std::holds_alternative<Started>(event)) actions->emplace_back(Connect{ConnectionId(1), "a", Channel::kControl});
@@ -212,6 +285,46 @@ TEST_F(SimulatedNetworkTest, TheReceiversCapHoldsBackWhatArrivesTooFast) {
   Run(1000);
   ASSERT_EQ(ChunksAtB().size(), 2u);
   EXPECT_NEAR((ChunksAtB()[1].first - ChunksAtB()[0].first) / absl::Milliseconds(1), 10, 0.5);
+}
+
+TEST_F(SimulatedNetworkTest, AKilledOpenerIsNoticedAfterWhatItHadSent) {
+  SendChunk(1, 5000);
+  simulator_.process(kA)->Kill(/*silently=*/false);
+  Run(5000);
+  ASSERT_EQ(ChunksAtB().size(), 1u);
+  const std::vector<Timestamp> ends = b_->TimesOf<ConnectionDown>();
+  ASSERT_EQ(ends.size(), 2u);
+  EXPECT_EQ(ends[0], Ms(110));
+  EXPECT_EQ(ends[1], ChunksAtB()[0].first);
+}
+
+TEST_F(SimulatedNetworkTest, ANewStartDialsUnderTheIdsOfTheOneBeforeAndHearsNothingOfIt) {
+  simulator_.process(kA)->Kill(/*silently=*/false);
+  auto core = std::make_unique<ScriptedProtocol>([](Timestamp, const Event& event, Actions* actions) {
+    if (std::holds_alternative<Started>(event)) actions->emplace_back(Connect{kData, "b", Channel::kData});
+  });
+  ScriptedProtocol* again = core.get();
+  simulator_.StartAgain(kA, std::move(core));
+  Run(5000);
+  EXPECT_EQ(again->TimesOf<ConnectionUp>().size(), 1u);
+  EXPECT_EQ(again->TimesOf<ConnectionDown>().size(), 0u);
+  EXPECT_TRUE(simulator_.violations()->empty()) << simulator_.violations()->Report();
+}
+
+TEST_F(SimulatedNetworkTest, AnAcceptorsNewStartHearsNothingOfTheConnectionsToTheOneBefore) {
+  simulator_.network()->Cut(kB, kA);
+  simulator_.process(kB)->Kill(/*silently=*/false);
+  auto core = std::make_unique<ScriptedProtocol>(nullptr);
+  ScriptedProtocol* again = core.get();
+  simulator_.StartAgain(kB, std::move(core));
+  SendChunk(1, 1000);
+  Run(2000);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 0u);
+  EXPECT_EQ(again->TimesOf<MessageReceived>().size(), 0u);
+  simulator_.network()->Mend(kB, kA);
+  Run(5000);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 2u);
+  EXPECT_EQ(again->TimesOf<MessageReceived>().size(), 2u) << "the greetings";
 }
 
 class ScaledNetworkTest : public SimulatedNetworkTest {

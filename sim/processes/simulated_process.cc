@@ -31,7 +31,8 @@ SimulatedProcess::SimulatedProcess(NodeId id, const ProcessOptions& options, uin
       random_(seed),
       core_(std::move(core)),
       context_(context),
-      thread_free_ns_(options.compute_threads, 0) {
+      thread_free_ns_(options.compute_threads, 0),
+      persist_time_(options.persist_time) {
   BANYAN_CHECK(options.compute_threads > 0);
 }
 
@@ -67,11 +68,26 @@ void SimulatedProcess::Restart(std::unique_ptr<Protocol> core) {
 
 void SimulatedProcess::Deliver(Event event) {
   if (!running_) return RefuseCall(event);
-  if (context_.agenda->now() < paused_until_ || !held_.empty()) {
-    held_.push_back(std::move(event));
-  } else {
-    Step(std::move(event));
+  if (!options_.step_costs.has_value() && context_.agenda->now() >= paused_until_ && held_.empty()) {
+    return Step(std::move(event));
   }
+  deadline_is_held_ = deadline_is_held_ || std::holds_alternative<DeadlineReached>(event);
+  held_.push_back(std::move(event));
+  if (options_.step_costs.has_value() && held_.size() == 1) BeginStep();
+}
+
+void SimulatedProcess::BeginStep() {
+  busy_until_ = std::max(context_.agenda->now(), paused_until_) + options_.step_costs->Of(held_.front());
+  context_.agenda->At(busy_until_, PauseEnded{id_, life_});
+}
+
+void SimulatedProcess::StepHeld() {
+  const uint32_t life = life_;
+  Event event = std::move(held_.front());
+  held_.pop_front();
+  if (std::holds_alternative<DeadlineReached>(event)) deadline_is_held_ = false;
+  Step(std::move(event));
+  if (life_ == life && options_.step_costs.has_value() && !held_.empty()) BeginStep();
 }
 
 void SimulatedProcess::CallLater(absl::Duration delay, WorkerCall call) {
@@ -83,13 +99,20 @@ void SimulatedProcess::RequestStop() { Deliver(StopRequested{}); }
 void SimulatedProcess::PauseUntil(Timestamp until) {
   if (!running_ || until <= paused_until_) return;
   paused_until_ = until;
+  context_.network->StandStill(id_, until);
   context_.agenda->At(until, PauseEnded{id_, life_});
 }
 
 void SimulatedProcess::Kill(bool silently) {
   if (!running_) return;
   context_.network->EndProcess(id_, silently);
+  for (uint64_t come = random_.Below(pending_records_.size() + 1); come > 0; --come) StoreRecord();
   End();
+}
+
+void SimulatedProcess::ForgetStored() {
+  BANYAN_CHECK(!running_);
+  storage_ = StoredRecords();
 }
 
 void SimulatedProcess::End() {
@@ -98,7 +121,10 @@ void SimulatedProcess::End() {
   timer_at_ = kNever;
   paused_until_ = Timestamp();
   held_.clear();
+  busy_until_ = Timestamp();
+  deadline_is_held_ = false;
   pending_records_.clear();
+  last_stored_ = Timestamp();
   if (worker_port_ != nullptr) worker_port_->OnEnded();
 }
 
@@ -131,10 +157,10 @@ void SimulatedProcess::Handle(const TimerDue& due) {
 
 void SimulatedProcess::Handle(const PauseEnded& ended) {
   if (ended.life != life_ || context_.agenda->now() < paused_until_) return;
-  while (!held_.empty() && running_ && context_.agenda->now() >= paused_until_) {
-    Event event = std::move(held_.front());
-    held_.pop_front();
-    Step(std::move(event));
+  if (options_.step_costs.has_value()) {
+    if (!held_.empty() && context_.agenda->now() >= busy_until_) StepHeld();
+  } else {
+    while (!held_.empty() && running_ && context_.agenda->now() >= paused_until_) StepHeld();
   }
   if (running_) SetTimer();
 }
@@ -163,6 +189,7 @@ void SimulatedProcess::CheckProgress(const Event& event) {
 }
 
 void SimulatedProcess::SetTimer() {
+  if (deadline_is_held_) return;
   Timestamp deadline = std::max(GlobalTime(core_->NextDeadline()), context_.agenda->now());
   if (idle_deadlines_ >= kMostIdleDeadlines) deadline = deadline + absl::Seconds(1);  // the simulation goes on
   if (deadline >= timer_at_) return;
@@ -191,13 +218,16 @@ void SimulatedProcess::CarryOut(Action action) {
                  [](AskWorker&) {},
                  [this](PersistRecord& record) { Persist(std::move(record)); },
                  [this](LogLine& line) { context_.trace->Note(context_.agenda->now(), id_, "log: " + line.text); },
-                 [this](Stop& stop) {
-                   context_.network->EndProcess(id_, false);
-                   stopped_ = std::move(stop.status);
-                   End();
-                 },
+                 [this](Stop& stop) { StopWith(std::move(stop.status)); },
              },
              action);
+}
+
+void SimulatedProcess::StopWith(absl::Status status) {
+  context_.network->EndProcess(id_, false);
+  stopped_ = std::move(status);
+  End();
+  if (on_stopped_) on_stopped_(*stopped_);
 }
 
 void SimulatedProcess::Compute(StartComputation start) {
@@ -214,8 +244,10 @@ void SimulatedProcess::Compute(StartComputation start) {
 }
 
 void SimulatedProcess::Persist(PersistRecord record) {
-  context_.agenda->At(context_.agenda->now() + options_.persist_time,
-                      CoreEvent{id_, life_, RecordPersisted{record.record}});
+  if (storage_error_.has_value()) return StopWith(*storage_error_);
+  const Timestamp now = context_.agenda->now();
+  last_stored_ = std::max({last_stored_, now + persist_time_, storage_stalled_until_ + persist_time_});
+  context_.agenda->At(last_stored_, CoreEvent{id_, life_, RecordPersisted{record.record}});
   pending_records_.push_back(std::move(record));
 }
 

@@ -3,11 +3,14 @@
 #ifndef BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_
 #define BANYAN_SIM_PROCESSES_SIMULATED_PROCESS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -18,6 +21,7 @@
 #include "protocol/record_store.h"
 #include "sim/agenda.h"
 #include "sim/network/simulated_network.h"
+#include "sim/processes/step_costs.h"
 #include "sim/processes/worker_port.h"
 #include "sim/trace.h"
 #include "sim/violations.h"
@@ -36,6 +40,8 @@ struct ProcessOptions {
   // Bytes of computations count this often.
   int64_t scale = 1;
   absl::Duration persist_time = absl::Milliseconds(2);
+  // What steps cost. Empty: they take no time.
+  std::optional<StepCosts> step_costs;
 };
 
 // The context that all processes of a simulation share.
@@ -61,6 +67,8 @@ class SimulatedProcess {
 
   // Must outlive this; nullptr for none.
   void set_worker_port(WorkerPort* port) { worker_port_ = port; }
+  // Called with what the core says when it stops, after its end.
+  void set_on_stopped(std::function<void(const absl::Status&)> on_stopped) { on_stopped_ = std::move(on_stopped); }
 
   void Start();
   // Now, or when the pause ends.
@@ -71,13 +79,23 @@ class SimulatedProcess {
 
   // Nothing is handled until then; what comes meanwhile waits in its order.
   void PauseUntil(Timestamp until);
-  // The end without a word. `silently` as in SimulatedNetwork::EndProcess.
+  // The end without a word. `silently` as in SimulatedNetwork::EndProcess. Of the records that are on their way to
+  // stable storage, some of the oldest come to it.
   void Kill(bool silently);
   // A new start with a new core, after the end of the one before.
   void Restart(std::unique_ptr<Protocol> core);
 
   // Returns what is on stable storage; it outlives kills and restarts.
   const StoredRecords& stored() const { return storage_; }
+  // Loses what is on stable storage. REQUIRES: the process does not run.
+  void ForgetStored();
+  // Nothing comes to stable storage until then.
+  void StallStorageUntil(Timestamp until) { storage_stalled_until_ = std::max(storage_stalled_until_, until); }
+  // From now on each record takes this long.
+  void SlowStorage(absl::Duration persist_time) { persist_time_ = persist_time; }
+  // The next record cannot be stored, which ends the process with this error; until MendStorage.
+  void FailStorage(absl::Status status) { storage_error_ = std::move(status); }
+  void MendStorage() { storage_error_.reset(); }
 
   // Handle what the agenda holds for this process.
   void Handle(CoreEvent event);
@@ -87,6 +105,10 @@ class SimulatedProcess {
 
  private:
   void Step(Event event);
+  // Handles the first event that waits, and goes on to the next.
+  void StepHeld();
+  // Begins to work on the first event that waits, when steps cost time.
+  void BeginStep();
   // A worker that calls a process that has ended hears of it.
   void RefuseCall(const Event& event);
   void CarryOut(Action action);
@@ -94,6 +116,8 @@ class SimulatedProcess {
   void Persist(PersistRecord record);
   // The oldest record that is on its way has come to stable storage.
   void StoreRecord();
+  // The core ends by itself, or by what its driver cannot do.
+  void StopWith(absl::Status status);
   void End();
   void SetTimer();
   Timestamp LocalTime(int64_t global_ns) const;
@@ -111,12 +135,19 @@ class SimulatedProcess {
   bool running_ = false;
   uint32_t life_ = 0;
   std::optional<absl::Status> stopped_;
+  std::function<void(const absl::Status&)> on_stopped_;
   Timestamp timer_at_ = kNever;  // the earliest one on the agenda
   Timestamp paused_until_;
   std::deque<Event> held_;
+  Timestamp busy_until_;                 // with the first of those held, when steps cost time
+  bool deadline_is_held_ = false;        // among those held
   std::vector<int64_t> thread_free_ns_;  // by computing thread
   std::deque<PersistRecord> pending_records_;
   StoredRecords storage_;
+  absl::Duration persist_time_;
+  Timestamp storage_stalled_until_;
+  Timestamp last_stored_;  // the last record on its way will be, then
+  std::optional<absl::Status> storage_error_;
   Timestamp last_deadline_;
   int64_t idle_deadlines_ = 0;  // in a row, without time passing
 };

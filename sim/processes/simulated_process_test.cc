@@ -141,20 +141,73 @@ TEST_F(SimulatedProcessTest, ASnapshotTakesThePlaceOfRecords) {
   EXPECT_EQ(process->stored(), (StoredRecords{"all so far", {"three"}, ""}));
 }
 
-TEST_F(SimulatedProcessTest, AKillForgetsWhatWasNotPersistedAndARestartStartsAnew) {
+TEST_F(SimulatedProcessTest, AKillCutsOffWhatWasNotPersistedAndARestartStartsAnew) {
   SimulatedProcess* process = Add(ProcessOptions(), [](Timestamp, const Event& event, Actions* actions) {
-    if (std::holds_alternative<Started>(event)) actions->emplace_back(PersistRecord{RecordId(3), "three"});
+    if (!std::holds_alternative<Started>(event)) return;
+    for (int i = 0; i < 5; ++i) actions->emplace_back(PersistRecord{RecordId(i), std::to_string(i)});
   });
   Run(6);
   process->Kill(/*silently=*/false);
+  const StoredRecords stored = process->stored();
   Run(50);
   EXPECT_FALSE(process->running());
+  EXPECT_EQ(process->stored(), stored) << "nothing comes after the end";
+  for (size_t i = 0; i < stored.tail.size(); ++i) EXPECT_EQ(stored.tail[i], std::to_string(i));
+  process->ForgetStored();
   EXPECT_EQ(process->stored(), StoredRecords());
   auto second = std::make_unique<ScriptedProtocol>(nullptr);
   core_ = second.get();
   process->Restart(std::move(second));
   Run(60);
   EXPECT_EQ(core_->seen().size(), 1u);
+}
+
+TEST_F(SimulatedProcessTest, AStorageThatStandsStillHoldsUpRecordsInTheirOrder) {
+  SimulatedProcess* process = Add(ProcessOptions(), [](Timestamp, const Event& event, Actions* actions) {
+    if (std::holds_alternative<WorkerCalled>(event)) actions->emplace_back(PersistRecord{RecordId(1), "one"});
+  });
+  Run(6);
+  process->StallStorageUntil(Ms(40));
+  process->CallLater(absl::Milliseconds(1), WorkerBarrier());
+  Run(41);
+  EXPECT_EQ(process->stored(), StoredRecords());
+  process->SlowStorage(absl::Milliseconds(20));
+  process->CallLater(absl::Milliseconds(2), WorkerBarrier());
+  Run(100);
+  EXPECT_EQ(core_->TimesOf<RecordPersisted>(), (std::vector<Timestamp>{Ms(42), Ms(63)}));
+}
+
+TEST_F(SimulatedProcessTest, AStorageThatFailsEndsTheProcessWithItsError) {
+  SimulatedProcess* process = Add(ProcessOptions(), [](Timestamp, const Event& event, Actions* actions) {
+    if (!std::holds_alternative<WorkerCalled>(event)) return;
+    actions->emplace_back(PersistRecord{RecordId(1), "one"});
+    actions->emplace_back(PersistRecord{RecordId(2), "two"});
+  });
+  absl::Status told;
+  Run(6);
+  process->set_on_stopped([&told](const absl::Status& status) { told = status; });
+  process->FailStorage(absl::ResourceExhaustedError("no room"));
+  process->CallLater(absl::Milliseconds(1), WorkerBarrier());
+  Run(100);
+  EXPECT_FALSE(process->running());
+  EXPECT_EQ(told, absl::ResourceExhaustedError("no room"));
+  EXPECT_EQ(process->stored(), StoredRecords());
+}
+
+TEST_F(SimulatedProcessTest, StepsThatCostTimeQueueUp) {
+  ProcessOptions options;
+  options.step_costs = StepCosts{.worker_call = absl::Milliseconds(10), .deadline = absl::Milliseconds(1)};
+  SimulatedProcess* process = Add(options, [this](Timestamp now, const Event& event, Actions*) {
+    if (std::holds_alternative<DeadlineReached>(event)) core_->set_deadline(kNever);
+    if (std::holds_alternative<WorkerCalled>(event)) core_->set_deadline(now);
+  });
+  Run(10);
+  for (int i = 0; i < 3; ++i) process->CallLater(absl::ZeroDuration(), WorkerBarrier());
+  Run(15);
+  process->PauseUntil(Ms(35));
+  Run(100);
+  EXPECT_EQ(core_->TimesOf<WorkerCalled>(), (std::vector<Timestamp>{Ms(35), Ms(45), Ms(55)}));
+  EXPECT_EQ(core_->TimesOf<DeadlineReached>(), (std::vector<Timestamp>{Ms(56)}));
 }
 
 TEST_F(SimulatedProcessTest, AStopEndsTheProcess) {

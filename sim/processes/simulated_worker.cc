@@ -14,16 +14,20 @@ constexpr absl::Duration kCallTime = absl::Microseconds(20);
 
 }  // namespace
 
-SimulatedWorker::SimulatedWorker(WorkerName name, const TrainingPlan* plan, uint64_t seed, SimulatedProcess* process,
-                                 Agenda* agenda, WorkerListener* listener)
-    : name_(name), plan_(plan), random_(seed), process_(process), agenda_(agenda), listener_(listener) {
+SimulatedWorker::SimulatedWorker(WorkerName name, uint32_t start, const TrainingPlan* plan, uint64_t seed,
+                                 SimulatedProcess* process, Agenda* agenda, WorkerListener* listener)
+    : name_(name), start_(start), plan_(plan), random_(seed), process_(process), agenda_(agenda), listener_(listener) {
   tensors_.resize(plan->tensors.size());
 }
 
-void SimulatedWorker::Call(WorkerCall call) { process_->CallLater(kCallTime, std::move(call)); }
+void SimulatedWorker::Call(WorkerCall call) {
+  if (!node_has_ended_) return process_->CallLater(kCallTime, std::move(call));
+  // Its socket is closed, whoever may listen at the node by now.
+  agenda_->CallAfter(kCallTime, [this] { OnNodeEnded(); });
+}
 
 RequestId SimulatedWorker::Ask(Kind kind, size_t tensor, Round round, bool wants_result) {
-  const RequestId request(RequestPrefix(name_.worker) + next_request_++);
+  const RequestId request(RequestPrefix(name_.worker, start_) + next_request_++);
   Waiting& waiting = waiting_[request];
   waiting.kind = kind;
   waiting.tensor = tensor;
@@ -39,8 +43,7 @@ void SimulatedWorker::Start() { Call(WorkerAttach{Ask(Kind::kAttach, 0, Round(),
 
 void SimulatedWorker::Die() {
   if (dead_ || finished_) return;
-  dead_ = true;
-  waiting_.clear();
+  Abandon();
   Call(WorkerDetach{name_.worker, /*clean=*/false});
 }
 
@@ -61,7 +64,11 @@ absl::Duration SimulatedWorker::ComputeTime() { return plan_->compute_time + pla
 void SimulatedWorker::Compute() {
   agenda_->CallAfter(ComputeTime(), [this] {
     // Backward propagation has the last tensor's gradient first.
-    for (size_t i = tensors_.size(); i-- > 0;) Push(i);
+    // Some may be ahead of the others when this worker comes to a job that runs.
+    const uint64_t done = rounds_done();
+    for (size_t i = tensors_.size(); i-- > 0;) {
+      if (tensors_[i].pushed == done) Push(i);
+    }
   });
 }
 
@@ -135,17 +142,12 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     return;
   }
   if (failure_.has_value()) return;
-  CheckResult(completion.request, waiting, completion);
+  CheckResult(waiting, completion);
   switch (waiting.kind) {
     case Kind::kAttach:
       return plan_->barrier_first ? EnterBarrier() : Initialise();
     case Kind::kInit:
-      tensors_[waiting.tensor].key = completion.key;
-      if (++initialised_ < tensors_.size()) return;
-      if (!plan_->tensors_apart) return OnRoundDone();
-      if (plan_->rounds == 0) return Finish();
-      for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) ComputeTensor(tensor);
-      return;
+      return OnInitialised(waiting.tensor, completion);
     case Kind::kPush:
       if (plan_->pull_apart) return;
       return OnTensorDone(waiting.tensor);
@@ -157,6 +159,16 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
     case Kind::kBarrier:
       return initialised_ == 0 ? Initialise() : Compute();
   }
+}
+
+void SimulatedWorker::OnInitialised(size_t tensor, const CompleteRequest& completion) {
+  TensorState& state = tensors_[tensor];
+  state.key = completion.key;
+  state.pushed = state.done = completion.round.value();
+  if (++initialised_ < tensors_.size()) return;
+  if (!plan_->tensors_apart) return OnRoundDone();
+  if (AllDone(plan_->rounds)) return Finish();
+  for (size_t i = 0; i < tensors_.size(); ++i) ComputeTensor(i);
 }
 
 void SimulatedWorker::OnRoundComplete(KeyId key, Round round) {
@@ -172,7 +184,13 @@ void SimulatedWorker::OnRoundComplete(KeyId key, Round round) {
                                    " a second time or without a push whose result nobody asked for"));
 }
 
+void SimulatedWorker::Abandon() {
+  dead_ = true;
+  waiting_.clear();
+}
+
 void SimulatedWorker::OnNodeEnded() {
+  node_has_ended_ = true;
   if (dead_ || finished_ || waiting_.empty()) return;
   const std::string text = WaitsFor();
   waiting_.clear();
@@ -181,14 +199,18 @@ void SimulatedWorker::OnNodeEnded() {
   listener_->OnFailed(agenda_->now(), name_, text, *failure_);
 }
 
-void SimulatedWorker::CheckResult(RequestId /*request*/, const Waiting& waiting, const CompleteRequest& completion) {
+void SimulatedWorker::CheckResult(const Waiting& waiting, const CompleteRequest& completion) {
   if (waiting.kind == Kind::kAttach || waiting.kind == Kind::kBarrier) return;
-  if (completion.round != waiting.round) {
+  const bool is_late = waiting.kind == Kind::kInit && completion.round > Round(0) && plan_->may_begin_late;
+  if (completion.round != waiting.round && !is_late) {
     listener_->OnMisuse(
         agenda_->now(), name_,
         absl::StrCat("asked for round ", waiting.round.value(), " and got round ", completion.round.value()));
   }
-  if (!std::all_of(waiting.written.begin(), waiting.written.end(), [](bool written) { return written; })) {
+  const auto written = std::count(waiting.written.begin(), waiting.written.end(), true);
+  // The initial values may be gone when a worker comes late.
+  if (is_late && written == 0) return;
+  if (written < static_cast<std::ptrdiff_t>(waiting.written.size())) {
     listener_->OnMisuse(agenda_->now(), name_,
                         absl::StrCat("round ", waiting.round.value(), " has holes in its result"));
   }

@@ -1,5 +1,6 @@
 // A training process in simulated time: attaches to its node, makes the initial values known, then pushes gradients and
-// pulls results, round after round. Thread-compatible; owned by the cluster.
+// pulls results, round after round. One that comes to a job that runs already learns from the end of its Inits which
+// rounds are done, and trains on from there. Thread-compatible; owned by its node's crew.
 #ifndef BANYAN_SIM_PROCESSES_SIMULATED_WORKER_H_
 #define BANYAN_SIM_PROCESSES_SIMULATED_WORKER_H_
 
@@ -23,12 +24,16 @@ namespace banyan {
 
 class SimulatedWorker {
  public:
-  // The pointers outlive this. `process` runs the node.
-  SimulatedWorker(WorkerName name, const TrainingPlan* plan, uint64_t seed, SimulatedProcess* process, Agenda* agenda,
-                  WorkerListener* listener);
+  // The pointers outlive this. `process` runs the node. `start` counts the starts of the training process, from 0.
+  SimulatedWorker(WorkerName name, uint32_t start, const TrainingPlan* plan, uint64_t seed, SimulatedProcess* process,
+                  Agenda* agenda, WorkerListener* listener);
 
-  // Requests of this worker have ids with this in their upper half.
-  static uint64_t RequestPrefix(WorkerId worker) { return (uint64_t{worker.value()} + 1) << 32; }
+  // Requests of a start of this worker have ids above this, by less than 1 << kStartShift.
+  static constexpr int kWorkerShift = 32;
+  static constexpr int kStartShift = 20;
+  static uint64_t RequestPrefix(WorkerId worker, uint32_t start = 0) {
+    return ((uint64_t{worker.value()} + 1) << kWorkerShift) + (uint64_t{start} << kStartShift);
+  }
 
   const WorkerName& name() const { return name_; }
   void Start();
@@ -40,10 +45,15 @@ class SimulatedWorker {
   void OnRoundComplete(KeyId key, Round round);
   // Its socket to the node has closed.
   void OnNodeEnded();
+  // It is replaced by another start, and does nothing more.
+  void Abandon();
 
   // All rounds are done and the worker has said good-bye.
   bool finished() const { return finished_; }
   bool dead() const { return dead_; }
+  bool node_has_ended() const { return node_has_ended_; }
+  // It can do no more, though it has not finished.
+  bool lost() const { return dead_ || failure_.has_value() || node_has_ended_; }
   // The first call that failed; empty while none has.
   const std::optional<absl::Status>& failure() const { return failure_; }
   // The rounds that are done, of the tensor that is furthest behind.
@@ -64,8 +74,7 @@ class SimulatedWorker {
 
   struct TensorState {
     KeyId key;
-    Buffer gradient;
-    uint64_t pushed = 0;  // rounds
+    uint64_t pushed = 0;  // rounds, with those before this worker began
     uint64_t done = 0;
     std::set<Round> told;  // as complete, without a call that waited
     bool computing = false;
@@ -82,12 +91,14 @@ class SimulatedWorker {
   void RegisterWeights(size_t tensor);
   void OnTensorDone(size_t tensor);
   void OnRoundDone();
-  void CheckResult(RequestId request, const Waiting& waiting, const CompleteRequest& completion);
+  void OnInitialised(size_t tensor, const CompleteRequest& completion);
+  void CheckResult(const Waiting& waiting, const CompleteRequest& completion);
   void Finish();
   void Leave();
   bool AllDone(uint64_t rounds) const;
 
   const WorkerName name_;
+  const uint32_t start_;
   const TrainingPlan* const plan_;
   Random random_;
   SimulatedProcess* const process_;
@@ -99,6 +110,7 @@ class SimulatedWorker {
   std::vector<TensorState> tensors_;
   size_t initialised_ = 0;
   bool dead_ = false;
+  bool node_has_ended_ = false;
   bool finished_ = false;
   std::optional<absl::Status> failure_;
 };

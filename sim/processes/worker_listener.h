@@ -18,6 +18,10 @@ class WorkerListener {
  public:
   virtual ~WorkerListener() = default;
 
+  // A start of the worker's process begins.
+  virtual void OnStarted(Timestamp /*now*/, WorkerName /*worker*/) {}
+  // It was killed, or its node ended.
+  virtual void OnEnded(Timestamp /*now*/, WorkerName /*worker*/) {}
   virtual void OnPushed(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round /*round*/) {}
   virtual void OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round /*round*/,
                         absl::Span<const float> /*values*/) {}

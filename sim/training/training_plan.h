@@ -43,6 +43,8 @@ struct TrainingPlan {
   bool barrier_first = false;    // before the initial values
   uint64_t barrier_every = 0;    // before round 1 and after so many; 0: never; not with tensors_apart
 
+  bool may_begin_late = false;  // workers may come to a job that runs, and Init tells them the rounds that are done
+
   uint64_t weights_every = 0;  // this often a worker registers weights before it pushes; 0: never
 
   // The time that the workers of a node stay attached after their last round; those of other nodes go at once.

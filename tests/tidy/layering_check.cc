@@ -71,6 +71,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"sim/training", 0},
                                                      {"sim/processes", 1},
                                                      {"sim/checkers", 2},
+                                                     {"sim/faults", 3},
                                                      {"sim/runs", 3},
                                                      {"sim/figures", 4},
                                                      {"sim/studies", 5},

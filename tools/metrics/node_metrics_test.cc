@@ -45,7 +45,7 @@ TEST(WatchedNodeTest, ReadsAlong) {
   EXPECT_EQ(node.Step(Timestamp(), Started{}).size(), 2u);
   node.Step(Timestamp(), MessageReceived{kScheduler, PolicyNaming("n2"), {}});
   KeysAssigned keys;
-  keys.keys.push_back({KeyId(1), "fc", 10, NodeId(1)});
+  keys.keys.push_back({KeyId(1), "fc", 10});
   node.Step(Timestamp(), MessageReceived{kScheduler, keys, {}});
   // A peer cannot rename anybody.
   node.Step(Timestamp(), MessageReceived{kPeer, PolicyNaming("evil"), {}});

@@ -1,0 +1,213 @@
+#include "sim/checkers/contributor_checker.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "core/digest.h"
+
+namespace banyan {
+namespace {
+
+// What says of a result in which epoch it was made has been sent by then.
+constexpr absl::Duration kCheckAfter = absl::Seconds(1);
+
+uint64_t HashOf(absl::Span<const float> values) {
+  return DigestBytes({reinterpret_cast<const uint8_t*>(values.data()), values.size() * sizeof(float)}, 0);
+}
+
+std::string NameOf(WorkerName worker) {
+  return absl::StrCat("worker ", worker.worker.value(), " of node ", worker.node.value());
+}
+
+}  // namespace
+
+ContributorChecker::ContributorChecker(const TrainingPlan* plan, ContributorFields* fields, AggregationOp op,
+                                       const MembershipWatch* membership, const ChunkWatch* chunks,
+                                       Violations* violations)
+    : plan_(plan),
+      fields_(fields),
+      op_(op),
+      membership_(membership),
+      chunks_(chunks),
+      violations_(violations),
+      debts_(membership) {}
+
+void ContributorChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
+  const bool is_first = !lives_.contains(worker);
+  Life& life = lives_[worker];
+  life = {life.start + 1, true};
+  if (!is_first) debts_.OnChange();
+}
+
+void ContributorChecker::OnEnded(Timestamp /*now*/, WorkerName worker) {
+  lives_[worker].is_up = false;
+  debts_.OnChange();
+}
+
+bool ContributorChecker::IsUp(const std::pair<WorkerName, uint32_t>& holder) const {
+  return lives_.at(holder.first) == Life{holder.second, true};
+}
+
+void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
+  pushes_[{tensor, round}][worker] = lives_[worker].start;
+}
+
+void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
+                                  absl::Span<const float> values) {
+  ++results_;
+  while (!unchecked_.empty() && unchecked_.front().when + kCheckAfter <= now) {
+    Check(unchecked_.front());
+    unchecked_.pop_front();
+  }
+  CheckOneResult(now, worker, {tensor, round}, values);
+}
+
+void ContributorChecker::Finish() {
+  for (const Unchecked& result : unchecked_) Check(result);
+  unchecked_.clear();
+}
+
+void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, TensorRound round,
+                                        absl::Span<const float> values) {
+  std::vector<Variant>& variants = variants_[round];
+  const bool is_first = variants.empty();
+  const uint64_t hash = HashOf(values);
+  const std::pair<WorkerName, uint32_t> holder(worker, lives_[worker].start);
+  // What only those had who are gone may be made again, of others.
+  std::erase_if(variants, [&](const Variant& variant) {
+    return variant.hash != hash && std::none_of(variant.holders.begin(), variant.holders.end(), [&](const auto& other) {
+             return IsUp(other) && membership_->IsMember(other.first.node, membership_->epoch());
+           });
+  });
+  const bool is_known = !variants.empty() && variants.front().hash == hash;
+  if (is_known) {
+    variants.front().holders.push_back(holder);
+    return;
+  }
+  if (!variants.empty()) {
+    const Unchecked here{now, round, worker, {}, {}, {}, {}};
+    Complain(here, 0, "identical replicas",
+             absl::StrCat("differs from the result of ", NameOf(variants.front().holders.front().first)));
+    return;
+  }
+  variants.push_back({hash, {holder}});
+  if (is_first || !fields_->IsSpread(round.first)) Remember(now, worker, round, values);
+}
+
+void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values) {
+  Unchecked result{now, round, worker, {values.begin(), values.end()}, {}, {}, {}};
+  for (const auto& [name, start] : pushes_[round]) {
+    result.pushed.insert(name);
+    const std::optional<Epoch> joined = membership_->JoinedIn(name.node);
+    if (!IsUp({name, start}) || !joined.has_value()) continue;
+    result.there[name] = *joined;
+    if (name.node == worker.node) result.on_holders_node.insert(name);
+  }
+  const RoundKind kind = plan_->KindOf(round.second);
+  if (!fields_->IsSpread(round.first) || kind == RoundKind::kBroadcast) {
+    unchecked_.push_back(std::move(result));
+    return;
+  }
+  std::vector<float> pushed(values.size(), 0.0f);
+  std::vector<float> gradient(values.size());
+  for (const WorkerName& name : result.pushed) {
+    fields_->Fill(name, round.first, round.second, absl::MakeSpan(gradient));
+    for (size_t i = 0; i < pushed.size(); ++i) pushed[i] += gradient[i];
+  }
+  const std::optional<ReturnedDebts::Miss> miss = debts_.Book(round.first, pushed, values, kind == RoundKind::kFlush);
+  if (!miss.has_value()) return;
+  Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
+           absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
+}
+
+void ContributorChecker::Check(const Unchecked& result) {
+  std::vector<ChunkWatch::Chunk> chunks = chunks_->ChunksOf(result.round.first, result.round.second);
+  if (chunks.empty()) {
+    // Nothing of it travelled, and each element stands for itself.
+    for (size_t i = 0; i < result.values.size(); ++i) chunks.push_back({static_cast<int64_t>(i), 1, {}});
+  }
+  for (const ChunkWatch::Chunk& chunk : chunks) {
+    if (plan_->KindOf(result.round.second) == RoundKind::kBroadcast) {
+      CheckBroadcast(result, chunk);
+    } else {
+      CheckSum(result, chunk);
+    }
+  }
+}
+
+void ContributorChecker::CheckBroadcast(const Unchecked& result, const ChunkWatch::Chunk& chunk) {
+  const auto [tensor, round] = result.round;
+  const auto first = static_cast<size_t>(chunk.first_element);
+  const auto elements = static_cast<size_t>(chunk.elements);
+  std::vector<float> gradient(result.values.size());
+  // Round 0 is pushed with Init, which nobody is told of.
+  const std::vector<WorkerName>& all = fields_->workers();
+  const std::set<WorkerName> pushed = round == Round(0) ? std::set(all.begin(), all.end()) : result.pushed;
+  for (const WorkerName& name : pushed) {
+    fields_->Fill(name, tensor, round, absl::MakeSpan(gradient));
+    if (absl::MakeSpan(gradient).subspan(first, elements) == absl::MakeSpan(result.values).subspan(first, elements)) {
+      return;
+    }
+  }
+  Complain(result, chunk.first_element, "exactly once",
+           absl::StrCat("is the broadcast of none of those who pushed it; it begins with ", result.values[first]));
+}
+
+void ContributorChecker::CheckSum(const Unchecked& result, const ChunkWatch::Chunk& chunk) {
+  const auto [tensor, round] = result.round;
+  std::optional<Counts> first;
+  for (int64_t i = chunk.first_element; i < chunk.first_element + chunk.elements; ++i) {
+    const auto element = static_cast<size_t>(i);
+    const float value = result.values[element];
+    const std::optional<Counts> counts = op_ == AggregationOp::kMean ? fields_->OfMean(tensor, round, element, value)
+                                                                     : fields_->OfSum(tensor, round, element, value);
+    if (!counts.has_value()) {
+      return Complain(result, i, "exactly once", absl::StrCat(value, " is made of no contributions to this round"));
+    }
+    if (!first.has_value()) {
+      first = counts;
+      CheckCounts(result, chunk, *counts);
+    } else if (counts != first) {
+      return Complain(result, i, "exactly once",
+                      absl::StrCat("has contributors ", absl::StrJoin(*counts, ","), ", the chunk begins with ",
+                                   absl::StrJoin(*first, ",")));
+    }
+  }
+}
+
+void ContributorChecker::CheckCounts(const Unchecked& result, const ChunkWatch::Chunk& chunk, const Counts& counts) {
+  const std::set<WorkerName> required = Required(result, chunk);
+  required_ += static_cast<int64_t>(required.size());
+  for (size_t place = 0; place < counts.size(); ++place) {
+    const WorkerName name = fields_->workers()[place];
+    if (counts[place] > 1) {
+      Complain(result, chunk.first_element, "exactly once", absl::StrCat("has ", NameOf(name), " more than once"));
+    } else if (counts[place] == 1 && !result.pushed.contains(name)) {
+      Complain(result, chunk.first_element, "exactly once", absl::StrCat("has ", NameOf(name), ", who pushed nothing"));
+    } else if (counts[place] == 0 && required.contains(name)) {
+      Complain(result, chunk.first_element, "exactly once", absl::StrCat("lacks ", NameOf(name)));
+    }
+  }
+}
+
+std::set<WorkerName> ContributorChecker::Required(const Unchecked& result, const ChunkWatch::Chunk& chunk) const {
+  if (chunk.made_in.empty()) return result.on_holders_node;
+  std::set<WorkerName> required;
+  for (const auto& [name, joined] : result.there) {
+    const bool was_member = std::all_of(chunk.made_in.begin(), chunk.made_in.end(), [&](Epoch epoch) {
+      return joined <= epoch && membership_->IsMember(name.node, epoch);
+    });
+    if (was_member) required.insert(name);
+  }
+  return required;
+}
+
+void ContributorChecker::Complain(const Unchecked& result, int64_t element, const std::string& rule,
+                                  const std::string& what) {
+  violations_->Add(result.when, rule,
+                   absl::StrCat(plan_->tensors[result.round.first].name, " round ", result.round.second.value(), " at ",
+                                NameOf(result.holder), ": element ", element, " ", what));
+}
+
+}  // namespace banyan

@@ -1,0 +1,104 @@
+// Checks what workers get when nodes and workers come and go, from gradients that say whose they are.
+// Thread-compatible; owned by the cluster.
+//
+// Invariants that it checks:
+// - Nobody is in a result twice, nor in one of a round that it has not pushed.
+// - Whoever pushed a round and still runs when its first result is handed out is in it. The node must have been a
+// member
+//   in the epoch that made the result.
+// - All elements of a chunk are of the same contributors.
+// - A round has one result on all who get it, as long as one of those who have it is there.
+// - A broadcast is the values of one worker.
+// - After a Flush all that was pushed to a tensor with error feedback has come back. Who comes or goes is excused.
+#ifndef BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
+#define BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/job_config.h"
+#include "sim/checkers/chunk_watch.h"
+#include "sim/checkers/membership_watch.h"
+#include "sim/checkers/returned_debts.h"
+#include "sim/processes/worker_listener.h"
+#include "sim/training/contributor_fields.h"
+#include "sim/training/training_plan.h"
+#include "sim/violations.h"
+
+namespace banyan {
+
+class ContributorChecker : public WorkerListener {
+ public:
+  // `plan` takes its values from `fields`. `op` is a sum or a mean. All pointers outlive this.
+  ContributorChecker(const TrainingPlan* plan, ContributorFields* fields, AggregationOp op,
+                     const MembershipWatch* membership, const ChunkWatch* chunks, Violations* violations);
+
+  void OnStarted(Timestamp now, WorkerName worker) override;
+  void OnEnded(Timestamp now, WorkerName worker) override;
+  void OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) override;
+  void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
+  // Checks what waits to be checked: the messages that tell of a result may leave after it is handed out.
+  void Finish();
+
+  int64_t results() const { return results_; }
+  // Contributors that a result had to have, over all chunks that were checked.
+  int64_t required() const { return required_; }
+
+ private:
+  using TensorRound = std::pair<size_t, Round>;
+  using Counts = ContributorFields::Counts;
+
+  // A start of a worker.
+  struct Life {
+    uint32_t start = 0;
+    bool is_up = false;
+    friend bool operator==(const Life&, const Life&) = default;
+  };
+  struct Variant {
+    uint64_t hash = 0;
+    std::vector<std::pair<WorkerName, uint32_t>> holders;  // with their starts
+  };
+  // The first result of a round, and those who were there when it was handed out.
+  struct Unchecked {
+    Timestamp when;
+    TensorRound round;
+    WorkerName holder;
+    std::vector<float> values;
+    std::set<WorkerName> pushed;           // at any time
+    std::map<WorkerName, Epoch> there;     // pushed it and run; with the epoch in which their nodes joined
+    std::set<WorkerName> on_holders_node;  // of those
+  };
+
+  bool IsUp(const std::pair<WorkerName, uint32_t>& holder) const;
+  void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
+  void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
+  void Check(const Unchecked& result);
+  void CheckBroadcast(const Unchecked& result, const ChunkWatch::Chunk& chunk);
+  void CheckSum(const Unchecked& result, const ChunkWatch::Chunk& chunk);
+  void CheckCounts(const Unchecked& result, const ChunkWatch::Chunk& chunk, const Counts& counts);
+  std::set<WorkerName> Required(const Unchecked& result, const ChunkWatch::Chunk& chunk) const;
+  void Complain(const Unchecked& result, int64_t element, const std::string& rule, const std::string& what);
+
+  const TrainingPlan* const plan_;
+  ContributorFields* const fields_;
+  const AggregationOp op_;
+  const MembershipWatch* const membership_;
+  const ChunkWatch* const chunks_;
+  Violations* const violations_;
+  std::map<WorkerName, Life> lives_;
+  std::map<TensorRound, std::map<WorkerName, uint32_t>> pushes_;  // with the start that pushed last
+  std::map<TensorRound, std::vector<Variant>> variants_;
+  std::deque<Unchecked> unchecked_;
+  ReturnedDebts debts_;
+  int64_t results_ = 0;
+  int64_t required_ = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_

@@ -1,0 +1,36 @@
+#include "sim/checkers/returned_debts.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace banyan {
+namespace {
+
+// Several roundings on each of several nodes in each round.
+constexpr double kFloatTolerance = 1e-5;
+
+}  // namespace
+
+std::optional<ReturnedDebts::Miss> ReturnedDebts::Book(size_t tensor, absl::Span<const float> pushed,
+                                                       absl::Span<const float> returned, bool is_flush) {
+  const auto [entry, is_new] = debts_.try_emplace(tensor);
+  Debt& debt = entry->second;
+  if (is_new) debt = {{}, 0, changes_, membership_->epoch()};
+  debt.owed.resize(returned.size());
+  double largest = 0;
+  for (size_t i = 0; i < returned.size(); ++i) {
+    debt.owed[i] += double{pushed[i]} - returned[i];
+    largest = std::max({largest, std::abs(double{pushed[i]}), std::abs(double{returned[i]})});
+  }
+  debt.magnitude += largest;
+  if (!is_flush) return std::nullopt;
+  const Debt settled = std::move(debt);
+  debts_.erase(entry);
+  if (settled.changes != changes_ || !membership_->HasSameMembersSince(settled.since)) return std::nullopt;
+  for (size_t i = 0; i < settled.owed.size(); ++i) {
+    if (std::abs(settled.owed[i]) > kFloatTolerance * settled.magnitude) return Miss{i, settled.owed[i]};
+  }
+  return std::nullopt;
+}
+
+}  // namespace banyan

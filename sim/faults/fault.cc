@@ -1,0 +1,72 @@
+#include "sim/faults/fault.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+
+const char* NameOf(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::kLoseConnections:
+      return "lose connections";
+    case FaultKind::kPause:
+      return "pause";
+    case FaultKind::kStallLink:
+      return "stall link";
+    case FaultKind::kCutLink:
+      return "cut link";
+    case FaultKind::kPauseScheduler:
+      return "pause scheduler";
+    case FaultKind::kSlowStorage:
+      return "slow storage";
+    case FaultKind::kStallStorage:
+      return "stall storage";
+    case FaultKind::kRestartScheduler:
+      return "restart scheduler";
+    case FaultKind::kFailStorage:
+      return "fail storage";
+    case FaultKind::kKillNode:
+      return "kill node";
+    case FaultKind::kLeave:
+      return "leave";
+    case FaultKind::kKillWorker:
+      return "kill worker";
+    case FaultKind::kStopNode:
+      return "stop node";
+    case FaultKind::kIsolateLink:
+      return "isolate link";
+    case FaultKind::kIsolateNode:
+      return "isolate node";
+    case FaultKind::kLateStart:
+      return "late start";
+    case FaultKind::kLongSchedulerStop:
+      break;
+  }
+  return "long scheduler stop";
+}
+
+std::vector<FaultKind> AllFaultKinds() {
+  std::vector<FaultKind> kinds;
+  for (uint8_t kind = 0; kind <= static_cast<uint8_t>(kLastFaultKind); ++kind) {
+    kinds.push_back(static_cast<FaultKind>(kind));
+  }
+  return kinds;
+}
+
+std::vector<FaultKind> TransientFaultKinds() {
+  std::vector<FaultKind> kinds = AllFaultKinds();
+  std::erase_if(kinds, [](FaultKind kind) { return kind >= FaultKind::kKillNode; });
+  return kinds;
+}
+
+std::vector<FaultKind> SurvivedFaultKinds() { return TransientFaultKinds(); }
+
+std::string DescribeFault(const Fault& fault) {
+  std::string text = absl::StrCat(NameOf(fault.kind), " ", fault.node.value());
+  if (fault.kind == FaultKind::kKillWorker) absl::StrAppend(&text, " worker ", fault.worker.value());
+  if (fault.other != fault.node) absl::StrAppend(&text, fault.is_one_way ? " to " : " and ", fault.other.value());
+  absl::StrAppend(&text, fault.is_silent ? " silently" : "", " for ",
+                  fault.is_for_good ? "good" : absl::FormatDuration(fault.lasts));
+  return text;
+}
+
+}  // namespace banyan

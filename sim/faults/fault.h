@@ -1,0 +1,66 @@
+// One fault of a simulated job: what happens, to whom, when, and for how long. Values.
+#ifndef BANYAN_SIM_FAULTS_FAULT_H_
+#define BANYAN_SIM_FAULTS_FAULT_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+
+namespace banyan {
+
+enum class FaultKind : uint8_t {
+  // These are shorter than the silence that ends a peer.
+  kLoseConnections,  // of a pair, which dial again
+  kPause,            // of a process
+  kStallLink,
+  kCutLink,  // in one or both directions, silently or not
+  kPauseScheduler,
+  kSlowStorage,  // of the scheduler
+  kStallStorage,
+  kRestartScheduler,  // killed, and started with its records
+  kFailStorage,       // which ends the scheduler; it is started again
+  // And these change the job's membership.
+  kKillNode,           // which starts again after a while
+  kLeave,              // of a node that is asked to stop, and comes back or not
+  kKillWorker,         // which is replaced
+  kStopNode,           // a pause that is longer than the silence that ends a peer
+  kIsolateLink,        // two nodes cannot reach each other for long
+  kIsolateNode,        // a node cannot reach the scheduler for long
+  kLateStart,          // of a node that is absent at the start of the job
+  kLongSchedulerStop,  // a pause or an absence of the scheduler for many times the silence that ends a peer
+};
+inline constexpr FaultKind kLastFaultKind = FaultKind::kLongSchedulerStop;
+
+// Returns a short name such as "kill node".
+const char* NameOf(FaultKind kind);
+
+// All kinds; and those that a job outlives whose members must stay.
+std::vector<FaultKind> AllFaultKinds();
+std::vector<FaultKind> TransientFaultKinds();
+// Those that a job outlives as it is built.
+std::vector<FaultKind> SurvivedFaultKinds();
+
+struct Fault {
+  absl::Duration at;     // since the start of the simulation
+  absl::Duration lasts;  // until the mend, the restart, the end of the pause
+  FaultKind kind = FaultKind::kPause;
+  NodeId node;      // or the scheduler
+  NodeId other;     // of a link; or the scheduler
+  WorkerId worker;  // of kKillWorker
+  // The host is gone too, or a cut is not noticed by the transport: nobody is told.
+  bool is_silent = false;
+  bool is_one_way = false;   // of a cut: only from `node` to `other`
+  bool is_for_good = false;  // of kLeave: it does not come back
+
+  absl::Duration end() const { return at + lasts; }
+};
+
+// Returns a line for traces: "kill node 3 for 1.2s".
+std::string DescribeFault(const Fault& fault);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_FAULTS_FAULT_H_

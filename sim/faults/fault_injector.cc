@@ -1,0 +1,191 @@
+#include "sim/faults/fault_injector.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kSlowPersistTime = absl::Milliseconds(100);
+
+absl::Duration Upto(absl::Duration most, Random* random) {
+  return absl::Nanoseconds(random->Between(0, absl::ToInt64Nanoseconds(most)));
+}
+
+}  // namespace
+
+FaultInjector::FaultInjector(const std::vector<Fault>& faults, uint64_t seed, Cluster* cluster)
+    : random_(seed), cluster_(cluster) {
+  Agenda* agenda = cluster->simulator()->agenda();
+  for (const Fault& fault : faults) {
+    agenda->CallAt(Timestamp() + fault.at, [this, fault] {
+      Simulator* simulator = cluster_->simulator();
+      simulator->trace()->Note(simulator->now(), fault.node, "fault: " + DescribeFault(fault));
+      if (Begin(fault)) ++happened_[fault.kind];
+    });
+    quiet_at_ = std::max(quiet_at_, Timestamp() + fault.end());
+    if (fault.is_for_good) continue;
+    agenda->CallAt(Timestamp() + fault.end(), [this, fault] {
+      Simulator* simulator = cluster_->simulator();
+      simulator->trace()->Note(simulator->now(), fault.node, "is over: " + DescribeFault(fault));
+      End(fault);
+    });
+  }
+}
+
+bool FaultInjector::Begin(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::kLoseConnections:
+      return LoseConnections(fault);
+    case FaultKind::kStallLink:
+      return StallLink(fault);
+    case FaultKind::kCutLink:
+    case FaultKind::kIsolateLink:
+    case FaultKind::kIsolateNode:
+      return Cut(fault);
+    case FaultKind::kPause:
+    case FaultKind::kPauseScheduler:
+    case FaultKind::kStopNode:
+      return Pause(fault);
+    case FaultKind::kSlowStorage:
+    case FaultKind::kStallStorage:
+    case FaultKind::kFailStorage:
+      return DisturbStorage(fault);
+    case FaultKind::kRestartScheduler:
+    case FaultKind::kLongSchedulerStop:
+      return StopScheduler(fault);
+    case FaultKind::kKillNode:
+      if (!cluster_->processes()->IsRunning(fault.node)) return false;
+      cluster_->processes()->KillNode(fault.node, fault.is_silent);
+      return true;
+    case FaultKind::kLeave:
+      if (!cluster_->processes()->IsRunning(fault.node)) return false;
+      cluster_->processes()->Stop(fault.node);
+      if (fault.is_for_good) gone_.insert(fault.node);
+      return true;
+    case FaultKind::kKillWorker:
+      return KillWorker({fault.node, fault.worker});
+    case FaultKind::kLateStart:
+      return true;
+  }
+  return false;
+}
+
+void FaultInjector::End(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::kCutLink:
+    case FaultKind::kIsolateLink:
+    case FaultKind::kIsolateNode:
+      return Mend(fault);
+    case FaultKind::kSlowStorage:
+      return cluster_->simulator()->process(kSchedulerNode)->SlowStorage(ProcessOptions().persist_time);
+    case FaultKind::kFailStorage:
+    case FaultKind::kRestartScheduler:
+    case FaultKind::kLongSchedulerStop:
+      return StartScheduler();
+    case FaultKind::kKillNode:
+    case FaultKind::kLeave:
+    case FaultKind::kLateStart:
+      return StartNode(fault.node);
+    case FaultKind::kKillWorker:
+      return StartWorker({fault.node, fault.worker});
+    default:
+      return;
+  }
+}
+
+bool FaultInjector::LoseConnections(const Fault& fault) {
+  SimulatedNetwork* network = cluster_->simulator()->network();
+  const std::vector<ConnectionIndex> in_use = network->ConnectionsInUse(fault.node, fault.other);
+  for (ConnectionIndex connection : in_use) {
+    if (in_use.size() > 1 && random_.Chance(0.3)) continue;
+    LossOptions loss;
+    loss.survivors = random_.Chance(0.5) ? Upto(fault.lasts, &random_) : absl::ZeroDuration();
+    loss.opener_notices = Upto(fault.lasts, &random_);
+    if (random_.Chance(0.7)) loss.acceptor_notices = Upto(fault.lasts, &random_);
+    network->Lose(connection, loss);
+  }
+  return !in_use.empty();
+}
+
+bool FaultInjector::StallLink(const Fault& fault) {
+  SimulatedLink* link = cluster_->simulator()->network()->FindLink(fault.node, fault.other);
+  if (link == nullptr) return false;
+  link->Stall(cluster_->simulator()->now() + fault.lasts);
+  return true;
+}
+
+bool FaultInjector::Cut(const Fault& fault) {
+  SimulatedNetwork* network = cluster_->simulator()->network();
+  network->Cut(fault.node, fault.other);
+  if (!fault.is_one_way) network->Cut(fault.other, fault.node);
+  if (fault.is_silent) return true;
+  LossOptions loss;
+  for (ConnectionIndex connection : network->ConnectionsInUse(fault.node, fault.other)) {
+    loss.opener_notices = Upto(fault.lasts, &random_);
+    loss.acceptor_notices = Upto(fault.lasts, &random_);
+    network->Lose(connection, loss);
+  }
+  return true;
+}
+
+void FaultInjector::Mend(const Fault& fault) { cluster_->simulator()->network()->Heal(fault.node, fault.other); }
+
+bool FaultInjector::Pause(const Fault& fault) {
+  Simulator* simulator = cluster_->simulator();
+  const NodeId node = fault.node;
+  if (!simulator->process(node)->running()) return false;
+  simulator->process(node)->PauseUntil(simulator->now() + fault.lasts);
+  return true;
+}
+
+bool FaultInjector::StopScheduler(const Fault& fault) {
+  if (!cluster_->processes()->IsRunning(kSchedulerNode)) return false;
+  if (fault.kind == FaultKind::kLongSchedulerStop && fault.is_one_way) return Pause(fault);
+  cluster_->processes()->KillScheduler(fault.is_silent);
+  return true;
+}
+
+bool FaultInjector::DisturbStorage(const Fault& fault) {
+  SimulatedProcess* scheduler = cluster_->simulator()->process(kSchedulerNode);
+  if (!scheduler->running()) return false;
+  if (fault.kind == FaultKind::kSlowStorage) {
+    scheduler->SlowStorage(kSlowPersistTime);
+  } else if (fault.kind == FaultKind::kStallStorage) {
+    scheduler->StallStorageUntil(cluster_->simulator()->now() + fault.lasts);
+  } else {
+    cluster_->processes()->FailStorage();
+  }
+  return true;
+}
+
+void FaultInjector::StartScheduler() {
+  cluster_->processes()->MendStorage();
+  if (!cluster_->processes()->IsRunning(kSchedulerNode)) {
+    cluster_->processes()->StartScheduler(/*with_records=*/true);
+  }
+}
+
+// Who has been asked to leave and has not ended yet is waited for.
+void FaultInjector::StartNode(NodeId node) {
+  if (gone_.contains(node)) return;
+  if (!cluster_->processes()->IsRunning(node)) return cluster_->processes()->StartNode(node);
+  if (!cluster_->processes()->IsAskedToStop(node)) return;
+  cluster_->simulator()->agenda()->CallAfter(absl::Milliseconds(50), [this, node] { StartNode(node); });
+}
+
+bool FaultInjector::KillWorker(WorkerName worker) {
+  const SimulatedWorker* current = cluster_->workers().at(worker);
+  if (current->lost() || current->finished() || !cluster_->processes()->IsRunning(worker.node)) return false;
+  cluster_->processes()->KillWorker(worker);
+  return true;
+}
+
+void FaultInjector::StartWorker(WorkerName worker) {
+  const SimulatedWorker* current = cluster_->workers().at(worker);
+  // A node that starts again brings its workers.
+  if (current->dead() && cluster_->processes()->IsRunning(worker.node)) cluster_->processes()->StartWorker(worker);
+}
+
+}  // namespace banyan

@@ -1,0 +1,208 @@
+#include "sim/faults/fault_scenario.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "compression/compression_rules.h"
+#include "proto/compression/codec_traits.h"
+#include "sim/cluster.h"
+#include "sim/faults/fault_injector.h"
+#include "sim/faults/fault_plan.h"
+#include "sim/sample_overlays.h"
+
+namespace banyan {
+namespace {
+
+constexpr absl::Duration kHeartbeat = absl::Milliseconds(500);
+constexpr absl::Duration kLostAfter = absl::Seconds(2);
+constexpr absl::Duration kStoppingLimit = absl::Seconds(60);
+constexpr double kLeastBps = 1e6;
+constexpr int64_t kMostElements = 300;  // of a tensor
+constexpr int64_t kMostChunks = 20;     // of a tensor
+
+template <typename T, size_t N>
+T OneOf(const std::array<T, N>& choices, Random* random) {
+  return choices[random->Below(N)];
+}
+
+OverlayConfig DrawOverlay(Random* random) {
+  OverlayShape shape;
+  shape.nodes = static_cast<int>(random->Between(3, 7));
+  // Sparse ones have tree edges without a link, which are relayed.
+  shape.links = static_cast<int>(random->Between(shape.nodes - 1, 2 * shape.nodes));
+  shape.least_bps = kLeastBps;
+  shape.most_bps = OneOf<double, 3>({2e6, 2e7, 1e8}, random);
+  shape.least_delay = absl::Milliseconds(1);
+  shape.most_delay = absl::Milliseconds(30);
+  OverlayConfig overlay = RandomOverlay(shape, random);
+  size_t workers = overlay.nodes.size();
+  for (NodeConfig& node : overlay.nodes) {
+    if (workers == ContributorFields::kMostWorkers || !random->Chance(0.3)) continue;
+    node.workers = 2;
+    ++workers;
+  }
+  return overlay;
+}
+
+void DrawSections(OverlayConfig* overlay, Random* random) {
+  const auto nodes = static_cast<int>(overlay->nodes.size());
+  overlay->topology.planner = OneOf<const char*, 6>({"fapt", "packed", "star", "star", "bkt", "mst"}, random);
+  if (random->Chance(0.4)) overlay->topology.roots = static_cast<int>(random->Between(1, nodes));
+  overlay->topology.update_interval = absl::Milliseconds(random->Between(200, 3000));
+  overlay->chunks.max_elements = random->Between(kMostElements / kMostChunks, 200);
+  overlay->chunks.min_elements = 1;
+  overlay->aggregation.op = random->Chance(0.6) ? AggregationOp::kSum : AggregationOp::kMean;
+  const int64_t chunk_bytes = overlay->chunks.max_elements * 4;
+  if (random->Chance(0.5)) overlay->transport.connections = static_cast<int>(random->Between(1, 3));
+  // Wider than they must be: what is slow by itself would hide what hangs.
+  if (random->Chance(0.3)) overlay->transport.window_bytes = random->Between(2, 8) * (chunk_bytes + 100);
+  overlay->transport.early_bytes = random->Chance(0.5) ? random->Between(2, 6) * chunk_bytes : 1000000;
+  overlay->transport.relay_bytes = random->Chance(0.5) ? random->Between(6, 20) * chunk_bytes : 1000000;
+  overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 5));
+  overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
+  overlay->membership.heartbeat = kHeartbeat;
+  overlay->membership.lost_after = kLostAfter;
+  overlay->awareness.estimator = random->Chance(0.5) ? RateEstimator::kDelivery : RateEstimator::kOneWayDelay;
+  overlay->awareness.probe_chunk_bytes = random->Between(1, 400);
+  overlay->multipath.enabled = random->Chance(0.5);
+}
+
+TrainingPlan DrawPlan(const OverlayConfig& overlay, Random* random) {
+  TrainingPlan plan;
+  plan.seed = random->Next();
+  plan.may_begin_late = true;
+  const int64_t tensors = random->Between(1, 3);
+  for (int64_t i = 0; i < tensors; ++i) {
+    const int64_t elements = random->Between(1, OneOf<int64_t, 3>({4, 100, kMostElements}, random));
+    plan.tensors.push_back({absl::StrCat("t", i), elements, static_cast<int32_t>(random->Between(-2, 2))});
+  }
+  plan.rounds = static_cast<uint64_t>(random->Between(10, 50));
+  plan.compute_time = absl::Milliseconds(random->Between(0, 200));
+  plan.compute_spread = absl::Milliseconds(random->Between(0, 200));
+  plan.tensors_apart = random->Chance(0.4);
+  if (plan.tensors_apart) plan.rounds_in_flight = static_cast<uint32_t>(overlay.policy.rounds_in_flight);
+  plan.pull_apart = plan.rounds_in_flight == 1 && random->Chance(0.2);
+  if (random->Chance(0.2)) plan.broadcast_every = static_cast<uint64_t>(random->Between(2, 4));
+  return plan;
+}
+
+// With error feedback, so that nothing may be lost. Returns the tensors that are compressed.
+std::set<size_t> DrawCompression(OverlayConfig* overlay, TrainingPlan* plan, Random* random) {
+  if (!random->Chance(0.4)) return {};
+  overlay->aggregation.op = AggregationOp::kSum;
+  CompressionRule rule;
+  const std::vector<CodecId> codecs = AllCodecIds();
+  rule.codec = codecs[random->Below(codecs.size())];
+  if (TraitsOf(rule.codec)->is_sparse) rule.numbers = {{"ratio", OneOf<double, 3>({0.05, 0.2, 0.5}, random)}};
+  rule.error_feedback = true;
+  overlay->compression.rules = {rule};
+  overlay->compression.least_elements = random->Between(1, 50);
+  plan->flush_every = static_cast<uint64_t>(random->Between(2, 6));
+  std::set<size_t> compressed;
+  for (size_t tensor = 0; tensor < plan->tensors.size(); ++tensor) {
+    const CompressionRule* used =
+        RuleFor(overlay->compression, plan->tensors[tensor].name, plan->tensors[tensor].elements);
+    if (used != nullptr && UsesErrorFeedback(*used)) compressed.insert(tensor);
+  }
+  return compressed;
+}
+
+FaultPlanOptions DrawFaultOptions(const OverlayConfig& overlay, const std::vector<FaultKind>& kinds, Random* random) {
+  FaultPlanOptions options;
+  options.kinds = kinds;
+  std::map<std::string, NodeId> ids;
+  for (const NodeConfig& node : overlay.nodes) {
+    options.workers.push_back(node.workers);
+    ids[node.name] = NodeId(static_cast<uint32_t>(options.workers.size()));
+  }
+  for (const LinkConfig& link : *overlay.links) {
+    options.links.emplace_back(ids.at(link.a), ids.at(link.b));
+    options.links.emplace_back(ids.at(link.b), ids.at(link.a));
+  }
+  options.faults = static_cast<int>(random->Between(1, 12));
+  options.last = OneOf<absl::Duration, 3>({absl::Seconds(3), absl::Seconds(6), absl::Seconds(10)}, random);
+  options.lost_after = overlay.membership.lost_after;
+  return options;
+}
+
+// What the rounds that are left take when nobody disturbs them, and what it takes to notice that nobody does.
+absl::Duration Recovery(const ClusterOptions& cluster) {
+  int64_t elements = 0;
+  for (const TrainingPlan::Tensor& tensor : cluster.plan.tensors) elements += tensor.elements;
+  const auto nodes = static_cast<double>(cluster.overlay.nodes.size());
+  // Both ways through the slowest link for each node, four times; headers take more than small chunks.
+  const absl::Duration sending = absl::Seconds(4 * 2 * nodes * 32 * static_cast<double>(elements + 2000) / kLeastBps);
+  const absl::Duration round = cluster.plan.compute_time + cluster.plan.compute_spread + sending;
+  return 20 * kHeartbeat + 5 * kLostAfter + round * static_cast<double>(cluster.plan.rounds);
+}
+
+}  // namespace
+
+FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds) {
+  Random random(seed);
+  FaultScenario scenario;
+  ClusterOptions& cluster = scenario.cluster;
+  cluster.seed = random.Next();
+  cluster.overlay = DrawOverlay(&random);
+  DrawSections(&cluster.overlay, &random);
+  cluster.plan = DrawPlan(cluster.overlay, &random);
+  std::set<size_t> compressed = DrawCompression(&cluster.overlay, &cluster.plan, &random);
+  std::vector<WorkerName> workers;
+  for (uint32_t node = 1; node <= cluster.overlay.nodes.size(); ++node) {
+    const int count = cluster.overlay.nodes[node - 1].workers;
+    for (int i = 0; i < count; ++i) workers.push_back({NodeId(node), WorkerId(static_cast<uint32_t>(i))});
+  }
+  scenario.fields = std::make_unique<ContributorFields>(std::move(workers), std::move(compressed), random.Next());
+  cluster.fields = scenario.fields.get();
+  cluster.plan.source = scenario.fields.get();
+  cluster.link_jitter = absl::Milliseconds(random.Chance(0.5) ? random.Between(0, 40) : 0);
+  cluster.network.scheduler_delay = absl::Milliseconds(random.Between(0, 40));
+  cluster.network.scheduler_jitter = absl::Milliseconds(random.Between(0, 20));
+  cluster.network.duplicate_chance = random.Chance(0.3) ? 0.05 : 0;
+  cluster.process.compute_threads = static_cast<uint32_t>(random.Between(1, 3));
+  cluster.process.step_costs = StepCosts();
+  cluster.most_drift_ppm = random.Chance(0.7) ? 200 : 0;
+  cluster.start_within = absl::Milliseconds(random.Between(0, 500));
+  cluster.check_encoding = random.Chance(0.1);
+  cluster.membership_changes = true;
+  Random faults = random.Fork();
+  scenario.faults = DrawFaults(DrawFaultOptions(cluster.overlay, kinds, &faults), &faults);
+  scenario.fault_seed = faults.Next();
+  for (const Fault& fault : scenario.faults) {
+    cluster.longest_pause = std::max(cluster.longest_pause, fault.lasts + kLostAfter);
+    if (fault.kind == FaultKind::kLateStart) cluster.absent.insert(fault.node);
+  }
+  const size_t present = cluster.overlay.nodes.size() - cluster.absent.size();
+  if (!cluster.absent.empty()) cluster.overlay.membership.start_with = static_cast<int>(present);
+  scenario.recovery = Recovery(cluster);
+  return scenario;
+}
+
+FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {
+  Cluster cluster(scenario.cluster);
+  cluster.simulator()->trace()->set_sink(sink);
+  const FaultInjector injector(scenario.faults, scenario.fault_seed, &cluster);
+  const bool trained = cluster.RunUntilStayersTrained(injector.quiet_at(), injector.gone(), scenario.recovery);
+  FaultOutcome outcome;
+  outcome.simulated = cluster.simulator()->now() - Timestamp();
+  if (trained) cluster.StopAll(cluster.simulator()->now() + kStoppingLimit);
+  outcome.trace_hash = cluster.simulator()->trace()->hash();
+  outcome.events = cluster.simulator()->trace()->events();
+  outcome.results = cluster.contributors()->results();
+  outcome.required = cluster.contributors()->required();
+  outcome.epochs = cluster.epoch().value();
+  outcome.happened = injector.happened();
+  outcome.violations = cluster.violations()->Report();
+  return outcome;
+}
+
+FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, const Trace::Sink& sink) {
+  FaultOutcome outcome = RunFaultScenario(MakeFaultScenario(seed, kinds), sink);
+  outcome.seed = seed;
+  return outcome;
+}
+
+}  // namespace banyan

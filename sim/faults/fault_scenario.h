@@ -1,0 +1,51 @@
+// A job and a schedule of faults that it is to outlive, all drawn from one seed. Pure function of the seed.
+#ifndef BANYAN_SIM_FAULTS_FAULT_SCENARIO_H_
+#define BANYAN_SIM_FAULTS_FAULT_SCENARIO_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "sim/cluster_options.h"
+#include "sim/faults/fault.h"
+#include "sim/trace.h"
+#include "sim/training/contributor_fields.h"
+
+namespace banyan {
+
+struct FaultScenario {
+  std::unique_ptr<ContributorFields> fields;  // of the cluster's plan
+  ClusterOptions cluster;
+  std::vector<Fault> faults;
+  uint64_t fault_seed = 0;
+  // After the last fault everybody has finished within this.
+  absl::Duration recovery;
+};
+
+// With faults of these kinds alone.
+FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds);
+
+struct FaultOutcome {
+  uint64_t seed = 0;
+  uint64_t trace_hash = 0;
+  uint64_t events = 0;
+  int64_t results = 0;   // that workers got
+  int64_t required = 0;  // contributors that results had to have
+  uint64_t epochs = 0;   // the last one's number
+  absl::Duration simulated;
+  std::map<FaultKind, int64_t> happened;
+  std::string violations;  // empty when no rule was broken
+};
+
+// Trains to the end and stops every process. Lines of the trace go to `sink` unless it is empty.
+FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink);
+
+// Makes and runs the scenario of a seed.
+FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, const Trace::Sink& sink);
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_FAULTS_FAULT_SCENARIO_H_

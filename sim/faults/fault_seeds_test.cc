@@ -1,0 +1,63 @@
+// Hundreds of random jobs under random faults that they are to outlive: no checker may find a violation, nobody may
+// hang, and the same seed must give the same trace. BANYAN_SIM_SEEDS says how many seeds.
+#include "sim/faults/fault_seeds.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+
+#include "absl/strings/numbers.h"
+#include "gtest/gtest.h"
+#include "sim/faults/fault_scenario.h"
+
+namespace banyan {
+namespace {
+
+constexpr int kBlocks = 16;
+constexpr uint64_t kDefaultSeeds = 320;
+
+uint64_t Seeds() {
+  uint64_t seeds = 0;
+  const char* text = std::getenv("BANYAN_SIM_SEEDS");
+  return text != nullptr && absl::SimpleAtoi(text, &seeds) ? seeds : kDefaultSeeds;
+}
+
+FaultOutcome RunSeed(uint64_t seed) {
+  FaultOutcome outcome = RunFaultSeed(seed, SurvivedFaultKinds(), {});
+  EXPECT_TRUE(outcome.violations.empty()) << "banyan sim-faults --from " << seed << " --seeds 1 --trace\n"
+                                          << outcome.violations;
+  return outcome;
+}
+
+class FaultSeedsTest : public testing::TestWithParam<int> {};
+
+TEST_P(FaultSeedsTest, NoRuleBreaks) {
+  for (uint64_t seed = GetParam(); seed < Seeds(); seed += kBlocks) RunSeed(seed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, FaultSeedsTest, testing::Range(0, kBlocks));
+
+TEST(FaultRegressionTest, SeedsThatFailedOncePass) {
+  for (const RegressionSeed& regression : kFaultRegressionSeeds) {
+    SCOPED_TRACE(regression.what_broke);
+    RunSeed(regression.seed);
+  }
+}
+
+TEST(FaultCoverageTest, TheSameSeedRunsTheSameAndAllKindsHappen) {
+  std::map<FaultKind, int64_t> happened;
+  int64_t required = 0;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const FaultOutcome first = RunSeed(seed);
+    if (seed < 5) {
+      EXPECT_EQ(first.trace_hash, RunSeed(seed).trace_hash) << "seed " << seed;
+    }
+    for (const auto& [kind, times] : first.happened) happened[kind] += times;
+    required += first.required;
+  }
+  for (const FaultKind kind : SurvivedFaultKinds()) EXPECT_GT(happened[kind], 0) << NameOf(kind);
+  EXPECT_GT(required, 10000);
+}
+
+}  // namespace
+}  // namespace banyan

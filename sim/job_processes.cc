@@ -1,0 +1,169 @@
+#include "sim/job_processes.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "core/check.h"
+#include "node/node_core.h"
+#include "scheduler/scheduler_core.h"
+#include "sim/processes/noisy_reports.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kLatestClockStartNs = int64_t{1} << 50;  // thirteen days
+// Until a node that fell out is started again.
+constexpr absl::Duration kRestartPause = absl::Milliseconds(100);
+constexpr uint64_t kStartsSeed = 0x5EED;
+
+}  // namespace
+
+JobProcesses::JobProcesses(const ClusterOptions* options, const OverlayConfig* scaled, Simulator* simulator,
+                           WorkerListener* listener)
+    : options_(*options),
+      scaled_(*scaled),
+      simulator_(simulator),
+      listener_(listener),
+      random_(options->seed ^ kStartsSeed) {
+  AddScheduler();
+  for (uint32_t id = 1; id <= scaled_.nodes.size(); ++id) AddNode(NodeId(id));
+  if (!options_.orders.empty()) AddOperator();
+}
+
+Timestamp JobProcesses::RandomStart() {
+  return Timestamp::FromNanoseconds(simulator_->random()->Between(0, absl::ToInt64Nanoseconds(options_.start_within)));
+}
+
+ProcessOptions JobProcesses::OptionsOfProcess() {
+  ProcessOptions options = options_.process;
+  options.clock_start = Timestamp::FromNanoseconds(simulator_->random()->Between(0, kLatestClockStartNs));
+  if (options_.most_drift_ppm > 0) {
+    options.clock_drift_ppm = options_.most_drift_ppm * (2 * simulator_->random()->Unit() - 1);
+  }
+  options.scale = options_.scale;
+  return options;
+}
+
+std::unique_ptr<Protocol> JobProcesses::Wrap(NodeId id, std::unique_ptr<Protocol> core) const {
+  return options_.wrap_core ? options_.wrap_core(id, std::move(core)) : std::move(core);
+}
+
+std::unique_ptr<Protocol> JobProcesses::MakeScheduler(StartId start, StoredRecords records) const {
+  return Wrap(kSchedulerNode, std::make_unique<SchedulerCore>(scaled_, SchedulerOptions{std::move(records), start}));
+}
+
+std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnation) const {
+  const NodeConfig& config = scaled_.nodes[id.value() - 1];
+  NodeOptions node;
+  node.name = config.name;
+  node.address = config.address;
+  node.scheduler_address = scaled_.scheduler.address;
+  node.job = scaled_.job;
+  node.incarnation = incarnation;
+  std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
+  if (options_.measurement_noise > 0) {
+    const Random random(options_.seed * options_.overlay.nodes.size() + id.value());
+    core = std::make_unique<NoisyReports>(std::move(core), options_.measurement_noise, random);
+  }
+  return core;
+}
+
+void JobProcesses::AddScheduler() {
+  ProcessOptions process = OptionsOfProcess();
+  process.scale = 1;
+  SimulatedProcess* scheduler = simulator_->AddProcess(kSchedulerNode, scaled_.scheduler.address, process,
+                                                       MakeScheduler(StartId(1), {}), RandomStart());
+  scheduler->set_on_stopped([this](const absl::Status& status) { OnSchedulerStopped(status); });
+}
+
+void JobProcesses::AddNode(NodeId id) {
+  const NodeConfig& config = scaled_.nodes[id.value() - 1];
+  std::unique_ptr<Protocol> core = MakeNode(id, Incarnation(simulator_->random()->Next()));
+  const Timestamp random_start = RandomStart();
+  const Timestamp start = options_.absent.contains(id) ? kNever : random_start;
+  SimulatedProcess* process = simulator_->AddProcess(id, config.address, OptionsOfProcess(), std::move(core), start);
+  WorkerCrew& crew = crews_.try_emplace(id, id, &options_.plan, process, simulator_->agenda(), listener_).first->second;
+  process->set_worker_port(&crew);
+  process->set_on_stopped([this, id](const absl::Status& status) { OnNodeStopped(id, status); });
+  for (uint32_t i = 0; i < static_cast<uint32_t>(config.workers); ++i) {
+    crew.Add(simulator_->random()->Next());
+    workers_[{id, WorkerId(i)}] = crew.current(WorkerId(i));
+  }
+  if (start != kNever) simulator_->agenda()->CallAt(start, [&crew] { crew.StartAll(); });
+}
+
+void JobProcesses::AddOperator() {
+  const NodeId id(static_cast<uint32_t>(scaled_.nodes.size() + 1));
+  auto core = std::make_unique<SimulatedOperator>(scaled_.scheduler.address, options_.orders);
+  operator_ = core.get();
+  simulator_->AddProcess(id, "tcp://operator:7702", OptionsOfProcess(), std::move(core), Timestamp());
+}
+
+bool JobProcesses::IsRunning(NodeId process) const { return simulator_->process(process)->running(); }
+
+void JobProcesses::KillNode(NodeId node, bool silently) { simulator_->process(node)->Kill(silently); }
+
+void JobProcesses::StartNode(NodeId node) {
+  BANYAN_CHECK(!IsRunning(node));
+  asked_to_stop_.erase(node);
+  simulator_->StartAgain(node, MakeNode(node, Incarnation(random_.Next())));
+  WorkerCrew& crew = crews_.at(node);
+  for (uint32_t i = 0; i < crew.size(); ++i) {
+    if (!crew.current(WorkerId(i))->finished() && crew.current(WorkerId(i))->lost()) StartWorker({node, WorkerId(i)});
+  }
+  crew.StartAll();
+}
+
+void JobProcesses::Stop(NodeId process) {
+  asked_to_stop_.insert(process);
+  simulator_->process(process)->RequestStop();
+}
+
+void JobProcesses::ReportEnd(const std::string& who, const absl::Status& status) {
+  simulator_->violations()->Add(simulator_->now(), "the job goes on",
+                                absl::StrCat(who, " has ended: ", status.ToString()));
+}
+
+void JobProcesses::OnSchedulerStopped(const absl::Status& status) {
+  if (options_.membership_changes && !storage_fails_ && !IsAskedToStop(kSchedulerNode)) {
+    ReportEnd("the scheduler", status);
+  }
+}
+
+void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
+  if (!options_.membership_changes || IsAskedToStop(node) || crews_.at(node).IsDone()) return;
+  if (!absl::IsAborted(status)) return ReportEnd(absl::StrCat("node ", node.value()), status);
+  simulator_->agenda()->CallAfter(kRestartPause, [this, node] {
+    if (!IsRunning(node)) StartNode(node);
+  });
+}
+
+void JobProcesses::KillWorker(WorkerName worker) { crews_.at(worker.node).Kill(worker.worker); }
+
+void JobProcesses::StartWorker(WorkerName worker) {
+  WorkerCrew& crew = crews_.at(worker.node);
+  crew.Restart(worker.worker, random_.Next());
+  workers_[worker] = crew.current(worker.worker);
+}
+
+void JobProcesses::KillScheduler(bool silently) { simulator_->process(kSchedulerNode)->Kill(silently); }
+
+void JobProcesses::FailStorage() {
+  storage_fails_ = true;
+  simulator_->process(kSchedulerNode)->FailStorage(absl::ResourceExhaustedError("the storage is full"));
+}
+
+void JobProcesses::MendStorage() {
+  storage_fails_ = false;
+  simulator_->process(kSchedulerNode)->MendStorage();
+}
+
+void JobProcesses::StartScheduler(bool with_records) {
+  SimulatedProcess* scheduler = simulator_->process(kSchedulerNode);
+  BANYAN_CHECK(!scheduler->running());
+  asked_to_stop_.erase(kSchedulerNode);
+  if (!with_records) scheduler->ForgetStored();
+  simulator_->StartAgain(kSchedulerNode, MakeScheduler(StartId(++scheduler_starts_), scheduler->stored()));
+}
+
+}  // namespace banyan

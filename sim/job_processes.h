@@ -1,0 +1,87 @@
+// The processes of a simulated job: the scheduler, the nodes with their workers, an operator. Makes a core for each
+// start of each of them, and ends and starts them as faults want it. Thread-compatible; owned by the cluster.
+#ifndef BANYAN_SIM_JOB_PROCESSES_H_
+#define BANYAN_SIM_JOB_PROCESSES_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "core/random.h"
+#include "protocol/protocol.h"
+#include "sim/cluster_options.h"
+#include "sim/processes/simulated_operator.h"
+#include "sim/processes/simulated_worker.h"
+#include "sim/processes/worker_crew.h"
+#include "sim/simulator.h"
+
+namespace banyan {
+
+class JobProcesses {
+ public:
+  // `scaled` is the overlay that the cores see. All of these outlive this.
+  JobProcesses(const ClusterOptions* options, const OverlayConfig* scaled, Simulator* simulator,
+               WorkerListener* listener);
+
+  // The newest start of each worker.
+  const std::map<WorkerName, SimulatedWorker*>& workers() const { return workers_; }
+  // nullptr without orders.
+  const SimulatedOperator* job_operator() const { return operator_; }
+
+  // Ends a node at once, and with it the connections of its workers. `silently`: its host is gone too.
+  void KillNode(NodeId node, bool silently);
+  // Starts a node that does not run, with another incarnation, and those of its workers that have not finished.
+  void StartNode(NodeId node);
+  // Asks a node, or the scheduler, to stop; it ends by itself.
+  void Stop(NodeId process);
+  void KillWorker(WorkerName worker);
+  // Starts a worker that is lost. It attaches when its node runs.
+  void StartWorker(WorkerName worker);
+
+  void KillScheduler(bool silently);
+  // Starts the scheduler, which does not run. Without records its storage is empty.
+  void StartScheduler(bool with_records);
+
+  // From now on the scheduler cannot make a record durable, which ends it.
+  void FailStorage();
+  void MendStorage();
+
+  bool IsRunning(NodeId process) const;
+  // Since its last start.
+  bool IsAskedToStop(NodeId process) const { return asked_to_stop_.contains(process); }
+
+ private:
+  void AddScheduler();
+  void AddNode(NodeId id);
+  void AddOperator();
+  ProcessOptions OptionsOfProcess();
+  Timestamp RandomStart();
+  std::unique_ptr<Protocol> MakeScheduler(StartId start, StoredRecords records) const;
+  std::unique_ptr<Protocol> MakeNode(NodeId id, Incarnation incarnation) const;
+  std::unique_ptr<Protocol> Wrap(NodeId id, std::unique_ptr<Protocol> core) const;
+  // What the node command does when the core says that this start of the node is no member any more.
+  void OnNodeStopped(NodeId node, const absl::Status& status);
+  void OnSchedulerStopped(const absl::Status& status);
+  // A job that outlives its members has no reason to give up.
+  void ReportEnd(const std::string& who, const absl::Status& status);
+
+  const ClusterOptions& options_;
+  const OverlayConfig& scaled_;
+  Simulator* const simulator_;
+  WorkerListener* const listener_;
+  Random random_;  // for starts after the first
+  uint64_t scheduler_starts_ = 1;
+  std::map<NodeId, WorkerCrew> crews_;
+  std::map<WorkerName, SimulatedWorker*> workers_;
+  std::set<NodeId> asked_to_stop_;
+  bool storage_fails_ = false;
+  SimulatedOperator* operator_ = nullptr;  // owned by its process
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SIM_JOB_PROCESSES_H_

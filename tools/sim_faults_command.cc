@@ -1,0 +1,130 @@
+#include "tools/sim_faults_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "core/json_writer.h"
+#include "sim/faults/fault_sweep.h"
+#include "tools/command_line.h"
+#include "tools/reports/progress_bar.h"
+
+namespace banyan {
+namespace {
+
+constexpr int64_t kMostSeeds = 100000000;
+constexpr unsigned kMostThreads = 16;
+
+struct FaultsFlags {
+  int64_t seeds = 100;
+  int64_t from = 0;
+  std::string faults;  // transient, all, or empty: those that a job outlives
+  bool trace = false;
+  bool json = false;
+};
+
+CommandLine MakeCommandLine(FaultsFlags& flags) {
+  CommandLine line(
+      "banyan sim-faults",
+      "Simulates random jobs with the very protocols that a real job runs, each under random faults:\n"
+      "nodes, workers and the scheduler end and come back, links are cut, the storage fails. Says of each\n"
+      "seed that breaks a rule or hangs what it broke, and how to see it again.",
+      "banyan sim-faults --seeds 2000");
+  line.Integer("seeds", "N", "jobs to simulate (default 100)", 1, kMostSeeds, &flags.seeds);
+  line.Integer("from", "S", "the first seed (default 0); the same seed gives the same job", 0, INT64_MAX / 2,
+               &flags.from);
+  line.Choice("faults", {"transient", "all"},
+              "transient: only those that leave the members as they are; all: the whole list", &flags.faults);
+  line.Switch("trace", "print what every process is handed", &flags.trace);
+  line.Switch("json", "print JSON", &flags.json);
+  return line;
+}
+
+std::vector<FaultKind> KindsOf(const FaultsFlags& flags) {
+  if (flags.faults == "all") return AllFaultKinds();
+  return flags.faults == "transient" ? TransientFaultKinds() : SurvivedFaultKinds();
+}
+
+// The same list of faults, or the seed would give another job.
+std::string ReplayCommand(const FaultsFlags& flags, uint64_t seed) {
+  return absl::StrCat("banyan sim-faults --from ", seed, " --seeds 1 --trace",
+                      flags.faults.empty() ? "" : absl::StrCat(" --faults ", flags.faults));
+}
+
+std::string Text(const FaultsFlags& flags, const FaultSweepReport& report) {
+  std::string text;
+  for (const FaultOutcome& outcome : report.failed) {
+    absl::StrAppend(&text, "seed ", outcome.seed, " fails:\n", outcome.violations, "  ",
+                    ReplayCommand(flags, outcome.seed), "\n\n");
+  }
+  absl::StrAppend(&text, report.seeds, " seeds, ", report.failed.size(), " of them fail\n", report.results,
+                  " results of ", report.required, " contributions in ", report.epochs, " epochs, ", report.events,
+                  " events, ", absl::FormatDuration(absl::Trunc(report.simulated, absl::Seconds(1))), " simulated\n");
+  for (const auto& [kind, times] : report.happened) absl::StrAppend(&text, "  ", times, " x ", NameOf(kind), "\n");
+  return text;
+}
+
+std::string Json(const FaultsFlags& flags, const FaultSweepReport& report) {
+  JsonWriter json;
+  json.BeginObject();
+  json.Name("from").Integer(static_cast<uint64_t>(flags.from));
+  json.Name("seeds").Integer(report.seeds);
+  json.Name("events").Integer(report.events);
+  json.Name("results").Integer(static_cast<uint64_t>(report.results));
+  json.Name("contributions").Integer(static_cast<uint64_t>(report.required));
+  json.Name("epochs").Integer(report.epochs);
+  json.Name("simulated_seconds").Number(absl::ToDoubleSeconds(report.simulated));
+  json.Name("faults").BeginObject();
+  for (const auto& [kind, times] : report.happened) json.Name(NameOf(kind)).Integer(static_cast<uint64_t>(times));
+  json.EndObject();
+  json.Name("failed").BeginArray();
+  for (const FaultOutcome& outcome : report.failed) {
+    json.BeginObject();
+    json.Name("seed").Integer(outcome.seed);
+    json.Name("violations").String(outcome.violations);
+    json.Name("replay").String(ReplayCommand(flags, outcome.seed));
+    json.EndObject();
+  }
+  json.EndArray();
+  json.EndObject();
+  return json.text() + "\n";
+}
+
+FaultSweepReport SweepWithProgress(const FaultsFlags& flags, std::ostream& err) {
+  FaultSweepOptions options;
+  options.from = static_cast<uint64_t>(flags.from);
+  options.seeds = static_cast<uint64_t>(flags.seeds);
+  options.kinds = KindsOf(flags);
+  if (flags.trace) {
+    options.trace = [&err](const std::string& line) { err << line << "\n"; };
+  } else {
+    options.threads = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ProgressBar bar("simulating", isatty(STDERR_FILENO) != 0 && !flags.trace, err);
+  options.progress = [&](uint64_t done) {
+    bar.Update(static_cast<double>(done) / static_cast<double>(flags.seeds),
+               absl::FromChrono(std::chrono::steady_clock::now() - start));
+  };
+  return SweepFaults(options);
+}
+
+}  // namespace
+
+int SimFaultsCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  FaultsFlags flags;
+  const CommandLine line = MakeCommandLine(flags);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  const FaultSweepReport report = SweepWithProgress(flags, err);
+  out << (flags.json ? Json(flags, report) : Text(flags, report));
+  return report.failed.empty() ? kExitSuccess : kExitFailure;
+}
+
+}  // namespace banyan
