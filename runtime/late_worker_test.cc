@@ -2,6 +2,7 @@
 // lived on. They fetch the training state, and then all replicas stay equal.
 #include <atomic>
 #include <cstdint>
+#include <future>
 #include <limits>
 #include <memory>
 #include <string>
@@ -26,7 +27,7 @@ scheduler: {address: tcp://127.0.0.1:7700}
 nodes:
   - {name: n1, address: tcp://127.0.0.1:7701}
   - {name: n2, address: tcp://127.0.0.1:7702}
-  - {name: n3, address: tcp://127.0.0.1:7703, workers: 1}
+  - {name: n3, address: tcp://127.0.0.1:7703}
   - {name: n4, address: tcp://127.0.0.1:7704}
 links:
   - {between: [n1, n2], mbps: 100}
@@ -112,7 +113,7 @@ class LateWorkerTest : public testing::Test {
         replica.weights[i] += gradient[i] + static_cast<float>(i % 7);
         replica.moments[i] = 0.5 * replica.moments[i] + gradient[i];
       }
-      ++replica.step[0];
+      if (++replica.step[0] == 5 && number == 1) under_way_.set_value();
       const absl::Status passed = session.PassBoundary(replica.step[0], kLong);
       ASSERT_TRUE(passed.ok()) << passed;
     }
@@ -122,6 +123,7 @@ class LateWorkerTest : public testing::Test {
 
   std::unique_ptr<ProtocolHost> scheduler_;
   std::thread thread_;
+  std::promise<void> under_way_;  // the first worker has trained for a while
   std::atomic<int64_t> last_ = std::numeric_limits<int64_t>::max();
 };
 
@@ -137,9 +139,11 @@ TEST_F(LateWorkerTest, ANodeThatJoinsLateTrainsOnWithTheOthers) {
       if (session) Train(*session, replicas[i], i + 1);
     });
   }
+  under_way_.get_future().wait();
   auto late = Start(4);
   auto session = Open(*late, replicas[3]);
   ASSERT_TRUE(session);
+  EXPECT_TRUE(replicas[3].has_fetched);
   Train(*session, replicas[3], 4, 20);
   StopAfter(replicas[3]);
   Train(*session, replicas[3], 4);
