@@ -63,7 +63,7 @@ std::optional<RequestId> RequestOf(const WorkerCall& call) {
 }  // namespace
 
 NodeCore::NodeCore(NodeOptions options)
-    : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_address) {}
+    : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_addresses) {}
 
 NodeCore::~NodeCore() = default;
 
@@ -87,7 +87,11 @@ Timestamp NodeCore::NextDeadline() const {
 void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
 
 void NodeCore::Handle(StepContext& step, MessageReceived& received) {
-  if (received.connection == kSchedulerConnection) return OnSchedulerMessage(step, std::move(received.message));
+  if (scheduler_.Owns(received.connection)) {
+    // What another one says that leads no more is of the past.
+    if (scheduler_.ListensTo(received.connection)) OnSchedulerMessage(step, std::move(received.message));
+    return;
+  }
   if (joined_.has_value()) return joined_->network->OnMessage(step, std::move(received));
   // Said once per connection. Whatever else comes is not acknowledged and so comes again.
   const auto* hello = std::get_if<PeerHello>(&received.message);
@@ -105,12 +109,12 @@ void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
 }
 
 void NodeCore::Handle(StepContext& step, ConnectionUp& up) {
-  if (up.connection == kSchedulerConnection) return scheduler_.OnConnectionUp(step);
+  if (scheduler_.Owns(up.connection)) return scheduler_.OnConnectionUp(step, up.connection);
   if (joined_.has_value()) joined_->network->OnConnectionUp(step, up.connection);
 }
 
 void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
-  if (down.connection == kSchedulerConnection) return scheduler_.OnConnectionDown();
+  if (scheduler_.Owns(down.connection)) return scheduler_.OnConnectionDown(step, down.connection);
   early_hellos_.erase(down.connection);
   if (joined_.has_value()) joined_->network->OnConnectionDown(step, down.connection);
 }
@@ -293,7 +297,7 @@ void NodeCore::On(StepContext& step, const EpochBegin& begin) {
   EpochReport report{begin.epoch, joined_->engine->Progress([this](KeyId key) {
                        return epochs_.was_member() || joined_->engine->HasContributed(key);
                      })};
-  step.SendTo(kSchedulerConnection, std::move(report));
+  scheduler_.Send(step, std::move(report));
 }
 
 void NodeCore::On(StepContext& step, const EpochPlan& plan) {
@@ -370,7 +374,7 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
   // The neighbour may have left on purpose: the scheduler knows, and says so when the job cannot go on.
   step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(lost.peer), ": ", lost.reason));
   // A scheduler that is away hears of those that are lost still when it is back.
-  if (scheduler_.joined()) step.SendTo(kSchedulerConnection, lost);
+  if (scheduler_.joined()) scheduler_.Send(step, lost);
 }
 
 void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
@@ -416,7 +420,7 @@ void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::strin
 
 void NodeCore::ReportLostWorker(StepContext& step) {
   const bool is_lost = worker_lost_.has_value() && joined_->desk->attached() == 0;
-  if (is_lost && scheduler_.joined()) step.SendTo(kSchedulerConnection, *worker_lost_);
+  if (is_lost && scheduler_.joined()) scheduler_.Send(step, *worker_lost_);
 }
 
 void NodeCore::OnWorkersDone(StepContext&) { workers_done_ = true; }
@@ -469,7 +473,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.last_sync = joined_->desk->last_synchronisation();
   if (last_report_.has_value() && *last_report_ == report) return;
   last_report_ = report;
-  step.SendTo(kSchedulerConnection, std::move(report));
+  scheduler_.Send(step, std::move(report));
 }
 
 }  // namespace banyan

@@ -34,10 +34,10 @@ namespace banyan {
 
 struct NodeOptions {
   std::string name;
-  std::string address;            // where other nodes reach this one, tcp://host:port
-  std::string scheduler_address;  // tcp://host:port
-  std::string job;                // empty: whichever job the scheduler runs
-  Incarnation incarnation;        // differs between any two starts of this node
+  std::string address;                           // where other nodes reach this one, tcp://host:port
+  std::vector<std::string> scheduler_addresses;  // tcp://host:port, of all that may lead: 1 to kMostSchedulers
+  std::string job;                               // empty: whichever job the scheduler runs
+  Incarnation incarnation;                       // differs between any two starts of this node
   // Its connections have a congestion control that takes each loss for a full queue, such as CUBIC.
   bool loss_limited = false;
 };
