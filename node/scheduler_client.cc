@@ -137,9 +137,16 @@ bool SchedulerClient::OnDeadline(StepContext& step) {
   const absl::Duration late = step.now - next_heartbeat_;
   if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = std::min(*last_heard_ + late, step.now);
   next_heartbeat_ = step.now + heartbeat_;
-  if (Silence(step.now) > lost_after_ && connections_.OnSilence()) JoinAgain(step);
+  TurnAwayFromSilence(step);
   if (joined_) Send(step, Heartbeat{step.now});
   return joined_;
+}
+
+void SchedulerClient::TurnAwayFromSilence(StepContext& step) {
+  const bool had_its_time = step.now - turned_at_ > lost_after_ && Silence(step.now) > lost_after_;
+  if (!had_its_time || !connections_.OnSilence()) return;
+  turned_at_ = step.now;
+  JoinAgain(step);
 }
 
 absl::Duration SchedulerClient::Silence(Timestamp now) const {
