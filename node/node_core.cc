@@ -229,6 +229,8 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
+  // Whoever has left has nothing to come back for.
+  if (refused.job_is_over || (refused.fell_out && workers_done_ && left_)) return OnJobOver(refused.reason);
   // Another start of the node may join.
   absl::Status status =
       refused.fell_out
@@ -238,6 +240,12 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
   step.Log(LogLevel::kError, std::string(status.message()));
   Fail(status);
   stop_ = status;
+}
+
+void NodeCore::OnJobOver(const std::string& reason) {
+  Fail(absl::FailedPreconditionError(absl::StrCat(options_.name, " has nothing left to do: ", reason)),
+       LogLevel::kInfo);
+  stop_ = absl::OkStatus();
 }
 
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
