@@ -122,9 +122,19 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
   // What somebody has pushed who is gone may be in the result or not.
   if (!all_are_there) debts_.OnDoubt(round.first);
   const std::optional<ReturnedDebts::Miss> miss = debts_.Book(round.first, pushed, values, kind == RoundKind::kFlush);
+  // A node that abstains from a flush does not know of it, and gives what it has kept later.
+  if (kind == RoundKind::kFlush && !AllNodesPushed(result)) debts_.OnDoubt(round.first);
   if (!miss.has_value()) return;
   Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
            absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
+}
+
+bool ContributorChecker::AllNodesPushed(const Unchecked& result) const {
+  const std::optional<std::set<NodeId>> members = membership_->MembersOf(membership_->epoch());
+  if (!members.has_value()) return false;
+  std::set<NodeId> nodes;
+  for (const auto& [name, joined] : result.there) nodes.insert(name.node);
+  return std::includes(nodes.begin(), nodes.end(), members->begin(), members->end());
 }
 
 void ContributorChecker::Check(const Unchecked& result) {

@@ -78,6 +78,8 @@ class ContributorChecker : public WorkerListener {
   bool IsThere(WorkerName worker, uint32_t start) const;
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
+  // Every member has a worker who pushed the round.
+  bool AllNodesPushed(const Unchecked& result) const;
   void Check(const Unchecked& result);
   void CheckBroadcast(const Unchecked& result, const ChunkWatch::Chunk& chunk);
   void CheckSum(const Unchecked& result, const ChunkWatch::Chunk& chunk);

@@ -239,6 +239,20 @@ TEST_F(ContributorCheckerTest, WhatSomebodyPushedWhoIsGoneMayBeMissingAfterAFlus
   EXPECT_EQ(Findings(), "");
 }
 
+TEST_F(ContributorCheckerTest, WhoAbstainedFromAFlushGivesLaterWhatItKept) {
+  for (const uint64_t flush : {4, 8, 12}) {
+    for (const uint32_t node : {1, 2, 3}) {
+      if (node != 2 || flush > 4) Push(node, kSpread, flush);
+    }
+    const Counts counts = flush == 8 ? Counts{1, 2, 1} : Counts{1, flush > 4 ? 1 : 0, 1};
+    Result(1, kSpread, flush, Sum(kSpread, flush, counts));
+    EXPECT_EQ(Findings(), "");
+  }
+  PushAll(kSpread, 16);
+  Result(1, kSpread, 16, Sum(kSpread, 16, {1, 2, 1}));
+  EXPECT_NE(Findings().find("nothing lost"), std::string::npos);
+}
+
 TEST_F(ContributorCheckerTest, WhatWasKeptBackComesWithAFlushUnlessSomebodyWent) {
   const auto play = [this](uint64_t first_round, bool goes) {
     for (uint64_t round = first_round; round < first_round + 4; ++round) {
