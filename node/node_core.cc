@@ -120,7 +120,10 @@ void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
 }
 
 void NodeCore::Handle(StepContext& step, DeadlineReached&) {
-  if (scheduler_.OnDeadline(step)) SendReport(step);
+  if (scheduler_.OnDeadline(step)) {
+    SendReport(step);
+    ReportMissingValues(step);
+  }
   if (stop_at_.has_value() && step.now >= *stop_at_) StopNow(step);
   if (!joined_.has_value()) return;
   joined_->network->OnDeadline(step);
@@ -250,6 +253,7 @@ void NodeCore::OnJobOver(const std::string& reason) {
 
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
   started_ = started_ || update.started;
+  epochs_.OnMembership(update.epoch);
   std::string text =
       absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined, " of ", update.expected, " nodes");
   if (!update.started) absl::StrAppend(&text, ", waiting for ", absl::StrJoin(update.waiting_for, ", "));
@@ -327,6 +331,7 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
     scheduler_.ReportClosed(entry.key, entry.round, entry.hash);
   }
   scheduler_.OnNewEpoch();
+  ReportMissingValues(step);
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", plan.epoch.value(), " goes on under policy ", plan.policy.value(),
                                          is_fresh ? ", which this node has joined" : "", "; ",
                                          joined_->engine->stale_chunks(), " chunks of earlier ones came so far"));
@@ -427,8 +432,20 @@ void NodeCore::OnWorkerLost(StepContext& step, WorkerId worker, const std::strin
 }
 
 void NodeCore::ReportLostWorker(StepContext& step) {
-  const bool is_lost = worker_lost_.has_value() && joined_->desk->attached() == 0;
-  if (is_lost && scheduler_.joined()) scheduler_.Send(step, *worker_lost_);
+  if (!scheduler_.joined()) return;
+  if (joined_->desk->attached() > 0) {
+    // The one that came in its place has no part in these rounds either.
+    if (!joined_->engine->IsAbstaining()) return;
+    return scheduler_.Send(step, WorkerLost{WorkerId(), "who came since takes no part in open rounds"});
+  }
+  if (worker_lost_.has_value()) scheduler_.Send(step, *worker_lost_);
+}
+
+void NodeCore::ReportMissingValues(StepContext& step) {
+  if (!joined_.has_value() || !failed_.ok()) return;
+  const PolicySlice* slice = book_.newest_slice();
+  const bool is_source = slice != nullptr && slice->source == joined_->self;
+  if (is_source && joined_->desk->attached() > 0) ReportLostWorker(step);
 }
 
 void NodeCore::OnWorkersDone(StepContext&) { workers_done_ = true; }
@@ -482,6 +499,8 @@ void NodeCore::SendReport(StepContext& step) {
   if (last_report_.has_value() && *last_report_ == report) return;
   last_report_ = report;
   scheduler_.Send(step, std::move(report));
+  // It speaks of workers that are attached, and these are no help where the node abstains.
+  if (joined_->desk->attached() > 0) ReportLostWorker(step);
 }
 
 }  // namespace banyan

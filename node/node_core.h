@@ -96,8 +96,10 @@ class NodeCore : public Protocol,
 
   // The former epoch is over.
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
-  // Tells the scheduler that no worker is here, while that is so.
+  // Tells the scheduler that no worker is here, or none that takes part in the open rounds, while that is so.
   void ReportLostWorker(StepContext& step);
+  // The same, if open broadcasts wait for this node's values.
+  void ReportMissingValues(StepContext& step);
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnPeerLost(StepContext& step, const PeerLost& lost) override;
