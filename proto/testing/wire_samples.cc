@@ -184,6 +184,14 @@ WireSample SampleEmptyContribution() {
   return {Message(std::move(chunk)), {}};
 }
 
+WireSample SampleEmptyResult() {
+  WireSample sample = SampleEmptyContribution();
+  ChunkMessage& chunk = std::get<ChunkMessage>(sample.message);
+  chunk.made_in = Epoch(2);
+  chunk.kind = RoundKind::kAggregate;
+  return sample;
+}
+
 std::vector<WireSample> WireSamples() {
   std::vector<Message> messages;
   AddPeerSamples(messages);
