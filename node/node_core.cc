@@ -81,7 +81,8 @@ Actions NodeCore::Step(Timestamp now, Event event) {
 Timestamp NodeCore::NextDeadline() const {
   const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), stop_at_.value_or(kNever));
   if (!joined_.has_value()) return of_scheduler;
-  return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline()});
+  return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
+                   joined_->state->NextDeadline()});
 }
 
 void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
@@ -128,6 +129,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   if (!joined_.has_value()) return;
   joined_->network->OnDeadline(step);
   joined_->engine->OnDeadline(step);
+  joined_->state->OnDeadline(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
     Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
@@ -136,7 +138,11 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
 }
 
 void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
-  if (joined_.has_value()) return joined_->desk->OnCall(step, std::move(called.call));
+  if (joined_.has_value()) {
+    const auto* detach = std::get_if<WorkerDetach>(&called.call);
+    if (detach != nullptr) joined_->state->OnWorkerGone(step, detach->worker);
+    return joined_->desk->OnCall(step, std::move(called.call));
+  }
   const std::optional<RequestId> request = RequestOf(called.call);
   if (failed_.ok() && early_calls_.size() < kMostEarlyCalls) return early_calls_.push_back(std::move(called.call));
   if (!request.has_value()) return;
@@ -146,6 +152,11 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
                                                       " to join the scheduler at ", scheduler_.address()))
           : failed_;
   step.actions.emplace_back(std::in_place_type<CompleteRequest>, CompleteRequest{*request, why, KeyId(), Round()});
+}
+
+void NodeCore::Handle(StepContext& step, StateCalled& called) {
+  // A worker is attached before it says anything of its state, and so this node has joined.
+  if (joined_.has_value()) joined_->state->OnCall(step, called.call);
 }
 
 void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
@@ -204,6 +215,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   if (joined_.has_value()) {
     if (joined_->self == accepted.node) {
       for (PeerLost& lost : joined_->network->LostNeighbours()) OnPeerLost(step, lost);
+      joined_->state->OnSchedulerConnected(step, accepted.term);
       return ReportLostWorker(step);
     }
     return Fail(absl::FailedPreconditionError(
@@ -223,6 +235,11 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                                   joined_->network.get(), &computations_, engine_listener);
   joined_->desk = std::make_unique<WorkerDesk>(accepted.config, &book_, joined_->engine.get(), &scheduler_,
                                                &computations_, desk_listener);
+  joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
+                                                               joined_->network.get(), joined_->desk.get()});
+  joined_->state = std::make_unique<StateExchange>(StateFetcher::Settings{.stall_after = accepted.config.lost_after},
+                                                   joined_->link.get());
+  joined_->state->OnSchedulerConnected(step, accepted.term);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
@@ -298,6 +315,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
 void NodeCore::BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason) {
   if (!epochs_.Begin(epoch)) return;
   joined_->engine->BeginEpoch(epoch);
+  joined_->state->OnEpochBegin();
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", epoch.value(), " begins: ", reason));
 }
 
@@ -332,6 +350,7 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
   }
   scheduler_.OnNewEpoch();
   ReportMissingValues(step);
+  joined_->state->OnEpochPlan(step);
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", plan.epoch.value(), " goes on under policy ", plan.policy.value(),
                                          is_fresh ? ", which this node has joined" : "", "; ",
                                          joined_->engine->stale_chunks(), " chunks of earlier ones came so far"));
@@ -379,6 +398,10 @@ void NodeCore::On(StepContext&, const JobFailed& failed) {
 PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
   // Nobody waits for an answer any more.
   if (!failed_.ok()) return PeerNetwork::Verdict::kRefused;
+  if (message.id.half == Half::kState) {
+    joined_->state->OnPeerMessage(step, std::move(message), payload);
+    return PeerNetwork::Verdict::kTaken;
+  }
   return joined_->engine->OnChunk(step, std::move(message), std::move(payload));
 }
 
@@ -477,6 +500,7 @@ void NodeCore::TakeFailure(StepContext& step) {
   computations_.Clear();
   if (!joined_.has_value()) return;
   joined_->desk->FailAll(step, failed_);
+  joined_->state->FailAll(step, failed_);
   joined_->engine->Clear();
   joined_->network->DropChunks();
 }
