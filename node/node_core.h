@@ -36,10 +36,10 @@ namespace banyan {
 
 struct NodeOptions {
   std::string name;
-  std::string address;            // where other nodes reach this one, tcp://host:port
-  std::string scheduler_address;  // tcp://host:port
-  std::string job;                // empty: whichever job the scheduler runs
-  Incarnation incarnation;        // differs between any two starts of this node
+  std::string address;                           // where other nodes reach this one, tcp://host:port
+  std::vector<std::string> scheduler_addresses;  // tcp://host:port, of all that may lead: 1 to kMostSchedulers
+  std::string job;                               // empty: whichever job the scheduler runs
+  Incarnation incarnation;                       // differs between any two starts of this node
   // Its connections have a congestion control that takes each loss for a full queue, such as CUBIC.
   bool loss_limited = false;
 };
@@ -84,6 +84,8 @@ class NodeCore : public Protocol,
   bool IsForgotten(const JoinAccepted& accepted);
   void On(StepContext& step, const JoinAccepted& accepted);
   void On(StepContext& step, const JoinRefused& refused);
+  // All others have finished, or this node has: ends without an error.
+  void OnJobOver(const std::string& reason);
   void On(StepContext& step, const MembershipUpdate& update);
   void On(StepContext&, const HeartbeatReply&) {}
   void On(StepContext& step, const KeysAssigned& assigned);
@@ -108,8 +110,10 @@ class NodeCore : public Protocol,
 
   // The former epoch is over.
   void BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason);
-  // Tells the scheduler that no worker is here, while that is so.
+  // Tells the scheduler that no worker is here, or none that takes part in the open rounds, while that is so.
   void ReportLostWorker(StepContext& step);
+  // The same, if open broadcasts wait for this node's values.
+  void ReportMissingValues(StepContext& step);
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnStateMessage(StepContext& step, const Message& message) override {

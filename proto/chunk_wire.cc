@@ -86,14 +86,15 @@ std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, Half half, i
   return frames;
 }
 
-// Only a contribution can be empty: somebody who had nothing to add.
+// A contribution is empty of somebody who had nothing to add, and a result of a round in which nobody had anything.
 void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
   const bool is_result = chunk.made_in != Epoch();
   if (chunk.id.half == Half::kBroadcast) fields.Expect(is_result, "made_in", "an epoch in a broadcast half", "0");
   if (chunk.kind == RoundKind::kAbstention) fields.Expect(chunk.frames.empty(), "frames", "0 of an abstention", "more");
   if (!chunk.frames.empty()) return;
+  const bool sums = chunk.kind == RoundKind::kAggregate || chunk.kind == RoundKind::kFlush;
   fields.Expect(chunk.id.half != Half::kState, "frames", "at least 1 of a state", "0");
-  fields.Expect(!is_result, "frames", "at least 1 in a result", "0");
+  fields.Expect(!is_result || sums, "frames", "at least 1 in a result that is no sum", "0");
   if (chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
 }
 

@@ -168,7 +168,13 @@ TEST_F(WireMalformedTest, PayloadsOtherThanTheHeaderSays) {
 
 TEST_F(WireMalformedTest, EmptyChunks) {
   payload_.clear();
-  RefusesChunk("frames: at least 1 in a result expected, 0 came", [](auto& chunk) { chunk.clear_frames(); });
+  for (wire::RoundKind kind : {wire::ROUND_KIND_BROADCAST, wire::ROUND_KIND_ABSTENTION}) {
+    RefusesChunk("frames: at least 1 in a result that is no sum expected, 0 came", [kind](auto& chunk) {
+      chunk.clear_frames();
+      chunk.set_weight(0);
+      chunk.set_kind(kind);
+    });
+  }
   RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
     chunk.clear_frames();
     chunk.clear_made_in();

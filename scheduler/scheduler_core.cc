@@ -185,6 +185,7 @@ void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
     transfers_.OnDeadline();
     epochs_.OnDeadline();
+    if (epochs_.is_over()) return End();
   } else if (const std::vector<NodeId> silent = members_.TakeSilent(); !silent.empty() && job_.IsStarting()) {
     context_.LogWarning(members_.DescribeSilence(silent));
     OnMembershipChanged();
@@ -358,20 +359,33 @@ void SchedulerCore::AnswerEarlyRequests() {
 void SchedulerCore::StartIfComplete() {
   const Membership& table = members_.table();
   if (job_.phase() != JobPhase::kJoining || table.joined() < table.start_with()) return;
-  job_.BeginPlanning();
   std::vector<NodeId> members = table.Members();
+  if (members == unplannable_) return;
+  unplannable_.clear();
+  members_.SetNeedsMore(false);
+  job_.BeginPlanning();
   context_.LogInfo(absl::StrCat(members.size() == overlay_.nodes.size() ? "all " : "", CountOf(members.size(), "node"),
                                 " joined: epoch ", job_.epoch().value()));
   policies_.PlanForStart(std::move(members));
 }
 
 void SchedulerCore::FinishStart(PlanDecision decision) {
-  if (decision.kind == PlanDecision::Kind::kFail) {
-    return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
-  }
+  if (decision.kind == PlanDecision::Kind::kFail) return WaitForMore(decision);
   last_progress_ = context_.now;
   epochs_.Start(std::move(decision));
   AnswerEarlyRequests();
+}
+
+void SchedulerCore::WaitForMore(const PlanDecision& decision) {
+  unplannable_ = members_.table().Members();
+  if (unplannable_.size() == overlay_.nodes.size()) {
+    return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
+  }
+  context_.LogWarning(absl::StrCat(
+      "the start waits for more nodes, since there is no plan for those that have joined: ", decision.reason));
+  job_.ReturnToJoining();
+  members_.SetNeedsMore(true);
+  members_.ScheduleUpdate();
 }
 
 void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {
@@ -403,6 +417,7 @@ void SchedulerCore::StopIfDurable() {
 void SchedulerCore::End() {
   job_.End();
   context_.Persist(EndRecord{"all nodes have left"});
+  members_.End();
   policies_.reconfigurator().Refuse("the job has ended");
   context_.LogInfo("all nodes have left: the job is done");
 }

@@ -25,6 +25,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "protocol/protocol.h"
@@ -129,6 +130,9 @@ class SchedulerCore : public Protocol {
   void ForgetRequests(NodeId node);
   void StartIfComplete();
   void FinishStart(PlanDecision decision);
+  // Those who have joined cannot train, perhaps because only absent nodes connect them. Fails the job if none is
+  // absent.
+  void WaitForMore(const PlanDecision& decision);
 
   // Rounds.
   // True while the job runs; otherwise tells the node of the failure, or rejects its message about `what`.
@@ -152,7 +156,8 @@ class SchedulerCore : public Protocol {
   SchedulerContext context_;
   StateLog state_log_;
   bool is_stopping_ = false;
-  Timestamp last_progress_;  // when a round was closed, or the job began
+  std::vector<NodeId> unplannable_;  // who had joined when there was no plan for the start
+  Timestamp last_progress_;          // when a round was closed, or the job began
   JobState job_;
   JobMembers members_;
   NodeReports reports_;

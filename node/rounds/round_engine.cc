@@ -382,6 +382,13 @@ void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) 
   TryOpen(step, key);
 }
 
+bool RoundEngine::IsAbstaining() const {
+  return std::any_of(keys_.begin(), keys_.end(), [](const auto& key) {
+    const KeyState& of_key = key.second;
+    return of_key.abstains_from.has_value() || of_key.rounds.HasAbstention();
+  });
+}
+
 bool RoundEngine::IsIdle() const {
   return std::all_of(keys_.begin(), keys_.end(), [](const auto& key) { return key.second.rounds.IsIdle(); });
 }

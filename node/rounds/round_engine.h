@@ -92,6 +92,8 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   }
   // Returns whether all rounds of the key up to this one are complete here.
   bool HasCompleted(KeyId key, Round round) const;
+  // Returns whether this node abstains from a key, or from a round that is not complete here.
+  bool IsAbstaining() const;
   // Returns whether this node has put anything into a round of the key.
   bool HasContributed(KeyId key) const;
   // Returns the rounds that are complete here and not closed everywhere.

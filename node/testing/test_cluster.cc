@@ -27,7 +27,7 @@ std::unique_ptr<NodeCore> TestCluster::MakeCore(uint32_t node, Incarnation incar
   NodeOptions options;
   options.name = absl::StrCat("n", node);
   options.address = TestAddress(node);
-  options.scheduler_address = "tcp://10.0.0.99:7700";
+  options.scheduler_addresses = {"tcp://10.0.0.99:7700"};
   options.job = job_;
   options.incarnation = incarnation;
   return std::make_unique<NodeCore>(std::move(options));

@@ -49,11 +49,15 @@ std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) 
   drop_calls(init_requests);
   for (auto& [round, state] : rounds) {
     drop_calls(state.waiting);
-    const bool is_dropped = !keeps_pushes && !state.contributed && !state.has_pushed.empty();
-    if (!is_dropped || !state.has_pushed[worker.value()]) continue;
-    state.gradients[worker.value()] = Buffer();
-    state.has_pushed[worker.value()] = false;
-    --state.pushed;
+    if (!state.HasPart(worker)) continue;
+    if (state.contributed) {
+      // Another worker of this number has no part in it.
+      state.has_pushed[worker.value()] = false;
+    } else if (!keeps_pushes) {
+      state.gradients[worker.value()] = Buffer();
+      state.has_pushed[worker.value()] = false;
+      --state.pushed;
+    }
   }
   std::erase_if(rounds, [](const auto& round) {
     const LocalRound& state = round.second;

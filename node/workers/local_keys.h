@@ -45,6 +45,9 @@ struct LocalRound {
   std::vector<WaitingCall> waiting;
   bool contributed = false;
   bool complete = false;
+
+  // True if the worker has pushed the round.
+  bool HasPart(WorkerId worker) const { return !has_pushed.empty() && has_pushed[worker.value()]; }
 };
 
 struct LocalKey {

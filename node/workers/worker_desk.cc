@@ -290,8 +290,9 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
                                                       NameOf(known->second.kind), " for one, a ", NameOf(kind),
                                                       " for worker ", worker.value()));
   }
+  // A worker that was here before may have left rounds open that this one has no part in.
   uint64_t open = 0;
-  for (const auto& [number, state] : local.rounds) open += !state.complete;
+  for (const auto& [number, state] : local.rounds) open += !state.complete && state.HasPart(worker);
   if (open > rounds_in_flight_ && known == local.rounds.end()) {
     return absl::ResourceExhaustedError(absl::StrCat(RoundText(local.name, round), ": ", open,
                                                      " rounds are open, rounds_in_flight is ", rounds_in_flight_,

@@ -127,7 +127,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig(), StartId(0x8877665544332211), true});
-  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true});
+  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true, true});
   messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(
@@ -215,6 +215,14 @@ WireSample SampleEmptyContribution() {
   chunk.weight = 0;
   chunk.frames.clear();
   return {Message(std::move(chunk)), {}};
+}
+
+WireSample SampleEmptyResult() {
+  WireSample sample = SampleEmptyContribution();
+  ChunkMessage& chunk = std::get<ChunkMessage>(sample.message);
+  chunk.made_in = Epoch(2);
+  chunk.kind = RoundKind::kAggregate;
+  return sample;
 }
 
 std::vector<WireSample> WireSamples() {
