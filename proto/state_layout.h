@@ -43,7 +43,7 @@ class StateLayout {
 
  private:
   // Small states are cut finer than usual, so that several holders have something to serve.
-  static constexpr int64_t kFewChunks = 2048;
+  static constexpr int64_t kFewChunks = 8192;
 
   int64_t total_bytes_ = 0;
   int64_t chunk_bytes_ = kLeastChunkBytes;

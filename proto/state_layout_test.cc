@@ -30,8 +30,8 @@ TEST(StateLayoutTest, NothingHasNoChunks) {
 
 TEST(StateLayoutTest, ChunksGrowWithTheState) {
   EXPECT_EQ(StateLayout(1000).chunk_bytes(), 1 << 10);
-  EXPECT_EQ(StateLayout(5'000'000).chunk_bytes(), 1 << 12);
-  EXPECT_EQ(StateLayout(500'000'000).chunk_bytes(), 1 << 18);
+  EXPECT_EQ(StateLayout(5'000'000).chunk_bytes(), 1 << 10);
+  EXPECT_EQ(StateLayout(500'000'000).chunk_bytes(), 1 << 16);
   EXPECT_EQ(StateLayout(10'000'000'000).chunk_bytes(), 1 << 19);
 }
 

@@ -42,6 +42,10 @@ struct SizeVisitor {
   int64_t operator()(const NodeReport& m) const {
     return kSmallMessageBytes + 90 * Count(m.links) + 24 * Count(m.memory) + 12 * Count(m.progress);
   }
+  int64_t operator()(const StateManifest& m) const {
+    return kSmallMessageBytes + RouteBytes(m.route) + 8 * Count(m.hashes) + 32 * Count(m.shape.parts);
+  }
+  int64_t operator()(const StateRequest& m) const { return 16 + RouteBytes(m.route) + 8 * Count(m.chunks); }
   int64_t operator()(const Reconfigure& m) const {
     return kSmallMessageBytes + static_cast<int64_t>(m.overlay_yaml.size());
   }
@@ -154,7 +158,9 @@ struct DigestVisitor {
 
 std::string Describe(const ChunkId& id) {
   return absl::StrCat("key ", id.key.value(), " round ", id.round.value(), " chunk ", id.chunk.value(),
-                      id.half == Half::kReduce ? " reduce" : " broadcast",
+                      id.half == Half::kReduce  ? " reduce"
+                      : id.half == Half::kState ? " state"
+                                                : " broadcast",
                       id.attempt.value() == 0 ? "" : absl::StrCat(" attempt ", id.attempt.value()));
 }
 

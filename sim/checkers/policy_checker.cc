@@ -36,7 +36,8 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
   } else if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     published_.insert({sent.connection, sent.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
-    CheckChunk(sent, *chunk);
+    // No round is bound for a training state.
+    if (chunk->id.half != Half::kState) CheckChunk(sent, *chunk);
   } else if (const auto* retired = std::get_if<PoliciesRetired>(&sent.message)) {
     CheckRetired(sent, *retired);
   } else if (const auto* closed = std::get_if<ClosedEverywhere>(&sent.message)) {

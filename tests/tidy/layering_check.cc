@@ -58,6 +58,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/members", 1},
                                                      {"scheduler/rounds", 2},
                                                      {"scheduler/policy", 3},
+                                                     {"scheduler/epochs", 4},
                                                      {"scheduler/transfer", 4},
 
                                                      {"runtime/transport", 0},
