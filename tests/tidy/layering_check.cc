@@ -57,6 +57,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/members", 1},
                                                      {"scheduler/rounds", 2},
                                                      {"scheduler/policy", 3},
+                                                     {"scheduler/epochs", 4},
 
                                                      {"runtime/transport", 0},
                                                      {"runtime/metrics", 0},
