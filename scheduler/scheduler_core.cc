@@ -25,7 +25,9 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       barriers_(&job_, &members_, &context_),
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
       epochs_(
-          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}) {
+          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
+      transfers_({&job_, &members_, &policies_.policies(), &context_},
+                 [this](const std::string& why) { epochs_.Change(why); }) {
   start_error_ = policies_.Configure();
   if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
@@ -67,7 +69,11 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
 Actions SchedulerCore::Step(Timestamp now, Event event) {
   context_.now = now;
   if (job_.phase() == JobPhase::kStopped) return Actions();
+  const bool was_changing = epochs_.is_changing();
+  const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
+  if (job_.epoch() != epoch_before) transfers_.OnEpochBegun();
+  if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
     context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
@@ -77,7 +83,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
 
 Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
-  const Timestamp next_change = job_.IsRunning() ? epochs_.NextDeadline() : kNever;
+  const Timestamp next_change = job_.IsRunning() ? std::min(epochs_.NextDeadline(), transfers_.NextDeadline()) : kNever;
   return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline()});
 }
 
@@ -177,7 +183,9 @@ void SchedulerCore::On(const ConnectionDown& event) {
 
 void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
+    transfers_.OnDeadline();
     epochs_.OnDeadline();
+    if (epochs_.is_over()) return End();
   } else if (const std::vector<NodeId> silent = members_.TakeSilent(); !silent.empty() && job_.IsStarting()) {
     context_.LogWarning(members_.DescribeSilence(silent));
     OnMembershipChanged();
@@ -211,7 +219,10 @@ void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   if (verdict.kind != JoinVerdict::Kind::kAccepted) return epochs_.OnJoin(verdict);
   if (verdict.new_incarnation) ForgetRequests(verdict.node);
   if (job_.phase() == JobPhase::kFailed) return;
-  if (job_.IsRunning()) epochs_.SendState(verdict.node);
+  if (job_.IsRunning()) {
+    epochs_.SendState(verdict.node);
+    transfers_.OnRejoined(verdict.node);
+  }
   OnMembershipChanged();
 }
 
@@ -348,20 +359,33 @@ void SchedulerCore::AnswerEarlyRequests() {
 void SchedulerCore::StartIfComplete() {
   const Membership& table = members_.table();
   if (job_.phase() != JobPhase::kJoining || table.joined() < table.start_with()) return;
-  job_.BeginPlanning();
   std::vector<NodeId> members = table.Members();
+  if (members == unplannable_) return;
+  unplannable_.clear();
+  members_.SetNeedsMore(false);
+  job_.BeginPlanning();
   context_.LogInfo(absl::StrCat(members.size() == overlay_.nodes.size() ? "all " : "", CountOf(members.size(), "node"),
                                 " joined: epoch ", job_.epoch().value()));
   policies_.PlanForStart(std::move(members));
 }
 
 void SchedulerCore::FinishStart(PlanDecision decision) {
-  if (decision.kind == PlanDecision::Kind::kFail) {
-    return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
-  }
+  if (decision.kind == PlanDecision::Kind::kFail) return WaitForMore(decision);
   last_progress_ = context_.now;
   epochs_.Start(std::move(decision));
   AnswerEarlyRequests();
+}
+
+void SchedulerCore::WaitForMore(const PlanDecision& decision) {
+  unplannable_ = members_.table().Members();
+  if (unplannable_.size() == overlay_.nodes.size()) {
+    return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
+  }
+  context_.LogWarning(absl::StrCat(
+      "the start waits for more nodes, since there is no plan for those that have joined: ", decision.reason));
+  job_.ReturnToJoining();
+  members_.SetNeedsMore(true);
+  members_.ScheduleUpdate();
 }
 
 void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {
@@ -393,6 +417,7 @@ void SchedulerCore::StopIfDurable() {
 void SchedulerCore::End() {
   job_.End();
   context_.Persist(EndRecord{"all nodes have left"});
+  members_.End();
   policies_.reconfigurator().Refuse("the job has ended");
   context_.LogInfo("all nodes have left: the job is done");
 }
@@ -418,7 +443,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       &epochs_.history(),
                                       policies_.replanner().outages().All(),
                                       barriers_.Missing(),
-                                      last_progress_});
+                                      last_progress_,
+                                      transfers_.Describe()});
 }
 
 }  // namespace banyan

@@ -11,10 +11,12 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+constexpr ConnectionId kAnother = ConnectionId(kInboundConnection.value() + 77);
 constexpr ConnectionId kOperator = ConnectionId(kInboundConnection.value() + 99);
 
 PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
@@ -288,11 +290,28 @@ TEST(SchedulerFailureTest, WhatAStoppedNodeWaitedForHurtsNobody) {
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
 }
 
-TEST(SchedulerFailureTest, FailedPlanEndsTheJobWithThePlannersMessage) {
+TEST(SchedulerFailureTest, AStartWithoutAPlanWaitsForMoreNodes) {
   const std::string links = "links:\n  - {between: [n1, n2], mbps: 10}\n  - {between: [n2, n3], mbps: 10}\n";
   SchedulerHarness harness(MeshOverlay(3, links + "membership: {start_with: 2}\n"));
   harness.Receive(1, SchedulerHarness::JoinOf(1));
   harness.Receive(3, SchedulerHarness::JoinOf(3));
+  harness.Advance(absl::Milliseconds(100), {1, 3});
+  EXPECT_TRUE(harness.HasLog("the start waits for more nodes, since there is no plan for those that have joined: "));
+  EXPECT_THAT(harness.Sent<MembershipUpdate>(1).back().waiting_for, ElementsAre("n2"));
+  // Who says the same again changes nothing.
+  harness.Receive(3, SchedulerHarness::JoinOf(3));
+  EXPECT_EQ(harness.waiting_computations(), 0u);
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  for (const int node : {1, 2, 3}) {
+    EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
+    EXPECT_THAT(harness.Sent<PolicyPublished>(node), SizeIs(1));
+    EXPECT_TRUE(harness.Sent<MembershipUpdate>(node).back().started);
+  }
+}
+
+TEST(SchedulerFailureTest, WithoutAPlanForAllNodesTheJobFails) {
+  SchedulerHarness harness(MeshOverlay(3, "links:\n  - {between: [n1, n2], mbps: 10}\n"));
+  harness.JoinAll(3);
   EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("planning failed: "));
 }
 
@@ -411,6 +430,39 @@ TEST(SchedulerFailureTest, RunAheadIsHeldBackUntilRoundsClose) {
   for (uint64_t round = 0; round < 36; ++round) harness.CloseRound(key, Round(round), 2);
   EXPECT_EQ(harness.core().TableSizes().at("parked"), 0u);
   EXPECT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(100));
+}
+
+TEST(SchedulerFailureTest, WhoComesWhenTheMembersHaveFinishedIsToldThatTheJobIsOver) {
+  SchedulerHarness harness(MeshOverlay(3));
+  harness.StartJob(3);
+  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(3)});
+  harness.Advance(absl::Milliseconds(2200), {1, 2});
+  harness.ReportProgress({1, 2}, Round(0), 0);
+  harness.Receive(1, Leave{"its workers are done"});
+  EXPECT_FALSE(harness.HasLog("all nodes have left"));
+  // One that waits for the next epoch, and one that comes later.
+  harness.Receive(3, SchedulerHarness::JoinOf(3, 2));
+  EXPECT_THAT(harness.Sent<JoinRefused>(3), IsEmpty());
+  harness.Receive(2, Leave{"its workers are done"});
+  ASSERT_THAT(harness.Sent<JoinRefused>(3), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(3)[0].job_is_over);
+  harness.Receive(3, SchedulerHarness::JoinOf(3, 4));
+  ASSERT_THAT(harness.Sent<JoinRefused>(3), SizeIs(2));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(3)[1].job_is_over);
+  EXPECT_THAT(harness.Sent<JoinRefused>(3)[1].reason, HasSubstr("the job is over"));
+}
+
+TEST(SchedulerFailureTest, TheJobIsOverWhenWhoHasNotFinishedIsGone) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  harness.Advance(absl::Milliseconds(2200), {1});
+  EXPECT_TRUE(harness.HasLog("all nodes have left: the job is done"));
+  EXPECT_THAT(harness.Sent<EpochBegin>(1), IsEmpty());
+  harness.Receive(kAnother, SchedulerHarness::JoinOf(2));
+  ASSERT_THAT(harness.Sent<JoinRefused>(kAnother), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(kAnother)[0].job_is_over);
 }
 
 }  // namespace

@@ -175,7 +175,8 @@ constexpr const char* kMessageNames[] = {
     "policy-published", "rounds-closed", "closed-everywhere", "barrier-entered", "barrier-released", "peer-lost",
     "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
-    "stop-job", "remove-node"};
+    "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
+    "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -258,6 +259,7 @@ struct EventDigestVisitor {
   uint64_t operator()(const ConnectionUp& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionDown& e) const { return e.connection.value(); }
   uint64_t operator()(const WorkerCalled& e) const { return e.call.index(); }
+  uint64_t operator()(const StateCalled& e) const { return e.call.index(); }
   uint64_t operator()(const ComputationFinished& e) const { return e.computation.value(); }
   uint64_t operator()(const RecordPersisted& e) const { return e.record.value(); }
   template <typename T>
@@ -286,6 +288,7 @@ struct EventTextVisitor {
   std::string operator()(const ConnectionDown& e) const { return absl::StrCat(Describe(e.connection), " down"); }
   std::string operator()(const DeadlineReached&) const { return "deadline"; }
   std::string operator()(const WorkerCalled& e) const { return absl::StrCat("worker ", kCallNames[e.call.index()]); }
+  std::string operator()(const StateCalled& e) const { return absl::StrCat("worker, state ", e.call.index()); }
   std::string operator()(const ComputationFinished& e) const {
     return absl::StrCat("computed ", e.computation.value());
   }

@@ -26,6 +26,9 @@ WireSample SampleEmptyContribution();
 // Returns a sum of nothing.
 WireSample SampleEmptyResult();
 
+// A relayed chunk of a training state.
+WireSample SampleStateChunk();
+
 }  // namespace banyan
 
 #endif  // BANYAN_PROTO_TESTING_WIRE_SAMPLES_H_

@@ -107,6 +107,10 @@ void EpochChanger::OnNodeReport(NodeId node, const NodeReport& report) {
 
 void EpochChanger::Remove(NodeId node, const std::string& why) { causes_.FallOut(now(), node, why); }
 
+void EpochChanger::Change(const std::string& why) {
+  if (!is_changing()) causes_.Add(now(), why);
+}
+
 void EpochChanger::CheckDeparture(NodeId node) {
   if (is_changing()) return;
   const std::optional<std::string> why =
@@ -121,8 +125,24 @@ void EpochChanger::OnDeadline() {
   if (departure_.TakeDue(now())) {
     for (const NodeId node : table().Members()) CheckDeparture(node);
   }
-  if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) Begin(*causes);
+  if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) {
+    is_over_ = IsOver(causes->fallen);
+    if (is_over_) return;
+    Begin(*causes);
+  }
   FinishIfReady();
+}
+
+bool EpochChanger::IsOver(const std::set<NodeId>& fallen) const {
+  bool has_finished = false;
+  for (const Member& member : table().all()) {
+    // Who has been in no round yet can only go on with what others hold.
+    if (!member.is_member || member.joined_in > planned_epoch_) continue;
+    const bool is_here = member.state != MemberState::kLeft && fallen.count(member.id) == 0;
+    if (is_here) return false;
+    has_finished = has_finished || member.has_left_for_good;
+  }
+  return has_finished;
 }
 
 Timestamp EpochChanger::NextDeadline() const {

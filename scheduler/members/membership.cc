@@ -99,6 +99,10 @@ bool Membership::Knows(const banyan::Join& join) const {
   return member.state != MemberState::kAbsent && member.incarnation == join.incarnation;
 }
 
+bool Membership::HasFinished(const banyan::Join& join) const {
+  return Knows(join) && Find(ids_.at(join.name)).has_left_for_good;
+}
+
 bool Membership::Remembers(const banyan::Join& join) const {
   const auto found = ids_.find(join.name);
   return found != ids_.end() && Find(found->second).incarnation == join.incarnation;
@@ -260,10 +264,10 @@ bool Membership::AllLeft() const {
 
 std::vector<std::string> Membership::WaitingFor() const {
   std::vector<std::string> names;
+  const bool starts_later = needs_more_ || joined_ < options_.start_with;
   for (const Member& member : members_) {
     if (names.size() == kMaxWaitingForNames) break;
-    const bool is_wanted =
-        started_ ? member.is_member && member.state != MemberState::kLeft : joined_ < options_.start_with;
+    const bool is_wanted = started_ ? member.is_member && member.state != MemberState::kLeft : starts_later;
     if (is_wanted && member.state != MemberState::kJoined) names.push_back(member.name);
   }
   return names;

@@ -64,6 +64,7 @@ struct JoinVerdict {
   NodeId node;                   // unless refused
   bool new_incarnation = false;  // accepted for the first time with this incarnation or address
   bool fell_out = false;         // refused: a start that was a member and is none any more
+  bool job_is_over = false;      // refused: all members have finished their work
   std::string reason;            // of a refusal
 };
 
@@ -82,7 +83,9 @@ class Membership {
   JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
   // Returns whether this very start of the node has been accepted before.
   bool Knows(const banyan::Join& join) const;
-  // The same, or records say that it has been.
+  // Returns whether this very start of the node is a member whose work is done.
+  bool HasFinished(const banyan::Join& join) const;
+  // Returns whether this start has been accepted before, or records say that it has been.
   bool Remembers(const banyan::Join& join) const;
   // Notes a sign of life, which any message is. True when the node had been silent and is back.
   bool Hear(Timestamp now, NodeId node);
@@ -93,6 +96,8 @@ class Membership {
   void Leave(NodeId node, bool is_asked_for);
   // Makes the joined nodes the members of the first epoch.
   void Start(Epoch epoch);
+  // Notes whether the start waits for more nodes than start_with.
+  void SetNeedsMore(bool needs_more) { needs_more_ = needs_more; }
   bool started() const { return started_; }
   // The member is none any more.
   void Expel(NodeId node);
@@ -157,6 +162,7 @@ class Membership {
   std::vector<bool> is_watched_;  // by NodeId - 1
   size_t joined_ = 0;
   bool started_ = false;
+  bool needs_more_ = false;
 };
 
 }  // namespace banyan

@@ -102,8 +102,9 @@ class LinkTable {
   bool has_returned_ = false;  // a link, since MarkPlanned
 };
 
-// Returns the links of a view whose values were measured.
-std::vector<NetworkLink> MeasuredLinks(const NetworkView& view);
+// Returns the links of a view whose rate or delay was measured. A link of which only the delay was stays kBelieved: it
+// has another delay than in `believed`.
+std::vector<NetworkLink> MeasuredLinks(const NetworkView& view, const NetworkView& believed);
 
 // Returns `believed` with the values of `measured` in place of its own. Links that it does not have are left out.
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured);

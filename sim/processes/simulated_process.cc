@@ -215,6 +215,7 @@ void SimulatedProcess::CarryOut(Action action) {
                  },
                  // A simulated worker always waits for a call, which the core ends as well.
                  [](TellJobEnded&) {},
+                 [](AskWorker&) {},
                  [this](PersistRecord& record) { Persist(std::move(record)); },
                  [this](LogLine& line) { context_.trace->Note(context_.agenda->now(), id_, "log: " + line.text); },
                  [this](Stop& stop) { StopWith(std::move(stop.status)); },
