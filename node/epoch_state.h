@@ -2,7 +2,8 @@
 //
 // Invariants:
 // - Epochs only rise. Of each epoch one beginning and one plan count, however often they are said.
-// - A node is *fresh* under the plan that lets it into a job that runs: until then no policy had named it.
+// - A node is *fresh* under the plan that lets it into a job that runs: until then no policy had named this
+//   start of it.
 #ifndef BANYAN_NODE_EPOCH_STATE_H_
 #define BANYAN_NODE_EPOCH_STATE_H_
 
@@ -21,9 +22,11 @@ class EpochState {
     begun_ = epoch;
     return true;
   }
-  // Notes a policy of `epoch` that names this node.
+  // Notes the newest epoch, as the scheduler has it.
+  void OnMembership(Epoch epoch) { newest_ = std::max(newest_, epoch); }
+  // Notes a policy of `epoch` that names this node. One of a former epoch may mean a former start of it.
   void OnPolicy(Epoch epoch) {
-    if (first_policy_ == Epoch()) first_policy_ = epoch;
+    if (first_policy_ == Epoch() && epoch >= std::max(begun_, newest_)) first_policy_ = epoch;
   }
   // Notes that the plan of `epoch` is followed from now on; false when there is nothing new in it. REQUIRES: Begin was
   // called with it.
@@ -51,6 +54,7 @@ class EpochState {
  private:
   Epoch begun_;
   Epoch planned_;       // whose plan was taken last
+  Epoch newest_;        // that was heard of
   Epoch first_policy_;  // of the first policy that named this node
 };
 

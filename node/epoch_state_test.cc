@@ -51,5 +51,20 @@ TEST(EpochStateTest, WhoIsLetIntoARunningJobIsFreshOnce) {
   EXPECT_FALSE(epochs.IsFreshUnder(PlanOf(6, 7)));
 }
 
+// A node that joins while membership changes is sent the policies in force, which may name a former start of it.
+TEST(EpochStateTest, APolicyOfAFormerEpochMakesNobodyAMember) {
+  for (const bool has_heard_of_the_change : {true, false}) {
+    EpochState epochs;
+    epochs.OnMembership(Epoch(4));
+    if (has_heard_of_the_change) epochs.Begin(Epoch(3));
+    epochs.Begin(Epoch(1));
+    epochs.OnPolicy(Epoch(1));
+    epochs.Begin(Epoch(4));
+    EXPECT_FALSE(epochs.was_member());
+    epochs.OnPolicy(Epoch(4));
+    EXPECT_TRUE(epochs.IsFreshUnder(PlanOf(4, 7)));
+  }
+}
+
 }  // namespace
 }  // namespace banyan

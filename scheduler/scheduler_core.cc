@@ -25,7 +25,9 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       barriers_(&job_, &members_, &context_),
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
       epochs_(
-          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}) {
+          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
+      transfers_({&job_, &members_, &policies_.policies(), &context_},
+                 [this](const std::string& why) { epochs_.Change(why); }) {
   start_error_ = policies_.Configure();
   if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
@@ -67,7 +69,11 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
 Actions SchedulerCore::Step(Timestamp now, Event event) {
   context_.now = now;
   if (job_.phase() == JobPhase::kStopped) return Actions();
+  const bool was_changing = epochs_.is_changing();
+  const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
+  if (job_.epoch() != epoch_before) transfers_.OnEpochBegun();
+  if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
     context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
@@ -77,7 +83,8 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
 
 Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
-  const Timestamp next_change = job_.IsOver() ? kNever : epochs_.NextDeadline();
+  const Timestamp next_transfer = job_.IsRunning() ? transfers_.NextDeadline() : kNever;
+  const Timestamp next_change = job_.IsOver() ? kNever : std::min(epochs_.NextDeadline(), next_transfer);
   return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline()});
 }
 
@@ -178,6 +185,7 @@ void SchedulerCore::On(const ConnectionDown& event) {
 
 void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
+    transfers_.OnDeadline();
     epochs_.OnDeadline();
     if (epochs_.is_over()) return End();
   } else if (const std::vector<NodeId> silent = members_.TakeSilent(); job_.IsStarting()) {
@@ -215,7 +223,10 @@ void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   if (verdict.kind != JoinVerdict::Kind::kAccepted) return epochs_.OnJoin(verdict);
   if (verdict.new_incarnation) ForgetRequests(verdict.node);
   if (job_.phase() == JobPhase::kFailed) return;
-  if (job_.IsRunning()) epochs_.SendState(verdict.node);
+  if (job_.IsRunning()) {
+    epochs_.SendState(verdict.node);
+    transfers_.OnRejoined(verdict.node);
+  }
   OnMembershipChanged();
 }
 
@@ -453,7 +464,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       &epochs_.history(),
                                       policies_.replanner().outages().All(),
                                       barriers_.Missing(),
-                                      last_progress_});
+                                      last_progress_,
+                                      transfers_.Describe()});
 }
 
 }  // namespace banyan

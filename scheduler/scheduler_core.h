@@ -42,6 +42,7 @@
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/state/state_log.h"
+#include "scheduler/transfer/transfer_control.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
@@ -84,6 +85,7 @@ class SchedulerCore : public Protocol {
   void On(const ConnectionDown& event);
   void On(const DeadlineReached& event);
   void On(const WorkerCalled&) {}  // nor has it workers
+  void On(const StateCalled&) {}
   void On(ComputationFinished& event);
   void On(const RecordPersisted& event);
   void On(const StopRequested& event);
@@ -101,6 +103,15 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
+  void OnNode(NodeId node, const StateWanted& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const BoundaryHeld& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const NoState& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const FetchEnded& message) { OnOfState(node, message); }
+  // Messages about training states.
+  template <typename Message>
+  void OnOfState(NodeId node, const Message& message) {
+    if (NeedsRunning(node, "a training state")) transfers_.On(node, message);
+  }
   template <typename Other>
   void OnNode(NodeId node, const Other& message);
 
@@ -161,6 +172,7 @@ class SchedulerCore : public Protocol {
   JobBarriers barriers_;
   PolicyControl policies_;
   EpochChanger epochs_;
+  TransferControl transfers_;
 };
 
 }  // namespace banyan

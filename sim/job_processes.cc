@@ -60,7 +60,7 @@ std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnat
   NodeOptions node;
   node.name = config.name;
   node.address = config.address;
-  node.scheduler_address = scaled_.scheduler.address;
+  node.scheduler_addresses = {scaled_.scheduler.address};
   node.job = scaled_.job;
   node.incarnation = incarnation;
   std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));

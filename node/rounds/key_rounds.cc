@@ -39,12 +39,23 @@ bool KeyRounds::HasRoomFor(Round round, uint64_t rounds_in_flight) const {
   return round.value() < next_complete_.value() + in_flight && round.value() <= next_closed_.value() + rounds_in_flight;
 }
 
+bool KeyRounds::HasAbstention() const {
+  return std::any_of(rounds_.begin(), rounds_.end(),
+                     [](const auto& round) { return round.second.abstains() && !round.second.complete; });
+}
+
 bool KeyRounds::IsIdle() const {
   for (const auto& [round, state] : rounds_) {
     if (state.closed_everywhere || (state.abstains() && !state.complete)) continue;
     if (state.open || state.contribution.has_value()) return false;
   }
   return true;
+}
+
+void KeyRounds::TakeBackAbstentions(Round first) {
+  for (auto state = rounds_.lower_bound(first); state != rounds_.end(); ++state) {
+    if (state->second.abstains() && !state->second.complete) state->second.contribution.reset();
+  }
 }
 
 void KeyRounds::Complete(Round round, uint64_t hash) {

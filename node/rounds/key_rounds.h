@@ -70,6 +70,8 @@ class KeyRounds {
   bool IsTooFar(Round round, uint64_t rounds_in_flight) const;
   // True if the earlier rounds leave room to open this one.
   bool HasRoomFor(Round round, uint64_t rounds_in_flight) const;
+  // True if this node abstains from a round that is not complete here.
+  bool HasAbstention() const;
   // True if every round that this node takes part in is closed everywhere. A round from which it abstains waits for
   // others.
   bool IsIdle() const;
@@ -83,6 +85,8 @@ class KeyRounds {
   // Rounds before `first_open` are closed everywhere, whether or not this node took part in them. The later ones are
   // not, whatever was said of them: members have changed.
   void Rebase(Round first_open);
+  // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
+  void TakeBackAbstentions(Round first);
   // Forgets closed rounds that are followed by an open one.
   void DropOld();
 

@@ -74,7 +74,10 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // for a key from which this node abstains already. REQUIRES: the key is in the book and these rounds have no
   // contribution yet.
   void Abstain(StepContext& step, KeyId key, Round from);
-  // Ends that. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
+  // Ends that at round `first`. What this node has abstained from of later rounds is taken back: attempts under way go
+  // on without it, and those of the next epoch wait for a contribution.
+  void AbstainUntil(KeyId key, Round first);
+  // Ends it now. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
   std::optional<Round> EndAbstention(KeyId key);
 
   // The first epoch begins, with this node as a member.
@@ -89,6 +92,8 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   }
   // Returns whether all rounds of the key up to this one are complete here.
   bool HasCompleted(KeyId key, Round round) const;
+  // Returns whether this node abstains from a key, or from a round that is not complete here.
+  bool IsAbstaining() const;
   // Returns whether this node has put anything into a round of the key.
   bool HasContributed(KeyId key) const;
   // Returns the rounds that are complete here and not closed everywhere.

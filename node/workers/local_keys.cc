@@ -20,6 +20,13 @@ absl::Status LocalKey::CheckShape(WorkerId worker, const Buffer& values) const {
 
 uint32_t LocalKey::initialised() const { return std::count(has_init.begin(), has_init.end(), true); }
 
+bool LocalKey::HasTakers() const {
+  for (size_t worker = 0; worker < has_init.size(); ++worker) {
+    if (has_init[worker] && last_push[worker] != kFetching) return true;
+  }
+  return false;
+}
+
 bool LocalKey::IsWhole(Round round) const {
   const auto state = rounds.find(round);
   if (state == rounds.end() || state->second.contributed || state->second.pushed == 0) return false;
@@ -42,11 +49,15 @@ std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) 
   drop_calls(init_requests);
   for (auto& [round, state] : rounds) {
     drop_calls(state.waiting);
-    const bool is_dropped = !keeps_pushes && !state.contributed && !state.has_pushed.empty();
-    if (!is_dropped || !state.has_pushed[worker.value()]) continue;
-    state.gradients[worker.value()] = Buffer();
-    state.has_pushed[worker.value()] = false;
-    --state.pushed;
+    if (!state.HasPart(worker)) continue;
+    if (state.contributed) {
+      // Another worker of this number has no part in it.
+      state.has_pushed[worker.value()] = false;
+    } else if (!keeps_pushes) {
+      state.gradients[worker.value()] = Buffer();
+      state.has_pushed[worker.value()] = false;
+      --state.pushed;
+    }
   }
   std::erase_if(rounds, [](const auto& round) {
     const LocalRound& state = round.second;
@@ -175,7 +186,11 @@ LocalKey* LocalKeys::Find(const std::string& name) {
 
 absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key, WorkerId worker) {
   LocalKey* const local = Find(key);
-  if (local != nullptr && local->takes_part && local->has_init[worker.value()]) return local;
+  if (local != nullptr && local->takes_part && local->has_init[worker.value()]) {
+    if (local->last_push[worker.value()] != LocalKey::kFetching) return local;
+    return absl::FailedPreconditionError(
+        absl::StrCat("worker ", worker.value(), " fetches the training state: wait for it first"));
+  }
   return absl::FailedPreconditionError(absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
 }
 
@@ -188,7 +203,8 @@ int64_t LocalKeys::initialised_elements() const {
 std::vector<NodeReport::KeyProgress> LocalKeys::Progress() const {
   std::vector<NodeReport::KeyProgress> progress;
   for (const auto& [key, local] : by_key_) {
-    const Round pushed = *std::max_element(local->last_push.begin(), local->last_push.end());
+    Round pushed;
+    for (Round last : local->last_push) pushed = std::max(pushed, last == LocalKey::kFetching ? Round(0) : last);
     progress.push_back({key, local->last_complete, pushed});
   }
   return progress;

@@ -154,6 +154,7 @@ TEST_F(LocalKeysTest, AWorkerThatDiesTakesItsShareOutOfWhatIsNotContributed) {
               ElementsAre(RequestId(1), RequestId(10), RequestId(20), RequestId(30)));
   EXPECT_FALSE(local.has_init[0]);
   EXPECT_EQ(local.rounds.at(Round(1)).pushed, 2u) << "it is contributed";
+  EXPECT_FALSE(local.rounds.at(Round(1)).HasPart(WorkerId(0))) << "another one may come";
   EXPECT_EQ(local.rounds.at(Round(2)).pushed, 1u);
   EXPECT_TRUE(local.IsWhole(Round(2)));
   EXPECT_FALSE(local.rounds.contains(Round(3)));

@@ -1,5 +1,8 @@
 #include "node/workers/worker_desk.h"
 
+#include <algorithm>
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "node/testing/test_cluster.h"
@@ -267,6 +270,18 @@ TEST_F(WorkerDeskTest, AnotherWorkerMayAttachWithItsNumberAndBeginsWithTheNextRo
   EXPECT_THAT(cluster_.Result(first), ElementsAre(11, 22));
 }
 
+// The rounds that its predecessor left open are none of its own.
+TEST_F(WorkerDeskTest, WhoAttachesAnewMayHaveAsManyRoundsOpenAsAnyOther) {
+  InitBoth();
+  for (int round = 1; round <= 2; ++round) cluster_.PushOnly(1, 1, kKey, {1, 2});
+  cluster_.Push(1, 0, kKey, {1, 2});
+  cluster_.Detach(1, 1, false);
+  cluster_.Attach(1, 1);
+  cluster_.Init(1, 1, "w", {9, 9});
+  for (int round = 1; round <= 2; ++round) EXPECT_TRUE(cluster_.StatusOf(cluster_.PushOnly(1, 1, kKey, {1, 2})).ok());
+  EXPECT_EQ(CodeOf(cluster_.PushOnly(1, 1, kKey, {1, 2})), absl::StatusCode::kResourceExhausted);
+}
+
 TEST_F(WorkerDeskTest, AKeyOfWhichTheLastWorkerDiesWaitsForNobodyWhoHasNotCalledInit) {
   for (const char* name : {"w", "x"}) {
     for (uint32_t worker : {0, 1}) cluster_.Init(1, worker, name, {1});
@@ -283,7 +298,10 @@ TEST_F(WorkerDeskTest, AKeyOfWhichTheLastWorkerDiesWaitsForNobodyWhoHasNotCalled
   const RequestId push = cluster_.Push(1, 1, KeyId(2), {8});
   cluster_.Advance(absl::Seconds(10));
   EXPECT_THAT(cluster_.Result(push), ElementsAre(8));
-  EXPECT_TRUE(cluster_.scheduler().Said<WorkerLost>(1).empty());
+  const std::vector<WorkerLost> said = cluster_.scheduler().Said<WorkerLost>(1);
+  EXPECT_TRUE(std::none_of(said.begin(), said.end(),
+                           [](const WorkerLost& lost) { return lost.reason.find("died") != std::string::npos; }));
+  EXPECT_FALSE(said.empty()) << "nobody spoke for the other key meanwhile";
 }
 
 // Nobody else is there: rounds end without weight, but not as fast as they can.
@@ -311,9 +329,28 @@ TEST_F(WorkerDeskTest, AJoinThatIsSaidAgainSaysThatNoWorkerIsThereOnlyWhileThatI
   cluster_.Run();
   EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 2u);
   cluster_.Attach(1, 0);
+  cluster_.Init(1, 0, "w", {9, 9});
+  cluster_.Advance(absl::Seconds(10));
+  const size_t said = cluster_.scheduler().Said<WorkerLost>(1).size();
   cluster_.BreakSchedulerConnection(1);
   cluster_.Run();
-  EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 2u);
+  EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), said);
+}
+
+TEST_F(WorkerDeskTest, AWorkerThatMayNotSpeakInAnOpenRoundIsNoSourceOfItsValues) {
+  InitBoth();
+  for (uint32_t worker : {0, 1}) cluster_.Detach(1, worker, false);
+  ASSERT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 1u);
+  cluster_.Attach(1, 0);
+  cluster_.Init(1, 0, "w", {9, 9});
+  cluster_.Advance(absl::Seconds(1));
+  EXPECT_GT(cluster_.scheduler().Said<WorkerLost>(1).size(), 1u) << "it abstains from the open round";
+  cluster_.Advance(absl::Seconds(9));
+  const RequestId push = cluster_.Push(1, 0, kKey, {3, 4});
+  EXPECT_THAT(cluster_.Result(push), ElementsAre(3, 4));
+  const size_t said = cluster_.scheduler().Said<WorkerLost>(1).size();
+  cluster_.Advance(absl::Seconds(9));
+  EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), said);
 }
 
 TEST_F(WorkerDeskTest, TheOthersGoOnAfterACleanGoodbye) {

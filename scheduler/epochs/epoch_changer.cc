@@ -104,6 +104,10 @@ void EpochChanger::OnNodeReport(NodeId node) { CheckDeparture(node); }
 
 void EpochChanger::Remove(NodeId node, const std::string& why) { causes_.FallOut(now(), node, why); }
 
+void EpochChanger::Change(const std::string& why) {
+  if (!is_changing()) causes_.Add(now(), why);
+}
+
 void EpochChanger::CheckDeparture(NodeId node) {
   if (is_changing()) return;
   const std::optional<std::string> why =

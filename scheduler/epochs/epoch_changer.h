@@ -75,6 +75,8 @@ class EpochChanger {
   // The last worker of a member has died.
   void OnWorkerLost(NodeId node, const std::string& why);
   void OnNodeReport(NodeId node);
+  // The same members are to begin an epoch. One that is on its way to its plan will do.
+  void Change(const std::string& why);
   // An operator wants the member to go.
   void Remove(NodeId node, const std::string& why);
 

@@ -45,8 +45,8 @@ void ContributorChecker::OnEnded(Timestamp /*now*/, WorkerName worker) {
   debts_.OnChange();
 }
 
-bool ContributorChecker::IsUp(const std::pair<WorkerName, uint32_t>& holder) const {
-  return lives_.at(holder.first) == Life{holder.second, true};
+bool ContributorChecker::IsThere(WorkerName worker, uint32_t start) const {
+  return lives_.at(worker) == Life{start, true} && membership_->IsMember(worker.node, membership_->epoch());
 }
 
 void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
@@ -70,15 +70,16 @@ void ContributorChecker::Finish() {
 
 void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, TensorRound round,
                                         absl::Span<const float> values) {
+  const std::pair<WorkerName, uint32_t> holder(worker, lives_[worker].start);
+  // A node that has fallen out may end its last epoch by itself, until it hears of it.
+  if (!IsThere(holder.first, holder.second)) return;
   std::vector<Variant>& variants = variants_[round];
   const bool is_first = variants.empty();
   const uint64_t hash = HashOf(values);
-  const std::pair<WorkerName, uint32_t> holder(worker, lives_[worker].start);
   // What only those had who are gone may be made again, of others.
   std::erase_if(variants, [&](const Variant& variant) {
-    return variant.hash != hash && std::none_of(variant.holders.begin(), variant.holders.end(), [&](const auto& other) {
-             return IsUp(other) && membership_->IsMember(other.first.node, membership_->epoch());
-           });
+    return variant.hash != hash && std::none_of(variant.holders.begin(), variant.holders.end(),
+                                                [&](const auto& other) { return IsThere(other.first, other.second); });
   });
   const bool is_known = !variants.empty() && variants.front().hash == hash;
   if (is_known) {
@@ -97,10 +98,13 @@ void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, Tensor
 
 void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values) {
   Unchecked result{now, round, worker, {values.begin(), values.end()}, {}, {}, {}};
+  bool all_are_there = true;
   for (const auto& [name, start] : pushes_[round]) {
     result.pushed.insert(name);
     const std::optional<Epoch> joined = membership_->JoinedIn(name.node);
-    if (!IsUp({name, start}) || !joined.has_value()) continue;
+    const bool is_there = IsThere(name, start) && joined.has_value();
+    all_are_there = all_are_there && is_there;
+    if (!is_there) continue;
     result.there[name] = *joined;
     if (name.node == worker.node) result.on_holders_node.insert(name);
   }
@@ -115,10 +119,22 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
     fields_->Fill(name, round.first, round.second, absl::MakeSpan(gradient));
     for (size_t i = 0; i < pushed.size(); ++i) pushed[i] += gradient[i];
   }
+  // What somebody has pushed who is gone may be in the result or not.
+  if (!all_are_there) debts_.OnDoubt(round.first);
   const std::optional<ReturnedDebts::Miss> miss = debts_.Book(round.first, pushed, values, kind == RoundKind::kFlush);
+  // A node that abstains from a flush does not know of it, and gives what it has kept later.
+  if (kind == RoundKind::kFlush && !AllNodesPushed(result)) debts_.OnDoubt(round.first);
   if (!miss.has_value()) return;
   Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
            absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
+}
+
+bool ContributorChecker::AllNodesPushed(const Unchecked& result) const {
+  const std::optional<std::set<NodeId>> members = membership_->MembersOf(membership_->epoch());
+  if (!members.has_value()) return false;
+  std::set<NodeId> nodes;
+  for (const auto& [name, joined] : result.there) nodes.insert(name.node);
+  return std::includes(nodes.begin(), nodes.end(), members->begin(), members->end());
 }
 
 void ContributorChecker::Check(const Unchecked& result) {

@@ -74,9 +74,12 @@ class ContributorChecker : public WorkerListener {
     std::set<WorkerName> on_holders_node;  // of those
   };
 
-  bool IsUp(const std::pair<WorkerName, uint32_t>& holder) const;
+  // True if this start of the worker runs, on a node that is a member.
+  bool IsThere(WorkerName worker, uint32_t start) const;
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
+  // Every member has a worker who pushed the round.
+  bool AllNodesPushed(const Unchecked& result) const;
   void Check(const Unchecked& result);
   void CheckBroadcast(const Unchecked& result, const ChunkWatch::Chunk& chunk);
   void CheckSum(const Unchecked& result, const ChunkWatch::Chunk& chunk);

@@ -144,6 +144,18 @@ TEST_F(ContributorCheckerTest, WhoeverWasNoMemberInTheEpochThatMadeItNeedNotBeTh
   EXPECT_NE(Findings().find("lacks worker 0 of node 2"), std::string::npos);
 }
 
+TEST_F(ContributorCheckerTest, WhoHasFallenOutMayHaveAResultOfItsOwn) {
+  PushAll(kExact, 1);
+  MadeIn(1, 1);
+  Epochs(2, {1, 3});
+  Result(1, kExact, 1, Sum(kExact, 1, {1, 0, 1}));
+  Result(2, kExact, 1, Sum(kExact, 1, {1, 1, 1}));
+  Result(3, kExact, 1, Sum(kExact, 1, {1, 0, 1}));
+  EXPECT_EQ(Findings(), "");
+  Result(3, kExact, 1, Sum(kExact, 1, {1, 1, 1}));
+  EXPECT_NE(Findings().find("identical replicas"), std::string::npos) << "node 3 is a member";
+}
+
 TEST_F(ContributorCheckerTest, WhoPushedNothingAndWhatBelongsToAnotherRoundIsFound) {
   Push(1, kExact, 1);
   Push(3, kExact, 1);
@@ -218,6 +230,29 @@ TEST_F(ContributorCheckerTest, ABroadcastIsOfOneWorker) {
   EXPECT_NE(Findings().find("is the broadcast of none"), std::string::npos);
 }
 
+TEST_F(ContributorCheckerTest, WhatSomebodyPushedWhoIsGoneMayBeMissingAfterAFlush) {
+  PushAll(kSpread, 3);
+  checker_.OnEnded(now_, WorkerOf(2));
+  Result(1, kSpread, 3, Sum(kSpread, 3, {1, 0, 1}));
+  PushAll(kSpread, 4);
+  Result(1, kSpread, 4, Sum(kSpread, 4, {1, 0, 1}));
+  EXPECT_EQ(Findings(), "");
+}
+
+TEST_F(ContributorCheckerTest, WhoAbstainedFromAFlushGivesLaterWhatItKept) {
+  for (const uint64_t flush : {4, 8, 12}) {
+    for (const uint32_t node : {1, 2, 3}) {
+      if (node != 2 || flush > 4) Push(node, kSpread, flush);
+    }
+    const Counts counts = flush == 8 ? Counts{1, 2, 1} : Counts{1, flush > 4 ? 1 : 0, 1};
+    Result(1, kSpread, flush, Sum(kSpread, flush, counts));
+    EXPECT_EQ(Findings(), "");
+  }
+  PushAll(kSpread, 16);
+  Result(1, kSpread, 16, Sum(kSpread, 16, {1, 2, 1}));
+  EXPECT_NE(Findings().find("nothing lost"), std::string::npos);
+}
+
 TEST_F(ContributorCheckerTest, WhatWasKeptBackComesWithAFlushUnlessSomebodyWent) {
   const auto play = [this](uint64_t first_round, bool goes) {
     for (uint64_t round = first_round; round < first_round + 4; ++round) {
@@ -231,11 +266,14 @@ TEST_F(ContributorCheckerTest, WhatWasKeptBackComesWithAFlushUnlessSomebodyWent)
   PushAll(kSpread, 5);
   Result(1, kSpread, 5, Sum(kSpread, 5, {1, 0, 1}));
   play(6, true);  // its flush is round 8
-  EXPECT_EQ(Findings(), "");
-  PushAll(kSpread, 10);
-  Result(1, kSpread, 10, Sum(kSpread, 10, {1, 0, 1}));
-  PushAll(kSpread, 12);
-  Result(1, kSpread, 12, Sum(kSpread, 12, {1, 1, 1}));
+  checker_.OnStarted(now_, WorkerOf(2));
+  for (const uint64_t round : {12, 16}) {
+    EXPECT_EQ(Findings(), "") << "books begin anew after round 12";
+    PushAll(kSpread, round - 2);
+    Result(1, kSpread, round - 2, Sum(kSpread, round - 2, {1, 0, 1}));
+    PushAll(kSpread, round);
+    Result(1, kSpread, round, Sum(kSpread, round, {1, 1, 1}));
+  }
   EXPECT_NE(Findings().find("nothing lost"), std::string::npos);
 }
 

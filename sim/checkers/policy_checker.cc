@@ -28,6 +28,7 @@ std::optional<Term> TermOf(const Message& message) {
 
 void PolicyChecker::OnSent(const SentMessage& sent) {
   if (sent.from == kSchedulerNode) CheckTerm(sent);
+  if (std::holds_alternative<JoinAccepted>(sent.message)) ForgetFormerStart(sent.to);
   if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     CheckAnswer(sent, *answer);
   } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
@@ -35,7 +36,8 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
   } else if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     published_.insert({sent.connection, sent.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
-    CheckChunk(sent, *chunk);
+    // No round is bound for a training state.
+    if (chunk->id.half != Half::kState) CheckChunk(sent, *chunk);
   } else if (const auto* retired = std::get_if<PoliciesRetired>(&sent.message)) {
     CheckRetired(sent, *retired);
   } else if (const auto* closed = std::get_if<ClosedEverywhere>(&sent.message)) {
@@ -55,9 +57,12 @@ void PolicyChecker::OnDelivered(const SentMessage& sent) {
   }
 }
 
-// A node's results end with it.
-void PolicyChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) {
-  for (auto& [round, closing] : closing_) closing.hashes.erase(process);
+void PolicyChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) { started_again_.insert(process); }
+
+// A node's results end with it, but until then the scheduler cannot know.
+void PolicyChecker::ForgetFormerStart(NodeId node) {
+  if (started_again_.erase(node) == 0) return;
+  for (auto& [round, closing] : closing_) closing.hashes.erase(node);
 }
 
 void PolicyChecker::CheckTerm(const SentMessage& sent) {
@@ -143,8 +148,9 @@ void PolicyChecker::CheckFrontier(const SentMessage& sent, const EpochPlan& plan
       const bool overlaps = keys.first <= frontier.last_key && frontier.first_key <= keys.second;
       if (!overlaps || next >= frontier.first_open) continue;
       const KeyRound lacked(std::max(keys.first, frontier.first_key), next);
+      // A scheduler that has started again knows from its records what it has not said yet.
       const auto closing = closing_.find(lacked);
-      if (closing != closing_.end() && closing->second.is_closed) continue;
+      if (closing != closing_.end() && (closing->second.is_closed || IsHeldByAll(lacked))) continue;
       complain(absl::StrCat("but node ", who.second.value(), " lacks ", RoundText(lacked.first, lacked.second)));
     }
   }
@@ -201,8 +207,12 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
   for (const ClosedEverywhere::Entry& entry : closed.entries) {
     const KeyRound round(entry.key, entry.round);
     Closing& closing = closing_[round];
-    bool equal = true;
-    for (const auto& [node, hash] : closing.hashes) equal = equal && hash == closing.hashes.begin()->second;
+    // What was held only by those who have fallen out may be made again, of others.
+    std::set<uint64_t> results;
+    for (const auto& [node, hash] : closing.hashes) {
+      if (membership_ == nullptr || membership_->IsMember(node, membership_->epoch())) results.insert(hash);
+    }
+    const bool equal = results.size() <= 1;
     const bool was_closed = std::exchange(closing.is_closed, true);
     if (equal && (was_closed || IsHeldByAll(round))) continue;
     violations_->Add(sent.now, "closed everywhere",

@@ -49,6 +49,8 @@ class PolicyChecker : public TrafficObserver {
     bool is_closed = false;
   };
 
+  // The scheduler lets a node in: what it has said before was said by a former start of it.
+  void ForgetFormerStart(NodeId node);
   void CheckTerm(const SentMessage& sent);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
   void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
@@ -70,6 +72,7 @@ class PolicyChecker : public TrafficObserver {
   std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
+  std::set<NodeId> started_again_;                                       // and not let in since
   std::map<std::pair<Epoch, NodeId>, std::map<KeyRun, Round>> reports_;  // the first rounds that they lack
   // (connection, generation, version) on which the version was published.
   std::set<std::tuple<uint32_t, uint32_t, PolicyVersion>> published_;

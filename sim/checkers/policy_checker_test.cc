@@ -204,12 +204,31 @@ TEST_F(EpochsOfPoliciesTest, PoliciesOfEarlierEpochsAreRetiredAtOnce) {
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
 }
 
-TEST_F(EpochsOfPoliciesTest, WhatANodeHeldEndsWithIt) {
+TEST_F(EpochsOfPoliciesTest, WhatANodeHeldEndsWhenTheSchedulerHearsOfAnotherStart) {
   Plan(1, 5, 1, {1, 2});
-  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 7}}});
+  for (const uint64_t round : {1, 2}) Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(round), 7}}});
   checker_.OnProcessStarted(Timestamp(), NodeId(2));
   Close(1, {1});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Send(kSchedulerNode, NodeId(2), JoinAccepted());
+  Close(2, {1});
   EXPECT_TRUE(violations_.Has("closed everywhere"));
+}
+
+TEST_F(EpochsOfPoliciesTest, WhatOnlyThoseHeldWhoFellOutMayBeMadeAgain) {
+  Plan(1, 5, 1, {1, 2});
+  Deliver(NodeId(2), RoundsClosed{{{KeyId(1), Round(1), 8}}});
+  Plan(2, 6, 1, {1});
+  Close(1, {1});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
+TEST_F(EpochsOfPoliciesTest, APlanMayCloseWhatAllHoldAndNobodyWasToldOf) {
+  Plan(1, 5, 1, {1, 2});
+  for (const uint32_t node : {1, 2}) Report(node, 2, 1);
+  for (const uint32_t node : {1, 2}) Deliver(NodeId(node), RoundsClosed{{{KeyId(1), Round(1), 7}}});
+  Plan(2, 6, 2, {1, 2});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ std::optional<ReturnedDebts::Miss> ReturnedDebts::Book(size_t tensor, absl::Span
   if (!is_flush) return std::nullopt;
   const Debt settled = std::move(debt);
   debts_.erase(entry);
-  if (settled.changes != changes_ || !membership_->HasSameMembersSince(settled.since)) return std::nullopt;
+  if (doubtful_.erase(tensor) > 0 || settled.changes != changes_ || !membership_->HasSameMembersSince(settled.since))
+    return std::nullopt;
   for (size_t i = 0; i < settled.owed.size(); ++i) {
     if (std::abs(settled.owed[i]) > kFloatTolerance * settled.magnitude) return Miss{i, settled.owed[i]};
   }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -28,6 +29,8 @@ class ReturnedDebts {
 
   // Somebody came or went.
   void OnChange() { ++changes_; }
+  // What has been pushed to the tensor since its last flush is not known for sure.
+  void OnDoubt(size_t tensor) { doubtful_.insert(tensor); }
   // Books a round of a tensor. With `is_flush` returns what is still owed of it, if anything.
   std::optional<Miss> Book(size_t tensor, absl::Span<const float> pushed, absl::Span<const float> returned,
                            bool is_flush);
@@ -43,6 +46,7 @@ class ReturnedDebts {
   const MembershipWatch* const membership_;
   uint64_t changes_ = 0;
   std::map<size_t, Debt> debts_;  // by tensor
+  std::set<size_t> doubtful_;
 };
 
 }  // namespace banyan
