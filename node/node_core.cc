@@ -249,8 +249,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
-  // Whoever has left has nothing to come back for.
-  if (refused.job_is_over || (refused.fell_out && workers_done_ && left_)) return OnJobOver(refused.reason);
+  if (refused.job_is_over) return OnJobOver(refused.reason);
   // Another start of the node may join.
   absl::Status status =
       refused.fell_out

@@ -84,7 +84,7 @@ class NodeCore : public Protocol,
   bool IsForgotten(const JoinAccepted& accepted);
   void On(StepContext& step, const JoinAccepted& accepted);
   void On(StepContext& step, const JoinRefused& refused);
-  // All others have finished, or this node has: ends without an error.
+  // All others have finished, and nothing is left for this node: ends without an error.
   void OnJobOver(const std::string& reason);
   void On(StepContext& step, const MembershipUpdate& update);
   void On(StepContext&, const HeartbeatReply&) {}

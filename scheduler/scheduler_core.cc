@@ -83,7 +83,8 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
 
 Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
-  const Timestamp next_change = job_.IsRunning() ? std::min(epochs_.NextDeadline(), transfers_.NextDeadline()) : kNever;
+  const Timestamp next_transfer = job_.IsRunning() ? transfers_.NextDeadline() : kNever;
+  const Timestamp next_change = job_.IsOver() ? kNever : std::min(epochs_.NextDeadline(), next_transfer);
   return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline()});
 }
 
@@ -179,6 +180,7 @@ void SchedulerCore::On(const MessageRejected& event) {
 void SchedulerCore::On(const ConnectionDown& event) {
   const std::optional<NodeId> node = members_.Disconnect(event.connection);
   if (node.has_value() && job_.IsRunning()) epochs_.OnDisconnected(*node);
+  if (job_.IsStarting()) AdmitBeforeStart();
 }
 
 void SchedulerCore::On(const DeadlineReached&) {
@@ -186,9 +188,11 @@ void SchedulerCore::On(const DeadlineReached&) {
     transfers_.OnDeadline();
     epochs_.OnDeadline();
     if (epochs_.is_over()) return End();
-  } else if (const std::vector<NodeId> silent = members_.TakeSilent(); !silent.empty() && job_.IsStarting()) {
-    context_.LogWarning(members_.DescribeSilence(silent));
-    OnMembershipChanged();
+  } else if (const std::vector<NodeId> silent = members_.TakeSilent(); job_.IsStarting()) {
+    if (!silent.empty()) context_.LogWarning(members_.DescribeSilence(silent));
+    for (const NodeId replaced : epochs_.TakeReplaced()) LeaveBeforeStart(replaced);
+    AdmitBeforeStart();
+    if (!silent.empty()) OnMembershipChanged();
   }
   policies_.ReplanIfWanted();
   members_.SendDueUpdate();
@@ -235,9 +239,19 @@ void SchedulerCore::OnMembershipChanged() {
   StartIfComplete();
 }
 
+void SchedulerCore::AdmitBeforeStart() {
+  for (const NodeId node : members_.waiting().Nodes()) {
+    const Member& member = members_.table().Find(node);
+    if (member.state == MemberState::kJoined && member.connection.has_value()) continue;
+    const std::optional<WaitingJoins::Entry> entry = members_.TakeWaiting(node);
+    OnJoin(entry->connection, entry->join);
+  }
+}
+
 void SchedulerCore::LeaveBeforeStart(NodeId node) {
   members_.Leave(node, true);
   ForgetRequests(node);
+  AdmitBeforeStart();
   OnMembershipChanged();
 }
 
@@ -289,8 +303,9 @@ void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
   const std::string what = DescribeComplaint(members_.NameOf(node), message);
   if (job_.IsRunning()) return epochs_.OnWorkerLost(node, what);
-  context_.LogWarning(absl::StrCat(what, "; the start waits until ", members_.NameOf(node), " is restarted"));
-  LeaveBeforeStart(node);
+  // The job starts without workers of the node; another one may attach at any time.
+  context_.LogWarning(what);
+  members_.SetWorkerless(node, true);
 }
 
 void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {
@@ -312,19 +327,25 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   members_.Leave(node, message.asked_for);
   if (!job_.IsRunning()) return;
   epochs_.OnLeave(node, why, message.asked_for);
-  if (members_.table().AllLeft()) End();
+  if (IsDone()) End();
 }
 
 void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value());
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
-  if (job_.IsRunning()) epochs_.OnNodeReport(node, message);
+  if (message.workers_attached > 0) members_.SetWorkerless(node, false);
+  if (job_.IsRunning() && IsDone()) return End();
+  if (job_.IsRunning()) epochs_.OnNodeReport(node);
   policies_.replanner().OnRoundEnded(context_.now, node, message.last_sync);
   if (!overlay_.awareness.enabled) return;
   const absl::Status measured = policies_.replanner().OnLinkReport(context_.now, node, message.links);
   if (!measured.ok()) members_.Reject(node, std::string(measured.message()));
   policies_.ReplanIfWanted();
+}
+
+bool SchedulerCore::IsDone() const {
+  return members_.table().AllLeft([this](const Member& member) { return IsHelper(member, reports_.Find(member.id)); });
 }
 
 bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {

@@ -124,6 +124,8 @@ class SchedulerCore : public Protocol {
   void OnJoin(ConnectionId connection, const Join& join);
   // Tells it to the nodes, and plans anew if the job has not started.
   void OnMembershipChanged();
+  // Lets those join before the start whose place another start of the node has left.
+  void AdmitBeforeStart();
   // The node takes no part in the start, unless another start of it joins.
   void LeaveBeforeStart(NodeId node);
   // Forgets what the node has asked for before the start.
@@ -133,6 +135,9 @@ class SchedulerCore : public Protocol {
   // Those who have joined cannot train, perhaps because only absent nodes connect them. Fails the job if none is
   // absent.
   void WaitForMore(const PlanDecision& decision);
+
+  // Returns whether all members have left because their work is done, but for those who only help.
+  bool IsDone() const;
 
   // Rounds.
   // True while the job runs; otherwise tells the node of the failure, or rejects its message about `what`.

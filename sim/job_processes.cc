@@ -134,7 +134,9 @@ void JobProcesses::OnSchedulerStopped(const absl::Status& status) {
 }
 
 void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
-  if (!options_.membership_changes || IsAskedToStop(node) || crews_.at(node).IsDone()) return;
+  if (!options_.membership_changes || IsAskedToStop(node)) return;
+  // The others may need one that has finished to pass their chunks on.
+  if (status.ok() && crews_.at(node).IsDone()) return;
   // A job is over when its members have finished, whoever is away.
   if (status.ok() && HasFinisher()) {
     came_too_late_.insert(node);

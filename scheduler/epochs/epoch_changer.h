@@ -60,9 +60,12 @@ class EpochChanger {
   // begins anew.
   void Resume(Epoch planned);
 
+  // Before the start: judges those who claim the place of another start. Returns whose place is free.
+  std::vector<NodeId> TakeReplaced();
+
   // Causes. REQUIRES: the job runs.
 
-  // A start that is no member asks to become one.
+  // A start that is no member asks to become one, or, before the start of the job too, contests a place.
   void OnJoin(const JoinVerdict& verdict);
   void OnDisconnected(NodeId node);
   // A member has left on purpose.
@@ -71,7 +74,7 @@ class EpochChanger {
   void OnPeerLost(NodeId node, const PeerLost& message);
   // The last worker of a member has died.
   void OnWorkerLost(NodeId node, const std::string& why);
-  void OnNodeReport(NodeId node, const NodeReport& report);
+  void OnNodeReport(NodeId node);
   // The same members are to begin an epoch. One that is on its way to its plan will do.
   void Change(const std::string& why);
   // An operator wants the member to go.
@@ -103,6 +106,8 @@ class EpochChanger {
   bool RefuseWithoutState(NodeId node);
   void TakeSilence();
   void TakeSuspicions();
+  // Refuses those who claim the place of a node that was heard.
+  void RefuseContesters(const std::vector<NodeId>& defended);
   void TakeUnreported();
   void CheckDeparture(NodeId node);
   // Returns whether the job is over when these members fall out.

@@ -39,6 +39,8 @@ class JobMembers {
   void Welcome(NodeId node);
   // The member is none any more.
   void Expel(NodeId node);
+  // Returns the start of the node that waits, if one does, and forgets it.
+  std::optional<WaitingJoins::Entry> TakeWaiting(NodeId node) { return waiting_.Take(node); }
   // Refuses the start of the node that waits, if one does.
   void RefuseWaiting(NodeId node, std::string reason);
   // The job is over: tells those who have not finished that nothing is left to do.

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -131,8 +132,9 @@ class Membership {
   const std::vector<Member>& all() const { return members_; }
   bool Contains(NodeId node) const { return node.value() >= 1 && node.value() <= members_.size(); }
   size_t joined() const { return joined_; }
-  // Returns whether the job has started and all its members have left because their work is done.
-  bool AllLeft() const;
+  // Returns whether the job has started and all its members have left because their work is done, but for those for
+  // whom `is_helper` is true. One must have left.
+  bool AllLeft(absl::FunctionRef<bool(const Member&)> is_helper) const;
   size_t start_with() const { return options_.start_with; }
   absl::Duration lost_after() const { return options_.lost_after; }
   absl::Duration suspect_after() const { return options_.suspect_after; }
@@ -148,6 +150,8 @@ class Membership {
   // Decides on a start that is no member of the running job.
   JoinVerdict DecideLate(Timestamp now, const banyan::Join& join, const Member& member) const;
   JoinVerdict Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member);
+  // This start of the node will be no member any more.
+  void FallOut(Member& member);
   void SetState(Member& member, MemberState state);
   void Watch(NodeId node, Timestamp check) { checks_.emplace(check, node); }
 

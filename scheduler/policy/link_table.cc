@@ -168,6 +168,22 @@ std::vector<NetworkLink> MeasuredLinks(const NetworkView& view, const NetworkVie
   return measured;
 }
 
+std::vector<std::pair<NodeId, NodeId>> MissingLinks(const NetworkView& view, const NetworkView& believed) {
+  std::vector<std::pair<NodeId, NodeId>> missing;
+  for (const NetworkLink& link : believed.links()) {
+    if (view.FindLink(link.from, link.to) == nullptr) missing.emplace_back(link.from, link.to);
+  }
+  return missing;
+}
+
+NetworkView WithoutLinks(const NetworkView& view, const std::vector<std::pair<NodeId, NodeId>>& left_out) {
+  std::vector<NetworkLink> links;
+  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(links), [&](const NetworkLink& link) {
+    return std::find(left_out.begin(), left_out.end(), std::pair(link.from, link.to)) == left_out.end();
+  });
+  return MakeView(view, std::move(links));
+}
+
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured) {
   LinkTable table(believed);
   table.Restore(measured);

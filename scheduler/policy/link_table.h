@@ -106,6 +106,12 @@ class LinkTable {
 // has another delay than in `believed`.
 std::vector<NetworkLink> MeasuredLinks(const NetworkView& view, const NetworkView& believed);
 
+// Returns the ends of the links of `believed` that a view does not have.
+std::vector<std::pair<NodeId, NodeId>> MissingLinks(const NetworkView& view, const NetworkView& believed);
+
+// Returns `view` without these links.
+NetworkView WithoutLinks(const NetworkView& view, const std::vector<std::pair<NodeId, NodeId>>& left_out);
+
 // Returns `believed` with the values of `measured` in place of its own. Links that it does not have are left out.
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured);
 

@@ -183,6 +183,15 @@ TEST_F(LinkTableTest, DelaysSurviveARestartWithoutARate) {
   EXPECT_EQ(restored.FindLink(kA, kB)->delay, absl::Milliseconds(9));
 }
 
+TEST_F(LinkTableTest, LinksThatAreLeftOutAreKnownByTheirEnds) {
+  const std::vector<std::pair<NodeId, NodeId>> ends = {{kA, kB}, {kC, kA}};
+  const NetworkView without = WithoutLinks(TriangleNetwork(), ends);
+  EXPECT_EQ(without.FindLink(kA, kB), nullptr);
+  EXPECT_NE(without.FindLink(kB, kA), nullptr);
+  EXPECT_EQ(MissingLinks(without, TriangleNetwork()), ends);
+  EXPECT_THAT(MissingLinks(TriangleNetwork(), TriangleNetwork()), IsEmpty());
+}
+
 TEST_F(LinkTableTest, NewBeliefsReplaceWhatTheyContradict) {
   ASSERT_TRUE(Report(Sample(4)).ok());
   ASSERT_TRUE(Report(Sample(2), kA, kC).ok());

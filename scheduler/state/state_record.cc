@@ -57,6 +57,11 @@ void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
     added.set_is_auxiliary(link.source == LinkSource::kAuxiliary);
     added.set_is_believed(link.source == LinkSource::kBelieved);
   }
+  for (const auto& [from, to] : record.left_out) {
+    state::LinkEnds& added = *filled.add_left_out();
+    added.set_from(from.value());
+    added.set_to(to.value());
+  }
   if (record.overlay.has_value()) FillOverlay(*record.overlay, *filled.mutable_overlay());
 }
 
@@ -231,6 +236,9 @@ absl::Status ReadCircumstances(const state::Policy& from, PolicyRecord& record) 
     if (!(std::isfinite(added.throughput_bps) && added.throughput_bps > 0) || added.delay < absl::ZeroDuration()) {
       return Malformed("a measured link whose rate or delay is none");
     }
+  }
+  for (const state::LinkEnds& link : from.left_out()) {
+    record.left_out.emplace_back(NodeId(link.from()), NodeId(link.to()));
   }
   if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
   return absl::OkStatus();

@@ -116,6 +116,10 @@ void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
       for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
         Bind(sent, plan.epoch, {key, round}, {plan.policy, binding.attempt});
+        if (!closing_[{key, round}].is_closed) continue;
+        violations_->Add(sent.now, "frontiers",
+                         absl::StrCat("the plan of epoch ", plan.epoch.value(), " binds ", RoundText(key, round),
+                                      " anew, which is closed everywhere"));
       }
     }
   }
@@ -130,7 +134,8 @@ void PolicyChecker::CheckFrontier(const SentMessage& sent, const EpochPlan& plan
   };
   for (const auto& [round, closing] : closing_) {
     const bool is_meant = frontier.first_key <= round.first && round.first <= frontier.last_key;
-    if (is_meant && closing.is_closed && round.second >= frontier.first_open) {
+    // Later rounds may be closed before an earlier one is.
+    if (is_meant && closing.is_closed && round.second == frontier.first_open) {
       return complain(absl::StrCat("but ", RoundText(round.first, round.second), " is closed everywhere"));
     }
   }
