@@ -82,14 +82,12 @@ std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, int64_t chun
   return frames;
 }
 
-// Only a contribution can be empty: somebody who had nothing to add.
+// Somebody who had nothing to add sends an empty chunk; where nobody had, the result is one.
 void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
   const bool is_result = chunk.made_in != Epoch();
   if (chunk.id.half == Half::kBroadcast) fields.Expect(is_result, "made_in", "an epoch in a broadcast half", "0");
   if (chunk.kind == RoundKind::kAbstention) fields.Expect(chunk.frames.empty(), "frames", "0 of an abstention", "more");
-  if (!chunk.frames.empty()) return;
-  fields.Expect(!is_result, "frames", "at least 1 in a result", "0");
-  if (chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
+  if (chunk.frames.empty() && chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
 }
 
 }  // namespace

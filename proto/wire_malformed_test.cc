@@ -168,7 +168,7 @@ TEST_F(WireMalformedTest, PayloadsOtherThanTheHeaderSays) {
 
 TEST_F(WireMalformedTest, EmptyChunks) {
   payload_.clear();
-  RefusesChunk("frames: at least 1 in a result expected, 0 came", [](auto& chunk) { chunk.clear_frames(); });
+  RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) { chunk.clear_frames(); });
   RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
     chunk.clear_frames();
     chunk.clear_made_in();
