@@ -4,30 +4,16 @@
 #include <utility>
 #include <variant>
 
-#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "node/chunk_size.h"
 #include "node/slice_check.h"
 
 namespace banyan {
 namespace {
 
-// Calls of workers before this node has joined: more workers than any data centre attaches.
-constexpr size_t kMostEarlyCalls = 1 << 12;
 constexpr size_t kMostEarlyHellos = 1 << 14;
-constexpr int64_t kRelayChunks = 64;
 // The programs that stop daemons kill those that take much longer.
 constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
-
-PeerNetwork::Limits LimitsOf(const JobConfig& config, bool loss_limited) {
-  PeerNetwork::Limits limits;
-  const int64_t by_default_bytes = KeptBytes(kRelayChunks, config.chunk_max_elements);
-  limits.relay_bytes = config.relay_bytes > 0 ? config.relay_bytes : by_default_bytes;
-  limits.unknown_bytes = config.early_bytes > 0 ? config.early_bytes : by_default_bytes;
-  limits.loss_limited = loss_limited;
-  return limits;
-}
 
 Join JoinOf(const NodeOptions& options) {
   Join join;
@@ -36,28 +22,6 @@ Join JoinOf(const NodeOptions& options) {
   join.address = options.address;
   join.incarnation = options.incarnation;
   return join;
-}
-
-// Calls `visit` with each key of the book in the run of keys of `part`, of a plan.
-template <typename Part>
-void ForEachKey(const PolicyBook& book, const Part& part, absl::FunctionRef<void(KeyId)> visit) {
-  const std::map<KeyId, KeySlice>& rows = book.keys();
-  for (auto row = rows.lower_bound(part.first_key); row != rows.end() && row->first <= part.last_key; ++row) {
-    visit(row->first);
-  }
-}
-
-// The request that waits behind a call; none for a WorkerDetach.
-std::optional<RequestId> RequestOf(const WorkerCall& call) {
-  return std::visit(
-      [](const auto& concrete) -> std::optional<RequestId> {
-        if constexpr (std::is_same_v<std::decay_t<decltype(concrete)>, WorkerDetach>) {
-          return std::nullopt;
-        } else {
-          return concrete.request;
-        }
-      },
-      call);
 }
 
 }  // namespace
@@ -143,15 +107,12 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
     if (detach != nullptr) joined_->state->OnWorkerGone(step, detach->worker);
     return joined_->desk->OnCall(step, std::move(called.call));
   }
-  const std::optional<RequestId> request = RequestOf(called.call);
-  if (failed_.ok() && early_calls_.size() < kMostEarlyCalls) return early_calls_.push_back(std::move(called.call));
-  if (!request.has_value()) return;
-  const absl::Status why =
-      failed_.ok()
-          ? absl::ResourceExhaustedError(absl::StrCat("more than ", kMostEarlyCalls, " calls wait for ", options_.name,
-                                                      " to join the scheduler at ", scheduler_.address()))
-          : failed_;
-  step.actions.emplace_back(std::in_place_type<CompleteRequest>, CompleteRequest{*request, why, KeyId(), Round()});
+  if (!failed_.ok()) return EarlyCalls::Refuse(step, called.call, failed_);
+  if (early_calls_.has_room()) return early_calls_.Keep(std::move(called.call));
+  EarlyCalls::Refuse(
+      step, called.call,
+      absl::ResourceExhaustedError(absl::StrCat("more than ", kMostEarlyCalls, " calls wait for ", options_.name,
+                                                " to join the scheduler at ", scheduler_.address())));
 }
 
 void NodeCore::Handle(StepContext& step, StateCalled& called) {
@@ -230,7 +191,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   WorkerDesk::Listener* desk_listener = this;
   joined_->network = std::make_unique<PeerNetwork>(
       PeerNetwork::Identity{accepted.config.job, accepted.term, accepted.node, options_.incarnation}, accepted.config,
-      LimitsOf(accepted.config, options_.loss_limited), network_listener);
+      PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener);
   joined_->engine = std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                                   joined_->network.get(), &computations_, engine_listener);
   joined_->desk = std::make_unique<WorkerDesk>(accepted.config, &book_, joined_->engine.get(), &scheduler_,
@@ -245,7 +206,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
     joined_->network->OnMessage(step, MessageReceived{connection, std::move(hello), {}});
   }
-  for (WorkerCall& call : std::exchange(early_calls_, {})) joined_->desk->OnCall(step, std::move(call));
+  for (WorkerCall& call : early_calls_.Take()) joined_->desk->OnCall(step, std::move(call));
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
@@ -337,10 +298,12 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
   const absl::Status added = book_.AddPlan(plan);
   if (!added.ok()) return rejections_.Reject("epoch plan", added.message(), step.actions);
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
-    ForEachKey(book_, frontier, [&](KeyId key) { scheduler_.OnFrontier(key, frontier.first_open); });
+    book_.ForEachKey({frontier.first_key, frontier.last_key},
+                     [&](KeyId key) { scheduler_.OnFrontier(key, frontier.first_open); });
   }
   for (const EpochPlan::Binding& binding : plan.bindings) {
-    ForEachKey(book_, binding, [&](KeyId key) { scheduler_.OnBound(key, binding.first_round, binding.last_round); });
+    book_.ForEachKey({binding.first_key, binding.last_key},
+                     [&](KeyId key) { scheduler_.OnBound(key, binding.first_round, binding.last_round); });
   }
   joined_->engine->UsePlan(step, plan);
   joined_->desk->OnEpochPlan(step, plan, is_fresh);
@@ -490,12 +453,7 @@ void NodeCore::TakeFailure(StepContext& step) {
   if (failure_.ok() || !failed_.ok()) return;
   failed_ = failure_;
   step.Log(failure_level_, std::string(failed_.message()));
-  for (const WorkerCall& call : std::exchange(early_calls_, {})) {
-    const std::optional<RequestId> request = RequestOf(call);
-    if (!request.has_value()) continue;
-    step.actions.emplace_back(std::in_place_type<CompleteRequest>,
-                              CompleteRequest{*request, failed_, KeyId(), Round()});
-  }
+  early_calls_.Refuse(step, failed_);
   computations_.Clear();
   if (!joined_.has_value()) return;
   joined_->desk->FailAll(step, failed_);

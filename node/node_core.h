@@ -14,13 +14,13 @@
 #ifndef BANYAN_NODE_NODE_CORE_H_
 #define BANYAN_NODE_NODE_CORE_H_
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "node/computation_table.h"
+#include "node/early_calls.h"
 #include "node/epoch_state.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
@@ -145,7 +145,7 @@ class NodeCore : public Protocol,
   EpochState epochs_;
   std::optional<Joined> joined_;
   // From before this node has joined: calls of workers, and the greeting of each connection.
-  std::deque<WorkerCall> early_calls_;
+  EarlyCalls early_calls_;
   std::map<ConnectionId, PeerHello> early_hellos_;
   absl::Status failure_;  // from Fail, not yet taken
   LogLevel failure_level_ = LogLevel::kError;

@@ -121,6 +121,11 @@ void PolicyBook::DropBindings() {
   DropRetired();
 }
 
+void PolicyBook::ForEachKey(const KeyRun& keys, absl::FunctionRef<void(KeyId)> visit) const {
+  for (auto row = keys_.lower_bound(keys.first); row != keys_.end() && row->first <= keys.last; ++row)
+    visit(row->first);
+}
+
 const KeySlice* PolicyBook::FindKey(KeyId key) const {
   auto entry = keys_.find(key);
   return entry == keys_.end() ? nullptr : &entry->second;

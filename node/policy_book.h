@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "core/ids.h"
@@ -52,6 +53,8 @@ class PolicyBook {
   const KeySlice* FindKey(absl::string_view name) const;
   // All rows, by id.
   const std::map<KeyId, KeySlice>& keys() const { return keys_; }
+  // Calls `visit` with each of these keys that has a row.
+  void ForEachKey(const KeyRun& keys, absl::FunctionRef<void(KeyId)> visit) const;
   // The newest slice; null before the first.
   const PolicySlice* newest_slice() const;
   // What the newest slice says of the link to a neighbour; 1 where it says nothing.

@@ -185,5 +185,13 @@ TEST(PolicyBookTest, TheWayIsTheRouteOrTheLink) {
   EXPECT_THAT(PolicyBook::PathTo(slice, NodeId(1), NodeId(3)), ElementsAre(NodeId(1), NodeId(3)));
 }
 
+TEST(PolicyBookTest, VisitsTheKeysOfARunThatHaveRows) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 3), Row(2, "b", 3), Row(3, "c", 3)}).ok());
+  std::vector<KeyId> visited;
+  book.ForEachKey({KeyId(2), KeyId(9)}, [&visited](KeyId key) { visited.push_back(key); });
+  EXPECT_EQ(visited, (std::vector<KeyId>{KeyId(2), KeyId(3)}));
+}
+
 }  // namespace
 }  // namespace banyan

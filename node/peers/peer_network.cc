@@ -11,11 +11,23 @@
 namespace banyan {
 namespace {
 
+// By default, as many chunks as this wait here for others.
+constexpr int64_t kRelayChunks = 64;
+
 LinkMeter::Settings MeterSettings(const TransmissionSettings& transmission) {
   return {transmission.probe_chunk_bytes, transmission.probe_chunks, transmission.estimator};
 }
 
 }  // namespace
+
+PeerNetwork::Limits PeerNetwork::LimitsOf(const JobConfig& config, bool loss_limited) {
+  Limits limits;
+  const int64_t by_default_bytes = KeptBytes(kRelayChunks, config.chunk_max_elements);
+  limits.relay_bytes = config.relay_bytes > 0 ? config.relay_bytes : by_default_bytes;
+  limits.unknown_bytes = config.early_bytes > 0 ? config.early_bytes : by_default_bytes;
+  limits.loss_limited = loss_limited;
+  return limits;
+}
 
 PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener)
     : config_(config),

@@ -66,6 +66,8 @@ class PeerNetwork {
     size_t denied_sources = 1 << 12;  // remembered for a grant; others try again without one
     bool loss_limited = false;        // the congestion control takes each loss for a full queue
   };
+  // Returns the limits that the job's settings ask for, or those by default.
+  static Limits LimitsOf(const JobConfig& config, bool loss_limited);
 
   PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener);
   PeerNetwork(const PeerNetwork&) = delete;

@@ -98,4 +98,9 @@ std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundSt
   return "";
 }
 
+std::string ChunkRules::DescribeDisagreement(RoundKind there, RoundKind here, const std::string& here_name) {
+  return absl::StrCat("members disagree: ", NameOf(there), " there, ", NameOf(here), " at ", here_name,
+                      "; all workers must call the same operations of a key in the same order");
+}
+
 }  // namespace banyan

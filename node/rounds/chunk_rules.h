@@ -26,6 +26,8 @@ class ChunkRules {
   static bool IsOfThisStart(const ChunkMessage& message, const RoundState& state);
   // Says why a result without other faults cannot be that of its round; empty when it can. REQUIRES: as FaultOf.
   static std::string FaultOfResult(const ChunkMessage& message, const RoundState& state);
+  // Says that a round is of one kind `there`, at the culprit, and of another `here`, at the member of this name.
+  static std::string DescribeDisagreement(RoundKind there, RoundKind here, const std::string& here_name);
 
  private:
   static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);

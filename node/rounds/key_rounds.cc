@@ -39,6 +39,11 @@ bool KeyRounds::HasRoomFor(Round round, uint64_t rounds_in_flight) const {
   return round.value() < next_complete_.value() + in_flight && round.value() <= next_closed_.value() + rounds_in_flight;
 }
 
+bool KeyRounds::HasContribution() const {
+  return std::any_of(rounds_.begin(), rounds_.end(),
+                     [](const auto& round) { return round.second.contribution.has_value(); });
+}
+
 bool KeyRounds::HasAbstention() const {
   return std::any_of(rounds_.begin(), rounds_.end(),
                      [](const auto& round) { return round.second.abstains() && !round.second.complete; });

@@ -70,6 +70,8 @@ class KeyRounds {
   bool IsTooFar(Round round, uint64_t rounds_in_flight) const;
   // True if the earlier rounds leave room to open this one.
   bool HasRoomFor(Round round, uint64_t rounds_in_flight) const;
+  // True if this node has contributed to a round that is kept.
+  bool HasContribution() const;
   // True if this node abstains from a round that is not complete here.
   bool HasAbstention() const;
   // True if every round that this node takes part in is closed everywhere. A round from which it abstains waits for

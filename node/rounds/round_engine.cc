@@ -228,10 +228,9 @@ bool RoundEngine::AgreesOnKind(StepContext& step, KeyId key, Round round, RoundS
   const NodeId other = is_own ? state.kind_said_by : said_by;
   const NodeId against = is_own ? said_by : state.kind_said_by;
   const std::string against_name = against == self_ ? "this node" : network_->NameOf(against);
-  listener_->OnRoundBroken(step, key, round, other,
-                           absl::StrCat("members disagree: ", NameOf(is_own ? *state.kind : kind), " there, ",
-                                        NameOf(is_own ? kind : *state.kind), " at ", against_name,
-                                        "; all workers must call the same operations of a key in the same order"));
+  const RoundKind there = is_own ? *state.kind : kind;
+  const RoundKind here = is_own ? kind : *state.kind;
+  listener_->OnRoundBroken(step, key, round, other, ChunkRules::DescribeDisagreement(there, here, against_name));
   return false;
 }
 
@@ -301,12 +300,9 @@ void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan) {
   epoch_ = planned_ = plan.epoch;
   std::vector<KeyId> keys;
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
-    const auto& rows = book_->keys();
-    for (auto row = rows.lower_bound(frontier.first_key); row != rows.end() && row->first <= frontier.last_key; ++row) {
-      if (frontier.first_open > Round(0) || keys_.contains(row->first)) {
-        KeyOf(row->first).rounds.Rebase(frontier.first_open);
-      }
-    }
+    book_->ForEachKey({frontier.first_key, frontier.last_key}, [&](KeyId key) {
+      if (frontier.first_open > Round(0) || keys_.contains(key)) KeyOf(key).rounds.Rebase(frontier.first_open);
+    });
   }
   for (auto& [key, of_key] : keys_) {
     for (auto& [round, state] : of_key.rounds.all()) {
@@ -324,10 +320,7 @@ bool RoundEngine::HasCompleted(KeyId key, Round round) const {
 
 bool RoundEngine::HasContributed(KeyId key) const {
   const auto known = keys_.find(key);
-  if (known == keys_.end()) return false;
-  const std::map<Round, RoundState>& rounds = known->second.rounds.all();
-  return std::any_of(rounds.begin(), rounds.end(),
-                     [](const auto& round) { return round.second.contribution.has_value(); });
+  return known != keys_.end() && known->second.rounds.HasContribution();
 }
 
 void RoundEngine::OnDeadline(StepContext& step) {
