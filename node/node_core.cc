@@ -63,7 +63,7 @@ std::optional<RequestId> RequestOf(const WorkerCall& call) {
 }  // namespace
 
 NodeCore::NodeCore(NodeOptions options)
-    : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_address) {}
+    : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_addresses) {}
 
 NodeCore::~NodeCore() = default;
 
@@ -81,13 +81,18 @@ Actions NodeCore::Step(Timestamp now, Event event) {
 Timestamp NodeCore::NextDeadline() const {
   const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), stop_at_.value_or(kNever));
   if (!joined_.has_value()) return of_scheduler;
-  return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline()});
+  return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
+                   joined_->state->NextDeadline()});
 }
 
 void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
 
 void NodeCore::Handle(StepContext& step, MessageReceived& received) {
-  if (received.connection == kSchedulerConnection) return OnSchedulerMessage(step, std::move(received.message));
+  if (scheduler_.Owns(received.connection)) {
+    // What another one says that leads no more is of the past.
+    if (scheduler_.ListensTo(received.connection)) OnSchedulerMessage(step, std::move(received.message));
+    return;
+  }
   if (joined_.has_value()) return joined_->network->OnMessage(step, std::move(received));
   // Said once per connection. Whatever else comes is not acknowledged and so comes again.
   const auto* hello = std::get_if<PeerHello>(&received.message);
@@ -105,12 +110,12 @@ void NodeCore::Handle(StepContext& step, MessageRejected& rejected) {
 }
 
 void NodeCore::Handle(StepContext& step, ConnectionUp& up) {
-  if (up.connection == kSchedulerConnection) return scheduler_.OnConnectionUp(step);
+  if (scheduler_.Owns(up.connection)) return scheduler_.OnConnectionUp(step, up.connection);
   if (joined_.has_value()) joined_->network->OnConnectionUp(step, up.connection);
 }
 
 void NodeCore::Handle(StepContext& step, ConnectionDown& down) {
-  if (down.connection == kSchedulerConnection) return scheduler_.OnConnectionDown();
+  if (scheduler_.Owns(down.connection)) return scheduler_.OnConnectionDown(step, down.connection);
   early_hellos_.erase(down.connection);
   if (joined_.has_value()) joined_->network->OnConnectionDown(step, down.connection);
 }
@@ -124,6 +129,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   if (!joined_.has_value()) return;
   joined_->network->OnDeadline(step);
   joined_->engine->OnDeadline(step);
+  joined_->state->OnDeadline(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
     Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
@@ -132,7 +138,11 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
 }
 
 void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
-  if (joined_.has_value()) return joined_->desk->OnCall(step, std::move(called.call));
+  if (joined_.has_value()) {
+    const auto* detach = std::get_if<WorkerDetach>(&called.call);
+    if (detach != nullptr) joined_->state->OnWorkerGone(step, detach->worker);
+    return joined_->desk->OnCall(step, std::move(called.call));
+  }
   const std::optional<RequestId> request = RequestOf(called.call);
   if (failed_.ok() && early_calls_.size() < kMostEarlyCalls) return early_calls_.push_back(std::move(called.call));
   if (!request.has_value()) return;
@@ -142,6 +152,11 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
                                                       " to join the scheduler at ", scheduler_.address()))
           : failed_;
   step.actions.emplace_back(std::in_place_type<CompleteRequest>, CompleteRequest{*request, why, KeyId(), Round()});
+}
+
+void NodeCore::Handle(StepContext& step, StateCalled& called) {
+  // A worker is attached before it says anything of its state, and so this node has joined.
+  if (joined_.has_value()) joined_->state->OnCall(step, called.call);
 }
 
 void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
@@ -200,6 +215,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   if (joined_.has_value()) {
     if (joined_->self == accepted.node) {
       for (PeerLost& lost : joined_->network->LostNeighbours()) OnPeerLost(step, lost);
+      joined_->state->OnSchedulerConnected(step, accepted.term);
       return ReportLostWorker(step);
     }
     return Fail(absl::FailedPreconditionError(
@@ -219,6 +235,11 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                                   joined_->network.get(), &computations_, engine_listener);
   joined_->desk = std::make_unique<WorkerDesk>(accepted.config, &book_, joined_->engine.get(), &scheduler_,
                                                &computations_, desk_listener);
+  joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
+                                                               joined_->network.get(), joined_->desk.get()});
+  joined_->state = std::make_unique<StateExchange>(StateFetcher::Settings{.stall_after = accepted.config.lost_after},
+                                                   joined_->link.get());
+  joined_->state->OnSchedulerConnected(step, accepted.term);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
   for (auto& [connection, hello] : std::exchange(early_hellos_, {})) {
@@ -228,6 +249,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
 }
 
 void NodeCore::On(StepContext& step, const JoinRefused& refused) {
+  if (refused.job_is_over) return OnJobOver(refused.reason);
   // Another start of the node may join.
   absl::Status status =
       refused.fell_out
@@ -237,6 +259,12 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
   step.Log(LogLevel::kError, std::string(status.message()));
   Fail(status);
   stop_ = status;
+}
+
+void NodeCore::OnJobOver(const std::string& reason) {
+  Fail(absl::FailedPreconditionError(absl::StrCat(options_.name, " has nothing left to do: ", reason)),
+       LogLevel::kInfo);
+  stop_ = absl::OkStatus();
 }
 
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
@@ -286,6 +314,7 @@ void NodeCore::On(StepContext& step, const PolicyPublished& published) {
 void NodeCore::BeginEpoch(StepContext& step, Epoch epoch, const std::string& reason) {
   if (!epochs_.Begin(epoch)) return;
   joined_->engine->BeginEpoch(epoch);
+  joined_->state->OnEpochBegin();
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", epoch.value(), " begins: ", reason));
 }
 
@@ -297,7 +326,7 @@ void NodeCore::On(StepContext& step, const EpochBegin& begin) {
   EpochReport report{begin.epoch, joined_->engine->Progress([this](KeyId key) {
                        return epochs_.was_member() || joined_->engine->HasContributed(key);
                      })};
-  step.SendTo(kSchedulerConnection, std::move(report));
+  scheduler_.Send(step, std::move(report));
 }
 
 void NodeCore::On(StepContext& step, const EpochPlan& plan) {
@@ -320,6 +349,7 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
   }
   scheduler_.OnNewEpoch();
   ReportMissingValues(step);
+  joined_->state->OnEpochPlan(step);
   step.Log(LogLevel::kInfo, absl::StrCat("epoch ", plan.epoch.value(), " goes on under policy ", plan.policy.value(),
                                          is_fresh ? ", which this node has joined" : "", "; ",
                                          joined_->engine->stale_chunks(), " chunks of earlier ones came so far"));
@@ -367,6 +397,10 @@ void NodeCore::On(StepContext&, const JobFailed& failed) {
 PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
   // Nobody waits for an answer any more.
   if (!failed_.ok()) return PeerNetwork::Verdict::kRefused;
+  if (message.id.half == Half::kState) {
+    joined_->state->OnPeerMessage(step, std::move(message), payload);
+    return PeerNetwork::Verdict::kTaken;
+  }
   return joined_->engine->OnChunk(step, std::move(message), std::move(payload));
 }
 
@@ -375,7 +409,7 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
   // The neighbour may have left on purpose: the scheduler knows, and says so when the job cannot go on.
   step.Log(LogLevel::kWarning, absl::StrCat("lost neighbour ", joined_->network->NameOf(lost.peer), ": ", lost.reason));
   // A scheduler that is away hears of those that are lost still when it is back.
-  if (scheduler_.joined()) step.SendTo(kSchedulerConnection, lost);
+  if (scheduler_.joined()) scheduler_.Send(step, lost);
 }
 
 void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
@@ -424,9 +458,9 @@ void NodeCore::ReportLostWorker(StepContext& step) {
   if (joined_->desk->attached() > 0) {
     // The one that came in its place has no part in these rounds either.
     if (!joined_->engine->IsAbstaining()) return;
-    return step.SendTo(kSchedulerConnection, WorkerLost{WorkerId(), "who came since takes no part in open rounds"});
+    return scheduler_.Send(step, WorkerLost{WorkerId(), "who came since takes no part in open rounds"});
   }
-  if (worker_lost_.has_value()) step.SendTo(kSchedulerConnection, *worker_lost_);
+  if (worker_lost_.has_value()) scheduler_.Send(step, *worker_lost_);
 }
 
 void NodeCore::ReportMissingValues(StepContext& step) {
@@ -465,6 +499,7 @@ void NodeCore::TakeFailure(StepContext& step) {
   computations_.Clear();
   if (!joined_.has_value()) return;
   joined_->desk->FailAll(step, failed_);
+  joined_->state->FailAll(step, failed_);
   joined_->engine->Clear();
   joined_->network->DropChunks();
 }
@@ -486,7 +521,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.last_sync = joined_->desk->last_synchronisation();
   if (last_report_.has_value() && *last_report_ == report) return;
   last_report_ = report;
-  step.SendTo(kSchedulerConnection, std::move(report));
+  scheduler_.Send(step, std::move(report));
   // It speaks of workers that are attached, and these are no help where the node abstains.
   if (joined_->desk->attached() > 0) ReportLostWorker(step);
 }

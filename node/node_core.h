@@ -27,6 +27,8 @@
 #include "node/rejection_log.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
+#include "node/state/state_exchange.h"
+#include "node/state_link.h"
 #include "node/workers/worker_desk.h"
 #include "protocol/protocol.h"
 
@@ -34,10 +36,10 @@ namespace banyan {
 
 struct NodeOptions {
   std::string name;
-  std::string address;            // where other nodes reach this one, tcp://host:port
-  std::string scheduler_address;  // tcp://host:port
-  std::string job;                // empty: whichever job the scheduler runs
-  Incarnation incarnation;        // differs between any two starts of this node
+  std::string address;                           // where other nodes reach this one, tcp://host:port
+  std::vector<std::string> scheduler_addresses;  // tcp://host:port, of all that may lead: 1 to kMostSchedulers
+  std::string job;                               // empty: whichever job the scheduler runs
+  Incarnation incarnation;                       // differs between any two starts of this node
   // Its connections have a congestion control that takes each loss for a full queue, such as CUBIC.
   bool loss_limited = false;
 };
@@ -61,6 +63,8 @@ class NodeCore : public Protocol,
     std::unique_ptr<PeerNetwork> network;
     std::unique_ptr<RoundEngine> engine;
     std::unique_ptr<WorkerDesk> desk;
+    std::unique_ptr<StateLink> link;
+    std::unique_ptr<StateExchange> state;
   };
 
   void Handle(StepContext& step, Started&);
@@ -70,6 +74,7 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, ConnectionDown& down);
   void Handle(StepContext& step, DeadlineReached&);
   void Handle(StepContext& step, WorkerCalled& called);
+  void Handle(StepContext& step, StateCalled& called);
   void Handle(StepContext& step, ComputationFinished& finished);
   void Handle(StepContext&, RecordPersisted&) {}
   void Handle(StepContext& step, StopRequested&);
@@ -79,6 +84,8 @@ class NodeCore : public Protocol,
   bool IsForgotten(const JoinAccepted& accepted);
   void On(StepContext& step, const JoinAccepted& accepted);
   void On(StepContext& step, const JoinRefused& refused);
+  // All others have finished, and nothing is left for this node: ends without an error.
+  void OnJobOver(const std::string& reason);
   void On(StepContext& step, const MembershipUpdate& update);
   void On(StepContext&, const HeartbeatReply&) {}
   void On(StepContext& step, const KeysAssigned& assigned);
@@ -89,6 +96,15 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const PoliciesRetired& retired);
   void On(StepContext& step, const BarrierReleased& released);
   void On(StepContext& step, const JobFailed& failed);
+  void On(StepContext& step, const StateSought& sought) {
+    if (joined_.has_value()) joined_->state->OnSought(step, sought);
+  }
+  void On(StepContext& step, const StateHolders& holders) {
+    if (joined_.has_value()) joined_->state->OnHolders(step, holders);
+  }
+  void On(StepContext& step, const StateReleased& released) {
+    if (joined_.has_value()) joined_->state->OnReleased(step, released);
+  }
   void On(StepContext& step, const EpochBegin& begin);
   void On(StepContext& step, const EpochPlan& plan);
 
@@ -100,6 +116,9 @@ class NodeCore : public Protocol,
   void ReportMissingValues(StepContext& step);
   // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
+  void OnStateMessage(StepContext& step, const Message& message) override {
+    joined_->state->OnPeerMessage(step, message);
+  }
   void OnPeerLost(StepContext& step, const PeerLost& lost) override;
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;

@@ -143,6 +143,16 @@ TEST_F(NodeCoreFailureTest, ARefusedJoinStopsTheNodeWithTheReason) {
   EXPECT_FALSE(cluster.StatusOf(cluster.Attach(1)).ok());
 }
 
+TEST_F(NodeCoreFailureTest, WhoComesToAJobThatIsOverStopsWithoutAnError) {
+  TestCluster cluster(Config(), TestPlan::Chain(2));
+  cluster.scheduler().silent = true;
+  cluster.Start();
+  const RequestId attach = cluster.Attach(1);
+  cluster.Inject(1, kSchedulerConnection, JoinRefused{Term(7), "the job is over", false, true});
+  EXPECT_EQ(cluster.stopped().at(1), absl::OkStatus());
+  EXPECT_THAT(std::string(cluster.StatusOf(attach).message()), HasSubstr("nothing left to do: the job is over"));
+}
+
 TEST_F(NodeCoreFailureTest, WhoFellOutStopsSoThatAnotherStartMayJoin) {
   cluster_.InitEverywhere({1, 2, 3});
   const RequestId push = cluster_.Push(1, 0, kKey, {1, 2, 3});

@@ -14,23 +14,36 @@ constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
 
 }  // namespace
 
-SchedulerClient::SchedulerClient(Join join, std::string scheduler_address)
-    : join_(std::move(join)), address_(std::move(scheduler_address)) {}
+SchedulerClient::SchedulerClient(Join join, std::vector<std::string> addresses)
+    : join_(std::move(join)), connections_(std::move(addresses)) {}
 
 void SchedulerClient::Start(StepContext& step) {
-  step.actions.emplace_back(std::in_place_type<Connect>, Connect{kSchedulerConnection, address_, Channel::kControl});
-  step.Log(LogLevel::kInfo, absl::StrCat(join_.name, " waits for the scheduler at ", address_));
+  connections_.Start(step);
+  step.Log(LogLevel::kInfo, absl::StrCat(join_.name, " waits for the scheduler at ", connections_.address()));
 }
 
-void SchedulerClient::OnConnectionUp(StepContext& step) {
-  joined_ = false;
-  step.SendTo(kSchedulerConnection, join_);
-  next_join_ = step.now + kJoinAgainAfter;
+void SchedulerClient::OnConnectionUp(StepContext& step, ConnectionId connection) {
+  connections_.OnUp(connection);
+  JoinAgain(step);
 }
 
-void SchedulerClient::OnConnectionDown() {
+void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connection) {
+  const bool was_in_use = connections_.IsInUse(connection);
+  if (connections_.OnDown(connection)) return JoinAgain(step);
+  if (!was_in_use) return;
   joined_ = false;
   next_join_ = kNever;
+}
+
+void SchedulerClient::Send(StepContext& step, Message message) const {
+  const std::optional<ConnectionId> connection = connections_.in_use();
+  if (connection.has_value()) step.SendTo(*connection, std::move(message));
+}
+
+void SchedulerClient::JoinAgain(StepContext& step) {
+  joined_ = false;
+  Send(step, join_);
+  next_join_ = step.now + kJoinAgainAfter;
 }
 
 void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& accepted) {
@@ -39,12 +52,13 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   next_join_ = kNever;
   start_ = accepted.start;
   heartbeat_ = accepted.config.heartbeat;
+  lost_after_ = accepted.config.lost_after;
   next_heartbeat_ = step.now + heartbeat_;
   registering_.SayAgain();
   policies_.SayAgain();
   closed_.SayAgain();
   barriers_.SayAgain();
-  for (const Message& message : announcements_) step.SendTo(kSchedulerConnection, message);
+  for (const Message& message : announcements_) Send(step, message);
 }
 
 bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {
@@ -89,7 +103,7 @@ void SchedulerClient::OnNewEpoch() {
 }
 
 void SchedulerClient::Announce(StepContext& step, Message message) {
-  if (joined_) step.SendTo(kSchedulerConnection, message);
+  if (joined_) Send(step, message);
   announcements_.push_back(std::move(message));
 }
 
@@ -99,32 +113,40 @@ void SchedulerClient::Flush(StepContext& step) {
   if (registering_.has_unsaid()) {
     RegisterKeys keys;
     for (auto& [name, elements] : registering_.TakeUnsaid()) keys.keys.push_back({std::move(name), elements});
-    step.SendTo(kSchedulerConnection, std::move(keys));
+    Send(step, std::move(keys));
   }
   if (closed_.has_unsaid()) {
     RoundsClosed closed;
     for (const auto& [round, hash] : closed_.TakeUnsaid()) closed.entries.push_back({round.first, round.second, hash});
-    step.SendTo(kSchedulerConnection, std::move(closed));
+    Send(step, std::move(closed));
   }
   if (policies_.has_unsaid()) {
     PolicyRequest policies;
     for (const auto& [round, nothing] : policies_.TakeUnsaid()) policies.entries.push_back({round.first, round.second});
-    step.SendTo(kSchedulerConnection, std::move(policies));
+    Send(step, std::move(policies));
   }
   for (const auto& [barrier, nothing] : barriers_.TakeUnsaid()) {
-    step.SendTo(kSchedulerConnection, BarrierEntered{barrier});
+    Send(step, BarrierEntered{barrier});
   }
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {
-  if (step.now >= next_join_) OnConnectionUp(step);
+  if (step.now >= next_join_) JoinAgain(step);
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_heartbeat_;
   if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = std::min(*last_heard_ + late, step.now);
   next_heartbeat_ = step.now + heartbeat_;
-  if (joined_) step.SendTo(kSchedulerConnection, Heartbeat{step.now});
+  TurnAwayFromSilence(step);
+  if (joined_) Send(step, Heartbeat{step.now});
   return joined_;
+}
+
+void SchedulerClient::TurnAwayFromSilence(StepContext& step) {
+  const bool had_its_time = step.now - turned_at_ > lost_after_ && Silence(step.now) > lost_after_;
+  if (!had_its_time || !connections_.OnSilence()) return;
+  turned_at_ = step.now;
+  JoinAgain(step);
 }
 
 absl::Duration SchedulerClient::Silence(Timestamp now) const {

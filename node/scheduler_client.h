@@ -13,21 +13,27 @@
 
 #include "core/ids.h"
 #include "core/time.h"
+#include "node/scheduler_connections.h"
 #include "node/step_context.h"
 #include "node/unanswered_requests.h"
 #include "proto/message.h"
 
 namespace banyan {
 
-inline constexpr ConnectionId kSchedulerConnection = ConnectionId(1);
-
 class SchedulerClient {
  public:
-  SchedulerClient(Join join, std::string scheduler_address);
+  // REQUIRES: 1 to kMostSchedulers addresses.
+  SchedulerClient(Join join, std::vector<std::string> addresses);
 
   void Start(StepContext& step);
-  void OnConnectionUp(StepContext& step);
-  void OnConnectionDown();
+  // Returns whether the connection leads to a scheduler.
+  bool Owns(ConnectionId connection) const { return connections_.Has(connection); }
+  // Returns whether it leads to the scheduler that this node listens to.
+  bool ListensTo(ConnectionId connection) const { return connections_.IsInUse(connection); }
+  void OnConnectionUp(StepContext& step, ConnectionId connection);
+  void OnConnectionDown(StepContext& step, ConnectionId connection);
+  // Sends a message on the connection in use; it is lost while there is none.
+  void Send(StepContext& step, Message message) const;
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
   // Forgets the requests that a plan answers for a key, whose rounds before `first_open` are closed everywhere.
   void OnFrontier(KeyId key, Round first_open);
@@ -59,7 +65,8 @@ class SchedulerClient {
   // Sends the requests that have not been sent on this connection.
   void Flush(StepContext& step);
   // Sends a heartbeat when it is due; true when one was sent, which is when a report is due as well. Joins again when
-  // nobody has answered for long: the scheduler lets a join wait while another start of this node is a member.
+  // nobody has answered for long: the scheduler lets a join wait while another start of this node is a member. Turns to
+  // another scheduler when the one in use is silent.
   bool OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return std::min(next_heartbeat_, next_join_); }
   // How long the scheduler has been silent; zero before it has ever answered.
@@ -67,21 +74,28 @@ class SchedulerClient {
 
   bool joined() const { return joined_; }
   Term term() const { return term_; }
-  const std::string& address() const { return address_; }
+  std::string address() const { return connections_.address(); }
 
  private:
   struct Nothing {};
 
+  // Joins on the connection that is in use now.
+  void JoinAgain(StepContext& step);
+  // Joins another scheduler that is up when the one in use has been silent for `lost_after`.
+  void TurnAwayFromSilence(StepContext& step);
+
   Join join_;
-  std::string address_;
+  SchedulerConnections connections_;
   Term term_;
   StartId start_;            // of the last JoinAccepted
   bool has_joined_ = false;  // ever
   bool joined_ = false;
   absl::Duration heartbeat_ = absl::Seconds(1);
+  absl::Duration lost_after_ = absl::Seconds(5);
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
   std::optional<Timestamp> last_heard_;
+  Timestamp turned_at_;  // away from one that was silent
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;
   UnansweredRequests<std::pair<KeyId, Round>, uint64_t> closed_;  // hashes

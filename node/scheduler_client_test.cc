@@ -29,7 +29,7 @@ class SchedulerClientTest : public ::testing::Test {
   }
   void JoinAt(int64_t seconds) {
     StepContext step = At(seconds);
-    client_.OnConnectionUp(step);
+    client_.OnConnectionUp(step, kSchedulerConnection);
     ASSERT_TRUE(client_.AcceptTerm(step, Term(3)));
     client_.OnJoinAccepted(step, {Term(3), NodeId(1), JobConfig(), StartId(1), false});
   }
@@ -41,7 +41,7 @@ class SchedulerClientTest : public ::testing::Test {
 
   Actions actions_;
   RejectionLog rejections_;
-  SchedulerClient client_{Join{}, "tcp://scheduler:1"};
+  SchedulerClient client_{Join{}, {"tcp://scheduler:1", "tcp://standby:1"}};
 };
 
 TEST_F(SchedulerClientTest, JoinsOnEveryConnection) {
@@ -49,11 +49,45 @@ TEST_F(SchedulerClientTest, JoinsOnEveryConnection) {
   client_.Start(step);
   ASSERT_TRUE(std::holds_alternative<Connect>(actions_[0]));
   EXPECT_THAT(Sent<Join>(), IsEmpty());
-  client_.OnConnectionUp(step);
+  client_.OnConnectionUp(step, kSchedulerConnection);
   EXPECT_THAT(Sent<Join>(), SizeIs(1));
-  client_.OnConnectionDown();
-  client_.OnConnectionUp(step);
+  client_.OnConnectionDown(step, kSchedulerConnection);
+  client_.OnConnectionUp(step, kSchedulerConnection);
   EXPECT_THAT(Sent<Join>(), SizeIs(2));
+}
+
+TEST_F(SchedulerClientTest, JoinsTheSchedulerThatBeginsToListen) {
+  const ConnectionId standby(kSchedulerConnection.value() + 1);
+  JoinAt(0);
+  actions_.clear();
+  StepContext step = At(1);
+  client_.OnConnectionUp(step, standby);
+  EXPECT_FALSE(client_.joined());
+  ASSERT_THAT(Sent<Join>(), SizeIs(1));
+  EXPECT_EQ(std::get<Send>(actions_[0]).connection, standby);
+  EXPECT_TRUE(client_.ListensTo(standby));
+  EXPECT_FALSE(client_.ListensTo(kSchedulerConnection));
+  client_.OnConnectionDown(step, kSchedulerConnection);
+  EXPECT_THAT(Sent<Join>(), SizeIs(1));
+  EXPECT_TRUE(client_.ListensTo(standby));
+}
+
+TEST_F(SchedulerClientTest, TurnsToAnotherSchedulerWhenTheOneInUseEndsOrIsSilent) {
+  const ConnectionId standby(kSchedulerConnection.value() + 1);
+  StepContext step = At(0);
+  client_.OnConnectionUp(step, standby);
+  JoinAt(0);
+  actions_.clear();
+  for (int64_t second = 1; second <= 7; ++second) {
+    StepContext later = At(second);
+    client_.OnDeadline(later);
+  }
+  ASSERT_THAT(Sent<Join>(), SizeIs(1));
+  EXPECT_TRUE(client_.ListensTo(standby));
+  StepContext end = At(8);
+  client_.OnConnectionDown(end, standby);
+  EXPECT_THAT(Sent<Join>(), SizeIs(2));
+  EXPECT_TRUE(client_.ListensTo(kSchedulerConnection));
 }
 
 TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
@@ -91,7 +125,7 @@ TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   client_.OnPolicyAnswered({KeyId(1), Round(1), Round(2), PolicyVersion(1), Attempt(0)});
   client_.OnClosedEverywhere(KeyId(1), Round(0));
   client_.OnBarrierReleased(0);
-  client_.OnConnectionDown();
+  client_.OnConnectionDown(step, kSchedulerConnection);
   client_.EnterBarrier(2);
   Flush(1);
   EXPECT_THAT(actions_, IsEmpty());
@@ -127,7 +161,7 @@ TEST_F(SchedulerClientTest, HeartbeatsAndSilence) {
   StepContext step = At(11);
   EXPECT_TRUE(client_.OnDeadline(step));
   EXPECT_THAT(Sent<Heartbeat>(), SizeIs(1));
-  client_.OnConnectionDown();
+  client_.OnConnectionDown(step, kSchedulerConnection);
   StepContext later = At(12);
   EXPECT_FALSE(client_.OnDeadline(later));
   EXPECT_THAT(Sent<Heartbeat>(), SizeIs(1));

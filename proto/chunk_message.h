@@ -39,7 +39,7 @@ inline constexpr const char* NameOf(RoundKind kind) {
 }
 
 // One piece of one tensor in one round. Round and attempt tell apart everything that may be on its way at the same
-// time.
+// time. A piece of a training state has no key; its round is the number of the transfer.
 struct ChunkId {
   Epoch epoch;
   Attempt attempt;
@@ -65,7 +65,7 @@ struct SourceRoute {
   friend bool operator==(const SourceRoute&, const SourceRoute&) = default;
 };
 
-// One payload frame; frames are ordered by importance.
+// One payload frame; frames are ordered by importance. An element of a training state is a byte, without a codec.
 struct FrameHeader {
   CodecId codec = CodecId::kFp32;
   int64_t first_element = 0;  // within the chunk

@@ -14,6 +14,7 @@ namespace {
 
 static_assert(static_cast<int>(Half::kReduce) == wire::HALF_REDUCE);
 static_assert(static_cast<int>(Half::kBroadcast) == wire::HALF_BROADCAST);
+static_assert(static_cast<int>(Half::kState) == wire::HALF_STATE);
 static_assert(static_cast<int>(RoundKind::kAggregate) == wire::ROUND_KIND_AGGREGATE);
 static_assert(static_cast<int>(RoundKind::kBroadcast) == wire::ROUND_KIND_BROADCAST);
 static_assert(static_cast<int>(RoundKind::kFlush) == wire::ROUND_KIND_FLUSH);
@@ -47,7 +48,7 @@ void WriteFrame(const FrameHeader& from, wire::FrameHeader& to) {
   to.set_size_bytes(from.size_bytes);
 }
 
-FrameHeader ReadFrame(const wire::FrameHeader& from, int64_t chunk_elements, int64_t arrived_bytes,
+FrameHeader ReadFrame(const wire::FrameHeader& from, Half half, int64_t chunk_elements, int64_t arrived_bytes,
                       FieldReader fields) {
   FrameHeader frame;
   // One that this version does not know is for the destination to refuse, which can say of whom and of which round.
@@ -55,8 +56,10 @@ FrameHeader ReadFrame(const wire::FrameHeader& from, int64_t chunk_elements, int
   frame.first_element = fields.Between("first_element", from.first_element(), int64_t{0}, chunk_elements - 1);
   frame.elements = fields.Between("elements", from.elements(), int64_t{1}, chunk_elements - frame.first_element);
   frame.size_bytes = from.size_bytes();
-  if (frame.codec == CodecId::kFp32 && frame.size_bytes != 4 * frame.elements) {
-    fields.Refuse("size_bytes", absl::StrCat("4 bytes for each of ", frame.elements, " elements"),
+  const int64_t width = half == Half::kState ? 1 : 4;
+  const bool is_plain = half == Half::kState || frame.codec == CodecId::kFp32;
+  if (is_plain && frame.size_bytes != width * frame.elements) {
+    fields.Refuse("size_bytes", absl::StrCat(width, " bytes for each of ", frame.elements, " elements"),
                   absl::StrCat(frame.size_bytes));
   }
   if (frame.size_bytes != arrived_bytes) {
@@ -66,8 +69,8 @@ FrameHeader ReadFrame(const wire::FrameHeader& from, int64_t chunk_elements, int
   return frame;
 }
 
-std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, int64_t chunk_elements, const Payload& payload,
-                                    FieldReader& fields) {
+std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, Half half, int64_t chunk_elements,
+                                    const Payload& payload, FieldReader& fields) {
   std::vector<FrameHeader> frames;
   const int count = fields.Count("frames", from.frames_size(), 0, fields.limits().max_frames);
   if (payload.size() != static_cast<size_t>(from.frames_size())) {
@@ -77,17 +80,22 @@ std::vector<FrameHeader> ReadFrames(const wire::ChunkMessage& from, int64_t chun
   }
   frames.reserve(count);
   for (int i = 0; i < count; ++i) {
-    frames.push_back(ReadFrame(from.frames(i), chunk_elements, payload[i].size_bytes(), fields.Within("frames", i)));
+    frames.push_back(
+        ReadFrame(from.frames(i), half, chunk_elements, payload[i].size_bytes(), fields.Within("frames", i)));
   }
   return frames;
 }
 
-// Somebody who had nothing to add sends an empty chunk; where nobody had, the result is one.
+// A contribution is empty of somebody who had nothing to add, and a result of a round in which nobody had anything.
 void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
   const bool is_result = chunk.made_in != Epoch();
   if (chunk.id.half == Half::kBroadcast) fields.Expect(is_result, "made_in", "an epoch in a broadcast half", "0");
   if (chunk.kind == RoundKind::kAbstention) fields.Expect(chunk.frames.empty(), "frames", "0 of an abstention", "more");
-  if (chunk.frames.empty() && chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
+  if (!chunk.frames.empty()) return;
+  const bool sums = chunk.kind == RoundKind::kAggregate || chunk.kind == RoundKind::kFlush;
+  fields.Expect(chunk.id.half != Half::kState, "frames", "at least 1 of a state", "0");
+  fields.Expect(!is_result || sums, "frames", "at least 1 in a result that is no sum", "0");
+  if (chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
 }
 
 }  // namespace
@@ -106,9 +114,10 @@ ChunkId ReadChunkId(const wire::ChunkId& from, FieldReader fields) {
   id.epoch = Epoch(from.epoch());
   id.attempt = Attempt(from.attempt());
   id.round = Round(from.round());
-  id.key = fields.NonZero<KeyId>("key", from.key());
+  id.half = fields.OneOf("half", from.half(), kLastHalf);
+  id.key = KeyId(from.key());
+  if (id.half != Half::kState) id.key = fields.NonZero<KeyId>("key", from.key());
   id.chunk = ChunkIndex(from.chunk());
-  id.half = fields.OneOf("half", from.half(), Half::kBroadcast);
   return id;
 }
 
@@ -172,7 +181,7 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   chunk.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_chunk_elements);
   chunk.place = from.place();
   chunk.made_in = Epoch(from.made_in());
-  chunk.frames = ReadFrames(from, chunk.elements, payload, fields);
+  chunk.frames = ReadFrames(from, chunk.id.half, chunk.elements, payload, fields);
   chunk.link_sequence = from.link_sequence();
   chunk.sent_at = fields.Time("sent_at", from.sent_at_ns());
   chunk.ack_may_wait = from.ack_may_wait();

@@ -77,11 +77,12 @@ void Write(const JoinRefused& from, wire::Envelope& to) {
   refused.set_term(from.term.value());
   refused.set_reason(SendableReason(from.reason));
   refused.set_fell_out(from.fell_out);
+  refused.set_job_is_over(from.job_is_over);
 }
 
 JoinRefused Read(const wire::JoinRefused& from, FieldReader fields) {
-  return JoinRefused{fields.NonZero<Term>("term", from.term()), fields.Reason("reason", from.reason()),
-                     from.fell_out()};
+  return JoinRefused{fields.NonZero<Term>("term", from.term()), fields.Reason("reason", from.reason()), from.fell_out(),
+                     from.job_is_over()};
 }
 
 void Write(const MembershipUpdate& from, wire::Envelope& to) {

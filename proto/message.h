@@ -7,17 +7,20 @@
 #include "proto/chunk_message.h"
 #include "proto/peer_messages.h"
 #include "proto/scheduler_messages.h"
+#include "proto/state_messages.h"
 
 namespace banyan {
 
-using AnyMessage = std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, GoAway, Join,
-                                JoinAccepted, JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys,
-                                KeysAssigned, KeyRefused, PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed,
-                                ClosedEverywhere, BarrierEntered, BarrierReleased, PeerLost, WorkerLost, Leave,
-                                JobFailed, NodeReport, StatusRequest, StatusReply, PoliciesRetired, Reconfigure,
-                                OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob, RemoveNode>;
+using AnyMessage =
+    std::variant<ChunkMessage, PeerHello, LinkAck, DeliveryAck, Busy, Grant, PeerHeartbeat, GoAway, Join, JoinAccepted,
+                 JoinRefused, MembershipUpdate, Heartbeat, HeartbeatReply, RegisterKeys, KeysAssigned, KeyRefused,
+                 PolicyRequest, PolicyAnswer, PolicyPublished, RoundsClosed, ClosedEverywhere, BarrierEntered,
+                 BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply,
+                 PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
+                 RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
+                 StateManifestWanted, StateManifest, StateRequest, StateRefused>;
 
-// A class of its own, so that copying and destroying forty alternatives is compiled once and not in every file.
+// A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {
   using AnyMessage::AnyMessage;
   Message();

@@ -41,7 +41,8 @@ struct JoinAccepted {
 struct JoinRefused {
   Term term;
   std::string reason;
-  bool fell_out = false;  // this start of the node was a member and is none any more; a new start may join
+  bool fell_out = false;     // this start of the node was a member and is none any more; a new start may join
+  bool job_is_over = false;  // all members have finished their work: the node has nothing left to do, which is no error
   friend bool operator==(const JoinRefused&, const JoinRefused&) = default;
 };
 

@@ -1,11 +1,14 @@
 #include "proto/session_codec.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "proto/session.pb.h"
+#include "proto/state_layout.h"
 
 namespace banyan {
 namespace {
@@ -53,6 +56,41 @@ void Fill(const ReportLossCall& from, session::WorkerMessage& to) {
 
 void Fill(const WorkerGoodBye&, session::WorkerMessage& to) { to.mutable_good_bye(); }
 
+void Fill(const DescribeState& from, session::WorkerMessage& to) {
+  session::DescribeState& described = *to.mutable_describe_state();
+  for (const StateShape::Part& part : from.parts) {
+    session::DescribeState::Part& written = *described.add_parts();
+    written.set_name(part.name);
+    written.set_size_bytes(part.size_bytes);
+  }
+}
+
+void Fill(const ShareStateCall& from, session::WorkerMessage& to) {
+  to.mutable_share_state()->set_call(from.call.value());
+}
+
+void Fill(const BoundaryCall& from, session::WorkerMessage& to) {
+  to.mutable_boundary()->set_call(from.call.value());
+  to.mutable_boundary()->set_step(from.step);
+}
+
+void Fill(const LeaveBoundary&, session::WorkerMessage& to) { to.mutable_leave_boundary(); }
+
+void Fill(const FetchStateCall& from, session::WorkerMessage& to) {
+  to.mutable_fetch_state()->set_call(from.call.value());
+  to.mutable_fetch_state()->set_timeout_ns(absl::ToInt64Nanoseconds(from.timeout));
+}
+
+void Fill(const StateFilled& from, session::WorkerMessage& to) {
+  to.mutable_state_filled()->set_slot(from.slot);
+  to.mutable_state_filled()->set_is_filled(from.is_filled);
+}
+
+void Fill(const StateTaken& from, session::WorkerMessage& to) {
+  to.mutable_state_taken()->set_slot(from.slot);
+  to.mutable_state_taken()->set_is_taken(from.is_taken);
+}
+
 void FillStatus(const absl::Status& from, session::Status& to) {
   to.set_code(static_cast<uint32_t>(from.code()));
   to.set_message(std::string(from.message().substr(0, kMaxStatusTextBytes)));
@@ -79,6 +117,7 @@ void Fill(const CallCompleted& from, session::WorkerReply& to) {
   completed.set_call(from.call.value());
   FillStatus(from.status, *completed.mutable_status());
   completed.set_round(from.round.value());
+  completed.set_step(from.step);
 }
 
 void Fill(const SlotFreed& from, session::WorkerReply& to) {
@@ -99,6 +138,29 @@ void Fill(const JobEnded& from, session::WorkerReply& to) {
 
 void Fill(const WorkerMessageRejected& from, session::WorkerReply& to) {
   FillStatus(from.reason, *to.mutable_rejected()->mutable_reason());
+}
+
+void Fill(const StateOpened& from, session::WorkerReply& to) {
+  session::StateOpened& opened = *to.mutable_state_opened();
+  opened.set_call(from.call.value());
+  opened.set_slot_bytes(from.slot_bytes);
+  opened.set_slots(from.slots);
+}
+
+void Fill(const HoldAtBoundary& from, session::WorkerReply& to) { to.mutable_hold()->set_is_held(from.is_held); }
+
+void Fill(const StateRead& from, session::WorkerReply& to) {
+  to.mutable_state_read()->set_slot(from.slot);
+  to.mutable_state_read()->set_chunk(from.chunk.value());
+}
+
+void Fill(const StateHashesRead& from, session::WorkerReply& to) {
+  to.mutable_state_hashes_read()->set_slot(from.slot);
+}
+
+void Fill(const StateWrite& from, session::WorkerReply& to) {
+  to.mutable_state_write()->set_slot(from.slot);
+  to.mutable_state_write()->set_chunk(from.chunk.value());
 }
 
 template <typename Envelope, typename Variant>
@@ -144,6 +206,36 @@ absl::StatusOr<WorkerMessage> Read(const session::ReportLossCall& from) {
   return ReportLossCall{CallId(from.call()), from.step(), from.loss()};
 }
 
+absl::StatusOr<WorkerMessage> Read(const session::DescribeState& from) {
+  DescribeState described;
+  for (const session::DescribeState::Part& part : from.parts()) {
+    if (absl::Status status = CheckTensorName(part.name()); !status.ok()) return status;
+    if (part.size_bytes() < 1 || part.size_bytes() > StateLayout::kMostBytes) {
+      return Malformed(
+          absl::StrCat("expected 1 to ", StateLayout::kMostBytes, " bytes of a part, got ", part.size_bytes()));
+    }
+    described.parts.push_back({part.name(), part.size_bytes()});
+  }
+  return described;
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::FetchStateCall& from) {
+  FetchStateCall call{CallId(from.call()), absl::Nanoseconds(from.timeout_ns())};
+  if (from.timeout_ns() < 0) return Malformed(absl::StrCat("expected a time-out from 0, got ", from.timeout_ns()));
+  if (from.timeout_ns() == std::numeric_limits<int64_t>::max()) call.timeout = absl::InfiniteDuration();
+  return call;
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::StateFilled& from) {
+  if (absl::Status status = CheckSlot(from.slot()); !status.ok()) return status;
+  return StateFilled{from.slot(), from.is_filled()};
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::StateTaken& from) {
+  if (absl::Status status = CheckSlot(from.slot()); !status.ok()) return status;
+  return StateTaken{from.slot(), from.is_taken()};
+}
+
 absl::Status ReadStatus(const session::Status& from, absl::Status& to) {
   if (from.code() > static_cast<uint32_t>(absl::StatusCode::kUnauthenticated)) {
     return Malformed(absl::StrCat("unknown status code ", from.code()));
@@ -172,7 +264,7 @@ absl::StatusOr<WorkerReply> Read(const session::TensorOpened& from) {
 }
 
 absl::StatusOr<WorkerReply> Read(const session::CallCompleted& from) {
-  CallCompleted completed{CallId(from.call()), absl::OkStatus(), Round(from.round())};
+  CallCompleted completed{CallId(from.call()), absl::OkStatus(), Round(from.round()), from.step()};
   if (absl::Status status = ReadStatus(from.status(), completed.status); !status.ok()) return status;
   return completed;
 }
@@ -192,6 +284,35 @@ absl::StatusOr<WorkerReply> Read(const session::JobEnded& from) {
   if (absl::Status status = ReadStatus(from.reason(), ended.reason); !status.ok()) return status;
   if (ended.reason.ok()) return Malformed("expected the error that ended the job, got OK");
   return ended;
+}
+
+absl::StatusOr<WorkerReply> Read(const session::StateOpened& from) {
+  constexpr int64_t kAlignmentBytes = 8;
+  if (from.slot_bytes() < 1 || from.slot_bytes() > StateLayout::kMostChunkBytes ||
+      from.slot_bytes() % kAlignmentBytes != 0) {
+    return Malformed(
+        absl::StrCat("expected slots of 8 to ", StateLayout::kMostChunkBytes, " bytes, got ", from.slot_bytes()));
+  }
+  if (from.slots() == 0 || from.slots() > kMaxTensorSlots) {
+    return Malformed(absl::StrCat("expected 1 to ", kMaxTensorSlots, " slots, got ", from.slots()));
+  }
+  return StateOpened{CallId(from.call()), from.slot_bytes(), from.slots()};
+}
+
+// Whether there is such a chunk, the session knows.
+absl::StatusOr<WorkerReply> Read(const session::StateRead& from) {
+  if (absl::Status status = CheckSlot(from.slot()); !status.ok()) return status;
+  return StateRead{from.slot(), ChunkIndex(from.chunk())};
+}
+
+absl::StatusOr<WorkerReply> Read(const session::StateHashesRead& from) {
+  if (absl::Status status = CheckSlot(from.slot()); !status.ok()) return status;
+  return StateHashesRead{from.slot()};
+}
+
+absl::StatusOr<WorkerReply> Read(const session::StateWrite& from) {
+  if (absl::Status status = CheckSlot(from.slot()); !status.ok()) return status;
+  return StateWrite{from.slot(), ChunkIndex(from.chunk())};
 }
 
 absl::StatusOr<WorkerReply> Read(const session::WorkerMessageRejected& from) {
@@ -244,6 +365,20 @@ absl::StatusOr<WorkerMessage> DecodeWorkerMessage(absl::string_view bytes) {
       return Read(envelope->report_loss());
     case session::WorkerMessage::kGoodBye:
       return WorkerGoodBye{};
+    case session::WorkerMessage::kDescribeState:
+      return Read(envelope->describe_state());
+    case session::WorkerMessage::kShareState:
+      return ShareStateCall{CallId(envelope->share_state().call())};
+    case session::WorkerMessage::kBoundary:
+      return BoundaryCall{CallId(envelope->boundary().call()), envelope->boundary().step()};
+    case session::WorkerMessage::kLeaveBoundary:
+      return LeaveBoundary{};
+    case session::WorkerMessage::kFetchState:
+      return Read(envelope->fetch_state());
+    case session::WorkerMessage::kStateFilled:
+      return Read(envelope->state_filled());
+    case session::WorkerMessage::kStateTaken:
+      return Read(envelope->state_taken());
     case session::WorkerMessage::MESSAGE_NOT_SET:
       break;
   }
@@ -268,6 +403,16 @@ absl::StatusOr<WorkerReply> DecodeWorkerReply(absl::string_view bytes) {
       return Read(envelope->job_ended());
     case session::WorkerReply::kRejected:
       return Read(envelope->rejected());
+    case session::WorkerReply::kStateOpened:
+      return Read(envelope->state_opened());
+    case session::WorkerReply::kHold:
+      return HoldAtBoundary{envelope->hold().is_held()};
+    case session::WorkerReply::kStateRead:
+      return Read(envelope->state_read());
+    case session::WorkerReply::kStateHashesRead:
+      return Read(envelope->state_hashes_read());
+    case session::WorkerReply::kStateWrite:
+      return Read(envelope->state_write());
     case session::WorkerReply::MESSAGE_NOT_SET:
       break;
   }

@@ -21,6 +21,15 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       BarrierCall{CallId(9)},
       ReportLossCall{CallId(10), 77, 0.25},
       WorkerGoodBye{},
+      DescribeState{{{"adam.step", 8}, {"fc1.weight", int64_t{1} << 33}}},
+      ShareStateCall{CallId(12)},
+      BoundaryCall{CallId(13), 1200},
+      LeaveBoundary{},
+      FetchStateCall{CallId(14), absl::Seconds(3)},
+      FetchStateCall{CallId(15), absl::InfiniteDuration()},
+      StateFilled{3, true},
+      StateFilled{0, false},
+      StateTaken{4, true},
   };
   for (const WorkerMessage& message : messages) {
     absl::StatusOr<WorkerMessage> back = DecodeWorkerMessage(EncodeWorkerMessage(message));
@@ -39,6 +48,13 @@ TEST(SessionCodecTest, EveryReplyComesBackEqual) {
       RoundCompleted{TensorId(3), Round(19)},
       JobEnded{absl::UnavailableError("node n3 was lost")},
       WorkerMessageRejected{absl::InvalidArgumentError("what")},
+      CallCompleted{CallId(6), absl::OkStatus(), Round(), 1200},
+      StateOpened{CallId(7), 1 << 18, 8},
+      HoldAtBoundary{true},
+      HoldAtBoundary{false},
+      StateRead{2, ChunkIndex(5)},
+      StateHashesRead{1},
+      StateWrite{7, ChunkIndex(6)},
   };
   for (const WorkerReply& reply : replies) {
     absl::StatusOr<WorkerReply> back = DecodeWorkerReply(EncodeWorkerReply(reply));
@@ -96,6 +112,38 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_gradient_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_result_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(std::string(kMaxSessionMessageBytes + 1, '\0'), "at most");
+}
+
+TEST(SessionCodecTest, StatesOutOfRangeAreRefused) {
+  const auto part = [](const std::string& name, int64_t size_bytes) {
+    return Worker([&](auto& m) {
+      session::DescribeState::Part& added = *m.mutable_describe_state()->add_parts();
+      added.set_name(name);
+      added.set_size_bytes(size_bytes);
+    });
+  };
+  ExpectRefused(part("", 5), "name");
+  ExpectRefused(part("w", 0), "bytes of a part, got 0");
+  ExpectRefused(part("w", (int64_t{1} << 39) + 1), "bytes of a part");
+  ExpectRefused(Worker([](auto& m) { m.mutable_fetch_state()->set_timeout_ns(-1); }), "time-out");
+  ExpectRefused(Worker([](auto& m) { m.mutable_state_filled()->set_slot(kMaxTensorSlots); }), "slot");
+  ExpectRefused(Worker([](auto& m) { m.mutable_state_taken()->set_slot(kMaxTensorSlots); }), "slot");
+  session::WorkerReply reply;
+  for (int64_t size_bytes : {int64_t{0}, int64_t{12}, int64_t{1} << 25}) {
+    reply.mutable_state_opened()->set_slot_bytes(size_bytes);
+    reply.mutable_state_opened()->set_slots(4);
+    EXPECT_FALSE(DecodeWorkerReply(reply.SerializeAsString()).ok()) << size_bytes;
+  }
+  reply.mutable_state_opened()->set_slot_bytes(1024);
+  EXPECT_TRUE(DecodeWorkerReply(reply.SerializeAsString()).ok());
+  reply.mutable_state_opened()->set_slots(kMaxTensorSlots + 1);
+  EXPECT_FALSE(DecodeWorkerReply(reply.SerializeAsString()).ok());
+  reply.mutable_state_read()->set_slot(kMaxTensorSlots);
+  EXPECT_FALSE(DecodeWorkerReply(reply.SerializeAsString()).ok());
+  reply.mutable_state_hashes_read()->set_slot(kMaxTensorSlots);
+  EXPECT_FALSE(DecodeWorkerReply(reply.SerializeAsString()).ok());
+  reply.mutable_state_write()->set_slot(kMaxTensorSlots);
+  EXPECT_FALSE(DecodeWorkerReply(reply.SerializeAsString()).ok());
 }
 
 TEST(SessionCodecTest, RepliesOutOfRangeAreRefused) {

@@ -7,6 +7,9 @@
 //   TensorOpened or CallCompleted with the same number.
 // - A tensor's memory is a row of gradient slots followed by a row of result slots. The worker chooses each call's
 //   slots. A gradient slot is the node's from the call until its SlotFreed, a result slot until its CallCompleted.
+// - A worker's training state is in its own memory, and travels through the slots of a segment of its own: a row that
+//   the worker fills, then a row that the node fills. The node chooses the slots. It touches a slot only when the
+//   worker has answered, and the worker only then.
 // - The worker hears of the end of each round that it pushed: by the CallCompleted of a call that asks for the result,
 //   or else by a RoundCompleted, which comes after the push's own CallCompleted.
 #ifndef BANYAN_PROTO_SESSION_MESSAGES_H_
@@ -15,10 +18,12 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "core/ids.h"
 #include "proto/peer_messages.h"
+#include "proto/state_messages.h"
 
 namespace banyan {
 
@@ -72,12 +77,59 @@ struct ReportLossCall {
   friend bool operator==(const ReportLossCall&, const ReportLossCall&) = default;
 };
 
+// Names further parts of the worker's training state, for the ShareStateCall that follows.
+struct DescribeState {
+  std::vector<StateShape::Part> parts;
+  friend bool operator==(const DescribeState&, const DescribeState&) = default;
+};
+
+// All parts are named. Answered by StateOpened, or a failed CallCompleted.
+struct ShareStateCall {
+  CallId call;
+  friend bool operator==(const ShareStateCall&, const ShareStateCall&) = default;
+};
+
+// The worker waits at a boundary, with the state after `step` in its memory. Completed when it may go on.
+struct BoundaryCall {
+  CallId call;
+  uint64_t step = 0;
+  friend bool operator==(const BoundaryCall&, const BoundaryCall&) = default;
+};
+
+// The worker waits at its boundary no longer: its state will change.
+struct LeaveBoundary {
+  friend bool operator==(const LeaveBoundary&, const LeaveBoundary&) = default;
+};
+
+// Completed with the step whose state is in the worker's memory now. The node gives up after `timeout`.
+struct FetchStateCall {
+  CallId call;
+  absl::Duration timeout = absl::InfiniteDuration();
+  friend bool operator==(const FetchStateCall&, const FetchStateCall&) = default;
+};
+
+// Answers StateRead and StateHashesRead. Not filled: the state is not to be had any more.
+struct StateFilled {
+  uint32_t slot = 0;
+  bool is_filled = true;
+  friend bool operator==(const StateFilled&, const StateFilled&) = default;
+};
+
+// Answers StateWrite: the worker has copied the slot into its memory, or has no use for it any more.
+struct StateTaken {
+  uint32_t slot = 0;
+  bool is_taken = true;
+  friend bool operator==(const StateTaken&, const StateTaken&) = default;
+};
+
 // The worker closes on purpose; without it a closed connection is a dead worker.
 struct WorkerGoodBye {
   friend bool operator==(const WorkerGoodBye&, const WorkerGoodBye&) = default;
 };
 
-using WorkerMessage = std::variant<AttachWorker, OpenTensor, TensorCall, BarrierCall, ReportLossCall, WorkerGoodBye>;
+using WorkerMessage =
+    std::variant<AttachWorker, OpenTensor, TensorCall, BarrierCall, ReportLossCall, WorkerGoodBye, DescribeState,
+                 ShareStateCall, BoundaryCall, LeaveBoundary, FetchStateCall, StateFilled, StateTaken>;
 
 // ---- node to worker ----
 
@@ -103,6 +155,7 @@ struct CallCompleted {
   CallId call;
   absl::Status status;
   Round round;
+  uint64_t step = 0;  // of a FetchStateCall
   friend bool operator==(const CallCompleted&, const CallCompleted&) = default;
 };
 
@@ -125,14 +178,49 @@ struct JobEnded {
   friend bool operator==(const JobEnded&, const JobEnded&) = default;
 };
 
+// Over a socket the memory's file descriptor comes beside the message.
+struct StateOpened {
+  CallId call;
+  int64_t slot_bytes = 0;
+  uint32_t slots = 0;  // in each row
+  friend bool operator==(const StateOpened&, const StateOpened&) = default;
+};
+
+// From now on the worker waits at boundaries with a BoundaryCall, or passes them without a word.
+struct HoldAtBoundary {
+  bool is_held = false;
+  friend bool operator==(const HoldAtBoundary&, const HoldAtBoundary&) = default;
+};
+
+// Fill this slot with a chunk of the state.
+struct StateRead {
+  uint32_t slot = 0;
+  ChunkIndex chunk;
+  friend bool operator==(const StateRead&, const StateRead&) = default;
+};
+
+// Fill this slot with the hash of each chunk of the state.
+struct StateHashesRead {
+  uint32_t slot = 0;
+  friend bool operator==(const StateHashesRead&, const StateHashesRead&) = default;
+};
+
+// This slot has a chunk of the state: take it.
+struct StateWrite {
+  uint32_t slot = 0;
+  ChunkIndex chunk;
+  friend bool operator==(const StateWrite&, const StateWrite&) = default;
+};
+
 // A message of the worker did not decode or makes no sense; the node has dropped it.
 struct WorkerMessageRejected {
   absl::Status reason;
   friend bool operator==(const WorkerMessageRejected&, const WorkerMessageRejected&) = default;
 };
 
-using WorkerReply = std::variant<WorkerAttached, TensorOpened, CallCompleted, SlotFreed, RoundCompleted, JobEnded,
-                                 WorkerMessageRejected>;
+using WorkerReply =
+    std::variant<WorkerAttached, TensorOpened, CallCompleted, SlotFreed, RoundCompleted, JobEnded,
+                 WorkerMessageRejected, StateOpened, HoldAtBoundary, StateRead, StateHashesRead, StateWrite>;
 
 }  // namespace banyan
 

@@ -18,6 +18,7 @@
 #include "proto/field_reader.h"
 #include "proto/from_scheduler_wire.h"
 #include "proto/peer_wire.h"
+#include "proto/state_wire.h"
 #include "proto/to_scheduler_wire.h"
 
 namespace banyan {
@@ -62,6 +63,7 @@ size_t MaxHeaderBytes(int number, const WireLimits& limits) {
       return limits.max_chunk_header_bytes;
     case wire::Envelope::kRegisterKeys:
     case wire::Envelope::kKeysAssigned:
+    case wire::Envelope::kStateManifest:
       return limits.max_key_table_bytes;
     case wire::Envelope::kStatusReply:
     case wire::Envelope::kReconfigure:
@@ -192,6 +194,28 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.stop_job(), fields);
     case wire::Envelope::kRemoveNode:
       return Read(from.remove_node(), fields);
+    case wire::Envelope::kStateWanted:
+      return Read(from.state_wanted(), fields);
+    case wire::Envelope::kStateSought:
+      return Read(from.state_sought(), fields);
+    case wire::Envelope::kBoundaryHeld:
+      return Read(from.boundary_held(), fields);
+    case wire::Envelope::kNoState:
+      return Read(from.no_state(), fields);
+    case wire::Envelope::kStateHolders:
+      return Read(from.state_holders(), fields);
+    case wire::Envelope::kFetchEnded:
+      return Read(from.fetch_ended(), fields);
+    case wire::Envelope::kStateReleased:
+      return Read(from.state_released(), fields);
+    case wire::Envelope::kStateManifestWanted:
+      return Read(from.state_manifest_wanted(), fields);
+    case wire::Envelope::kStateManifest:
+      return Read(from.state_manifest(), fields);
+    case wire::Envelope::kStateRequest:
+      return Read(from.state_request(), fields);
+    case wire::Envelope::kStateRefused:
+      return Read(from.state_refused(), fields);
     case wire::Envelope::MESSAGE_NOT_SET:
       break;
   }

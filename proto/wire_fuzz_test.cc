@@ -21,6 +21,8 @@ struct Encoded {
 std::vector<Encoded> EncodedSamples() {
   std::vector<WireSample> samples = WireSamples();
   samples.push_back(SampleEmptyContribution());
+  samples.push_back(SampleEmptyResult());
+  samples.push_back(SampleStateChunk());
   std::vector<Encoded> encoded;
   for (const WireSample& sample : samples) encoded.push_back({EncodeMessage(sample.message), sample.payload});
   return encoded;

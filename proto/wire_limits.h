@@ -18,7 +18,7 @@ struct WireLimits {
   // Limits of the header frame, by the kind of message.
   size_t max_chunk_header_bytes = size_t{64} << 10;
   size_t max_control_bytes = size_t{4} << 20;
-  size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned
+  size_t max_key_table_bytes = size_t{32} << 20;  // RegisterKeys, KeysAssigned, StateManifest
   size_t max_status_bytes = size_t{64} << 20;     // StatusReply, Reconfigure
 
   int max_entries = 65536;  // of any list

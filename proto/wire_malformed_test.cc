@@ -65,9 +65,9 @@ class WireMalformedTest : public ::testing::Test {
 
 TEST_F(WireMalformedTest, ChunkIds) {
   RefusesChunk("id.key: a number above 0 expected, 0 came", [](auto& chunk) { chunk.clear_id(); });
-  RefusesChunk("id.half: 0 to 1 expected, 2 came",
-               [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(2)); });
-  RefusesChunk("id.half: 0 to 1 expected, -1 came",
+  RefusesChunk("id.half: 0 to 2 expected, 3 came",
+               [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(3)); });
+  RefusesChunk("id.half: 0 to 2 expected, -1 came",
                [](auto& chunk) { chunk.mutable_id()->set_half(static_cast<wire::Half>(-1)); });
   RefusesChunk("policy: a number above 0", [](auto& chunk) { chunk.set_policy(0); });
   RefusesChunk("kind: 0 to 3 expected, 7 came", [](auto& chunk) { chunk.set_kind(static_cast<wire::RoundKind>(7)); });
@@ -168,7 +168,13 @@ TEST_F(WireMalformedTest, PayloadsOtherThanTheHeaderSays) {
 
 TEST_F(WireMalformedTest, EmptyChunks) {
   payload_.clear();
-  RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) { chunk.clear_frames(); });
+  for (wire::RoundKind kind : {wire::ROUND_KIND_BROADCAST, wire::ROUND_KIND_ABSTENTION}) {
+    RefusesChunk("frames: at least 1 in a result that is no sum expected, 0 came", [kind](auto& chunk) {
+      chunk.clear_frames();
+      chunk.set_weight(0);
+      chunk.set_kind(kind);
+    });
+  }
   RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
     chunk.clear_frames();
     chunk.clear_made_in();
@@ -195,7 +201,7 @@ TEST_F(WireMalformedTest, PeerMessages) {
           [](auto& envelope) { envelope.mutable_delivery_ack()->mutable_chunks(1)->set_key(0); });
   Refuses(wire::Envelope::kBusy, "Busy: route.path: 2 to 1024 entries",
           [](auto& envelope) { envelope.mutable_busy()->clear_route(); });
-  Refuses(wire::Envelope::kBusy, "Busy: chunks[0].half: 0 to 1",
+  Refuses(wire::Envelope::kBusy, "Busy: chunks[0].half: 0 to 2",
           [](auto& envelope) { envelope.mutable_busy()->mutable_chunks(0)->set_half(static_cast<wire::Half>(9)); });
   Refuses(wire::Envelope::kGrant, "Grant: route.path: each node once",
           [](auto& envelope) { envelope.mutable_grant()->mutable_route()->set_path(0, 7); });
@@ -291,7 +297,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 15);
+  EXPECT_EQ(with_term, 18);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {

@@ -74,6 +74,8 @@ TEST(WireTest, EveryKindOfMessageHasASampleWithEveryFieldSet) {
 TEST(WireTest, EveryMessageComesBackAsItWas) {
   std::vector<WireSample> samples = WireSamples();
   samples.push_back(SampleEmptyContribution());
+  samples.push_back(SampleEmptyResult());
+  samples.push_back(SampleStateChunk());
   for (const WireSample& sample : samples) {
     const absl::StatusOr<Message> message = DecodeMessage(EncodeMessage(sample.message), sample.payload);
     ASSERT_TRUE(message.ok()) << message.status();

@@ -14,6 +14,7 @@
 #include "core/ids.h"
 #include "proto/message.h"
 #include "protocol/computation.h"
+#include "protocol/state_call.h"
 
 namespace banyan {
 
@@ -63,8 +64,9 @@ struct WriteResult {
 struct CompleteRequest {
   RequestId request;
   absl::Status status;
-  KeyId key;    // of an Init
-  Round round;  // of a Push, Pull, Broadcast, Init
+  KeyId key;          // of an Init
+  Round round;        // of a Push, Pull, Broadcast, Init
+  uint64_t step = 0;  // of a FetchState
 };
 
 // Tell a worker that a round is over that it has pushed and whose result it has not asked for: no CompleteRequest says
@@ -73,6 +75,11 @@ struct TellRoundComplete {
   WorkerId worker;
   KeyId key;
   Round round;
+};
+
+// Have a worker do something with its training state, or all of them.
+struct AskWorker {
+  StateTask task;
 };
 
 // Tell every attached worker that no round of the job can finish any more. Comes once, before the CompleteRequests of
@@ -101,7 +108,7 @@ struct Stop {
 };
 
 using AnyAction = std::variant<Connect, Disconnect, Pace, Send, StartComputation, WriteResult, CompleteRequest,
-                               TellRoundComplete, TellJobEnded, PersistRecord, LogLine, Stop>;
+                               TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Action : AnyAction {

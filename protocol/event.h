@@ -12,6 +12,7 @@
 #include "core/ids.h"
 #include "proto/message.h"
 #include "protocol/computation.h"
+#include "protocol/state_call.h"
 #include "protocol/worker_call.h"
 
 namespace banyan {
@@ -50,6 +51,11 @@ struct WorkerCalled {
   WorkerCall call;
 };
 
+// A worker says something of a training state.
+struct StateCalled {
+  StateCall call;
+};
+
 struct ComputationFinished {
   ComputationId computation;
   std::unique_ptr<Computation> result;
@@ -63,7 +69,7 @@ struct RecordPersisted {
 struct StopRequested {};
 
 using AnyEvent = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
-                              WorkerCalled, ComputationFinished, RecordPersisted, StopRequested>;
+                              WorkerCalled, StateCalled, ComputationFinished, RecordPersisted, StopRequested>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Event : AnyEvent {

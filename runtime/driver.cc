@@ -119,6 +119,8 @@ void Driver::Carry(TellRoundComplete action) { surroundings_.gate->Tell(action);
 
 void Driver::Carry(TellJobEnded action) { surroundings_.gate->Tell(action); }
 
+void Driver::Carry(AskWorker action) { surroundings_.gate->Ask(action.task); }
+
 void Driver::Carry(PersistRecord action) {
   if (surroundings_.record_writer != nullptr) {
     surroundings_.record_writer->Write(std::move(action));

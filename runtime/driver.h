@@ -65,6 +65,7 @@ class Driver {
   void Carry(CompleteRequest action);
   void Carry(TellRoundComplete action);
   void Carry(TellJobEnded action);
+  void Carry(AskWorker action);
   void Carry(PersistRecord action);
   void Carry(LogLine action);
   void Carry(Stop action);

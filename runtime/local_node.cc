@@ -1,9 +1,12 @@
 #include "runtime/local_node.h"
 
 #include <random>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "node/node_core.h"
 #include "posix/steady_clock.h"
 #include "runtime/compute_pool.h"
@@ -19,11 +22,18 @@ Incarnation NewIncarnation() {
   return Incarnation((uint64_t{device()} << 32 | device()) ^ static_cast<uint64_t>(SteadyNow().nanoseconds()));
 }
 
+std::vector<std::string> SchedulersOf(const LocalNodeOptions& options) {
+  return absl::StrSplit(options.scheduler, ',');
+}
+
 absl::Status Check(const LocalNodeOptions& options) {
   if (options.name.empty()) return absl::InvalidArgumentError("LocalNode needs the node's name, as in overlay.yaml");
   if (options.scheduler.empty())
     return absl::InvalidArgumentError("LocalNode needs the scheduler's address, tcp://host:port");
-  return absl::OkStatus();
+  const size_t schedulers = SchedulersOf(options).size();
+  if (schedulers <= kMostSchedulers) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("LocalNode: at most ", kMostSchedulers, " addresses of schedulers expected, got ", schedulers));
 }
 
 }  // namespace
@@ -46,7 +56,7 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
       NodeHost::Start(std::move(host_options), [options, address_of](const ProtocolHost& bound) {
         return std::make_unique<NodeCore>(NodeOptions{.name = options.name,
                                                       .address = address_of(bound),
-                                                      .scheduler_address = options.scheduler,
+                                                      .scheduler_addresses = SchedulersOf(options),
                                                       .job = options.job,
                                                       .incarnation = NewIncarnation(),
                                                       .loss_limited = NewConnectionsAreLossLimited()});

@@ -20,7 +20,7 @@ class Session;
 
 struct LocalNodeOptions {
   std::string name = {};                     // as in the job's overlay.yaml
-  std::string scheduler = {};                // tcp://host:port
+  std::string scheduler = {};                // tcp://host:port; of several, with commas between them
   std::string job = {};                      // empty: whichever job the scheduler runs
   std::string listen = "tcp://127.0.0.1:0";  // port 0: a free one
   std::string advertise = {};                // where other nodes reach this one; empty: where it listens

@@ -49,8 +49,8 @@ struct ProtocolHostOptions {
 
 class ProtocolHost {
  public:
-  // Binds and reads the records, so that addresses and earlier state are known before there is a core. `record_store` is
-  // not opened yet; without one records do not survive the process.
+  // Binds and reads the records, so that addresses and earlier state are known before there is a core. `record_store`
+  // is not opened yet; without one records do not survive the process.
   static absl::StatusOr<std::unique_ptr<ProtocolHost>> Create(ProtocolHostOptions options,
                                                               std::unique_ptr<RecordStore> record_store = nullptr);
   ProtocolHost(const ProtocolHost&) = delete;
@@ -64,9 +64,9 @@ class ProtocolHost {
   StoredRecords TakeRecords();
 
   // Steps the core until its Stop action, whose status it returns, or until `stop_timeout` after RequestStop
-  // (DEADLINE_EXCEEDED), or until the leadership is lost (FAILED_PRECONDITION). Every worker's waiting request has ended
-  // when it returns: with UNAVAILABLE, or with ABORTED as the core, whose owner then runs another one. REQUIRES: called
-  // once.
+  // (DEADLINE_EXCEEDED), or until the leadership is lost (FAILED_PRECONDITION). Every worker's waiting request has
+  // ended when it returns: with UNAVAILABLE, or with ABORTED as the core, whose owner then runs another one. REQUIRES:
+  // called once.
   absl::Status Run(std::unique_ptr<Protocol> protocol);
   // Makes the core see StopRequested. Async-signal-safe; may come before Run; may come often.
   void RequestStop();

@@ -76,8 +76,9 @@ absl::Status JobRestorer::RestorePolicies(const NetworkView& believed, const Rou
   for (const PolicyRecord& record : state_.policies) {
     // No round needs those before: they were retired, or would have been.
     if (record.policy.version < oldest) continue;
-    if (absl::Status status = CheckPolicy(record.policy, believed); !status.ok()) return status;
-    publisher.Restore(record, WithMeasured(believed, record.measured));
+    const NetworkView view = WithMeasured(WithoutLinks(believed, record.left_out), record.measured);
+    if (absl::Status status = CheckPolicy(record.policy, view); !status.ok()) return status;
+    publisher.Restore(record, view);
   }
   return absl::OkStatus();
 }
@@ -87,8 +88,8 @@ void JobRestorer::RestoreMembers(JobMembers& members) const {
   for (const NodeId node : state_.removed_nodes) members.RestoreRemoved(node);
 }
 
-absl::Status JobRestorer::CheckPolicy(const Policy& policy, const NetworkView& believed) const {
-  if (absl::Status status = ValidatePolicy(policy, believed); !status.ok()) {
+absl::Status JobRestorer::CheckPolicy(const Policy& policy, const NetworkView& view) const {
+  if (absl::Status status = ValidatePolicy(policy, view); !status.ok()) {
     return absl::FailedPreconditionError(absl::StrCat("policy ", policy.version.value(),
                                                       " of the records does not fit the overlay: ", status.message(),
                                                       "; bring the overlay back as it was, or begin with a new state"));

@@ -173,6 +173,13 @@ TEST_F(JobRestorerTest, RefusesAPolicyThatDoesNotFitTheLinks) {
   EXPECT_THAT(std::string(misfit.message()), HasSubstr("policy 5 of the records does not fit the overlay"));
 }
 
+TEST_F(JobRestorerTest, JudgesAPolicyByTheLinksThatItWasMadeWith) {
+  state_.policies[1].left_out = {{NodeId(1), NodeId(2)}};
+  const absl::Status misfit = RestorePolicies();
+  EXPECT_EQ(misfit.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(misfit.message()), HasSubstr("policy 5 of the records does not fit the overlay"));
+}
+
 TEST_F(JobRestorerTest, RefusesAMemberThatNeverJoined) {
   state_.nodes.erase(NodeId(2));
   EXPECT_EQ(RestorePolicies().message(), "the records have a member that never joined");

@@ -25,7 +25,9 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       barriers_(&job_, &members_, &context_),
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
       epochs_(
-          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}) {
+          {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),
+      transfers_({&job_, &members_, &policies_.policies(), &context_},
+                 [this](const std::string& why) { epochs_.Change(why); }) {
   start_error_ = policies_.Configure();
   if (start_error_.ok()) start_error_ = Restore(options.stored);
 }
@@ -67,7 +69,11 @@ absl::Status SchedulerCore::RestoreRunningJob(const JobRestorer& restorer) {
 Actions SchedulerCore::Step(Timestamp now, Event event) {
   context_.now = now;
   if (job_.phase() == JobPhase::kStopped) return Actions();
+  const bool was_changing = epochs_.is_changing();
+  const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
+  if (job_.epoch() != epoch_before) transfers_.OnEpochBegun();
+  if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
     context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
@@ -77,7 +83,8 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
 
 Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
-  const Timestamp next_change = job_.IsRunning() ? epochs_.NextDeadline() : kNever;
+  const Timestamp next_transfer = job_.IsRunning() ? transfers_.NextDeadline() : kNever;
+  const Timestamp next_change = job_.IsOver() ? kNever : std::min(epochs_.NextDeadline(), next_transfer);
   return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline()});
 }
 
@@ -173,14 +180,19 @@ void SchedulerCore::On(const MessageRejected& event) {
 void SchedulerCore::On(const ConnectionDown& event) {
   const std::optional<NodeId> node = members_.Disconnect(event.connection);
   if (node.has_value() && job_.IsRunning()) epochs_.OnDisconnected(*node);
+  if (job_.IsStarting()) AdmitBeforeStart();
 }
 
 void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
+    transfers_.OnDeadline();
     epochs_.OnDeadline();
-  } else if (const std::vector<NodeId> silent = members_.TakeSilent(); !silent.empty() && job_.IsStarting()) {
-    context_.LogWarning(members_.DescribeSilence(silent));
-    OnMembershipChanged();
+    if (epochs_.is_over()) return End();
+  } else if (const std::vector<NodeId> silent = members_.TakeSilent(); job_.IsStarting()) {
+    if (!silent.empty()) context_.LogWarning(members_.DescribeSilence(silent));
+    for (const NodeId replaced : epochs_.TakeReplaced()) LeaveBeforeStart(replaced);
+    AdmitBeforeStart();
+    if (!silent.empty()) OnMembershipChanged();
   }
   policies_.ReplanIfWanted();
   members_.SendDueUpdate();
@@ -211,7 +223,10 @@ void SchedulerCore::OnJoin(ConnectionId connection, const Join& join) {
   if (verdict.kind != JoinVerdict::Kind::kAccepted) return epochs_.OnJoin(verdict);
   if (verdict.new_incarnation) ForgetRequests(verdict.node);
   if (job_.phase() == JobPhase::kFailed) return;
-  if (job_.IsRunning()) epochs_.SendState(verdict.node);
+  if (job_.IsRunning()) {
+    epochs_.SendState(verdict.node);
+    transfers_.OnRejoined(verdict.node);
+  }
   OnMembershipChanged();
 }
 
@@ -224,9 +239,19 @@ void SchedulerCore::OnMembershipChanged() {
   StartIfComplete();
 }
 
+void SchedulerCore::AdmitBeforeStart() {
+  for (const NodeId node : members_.waiting().Nodes()) {
+    const Member& member = members_.table().Find(node);
+    if (member.state == MemberState::kJoined && member.connection.has_value()) continue;
+    const std::optional<WaitingJoins::Entry> entry = members_.TakeWaiting(node);
+    OnJoin(entry->connection, entry->join);
+  }
+}
+
 void SchedulerCore::LeaveBeforeStart(NodeId node) {
   members_.Leave(node, true);
   ForgetRequests(node);
+  AdmitBeforeStart();
   OnMembershipChanged();
 }
 
@@ -278,8 +303,9 @@ void SchedulerCore::OnNode(NodeId node, const WorkerLost& message) {
   if (job_.IsOver()) return;
   const std::string what = DescribeComplaint(members_.NameOf(node), message);
   if (job_.IsRunning()) return epochs_.OnWorkerLost(node, what);
-  context_.LogWarning(absl::StrCat(what, "; the start waits until ", members_.NameOf(node), " is restarted"));
-  LeaveBeforeStart(node);
+  // The job starts without workers of the node; another one may attach at any time.
+  context_.LogWarning(what);
+  members_.SetWorkerless(node, true);
 }
 
 void SchedulerCore::OnNode(NodeId node, const RoundBroken& message) {
@@ -301,19 +327,25 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   members_.Leave(node, message.asked_for);
   if (!job_.IsRunning()) return;
   epochs_.OnLeave(node, why, message.asked_for);
-  if (members_.table().AllLeft()) End();
+  if (IsDone()) End();
 }
 
 void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value());
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
-  if (job_.IsRunning()) epochs_.OnNodeReport(node, message);
+  if (message.workers_attached > 0) members_.SetWorkerless(node, false);
+  if (job_.IsRunning() && IsDone()) return End();
+  if (job_.IsRunning()) epochs_.OnNodeReport(node);
   policies_.replanner().OnRoundEnded(context_.now, node, message.last_sync);
   if (!overlay_.awareness.enabled) return;
   const absl::Status measured = policies_.replanner().OnLinkReport(context_.now, node, message.links);
   if (!measured.ok()) members_.Reject(node, std::string(measured.message()));
   policies_.ReplanIfWanted();
+}
+
+bool SchedulerCore::IsDone() const {
+  return members_.table().AllLeft([this](const Member& member) { return IsHelper(member, reports_.Find(member.id)); });
 }
 
 bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
@@ -348,20 +380,33 @@ void SchedulerCore::AnswerEarlyRequests() {
 void SchedulerCore::StartIfComplete() {
   const Membership& table = members_.table();
   if (job_.phase() != JobPhase::kJoining || table.joined() < table.start_with()) return;
-  job_.BeginPlanning();
   std::vector<NodeId> members = table.Members();
+  if (members == unplannable_) return;
+  unplannable_.clear();
+  members_.SetNeedsMore(false);
+  job_.BeginPlanning();
   context_.LogInfo(absl::StrCat(members.size() == overlay_.nodes.size() ? "all " : "", CountOf(members.size(), "node"),
                                 " joined: epoch ", job_.epoch().value()));
   policies_.PlanForStart(std::move(members));
 }
 
 void SchedulerCore::FinishStart(PlanDecision decision) {
-  if (decision.kind == PlanDecision::Kind::kFail) {
-    return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
-  }
+  if (decision.kind == PlanDecision::Kind::kFail) return WaitForMore(decision);
   last_progress_ = context_.now;
   epochs_.Start(std::move(decision));
   AnswerEarlyRequests();
+}
+
+void SchedulerCore::WaitForMore(const PlanDecision& decision) {
+  unplannable_ = members_.table().Members();
+  if (unplannable_.size() == overlay_.nodes.size()) {
+    return Fail(decision.code, absl::StrCat("planning failed: ", decision.reason));
+  }
+  context_.LogWarning(absl::StrCat(
+      "the start waits for more nodes, since there is no plan for those that have joined: ", decision.reason));
+  job_.ReturnToJoining();
+  members_.SetNeedsMore(true);
+  members_.ScheduleUpdate();
 }
 
 void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for) {
@@ -393,6 +438,7 @@ void SchedulerCore::StopIfDurable() {
 void SchedulerCore::End() {
   job_.End();
   context_.Persist(EndRecord{"all nodes have left"});
+  members_.End();
   policies_.reconfigurator().Refuse("the job has ended");
   context_.LogInfo("all nodes have left: the job is done");
 }
@@ -418,7 +464,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       &epochs_.history(),
                                       policies_.replanner().outages().All(),
                                       barriers_.Missing(),
-                                      last_progress_});
+                                      last_progress_,
+                                      transfers_.Describe()});
 }
 
 }  // namespace banyan

@@ -25,6 +25,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "protocol/protocol.h"
@@ -41,6 +42,7 @@
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "scheduler/state/state_log.h"
+#include "scheduler/transfer/transfer_control.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
@@ -83,6 +85,7 @@ class SchedulerCore : public Protocol {
   void On(const ConnectionDown& event);
   void On(const DeadlineReached& event);
   void On(const WorkerCalled&) {}  // nor has it workers
+  void On(const StateCalled&) {}
   void On(ComputationFinished& event);
   void On(const RecordPersisted& event);
   void On(const StopRequested& event);
@@ -100,6 +103,15 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
+  void OnNode(NodeId node, const StateWanted& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const BoundaryHeld& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const NoState& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const FetchEnded& message) { OnOfState(node, message); }
+  // Messages about training states.
+  template <typename Message>
+  void OnOfState(NodeId node, const Message& message) {
+    if (NeedsRunning(node, "a training state")) transfers_.On(node, message);
+  }
   template <typename Other>
   void OnNode(NodeId node, const Other& message);
 
@@ -112,12 +124,20 @@ class SchedulerCore : public Protocol {
   void OnJoin(ConnectionId connection, const Join& join);
   // Tells it to the nodes, and plans anew if the job has not started.
   void OnMembershipChanged();
+  // Lets those join before the start whose place another start of the node has left.
+  void AdmitBeforeStart();
   // The node takes no part in the start, unless another start of it joins.
   void LeaveBeforeStart(NodeId node);
   // Forgets what the node has asked for before the start.
   void ForgetRequests(NodeId node);
   void StartIfComplete();
   void FinishStart(PlanDecision decision);
+  // Those who have joined cannot train, perhaps because only absent nodes connect them. Fails the job if none is
+  // absent.
+  void WaitForMore(const PlanDecision& decision);
+
+  // Returns whether all members have left because their work is done, but for those who only help.
+  bool IsDone() const;
 
   // Rounds.
   // True while the job runs; otherwise tells the node of the failure, or rejects its message about `what`.
@@ -141,7 +161,8 @@ class SchedulerCore : public Protocol {
   SchedulerContext context_;
   StateLog state_log_;
   bool is_stopping_ = false;
-  Timestamp last_progress_;  // when a round was closed, or the job began
+  std::vector<NodeId> unplannable_;  // who had joined when there was no plan for the start
+  Timestamp last_progress_;          // when a round was closed, or the job began
   JobState job_;
   JobMembers members_;
   NodeReports reports_;
@@ -151,6 +172,7 @@ class SchedulerCore : public Protocol {
   JobBarriers barriers_;
   PolicyControl policies_;
   EpochChanger epochs_;
+  TransferControl transfers_;
 };
 
 }  // namespace banyan

@@ -456,7 +456,7 @@ TEST_F(SchedulerChainEpochTest, ALinkThatIsNeededIsTriedAgain) {
   harness_.Advance(absl::Seconds(4), {1, 2, 3});
   harness_.ReportProgress({1, 2, 3}, Round(1));
   EXPECT_THAT(Plans(1), IsEmpty());
-  harness_.Advance(absl::Minutes(1), {1, 2, 3});
+  harness_.Advance(absl::Seconds(5), {1, 2, 3});
   EXPECT_THAT(Plans(1), SizeIs(1));
 }
 

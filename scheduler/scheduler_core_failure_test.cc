@@ -11,16 +11,19 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+constexpr ConnectionId kAnother = ConnectionId(kInboundConnection.value() + 77);
 constexpr ConnectionId kOperator = ConnectionId(kInboundConnection.value() + 99);
 
 PolicyRequest Ask(KeyId key, uint64_t round) { return PolicyRequest{{{key, Round(round)}}}; }
 
 NodeReport ReportOfPush(KeyId key, uint64_t round) {
   NodeReport report;
+  report.workers_attached = 1;
   report.progress = {{key, Round(round - 1), Round(round)}};
   return report;
 }
@@ -64,8 +67,36 @@ TEST(SchedulerRefusalTest, TwoNodesWithOneName) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.Receive(1, SchedulerHarness::JoinOf(1, 1));
   harness.Receive(2, SchedulerHarness::JoinOf(1, 2));
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
+  harness.Advance(absl::Seconds(1), {1});
   ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
   EXPECT_THAT(harness.Sent<JoinRefused>(2)[0].reason, HasSubstr("another node named 'n1' has joined"));
+}
+
+TEST(SchedulerRefusalTest, ANodeThatIsRestartedBeforeTheStartTakesItsPlace) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.Receive(1, SchedulerHarness::JoinOf(1, 1));
+  harness.Receive(kAnother, SchedulerHarness::JoinOf(1, 2));
+  harness.Advance(absl::Milliseconds(1900));
+  EXPECT_THAT(harness.Sent<JoinAccepted>(kAnother), IsEmpty()) << "the other may only be slow";
+  harness.Advance(absl::Milliseconds(200));
+  EXPECT_THAT(harness.Sent<JoinAccepted>(kAnother), SizeIs(1));
+  // The end of its connection says the same at once.
+  harness.Receive(2, SchedulerHarness::JoinOf(1, 3));
+  harness.Step(ConnectionDown{kAnother});
+  EXPECT_THAT(harness.Sent<JoinAccepted>(2), SizeIs(1));
+}
+
+TEST(SchedulerRefusalTest, WhoWasSilentWhenTheJobStartedMayJoinAnew) {
+  SchedulerHarness harness(MeshOverlay(3, "membership: {start_with: 2}\n"));
+  harness.Receive(3, SchedulerHarness::JoinOf(3));
+  harness.Advance(absl::Seconds(6));
+  harness.JoinAll(2);
+  EXPECT_THAT(harness.Sent<EpochPlan>(1), SizeIs(1));
+  EXPECT_THAT(harness.Sent<EpochPlan>(3), IsEmpty());
+  harness.Receive(3, Heartbeat{});
+  ASSERT_THAT(harness.Sent<JoinRefused>(3), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(3)[0].fell_out);
 }
 
 TEST(SchedulerRefusalTest, OneConnectionCannotBeTwoNodes) {
@@ -164,16 +195,14 @@ TEST(SchedulerFailureTest, ABrokenRoundThatIsNobodysDoingBlamesNobody) {
   EXPECT_EQ(FailureOf(harness, 2).reason, "n1 cannot finish round 4 of key 'w': no member sent values for it");
 }
 
-TEST(SchedulerFailureTest, WorkerLostBeforeTheStartHoldsItUntilItsNodeIsRestarted) {
+TEST(SchedulerFailureTest, AWorkerThatIsLostBeforeTheStartHoldsNothingUp) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.Receive(1, SchedulerHarness::JoinOf(1));
   harness.Receive(1, WorkerLost{WorkerId(0), "it died"});
-  harness.Receive(1, Heartbeat{});
   harness.Receive(2, SchedulerHarness::JoinOf(2));
-  EXPECT_TRUE(harness.HasLog("worker 0 of n1 is lost: it died; the start waits until n1 is restarted"));
-  EXPECT_FALSE(harness.HasLog("epoch 1"));
-  harness.Receive(ConnectionId(kInboundConnection.value() + 77), SchedulerHarness::JoinOf(1, 2));
-  EXPECT_TRUE(harness.HasLog("epoch 1"));
+  EXPECT_TRUE(harness.HasLog("worker 0 of n1 is lost: it died"));
+  ASSERT_THAT(harness.Sent<PolicyPublished>(1), SizeIs(1));
+  EXPECT_EQ(harness.Sent<PolicyPublished>(1)[0].slice.source, NodeId(2));
 }
 
 TEST(SchedulerFailureTest, EverythingAfterAFailureIsAnsweredByIt) {
@@ -288,12 +317,23 @@ TEST(SchedulerFailureTest, WhatAStoppedNodeWaitedForHurtsNobody) {
   EXPECT_THAT(harness.Sent<JobFailed>(2), IsEmpty());
 }
 
-TEST(SchedulerFailureTest, FailedPlanEndsTheJobWithThePlannersMessage) {
+TEST(SchedulerFailureTest, AStartWithoutAPlanWaitsForMoreNodes) {
   const std::string links = "links:\n  - {between: [n1, n2], mbps: 10}\n  - {between: [n2, n3], mbps: 10}\n";
   SchedulerHarness harness(MeshOverlay(3, links + "membership: {start_with: 2}\n"));
   harness.Receive(1, SchedulerHarness::JoinOf(1));
   harness.Receive(3, SchedulerHarness::JoinOf(3));
-  EXPECT_THAT(FailureOf(harness, 1).reason, HasSubstr("planning failed: "));
+  harness.Advance(absl::Milliseconds(100), {1, 3});
+  EXPECT_TRUE(harness.HasLog("the start waits for more nodes, since there is no plan for those that have joined: "));
+  EXPECT_THAT(harness.Sent<MembershipUpdate>(1).back().waiting_for, ElementsAre("n2"));
+  // Who says the same again changes nothing.
+  harness.Receive(3, SchedulerHarness::JoinOf(3));
+  EXPECT_EQ(harness.waiting_computations(), 0u);
+  harness.Receive(2, SchedulerHarness::JoinOf(2));
+  for (const int node : {1, 2, 3}) {
+    EXPECT_THAT(harness.Sent<JobFailed>(node), IsEmpty());
+    EXPECT_THAT(harness.Sent<PolicyPublished>(node), SizeIs(1));
+    EXPECT_TRUE(harness.Sent<MembershipUpdate>(node).back().started);
+  }
 }
 
 TEST(SchedulerFailureTest, AStopOfTheSchedulerEndsNoJob) {

@@ -220,12 +220,16 @@ void WriteNames(const StatusSources& from, const std::vector<NodeId>& nodes, Jso
 }
 
 void WriteEpochs(const StatusSources& from, JsonWriter& json) {
-  json.Name("change");
-  if (from.change_waits_for.empty()) {
-    json.Null();
-  } else {
-    json.String(from.change_waits_for);
-  }
+  const auto text_or_null = [&json](const char* name, const std::string& text) {
+    json.Name(name);
+    if (text.empty()) {
+      json.Null();
+    } else {
+      json.String(text);
+    }
+  };
+  text_or_null("change", from.change_waits_for);
+  text_or_null("transfer", from.transfer);
   if (from.history == nullptr) return;
   json.Name("epochs").BeginObject().Name("count").Integer(from.history->count());
   json.Name("reason").String(from.epoch_reason);

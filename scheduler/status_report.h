@@ -44,6 +44,7 @@ struct StatusSources {
   std::vector<LinkOutages::Outage> outages;
   std::vector<NodeId> barrier_waits_for;  // members that have not entered a barrier in which others wait
   Timestamp last_progress;                // when a round was closed last
+  std::string transfer = {};              // who fetches the training state, and what it waits for; empty: nobody
 };
 
 // Makes the answer to `status --json`. Its members:
@@ -55,6 +56,7 @@ struct StatusSources {
 // - `open_round`: null, or the oldest round that somebody has pushed: {`key`, `round`, `not_pushed`, `not_held` (names
 // of
 //   the members that it waits for), `since_s` (the last closed round)}. `barrier_waits_for`: names.
+// - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `member`, and of a member `incarnation`, `joined_in`}], and
 // once the node has reported `workers`, `round` (of its

@@ -129,8 +129,9 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
   const auto has_failed = [this] { return !failures_.empty() || !violations()->empty(); };
   simulator_.RunUntil(has_failed, quiet_at);
   auto unfinished = workers().begin();
+  const auto is_absent = [&](NodeId node) { return gone.contains(node) || processes_->CameTooLate(node); };
   const auto is_done = [&] {
-    while (unfinished != workers().end() && (unfinished->second->finished() || gone.contains(unfinished->first.node))) {
+    while (unfinished != workers().end() && (unfinished->second->finished() || is_absent(unfinished->first.node))) {
       ++unfinished;
     }
     return unfinished == workers().end();

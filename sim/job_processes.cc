@@ -1,11 +1,14 @@
 #include "sim/job_processes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "node/node_core.h"
+#include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_core.h"
+#include "scheduler/state/recovered_state.h"
 #include "sim/processes/noisy_reports.h"
 
 namespace banyan {
@@ -57,7 +60,7 @@ std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnat
   NodeOptions node;
   node.name = config.name;
   node.address = config.address;
-  node.scheduler_address = scaled_.scheduler.address;
+  node.scheduler_addresses = {scaled_.scheduler.address};
   node.job = scaled_.job;
   node.incarnation = incarnation;
   std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
@@ -131,11 +134,27 @@ void JobProcesses::OnSchedulerStopped(const absl::Status& status) {
 }
 
 void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
-  if (!options_.membership_changes || IsAskedToStop(node) || crews_.at(node).IsDone()) return;
+  if (!options_.membership_changes || IsAskedToStop(node)) return;
+  // The others may need one that has finished to pass their chunks on.
+  if (status.ok() && crews_.at(node).IsDone()) return;
+  // A job is over when its members have finished, whoever is away.
+  if (status.ok() && HasFinisher()) {
+    came_too_late_.insert(node);
+    return;
+  }
   if (!absl::IsAborted(status)) return ReportEnd(absl::StrCat("node ", node.value()), status);
   simulator_->agenda()->CallAfter(kRestartPause, [this, node] {
     if (!IsRunning(node)) StartNode(node);
   });
+}
+
+bool JobProcesses::HasEnded(const StoredRecords& records) const {
+  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(records, scaled_.job, NodeNames(scaled_));
+  return state.ok() && !state->is_running() && !state->spent_nodes.empty();
+}
+
+bool JobProcesses::HasFinisher() const {
+  return std::any_of(crews_.begin(), crews_.end(), [](const auto& crew) { return crew.second.IsDone(); });
 }
 
 void JobProcesses::KillWorker(WorkerName worker) { crews_.at(worker.node).Kill(worker.worker); }
@@ -163,6 +182,11 @@ void JobProcesses::StartScheduler(bool with_records) {
   BANYAN_CHECK(!scheduler->running());
   asked_to_stop_.erase(kSchedulerNode);
   if (!with_records) scheduler->ForgetStored();
+  if (options_.membership_changes && HasEnded(scheduler->stored())) {
+    is_over_ = true;
+    if (!HasFinisher()) ReportEnd("the job", absl::InternalError("nobody has finished"));
+    return;
+  }
   simulator_->StartAgain(kSchedulerNode, MakeScheduler(StartId(++scheduler_starts_), scheduler->stored()));
 }
 

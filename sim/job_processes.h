@@ -43,7 +43,8 @@ class JobProcesses {
   void StartWorker(WorkerName worker);
 
   void KillScheduler(bool silently);
-  // Starts the scheduler, which does not run. Without records its storage is empty.
+  // Starts the scheduler, which does not run. Without records its storage is empty. With those of a job that is over
+  // nothing happens, since another job would begin.
   void StartScheduler(bool with_records);
 
   // From now on the scheduler cannot make a record durable, which ends it.
@@ -51,6 +52,8 @@ class JobProcesses {
   void MendStorage();
 
   bool IsRunning(NodeId process) const;
+  // The job was over before the node came back: its workers have nothing left to do.
+  bool CameTooLate(NodeId node) const { return is_over_ || came_too_late_.contains(node); }
   // Since its last start.
   bool IsAskedToStop(NodeId process) const { return asked_to_stop_.contains(process); }
 
@@ -66,6 +69,9 @@ class JobProcesses {
   // What the node command does when the core says that this start of the node is no member any more.
   void OnNodeStopped(NodeId node, const absl::Status& status);
   void OnSchedulerStopped(const absl::Status& status);
+  bool HasEnded(const StoredRecords& records) const;
+  // Whether the workers of some node have finished, without which no job is over.
+  bool HasFinisher() const;
   // A job that outlives its members has no reason to give up.
   void ReportEnd(const std::string& who, const absl::Status& status);
 
@@ -78,6 +84,8 @@ class JobProcesses {
   std::map<NodeId, WorkerCrew> crews_;
   std::map<WorkerName, SimulatedWorker*> workers_;
   std::set<NodeId> asked_to_stop_;
+  std::set<NodeId> came_too_late_;
+  bool is_over_ = false;
   bool storage_fails_ = false;
   SimulatedOperator* operator_ = nullptr;  // owned by its process
 };

@@ -42,6 +42,10 @@ struct SizeVisitor {
   int64_t operator()(const NodeReport& m) const {
     return kSmallMessageBytes + 90 * Count(m.links) + 24 * Count(m.memory) + 12 * Count(m.progress);
   }
+  int64_t operator()(const StateManifest& m) const {
+    return kSmallMessageBytes + RouteBytes(m.route) + 8 * Count(m.hashes) + 32 * Count(m.shape.parts);
+  }
+  int64_t operator()(const StateRequest& m) const { return 16 + RouteBytes(m.route) + 8 * Count(m.chunks); }
   int64_t operator()(const Reconfigure& m) const {
     return kSmallMessageBytes + static_cast<int64_t>(m.overlay_yaml.size());
   }
@@ -154,7 +158,9 @@ struct DigestVisitor {
 
 std::string Describe(const ChunkId& id) {
   return absl::StrCat("key ", id.key.value(), " round ", id.round.value(), " chunk ", id.chunk.value(),
-                      id.half == Half::kReduce ? " reduce" : " broadcast",
+                      id.half == Half::kReduce  ? " reduce"
+                      : id.half == Half::kState ? " state"
+                                                : " broadcast",
                       id.attempt.value() == 0 ? "" : absl::StrCat(" attempt ", id.attempt.value()));
 }
 
@@ -175,7 +181,8 @@ constexpr const char* kMessageNames[] = {
     "policy-published", "rounds-closed", "closed-everywhere", "barrier-entered", "barrier-released", "peer-lost",
     "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
-    "stop-job", "remove-node"};
+    "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
+    "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -258,6 +265,7 @@ struct EventDigestVisitor {
   uint64_t operator()(const ConnectionUp& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionDown& e) const { return e.connection.value(); }
   uint64_t operator()(const WorkerCalled& e) const { return e.call.index(); }
+  uint64_t operator()(const StateCalled& e) const { return e.call.index(); }
   uint64_t operator()(const ComputationFinished& e) const { return e.computation.value(); }
   uint64_t operator()(const RecordPersisted& e) const { return e.record.value(); }
   template <typename T>
@@ -286,6 +294,7 @@ struct EventTextVisitor {
   std::string operator()(const ConnectionDown& e) const { return absl::StrCat(Describe(e.connection), " down"); }
   std::string operator()(const DeadlineReached&) const { return "deadline"; }
   std::string operator()(const WorkerCalled& e) const { return absl::StrCat("worker ", kCallNames[e.call.index()]); }
+  std::string operator()(const StateCalled& e) const { return absl::StrCat("worker, state ", e.call.index()); }
   std::string operator()(const ComputationFinished& e) const {
     return absl::StrCat("computed ", e.computation.value());
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "core/buffer.h"
 #include "proto/session_codec.h"
@@ -17,6 +19,12 @@ std::vector<std::string> FramesOf(std::string header, const Payload& payload) {
     frames.emplace_back(static_cast<const char*>(buffer.data()), static_cast<size_t>(buffer.size_bytes()));
   }
   return frames;
+}
+
+// Whoever reaches the scheduler may stop the job or remove its nodes, so that doing so shows nothing.
+bool IsOrder(const std::vector<std::string>& frames) {
+  const absl::StatusOr<Message> message = DecodeMessage(frames.front(), {});
+  return message.ok() && (std::holds_alternative<StopJob>(*message) || std::holds_alternative<RemoveNode>(*message));
 }
 
 }  // namespace
@@ -142,6 +150,12 @@ Message HostileMessages::SchedulerMessage() {
 }
 
 std::vector<std::string> HostileMessages::MutatedFrames() {
+  std::vector<std::string> frames = AnyMutatedFrames();
+  while (IsOrder(frames)) frames = AnyMutatedFrames();
+  return frames;
+}
+
+std::vector<std::string> HostileMessages::AnyMutatedFrames() {
   const WireSample& sample = samples_[random_.Below(samples_.size())];
   std::vector<std::string> frames = FramesOf(EncodeMessage(sample.message), sample.payload);
   std::string& victim = frames[random_.Below(frames.size())];

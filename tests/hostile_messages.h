@@ -24,7 +24,8 @@ class HostileMessages {
   // Some bytes changed, cut off, doubled or added.
   std::string Mutated(std::string bytes);
 
-  // The frames of one message between daemons: changed bytes, or values that make no sense.
+  // The frames of one message between daemons: changed bytes, or values that make no sense. An operator's order that
+  // could be obeyed is not among them.
   std::vector<std::string> MutatedFrames();
   std::vector<std::string> SenselessFrames();
   // The same for messages between worker and node.
@@ -32,6 +33,7 @@ class HostileMessages {
   std::string SenselessWorkerMessage();
 
  private:
+  std::vector<std::string> AnyMutatedFrames();
   uint64_t Number();
   NodeId Node();
   SourceRoute Route();

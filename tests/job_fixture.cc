@@ -67,7 +67,8 @@ std::string JobFixture::Overlay(const std::string& more) const {
                     "}\n");
   }
   absl::StrAppend(&text, spec_.links, more, "membership: {heartbeat_seconds: ", spec_.heartbeat_seconds,
-                  ", lost_after_seconds: ", spec_.lost_after_seconds, "}\n");
+                  ", lost_after_seconds: ", spec_.lost_after_seconds,
+                  ", scheduler_lost_after_seconds: ", spec_.scheduler_lost_after_seconds, "}\n");
   return text;
 }
 
@@ -112,7 +113,12 @@ std::unique_ptr<ChildProcess> JobFixture::StartCommand(const std::string& name, 
 
 void JobFixture::StartScheduler(size_t index, const std::vector<std::string>& flags) {
   std::vector<std::string> arguments = {"scheduler", directory_->File("overlay.yaml")};
-  if (spec_.etcd.empty()) arguments.push_back("--forgetful");
+  if (spec_.keeps_state) {
+    arguments.push_back("--state-dir");
+    arguments.push_back(directory_->File("state"));
+  } else if (spec_.etcd.empty()) {
+    arguments.push_back("--forgetful");
+  }
   if (spec_.schedulers > 1) {
     arguments.push_back("--listen");
     arguments.push_back(scheduler_address(index));

@@ -51,8 +51,10 @@ struct JobSpec {
   std::string etcd = {};           // where schedulers keep their state, http://host:port; empty: nowhere
   int schedulers = 1;              // with etcd, of which one leads
   int lease_seconds = 3;           // of the one that leads
+  bool keeps_state = false;        // in a directory of the job's own; without etcd and this its end is the job's
   double heartbeat_seconds = 0.5;  // and silence for so long that only a dead process is silent:
   double lost_after_seconds = 30;
+  int scheduler_lost_after_seconds = 3600;
 };
 
 class JobFixture {

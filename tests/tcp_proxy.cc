@@ -12,7 +12,9 @@
 #include <chrono>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -82,10 +84,19 @@ void TcpProxy::FallSilent() {
   Wake();
 }
 
+void TcpProxy::FallSilent(const std::string& opening) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    silent_opening_ = opening;
+  }
+  Wake();
+}
+
 void TcpProxy::SpeakAgain() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     silent_ = false;
+    silent_opening_.clear();
   }
   Wake();
 }
@@ -144,14 +155,11 @@ void TcpProxy::Work() {
 // Waits until something can be done; `items` is only room that is used again.
 void TcpProxy::Wait(std::vector<pollfd>& items) {
   items.assign(1, {wakeup_.get(), POLLIN, 0});
-  bool silent = false;
-  {
-    std::lock_guard<std::mutex> lock(mutex_);
-    silent = silent_;
-  }
-  if (!silent) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!silent_) {
     items.push_back({listener_.get(), POLLIN, 0});
     for (const Connection& connection : connections_) {
+      if (IsHeldBack(connection)) continue;
       const auto events = [](const Flow& in, const Flow& out) {
         const int read = in.waiting.size() < kBufferBytes && !in.ended ? POLLIN : 0;
         return static_cast<short>(read | (out.waiting.empty() ? 0 : POLLOUT));
@@ -160,6 +168,7 @@ void TcpProxy::Wait(std::vector<pollfd>& items) {
       items.push_back({connection.target.get(), events(connection.down, connection.up), 0});
     }
   }
+  lock.unlock();
   BANYAN_CHECK(poll(items.data(), items.size(), -1) >= 0 || errno == EINTR);
   eventfd_t ignored = 0;
   eventfd_read(wakeup_.get(), &ignored);
@@ -187,8 +196,16 @@ void TcpProxy::Accept() {
   }
 }
 
+// REQUIRES: mutex_ is held.
+bool TcpProxy::IsHeldBack(const Connection& connection) const {
+  if (silent_opening_.empty()) return false;
+  const absl::string_view begin = records_[connection.record];
+  return absl::StrContains(begin.substr(0, kOpeningBytes), silent_opening_);
+}
+
 void TcpProxy::Move(Connection& connection) {
   std::lock_guard<std::mutex> lock(mutex_);
+  if (IsHeldBack(connection)) return;
   const int client = connection.client.get();
   const int target = connection.target.get();
   const int64_t up = Forward(client, target, connection.up, &records_[connection.record]);

@@ -23,6 +23,8 @@ class TcpProxy {
  public:
   // Bytes that are kept of each connection, for recorded().
   static constexpr size_t kRecordedBytes = size_t{1} << 20;
+  // Bytes with which a connection begins.
+  static constexpr size_t kOpeningBytes = 512;
 
   // Nobody needs to listen on `target_port` yet.
   explicit TcpProxy(int target_port);
@@ -36,6 +38,8 @@ class TcpProxy {
 
   // From now on nothing passes, and neither end is told: bytes and new connections wait.
   void FallSilent();
+  // The same of those connections alone that begin with bytes in which `opening` is; it passes itself.
+  void FallSilent(const std::string& opening);
   void SpeakAgain();
   // Resets all connections. New ones are welcome.
   void Drop();
@@ -70,6 +74,7 @@ class TcpProxy {
   void Wait(std::vector<pollfd>& items);
   void Accept();
   void Move(Connection& connection);
+  bool IsHeldBack(const Connection& connection) const;
   int64_t Forward(int from, int to, Flow& flow, std::string* record);
   void DropAll();
 
@@ -83,6 +88,7 @@ class TcpProxy {
   std::condition_variable changed_;
   bool stopping_ = false;
   bool silent_ = false;
+  std::string silent_opening_;  // empty: of no connection alone
   bool drop_ = false;
   int64_t drop_at_bytes_ = -1;
   int64_t passed_bytes_ = 0;

@@ -96,6 +96,23 @@ TEST_F(TcpProxyTest, SilenceHoldsEverythingBack) {
   EXPECT_EQ(Hear(Accept(), 1), "a");
 }
 
+TEST_F(TcpProxyTest, SomeConnectionsFallSilentByWhatTheyBeganWith) {
+  TcpProxy proxy(port_);
+  const FileDescriptor one = Connect(proxy.port());
+  const FileDescriptor one_server = Accept();
+  Say(one, "one");
+  EXPECT_EQ(Hear(one_server, 3), "one");
+  proxy.FallSilent("one");
+  Say(one, "+");
+  const FileDescriptor other = Connect(proxy.port());
+  const FileDescriptor other_server = Accept();
+  Say(other, "other");
+  EXPECT_EQ(Hear(other_server, 5), "other");
+  EXPECT_EQ(proxy.passed_bytes(), 8);
+  proxy.SpeakAgain();
+  EXPECT_EQ(Hear(one_server, 1), "+");
+}
+
 TEST_F(TcpProxyTest, DropsConnectionsWhenToldAndAfterSoManyBytes) {
   TcpProxy proxy(port_);
   const FileDescriptor client = Connect(proxy.port());

@@ -102,13 +102,12 @@ std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapsho
 // Each one is another start of the node.
 std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
                                    LatestValue<NodeSnapshot>* snapshot) {
-  auto core =
-      std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
-                                             .address = flags.advertise.empty() ? address : flags.advertise,
-                                             .scheduler_address = ParseConnectAddresses(flags.scheduler)->front(),
-                                             .job = flags.job,
-                                             .incarnation = NewIncarnation(),
-                                             .loss_limited = NewConnectionsAreLossLimited()});
+  auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
+                                                     .address = flags.advertise.empty() ? address : flags.advertise,
+                                                     .scheduler_addresses = *ParseConnectAddresses(flags.scheduler),
+                                                     .job = flags.job,
+                                                     .incarnation = NewIncarnation(),
+                                                     .loss_limited = NewConnectionsAreLossLimited()});
   if (flags.http.empty()) return core;
   return std::make_unique<WatchedNode>(std::move(core), snapshot);
 }

@@ -21,7 +21,7 @@ put 755 "$prefix/bin" "$command"
 put 644 "$prefix/include/banyan" runtime/local_node.h runtime/session/session.h
 put 644 "$prefix/lib" "$archive"
 put 644 "$share" deploy/README.md deploy/overlay.yaml
-put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/wan.md
+put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/recovery.md docs/wan.md
 put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf
 

@@ -22,6 +22,10 @@ absl::Span<const int64_t> BatchOrder::Next() {
   return absl::MakeConstSpan(order_).subspan(position_ - batch_, batch_);
 }
 
+void BatchOrder::Skip(int64_t batches) {
+  for (int64_t i = 0; i < batches; ++i) (void)Next();
+}
+
 // Fisher and Yates.
 void BatchOrder::Shuffle() {
   for (size_t i = order_.size() - 1; i > 0; --i) std::swap(order_[i], order_[random_.Below(i + 1)]);

@@ -20,6 +20,9 @@ class BatchOrder {
   // skipped.
   absl::Span<const int64_t> Next();
 
+  // Goes over so many batches, as if Next had given them.
+  void Skip(int64_t batches);
+
   int64_t batches_per_epoch() const { return static_cast<int64_t>(order_.size()) / batch_; }
 
  private:

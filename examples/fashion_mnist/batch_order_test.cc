@@ -45,5 +45,13 @@ TEST(BatchOrderTest, EpochsDiffer) {
   EXPECT_NE(first, Take(order, 1));
 }
 
+TEST(BatchOrderTest, SkipsBatchesAsIfTheyHadBeenSeen) {
+  BatchOrder seen(100, 30, 7);
+  BatchOrder skipped(100, 30, 7);
+  for (int i = 0; i < 8; ++i) (void)seen.Next();
+  skipped.Skip(8);
+  EXPECT_EQ(skipped.Next(), seen.Next());
+}
+
 }  // namespace
 }  // namespace banyan

@@ -59,6 +59,23 @@ std::unique_ptr<torch::optim::Optimizer> MakeOptimizer(Layers& layers, const Cla
   return std::make_unique<torch::optim::SGD>(layers.parameters(), torch::optim::SGDOptions(options.learning_rate));
 }
 
+template <typename Value>
+absl::Span<uint8_t> BytesOf(Value* values, int64_t count) {
+  return {reinterpret_cast<uint8_t*>(values), static_cast<size_t>(count) * sizeof(Value)};
+}
+
+// Where LibTorch keeps what an optimizer knows of a parameter.
+std::string StateKey(const torch::Tensor& parameter) { return c10::guts::to_string(parameter.unsafeGetTensorImpl()); }
+
+// Adam begins with this by itself, but only at its first step.
+void MakeMoments(const torch::Tensor& parameter, torch::optim::Optimizer& optimizer) {
+  auto moments = std::make_unique<torch::optim::AdamParamState>();
+  moments->step(0);
+  moments->exp_avg(torch::zeros_like(parameter));
+  moments->exp_avg_sq(torch::zeros_like(parameter));
+  optimizer.state()[StateKey(parameter)] = std::move(moments);
+}
+
 }  // namespace
 
 struct Classifier::Network {
@@ -71,6 +88,7 @@ struct Classifier::Network {
       const size_t index = tensors.size();
       tensor.register_hook([this, index](torch::Tensor gradient) { TakeGradient(index, gradient); });
       tensors.push_back(tensor);
+      if (options.adam) MakeMoments(tensor, *optimizer);
       parameters.push_back(
           {item.key(), absl::MakeSpan(tensor.data_ptr<float>(), tensor.numel()), absl::MakeSpan(gradients.back())});
     }
@@ -140,6 +158,22 @@ double Classifier::MeasureAccuracy(const ImageSet& images) {
     correct += network_->layers.Forward(PixelsOf(batch)).argmax(1).eq(LabelsOf(batch)).sum().item<int64_t>();
   }
   return static_cast<double>(correct) / static_cast<double>(images.size());
+}
+
+std::vector<Classifier::StatePiece> Classifier::TrainingState() {
+  std::vector<StatePiece> pieces;
+  for (size_t i = 0; i < network_->tensors.size(); ++i) {
+    const std::string& name = network_->parameters[i].name;
+    const absl::Span<float> values = network_->parameters[i].values;
+    pieces.push_back({name, BytesOf(values.data(), values.size())});
+    const auto found = network_->optimizer->state().find(StateKey(network_->tensors[i]));
+    if (found == network_->optimizer->state().end()) continue;
+    auto& moments = static_cast<torch::optim::AdamParamState&>(*found->second);
+    pieces.push_back({name + ".step", BytesOf(&moments.step(), 1)});
+    pieces.push_back({name + ".mean", BytesOf(moments.exp_avg().data_ptr<float>(), moments.exp_avg().numel())});
+    pieces.push_back({name + ".square", BytesOf(moments.exp_avg_sq().data_ptr<float>(), moments.exp_avg_sq().numel())});
+  }
+  return pieces;
 }
 
 uint64_t Classifier::HashValues() const {

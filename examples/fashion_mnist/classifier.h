@@ -36,6 +36,12 @@ class Classifier {
     absl::Span<float> gradient;  // what ApplyGradients() uses
   };
 
+  // A piece of what another replica needs to train on from here.
+  struct StatePiece {
+    std::string name;
+    absl::Span<uint8_t> bytes;
+  };
+
   explicit Classifier(const ClassifierOptions& options);
   ~Classifier();
 
@@ -55,6 +61,10 @@ class Classifier {
 
   // The fraction of `images` whose label the network tells, in [0, 1]. REQUIRES: there is an image.
   double MeasureAccuracy(const ImageSet& images);
+
+  // The parameters, and all that the optimizer keeps from one step to the next. The spans live as long as the
+  // Classifier; what is written into them counts from the next step on.
+  std::vector<StatePiece> TrainingState();
 
   // Of the bits of all values.
   uint64_t HashValues() const;

@@ -1,5 +1,6 @@
 #include "examples/fashion_mnist/classifier.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -134,6 +135,33 @@ TEST(ClassifierTest, LearnsAndIsRepeatable) {
     hash = classifier.HashValues();
   }
   EXPECT_EQ(hashes[0], hashes[1]);
+}
+
+// What a worker gets that joins a training: from there on it takes the same steps as the others.
+TEST(ClassifierTest, AReplicaTrainsOnFromTheStateOfAnother) {
+  for (const bool adam : {false, true}) {
+    Classifier old_replica({.seed = 3, .adam = adam});
+    Classifier new_replica({.seed = 4, .adam = adam});
+    const Batch batch = FirstImages(20);
+    const auto step = [&batch](Classifier& replica) {
+      replica.ComputeGradients(batch, [](size_t) {});
+      replica.ApplyGradients();
+    };
+    for (int i = 0; i < 3; ++i) step(old_replica);
+    const std::vector<Classifier::StatePiece> from = old_replica.TrainingState();
+    const std::vector<Classifier::StatePiece> to = new_replica.TrainingState();
+    ASSERT_EQ(from.size(), to.size());
+    for (size_t i = 0; i < from.size(); ++i) {
+      ASSERT_EQ(from[i].name, to[i].name);
+      ASSERT_EQ(from[i].bytes.size(), to[i].bytes.size());
+      std::copy(from[i].bytes.begin(), from[i].bytes.end(), to[i].bytes.begin());
+    }
+    for (int i = 0; i < 3; ++i) {
+      step(old_replica);
+      step(new_replica);
+      EXPECT_EQ(old_replica.HashValues(), new_replica.HashValues()) << "step " << i << (adam ? " of adam" : "");
+    }
+  }
 }
 
 }  // namespace

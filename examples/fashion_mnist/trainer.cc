@@ -95,7 +95,12 @@ absl::Status Train(const TrainerOptions& options) {
   if (absl::Status status = loop.ShareParameters(); !status.ok()) return status;
   BatchOrder order(shard->size(), options.batch, seed);
   const int64_t rounds = options.epochs > 0 ? options.epochs * order.batches_per_epoch() : options.rounds;
-  for (int64_t i = 0; i < rounds; ++i) {
+  const absl::StatusOr<int64_t> done = loop.JoinTraining();
+  if (!done.ok()) return done.status();
+  if (*done > 0) std::cerr << absl::StreamFormat("goes on after round %d\n", *done);
+  // This worker's own images, in the order in which it would have seen them.
+  order.Skip(*done);
+  for (int64_t i = *done; i < rounds; ++i) {
     classifier.SetLearningRate(options.learning_rate * LearningRatePart(i, rounds));
     const absl::StatusOr<RoundProgress> round = loop.TrainRound(MakeBatch(*shard, order.Next()));
     if (!round.ok()) return round.status();

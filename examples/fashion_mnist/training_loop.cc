@@ -1,5 +1,6 @@
 #include "examples/fashion_mnist/training_loop.h"
 
+#include <utility>
 #include <vector>
 
 #include "posix/steady_clock.h"
@@ -26,6 +27,18 @@ absl::Status TrainingLoop::ShareParameters() {
   return WaitForAll(tickets);
 }
 
+absl::StatusOr<int64_t> TrainingLoop::JoinTraining() {
+  std::vector<StatePart> parts;
+  for (const Classifier::StatePiece& piece : classifier_.TrainingState()) parts.push_back({piece.name, piece.bytes});
+  if (absl::Status status = session_.ShareState(std::move(parts)); !status.ok()) return status;
+  shares_state_ = true;
+  const absl::StatusOr<uint64_t> step = session_.FetchState();
+  if (absl::IsNotFound(step.status())) return 0;
+  if (!step.ok()) return step.status();
+  round_ = static_cast<int64_t>(*step);
+  return round_;
+}
+
 absl::StatusOr<RoundProgress> TrainingLoop::TrainRound(const Batch& batch) {
   RoundProgress result;
   result.rank = rank_;
@@ -38,6 +51,9 @@ absl::StatusOr<RoundProgress> TrainingLoop::TrainRound(const Batch& batch) {
   result.pulled_at = SteadyNow();
   if (stepper_ == Stepper::kReplica) classifier_.ApplyGradients();
   session_.ReportLoss(static_cast<uint64_t>(round_), result.loss);
+  absl::Status passed;
+  if (shares_state_) passed = session_.PassBoundary(static_cast<uint64_t>(round_));
+  if (!passed.ok()) return passed;
   return result;
 }
 

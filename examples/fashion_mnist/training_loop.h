@@ -32,6 +32,10 @@ class TrainingLoop {
   // Gives every replica the same parameters: those of the job's first worker. Waits for all nodes to join.
   absl::Status ShareParameters();
 
+  // Shares this replica's training state, and takes that of the others if they have trained without it. Returns how
+  // many steps are done: 0 where this worker begins with all others. REQUIRES: ShareParameters was called.
+  absl::StatusOr<int64_t> JoinTraining();
+
   // One step with the gradients that all workers' batches make together. The error names the node, the key and the
   // round.
   absl::StatusOr<RoundProgress> TrainRound(const Batch& batch);
@@ -47,6 +51,7 @@ class TrainingLoop {
   const Stepper stepper_;
   LocalMomentum momentum_;
   int64_t round_ = 0;
+  bool shares_state_ = false;
 };
 
 }  // namespace banyan

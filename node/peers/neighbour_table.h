@@ -35,7 +35,7 @@
 namespace banyan {
 
 // Connections to neighbours take their ids from here upwards; lower ones are the scheduler's.
-inline constexpr ConnectionId kFirstPeerConnection = ConnectionId(16);
+inline constexpr ConnectionId kFirstPeerConnection = ConnectionId(64);
 
 class NeighbourTable {
  public:

@@ -140,6 +140,10 @@ void PeerNetwork::Dispatch(StepContext& step, Neighbour& from, Message message, 
   if (auto* busy = std::get_if<Busy>(&message)) return OnRouted(step, from, std::move(*busy));
   if (auto* grant = std::get_if<Grant>(&message)) return OnRouted(step, from, std::move(*grant));
   if (auto* heartbeat = std::get_if<PeerHeartbeat>(&message)) return OnHeartbeat(from, *heartbeat, step.now);
+  if (auto* wanted = std::get_if<StateManifestWanted>(&message)) return OnRouted(step, from, std::move(*wanted));
+  if (auto* manifest = std::get_if<StateManifest>(&message)) return OnRouted(step, from, std::move(*manifest));
+  if (auto* request = std::get_if<StateRequest>(&message)) return OnRouted(step, from, std::move(*request));
+  if (auto* refused = std::get_if<StateRefused>(&message)) return OnRouted(step, from, std::move(*refused));
   step.rejections.Reject("message that no node sends to a node", from.slice.name, step.actions);
 }
 
@@ -219,12 +223,6 @@ void PeerNetwork::OnRouted(StepContext& step, Neighbour& from, Routed message) {
     return step.rejections.Reject("answer to be relayed to a node that is no neighbour", from.slice.name, step.actions);
   }
   SendOn(step, std::move(message));
-}
-
-template <typename Routed>
-void PeerNetwork::SendOn(StepContext& step, Routed message) {
-  const NodeId next = message.route.receiver();
-  neighbours_.Send(step, next, std::move(message));
 }
 
 void PeerNetwork::Arrived(StepContext& step, const DeliveryAck& ack) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -48,6 +49,8 @@ class PeerNetwork {
     // Takes a chunk that is for this node. Its source has been checked to be the node that its connection says, or a
     // node behind that one.
     virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
+    // Takes a message about a training state that is for this node.
+    virtual void OnStateMessage(StepContext& step, const Message& message) = 0;
     // Learns, once in each silence, that a neighbour has been silent for `lost_after`, or that it sends what does not
     // decode. Another incarnation of it counts as silence.
     virtual void OnPeerLost(StepContext& step, const PeerLost& lost) = 0;
@@ -82,6 +85,12 @@ class PeerNetwork {
   // Sends a chunk that this node made along `message.route`, its primary path, or an auxiliary path between the same
   // ends. Keeps it until its destination has acknowledged it. REQUIRES: route.hop is 0, route.receiver() a neighbour.
   void SendChunk(StepContext& step, ChunkMessage message, Payload payload);
+  // Sends a message with a route to the next node on it, if that is a neighbour.
+  template <typename Routed>
+  void SendOn(StepContext& step, Routed message) {
+    const NodeId next = message.route.receiver();
+    neighbours_.Send(step, next, std::move(message));
+  }
   // Tells sources that were answered BUSY that there is room again.
   void GrantRoom(StepContext& step);
   // Drops the chunks of a round that is closed everywhere: they are not sent again.
@@ -130,9 +139,10 @@ class PeerNetwork {
   void Arrived(StepContext& step, const DeliveryAck& ack);
   void Arrived(StepContext& step, const Busy& busy);
   void Arrived(StepContext& step, const Grant& grant);
-  // Sends an answer to the next node on its route.
-  template <typename Routed>
-  void SendOn(StepContext& step, Routed message);
+  template <typename OfAState>
+  void Arrived(StepContext& step, const OfAState& message) {
+    listener_->OnStateMessage(step, message);
+  }
   // Finds other ways for what was to take an auxiliary path over a neighbour whose last connection is gone.
   void ReturnAuxiliary(StepContext& step, Neighbour& neighbour);
   void CheckPresence(StepContext& step, Neighbour& neighbour);

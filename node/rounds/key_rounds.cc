@@ -52,6 +52,12 @@ bool KeyRounds::IsIdle() const {
   return true;
 }
 
+void KeyRounds::TakeBackAbstentions(Round first) {
+  for (auto state = rounds_.lower_bound(first); state != rounds_.end(); ++state) {
+    if (state->second.abstains() && !state->second.complete) state->second.contribution.reset();
+  }
+}
+
 void KeyRounds::Complete(Round round, uint64_t hash) {
   rounds_.at(round).complete = true;
   rounds_.at(round).hash = hash;

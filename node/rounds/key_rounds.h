@@ -85,6 +85,8 @@ class KeyRounds {
   // Rounds before `first_open` are closed everywhere, whether or not this node took part in them. The later ones are
   // not, whatever was said of them: members have changed.
   void Rebase(Round first_open);
+  // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
+  void TakeBackAbstentions(Round first);
   // Forgets closed rounds that are followed by an open one.
   void DropOld();
 

@@ -127,5 +127,18 @@ TEST(KeyRoundsTest, NobodyIsTwiceTheRoundsInFlightAhead) {
   EXPECT_TRUE(rounds.IsTooFar(Round(6), 2));
 }
 
+TEST(KeyRoundsTest, AbstentionsAreTakenBackFromRoundsThatAreNotComplete) {
+  KeyRounds rounds;
+  const Contribution abstention{RoundKind::kAbstention, Buffer(), 0, 0};
+  for (uint64_t round : {3, 4, 5, 6}) rounds.FindOrAdd(Round(round)).contribution = abstention;
+  rounds.FindOrAdd(Round(6)).contribution->kind = RoundKind::kAggregate;
+  Complete(rounds, 4);
+  rounds.TakeBackAbstentions(Round(4));
+  EXPECT_TRUE(rounds.Find(Round(3))->contribution.has_value()) << "an earlier round";
+  EXPECT_TRUE(rounds.Find(Round(4))->contribution.has_value()) << "it is over";
+  EXPECT_FALSE(rounds.Find(Round(5))->contribution.has_value());
+  EXPECT_TRUE(rounds.Find(Round(6))->contribution.has_value()) << "a worker's";
+}
+
 }  // namespace
 }  // namespace banyan

@@ -71,14 +71,24 @@ void RoundEngine::Abstain(StepContext& step, KeyId key, Round from) {
 
 std::optional<Round> RoundEngine::EndAbstention(KeyId key) {
   auto known = keys_.find(key);
-  return known == keys_.end() ? std::nullopt : std::exchange(known->second.abstains_from, std::nullopt);
+  if (known == keys_.end() || !known->second.abstains_from.has_value()) return std::nullopt;
+  const Round before = std::exchange(known->second.abstains_before, Round(UINT64_MAX));
+  return std::min(*std::exchange(known->second.abstains_from, std::nullopt), before);
+}
+
+void RoundEngine::AbstainUntil(KeyId key, Round first) {
+  KeyState& of_key = KeyOf(key);
+  if (!of_key.abstains_from.has_value()) return;
+  of_key.abstains_before = first;
+  of_key.rounds.TakeBackAbstentions(first);
 }
 
 void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key) {
   std::optional<Round>& next = of_key.abstains_from;
   if (!next.has_value()) return;
   *next = std::max(*next, of_key.rounds.next_closed());
-  for (; of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight); next = next->Next()) {
+  for (; *next < of_key.abstains_before && of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight);
+       next = next->Next()) {
     of_key.rounds.FindOrAdd(*next).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
     listener_->OnPolicyWanted(step, key, *next);
   }

@@ -74,7 +74,10 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // for a key from which this node abstains already. REQUIRES: the key is in the book and these rounds have no
   // contribution yet.
   void Abstain(StepContext& step, KeyId key, Round from);
-  // Ends that. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
+  // Ends that at round `first`. What this node has abstained from of later rounds is taken back: attempts under way go
+  // on without it, and those of the next epoch wait for a contribution.
+  void AbstainUntil(KeyId key, Round first);
+  // Ends it now. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
   std::optional<Round> EndAbstention(KeyId key);
 
   // The first epoch begins, with this node as a member.

@@ -415,6 +415,7 @@ class LoneRoundEngineTest : public ::testing::Test, private RoundEngine::Listene
   }
 
   PeerNetwork::Verdict OnChunk(StepContext&, ChunkMessage, Payload) override { return PeerNetwork::Verdict::kTaken; }
+  void OnStateMessage(StepContext&, const Message&) override {}
   void OnPeerLost(StepContext&, const PeerLost&) override {}
   void OnValues(StepContext&, KeyId, Round, int64_t, const Buffer& values) override { got_ += values.elements(); }
   void OnRoundComplete(StepContext&, KeyId, Round, uint64_t) override { ++complete_; }

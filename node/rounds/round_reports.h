@@ -20,6 +20,7 @@ struct KeyState {
   TensorMemory memory;
   KeyRounds rounds;
   std::optional<Round> abstains_from = std::nullopt;  // the first round without a contribution
+  Round abstains_before = Round(UINT64_MAX);          // and the first from which this node does not abstain
 };
 using KeyStates = std::map<KeyId, KeyState>;
 

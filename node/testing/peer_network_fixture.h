@@ -25,6 +25,7 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
     received_.push_back(message.id.chunk.value());
     return verdict_;
   }
+  void OnStateMessage(StepContext&, const Message& message) override { state_messages_.push_back(message); }
   void OnPeerLost(StepContext&, const PeerLost& lost) override { lost_.push_back(lost.peer.value()); }
 
   // Neighbours 2 and 3, all connections up; 2 has said hello.
@@ -91,6 +92,7 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
   PeerNetwork::Verdict verdict_ = PeerNetwork::Verdict::kTaken;
   std::vector<uint32_t> received_;
   std::vector<uint32_t> lost_;
+  std::vector<Message> state_messages_;
 };
 
 }  // namespace banyan

@@ -20,6 +20,13 @@ absl::Status LocalKey::CheckShape(WorkerId worker, const Buffer& values) const {
 
 uint32_t LocalKey::initialised() const { return std::count(has_init.begin(), has_init.end(), true); }
 
+bool LocalKey::HasTakers() const {
+  for (size_t worker = 0; worker < has_init.size(); ++worker) {
+    if (has_init[worker] && last_push[worker] != kFetching) return true;
+  }
+  return false;
+}
+
 bool LocalKey::IsWhole(Round round) const {
   const auto state = rounds.find(round);
   if (state == rounds.end() || state->second.contributed || state->second.pushed == 0) return false;
@@ -179,7 +186,11 @@ LocalKey* LocalKeys::Find(const std::string& name) {
 
 absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key, WorkerId worker) {
   LocalKey* const local = Find(key);
-  if (local != nullptr && local->takes_part && local->has_init[worker.value()]) return local;
+  if (local != nullptr && local->takes_part && local->has_init[worker.value()]) {
+    if (local->last_push[worker.value()] != LocalKey::kFetching) return local;
+    return absl::FailedPreconditionError(
+        absl::StrCat("worker ", worker.value(), " fetches the training state: wait for it first"));
+  }
   return absl::FailedPreconditionError(absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
 }
 
@@ -192,7 +203,8 @@ int64_t LocalKeys::initialised_elements() const {
 std::vector<NodeReport::KeyProgress> LocalKeys::Progress() const {
   std::vector<NodeReport::KeyProgress> progress;
   for (const auto& [key, local] : by_key_) {
-    const Round pushed = *std::max_element(local->last_push.begin(), local->last_push.end());
+    Round pushed;
+    for (Round last : local->last_push) pushed = std::max(pushed, last == LocalKey::kFetching ? Round(0) : last);
     progress.push_back({key, local->last_complete, pushed});
   }
   return progress;

@@ -51,6 +51,9 @@ struct LocalRound {
 };
 
 struct LocalKey {
+  // Stands for the last push of a worker that fetches the training state: no round waits for it.
+  static constexpr Round kFetching = Round(UINT64_MAX);
+
   std::string name;
   int64_t elements = 0;
   KeyId key;                        // 0 until the scheduler has assigned it
@@ -66,6 +69,8 @@ struct LocalKey {
   // INVALID_ARGUMENT unless `values` of `worker` have the key's type and size.
   absl::Status CheckShape(WorkerId worker, const Buffer& values) const;
   uint32_t initialised() const;
+  // True if some worker takes part, now that none is waited for that fetches.
+  bool HasTakers() const;
   // True if workers have pushed the round, and all that take part in it have.
   bool IsWhole(Round round) const;
   // Forgets a worker that has gone, with its pushes into rounds that are not contributed unless it `keeps_pushes`.

@@ -31,7 +31,8 @@ WorkerDesk::WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEng
       listener_(listener),
       rounds_in_flight_(config.rounds_in_flight),
       workers_(std::max(1u, config.workers)),
-      keys_(workers_.size(), book) {}
+      keys_(workers_.size(), book),
+      fetching_(&keys_, engine) {}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
@@ -160,8 +161,19 @@ bool WorkerDesk::AbstainsFromAll() const {
 
 void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
   const LocalKey* local = keys_.Find(key);
-  if (local != nullptr && local->takes_part && local->initialised() > 0) return;
+  if (local != nullptr && local->takes_part && local->HasTakers()) return;
   engine_->Abstain(step, key, local == nullptr ? Round(0) : local->next_contribution);
+}
+
+void WorkerDesk::Fetch(StepContext& step, WorkerId worker) {
+  for (auto& [name, local] : keys_.by_name()) {
+    if (!local.takes_part || !local.has_init[worker.value()]) continue;
+    local.last_push[worker.value()] = LocalKey::kFetching;
+    std::vector<Round> rounds;
+    for (const auto& [round, state] : local.rounds) rounds.push_back(round);
+    for (Round round : rounds) ContributeIfWhole(step, local, round);
+    AbstainFrom(step, local.key);
+  }
 }
 
 void WorkerDesk::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh) {

@@ -27,6 +27,7 @@
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
 #include "node/step_context.h"
+#include "node/workers/fetching_workers.h"
 #include "node/workers/local_keys.h"
 #include "node/workers/synchronisation_clock.h"
 #include "protocol/worker_call.h"
@@ -61,6 +62,10 @@ class WorkerDesk {
   void OnBarrierReleased(StepContext& step, uint64_t barrier);
   // Takes up the plan of an epoch, which the engine uses already. A node that is `fresh` has joined a job that runs.
   void OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
+  // This worker fetches the training state of others: no round waits for it until fetching() lets it begin. The node
+  // abstains from keys in which no other one takes part.
+  void Fetch(StepContext& step, WorkerId worker);
+  FetchingWorkers& fetching() { return fetching_; }
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
@@ -134,6 +139,7 @@ class WorkerDesk {
   uint32_t rounds_in_flight_;
   std::vector<Worker> workers_;
   LocalKeys keys_;
+  FetchingWorkers fetching_;
   std::map<uint64_t, std::vector<WaitingCall>> barriers_;
   uint64_t barriers_entered_ = 0;  // by this node
   bool is_fresh_ = false;          // joined while the job ran

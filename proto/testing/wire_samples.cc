@@ -127,7 +127,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(JoinAccepted{Term(3), NodeId(7), SampleConfig(), StartId(0x8877665544332211), true});
-  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true});
+  messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true, true});
   messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(
@@ -151,7 +151,40 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(OperatorReply{true, "planner fapt becomes star"});
 }
 
+void AddStateSamples(std::vector<Message>& messages) {
+  const std::vector<KeysPushed> pushed = {{KeyId(1), KeyId(3), Round(17)}, {KeyId(4), KeyId(4), Round(16)}};
+  messages.emplace_back(StateWanted{2});
+  messages.emplace_back(StateSought{Term(3), TransferId(5), "n4 has joined"});
+  messages.emplace_back(BoundaryHeld{TransferId(5), 1200, pushed});
+  messages.emplace_back(NoState{TransferId(5), "no worker of n2 shares a state"});
+  messages.emplace_back(StateHolders{Term(3),
+                                     TransferId(5),
+                                     2,
+                                     1200,
+                                     pushed,
+                                     {{NodeId(4), NodeId(2)}, {NodeId(4), NodeId(2), NodeId(9)}, {NodeId(4)}}});
+  messages.emplace_back(FetchEnded{TransferId(5), 2, true, "worker 0 has died"});
+  messages.emplace_back(StateReleased{Term(3), TransferId(5), 2, absl::StatusCode::kNotFound, "nobody shares a state"});
+  messages.emplace_back(StateManifestWanted{SampleRoute(), TransferId(5)});
+  messages.emplace_back(
+      StateManifest{SampleRoute(), TransferId(5), {{{"adam.step", 8}, {"fc1.weight", 2000}}}, {0xdeadbeef, 7}});
+  messages.emplace_back(StateRequest{
+      SampleRoute(), TransferId(5), Attempt(3), {{ChunkIndex(1), ChunkIndex(4)}, {ChunkIndex(7), ChunkIndex(7)}}});
+  messages.emplace_back(StateRefused{SampleRoute(), TransferId(5), "no worker of n2 is held at a boundary"});
+}
+
 }  // namespace
+
+WireSample SampleStateChunk() {
+  ChunkMessage chunk = std::get<ChunkMessage>(SampleChunk().message);
+  chunk.id = StateChunkId(TransferId(5), Attempt(3), ChunkIndex(7));
+  chunk.made_in = Epoch();
+  chunk.kind = RoundKind::kAggregate;
+  chunk.weight = 0;
+  chunk.elements = 100;
+  chunk.frames = {{CodecId::kFp32, 0, 100, 100}};
+  return {Message(std::move(chunk)), {Buffer::Allocate(100, DataType::kByte)}};
+}
 
 WireSample SampleChunk() {
   ChunkMessage chunk;
@@ -184,11 +217,20 @@ WireSample SampleEmptyContribution() {
   return {Message(std::move(chunk)), {}};
 }
 
+WireSample SampleEmptyResult() {
+  WireSample sample = SampleEmptyContribution();
+  ChunkMessage& chunk = std::get<ChunkMessage>(sample.message);
+  chunk.made_in = Epoch(2);
+  chunk.kind = RoundKind::kAggregate;
+  return sample;
+}
+
 std::vector<WireSample> WireSamples() {
   std::vector<Message> messages;
   AddPeerSamples(messages);
   AddToSchedulerSamples(messages);
   AddFromSchedulerSamples(messages);
+  AddStateSamples(messages);
   std::vector<WireSample> samples = {SampleChunk()};
   for (Message& message : messages) samples.push_back({std::move(message), {}});
   return samples;

@@ -23,6 +23,11 @@ WireSample SampleChunk();
 
 // A reduce half's chunk of nothing.
 WireSample SampleEmptyContribution();
+// Returns a sum of nothing.
+WireSample SampleEmptyResult();
+
+// A relayed chunk of a training state.
+WireSample SampleStateChunk();
 
 }  // namespace banyan
 

@@ -27,6 +27,16 @@ uint64_t Operation::round() const {
   return round_;
 }
 
+void Operation::SetStep(uint64_t step) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  step_ = step;
+}
+
+uint64_t Operation::step() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return step_;
+}
+
 std::string Operation::Description() const {
   std::lock_guard<std::mutex> lock(mutex_);
   return DescriptionLocked();

@@ -32,6 +32,9 @@ class Operation {
   absl::Span<float> result() const { return result_; }
   void SetRound(uint64_t round);
   uint64_t round() const;
+  // The step whose state a fetch has brought.
+  void SetStep(uint64_t step);
+  uint64_t step() const;
   // Gives "node n1, key fc1.weight, round 5".
   std::string Description() const;
 
@@ -56,6 +59,7 @@ class Operation {
   std::condition_variable finished_;
   uint64_t round_ = 0;  // guarded by mutex_, as all below
   bool has_round_ = false;
+  uint64_t step_ = 0;
   bool done_ = false;
   bool abandoned_ = false;
   absl::Status status_;

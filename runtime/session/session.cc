@@ -121,6 +121,18 @@ Ticket Session::ReportLoss(uint64_t step, double loss, CallOptions options) {
   return Ticket(core_->ReportLoss(step, loss, SettingsOf(std::move(options))));
 }
 
+absl::Status Session::ShareState(std::vector<StatePart> parts) {
+  std::vector<SessionState::Part> named;
+  for (StatePart& part : parts) named.push_back({std::move(part.name), part.memory});
+  return core_->state().Share(std::move(named));
+}
+
+absl::Status Session::PassBoundary(uint64_t step, absl::Duration timeout) {
+  return core_->state().PassBoundary(step, timeout);
+}
+
+absl::StatusOr<uint64_t> Session::FetchState(absl::Duration timeout) { return core_->state().Fetch(timeout); }
+
 const std::string& Session::node_name() const { return core_->node_name(); }
 
 }  // namespace banyan

@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -107,6 +108,12 @@ class SharedGradient {
   std::unique_ptr<SlotLease> lease_;  // null once moved away
 };
 
+// A named piece of a worker's training state, of any type: parameters, the state of its optimizer, a counter of steps.
+struct StatePart {
+  std::string name;
+  absl::Span<uint8_t> memory;  // not empty
+};
+
 // Thread-safe. Operations of one key take effect in the order of the calls.
 class Session {
  public:
@@ -169,6 +176,31 @@ class Session {
   Ticket Barrier(CallOptions options = {});
   // Tells the loss of training step `step`, for `status` and the live display.
   Ticket ReportLoss(uint64_t step, double loss, CallOptions options = {});
+
+  // The three by which a worker that begins while others train gets their training state. A program opens its session,
+  // calls Init for all keys, shares its state and fetches that of the others. Then it trains, and passes a boundary
+  // after each step:
+  //
+  //   session->ShareState({{"weights", bytes of the parameters}, {"momentum", ...}, {"step", ...}});
+  //   absl::StatusOr<uint64_t> step = session->FetchState();  // NOT_FOUND: begin with step 1 and values of your own
+  //   while (...) { push, pull and step; session->PassBoundary(++step); }
+  //
+  // Names the whole training state of this worker, once. The memory outlives the session, and is touched only during
+  // calls of the other two. All workers of all nodes name the same parts with the same sizes. Errors: INVALID_ARGUMENT
+  // for no parts, two of one name, an empty one, or parts that differ from those of another worker of the node;
+  // FAILED_PRECONDITION for a second call.
+  absl::Status ShareState(std::vector<StatePart> parts);
+  // Says that the parts hold the state after step `step`, in which every worker takes part, and that all operations of
+  // steps so far are done. It costs nothing, unless a worker fetches the state: then it waits here until that worker
+  // has it. After `timeout` it gives DEADLINE_EXCEEDED, and this worker goes on; if all others do so too, the fetch
+  // fails. Errors: FAILED_PRECONDITION before ShareState, or with an operation under way.
+  absl::Status PassBoundary(uint64_t step, absl::Duration timeout = absl::InfiniteDuration());
+  // Fills the parts with the state that the others have at one boundary, and returns that boundary's step; train on
+  // with the next. Errors: NOT_FOUND when there is nothing to fetch, as the job is young or nobody shares a state.
+  // UNAVAILABLE when those that have it are gone; it may be called again. DEADLINE_EXCEEDED after `timeout`, naming
+  // nodes that have not reached a boundary. INVALID_ARGUMENT naming a part that the others do not have, or have with
+  // another size. FAILED_PRECONDITION before ShareState. After an error the parts hold anything.
+  absl::StatusOr<uint64_t> FetchState(absl::Duration timeout = absl::InfiniteDuration());
 
   // Returns the node's name, as it named itself.
   const std::string& node_name() const;

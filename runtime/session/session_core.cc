@@ -329,10 +329,13 @@ SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss, Se
 // ---- replies ----
 
 void SessionCore::OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
-  if (const auto* opened = std::get_if<TensorOpened>(&reply)) return OnOpened(*opened, std::move(segment));
   std::visit(
-      [this](const auto& alternative) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(alternative)>, TensorOpened>) On(alternative);
+      [&](const auto& alternative) {
+        if constexpr (requires { this->OnOpened(alternative, segment); }) {
+          OnOpened(alternative, std::move(segment));
+        } else {
+          On(alternative);
+        }
       },
       reply);
 }
@@ -367,6 +370,32 @@ void SessionCore::OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSeg
   operation->Finish(absl::OkStatus());
 }
 
+void SessionCore::OnOpened(const StateOpened& opened, std::shared_ptr<TensorSegment> segment) {
+  if (segment) state_.OnOpened(std::move(segment));
+  On(CallCompleted{opened.call, absl::OkStatus(), Round()});
+}
+
+SessionState::Session SessionCore::LendToState() {
+  return {.start =
+              [this](absl::string_view what, std::function<WorkerMessage(CallId)> make) {
+                OperationPtr operation = NewOperation(what, {}, {});
+                StartPlainCall(operation, /*prompt=*/false, make);
+                return operation;
+              },
+          .send = [this](const WorkerMessage& message) { return port_->Send(message); },
+          .busy_key = [this] { return BusyKey(); }};
+}
+
+std::string SessionCore::BusyKey() const {
+  Lock lock(keys_->mutex);
+  for (const auto& [name, key] : keys_->named) {
+    if (key.HasOpenRounds()) return name;
+  }
+  const auto busy = std::find_if(calls_.begin(), calls_.end(),
+                                 [](const auto& call) { return call.second.type == CallType::kTensor; });
+  return busy == calls_.end() ? "" : busy->second.name;
+}
+
 void SessionCore::On(const CallCompleted& completed) {
   Lock lock(keys_->mutex);
   const auto found = calls_.find(completed.call);
@@ -387,6 +416,7 @@ void SessionCore::On(const CallCompleted& completed) {
   if (completed.status.ok() && call.result_stays) call.operation->KeepShared([&] { return LendResult(call); });
   lock.unlock();
   keys_->changed.notify_all();
+  call.operation->SetStep(completed.step);
   if (completed.status.ok() && call.type == CallType::kTensor && IsOfARound(call.kind)) {
     call.operation->SetRound(completed.round.value());
   }

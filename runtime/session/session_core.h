@@ -30,6 +30,7 @@
 #include "runtime/session/session_key.h"
 #include "runtime/session/session_keys.h"
 #include "runtime/session/session_port.h"
+#include "runtime/session/session_state.h"
 #include "runtime/session/slot_lease.h"
 
 namespace banyan {
@@ -81,6 +82,8 @@ class SessionCore {
   void Close();
 
   const std::string& node_name() const { return node_name_; }
+  // The worker's training state.
+  SessionState& state() { return state_; }
 
  private:
   enum class CallType { kAttach, kOpen, kTensor, kPlain };
@@ -133,9 +136,18 @@ class SessionCore {
   void On(const RoundCompleted& completed);
   void On(const JobEnded& ended);
   void On(const WorkerMessageRejected& rejected);
+  // What the node asks of the training state.
+  template <typename StateMessage>
+  void On(const StateMessage& message) {
+    state_.On(message);
+  }
+  void OnOpened(const StateOpened& opened, std::shared_ptr<TensorSegment> segment);
   void OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment);
   void Answered(const Call& call, const CallCompleted& completed);  // the mutex is held
   SessionKey* FindKey(TensorId tensor);                             // the mutex is held
+  // Names the key of a tensor call under way; empty when there is none.
+  std::string BusyKey() const;
+  SessionState::Session LendToState();
   // Ends every waiting and every later call, as the node has gone.
   void FailAll(const absl::Status& reason);
   // `may_try_again` is for an attach: on another connection.
@@ -147,6 +159,8 @@ class SessionCore {
 
   const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
   const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
+
+  SessionState state_{LendToState()};
 
   // Guarded by keys_->mutex, as all below.
   uint32_t rounds_in_flight_ = 1;

@@ -58,6 +58,8 @@ class SessionKey {
   void LendResult(uint32_t slot);
   void GiveBackGradient(uint32_t slot);
   void GiveBackResult(uint32_t slot);
+  // Says whether a round that was pushed is not over.
+  bool HasOpenRounds() const { return !open_rounds_.empty(); }
   // Says whether the worker has all of a kind: then nothing that the node does makes room for another call.
   bool AllGradientsLent() const;
   bool AllResultsLent() const;

@@ -15,7 +15,7 @@ namespace banyan {
 class SessionPort {  // thread-safe but for Start, which comes first
  public:
   struct Callbacks {
-    // A reply of the node; TensorOpened comes with the memory.
+    // A reply of the node; TensorOpened and StateOpened come with the memory.
     std::function<void(WorkerReply reply, std::shared_ptr<TensorSegment> segment)> reply;
     // The connection is gone for good; nothing comes afterwards. Not called for a Close of our own.
     std::function<void(absl::Status reason)> closed;

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
@@ -17,6 +18,17 @@ namespace banyan {
 namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(20);
+
+// The shape of the memory that comes with the reply, if any does.
+std::optional<TensorSegment::Shape> ShapeOf(const WorkerReply& reply) {
+  if (const auto* opened = std::get_if<TensorOpened>(&reply)) {
+    return TensorSegment::Shape{opened->elements, opened->gradient_slots, opened->result_slots};
+  }
+  if (const auto* opened = std::get_if<StateOpened>(&reply)) {
+    return TensorSegment::Shape{opened->slot_bytes / static_cast<int64_t>(sizeof(float)), opened->slots, opened->slots};
+  }
+  return std::nullopt;
+}
 
 // Waits for room then end after `timeout`, at least one millisecond, as if there were none.
 void SetSendTimeout(int socket, absl::Duration timeout) {
@@ -93,9 +105,8 @@ absl::Status UnixPort::ReceiveOne() {
   absl::StatusOr<WorkerReply> reply = DecodeWorkerReply(packet.bytes);
   if (!reply.ok()) return reply.status();
   std::shared_ptr<TensorSegment> segment;
-  if (const auto* opened = std::get_if<TensorOpened>(&*reply)) {
-    auto mapped =
-        TensorSegment::Map(std::move(packet.file), {opened->elements, opened->gradient_slots, opened->result_slots});
+  if (const std::optional<TensorSegment::Shape> shape = ShapeOf(*reply); shape.has_value()) {
+    auto mapped = TensorSegment::Map(std::move(packet.file), *shape);
     if (!mapped.ok()) return mapped.status();
     segment = *std::move(mapped);
     segment->CloseFile();

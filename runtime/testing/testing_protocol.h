@@ -32,6 +32,7 @@ class TestingProtocol : public Protocol {
   std::function<void(ConnectionId, Actions&)> on_down;
   std::function<void(Timestamp, Actions&)> on_deadline;
   std::function<void(WorkerCall&, Actions&)> on_call;
+  std::function<void(StateCall&, Actions&)> on_state_call;
   std::function<void(ComputationFinished&, Actions&)> on_computed;
   std::function<void(RecordId, Actions&)> on_persisted;
   std::function<void(Actions&)> on_stop = [](Actions& actions) { Add(actions, Stop{absl::OkStatus()}); };
@@ -63,6 +64,9 @@ class TestingProtocol : public Protocol {
   }
   void On(Timestamp, WorkerCalled& called, Actions& actions) {
     if (on_call) on_call(called.call, actions);
+  }
+  void On(Timestamp, StateCalled& called, Actions& actions) {
+    if (on_state_call) on_state_call(called.call, actions);
   }
   void On(Timestamp, ComputationFinished& finished, Actions& actions) {
     if (on_computed) on_computed(finished, actions);

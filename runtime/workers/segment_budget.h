@@ -1,10 +1,14 @@
-// Counts the shared memory of all workers' tensors against a limit. Thread-safe. Shared by the host and by everything
+// Counts the shared memory of all workers against a limit. Thread-safe. Shared by the host and by everything
 // that holds such memory, which may outlive it.
 #ifndef BANYAN_RUNTIME_WORKERS_SEGMENT_BUDGET_H_
 #define BANYAN_RUNTIME_WORKERS_SEGMENT_BUDGET_H_
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "runtime/workers/tensor_segment.h"
 
 namespace banyan {
 
@@ -27,6 +31,18 @@ class SegmentBudget {
   const int64_t limit_bytes_;
   std::atomic<int64_t> used_bytes_ = 0;
 };
+
+// Returns the segment with its bytes, which have been taken, going back to the budget when the last user has gone.
+inline std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment,
+                                              std::shared_ptr<SegmentBudget> budget) {
+  TensorSegment* const raw = segment.get();
+  return std::shared_ptr<TensorSegment>(
+      raw, [segment = std::move(segment), budget = std::move(budget)](TensorSegment*) mutable {
+        const int64_t size_bytes = segment->size_bytes();
+        segment.reset();
+        budget->Return(size_bytes);
+      });
+}
 
 }  // namespace banyan
 

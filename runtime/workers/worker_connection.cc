@@ -14,17 +14,6 @@ namespace {
 constexpr int kMaxWaitingCalls = 65536;
 constexpr size_t kMaxTensors = 65536;
 
-// Returns the segment's bytes to the budget when the last user has gone.
-std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment, std::shared_ptr<SegmentBudget> budget) {
-  TensorSegment* const raw = segment.get();
-  return std::shared_ptr<TensorSegment>(
-      raw, [segment = std::move(segment), budget = std::move(budget)](TensorSegment*) mutable {
-        const int64_t size_bytes = segment->size_bytes();
-        segment.reset();
-        budget->Return(size_bytes);
-      });
-}
-
 Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
   return Buffer::Wrap(slot.data(), slot.size(), DataType::kFloat32, MemoryKind::kShared, std::move(release));
 }
@@ -33,7 +22,11 @@ Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
 
 WorkerConnection::WorkerConnection(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget,
                                    std::string node_name, Reply reply)
-    : gate_(std::move(gate)), budget_(std::move(budget)), node_name_(std::move(node_name)), reply_(std::move(reply)) {}
+    : gate_(std::move(gate)),
+      budget_(std::move(budget)),
+      node_name_(std::move(node_name)),
+      reply_(std::move(reply)),
+      state_(gate_, budget_, [this](WorkerReply answer) { Answer(std::move(answer)); }) {}
 
 absl::Status WorkerConnection::Receive(const WorkerMessage& message) {
   {
@@ -58,6 +51,7 @@ void WorkerConnection::Close() {
   const std::optional<WorkerId> worker = std::exchange(worker_, std::nullopt);
   const bool clean = said_good_bye_ && waiting_ == 0;
   lock.unlock();
+  state_.Close();
   if (worker) gate_->Detach(*worker, clean);
 }
 
@@ -91,6 +85,10 @@ WorkerGate::Notices WorkerConnection::MakeNotices() {
           .job_ended =
               [weak = weak_from_this()](const absl::Status& reason) {
                 if (auto self = weak.lock()) self->Answer(JobEnded{reason});
+              },
+          .state_task =
+              [weak = weak_from_this()](const StateTask& task) {
+                if (auto self = weak.lock()) self->state_.OnTask(task);
               }};
 }
 
@@ -292,6 +290,87 @@ void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(Re
       });
 }
 
+// ---- the training state ----
+
+std::optional<WorkerId> WorkerConnection::AttachedWorker() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return closed_ ? std::nullopt : worker_;
+}
+
+absl::Status WorkerConnection::On(const ShareStateCall& call) {
+  const std::optional<WorkerId> worker = AttachedWorker();
+  if (!worker.has_value()) return absl::OkStatus();
+  const absl::StatusOr<StateShape> shape = state_.Open();
+  if (!shape.ok()) {
+    Answer(CallCompleted{call.call, shape.status(), Round()});
+    return absl::OkStatus();
+  }
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++waiting_;
+  }
+  gate_->CallState(
+      *worker,
+      [&](RequestId request) {
+        return WorkerShareState{request, *worker, *shape};
+      },
+      [weak = weak_from_this(), id = call.call](const CompleteRequest& complete) {
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        if (!complete.status.ok()) return self->CallDone(id, complete);
+        {
+          std::lock_guard<std::mutex> lock(self->mutex_);
+          --self->waiting_;
+        }
+        self->Answer(self->state_.Opened(id), self->state_.segment());
+      });
+  return absl::OkStatus();
+}
+
+void WorkerConnection::StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make) {
+  const std::optional<WorkerId> worker = AttachedWorker();
+  if (!worker.has_value()) return;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    ++waiting_;
+  }
+  gate_->CallState(
+      *worker, [&](RequestId request) { return make(request, *worker); },
+      [weak = weak_from_this(), call](const CompleteRequest& complete) {
+        if (auto self = weak.lock()) self->CallDone(call, complete);
+      });
+}
+
+absl::Status WorkerConnection::On(const BoundaryCall& call) {
+  StartState(call.call, [&call](RequestId request, WorkerId worker) {
+    return WorkerPassBoundary{request, worker, call.step};
+  });
+  return absl::OkStatus();
+}
+
+absl::Status WorkerConnection::On(const LeaveBoundary&) {
+  const std::optional<WorkerId> worker = AttachedWorker();
+  if (worker.has_value()) gate_->PostState(WorkerLeaveBoundary{*worker});
+  return absl::OkStatus();
+}
+
+absl::Status WorkerConnection::On(const FetchStateCall& call) {
+  StartState(call.call, [&call](RequestId request, WorkerId worker) {
+    return WorkerFetchState{request, worker, call.timeout};
+  });
+  return absl::OkStatus();
+}
+
+absl::Status WorkerConnection::On(const StateFilled& filled) {
+  const std::optional<WorkerId> worker = AttachedWorker();
+  return worker.has_value() ? state_.OnFilled(*worker, filled) : absl::OkStatus();
+}
+
+absl::Status WorkerConnection::On(const StateTaken& taken) {
+  const std::optional<WorkerId> worker = AttachedWorker();
+  return worker.has_value() ? state_.OnTaken(*worker, taken) : absl::OkStatus();
+}
+
 absl::Status WorkerConnection::On(const WorkerGoodBye&) {
   std::lock_guard<std::mutex> lock(mutex_);
   said_good_bye_ = true;
@@ -312,7 +391,7 @@ void WorkerConnection::CallDone(CallId call, const CompleteRequest& complete) {
     std::lock_guard<std::mutex> lock(mutex_);
     --waiting_;
   }
-  Answer(CallCompleted{call, complete.status, complete.round});
+  Answer(CallCompleted{call, complete.status, complete.round, complete.step});
 }
 
 void WorkerConnection::Answer(WorkerReply reply, std::shared_ptr<TensorSegment> segment) {

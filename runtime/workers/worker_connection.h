@@ -21,6 +21,7 @@
 #include "runtime/workers/segment_budget.h"
 #include "runtime/workers/tensor_segment.h"
 #include "runtime/workers/worker_gate.h"
+#include "runtime/workers/worker_state.h"
 
 namespace banyan {
 
@@ -55,11 +56,22 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   absl::Status On(const BarrierCall& call);
   absl::Status On(const ReportLossCall& call);
   absl::Status On(const WorkerGoodBye&);
+  absl::Status On(const DescribeState& described) { return state_.Describe(described); }
+  absl::Status On(const ShareStateCall& call);
+  absl::Status On(const BoundaryCall& call);
+  absl::Status On(const LeaveBoundary&);
+  absl::Status On(const FetchStateCall& call);
+  absl::Status On(const StateFilled& filled);
+  absl::Status On(const StateTaken& taken);
 
   absl::Status CheckCall(const TensorCall& call) const;
   Buffer TakeGradient(const TensorCall& call);
   Buffer TakeResult(const TensorCall& call);
   void StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make);
+  // Starts a call about the worker's training state, with what `make` gives for it.
+  void StartState(CallId call, const std::function<StateCall(RequestId, WorkerId)>& make);
+  // The worker, while it is attached.
+  std::optional<WorkerId> AttachedWorker() const;
   void Start(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, WorkerGate::Done done);
   WorkerGate::Notices MakeNotices();
   void Attached(const AttachWorker& attach, const CompleteRequest& complete);
@@ -73,6 +85,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   const std::shared_ptr<SegmentBudget> budget_;  // likewise
   const std::string node_name_;
   const Reply reply_;
+  WorkerState state_;
 
   mutable std::mutex mutex_;  // guards all below; never held while calling the gate or reply_
   bool attaching_ = false;

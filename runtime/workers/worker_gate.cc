@@ -68,6 +68,26 @@ void WorkerGate::Start(Request request, const std::function<WorkerCall(RequestId
   queue_->Post(WorkerCalled{make(id)});
 }
 
+void WorkerGate::CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (!closed_.ok()) {
+    const CompleteRequest complete{RequestId(), closed_, KeyId(), Round()};
+    lock.unlock();
+    return done(complete);
+  }
+  Request request;
+  request.worker = worker;
+  request.done = std::move(done);
+  const RequestId id = std::exchange(next_, next_.Next());
+  requests_.emplace(id, std::move(request));
+  queue_->Post(StateCalled{make(id)});
+}
+
+void WorkerGate::PostState(StateCall call) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (closed_.ok()) queue_->Post(StateCalled{std::move(call)});
+}
+
 void WorkerGate::Detach(WorkerId worker, bool clean) {
   std::vector<Request> forgotten;  // outlive the lock, as memory goes with them
   std::lock_guard<std::mutex> lock(mutex_);
@@ -129,10 +149,12 @@ void WorkerGate::Finish(std::unique_lock<std::mutex> lock, std::map<RequestId, R
   Request request = std::move(found->second);
   requests_.erase(found);
   if (request.attaching && request.complete->status.ok()) workers_[request.worker] = request.attaching;
+  const bool is_to_hold = is_held_ && request.attaching && request.complete->status.ok();
   lock.unlock();
   request.complete->status.Update(request.copy_status);
   request.result = Buffer();
   request.done(*request.complete);
+  if (is_to_hold && request.attaching->state_task) request.attaching->state_task(HoldWorkers{true});
   if (request.attaching) AttachNext(request.worker);
 }
 
@@ -154,6 +176,22 @@ void WorkerGate::Tell(const TellJobEnded& told) {
     workers = workers_;
   }
   for (const auto& [worker, notices] : workers) notices->job_ended(told.reason);
+}
+
+void WorkerGate::Ask(const StateTask& task) {
+  std::map<WorkerId, std::shared_ptr<const Notices>> workers;
+  const auto* read = std::get_if<ReadState>(&task);
+  const auto* write = std::get_if<WriteState>(&task);
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (const auto* hold = std::get_if<HoldWorkers>(&task)) is_held_ = hold->is_held;
+    workers = workers_;
+  }
+  for (const auto& [worker, notices] : workers) {
+    if (read != nullptr && read->worker != worker) continue;
+    if (write != nullptr && write->worker != worker) continue;
+    if (notices->state_task) notices->state_task(task);
+  }
 }
 
 void WorkerGate::Close(absl::Status status) {

@@ -26,6 +26,7 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "protocol/action.h"
+#include "protocol/state_call.h"
 #include "protocol/worker_call.h"
 #include "runtime/compute_pool.h"
 #include "runtime/event_queue.h"
@@ -38,8 +39,9 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   using Done = std::function<void(const CompleteRequest&)>;
   // Tell an attached worker what it has not asked for; run on any thread, without locks held.
   struct Notices {
-    std::function<void(KeyId, Round)> round_complete;    // as TellRoundComplete
-    std::function<void(const absl::Status&)> job_ended;  // as TellJobEnded, or when the gate closes
+    std::function<void(KeyId, Round)> round_complete;       // as TellRoundComplete
+    std::function<void(const absl::Status&)> job_ended;     // as TellJobEnded, or when the gate closes
+    std::function<void(const StateTask&)> state_task = {};  // of this worker, or of all
   };
 
   // `pool` is used until Close returns.
@@ -51,6 +53,10 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   // Posts the call of the attached worker that `make` gives for the new request id. `result` is the memory that results
   // are written into; empty for requests without one.
   void Call(WorkerId worker, Buffer result, const std::function<WorkerCall(RequestId)>& make, Done done);
+  // Posts what `make` gives for the new request id: a call of the attached worker about a training state.
+  void CallState(WorkerId worker, const std::function<StateCall(RequestId)>& make, Done done);
+  // Posts what a worker says of a training state and no request ends.
+  void PostState(StateCall call);
   // Posts a WorkerDetach, and forgets the worker's requests, whatever the core says of them later. REQUIRES: the
   // worker's Attach has succeeded.
   void Detach(WorkerId worker, bool clean);
@@ -60,6 +66,8 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   void Complete(CompleteRequest complete);
   void Tell(const TellRoundComplete& told);
   void Tell(const TellJobEnded& told);
+  // Hands the task to its worker. Workers that are attached later are held as well.
+  void Ask(const StateTask& task);
   // Ends all waiting and later requests with `status`, and tells all workers.
   void Close(absl::Status status);
 
@@ -91,6 +99,7 @@ class WorkerGate : public std::enable_shared_from_this<WorkerGate> {
   std::map<WorkerId, std::deque<Request>> attaching_;           // behind the attach that the core has
   std::map<WorkerId, std::shared_ptr<const Notices>> workers_;  // attached
   absl::Status closed_;                                         // not OK once closed
+  bool is_held_ = false;                                        // workers wait at boundaries
 };
 
 }  // namespace banyan

@@ -100,12 +100,13 @@ void EpochChanger::OnWorkerLost(NodeId node, const std::string& why) {
   if (has_other) causes_.Add(now(), absl::StrCat(why, ", and broadcasts took their values from it"));
 }
 
-void EpochChanger::OnNodeReport(NodeId node, const NodeReport& report) {
-  if (report.workers_attached > 0) parts_.members->SetWorkerless(node, false);
-  CheckDeparture(node);
-}
+void EpochChanger::OnNodeReport(NodeId node) { CheckDeparture(node); }
 
 void EpochChanger::Remove(NodeId node, const std::string& why) { causes_.FallOut(now(), node, why); }
+
+void EpochChanger::Change(const std::string& why) {
+  if (!is_changing()) causes_.Add(now(), why);
+}
 
 void EpochChanger::CheckDeparture(NodeId node) {
   if (is_changing()) return;
@@ -121,8 +122,24 @@ void EpochChanger::OnDeadline() {
   if (departure_.TakeDue(now())) {
     for (const NodeId node : table().Members()) CheckDeparture(node);
   }
-  if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) Begin(*causes);
+  if (const std::optional<ChangeCauses::Causes> causes = causes_.Take(now()); causes.has_value()) {
+    is_over_ = IsOver(causes->fallen);
+    if (is_over_) return;
+    Begin(*causes);
+  }
   FinishIfReady();
+}
+
+bool EpochChanger::IsOver(const std::set<NodeId>& fallen) const {
+  bool has_finished = false;
+  for (const Member& member : table().all()) {
+    // Who has been in no round yet can only go on with what others hold.
+    if (!member.is_member || member.joined_in > planned_epoch_) continue;
+    const bool is_here = member.state != MemberState::kLeft && fallen.count(member.id) == 0;
+    if (is_here && !IsHelper(member, parts_.reports->Find(member.id))) return false;
+    has_finished = has_finished || member.has_left_for_good;
+  }
+  return has_finished;
 }
 
 Timestamp EpochChanger::NextDeadline() const {
@@ -134,14 +151,26 @@ void EpochChanger::TakeSilence() {
   for (const NodeId node : silent) causes_.FallOut(now(), node, parts_.members->DescribeSilence({node}));
 }
 
-void EpochChanger::TakeSuspicions() {
-  Suspicions::Findings findings = suspicions_.Take(now());
-  for (const auto& [node, why] : findings.fallen) causes_.FallOut(now(), node, why);
-  for (const NodeId node : findings.defended) {
+void EpochChanger::RefuseContesters(const std::vector<NodeId>& defended) {
+  for (const NodeId node : defended) {
     const Member& member = table().Find(node);
     parts_.members->RefuseWaiting(node, absl::StrCat("another node named '", member.name, "' has joined from ",
                                                      member.address, "; give each node its own name"));
   }
+}
+
+std::vector<NodeId> EpochChanger::TakeReplaced() {
+  const Suspicions::Findings findings = suspicions_.Take(now());
+  RefuseContesters(findings.defended);
+  std::vector<NodeId> replaced;
+  for (const auto& [node, why] : findings.fallen) replaced.push_back(node);
+  return replaced;
+}
+
+void EpochChanger::TakeSuspicions() {
+  Suspicions::Findings findings = suspicions_.Take(now());
+  for (const auto& [node, why] : findings.fallen) causes_.FallOut(now(), node, why);
+  RefuseContesters(findings.defended);
   for (const auto& [ends, why] : findings.cuts) {
     // The end of a member explains all complaints about it.
     if (causes_.IsFalling(ends.first) || causes_.IsFalling(ends.second)) continue;

@@ -60,9 +60,12 @@ class EpochChanger {
   // begins anew.
   void Resume(Epoch planned);
 
+  // Before the start: judges those who claim the place of another start. Returns whose place is free.
+  std::vector<NodeId> TakeReplaced();
+
   // Causes. REQUIRES: the job runs.
 
-  // A start that is no member asks to become one.
+  // A start that is no member asks to become one, or, before the start of the job too, contests a place.
   void OnJoin(const JoinVerdict& verdict);
   void OnDisconnected(NodeId node);
   // A member has left on purpose.
@@ -71,7 +74,9 @@ class EpochChanger {
   void OnPeerLost(NodeId node, const PeerLost& message);
   // The last worker of a member has died.
   void OnWorkerLost(NodeId node, const std::string& why);
-  void OnNodeReport(NodeId node, const NodeReport& report);
+  void OnNodeReport(NodeId node);
+  // The same members are to begin an epoch. One that is on its way to its plan will do.
+  void Change(const std::string& why);
   // An operator wants the member to go.
   void Remove(NodeId node, const std::string& why);
 
@@ -85,6 +90,8 @@ class EpochChanger {
   // Tells a member that has joined again where the epoch stands.
   void SendState(NodeId node);
 
+  // Returns whether a change found that nobody is left who trains, and that some member has finished its work.
+  bool is_over() const { return is_over_; }
   bool is_changing() const { return parts_.rounds->is_frozen(); }
   // Says for what the change under way waits; empty when none is.
   std::string WaitsFor() const;
@@ -99,8 +106,12 @@ class EpochChanger {
   bool RefuseWithoutState(NodeId node);
   void TakeSilence();
   void TakeSuspicions();
+  // Refuses those who claim the place of a node that was heard.
+  void RefuseContesters(const std::vector<NodeId>& defended);
   void TakeUnreported();
   void CheckDeparture(NodeId node);
+  // Returns whether the job is over when these members fall out.
+  bool IsOver(const std::set<NodeId>& fallen) const;
   void Begin(const ChangeCauses::Causes& causes);
   void ExpelMembers(const std::set<NodeId>& fallen);
   std::vector<NodeId> AdmitJoiners();
@@ -117,6 +128,7 @@ class EpochChanger {
   Departure departure_;
   EpochReports epoch_reports_;
   EpochHistory history_;
+  bool is_over_ = false;
   Epoch planned_epoch_;
   std::string reason_;       // of the last change
   Timestamp began_because_;  // when the first cause of the change under way came up

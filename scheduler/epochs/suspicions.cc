@@ -36,6 +36,7 @@ Timestamp Suspicions::NextDeadline() const {
 
 bool Suspicions::IsHere(NodeId node) const {
   const Member& member = members_->Find(node);
+  if (!members_->started()) return member.state == MemberState::kJoined;
   return member.is_member && member.state != MemberState::kLeft;
 }
 

@@ -23,6 +23,13 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
   return options;
 }
 
+JoinVerdict JobIsOver() {
+  JoinVerdict refusal;
+  refusal.reason = "the job is over: its members have finished; restart the scheduler for a new one";
+  refusal.job_is_over = true;
+  return refusal;
+}
+
 }  // namespace
 
 JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context)
@@ -32,7 +39,7 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
   const bool is_first_join = !membership_.Remembers(join);
   JoinVerdict verdict = Decide(connection, join);
   if (verdict.kind == JoinVerdict::Kind::kRefused) {
-    Refuse(connection, verdict.reason, verdict.fell_out);
+    Refuse(connection, verdict);
     return verdict;
   }
   if (verdict.kind != JoinVerdict::Kind::kAccepted) return LetWait(connection, join, std::move(verdict));
@@ -50,7 +57,7 @@ JoinVerdict JobMembers::LetWait(ConnectionId connection, const banyan::Join& joi
   if (waiting_.Add(verdict.node, connection, join)) return verdict;
   verdict.kind = JoinVerdict::Kind::kRefused;
   verdict.reason = absl::StrCat("another node named '", join.name, "' is joining; give each node its own name");
-  Refuse(connection, verdict.reason);
+  Refuse(connection, verdict);
   return verdict;
 }
 
@@ -73,12 +80,24 @@ void JobMembers::Expel(NodeId node) { membership_.Expel(node); }
 
 void JobMembers::RefuseWaiting(NodeId node, std::string reason) {
   const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node);
-  if (entry.has_value()) Refuse(entry->connection, std::move(reason));
+  JoinVerdict refusal;
+  refusal.reason = std::move(reason);
+  if (entry.has_value()) Refuse(entry->connection, refusal);
+}
+
+void JobMembers::End() {
+  for (const NodeId node : waiting_.Nodes()) Refuse(waiting_.Take(node)->connection, JobIsOver());
+  for (const Member& member : membership_.all()) {
+    if (member.connection.has_value() && !member.has_left_for_good) Refuse(*member.connection, JobIsOver());
+  }
 }
 
 bool JobMembers::AnswerFallen(ConnectionId connection) {
   if (!membership_.IsOfFallen(connection)) return false;
-  Refuse(connection, "this start of the node has fallen out of the job; another start of it may join", true);
+  JoinVerdict refusal;
+  refusal.reason = "this start of the node has fallen out of the job; another start of it may join";
+  refusal.fell_out = true;
+  Refuse(connection, refusal);
   return true;
 }
 
@@ -100,10 +119,7 @@ std::optional<NodeId> JobMembers::Disconnect(ConnectionId connection) {
 
 JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join) {
   JoinVerdict refused;
-  if (job_->phase() == JobPhase::kEnded && !membership_.Knows(join)) {
-    refused.reason = "the job has ended; restart the scheduler for a new one";
-    return refused;
-  }
+  if (job_->phase() == JobPhase::kEnded && !membership_.HasFinished(join)) return JobIsOver();
   if (job_->phase() == JobPhase::kFailed && !membership_.Knows(join)) {
     refused.reason = absl::StrCat("job failed: ", job_->failure().message(), "; restart the job");
     return refused;
@@ -111,9 +127,9 @@ JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join
   return membership_.Join(context_->now, connection, join);
 }
 
-void JobMembers::Refuse(ConnectionId connection, std::string reason, bool fell_out) {
-  context_->Reject(absl::StrCat(fell_out ? "from a start that fell out: " : "a join: ", reason));
-  context_->outbox.Send(connection, JoinRefused{job_->term(), std::move(reason), fell_out});
+void JobMembers::Refuse(ConnectionId connection, const JoinVerdict& refusal) {
+  context_->Reject(absl::StrCat(refusal.fell_out ? "from a start that fell out: " : "a join: ", refusal.reason));
+  context_->outbox.Send(connection, JoinRefused{job_->term(), refusal.reason, refusal.fell_out, refusal.job_is_over});
 }
 
 void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_first_join) {

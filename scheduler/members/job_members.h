@@ -39,8 +39,12 @@ class JobMembers {
   void Welcome(NodeId node);
   // The member is none any more.
   void Expel(NodeId node);
+  // Returns the start of the node that waits, if one does, and forgets it.
+  std::optional<WaitingJoins::Entry> TakeWaiting(NodeId node) { return waiting_.Take(node); }
   // Refuses the start of the node that waits, if one does.
   void RefuseWaiting(NodeId node, std::string reason);
+  // The job is over: tells those who have not finished that nothing is left to do.
+  void End();
   // Tells a start that has fallen out so, if this is its connection. True when it is.
   bool AnswerFallen(ConnectionId connection);
   // Notes whether an operator keeps the node out; it is durable.
@@ -57,6 +61,8 @@ class JobMembers {
   void Leave(NodeId node, bool is_asked_for) { membership_.Leave(node, is_asked_for); }
   // Makes those who have joined the members of the first epoch.
   void Start() { membership_.Start(job_->epoch()); }
+  // Notes whether the start waits for more nodes than start_with.
+  void SetNeedsMore(bool needs_more) { membership_.SetNeedsMore(needs_more); }
   // Tells all nodes at once where the job stands.
   void SendUpdate();
 
@@ -89,7 +95,7 @@ class JobMembers {
 
  private:
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
-  void Refuse(ConnectionId connection, std::string reason, bool fell_out = false);
+  void Refuse(ConnectionId connection, const JoinVerdict& refusal);
   JoinVerdict LetWait(ConnectionId connection, const banyan::Join& join, JoinVerdict verdict);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;

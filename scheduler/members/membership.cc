@@ -70,9 +70,10 @@ JoinVerdict Membership::Join(Timestamp now, ConnectionId connection, const banya
   const bool seen = member.state != MemberState::kAbsent;
   if (!seen || member.incarnation == join.incarnation) return Accept(now, connection, join, member);
   if (member.state == MemberState::kJoined && member.connection.has_value()) {
-    return Refuse(absl::StrCat("another node named '", member.name, "' has joined from ", member.address,
-                               "; give each node its own name, or wait ", absl::FormatDuration(options_.lost_after),
-                               " if it has just been restarted"));
+    JoinVerdict contested;
+    contested.kind = JoinVerdict::Kind::kContests;
+    contested.node = member.id;
+    return contested;
   }
   return Accept(now, connection, join, member);
 }
@@ -97,6 +98,10 @@ bool Membership::Knows(const banyan::Join& join) const {
   if (found == ids_.end()) return false;
   const Member& member = Find(found->second);
   return member.state != MemberState::kAbsent && member.incarnation == join.incarnation;
+}
+
+bool Membership::HasFinished(const banyan::Join& join) const {
+  return Knows(join) && Find(ids_.at(join.name)).has_left_for_good;
 }
 
 bool Membership::Remembers(const banyan::Join& join) const {
@@ -135,13 +140,19 @@ void Membership::Start(Epoch epoch) {
   for (Member& member : members_) {
     member.is_member = member.state == MemberState::kJoined;
     member.joined_in = epoch;
+    // It was here and takes no part: another start of it may join.
+    if (!member.is_member && member.connection.has_value()) FallOut(member);
   }
 }
 
 void Membership::Expel(NodeId node) {
   Member& member = At(node);
   BANYAN_CHECK(member.is_member);
-  std::set<Incarnation>& fallen = fallen_[node.value() - 1];
+  FallOut(member);
+}
+
+void Membership::FallOut(Member& member) {
+  std::set<Incarnation>& fallen = fallen_[member.id.value() - 1];
   // Forgetting one costs little: is_first_join tells such a start that it cannot go on.
   if (fallen.size() >= kMostFallenKept) fallen.clear();
   fallen.insert(member.incarnation);
@@ -251,19 +262,22 @@ std::vector<NodeId> Membership::Members() const {
   return nodes;
 }
 
-bool Membership::AllLeft() const {
-  const auto is_member = [](const Member& member) { return member.is_member; };
-  const auto is_done = [](const Member& member) { return !member.is_member || member.has_left_for_good; };
-  return std::any_of(members_.begin(), members_.end(), is_member) &&
-         std::all_of(members_.begin(), members_.end(), is_done);
+bool Membership::AllLeft(absl::FunctionRef<bool(const Member&)> is_helper) const {
+  bool has_finished = false;
+  for (const Member& member : members_) {
+    if (!member.is_member) continue;
+    if (!member.has_left_for_good && !is_helper(member)) return false;
+    has_finished = has_finished || member.has_left_for_good;
+  }
+  return has_finished;
 }
 
 std::vector<std::string> Membership::WaitingFor() const {
   std::vector<std::string> names;
+  const bool starts_later = needs_more_ || joined_ < options_.start_with;
   for (const Member& member : members_) {
     if (names.size() == kMaxWaitingForNames) break;
-    const bool is_wanted =
-        started_ ? member.is_member && member.state != MemberState::kLeft : joined_ < options_.start_with;
+    const bool is_wanted = started_ ? member.is_member && member.state != MemberState::kLeft : starts_later;
     if (is_wanted && member.state != MemberState::kJoined) names.push_back(member.name);
   }
   return names;
@@ -297,6 +311,7 @@ JoinVerdict Membership::Accept(Timestamp now, ConnectionId connection, const ban
   if (member.connection.has_value()) connections_.erase(*member.connection);
   connections_[connection] = member.id;
   member.connection = connection;
+  if (member.incarnation != join.incarnation) member.is_workerless = false;
   member.incarnation = join.incarnation;
   member.is_spent = false;
   // Peers hold the address that the policy named, so that a running member keeps it.

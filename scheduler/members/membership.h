@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -64,6 +65,7 @@ struct JoinVerdict {
   NodeId node;                   // unless refused
   bool new_incarnation = false;  // accepted for the first time with this incarnation or address
   bool fell_out = false;         // refused: a start that was a member and is none any more
+  bool job_is_over = false;      // refused: all members have finished their work
   std::string reason;            // of a refusal
 };
 
@@ -82,7 +84,9 @@ class Membership {
   JoinVerdict Join(Timestamp now, ConnectionId connection, const banyan::Join& join);
   // Returns whether this very start of the node has been accepted before.
   bool Knows(const banyan::Join& join) const;
-  // The same, or records say that it has been.
+  // Returns whether this very start of the node is a member whose work is done.
+  bool HasFinished(const banyan::Join& join) const;
+  // Returns whether this start has been accepted before, or records say that it has been.
   bool Remembers(const banyan::Join& join) const;
   // Notes a sign of life, which any message is. True when the node had been silent and is back.
   bool Hear(Timestamp now, NodeId node);
@@ -93,6 +97,8 @@ class Membership {
   void Leave(NodeId node, bool is_asked_for);
   // Makes the joined nodes the members of the first epoch.
   void Start(Epoch epoch);
+  // Notes whether the start waits for more nodes than start_with.
+  void SetNeedsMore(bool needs_more) { needs_more_ = needs_more; }
   bool started() const { return started_; }
   // The member is none any more.
   void Expel(NodeId node);
@@ -126,8 +132,9 @@ class Membership {
   const std::vector<Member>& all() const { return members_; }
   bool Contains(NodeId node) const { return node.value() >= 1 && node.value() <= members_.size(); }
   size_t joined() const { return joined_; }
-  // Returns whether the job has started and all its members have left because their work is done.
-  bool AllLeft() const;
+  // Returns whether the job has started and all its members have left because their work is done, but for those for
+  // whom `is_helper` is true. One must have left.
+  bool AllLeft(absl::FunctionRef<bool(const Member&)> is_helper) const;
   size_t start_with() const { return options_.start_with; }
   absl::Duration lost_after() const { return options_.lost_after; }
   absl::Duration suspect_after() const { return options_.suspect_after; }
@@ -143,6 +150,8 @@ class Membership {
   // Decides on a start that is no member of the running job.
   JoinVerdict DecideLate(Timestamp now, const banyan::Join& join, const Member& member) const;
   JoinVerdict Accept(Timestamp now, ConnectionId connection, const banyan::Join& join, Member& member);
+  // This start of the node will be no member any more.
+  void FallOut(Member& member);
   void SetState(Member& member, MemberState state);
   void Watch(NodeId node, Timestamp check) { checks_.emplace(check, node); }
 
@@ -157,6 +166,7 @@ class Membership {
   std::vector<bool> is_watched_;  // by NodeId - 1
   size_t joined_ = 0;
   bool started_ = false;
+  bool needs_more_ = false;
 };
 
 }  // namespace banyan

@@ -31,6 +31,7 @@ Join JoinOf(const std::string& name, uint64_t incarnation = 1) {
 
 Timestamp At(double seconds) { return Timestamp() + absl::Seconds(seconds); }
 
+bool IsNobody(const Member&) { return false; }
 constexpr ConnectionId kFirst(11);
 constexpr ConnectionId kSecond(12);
 
@@ -57,10 +58,10 @@ TEST(MembershipTest, ReconnectMovesTheConnection) {
   EXPECT_EQ(membership.NodeOn(kSecond), NodeId(1));
 }
 
-TEST(MembershipTest, AnotherLiveIncarnationIsRefused) {
+TEST(MembershipTest, AnotherIncarnationContestsThePlaceOfALiveOne) {
   Membership membership(TwoNodes());
   membership.Join(At(0), kFirst, JoinOf("a", 1));
-  EXPECT_THAT(membership.Join(At(1), kSecond, JoinOf("a", 2)).reason, HasSubstr("another node named 'a'"));
+  EXPECT_EQ(membership.Join(At(1), kSecond, JoinOf("a", 2)).kind, JoinVerdict::Kind::kContests);
   membership.Disconnect(kFirst);
   EXPECT_EQ(membership.Join(At(1), kSecond, JoinOf("a", 2)).kind, JoinVerdict::Kind::kAccepted);
   EXPECT_EQ(membership.joined(), 1u);
@@ -162,14 +163,23 @@ TEST_F(RunningMembershipTest, WhoWasRemovedIsRefusedUntilItIsLetIn) {
 
 TEST_F(RunningMembershipTest, TheWorkIsDoneWhenAllHaveLeftUnasked) {
   membership_.Leave(NodeId(1), false);
-  EXPECT_FALSE(membership_.AllLeft());
+  EXPECT_FALSE(membership_.AllLeft(IsNobody));
   EXPECT_EQ(Join(1, kThird, 1).kind, JoinVerdict::Kind::kAccepted) << "its connection may break";
   membership_.Leave(NodeId(2), true);
-  EXPECT_FALSE(membership_.AllLeft()) << "somebody stopped it";
+  EXPECT_FALSE(membership_.AllLeft(IsNobody)) << "somebody stopped it";
   membership_.Expel(NodeId(2));
-  EXPECT_TRUE(membership_.AllLeft());
+  EXPECT_TRUE(membership_.AllLeft(IsNobody));
   membership_.Expel(NodeId(1));
-  EXPECT_FALSE(membership_.AllLeft()) << "nobody is there to have left";
+  EXPECT_FALSE(membership_.AllLeft(IsNobody)) << "nobody is there to have left";
+}
+
+TEST_F(RunningMembershipTest, WhoOnlyHelpsIsNotWaitedFor) {
+  const auto is_first = [](const Member& member) { return member.id == NodeId(1); };
+  EXPECT_FALSE(membership_.AllLeft(is_first));
+  membership_.Leave(NodeId(2), false);
+  EXPECT_TRUE(membership_.AllLeft(is_first));
+  membership_.Expel(NodeId(2));
+  EXPECT_FALSE(membership_.AllLeft(is_first)) << "nobody has finished";
 }
 
 TEST_F(RunningMembershipTest, TakesNodesThatAreAdded) {

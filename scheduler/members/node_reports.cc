@@ -38,4 +38,8 @@ const NodeReport* NodeReports::Find(NodeId node) const {
   return found == reports_.end() ? nullptr : &found->second;
 }
 
+bool IsHelper(const Member& member, const NodeReport* report) {
+  return report != nullptr && report->workers_attached == 0 && !member.is_workerless;
+}
+
 }  // namespace banyan

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "core/ids.h"
 #include "proto/scheduler_messages.h"
+#include "scheduler/members/membership.h"
 
 namespace banyan {
 
@@ -26,6 +27,10 @@ class NodeReports {
  private:
   std::map<NodeId, NodeReport> reports_;
 };
+
+// Returns whether the member, whose last report is `report`, trains nothing: no worker is there, and none has died. It
+// has come back after its workers were done, and passes on what others send. False before the first report.
+bool IsHelper(const Member& member, const NodeReport* report);
 
 }  // namespace banyan
 

@@ -18,6 +18,12 @@ void LinkOutages::Cut(Timestamp now, NodeId a, NodeId b, std::string why) {
   entry.why = std::move(why);
 }
 
+void LinkOutages::ReturnBy(Timestamp latest) {
+  for (auto& [ends, entry] : entries_) {
+    if (entry.is_out) entry.until = std::min(entry.until, latest);
+  }
+}
+
 bool LinkOutages::TakeReturned(Timestamp now) {
   bool has_returned = false;
   for (auto& [ends, entry] : entries_) {

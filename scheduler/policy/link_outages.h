@@ -29,6 +29,8 @@ class LinkOutages {
 
   // The link between these nodes, in both directions, does not work.
   void Cut(Timestamp now, NodeId a, NodeId b, std::string why);
+  // Makes all outages end at `latest` or before: there is no plan without these links.
+  void ReturnBy(Timestamp latest);
   // Lets links be planned with again whose time is over. True when there are any.
   bool TakeReturned(Timestamp now);
   // When TakeReturned returns true; kNever without an outage.

@@ -42,6 +42,15 @@ TEST(LinkOutagesTest, ALinkIsOutInBothDirectionsForAMinute) {
   EXPECT_THAT(outages.Without(Triangle()).links(), SizeIs(6));
 }
 
+TEST(LinkOutagesTest, LinksThatAreNeededReturnEarlier) {
+  LinkOutages outages;
+  outages.Cut(At(absl::ZeroDuration()), kA, kB, "silent");
+  outages.ReturnBy(At(2 * kFirstOutage));
+  EXPECT_EQ(outages.NextDeadline(), At(kFirstOutage));
+  outages.ReturnBy(At(kFirstOutage / 4));
+  EXPECT_TRUE(outages.TakeReturned(At(kFirstOutage / 4)));
+}
+
 TEST(LinkOutagesTest, EachTimeItTakesTwiceAsLongUpToHalfAnHour) {
   LinkOutages outages;
   Timestamp now;

@@ -125,6 +125,10 @@ void LinkTable::Restore(const std::vector<NetworkLink>& measured) {
   for (const NetworkLink& link : measured) {
     Entry* const entry = Find(link.from, link.to);
     if (entry == nullptr) continue;
+    if (link.source == LinkSource::kBelieved) {
+      entry->link.delay = link.delay;
+      continue;
+    }
     const double loss_fraction = entry->link.loss_fraction;
     *entry = Entry(link);
     entry->link.loss_fraction = loss_fraction;
@@ -155,11 +159,29 @@ LinkTable::Entry* LinkTable::Find(NodeId from, NodeId to) {
   return link == nullptr ? nullptr : &entries_[static_cast<size_t>(link - believed_.links().data())];
 }
 
-std::vector<NetworkLink> MeasuredLinks(const NetworkView& view) {
+std::vector<NetworkLink> MeasuredLinks(const NetworkView& view, const NetworkView& believed) {
   std::vector<NetworkLink> measured;
-  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(measured),
-               [](const NetworkLink& link) { return link.source != LinkSource::kBelieved; });
+  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(measured), [&](const NetworkLink& link) {
+    const NetworkLink* const was = believed.FindLink(link.from, link.to);
+    return link.source != LinkSource::kBelieved || (was != nullptr && was->delay != link.delay);
+  });
   return measured;
+}
+
+std::vector<std::pair<NodeId, NodeId>> MissingLinks(const NetworkView& view, const NetworkView& believed) {
+  std::vector<std::pair<NodeId, NodeId>> missing;
+  for (const NetworkLink& link : believed.links()) {
+    if (view.FindLink(link.from, link.to) == nullptr) missing.emplace_back(link.from, link.to);
+  }
+  return missing;
+}
+
+NetworkView WithoutLinks(const NetworkView& view, const std::vector<std::pair<NodeId, NodeId>>& left_out) {
+  std::vector<NetworkLink> links;
+  std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(links), [&](const NetworkLink& link) {
+    return std::find(left_out.begin(), left_out.end(), std::pair(link.from, link.to)) == left_out.end();
+  });
+  return MakeView(view, std::move(links));
 }
 
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured) {

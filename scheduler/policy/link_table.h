@@ -102,8 +102,15 @@ class LinkTable {
   bool has_returned_ = false;  // a link, since MarkPlanned
 };
 
-// Returns the links of a view whose values were measured.
-std::vector<NetworkLink> MeasuredLinks(const NetworkView& view);
+// Returns the links of a view whose rate or delay was measured. A link of which only the delay was stays kBelieved: it
+// has another delay than in `believed`.
+std::vector<NetworkLink> MeasuredLinks(const NetworkView& view, const NetworkView& believed);
+
+// Returns the ends of the links of `believed` that a view does not have.
+std::vector<std::pair<NodeId, NodeId>> MissingLinks(const NetworkView& view, const NetworkView& believed);
+
+// Returns `view` without these links.
+NetworkView WithoutLinks(const NetworkView& view, const std::vector<std::pair<NodeId, NodeId>>& left_out);
 
 // Returns `believed` with the values of `measured` in place of its own. Links that it does not have are left out.
 NetworkView WithMeasured(const NetworkView& believed, const std::vector<NetworkLink>& measured);

@@ -46,7 +46,7 @@ TEST_F(LinkTableTest, BeliefsHoldUntilSomebodyMeasures) {
   EXPECT_EQ(Entry().link.source, LinkSource::kBelieved);
   EXPECT_FALSE(table_.AgeOf(Entry(), now_).has_value());
   EXPECT_FALSE(table_.IsOld(Entry(), now_));
-  EXPECT_THAT(MeasuredLinks(table_.View()), IsEmpty());
+  EXPECT_THAT(MeasuredLinks(table_.View(), TriangleNetwork()), IsEmpty());
   EXPECT_FALSE(table_.ChangedBeyond(0));
 }
 
@@ -57,7 +57,7 @@ TEST_F(LinkTableTest, BackloggedSamplesReplaceTheValueAndAge) {
   EXPECT_EQ(table_.View().FindLink(kA, kB)->source, LinkSource::kPrimary);
   EXPECT_EQ(table_.View().FindLink(kB, kA)->throughput_bps, 10e6);
   EXPECT_EQ(table_.AgeOf(Entry(), now_ + absl::Seconds(1)), absl::Milliseconds(1500));
-  EXPECT_THAT(MeasuredLinks(table_.View()), SizeIs(1));
+  EXPECT_THAT(MeasuredLinks(table_.View(), TriangleNetwork()), SizeIs(1));
   // Much later the value is the same, and said to be old.
   EXPECT_TRUE(table_.IsOld(Entry(), now_ + kOldAfter));
   EXPECT_EQ(Mbps(), 4);
@@ -163,12 +163,33 @@ TEST_F(LinkTableTest, ChangesCountAgainstTheLastPlan) {
 TEST_F(LinkTableTest, KnowledgeSurvivesARestart) {
   ASSERT_TRUE(Report(Sample(4)).ok());
   LinkTable after(TriangleNetwork());
-  after.Restore(MeasuredLinks(table_.View()));
+  after.Restore(MeasuredLinks(table_.View(), TriangleNetwork()));
   EXPECT_EQ(after.View().FindLink(kA, kB)->throughput_bps, 4e6);
   EXPECT_FALSE(after.AgeOf(after.entries().front(), now_).has_value());
   EXPECT_TRUE(after.IsOld(after.entries().front(), now_));
   EXPECT_FALSE(after.ChangedBeyond(0));
-  EXPECT_EQ(WithMeasured(TriangleNetwork(), MeasuredLinks(table_.View())).FindLink(kA, kB)->throughput_bps, 4e6);
+  EXPECT_EQ(
+      WithMeasured(TriangleNetwork(), MeasuredLinks(table_.View(), TriangleNetwork())).FindLink(kA, kB)->throughput_bps,
+      4e6);
+}
+
+TEST_F(LinkTableTest, DelaysSurviveARestartWithoutARate) {
+  LinkMeasurement sample = Sample(4, false);
+  sample.delay = absl::Milliseconds(9);
+  ASSERT_TRUE(Report(sample).ok());
+  ASSERT_EQ(Entry().link.source, LinkSource::kBelieved) << "a lower bound below the rate says nothing of it";
+  const NetworkView restored = WithMeasured(TriangleNetwork(), MeasuredLinks(table_.View(), TriangleNetwork()));
+  EXPECT_EQ(restored.links()[0], table_.View().links()[0]);
+  EXPECT_EQ(restored.FindLink(kA, kB)->delay, absl::Milliseconds(9));
+}
+
+TEST_F(LinkTableTest, LinksThatAreLeftOutAreKnownByTheirEnds) {
+  const std::vector<std::pair<NodeId, NodeId>> ends = {{kA, kB}, {kC, kA}};
+  const NetworkView without = WithoutLinks(TriangleNetwork(), ends);
+  EXPECT_EQ(without.FindLink(kA, kB), nullptr);
+  EXPECT_NE(without.FindLink(kB, kA), nullptr);
+  EXPECT_EQ(MissingLinks(without, TriangleNetwork()), ends);
+  EXPECT_THAT(MissingLinks(TriangleNetwork(), TriangleNetwork()), IsEmpty());
 }
 
 TEST_F(LinkTableTest, NewBeliefsReplaceWhatTheyContradict) {

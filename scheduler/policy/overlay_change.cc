@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -158,7 +159,11 @@ void CompareMembership(const MembershipConfig& was, const MembershipConfig& is, 
 absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& running, const OverlayConfig& wanted) {
   Comparison comparison;
   comparison.Fixed("job", running.job, wanted.job);
-  comparison.Fixed("scheduler.address", running.scheduler.address, wanted.scheduler.address);
+  comparison.Fixed("scheduler.addresses", absl::StrJoin(running.scheduler.addresses, ","),
+                   absl::StrJoin(wanted.scheduler.addresses, ","));
+  comparison.Fixed("scheduler.etcd", absl::StrJoin(running.scheduler.etcd, ","),
+                   absl::StrJoin(wanted.scheduler.etcd, ","));
+  comparison.Fixed("scheduler.lease_seconds", running.scheduler.lease, wanted.scheduler.lease);
   comparison.Fixed("scheduler.http", running.scheduler.http, wanted.scheduler.http);
   CompareNodes(running, wanted, comparison);
   if (comparison.refused()) return comparison.Take();

@@ -134,6 +134,8 @@ std::optional<PlanDecision> PolicyControl::FinishEpoch(PlanDecision decision) {
     return std::nullopt;
   }
   epoch_failure_ = decision.reason;
+  // There is nothing better to do than to try the links again that are left out.
+  replanner_.ReturnLinksBy(context_->now + overlay_->membership.lost_after);
   context_->LogWarning(absl::StrCat("epoch ", job_->epoch().value(),
                                     " waits, since there is no plan for its members: ", decision.reason));
   return decision;

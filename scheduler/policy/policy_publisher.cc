@@ -9,6 +9,7 @@
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/policy/link_budgets.h"
 #include "scheduler/policy/link_table.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 
@@ -24,7 +25,9 @@ void PolicyPublisher::Put(Policy policy, std::string reason, const NetworkView& 
                       policy.rate_bps / 1e6, policy.auxiliary_rate_bps / 1e6, policy.bound_bps / 1e6, reason));
   const TransmissionSettings transmission = MakeTransmissionSettings(*overlay_);
   const NodeId source = ChooseSource(policy.members);
-  context_->Persist(PolicyRecord{policy, reason, transmission, MeasuredLinks(view), std::move(overlay), source});
+  const NetworkView believed = MakeNetworkView(*overlay_);
+  context_->Persist(PolicyRecord{policy, reason, transmission, MeasuredLinks(view, believed), std::move(overlay),
+                                 source, MissingLinks(view, believed)});
   const LinkBudgets budgets = MakeLinkBudgets(policy, view, overlay_->compression, keys_->Elements());
   policies_.Add(std::move(policy), std::move(reason), view, transmission, Addresses(), budgets, source);
 }

@@ -88,6 +88,8 @@ class Replanner {
   void OnGoverningAlone(Timestamp now) { round_times_.NoteGoverning(now); }
   // Two members cannot reach each other over their link: it is planned without for a while.
   void OnLinkCut(Timestamp now, NodeId a, NodeId b, std::string why) { outages_.Cut(now, a, b, std::move(why)); }
+  // Plans with all links again at `latest` or before, since there is no plan without them.
+  void ReturnLinksBy(Timestamp latest) { outages_.ReturnBy(latest); }
   // Plans with links again whose time is over. True when there are any.
   bool TakeReturnedLinks(Timestamp now);
   // The job goes on under another overlay, for which PlanForReconfiguration has planned; OnAdopted follows.

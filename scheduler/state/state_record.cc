@@ -55,6 +55,12 @@ void FillCircumstances(const PolicyRecord& record, state::Policy& filled) {
     added.set_throughput_bps(link.throughput_bps);
     added.set_delay_ns(absl::ToInt64Nanoseconds(link.delay));
     added.set_is_auxiliary(link.source == LinkSource::kAuxiliary);
+    added.set_is_believed(link.source == LinkSource::kBelieved);
+  }
+  for (const auto& [from, to] : record.left_out) {
+    state::LinkEnds& added = *filled.add_left_out();
+    added.set_from(from.value());
+    added.set_to(to.value());
   }
   if (record.overlay.has_value()) FillOverlay(*record.overlay, *filled.mutable_overlay());
 }
@@ -225,10 +231,14 @@ absl::Status ReadCircumstances(const state::Policy& from, PolicyRecord& record) 
     added.to = NodeId(link.to());
     added.throughput_bps = link.throughput_bps();
     added.delay = absl::Nanoseconds(link.delay_ns());
-    added.source = link.is_auxiliary() ? LinkSource::kAuxiliary : LinkSource::kPrimary;
+    const LinkSource measured = link.is_auxiliary() ? LinkSource::kAuxiliary : LinkSource::kPrimary;
+    added.source = link.is_believed() ? LinkSource::kBelieved : measured;
     if (!(std::isfinite(added.throughput_bps) && added.throughput_bps > 0) || added.delay < absl::ZeroDuration()) {
       return Malformed("a measured link whose rate or delay is none");
     }
+  }
+  for (const state::LinkEnds& link : from.left_out()) {
+    record.left_out.emplace_back(NodeId(link.from()), NodeId(link.to()));
   }
   if (from.has_overlay()) record.overlay = OverlayText{from.overlay().yaml(), from.overlay().file_name()};
   return absl::OkStatus();

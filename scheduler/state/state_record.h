@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct PolicyRecord {
   std::vector<NetworkLink> measured;   // links whose values were measured; the others are as the overlay says
   std::optional<OverlayText> overlay;  // when a reconfiguration made the policy
   NodeId source;                       // whose values a kBroadcast round takes
+  // The links of the overlay that the policy was made without: from and to.
+  std::vector<std::pair<NodeId, NodeId>> left_out;
   friend bool operator==(const PolicyRecord&, const PolicyRecord&) = default;
 };
 

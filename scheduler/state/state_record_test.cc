@@ -37,7 +37,7 @@ PolicyRecord SamplePolicyRecord() {
   record.policy = SamplePolicy();
   record.reason = "a link changed";
   record.transmission = TransmissionSettings{false, 1234, 9, false, 3, 7, RateEstimator::kOneWayDelay};
-  for (const LinkSource source : {LinkSource::kPrimary, LinkSource::kAuxiliary}) {
+  for (const LinkSource source : {LinkSource::kPrimary, LinkSource::kAuxiliary, LinkSource::kBelieved}) {
     NetworkLink& link = record.measured.emplace_back();
     link.from = NodeId(source == LinkSource::kPrimary ? 1 : 2);
     link.to = NodeId(4);
@@ -47,6 +47,7 @@ PolicyRecord SamplePolicyRecord() {
   }
   record.overlay = OverlayText{"nodes: []", "o.yaml"};
   record.source = NodeId(4);
+  record.left_out = {{NodeId(1), NodeId(3)}, {NodeId(3), NodeId(1)}};
   return record;
 }
 

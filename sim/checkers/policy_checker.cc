@@ -36,7 +36,8 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
   } else if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     published_.insert({sent.connection, sent.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
-    CheckChunk(sent, *chunk);
+    // No round is bound for a training state.
+    if (chunk->id.half != Half::kState) CheckChunk(sent, *chunk);
   } else if (const auto* retired = std::get_if<PoliciesRetired>(&sent.message)) {
     CheckRetired(sent, *retired);
   } else if (const auto* closed = std::get_if<ClosedEverywhere>(&sent.message)) {
@@ -115,6 +116,10 @@ void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
       for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
         Bind(sent, plan.epoch, {key, round}, {plan.policy, binding.attempt});
+        if (!closing_[{key, round}].is_closed) continue;
+        violations_->Add(sent.now, "frontiers",
+                         absl::StrCat("the plan of epoch ", plan.epoch.value(), " binds ", RoundText(key, round),
+                                      " anew, which is closed everywhere"));
       }
     }
   }

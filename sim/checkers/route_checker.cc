@@ -102,6 +102,8 @@ void RouteChecker::CheckSource(const SentMessage& sent, const ChunkMessage& chun
     if (chunk.is_auxiliary) Complain(sent, "ways of the policy", "a link is no auxiliary path");
     return;
   }
+  // The scheduler names the way of a training state, whatever the policy is.
+  if (chunk.id.half == Half::kState) return;
   const auto slice = slices_.find({sent.from, chunk.policy});
   if (slice == slices_.end() || !Contains(chunk.is_auxiliary ? slice->second.auxiliary : slice->second.routes, path)) {
     Complain(sent, "ways of the policy",

@@ -61,6 +61,8 @@ bool FaultInjector::Begin(const Fault& fault) {
       return true;
     case FaultKind::kLeave:
       if (!cluster_->processes()->IsRunning(fault.node)) return false;
+      // The start would wait for it for ever.
+      if (fault.is_for_good && cluster_->epoch() == Epoch()) return false;
       cluster_->processes()->Stop(fault.node);
       if (fault.is_for_good) gone_.insert(fault.node);
       return true;

@@ -1,6 +1,8 @@
 #include "sim/faults/fault_plan.h"
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "core/check.h"
 
@@ -39,6 +41,23 @@ class Drawing {
     return std::find(options_.kinds.begin(), options_.kinds.end(), kind) != options_.kinds.end();
   }
   NodeId AnyNode() { return NodeId(static_cast<uint32_t>(1 + random_.Below(options_.workers.size()))); }
+
+  // Without a plan for those who stay the job would wait for ever for whoever connects them.
+  bool StaysConnectedWithout(NodeId node) const {
+    std::set<NodeId> left;
+    for (uint32_t id = 1; id <= options_.workers.size(); ++id) left.insert(NodeId(id));
+    for (const NodeId gone : gone_) left.erase(gone);
+    left.erase(node);
+    if (left.empty()) return false;
+    std::vector<NodeId> reached = {*left.begin()};
+    left.erase(left.begin());
+    for (size_t next = 0; next < reached.size(); ++next) {
+      for (const auto& [from, to] : options_.links) {
+        if (from == reached[next] && left.erase(to) > 0) reached.push_back(to);
+      }
+    }
+    return left.empty();
+  }
 
   // Two nodes with a link, or a node and the scheduler.
   void DrawPair(Fault* fault) {
@@ -112,8 +131,10 @@ class Drawing {
         return;
       case FaultKind::kLeave:
         fault->lasts = Between(absl::Milliseconds(500), 2 * options_.lost_after, &random_);
-        fault->is_for_good = may_go_ > 0 && random_.Chance(0.3);
-        if (fault->is_for_good) --may_go_;
+        fault->is_for_good = may_go_ > 0 && random_.Chance(0.3) && StaysConnectedWithout(fault->node);
+        if (!fault->is_for_good) return;
+        --may_go_;
+        gone_.insert(fault->node);
         return;
       case FaultKind::kKillWorker: {
         const auto workers = static_cast<uint64_t>(options_.workers[fault->node.value() - 1]);
@@ -145,6 +166,7 @@ class Drawing {
   absl::Duration short_left_;
   size_t may_go_;
   const bool changes_members_;
+  std::set<NodeId> gone_;  // for good
   std::vector<Fault> faults_;
 };
 

@@ -26,7 +26,7 @@ struct FaultPlanOptions {
   absl::Duration longest_in_all = absl::Seconds(1);
 };
 
-// In order of time. At most a third of the nodes leave for good or start late.
+// In order of time. At most a third of the nodes leave for good or start late. Those who stay are connected by links.
 std::vector<Fault> DrawFaults(const FaultPlanOptions& options, Random* random);
 
 }  // namespace banyan

@@ -4,10 +4,13 @@
 #include <map>
 #include <set>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace banyan {
 namespace {
+
+using ::testing::UnorderedElementsAre;
 
 FaultPlanOptions FiveNodes(const std::vector<FaultKind>& kinds) {
   FaultPlanOptions options;
@@ -54,6 +57,21 @@ TEST(FaultPlanTest, TransientFaultsAreShorterTogetherThanTheSilenceThatEndsAPeer
     }
     EXPECT_LT(all, options.longest_in_all + absl::Milliseconds(20));
   }
+}
+
+TEST(FaultPlanTest, NobodyLeavesForGoodWhoConnectsTheOthers) {
+  FaultPlanOptions options = FiveNodes({FaultKind::kLeave});
+  options.links.clear();
+  for (const uint32_t leaf : {1, 3, 4, 5}) options.links.push_back({NodeId(2), NodeId(leaf)});
+  for (const uint32_t leaf : {1, 3, 4, 5}) options.links.push_back({NodeId(leaf), NodeId(2)});
+  std::set<NodeId> gone;
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    Random random(seed);
+    for (const Fault& fault : DrawFaults(options, &random)) {
+      if (fault.is_for_good) gone.insert(fault.node);
+    }
+  }
+  EXPECT_THAT(gone, UnorderedElementsAre(NodeId(1), NodeId(3), NodeId(4), NodeId(5)));
 }
 
 TEST(FaultPlanTest, TheSameSeedGivesTheSameFaults) {

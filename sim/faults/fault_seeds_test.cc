@@ -22,10 +22,9 @@ uint64_t Seeds() {
   return text != nullptr && absl::SimpleAtoi(text, &seeds) ? seeds : kDefaultSeeds;
 }
 
-FaultOutcome RunSeed(uint64_t seed) {
-  FaultOutcome outcome = RunFaultSeed(seed, SurvivedFaultKinds(), {});
-  EXPECT_TRUE(outcome.violations.empty()) << "banyan sim-faults --from " << seed << " --seeds 1 --trace\n"
-                                          << outcome.violations;
+FaultOutcome RunSeed(uint64_t seed, const std::vector<FaultKind>& kinds = SurvivedFaultKinds()) {
+  FaultOutcome outcome = RunFaultSeed(seed, kinds, {});
+  EXPECT_TRUE(outcome.violations.empty()) << "seed " << seed << "\n" << outcome.violations;
   return outcome;
 }
 
@@ -40,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, FaultSeedsTest, testing::Range(0, kBlocks));
 TEST(FaultRegressionTest, SeedsThatFailedOncePass) {
   for (const RegressionSeed& regression : kFaultRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
-    RunSeed(regression.seed);
+    RunSeed(regression.seed, AllFaultKinds());
   }
 }
 

@@ -94,6 +94,10 @@ void SimulatedProcess::CallLater(absl::Duration delay, WorkerCall call) {
   context_.agenda->At(context_.agenda->now() + delay, CoreEvent{id_, life_, WorkerCalled{std::move(call)}});
 }
 
+void SimulatedProcess::CallLater(absl::Duration delay, StateCall call) {
+  context_.agenda->At(context_.agenda->now() + delay, CoreEvent{id_, life_, StateCalled{std::move(call)}});
+}
+
 void SimulatedProcess::RequestStop() { Deliver(StopRequested{}); }
 
 void SimulatedProcess::PauseUntil(Timestamp until) {
@@ -129,7 +133,8 @@ void SimulatedProcess::End() {
 }
 
 void SimulatedProcess::RefuseCall(const Event& event) {
-  if (worker_port_ != nullptr && std::holds_alternative<WorkerCalled>(event)) worker_port_->OnEnded();
+  const bool is_call = std::holds_alternative<WorkerCalled>(event) || std::holds_alternative<StateCalled>(event);
+  if (worker_port_ != nullptr && is_call) worker_port_->OnEnded();
 }
 
 void SimulatedProcess::Handle(CoreEvent event) {
@@ -215,6 +220,9 @@ void SimulatedProcess::CarryOut(Action action) {
                  },
                  // A simulated worker always waits for a call, which the core ends as well.
                  [](TellJobEnded&) {},
+                 [this](AskWorker& ask) {
+                   if (worker_port_ != nullptr) worker_port_->OnAsked(ask.task);
+                 },
                  [this](PersistRecord& record) { Persist(std::move(record)); },
                  [this](LogLine& line) { context_.trace->Note(context_.agenda->now(), id_, "log: " + line.text); },
                  [this](Stop& stop) { StopWith(std::move(stop.status)); },

@@ -75,6 +75,7 @@ class SimulatedProcess {
   void Deliver(Event event);
   // After the time that a call from a worker takes.
   void CallLater(absl::Duration delay, WorkerCall call);
+  void CallLater(absl::Duration delay, StateCall call);
   void RequestStop();
 
   // Nothing is handled until then; what comes meanwhile waits in its order.

@@ -18,11 +18,17 @@ SimulatedWorker::SimulatedWorker(WorkerName name, uint32_t start, const Training
                                  SimulatedProcess* process, Agenda* agenda, WorkerListener* listener)
     : name_(name), start_(start), plan_(plan), random_(seed), process_(process), agenda_(agenda), listener_(listener) {
   tensors_.resize(plan->tensors.size());
+  if (plan->state_bytes > 0) state_.emplace(name.worker, plan->state_bytes);
 }
 
 void SimulatedWorker::Call(WorkerCall call) {
   if (!node_has_ended_) return process_->CallLater(kCallTime, std::move(call));
   // Its socket is closed, whoever may listen at the node by now.
+  agenda_->CallAfter(kCallTime, [this] { OnNodeEnded(); });
+}
+
+void SimulatedWorker::CallOfState(StateCall call) {
+  if (!node_has_ended_) return process_->CallLater(kCallTime, std::move(call));
   agenda_->CallAfter(kCallTime, [this] { OnNodeEnded(); });
 }
 
@@ -136,6 +142,10 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
   const std::string text = WaitsFor();
   Waiting waiting = std::move(found->second);
   waiting_.erase(found);
+  if (waiting.kind == Kind::kFetchState && !failure_.has_value()) {
+    if (completion.status.ok() || absl::IsNotFound(completion.status)) return OnFetched(completion);
+    if (absl::IsUnavailable(completion.status)) return FetchState();
+  }
   if (!completion.status.ok()) {
     listener_->OnFailed(agenda_->now(), name_, text, completion.status);
     if (!failure_.has_value()) failure_ = completion.status;
@@ -158,7 +168,37 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
       return;
     case Kind::kBarrier:
       return initialised_ == 0 ? Initialise() : Compute();
+    case Kind::kShareState:
+      return FetchState();
+    case Kind::kFetchState:
+      return;
+    case Kind::kBoundary:
+      state_->SetBoundary(std::nullopt);
+      return GoOn();
   }
+}
+
+void SimulatedWorker::FetchState() {
+  state_->BeginFetch();
+  CallOfState(WorkerFetchState{Ask(Kind::kFetchState, 0, Round(), false), name_.worker, absl::InfiniteDuration()});
+}
+
+void SimulatedWorker::OnFetched(const CompleteRequest& completion) {
+  if (!completion.status.ok()) return OnRoundDone();
+  fetched_ = completion.step;
+  fetched_at_ = agenda_->now();
+  if (!state_->HasState(completion.step)) {
+    listener_->OnMisuse(agenda_->now(), name_, absl::StrCat("got another state than that after ", completion.step));
+  }
+  for (TensorState& tensor : tensors_) tensor.pushed = tensor.done = completion.step;
+  if (rounds_done() == plan_->rounds) return Finish();
+  GoOn();
+}
+
+void SimulatedWorker::OnAsked(const StateTask& task) {
+  if (dead_ || !state_.has_value()) return;
+  std::optional<StateCall> answer = state_->Answer(task);
+  if (answer.has_value()) CallOfState(*std::move(answer));
 }
 
 void SimulatedWorker::OnInitialised(size_t tensor, const CompleteRequest& completion) {
@@ -166,6 +206,9 @@ void SimulatedWorker::OnInitialised(size_t tensor, const CompleteRequest& comple
   state.key = completion.key;
   state.pushed = state.done = completion.round.value();
   if (++initialised_ < tensors_.size()) return;
+  if (state_.has_value()) {
+    return CallOfState(WorkerShareState{Ask(Kind::kShareState, 0, Round(), false), name_.worker, state_->shape()});
+  }
   if (!plan_->tensors_apart) return OnRoundDone();
   if (AllDone(plan_->rounds)) return Finish();
   for (size_t i = 0; i < tensors_.size(); ++i) ComputeTensor(i);
@@ -200,7 +243,7 @@ void SimulatedWorker::OnNodeEnded() {
 }
 
 void SimulatedWorker::CheckResult(const Waiting& waiting, const CompleteRequest& completion) {
-  if (waiting.kind == Kind::kAttach || waiting.kind == Kind::kBarrier) return;
+  if (!IsOfATensor(waiting.kind)) return;
   const bool is_late = waiting.kind == Kind::kInit && completion.round > Round(0) && plan_->may_begin_late;
   if (completion.round != waiting.round && !is_late) {
     listener_->OnMisuse(
@@ -232,9 +275,14 @@ void SimulatedWorker::OnTensorDone(size_t tensor) {
 }
 
 void SimulatedWorker::OnRoundDone() {
-  if (rounds_done() == plan_->rounds) {
-    Finish();
-  } else if (plan_->barrier_every > 0 && rounds_done() % plan_->barrier_every == 0) {
+  if (rounds_done() == plan_->rounds) return Finish();
+  if (!state_.has_value() || !state_->is_held()) return GoOn();
+  state_->SetBoundary(rounds_done());
+  CallOfState(WorkerPassBoundary{Ask(Kind::kBoundary, 0, Round(), false), name_.worker, rounds_done()});
+}
+
+void SimulatedWorker::GoOn() {
+  if (plan_->barrier_every > 0 && rounds_done() % plan_->barrier_every == 0) {
     EnterBarrier();
   } else {
     Compute();
@@ -264,13 +312,14 @@ uint64_t SimulatedWorker::rounds_done() const {
 }
 
 std::string SimulatedWorker::WaitsFor() const {
-  static constexpr const char* kNames[] = {"attach",          "init", "push", "pull", "broadcast", "barrier",
-                                           "register-weights"};
+  static constexpr const char* kNames[] = {
+      "attach",           "init",        "push",        "pull",    "broadcast", "barrier",
+      "register-weights", "share-state", "fetch-state", "boundary"};
   std::string text;
   for (const auto& [request, waiting] : waiting_) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", "node ", name_.node.value(), " worker ", name_.worker.value(),
                     ": ", kNames[static_cast<size_t>(waiting.kind)]);
-    if (waiting.kind == Kind::kAttach || waiting.kind == Kind::kBarrier) continue;
+    if (!IsOfATensor(waiting.kind)) continue;
     absl::StrAppend(&text, " of ", plan_->tensors[waiting.tensor].name, " in round ", waiting.round.value());
   }
   return text;

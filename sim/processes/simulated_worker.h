@@ -17,6 +17,7 @@
 #include "protocol/action.h"
 #include "sim/agenda.h"
 #include "sim/processes/simulated_process.h"
+#include "sim/processes/simulated_state.h"
 #include "sim/processes/worker_listener.h"
 #include "sim/training/training_plan.h"
 
@@ -43,6 +44,8 @@ class SimulatedWorker {
   void OnComplete(const CompleteRequest& completion);
   // The node says that a round is over whose result no call waits for.
   void OnRoundComplete(KeyId key, Round round);
+  // The node asks something of its training state.
+  void OnAsked(const StateTask& task);
   // Its socket to the node has closed.
   void OnNodeEnded();
   // It is replaced by another start, and does nothing more.
@@ -50,6 +53,9 @@ class SimulatedWorker {
 
   // All rounds are done and the worker has said good-bye.
   bool finished() const { return finished_; }
+  // The step after which it has got the training state of others; none while it has not.
+  std::optional<uint64_t> fetched() const { return fetched_; }
+  Timestamp fetched_at() const { return fetched_at_; }
   bool dead() const { return dead_; }
   bool node_has_ended() const { return node_has_ended_; }
   // It can do no more, though it has not finished.
@@ -62,7 +68,22 @@ class SimulatedWorker {
   std::string WaitsFor() const;
 
  private:
-  enum class Kind : uint8_t { kAttach, kInit, kPush, kPull, kBroadcast, kBarrier, kRegisterWeights };
+  enum class Kind : uint8_t {
+    kAttach,
+    kInit,
+    kPush,
+    kPull,
+    kBroadcast,
+    kBarrier,
+    kRegisterWeights,
+    kShareState,
+    kFetchState,
+    kBoundary
+  };
+
+  static bool IsOfATensor(Kind kind) {
+    return kind != Kind::kAttach && kind != Kind::kBarrier && kind < Kind::kShareState;
+  }
 
   struct Waiting {
     Kind kind = Kind::kAttach;
@@ -82,6 +103,9 @@ class SimulatedWorker {
 
   RequestId Ask(Kind kind, size_t tensor, Round round, bool wants_result);
   void Call(WorkerCall call);
+  void CallOfState(StateCall call);
+  void FetchState();
+  void OnFetched(const CompleteRequest& completion);
   void EnterBarrier();
   void Initialise();
   void Compute();
@@ -91,6 +115,7 @@ class SimulatedWorker {
   void RegisterWeights(size_t tensor);
   void OnTensorDone(size_t tensor);
   void OnRoundDone();
+  void GoOn();
   void OnInitialised(size_t tensor, const CompleteRequest& completion);
   void CheckResult(const Waiting& waiting, const CompleteRequest& completion);
   void Finish();
@@ -109,6 +134,9 @@ class SimulatedWorker {
   std::map<RequestId, Waiting> waiting_;
   std::vector<TensorState> tensors_;
   size_t initialised_ = 0;
+  std::optional<SimulatedState> state_;
+  std::optional<uint64_t> fetched_;
+  Timestamp fetched_at_;
   bool dead_ = false;
   bool node_has_ended_ = false;
   bool finished_ = false;

@@ -50,6 +50,16 @@ bool WorkerCrew::IsDone() const {
   return std::all_of(starts_.begin(), starts_.end(), [](const auto& starts) { return starts.back()->finished(); });
 }
 
+void WorkerCrew::OnAsked(const StateTask& task) {
+  const auto* read = std::get_if<ReadState>(&task);
+  const auto* write = std::get_if<WriteState>(&task);
+  for (uint32_t i = 0; i < starts_.size(); ++i) {
+    const bool is_of_another =
+        (read != nullptr && read->worker != WorkerId(i)) || (write != nullptr && write->worker != WorkerId(i));
+    if (!is_of_another && is_started_[i]) current(WorkerId(i))->OnAsked(task);
+  }
+}
+
 void WorkerCrew::OnEnded() {
   for (uint32_t i = 0; i < starts_.size(); ++i) {
     const bool was_up = is_started_[i] && !current(WorkerId(i))->lost() && !current(WorkerId(i))->finished();

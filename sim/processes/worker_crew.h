@@ -43,6 +43,7 @@ class WorkerCrew : public WorkerPort {
   void OnRoundComplete(const TellRoundComplete& told) override {
     current(told.worker)->OnRoundComplete(told.key, told.round);
   }
+  void OnAsked(const StateTask& task) override;
   void OnEnded() override;
 
  private:

@@ -45,6 +45,10 @@ struct TrainingPlan {
 
   bool may_begin_late = false;  // workers may come to a job that runs, and Init tells them the rounds that are done
 
+  // Of a training state that workers share, fetch at first, and give to others at boundaries; 0: none. Not with
+  // tensors_apart.
+  int64_t state_bytes = 0;
+
   uint64_t weights_every = 0;  // this often a worker registers weights before it pushes; 0: never
 
   // The time that the workers of a node stay attached after their last round; those of other nodes go at once.

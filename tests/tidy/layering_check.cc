@@ -51,12 +51,15 @@ const std::map<std::string, int>& Floors() {
                                                      {"node/link", 0},
                                                      {"node/peers", 1},
                                                      {"node/rounds", 2},
+                                                     {"node/state", 2},
                                                      {"node/workers", 3},
 
                                                      {"scheduler/state", 0},
                                                      {"scheduler/members", 1},
                                                      {"scheduler/rounds", 2},
                                                      {"scheduler/policy", 3},
+                                                     {"scheduler/epochs", 4},
+                                                     {"scheduler/transfer", 4},
 
                                                      {"runtime/transport", 0},
                                                      {"runtime/metrics", 0},

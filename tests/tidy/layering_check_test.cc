@@ -68,7 +68,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Stack{"node/link", "node/peers", "node/rounds", "node/workers"},
                     Stack{"topology/evaluation", "topology/planners", "topology/packing", "topology/fit"},
                     Stack{"compression/kernels", "compression/codecs", "compression/cuda"},
-                    Stack{"scheduler/state", "scheduler/members", "scheduler/rounds", "scheduler/policy"},
+                    Stack{"scheduler/state", "scheduler/members", "scheduler/rounds", "scheduler/policy",
+                          "scheduler/epochs"},
                     Stack{"runtime/transport", "runtime/workers", "runtime/session"},
                     Stack{"sim/network", "sim/processes", "sim/checkers", "sim/runs", "sim/figures", "sim/studies"},
                     Stack{"tools/reports", "tools/demo"}));

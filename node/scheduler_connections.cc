@@ -1,0 +1,57 @@
+#include "node/scheduler_connections.h"
+
+#include "absl/strings/str_join.h"
+#include "core/check.h"
+
+namespace banyan {
+
+SchedulerConnections::SchedulerConnections(std::vector<std::string> addresses)
+    : addresses_(std::move(addresses)), is_up_(addresses_.size(), false) {
+  BANYAN_CHECK(!addresses_.empty() && addresses_.size() <= kMostSchedulers);
+}
+
+void SchedulerConnections::Start(StepContext& step) const {
+  for (size_t index = 0; index < addresses_.size(); ++index) {
+    const ConnectionId connection(kSchedulerConnection.value() + index);
+    step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, addresses_[index], Channel::kControl});
+  }
+}
+
+void SchedulerConnections::OnUp(ConnectionId connection) {
+  is_up_[IndexOf(connection)] = true;
+  in_use_ = IndexOf(connection);
+}
+
+bool SchedulerConnections::OnDown(ConnectionId connection) {
+  const size_t index = IndexOf(connection);
+  is_up_[index] = false;
+  if (in_use_ != index) return false;
+  UseNextAfter(index);
+  return in_use_.has_value();
+}
+
+bool SchedulerConnections::OnSilence() {
+  if (!in_use_.has_value()) return false;
+  const size_t before = *in_use_;
+  UseNextAfter(before);
+  return in_use_ != before;
+}
+
+void SchedulerConnections::UseNextAfter(size_t index) {
+  in_use_.reset();
+  for (size_t step = 1; step <= addresses_.size() && !in_use_.has_value(); ++step) {
+    const size_t next = (index + step) % addresses_.size();
+    if (is_up_[next]) in_use_ = next;
+  }
+}
+
+std::optional<ConnectionId> SchedulerConnections::in_use() const {
+  if (!in_use_.has_value()) return std::nullopt;
+  return ConnectionId(kSchedulerConnection.value() + *in_use_);
+}
+
+std::string SchedulerConnections::address() const {
+  return in_use_.has_value() ? addresses_[*in_use_] : absl::StrJoin(addresses_, ", ");
+}
+
+}  // namespace banyan

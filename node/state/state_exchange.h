@@ -1,0 +1,114 @@
+// A node's part in giving training states to workers that begin late: what its workers, the scheduler and other nodes
+// say of it comes here. StateServer gives, StateFetcher fetches; this joins the two, and ends calls. Thread-compatible;
+// owned by NodeCore, which outlives it as its outlet.
+//
+// Invariants:
+// - Every call of a worker ends: by the scheduler, by its own deadline, by the fetcher's, or with the job.
+// - While a worker fetches, its node abstains from the rounds that the worker does not begin with.
+// - A worker that fetches begins only when the scheduler has released the transfer whose state it has.
+// - What a worker of this node holds goes to another one of it without a message.
+#ifndef BANYAN_NODE_STATE_STATE_EXCHANGE_H_
+#define BANYAN_NODE_STATE_STATE_EXCHANGE_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/state/state_fetcher.h"
+#include "node/state/state_outlet.h"
+#include "node/state/state_server.h"
+#include "node/step_context.h"
+#include "proto/message.h"
+#include "protocol/state_call.h"
+
+namespace banyan {
+
+class StateExchange : private StateOutlet {
+ public:
+  StateExchange(StateFetcher::Settings settings, StateOutlet* outlet);
+
+  void OnCall(StepContext& step, const StateCall& call);
+  // Forgets a worker that has gone.
+  void OnWorkerGone(StepContext& step, WorkerId worker);
+
+  void OnSought(StepContext& step, const StateSought& sought);
+  void OnHolders(StepContext& step, const StateHolders& holders);
+  void OnReleased(StepContext& step, const StateReleased& released);
+  // Says again what waits for an answer, on a new connection to the scheduler of this term.
+  void OnSchedulerConnected(StepContext& step, Term term);
+
+  // Takes what another node, or this one, says to this one of a state.
+  void OnPeerMessage(StepContext& step, const Message& message, const Payload& payload = {});
+  // The chunks on their way are lost.
+  void OnEpochBegin() { fetcher_.Pause(); }
+  void OnEpochPlan(StepContext& step);
+
+  void OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const;
+  // Ends all calls, as the job has ended.
+  void FailAll(StepContext& step, const absl::Status& status);
+
+  const StateServer& server() const { return server_; }
+  const StateFetcher& fetcher() const { return fetcher_; }
+
+ private:
+  struct Fetching {
+    RequestId request;
+    Timestamp deadline;
+  };
+
+  void On(StepContext& step, const WorkerShareState& call);
+  void On(StepContext& step, const WorkerPassBoundary& call) { server_.OnBoundary(step, call); }
+  void On(StepContext& step, const WorkerLeaveBoundary& call) { server_.OnLeave(step, call.worker); }
+  void On(StepContext& step, const WorkerFetchState& call);
+  void On(StepContext& step, const WorkerStateRead& read) { server_.OnRead(step, read); }
+  void On(StepContext& step, const WorkerStateWritten& written) { fetcher_.OnWritten(step, written); }
+
+  // Hands on what this node says to itself, and tells of a fetch that has ended.
+  void Settle(StepContext& step);
+  void BeginFetch(StepContext& step);
+  // Tells the scheduler that the fetch needs no answer any more, and ends the calls that wait with `status`.
+  void GiveUp(StepContext& step, const absl::Status& status);
+  void EndCalls(StepContext& step, const absl::Status& status);
+  void EndWell(StepContext& step);
+  // Begins the fetch of workers that came while another one ended.
+  void BeginQueued(StepContext& step);
+  void OnTimeout(StepContext& step, WorkerId worker);
+
+  // StateOutlet: passes on, but for what goes to this node itself.
+  void TellScheduler(StepContext& step, Message message) override;
+  void SendOnRoute(StepContext& step, Message message) override;
+  void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) override;
+  void Ask(StepContext& step, StateTask task) override;
+  void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) override;
+  std::vector<KeysPushed> PushedBy(WorkerId worker) const override;
+  bool HasMissedNothing(WorkerId worker) const override;
+  void Abstain(StepContext& step, WorkerId worker) override;
+  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;
+  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override;
+  void BeginAnywhere(StepContext& step, WorkerId worker) override;
+
+  StateOutlet* outlet_;
+  StateServer server_;
+  StateFetcher fetcher_;
+  std::deque<std::pair<Message, Payload>> local_;  // from this node to itself
+  Term term_;
+  uint64_t fetch_ = 0;  // the number of the last one
+  std::map<WorkerId, Fetching> fetching_;
+  std::vector<WorkerFetchState> queued_;
+  absl::Status failed_;        // of the job: every later call ends with it
+  bool has_told_end_ = false;  // this node has the state, and waits for the release
+  // Set when the last call has timed out: until then the scheduler may say what it waited for.
+  std::optional<Timestamp> last_word_at_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_STATE_STATE_EXCHANGE_H_

@@ -1,0 +1,331 @@
+#include "node/state/state_exchange.h"
+
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/digest.h"
+#include "gtest/gtest.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+constexpr TransferId kTransfer(9);
+constexpr WorkerId kFirst(0);
+constexpr WorkerId kSecond(1);
+const std::vector<KeysPushed> kPushed = {{KeyId(1), KeyId(2), Round(7)}};
+
+// One node's exchange, with its workers' memories; what goes to other nodes waits in `sent`.
+class TestNode : private StateOutlet {
+ public:
+  explicit TestNode(uint32_t id) : id_(id), exchange({}, this) {}
+
+  void Share(WorkerId worker, std::vector<uint8_t> memory) {
+    memories[worker] = std::move(memory);
+    const auto size_bytes = static_cast<int64_t>(memories[worker].size());
+    Call(WorkerShareState{Next(), worker, {{{"weights", size_bytes}}}});
+  }
+  RequestId Fetch(WorkerId worker, absl::Duration timeout = absl::InfiniteDuration()) {
+    const RequestId request = Next();
+    Call(WorkerFetchState{request, worker, timeout});
+    return request;
+  }
+  RequestId Reach(WorkerId worker, uint64_t boundary) {
+    const RequestId request = Next();
+    Call(WorkerPassBoundary{request, worker, boundary});
+    return request;
+  }
+  void Call(const StateCall& call) {
+    StepContext step = Step();
+    exchange.OnCall(step, call);
+    AnswerTasks();
+  }
+  // Hands over what the scheduler or another node says.
+  void Hear(const Message& message, const Payload& payload = {}) {
+    StepContext step = Step();
+    if (const auto* sought = std::get_if<StateSought>(&message)) {
+      exchange.OnSought(step, *sought);
+    } else if (const auto* holders = std::get_if<StateHolders>(&message)) {
+      exchange.OnHolders(step, *holders);
+    } else if (const auto* released = std::get_if<StateReleased>(&message)) {
+      exchange.OnReleased(step, *released);
+    } else {
+      exchange.OnPeerMessage(step, message, payload);
+    }
+    AnswerTasks();
+  }
+  void PassTime(absl::Duration time) {
+    now = now + time;
+    StepContext step = Step();
+    exchange.OnDeadline(step);
+    AnswerTasks();
+  }
+  StepContext Step() { return {now, actions_, rejections_}; }
+  template <typename Kind>
+  std::vector<Kind> TakeTold() {
+    std::vector<Kind> kinds;
+    for (const Message& message : std::exchange(told, {})) {
+      if (std::holds_alternative<Kind>(message)) kinds.push_back(std::get<Kind>(message));
+    }
+    return kinds;
+  }
+  const absl::Status& StatusOf(RequestId request) const { return completed.at(request).first; }
+
+  Timestamp now;
+  std::map<WorkerId, std::vector<uint8_t>> memories;
+  std::vector<Message> told;
+  std::deque<std::pair<Message, Payload>> sent;
+  std::map<RequestId, std::pair<absl::Status, uint64_t>> completed;
+  std::vector<std::string> engine;  // what the rest of the node was told
+  std::set<WorkerId> young;         // workers that have missed nothing
+
+ private:
+  RequestId Next() { return RequestId(++last_request_); }
+  void AnswerTasks() {
+    while (!tasks_.empty()) {
+      const StateTask task = std::move(tasks_.front());
+      tasks_.pop_front();
+      StepContext step = Step();
+      if (const auto* read = std::get_if<ReadState>(&task)) exchange.OnCall(step, Read(*read));
+      if (const auto* write = std::get_if<WriteState>(&task)) exchange.OnCall(step, Written(*write));
+    }
+  }
+  StateLayout LayoutOf(WorkerId worker) const { return StateLayout(static_cast<int64_t>(memories.at(worker).size())); }
+  WorkerStateRead Read(const ReadState& read) {
+    const StateLayout layout = LayoutOf(read.worker);
+    const absl::Span<const uint8_t> memory(memories.at(read.worker));
+    const auto bytes = [&](ChunkIndex chunk) { return memory.subspan(layout.OffsetOf(chunk), layout.SizeOf(chunk)); };
+    if (read.chunk.has_value()) return {read.worker, read.chunk, Buffer::CopyOfBytes(bytes(*read.chunk))};
+    std::vector<uint64_t> hashes;
+    for (ChunkIndex chunk(0); layout.Has(chunk); chunk = chunk.Next()) hashes.push_back(DigestBytes(bytes(chunk), 0));
+    const auto* raw = reinterpret_cast<const uint8_t*>(hashes.data());
+    return {read.worker, std::nullopt, Buffer::CopyOfBytes(absl::MakeConstSpan(raw, hashes.size() * 8))};
+  }
+  WorkerStateWritten Written(const WriteState& write) {
+    std::memcpy(memories.at(write.worker).data() + LayoutOf(write.worker).OffsetOf(write.chunk), write.bytes.data(),
+                write.bytes.size_bytes());
+    return {write.worker, write.chunk, true};
+  }
+
+  void TellScheduler(StepContext&, Message message) override { told.push_back(std::move(message)); }
+  void SendOnRoute(StepContext&, Message message) override { sent.emplace_back(std::move(message), Payload()); }
+  void SendStateChunk(StepContext&, ChunkMessage message, Payload payload) override {
+    sent.emplace_back(std::move(message), std::move(payload));
+  }
+  void Ask(StepContext&, StateTask task) override { tasks_.push_back(std::move(task)); }
+  void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override {
+    EXPECT_TRUE(completed.emplace(request, std::make_pair(status, boundary)).second) << "node " << id_;
+  }
+  std::vector<KeysPushed> PushedBy(WorkerId) const override { return kPushed; }
+  bool HasMissedNothing(WorkerId worker) const override { return young.count(worker) > 0; }
+  void Abstain(StepContext&, WorkerId) override { engine.push_back("abstain"); }
+  void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
+    EXPECT_EQ(pushed, kPushed);
+    engine.push_back("abstain until");
+  }
+  void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>& pushed) override {
+    EXPECT_EQ(pushed, kPushed);
+    engine.push_back("begin after");
+  }
+  void BeginAnywhere(StepContext&, WorkerId) override { engine.push_back("begin anywhere"); }
+
+  const uint32_t id_;
+  uint64_t last_request_ = 0;
+  std::deque<StateTask> tasks_;
+  Actions actions_;
+  RejectionLog rejections_;
+
+ public:
+  StateExchange exchange;
+};
+
+class StateExchangeTest : public testing::Test {
+ protected:
+  StateExchangeTest() {
+    for (size_t i = 0; i < state_.size(); ++i) state_[i] = static_cast<uint8_t>(i * 7 + i / 300);
+  }
+  std::vector<uint8_t> Nothing() const { return std::vector<uint8_t>(state_.size()); }
+  static StateSought Sought() { return {Term(1), kTransfer, "n1 has joined"}; }
+  StateHolders Holders(std::vector<NodeId> path, uint64_t fetch = 1) const {
+    return {Term(1), kTransfer, fetch, 1200, kPushed, {std::move(path)}};
+  }
+  static StateReleased Released() { return {Term(1), kTransfer, 0, absl::StatusCode::kOk, ""}; }
+  // Carries what the nodes say to each other until nothing is left.
+  void Carry() {
+    while (!joiner_.sent.empty() || !holder_.sent.empty()) {
+      TestNode& from = joiner_.sent.empty() ? holder_ : joiner_;
+      TestNode& to = joiner_.sent.empty() ? joiner_ : holder_;
+      const auto [message, payload] = std::move(from.sent.front());
+      from.sent.pop_front();
+      to.Hear(message, payload);
+    }
+  }
+  // Up to the time that the joiner has told that it has the state.
+  RequestId FetchFromHolder() {
+    holder_.Share(kFirst, state_);
+    joiner_.Share(kFirst, Nothing());
+    const RequestId fetch = joiner_.Fetch(kFirst);
+    EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
+    holder_.Hear(Sought());
+    held_ = holder_.Reach(kFirst, 1200);
+    EXPECT_EQ(holder_.TakeTold<BoundaryHeld>(), (std::vector<BoundaryHeld>{{kTransfer, 1200, kPushed}}));
+    joiner_.Hear(Holders({NodeId(1), NodeId(2)}));
+    Carry();
+    return fetch;
+  }
+
+  std::vector<uint8_t> state_ = std::vector<uint8_t>(50'000);
+  TestNode joiner_{1};
+  TestNode holder_{2};
+  RequestId held_;
+};
+
+TEST_F(StateExchangeTest, AWorkerGetsTheStateAndBeginsWhenAllGoOn) {
+  const RequestId fetch = FetchFromHolder();
+  EXPECT_EQ(joiner_.memories.at(kFirst), state_);
+  EXPECT_EQ(joiner_.TakeTold<FetchEnded>(), (std::vector<FetchEnded>{{kTransfer, 1, true, ""}}));
+  EXPECT_EQ(joiner_.completed.count(fetch), 0u) << "the others have not been told to go on";
+  joiner_.Hear(Released());
+  holder_.Hear(Released());
+  EXPECT_TRUE(joiner_.StatusOf(fetch).ok());
+  EXPECT_EQ(joiner_.completed.at(fetch).second, 1200u);
+  EXPECT_TRUE(holder_.StatusOf(held_).ok());
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain until", "begin after"}));
+}
+
+TEST_F(StateExchangeTest, WhoHasMissedNothingFetchesNothing) {
+  joiner_.Share(kFirst, Nothing());
+  joiner_.young.insert(kFirst);
+  EXPECT_EQ(joiner_.StatusOf(joiner_.Fetch(kFirst)).code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(joiner_.told.empty());
+  EXPECT_EQ(joiner_.StatusOf(joiner_.Fetch(kSecond)).code(), absl::StatusCode::kFailedPrecondition)
+      << "it has shared nothing";
+}
+
+TEST_F(StateExchangeTest, NobodySharesAState) {
+  joiner_.Share(kFirst, Nothing());
+  const RequestId fetch = joiner_.Fetch(kFirst);
+  joiner_.Hear(StateReleased{Term(1), TransferId(), 7, absl::StatusCode::kNotFound, "of another fetch"});
+  EXPECT_EQ(joiner_.completed.count(fetch), 0u);
+  joiner_.Hear(StateReleased{Term(1), kTransfer, 1, absl::StatusCode::kNotFound, "nobody shares a state"});
+  EXPECT_EQ(joiner_.StatusOf(fetch), absl::NotFoundError("nobody shares a state"));
+  EXPECT_EQ(joiner_.engine.back(), "begin anywhere");
+  const RequestId again = joiner_.Fetch(kFirst);
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>().back(), StateWanted{2});
+  EXPECT_EQ(joiner_.completed.count(again), 0u);
+}
+
+TEST_F(StateExchangeTest, ARestartedWorkerGetsTheStateOfAnotherOneOfItsNode) {
+  joiner_.Share(kFirst, state_);
+  joiner_.Share(kSecond, Nothing());
+  const RequestId fetch = joiner_.Fetch(kSecond);
+  joiner_.Hear(Sought());
+  const RequestId held = joiner_.Reach(kFirst, 1200);
+  joiner_.Hear(Holders({NodeId(1)}));
+  EXPECT_TRUE(joiner_.sent.empty());
+  EXPECT_EQ(joiner_.memories.at(kSecond), state_);
+  joiner_.Hear(Released());
+  EXPECT_TRUE(joiner_.StatusOf(fetch).ok());
+  EXPECT_TRUE(joiner_.StatusOf(held).ok());
+}
+
+TEST_F(StateExchangeTest, TwoWorkersFetchTogether) {
+  holder_.Share(kFirst, state_);
+  joiner_.Share(kFirst, Nothing());
+  joiner_.Share(kSecond, Nothing());
+  const RequestId one = joiner_.Fetch(kFirst);
+  const RequestId two = joiner_.Fetch(kSecond);
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>().size(), 1u);
+  holder_.Hear(Sought());
+  holder_.Reach(kFirst, 1200);
+  joiner_.Hear(Holders({NodeId(1), NodeId(2)}));
+  Carry();
+  EXPECT_EQ(joiner_.memories.at(kFirst), state_);
+  EXPECT_EQ(joiner_.memories.at(kSecond), state_);
+  joiner_.Hear(Released());
+  EXPECT_TRUE(joiner_.StatusOf(one).ok());
+  EXPECT_TRUE(joiner_.StatusOf(two).ok());
+}
+
+TEST_F(StateExchangeTest, AWorkerThatComesAfterTheEndFetchesNext) {
+  const RequestId one = FetchFromHolder();
+  joiner_.Share(kSecond, Nothing());
+  const RequestId two = joiner_.Fetch(kSecond);
+  EXPECT_EQ(joiner_.completed.count(two), 0u);
+  joiner_.told.clear();
+  joiner_.Hear(Released());
+  EXPECT_TRUE(joiner_.StatusOf(one).ok());
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{2}});
+}
+
+TEST_F(StateExchangeTest, AFetchThatTimesOutSaysWhomItWaitedFor) {
+  joiner_.Share(kFirst, Nothing());
+  const RequestId fetch = joiner_.Fetch(kFirst, absl::Seconds(10));
+  joiner_.PassTime(absl::Seconds(10));
+  EXPECT_FALSE(joiner_.TakeTold<FetchEnded>().at(0).has_state);
+  EXPECT_EQ(joiner_.completed.count(fetch), 0u);
+  joiner_.Hear(StateReleased{Term(1), kTransfer, 1, absl::StatusCode::kUnavailable, "n3 has not reached a boundary"});
+  EXPECT_EQ(joiner_.StatusOf(fetch), absl::DeadlineExceededError("n3 has not reached a boundary"));
+}
+
+TEST_F(StateExchangeTest, AFetchThatTimesOutEndsWithoutTheScheduler) {
+  joiner_.Share(kFirst, Nothing());
+  const RequestId fetch = joiner_.Fetch(kFirst, absl::Seconds(10));
+  joiner_.PassTime(absl::Seconds(10));
+  joiner_.PassTime(absl::Seconds(2));
+  EXPECT_EQ(joiner_.StatusOf(fetch).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(joiner_.exchange.NextDeadline(), kNever);
+}
+
+TEST_F(StateExchangeTest, AWorkerThatDiesEndsItsFetch) {
+  joiner_.Share(kFirst, Nothing());
+  const RequestId fetch = joiner_.Fetch(kFirst);
+  joiner_.told.clear();
+  StepContext step = joiner_.Step();
+  joiner_.exchange.OnWorkerGone(step, kFirst);
+  EXPECT_EQ(joiner_.StatusOf(fetch).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(joiner_.TakeTold<FetchEnded>().size(), 1u);
+}
+
+TEST_F(StateExchangeTest, WhatWaitsIsSaidAgainOnANewConnection) {
+  joiner_.Share(kFirst, Nothing());
+  StepContext step = joiner_.Step();
+  joiner_.exchange.OnSchedulerConnected(step, Term(1));
+  joiner_.Fetch(kFirst);
+  joiner_.told.clear();
+  joiner_.exchange.OnSchedulerConnected(step, Term(1));
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
+}
+
+TEST_F(StateExchangeTest, ANewStartOfTheSchedulerEndsEveryHold) {
+  FetchFromHolder();
+  joiner_.told.clear();
+  StepContext step = joiner_.Step();
+  joiner_.exchange.OnSchedulerConnected(step, Term(2));
+  StepContext other = holder_.Step();
+  holder_.exchange.OnSchedulerConnected(other, Term(2));
+  EXPECT_TRUE(holder_.StatusOf(held_).ok());
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
+  joiner_.Hear(Released());
+  EXPECT_FALSE(joiner_.engine.back() == "begin after") << "its state is old";
+}
+
+TEST_F(StateExchangeTest, TheJobsEndEndsEveryCall) {
+  const RequestId fetch = FetchFromHolder();
+  StepContext step = joiner_.Step();
+  joiner_.exchange.FailAll(step, absl::UnavailableError("the job has ended"));
+  EXPECT_EQ(joiner_.StatusOf(fetch), absl::UnavailableError("the job has ended"));
+  StepContext other = holder_.Step();
+  holder_.exchange.FailAll(other, absl::UnavailableError("the job has ended"));
+  EXPECT_EQ(holder_.StatusOf(held_), absl::UnavailableError("the job has ended"));
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,49 @@
+// What the parts that give and fetch training states need of their node. Implemented by NodeCore.
+#ifndef BANYAN_NODE_STATE_STATE_OUTLET_H_
+#define BANYAN_NODE_STATE_STATE_OUTLET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "core/buffer.h"
+#include "core/ids.h"
+#include "node/step_context.h"
+#include "proto/chunk_message.h"
+#include "proto/message.h"
+#include "protocol/state_call.h"
+
+namespace banyan {
+
+class StateOutlet {
+ public:
+  virtual ~StateOutlet() = default;
+
+  // Sends to the scheduler while it is connected.
+  virtual void TellScheduler(StepContext& step, Message message) = 0;
+  // Sends a message with a route to the next node on it.
+  virtual void SendOnRoute(StepContext& step, Message message) = 0;
+  // Sends a chunk along its route, and again until it has arrived. Fills in what only the network knows: the policy and
+  // this start of the node.
+  virtual void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
+  virtual void Ask(StepContext& step, StateTask task) = 0;
+  virtual void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) = 0;
+
+  // Returns the last round of each key that this worker has pushed.
+  virtual std::vector<KeysPushed> PushedBy(WorkerId worker) const = 0;
+  // Says whether this worker begins with the first round of every key, so that it has missed nothing.
+  virtual bool HasMissedNothing(WorkerId worker) const = 0;
+  // This worker fetches, and pushes nothing for now: the node abstains from each key if it has no others.
+  virtual void Abstain(StepContext& step, WorkerId worker) = 0;
+  // From the rounds after these on the node waits for the workers that fetch; it abstains from earlier ones. What it
+  // has abstained from already stands until the next epoch.
+  virtual void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) = 0;
+  // This worker pushes the rounds after these.
+  virtual void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) = 0;
+  // This worker has no state: it pushes from the first rounds that the node has not contributed to.
+  virtual void BeginAnywhere(StepContext& step, WorkerId worker) = 0;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_STATE_STATE_OUTLET_H_

@@ -1,0 +1,73 @@
+// Lets the core run transfers of training states: hands messages to StateTransfer, sends what it says, and has an epoch
+// begin when it asks for one. Thread-compatible; owned by the core.
+#ifndef BANYAN_SCHEDULER_TRANSFER_TRANSFER_CONTROL_H_
+#define BANYAN_SCHEDULER_TRANSFER_TRANSFER_CONTROL_H_
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "core/ids.h"
+#include "core/time.h"
+#include "proto/state_messages.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/policy/published_policies.h"
+#include "scheduler/scheduler_context.h"
+#include "scheduler/transfer/state_transfer.h"
+
+namespace banyan {
+
+class TransferControl {
+ public:
+  // The parts of the core that a transfer concerns. All must outlive this.
+  struct Parts {
+    const JobState* job = nullptr;
+    JobMembers* members = nullptr;
+    const PublishedPolicies* policies = nullptr;
+    SchedulerContext* context = nullptr;
+  };
+  // Begins an epoch with the same members, unless one is under way; takes the reason.
+  using BeginEpoch = std::function<void(const std::string&)>;
+
+  TransferControl(Parts parts, BeginEpoch begin_epoch) : parts_(parts), begin_epoch_(std::move(begin_epoch)) {}
+
+  void On(NodeId node, const StateWanted& message) { Apply(transfer().OnWanted(node, message)); }
+  void On(NodeId node, const BoundaryHeld& message) { Apply(transfer().OnHeld(now(), node, message)); }
+  void On(NodeId node, const NoState& message) { Apply(transfer().OnNoState(node, message)); }
+  void On(NodeId node, const FetchEnded& message) { Apply(transfer().OnFetchEnded(node, message)); }
+  // The node has said all this again, or has never said it, on a new connection.
+  void OnRejoined(NodeId node) {
+    if (transfer_ != nullptr) Apply(transfer_->OnRejoined(node));
+  }
+  void OnDeadline() {
+    if (transfer_ != nullptr) Apply(transfer_->OnDeadline(now()));
+  }
+  Timestamp NextDeadline() const { return transfer_ == nullptr ? kNever : transfer_->NextDeadline(); }
+
+  // Membership has changed: an epoch has begun.
+  void OnEpochBegun();
+  // The plan of an epoch has gone to all members.
+  void OnEpochPlanned() {
+    if (transfer_ != nullptr) Apply(transfer_->OnEpochPlanned());
+  }
+
+  // Says, for status, who fetches and what it waits for; empty while nobody does.
+  std::string Describe() const { return transfer_ == nullptr ? "" : transfer_->Describe(); }
+
+ private:
+  Timestamp now() const { return parts_.context->now; }
+  // Made at its first use, when the term is known for good.
+  StateTransfer& transfer();
+  void Apply(StateTransfer::Outcome outcome);
+
+  Parts parts_;
+  BeginEpoch begin_epoch_;
+  std::unique_ptr<StateTransfer> transfer_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_TRANSFER_TRANSFER_CONTROL_H_
