@@ -132,9 +132,9 @@ void PolicyChecker::CheckFrontier(const SentMessage& sent, const EpochPlan& plan
         absl::StrCat("the plan of epoch ", plan.epoch.value(), " opens keys ", frontier.first_key.value(), " to ",
                      frontier.last_key.value(), " from round ", frontier.first_open.value(), " on, ", what));
   };
+  // A later one may have closed before it, and is opened again with it.
   for (const auto& [round, closing] : closing_) {
     const bool is_meant = frontier.first_key <= round.first && round.first <= frontier.last_key;
-    // Later rounds may be closed before an earlier one is.
     if (is_meant && closing.is_closed && round.second == frontier.first_open) {
       return complain(absl::StrCat("but ", RoundText(round.first, round.second), " is closed everywhere"));
     }

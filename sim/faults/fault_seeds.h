@@ -19,6 +19,18 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {690, "a member that had finished and fell out did not come back to pass chunks on"},
     {731, "a restarted scheduler refused the policy that it had made without a link"},
     {836, "a node that was silent at the start got the plan and no policy"},
+    {24, "the checker compared with the result of a node that had fallen out"},
+    {69, "the checker compared with what a node had held that had fallen out"},
+    {52, "the checker took what a dead worker had pushed for lost"},
+    {1704, "the checker knew nothing of what a node keeps that abstains from a flush"},
+    {300, "the checker took what the former start of a node had held for never held"},
+    {27, "a node whose workers were new was the source of values that it did not have"},
+    {130, "a node whose workers were new was the source of values that it did not have"},
+    {78, "the rounds of a dead worker counted against the limit of the next one"},
+    {194, "the rounds of a dead worker counted against the limit of the next one"},
+    {524, "a node that joined took itself for a member, by a policy that named its former start"},
+    {1257, "a node that joined took itself for a member, by a policy that named its former start"},
+    {779, "a result into which nobody had put anything was malformed"},
 };
 
 }  // namespace banyan
