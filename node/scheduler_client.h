@@ -95,7 +95,7 @@ class SchedulerClient {
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
   std::optional<Timestamp> last_heard_;
-  Timestamp turned_at_;  // away from one that was silent
+  Timestamp turned_at_;                                   // away from one that was silent
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;
   UnansweredRequests<std::pair<KeyId, Round>, uint64_t> closed_;  // hashes

@@ -83,6 +83,8 @@ TEST(NamedPolicyTest, Figure8ANodeThatHearsLateOfANewTreeNeitherBlocksNorLosesDa
   other.topology.root = "n3";
   for (int i = 0; i < 6; ++i) options.orders.push_back(OrderAt(1.5 + 3 * i, i % 2 == 0 ? other : options.overlay));
   options.plan.rounds = 60;
+  options.overlay.membership.heartbeat = absl::Seconds(2);  // or nodes that are cut off for long fall out
+  options.overlay.membership.lost_after = absl::Seconds(8);
   Cluster cluster(std::move(options));
   PolicyLag lag;
   cluster.simulator()->network()->AddObserver(&lag);
@@ -112,6 +114,8 @@ TEST(NamedPolicyTest, Figure10ARelayWithStaleAuxiliaryPathsForwardsOnTheNewOnes)
   other.topology.root = "n4";
   for (int i = 0; i < 6; ++i) options.orders.push_back(OrderAt(1.5 + 3 * i, i % 2 == 0 ? other : options.overlay));
   options.plan.rounds = 60;
+  options.overlay.membership.heartbeat = absl::Seconds(2);  // or nodes that are cut off for long fall out
+  options.overlay.membership.lost_after = absl::Seconds(8);
   Cluster cluster(std::move(options));
   PolicyLag lag;
   cluster.simulator()->network()->AddObserver(&lag);

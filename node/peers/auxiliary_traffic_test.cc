@@ -63,14 +63,14 @@ TEST_F(AuxiliaryPathsOfPeersTest, WhatARelayRefusesTakesThePrimaryPath) {
 TEST_F(AuxiliaryPathsOfPeersTest, WithoutThePrimaryLinkEverythingTakesTheAuxiliaryPath) {
   AddAuxiliaryPath();
   StepContext step = Now();
-  network_.OnConnectionDown(step, ConnectionId(17));
+  network_.OnConnectionDown(step, kDataTo2);
   EXPECT_THAT(SendTo2(1, 3), ElementsAre(1, 2));
 }
 
 TEST_F(AuxiliaryPathsOfPeersTest, ARelayThatCannotGoOnSaysSo) {
   AddAuxiliaryPath();
   StepContext step = Now();
-  network_.OnConnectionDown(step, ConnectionId(19));
+  network_.OnConnectionDown(step, kDataTo3);
   ChunkMessage chunk = Chunk(5, {2, 1, 3});
   chunk.is_auxiliary = true;
   Receive(chunk);

@@ -23,7 +23,7 @@ TEST_F(PeerNetworkTest, SaysHelloOnEveryConnection) {
   network_.AddPolicy(step, Policy({2}));
   EXPECT_THAT(actions_, SizeIs(2));
   network_.OnConnectionUp(step, kControlTo2);
-  network_.OnConnectionUp(step, ConnectionId(17));
+  network_.OnConnectionUp(step, kDataTo2);
   EXPECT_THAT(Sent<PeerHello>(), SizeIs(2));
 }
 

@@ -14,8 +14,10 @@ namespace banyan {
 
 inline constexpr ConnectionId kInboundOf3 = ConnectionId(kInboundConnection.value() + 99);
 inline constexpr ConnectionId kInbound(kInboundConnection.value() + 1);
-inline constexpr ConnectionId kControlTo2(16);  // data: 17
-inline constexpr ConnectionId kControlTo3(18);  // data: 19
+inline constexpr ConnectionId kControlTo2 = kFirstPeerConnection;
+inline constexpr ConnectionId kDataTo2(kFirstPeerConnection.value() + 1);
+inline constexpr ConnectionId kControlTo3(kFirstPeerConnection.value() + 2);
+inline constexpr ConnectionId kDataTo3(kFirstPeerConnection.value() + 3);
 
 class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
  protected:
@@ -32,7 +34,7 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
   void AddNeighbours() {
     StepContext step = Now();
     network_.AddPolicy(step, Policy({2, 3}));
-    for (uint64_t connection = 16; connection < 20; ++connection) {
+    for (uint64_t connection = kControlTo2.value(); connection <= kDataTo3.value(); ++connection) {
       network_.OnConnectionUp(step, ConnectionId(connection));
     }
     Hello(HelloOf(2));
@@ -56,7 +58,7 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
   void AddAuxiliaryPath() {
     StepContext step = Now();
     network_.AddPolicy(step, PolicyWithAuxiliaryPath());
-    for (uint64_t connection = 16; connection < 20; ++connection) {
+    for (uint64_t connection = kControlTo2.value(); connection <= kDataTo3.value(); ++connection) {
       network_.OnConnectionUp(step, ConnectionId(connection));
     }
     Hello(HelloOf(2));

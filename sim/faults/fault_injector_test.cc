@@ -77,7 +77,11 @@ TEST_F(FaultInjectorTest, AKilledNodeStartsAgain) {
 
 TEST_F(FaultInjectorTest, ANodeThatLeavesComesBackOrNot) {
   for (const bool for_good : {false, true}) {
-    Cluster cluster(Waiting());
+    ClusterOptions options = Waiting();
+    // Nobody leaves for good before the start.
+    if (for_good) options.absent.clear();
+    ChangingCluster changing(std::move(options));
+    Cluster& cluster = *changing;
     Fault leave = FaultOf(FaultKind::kLeave, NodeId(2));
     leave.is_for_good = for_good;
     const FaultInjector injector({leave}, 1, &cluster);

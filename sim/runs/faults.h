@@ -1,5 +1,5 @@
-// The faults of a simulated run, drawn from a seed. Each fault is shorter than the silence that ends a peer, so that a
-// correct job survives all of them. Thread-compatible; outlives the run.
+// The faults of a simulated run, drawn from a seed. Each fault is shorter than what ends a membership, so that a
+// correct job survives all of them with all its members. Thread-compatible; outlives the run.
 #ifndef BANYAN_SIM_RUNS_FAULTS_H_
 #define BANYAN_SIM_RUNS_FAULTS_H_
 
@@ -19,9 +19,9 @@ struct FaultOptions {
   int faults = 10;
   absl::Duration first = absl::Milliseconds(100);
   absl::Duration last = absl::Seconds(4);
-  // All outages together: must stay well below membership.lost_after, since any two may hit the same peers one after
-  // the other.
-  absl::Duration longest_in_all = absl::Milliseconds(2500);
+  // All outages together: must stay below the second after which a member that lost its connection falls out, since any
+  // two may hit the same peers one after the other. sim/faults/ draws those that are longer.
+  absl::Duration longest_in_all = absl::Milliseconds(900);
 };
 
 class Faults {

@@ -1,5 +1,9 @@
 #include "sim/testing/linked_cluster.h"
 
+#include <set>
+#include <utility>
+#include <vector>
+
 #include "core/random.h"
 #include "sim/sample_overlays.h"
 
@@ -19,5 +23,28 @@ ClusterOptions LinkedCluster(int nodes, double least_bps, double most_bps) {
   options.plan.tensors = {{"w", 9000, 0}, {"b", 1000, 0}};
   return options;
 }
+
+namespace {
+
+std::unique_ptr<ContributorFields> FieldsOf(const ClusterOptions& options) {
+  std::vector<WorkerName> workers;
+  for (uint32_t node = 1; node <= options.overlay.nodes.size(); ++node) {
+    const auto count = static_cast<uint32_t>(options.overlay.nodes[node - 1].workers);
+    for (uint32_t worker = 0; worker < count; ++worker) workers.push_back({NodeId(node), WorkerId(worker)});
+  }
+  return std::make_unique<ContributorFields>(std::move(workers), std::set<size_t>(), options.seed);
+}
+
+ClusterOptions WithFields(ClusterOptions options, ContributorFields* fields) {
+  options.membership_changes = true;
+  options.fields = fields;
+  options.plan.source = fields;
+  return options;
+}
+
+}  // namespace
+
+ChangingCluster::ChangingCluster(ClusterOptions options)
+    : fields_(FieldsOf(options)), cluster_(WithFields(std::move(options), fields_.get())) {}
 
 }  // namespace banyan
