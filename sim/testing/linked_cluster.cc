@@ -39,6 +39,7 @@ ClusterOptions WithFields(ClusterOptions options, ContributorFields* fields) {
   options.membership_changes = true;
   options.fields = fields;
   options.plan.source = fields;
+  options.plan.may_begin_late = true;
   return options;
 }
 

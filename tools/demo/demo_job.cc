@@ -179,11 +179,14 @@ std::optional<StatusView> DemoJob::TakeStatus() {
 absl::Status DemoJob::Tend() {
   std::vector<const SupervisedProcess*> gone;
   absl::Status status;
-  for (Processes* processes : {&services_, &nodes_}) {
-    for (const std::unique_ptr<SupervisedProcess>& process : *processes) {
-      status.Update(process->Tend());
-      if (process->is_given_up() || process->is_done()) gone.push_back(process.get());
-    }
+  for (const std::unique_ptr<SupervisedProcess>& service : services_) {
+    status.Update(service->Tend());
+    if (service->is_given_up() || service->is_done()) gone.push_back(service.get());
+  }
+  for (size_t index = 0; index < nodes_.size(); ++index) {
+    SupervisedProcess& node = *nodes_[index];
+    status.Update(node.Tend());
+    if (node.is_given_up() || (node.is_done() && IsMissed(index))) gone.push_back(&node);
   }
   for (size_t rank = 0; rank < trainers_.size(); ++rank) {
     status.Update(TendTrainer(rank));
@@ -191,6 +194,14 @@ absl::Status DemoJob::Tend() {
   }
   status.Update(Report(gone));
   return status;
+}
+
+bool DemoJob::IsMissed(size_t node) const {
+  for (size_t rank = 0; rank < trainers_.size(); ++rank) {
+    const SupervisedProcess& trainer = *trainers_[rank];
+    if (node_of_trainer_[rank] == node && !trainer.is_up() && !trainer.is_done()) return true;
+  }
+  return false;
 }
 
 absl::Status DemoJob::TendTrainer(size_t rank) {

@@ -79,6 +79,8 @@ class DemoJob {
   absl::Status Launch(SupervisionOptions options, Processes& processes);
   absl::Status StartScheduler();
   absl::Status StartNode(size_t index);
+  // True if a training process beside the node has failed: a node may end by itself when the job is over.
+  bool IsMissed(size_t node) const;
   absl::Status TendTrainer(size_t rank);
   absl::Status StartTrainer(size_t index, int worker, int world);
 

@@ -168,7 +168,8 @@ TEST_F(DemoJobTest, ADeadNodeIsReportedWithItsLog) {
   EXPECT_THAT(failure, Not(HasSubstr("node n1")));
 }
 
-TEST_F(DemoJobTest, ANodeMayNotEndEvenWithSuccess) {
+TEST_F(DemoJobTest, ANodeMayNotEndEvenWithSuccessWhileItsTrainingProcessNeedsIt) {
+  options_.trainer_program = MakeProgram("trainer", "exit 1");
   options_.banyan_program = MakeProgram("banyan", "if [ \"$3\" = n1 ]; then exit 0; fi; exec sleep 600");
   Start();
   EXPECT_THAT(WaitForFailure(), HasSubstr("node n1 ended with exit code 0, too early"));
