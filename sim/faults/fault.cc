@@ -58,7 +58,7 @@ std::vector<FaultKind> TransientFaultKinds() {
   return kinds;
 }
 
-std::vector<FaultKind> SurvivedFaultKinds() { return TransientFaultKinds(); }
+std::vector<FaultKind> SurvivedFaultKinds() { return AllFaultKinds(); }
 
 std::string DescribeFault(const Fault& fault) {
   std::string text = absl::StrCat(NameOf(fault.kind), " ", fault.node.value());
