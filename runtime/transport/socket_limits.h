@@ -26,7 +26,7 @@ struct SocketLimits {
   // The pause before a connection is made again: it doubles from the shortest to the longest, and starts anew after a
   // connection that has stood for the longest.
   absl::Duration shortest_pause = absl::Milliseconds(20);
-  absl::Duration longest_pause = absl::Seconds(1);
+  absl::Duration longest_pause = absl::Milliseconds(250);
 };
 
 }  // namespace banyan

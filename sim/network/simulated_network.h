@@ -41,7 +41,7 @@ struct NetworkOptions {
   absl::Duration scheduler_delay = absl::Milliseconds(15);
   absl::Duration scheduler_jitter;
   absl::Duration redial_first = absl::Milliseconds(50);
-  absl::Duration redial_longest = absl::Seconds(1);
+  absl::Duration redial_longest = absl::Milliseconds(250);
   // Payload bytes count this often: the cores carry scaled-down vectors.
   int64_t scale = 1;
   // The chance that a chunk comes twice.
