@@ -38,7 +38,13 @@ void Replanner::OnModelGrown(Timestamp now) {
   trial_.Forget();
 }
 
+void Replanner::OnLinkCut(Timestamp now, NodeId a, NodeId b, std::string why) {
+  outages_.Cut(now, a, b, std::move(why));
+  is_cut_ = true;
+}
+
 void Replanner::OnAdopted(Timestamp now, const NetworkView& view) {
+  is_cut_ = false;
   published_view_ = view;
   formulation_.NoteAdopted(now);
   Use(now, view);
@@ -69,7 +75,7 @@ void Replanner::Use(Timestamp now, const NetworkView& view) {
 PlanDecision Replanner::Look(Timestamp now) {
   BANYAN_CHECK(policies_->Current() != nullptr);
   PlanDecision decision;
-  if (is_planning()) return decision;
+  if (is_planning() || is_cut_) return decision;
   std::optional<Formulation::Reason> reason = formulation_.LookForReason(now, links_, round_times_);
   if (!reason.has_value() && TrialLooksBad(now)) reason = {"rounds that are slower than they were", kMostGain};
   if (!reason.has_value()) return decision;
@@ -121,13 +127,17 @@ PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId>
 PlanRequest Replanner::Start(Timestamp now, Plan plan, PlannerConfig config) {
   config.tensor_elements = keys_->Elements();
   std::optional<Policy> in_use;
-  // What the operator wants is not weighed against what there is.
-  if (!plan.is_ordered) in_use = InUse();
+  std::optional<Policy> former;
+  // What the operator wants is not weighed against what there is, whose links there need not be any more.
+  if (!plan.is_ordered) {
+    in_use = InUse();
+    former = trial_.former();
+  }
   if (in_use.has_value()) config.current_trees = in_use->trees;
   last_computation_ = last_computation_.Next();
   plan.id = last_computation_;
   PlanRequest request{plan.id, std::make_unique<PlanComputation>(plan.view, plan.members, std::move(config),
-                                                                 std::move(in_use), trial_.former())};
+                                                                 std::move(in_use), std::move(former))};
   plan_ = std::move(plan);
   links_.MarkPlanned();
   formulation_.NotePlanned(now);

@@ -86,8 +86,9 @@ class Replanner {
   void OnAdopted(Timestamp now, const NetworkView& view);
   // Only the newest policy is in force.
   void OnGoverningAlone(Timestamp now) { round_times_.NoteGoverning(now); }
-  // Two members cannot reach each other over their link: it is planned without for a while.
-  void OnLinkCut(Timestamp now, NodeId a, NodeId b, std::string why) { outages_.Cut(now, a, b, std::move(why)); }
+  // Two members cannot reach each other over their link: it is planned without for a while. Only an epoch's plan is
+  // made then: the policy in use cannot be weighed against others without the link.
+  void OnLinkCut(Timestamp now, NodeId a, NodeId b, std::string why);
   // Plans with all links again at `latest` or before, since there is no plan without them.
   void ReturnLinksBy(Timestamp latest) { outages_.ReturnBy(latest); }
   // Plans with links again whose time is over. True when there are any.
@@ -101,7 +102,7 @@ class Replanner {
   PlanDecision Look(Timestamp now);
   // When Look wants to be called even if nothing happens; kNever while a plan is being made.
   Timestamp NextReturn() const { return outages_.NextDeadline(); }
-  Timestamp NextLook() const { return is_planning() ? kNever : formulation_.NextLook(); }
+  Timestamp NextLook() const { return is_planning() || is_cut_ ? kNever : formulation_.NextLook(); }
   // Plans for these nodes, whatever there was. The result of a plan that was asked for is adopted if there is one.
   PlanRequest PlanForStart(Timestamp now, std::vector<NodeId> members);
   // Plans for the members of a new epoch. Nothing that was tried before is judged by their rounds.
@@ -162,6 +163,7 @@ class Replanner {
   const PublishedPolicies* policies_;
   LinkTable links_;
   LinkOutages outages_;
+  bool is_cut_ = false;  // a link of the policy in use
   PlannerConfig planner_config_;
   absl::Duration update_interval_;
   Formulation formulation_;

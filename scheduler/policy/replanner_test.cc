@@ -253,6 +253,19 @@ TEST_F(ReplannerTest, WithoutAPlanThePolicyStaysAndTheErrorIsTold) {
   EXPECT_EQ(PlanAfter(absl::Seconds(6)).kind, Kind::kFail);
 }
 
+TEST_F(ReplannerTest, APolicyWhoseLinkWasCutIsNotWeighedAgainstOthers) {
+  Measure(kA, kB, 10);
+  replanner_.OnLinkCut(now_, kA, kB, "a complaint");
+  EXPECT_EQ(LookAfter(absl::Seconds(6)).kind, Kind::kNone);
+  EXPECT_EQ(replanner_.NextLook(), kNever);
+  PlanDecision epoch = Finish(replanner_.PlanForEpoch(now_, {kA, kB, kC}, "a link was cut"));
+  ASSERT_EQ(epoch.kind, Kind::kAdopt);
+  EXPECT_EQ(epoch.view.FindLink(kA, kB), nullptr);
+  Adopt(std::move(epoch));
+  Measure(kA, kC, 10);
+  PlanAfter(absl::Seconds(6));
+}
+
 TEST_F(ReplannerTest, RestoredLinksAreKnownAndNoChange) {
   NetworkLink link = *replanner_.links().believed().FindLink(kA, kB);
   link.throughput_bps = 10e6;
@@ -325,6 +338,16 @@ TEST_F(ReplannerTrialTest, WhatWasTakenBackIsNotAdoptedAgainSoon) {
     is_held = is_held || decision.reason.find("but a policy that promised as much was taken back") != std::string::npos;
   }
   EXPECT_TRUE(is_held);
+}
+
+TEST_F(ReplannerTrialTest, AnOrderMayTakeAwayTheLinksOfTheFormerPolicy) {
+  BeginTrial();
+  LinkOutages gone;
+  gone.Cut(now_, kA, kB, "an order");
+  const NetworkView believed = gone.Without(replanner_.links().believed());
+  const PlanDecision order = Finish(
+      replanner_.PlanForReconfiguration(now_, {kA, kB, kC}, believed, *MakePlannerConfig(overlay_, believed), "order"));
+  EXPECT_EQ(order.kind, Kind::kAdopt);
 }
 
 TEST_F(ReplannerTrialTest, APolicyThatIsNotSlowerPassesItsTrial) {
