@@ -40,8 +40,10 @@ std::optional<double> RequireNumber(YamlMapReader& map, absl::string_view key, c
 void ReadChange(const YamlValue& value, const std::string& where, const NetworkView& view, YamlProblems& problems,
                 std::vector<LinkChange>& changes) {
   YamlMapReader map(value, where, problems);
-  const std::optional<double> seconds = RequireNumber(map, "at_seconds", {0, kMostSeconds}, problems);
-  const std::optional<double> mbps = RequireNumber(map, "mbps", {0, kMostMbps, /*low_allowed=*/false}, problems);
+  const std::optional<double> seconds =
+      RequireNumber(map, "at_seconds", {0, kMostSeconds, /*low_allowed=*/true, NumberUnit::kSeconds}, problems);
+  const std::optional<double> mbps =
+      RequireNumber(map, "mbps", {0, kMostMbps, /*low_allowed=*/false, NumberUnit::kMegabits}, problems);
   const NetworkNode* from = ReadNode(map, "from", view, problems);
   const NetworkNode* to = ReadNode(map, "to", view, problems);
   map.Finish();
