@@ -13,6 +13,10 @@ namespace banyan {
 // Fewest insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
 size_t EditDistance(absl::string_view a, absl::string_view b);
 
+// Tells if `word` may be `known` misspelt: few edits away, in other case, or without its last part ("delay" for
+// "delay_ms").
+bool IsClose(absl::string_view word, absl::string_view known);
+
 // "; did you mean 'links'?" for the closest of the known words if it is close, else "; known are a, b, c" as long as
 // they are few, else nothing.
 std::string DidYouMean(absl::string_view word, const std::vector<std::string>& known);

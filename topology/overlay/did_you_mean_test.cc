@@ -16,6 +16,13 @@ TEST(DidYouMeanTest, SuggestsTheClosest) {
   EXPECT_EQ(DidYouMean("lniks", {"nodes", "links"}), "; did you mean 'links'?");
 }
 
+TEST(DidYouMeanTest, KnowsOtherCaseAndLeftOutUnits) {
+  EXPECT_EQ(DidYouMean("LINKS", {"nodes", "links"}), "; did you mean 'links'?");
+  EXPECT_EQ(DidYouMean("heartbeat", {"least", "heartbeat_seconds"}), "; did you mean 'heartbeat_seconds'?");
+  EXPECT_EQ(DidYouMean("--log", {"--json", "--log-level"}), "; did you mean '--log-level'?");
+  EXPECT_FALSE(IsClose("a", "a_b"));
+}
+
 TEST(DidYouMeanTest, ListsAFewWhenNothingIsClose) {
   EXPECT_EQ(DidYouMean("zzz", {"nodes", "links"}), "; known are nodes, links");
   EXPECT_EQ(DidYouMean("zzz", {}), "");

@@ -12,7 +12,8 @@
 namespace banyan {
 
 // An address that others connect to: tcp://host:port with a port from 1 to 65535. The host is a name, an IPv4 address,
-// or an IPv6 address in brackets.
+// or an IPv6 address in brackets, of one machine. All refusals here say why: 10.0.0.256 is no address, nobody can
+// connect to 0.0.0.0.
 absl::Status CheckConnectAddress(absl::string_view address);
 // Takes a list of such addresses with commas between them, at least one. INVALID_ARGUMENT names one that is wrong, or
 // that comes twice.

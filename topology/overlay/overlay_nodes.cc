@@ -15,9 +15,11 @@ namespace banyan {
 namespace {
 
 constexpr double kBitsPerMegabit = 1e6;
-constexpr NumberRange kMbps = {.low = 0, .high = 1e9, .low_allowed = false};
-constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000};
-constexpr NumberRange kLossPercent = {.low = 0, .high = 99.9};
+constexpr NumberRange kMbps = {.low = 0, .high = 1e9, .low_allowed = false, .unit = NumberUnit::kMegabits};
+constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000, .unit = NumberUnit::kMilliseconds};
+constexpr NumberRange kLossPercent = {.low = 0, .high = 100};
+// TCP's time-outs double with each loss in a row: beyond this part it carries next to nothing, whatever the rate.
+constexpr double kMostLossPercent = 50;
 constexpr size_t kPublicKeyCharacters = 40;
 
 void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
@@ -96,6 +98,18 @@ void ReadRates(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   if (b_to_a.has_value()) link.b_to_a_bps = *b_to_a * kBitsPerMegabit;
 }
 
+double ReadLoss(YamlMapReader& map, YamlProblems& problems) {
+  const YamlValue* const value = map.Find("loss_percent");
+  if (value == nullptr) return 0;
+  const double percent = ReadNumber(*value, map.PathOf("loss_percent"), kLossPercent, problems).value_or(0);
+  if (percent > kMostLossPercent) {
+    problems.Add(value->line, absl::StrCat(map.PathOf("loss_percent"), ": expected at most ", kMostLossPercent,
+                                           ", beyond which TCP carries next to nothing, got ", Describe(*value),
+                                           "; leave such a link out"));
+  }
+  return percent / 100;
+}
+
 LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProblems& problems) {
   LinkConfig link;
   link.line = value.line;
@@ -105,9 +119,7 @@ LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProble
   double delay_ms = 0;
   map.Number("delay_ms", kDelayMs, delay_ms);
   link.delay = absl::Milliseconds(delay_ms);
-  double loss_percent = 0;
-  map.Number("loss_percent", kLossPercent, loss_percent);
-  link.loss_fraction = loss_percent / 100;
+  link.loss_fraction = ReadLoss(map, problems);
   map.Finish();
   return link;
 }

@@ -35,7 +35,7 @@ class OverlayRefusalTest : public ::testing::TestWithParam<Refusal> {};
 TEST_P(OverlayRefusalTest, NamesLineAndReason) {
   const absl::Status status = ParseOverlay(GetParam().text, "o.yaml").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(status.message()), StartsWith("o.yaml:" + std::to_string(GetParam().line) + ": "));
+  EXPECT_THAT(std::string(status.message()), StartsWith("o.yaml:" + std::to_string(GetParam().line) + ":"));
   EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
 }
 
@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Refusal{"DuplicateKey", Chain("job: a\njob: b\n"), 6, "the key 'job' is there twice"},
                       Refusal{"SecondDocument", Chain("---\njob: b\n"), 5, "a second document"},
                       Refusal{"AliasToItself", Chain("topology: &t {trees: *t}\n"), 5, "this alias leads to itself"},
-                      Refusal{"BrokenYaml", Chain("job: [a\n"), 6, "end of sequence flow not found"},
+                      Refusal{"BrokenYaml", Chain("job: [a\n"), 5, "this '[' is never closed"},
                       Refusal{"EmptySection", Chain("chunks:\n"), 5, "expected a map of keys and values, got nothing"}),
     NameOf);
 
@@ -76,6 +76,16 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NegativeDelay", WithLinks("  - {between: [n1, n2], delay_ms: -1}\n"), 3,
                 "delay_ms: expected a number"},
         Refusal{"TotalLoss", WithLinks("  - {between: [n1, n2], loss_percent: 100}\n"), 3, "loss_percent: expected"},
+        Refusal{"NearlyTotalLoss", WithLinks("  - {between: [n1, n2], loss_percent: 99}\n"), 3,
+                "loss_percent: expected at most 50, beyond which TCP carries next to nothing, got '99'"},
+        Refusal{"RateInSeconds", WithLinks("  - {between: [n1, n2], mbps: 3s}\n"), 3, "or a rate such as 1Gbit/s"},
+        Refusal{"DelayInBits", WithLinks("  - {between: [n1, n2], delay_ms: 3bit}\n"), 3, "or a time such as 0.2s"},
+        Refusal{"BytesInBits", Chain("transport: {early_bytes: 3Mbit}\n"), 5, "or a size such as 64MB, got '3Mbit'"},
+        Refusal{"HalfAByte", Chain("transport: {early_bytes: 1.5}\n"), 5, "a whole number of bytes"},
+        Refusal{"Impatient", Chain("membership: {heartbeat_seconds: 0.01, lost_after_seconds: 0.02}\n"), 5,
+                "at least three heartbeats of 0.01 s"},
+        Refusal{"NervousOfAll", Chain("membership: {heartbeat_seconds: 10ms, lost_after_seconds: 50ms}\n"), 5,
+                "at least 0.1 s, which a busy machine may be silent for, got 0.05"},
         Refusal{"FractionOfAWhole", Chain("chunks: {max_elements: 1.5}\n"), 5, "a whole number"},
         Refusal{"ZeroElements", Chain("chunks: {max_elements: 0}\n"), 5, "at least 1"},
         Refusal{"WholeOverflow", Chain("chunks: {max_elements: 99999999999999999999}\n"), 5, "a whole number"},
@@ -84,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"NegativeWindow", Chain("transport: {window_bytes: -1}\n"), 5, "window_bytes: expected auto"},
         Refusal{"ManyRoots", Chain("topology: {roots: 4}\n"), 5, "at least 1 and at most 3, got '4'"},
         Refusal{"StartWithMoreThanAll", Chain("membership: {start_with: 4}\n"), 5, "at most 3"},
-        Refusal{"LostBeforeHeartbeat", Chain("membership: {heartbeat_seconds: 4}\n"), 5, "at least two heartbeats"},
+        Refusal{"LostBeforeHeartbeat", Chain("membership: {heartbeat_seconds: 4}\n"), 5, "at least three heartbeats"},
         Refusal{"MomentumOfOne", Chain("aggregation: {op: momentum, momentum: 1}\n"), 5,
                 "momentum: expected a number"}),
     NameOf);
@@ -93,6 +103,17 @@ INSTANTIATE_TEST_SUITE_P(
     Network, OverlayRefusalTest,
     ::testing::Values(
         Refusal{"NoNodes", "links: []\n", 1, "nodes is missing"},
+        Refusal{"MisspeltNodes", "job: j\nnode: [{name: n1}, {name: n2}]\n", 2,
+                "nodes is missing, and the key 'node' is unknown; did you mean 'nodes'?"},
+        Refusal{"KeyInCapitals", "nodes: [{NAME: n1}, {name: n2}]\n", 1, "did you mean 'name'?"},
+        Refusal{"KeyWithoutItsUnit", WithLinks("  - {between: [n1, n2], delay: 3}\n"), 3, "did you mean 'delay_ms'?"},
+        Refusal{"ColonWithoutSpace", "nodes: [{name:n1}, {name: n2}]\n", 1, "a ':' needs a space after it"},
+        Refusal{"EntryWithoutSpace", "nodes:\n  - name:n1\n  - name: n2\n", 2, "a ':' needs a space after it"},
+        Refusal{"EqualsSign", "nodes = [n1, n2]\n", 1, "write 'key: value'"},
+        Refusal{"ImpossibleAddress", "nodes: [{name: a, address: tcp://10.0.0.256:1}, {name: b}]\n", 1,
+                "'10.0.0.256' is no IPv4 address"},
+        Refusal{"ImpossiblePort", "nodes: [{name: a, address: tcp://10.0.0.25:70000}, {name: b}]\n", 1,
+                "'70000' is no port"},
         Refusal{"NodesNoList", "nodes: 3\n", 1, "expected a list"},
         Refusal{"OneNode", "nodes: [{name: n1}]\n", 1, "at least 2"},
         Refusal{"Nameless", "nodes: [{name: n1}, {workers: 1}]\n", 1, "nodes[1].name is missing"},

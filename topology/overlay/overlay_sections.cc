@@ -17,8 +17,12 @@ constexpr int64_t kMaxLeaseRounds = 1000;
 constexpr int64_t kMaxRoundsInFlight = 16;
 constexpr NumberRange kAboveZeroUpToOne = {.low = 0, .high = 1, .low_allowed = false};
 constexpr NumberRange kDecay = {.low = 0, .high = 1 - 1e-9};
-constexpr NumberRange kHeartbeatSeconds = {.low = 0.01, .high = 3600};
-constexpr NumberRange kSchedulerLostAfterSeconds = {.low = 0.01, .high = 7 * 24 * 3600.0};
+constexpr NumberRange kHeartbeatSeconds = {.low = 0.01, .high = 3600, .unit = NumberUnit::kSeconds};
+constexpr NumberRange kSchedulerLostAfterSeconds = {.low = 0.01, .high = 7 * 24 * 3600.0, .unit = NumberUnit::kSeconds};
+// One heartbeat may be late, another lost with a connection: only the third that does not come is silence.
+constexpr double kLeastHeartbeats = 3;
+// A busy machine or a retransmission is silent for longer than less.
+constexpr double kLeastLostAfterSeconds = 0.1;
 
 // A key of an optimizer's section, and the operations that have it.
 struct AggregationParameter {
@@ -60,13 +64,38 @@ RateEstimator ReadEstimator(YamlMapReader& map, YamlProblems& problems) {
   return name == by_delay ? RateEstimator::kOneWayDelay : RateEstimator::kDelivery;
 }
 
+// The times of a section that is `membership`, each the file's or the default.
+void ReadSilences(YamlMapReader& map, MembershipConfig& config, YamlProblems& problems) {
+  double heartbeat_s = absl::ToDoubleSeconds(config.heartbeat);
+  double lost_after_s = absl::ToDoubleSeconds(config.lost_after);
+  double scheduler_lost_after_s = absl::ToDoubleSeconds(config.scheduler_lost_after);
+  map.Number("heartbeat_seconds", kHeartbeatSeconds, heartbeat_s);
+  map.Number("lost_after_seconds", kHeartbeatSeconds, lost_after_s);
+  map.Number("scheduler_lost_after_seconds", kSchedulerLostAfterSeconds, scheduler_lost_after_s);
+  if (lost_after_s < kLeastHeartbeats * heartbeat_s) {
+    problems.Add(map.line(), absl::StrCat("membership.lost_after_seconds: expected at least three heartbeats of ",
+                                          heartbeat_s, " s, since one that is late is no silence, got ", lost_after_s));
+  }
+  if (lost_after_s < kLeastLostAfterSeconds) {
+    problems.Add(map.line(), absl::StrCat("membership.lost_after_seconds: expected at least ", kLeastLostAfterSeconds,
+                                          " s, which a busy machine may be silent for, got ", lost_after_s));
+  }
+  if (scheduler_lost_after_s < lost_after_s) {
+    problems.Add(map.line(), absl::StrCat("membership.scheduler_lost_after_seconds: expected at least ", lost_after_s,
+                                          " s as for any peer, got ", scheduler_lost_after_s));
+  }
+  config.heartbeat = absl::Seconds(heartbeat_s);
+  config.lost_after = absl::Seconds(lost_after_s);
+  config.scheduler_lost_after = absl::Seconds(scheduler_lost_after_s);
+}
+
 }  // namespace
 
 AwarenessConfig ReadAwareness(const YamlValue& value, YamlProblems& problems) {
   AwarenessConfig config;
   YamlMapReader map(value, "awareness", problems);
   map.Bool("enabled", config.enabled);
-  map.Integer("probe_chunk_bytes", 1, kMaxBufferBytes, config.probe_chunk_bytes);
+  map.Bytes("probe_chunk_bytes", 1, kMaxBufferBytes, config.probe_chunk_bytes);
   map.Integer("probe_chunks", 1, kMaxQueuedChunks, config.probe_chunks);
   config.estimator = ReadEstimator(map, problems);
   map.Finish();
@@ -114,10 +143,10 @@ TransportConfig ReadTransport(const YamlValue& value, YamlProblems& problems) {
   TransportConfig config;
   YamlMapReader map(value, "transport", problems);
   map.IntegerOr("connections", "auto", 1, kMaxConnections, config.connections);
-  map.Integer("bytes_per_connection", 0, kMaxBufferBytes, config.bytes_per_connection);
-  map.IntegerOr("window_bytes", "auto", 1, kMaxBufferBytes, config.window_bytes);
-  map.Integer("early_bytes", 0, kMaxBufferBytes, config.early_bytes);
-  map.Integer("relay_bytes", 0, kMaxBufferBytes, config.relay_bytes);
+  map.Bytes("bytes_per_connection", 0, kMaxBufferBytes, config.bytes_per_connection);
+  map.BytesOr("window_bytes", "auto", 1, kMaxBufferBytes, config.window_bytes);
+  map.Bytes("early_bytes", 0, kMaxBufferBytes, config.early_bytes);
+  map.Bytes("relay_bytes", 0, kMaxBufferBytes, config.relay_bytes);
   map.Finish();
   return config;
 }
@@ -126,25 +155,8 @@ MembershipConfig ReadMembership(const YamlValue& value, int nodes, YamlProblems&
   MembershipConfig config;
   YamlMapReader map(value, "membership", problems);
   map.IntegerOr("start_with", "all", 1, nodes, config.start_with);
-  double heartbeat_seconds = absl::ToDoubleSeconds(config.heartbeat);
-  double lost_after_seconds = absl::ToDoubleSeconds(config.lost_after);
-  map.Number("heartbeat_seconds", kHeartbeatSeconds, heartbeat_seconds);
-  map.Number("lost_after_seconds", kHeartbeatSeconds, lost_after_seconds);
-  if (lost_after_seconds < 2 * heartbeat_seconds) {
-    problems.Add(map.line(), absl::StrCat("membership.lost_after_seconds: expected at least two heartbeats of ",
-                                          heartbeat_seconds, " s, got ", lost_after_seconds));
-  }
-  double scheduler_lost_after_seconds = absl::ToDoubleSeconds(config.scheduler_lost_after);
-  map.Number("scheduler_lost_after_seconds", kSchedulerLostAfterSeconds, scheduler_lost_after_seconds);
-  if (scheduler_lost_after_seconds < lost_after_seconds) {
-    problems.Add(map.line(),
-                 absl::StrCat("membership.scheduler_lost_after_seconds: expected at least ", lost_after_seconds,
-                              " s as for any peer, got ", scheduler_lost_after_seconds));
-  }
+  ReadSilences(map, config, problems);
   map.Integer("least", 1, nodes, config.least);
-  config.heartbeat = absl::Seconds(heartbeat_seconds);
-  config.lost_after = absl::Seconds(lost_after_seconds);
-  config.scheduler_lost_after = absl::Seconds(scheduler_lost_after_seconds);
   map.Finish();
   return config;
 }

@@ -118,7 +118,8 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
     problems.Add(map.line(), "topology.trees is missing; planner 'custom' needs it");
   }
   double update_seconds = absl::ToDoubleSeconds(config.update_interval);
-  map.Number("update_seconds", {.low = 0, .high = 1e6, .low_allowed = false}, update_seconds);
+  map.Number("update_seconds", {.low = 0, .high = 1e6, .low_allowed = false, .unit = NumberUnit::kSeconds},
+             update_seconds);
   config.update_interval = absl::Seconds(update_seconds);
   // Not the paper's UPDATE_RATE: see TopologyConfig.
   map.Number("update_rate", {.low = 0, .high = 1000}, config.update_rate);

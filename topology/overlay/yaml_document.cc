@@ -11,7 +11,11 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "topology/overlay/text/yaml_advice.h"
+#include "topology/overlay/text/yaml_scan.h"
+#include "topology/overlay/text/yaml_text.h"
 #include "yaml-cpp/eventhandler.h"
 
 namespace banyan {
@@ -19,8 +23,15 @@ namespace {
 
 // yaml-cpp's marks count from 0.
 int LineOf(const YAML::Mark& mark) { return mark.is_null() ? 1 : mark.line + 1; }
+int ColumnOf(const YAML::Mark& mark) { return mark.is_null() ? 1 : mark.column + 1; }
 
-// Builds the tree from yaml-cpp's events. Refusals are thrown as yaml-cpp's own errors are, for Parse to catch.
+// What this file refuses. Thrown, for yaml-cpp calls us and has no other way out.
+struct Refused {
+  Refused(const YAML::Mark& mark, std::string what) : fault{LineOf(mark), ColumnOf(mark), std::move(what)} {}
+  YamlFault fault;
+};
+
+// Builds the tree from yaml-cpp's events. Throws what it refuses, for Parse to catch.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(std::deque<YamlValue>* values) : values_(values) {}
@@ -28,7 +39,7 @@ class TreeBuilder : public YAML::EventHandler {
   const YamlValue* root() const { return root_; }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (root_ != nullptr) throw YAML::ParserException(mark, "a second document starts here; keep one per file");
+    if (root_ != nullptr) throw Refused(mark, "a second document starts here; keep one per file");
   }
   void OnDocumentEnd() override {}
 
@@ -43,7 +54,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     RefuseAsKey(mark);
     const auto found = anchored_.find(anchor);
-    if (found == anchored_.end()) throw YAML::ParserException(mark, "this alias leads to itself");
+    if (found == anchored_.end()) throw Refused(mark, "this alias leads to itself");
     Attach(found->second, mark);
   }
 
@@ -81,7 +92,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   static void CheckTag(const YAML::Mark& mark, const std::string& tag) {
     if (tag.empty() || tag == "?" || tag == "!") return;
-    throw YAML::ParserException(mark, absl::StrCat("tags such as '", tag, "' are not used here; leave it out"));
+    throw Refused(mark, absl::StrCat("tags such as '", tag, "' are not used here; leave it out"));
   }
 
   bool WantsKey() const {
@@ -89,12 +100,16 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void RefuseAsKey(const YAML::Mark& mark) const {
-    if (WantsKey()) throw YAML::ParserException(mark, "a key must be a plain word");
+    if (WantsKey()) throw Refused(mark, "a key must be a plain word");
   }
 
   void TakeKey(const YAML::Mark& mark, const std::string& text) {
+    if (text == "<<") throw Refused(mark, "merge keys ('<<') are not used here; write the keys out");
+    if (absl::StartsWith(text, "-{") || absl::StartsWith(text, "-[")) {
+      throw Refused(mark, "a list's '-' needs a space after it");
+    }
     if (!open_.back().keys.insert(text).second) {
-      throw YAML::ParserException(mark, absl::StrCat("the key '", text, "' is there twice; keep one"));
+      throw Refused(mark, absl::StrCat("the key '", text, "' is there twice; keep one"));
     }
     open_.back().key = YamlEntry{text, LineOf(mark), nullptr};
   }
@@ -109,7 +124,7 @@ class TreeBuilder : public YAML::EventHandler {
   void Open(YamlValue::Kind kind, const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     CheckTag(mark, tag);
     RefuseAsKey(mark);
-    if (open_.size() >= kMaxYamlDepth) throw YAML::ParserException(mark, "values are nested too deeply");
+    if (open_.size() >= kMaxYamlDepth) throw Refused(mark, "values are nested too deeply");
     open_.emplace_back();
     open_.back().value = Make(kind, mark);
     open_.back().anchor = anchor;
@@ -135,7 +150,7 @@ class TreeBuilder : public YAML::EventHandler {
     OpenValue& parent = open_.back();
     parent.value->values += value->values;
     if (parent.value->values > kMaxYamlValues) {
-      throw YAML::ParserException(mark, absl::StrCat("more than ", kMaxYamlValues, " values; are aliases nested?"));
+      throw Refused(mark, absl::StrCat("more than ", kMaxYamlValues, " values; are aliases nested?"));
     }
     if (parent.value->kind == YamlValue::Kind::kSequence) {
       parent.value->items.push_back(value);
@@ -152,21 +167,36 @@ class TreeBuilder : public YAML::EventHandler {
   const YamlValue* root_ = nullptr;
 };
 
-}  // namespace
-
-absl::StatusOr<YamlDocument> YamlDocument::Parse(absl::string_view text, absl::string_view file_name) {
-  YamlDocument document;
-  TreeBuilder builder(&document.values_);
+// Lets `builder` have the events of `text`, which comes from PlainYamlText. `suspect` tells more than a parser can.
+absl::Status Build(const std::string& text, const std::optional<YamlFault>& suspect, absl::string_view file_name,
+                   TreeBuilder& builder) {
   try {
-    std::istringstream stream{std::string(text)};
+    std::istringstream stream{text};
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
+  } catch (const Refused& refused) {
+    return ToStatus(suspect.value_or(refused.fault), file_name);
   } catch (const YAML::Exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(file_name, ":", LineOf(error.mark), ": ", error.msg));
+    const int line = LineOf(error.mark);
+    const int column = ColumnOf(error.mark);
+    return ToStatus(suspect.value_or(YamlFault{line, column, YamlAdvice(text, line, column, error.msg)}), file_name);
   } catch (const std::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat(file_name, ":1: not readable as YAML: ", error.what()));
+    return ToStatus({1, 1, absl::StrCat("not readable as YAML: ", error.what())}, file_name);
   }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<YamlDocument> YamlDocument::Parse(absl::string_view text, absl::string_view file_name) {
+  const absl::StatusOr<std::string> plain = PlainYamlText(text, file_name);
+  if (!plain.ok()) return plain.status();
+  const YamlScanResult scan = ScanYaml(*plain);
+  if (scan.wrong.has_value()) return ToStatus(*scan.wrong, file_name);
+  YamlDocument document;
+  TreeBuilder builder(&document.values_);
+  if (absl::Status status = Build(*plain, scan.suspect, file_name, builder); !status.ok()) return status;
   if (builder.root() == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(file_name, ":1: the file is empty; it needs at least nodes"));
   }

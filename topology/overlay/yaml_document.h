@@ -40,7 +40,7 @@ struct YamlValue {
 
 class YamlDocument {
  public:
-  // INVALID_ARGUMENT reads `file:line: ...`.
+  // INVALID_ARGUMENT reads `file:line:column: ...` and says what to do.
   static absl::StatusOr<YamlDocument> Parse(absl::string_view text, absl::string_view file_name);
 
   YamlDocument(YamlDocument&&) = default;

@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace banyan {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -35,8 +40,8 @@ TEST(YamlDocumentTest, FollowsAliases) {
 }
 
 TEST(YamlDocumentTest, RefusesDuplicateKeys) {
-  EXPECT_EQ(Refusal("a: 1\nb: 2\na: 3\n"), "o.yaml:3: the key 'a' is there twice; keep one");
-  EXPECT_THAT(Refusal("x:\n  - {a: 1, a: 1}\n"), StartsWith("o.yaml:2: the key 'a'"));
+  EXPECT_EQ(Refusal("a: 1\nb: 2\na: 3\n"), "o.yaml:3:1: the key 'a' is there twice; keep one");
+  EXPECT_THAT(Refusal("x:\n  - {a: 1, a: 1}\n"), StartsWith("o.yaml:2:12: the key 'a'"));
 }
 
 TEST(YamlDocumentTest, RefusesASecondDocument) {
@@ -44,12 +49,12 @@ TEST(YamlDocumentTest, RefusesASecondDocument) {
 }
 
 TEST(YamlDocumentTest, RefusesAliasCycles) {
-  EXPECT_EQ(Refusal("a: &x [*x]\n"), "o.yaml:1: this alias leads to itself");
+  EXPECT_EQ(Refusal("a: &x [*x]\n"), "o.yaml:1:8: this alias leads to itself");
   EXPECT_THAT(Refusal("a: &x\n  b: &y\n    c: *x\n"), HasSubstr("this alias leads to itself"));
-  EXPECT_THAT(Refusal("&x a: *x\n"), StartsWith("o.yaml:1: "));
+  EXPECT_THAT(Refusal("&x a: *x\n"), StartsWith("o.yaml:1:"));
 }
 
-TEST(YamlDocumentTest, RefusesUnknownAliases) { EXPECT_THAT(Refusal("a: *x\n"), StartsWith("o.yaml:1: ")); }
+TEST(YamlDocumentTest, RefusesUnknownAliases) { EXPECT_THAT(Refusal("a: *x\n"), StartsWith("o.yaml:1:")); }
 
 TEST(YamlDocumentTest, RefusesAliasBombs) {
   std::string bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
@@ -74,9 +79,68 @@ TEST(YamlDocumentTest, RefusesTagsAndOddKeys) {
 }
 
 TEST(YamlDocumentTest, RefusesWhatIsNoYaml) {
-  EXPECT_THAT(Refusal("a: [1, 2\nb: 3\n"), StartsWith("o.yaml:"));
+  EXPECT_THAT(Refusal("a: [1, 2\nb: 3\n"), StartsWith("o.yaml:1:4: this '[' is not closed before line 2"));
   EXPECT_THAT(Refusal(""), HasSubstr("empty"));
   EXPECT_THAT(Refusal("# only a comment\n"), HasSubstr("empty"));
+}
+
+// Mistakes as people make them, with the whole text that they get.
+TEST(YamlDocumentTest, SaysWhatIsWrongInItsOwnWords) {
+  const std::vector<std::pair<std::string, std::string>> mistakes = {
+      {"a:\n  - b\n\t- c\n", "3:1: a tab indents this line; YAML wants spaces"},
+      {"a:\n  - b\n\xc2\xa0 - c\n", "3:1: a no-break space (U+00A0); put an ordinary space here"},
+      {"a:\xc2\xa0"
+       "b\n",
+       "1:3: a no-break space (U+00A0); put an ordinary space here"},
+      {"a: b\xe2\x80\x8b\n", "1:5: an invisible character (U+200B); delete it"},
+      {"a\xef\xbc\x9a b\n", "1:2: a wide colon (U+FF1A); put ': ' here"},
+      {"a: \xe2\x80\x9c"
+       "b\xe2\x80\x9d\n",
+       "1:4: a typographic quote (U+201C); use ' or \""},
+      {"a:\n  \xe2\x80\x93 b\n", "2:3: a dash that is no hyphen (U+2013); put '-' here"},
+      {"a: \"b\nc: d\n", "1:4: the quote that opens here is never closed"},
+      {"a: 'it's'\n", "1:8: text right after the closing '; inside of single quotes write '' for one"},
+      {"a: [{b: c}, {b: d}\ne: []\n", "1:4: this '[' is not closed before line 2"},
+      {"a:\n  - {b: c\n  - {b: d}\n", "2:5: this '{' is not closed before line 3"},
+      {"a: [b]]\n", "1:7: this ']' closes nothing; delete it"},
+      {"a: [{b: c}}, d]\n", "1:11: expected ']' for the '[' in line 1, column 4, got '}'"},
+      {"a: [{b: c} {b: d}]\n", "1:12: a ',' or a closing bracket is missing before this '{'"},
+      {"a: {b: tcp://[::1]:7700}\n", "1:14: '[' in the middle of a word; put quotes around an IPv6 address"},
+      {"a: [::1]:7700\n", "1:9: text right after a closing bracket; put quotes around an IPv6 address"},
+      {"b: {<<: c}\n", "1:5: merge keys ('<<') are not used here; write the keys out"},
+      {"a: @b\n", "1:4: a word must not start with '@'; put quotes around it"},
+      {"a: *.weight\n", "1:4: a word must not start with '&' or '*'"},
+      {"a: \"C:\\data\"\n", "1:9: this \\ means nothing within double quotes"},
+      {"a: b: c\n", "1:5: a second ':' in one line"},
+      {"job:x\na: b\n", "a ':' needs a space after it: 'job: x'"},
+      {"a:\n  -{b: c}\n", "2:3: a list's '-' needs a space after it"},
+      {"a:\n  - b: c\n d: e\n", "3:2: this line fits none of those above"},
+      {"<<<<<<< HEAD\na: b\n", "1:1: a mark of a merge conflict"},
+      {std::string("a: b\0c\n", 7), "1:5: a zero byte"},
+      {"\xff\xfe"
+       "a",
+       "1:1: the file is UTF-16 or UTF-32; save it as UTF-8"},
+      {"a: m\xfcnchen\n", "1:5: the byte 0xfc is not UTF-8"},
+      {"a: b\x1b[0m\n", "1:5: the control character U+001B; delete it"}};
+  for (const auto& [text, what] : mistakes) EXPECT_THAT(Refusal(text), AllOf(StartsWith("o.yaml:"), HasSubstr(what)));
+}
+
+TEST(YamlDocumentTest, TakesLineEndsAndMarksOfAllSystems) {
+  for (const char* text : {"a: 1\r\nb: 2\r\n", "a: 1\rb: 2",
+                           "\xef\xbb\xbf"
+                           "a: 1\nb: 2\n"}) {
+    const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, "o.yaml");
+    ASSERT_TRUE(document.ok()) << document.status();
+    EXPECT_EQ(document->root().entries.at(1).value->scalar, "2");
+  }
+}
+
+TEST(YamlDocumentTest, OddCharactersMayStandInQuotesAndComments) {
+  for (const char* text : {"a: '\xc2\xa0'\n", "a: b  # \xe2\x80\x9c[{\n", "a: \"'[{\\\" \"\n", "a: 'it''s'\n",
+                           "a: b[1]\n", "a: |\n  \"[{\nb: c\n", "a: {b: \"[::1]:1\"}\n", "a: b\t# c\n",
+                           "a: tcp://[::1]:7700\n", "a: 'two\n\tlines'\n", "{\n\"a\":[\"b\"]\n}\n", "a: don't\n"}) {
+    EXPECT_TRUE(YamlDocument::Parse(text, "o.yaml").ok()) << text << YamlDocument::Parse(text, "o.yaml").status();
+  }
 }
 
 }  // namespace

@@ -6,9 +6,11 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "core/quantity.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -29,6 +31,53 @@ std::string Bounds(const NumberRange& range) {
 }
 
 bool IsPlainScalar(const YamlValue& value) { return value.kind == YamlValue::Kind::kScalar && !value.quoted; }
+
+// Reads a number that is written with or without a unit.
+std::optional<double> ParseNumber(absl::string_view text, NumberUnit unit) {
+  double number = 0;
+  if (absl::SimpleAtod(text, &number)) return std::isfinite(number) ? std::optional<double>(number) : std::nullopt;
+  if (unit == NumberUnit::kNone) return std::nullopt;
+  if (unit == NumberUnit::kMegabits) {
+    const absl::StatusOr<double> bps = ParseBitsPerSecond(text);
+    return bps.ok() ? std::optional<double>(*bps / 1e6) : std::nullopt;
+  }
+  const absl::Duration one = unit == NumberUnit::kSeconds ? absl::Seconds(1) : absl::Milliseconds(1);
+  const absl::StatusOr<absl::Duration> time = ParseTime(text, one);
+  return time.ok() ? std::optional<double>(absl::FDivDuration(*time, one)) : std::nullopt;
+}
+
+std::string UnitText(NumberUnit unit) {
+  switch (unit) {
+    case NumberUnit::kSeconds:
+      return " in seconds, or a time such as 200ms";
+    case NumberUnit::kMilliseconds:
+      return " in milliseconds, or a time such as 0.2s";
+    case NumberUnit::kMegabits:
+      return " in Mbit/s, or a rate such as 1Gbit/s";
+    case NumberUnit::kNone:
+      break;
+  }
+  return "";
+}
+
+std::optional<int64_t> ParseWholeBytes(absl::string_view text, int64_t low, int64_t high) {
+  const absl::StatusOr<double> bytes = ParseBytes(text);
+  if (!bytes.ok() || *bytes != std::floor(*bytes)) return std::nullopt;
+  if (*bytes < static_cast<double>(low) || *bytes > static_cast<double>(high)) return std::nullopt;
+  return static_cast<int64_t>(*bytes);
+}
+
+std::string BytesText(int64_t low, int64_t high) {
+  return absl::StrCat("a whole number of bytes of at least ", low, " and at most ", high, ", or a size such as 64MB");
+}
+
+// Why a text is no map: what its writer may have left out.
+std::string MapHint(const YamlValue& value) {
+  if (value.kind != YamlValue::Kind::kScalar || value.quoted) return "";
+  const size_t colon = value.scalar.find(':');
+  if (colon != std::string::npos) return "; a ':' needs a space after it";
+  return value.scalar.find('=') != std::string::npos ? "; write 'key: value'" : "";
+}
 
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.'; }
 
@@ -58,11 +107,11 @@ std::string Describe(const YamlValue& value) {
 
 std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where, const NumberRange& range,
                                  YamlProblems& problems) {
-  double number = 0;
-  const bool parsed = IsPlainScalar(value) && absl::SimpleAtod(value.scalar, &number) && std::isfinite(number);
-  const bool inside = number <= range.high && (range.low_allowed ? number >= range.low : number > range.low);
-  if (parsed && inside) return number;
-  Expected(value, where, absl::StrCat("a number ", Bounds(range)), problems);
+  const std::optional<double> number = IsPlainScalar(value) ? ParseNumber(value.scalar, range.unit) : std::nullopt;
+  const bool inside =
+      number.has_value() && *number <= range.high && (range.low_allowed ? *number >= range.low : *number > range.low);
+  if (inside) return number;
+  Expected(value, where, absl::StrCat("a number ", Bounds(range), UnitText(range.unit)), problems);
   return std::nullopt;
 }
 
@@ -73,6 +122,15 @@ std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view whe
     return number;
   }
   Expected(value, where, absl::StrCat("a whole number of at least ", low, " and at most ", high), problems);
+  return std::nullopt;
+}
+
+std::optional<int64_t> ReadBytes(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
+                                 YamlProblems& problems) {
+  if (IsPlainScalar(value)) {
+    if (const std::optional<int64_t> bytes = ParseWholeBytes(value.scalar, low, high)) return bytes;
+  }
+  Expected(value, where, BytesText(low, high), problems);
   return std::nullopt;
 }
 
@@ -114,7 +172,8 @@ bool IsWord(const YamlValue& value, absl::string_view word) { return IsPlainScal
 YamlMapReader::YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems)
     : map_(map), where_(where), problems_(problems) {
   if (map.kind == YamlValue::Kind::kMap) return;
-  Expected(map, where_.empty() ? "the file" : where_, "a map of keys and values", problems_);
+  problems_.Add(map.line, absl::StrCat(where_.empty() ? "the file" : where_,
+                                       ": expected a map of keys and values, got ", Describe(map), MapHint(map)));
 }
 
 std::string YamlMapReader::PathOf(absl::string_view key) const {
@@ -132,8 +191,25 @@ const YamlValue* YamlMapReader::Find(absl::string_view key) {
 
 const YamlValue* YamlMapReader::Require(absl::string_view key) {
   const YamlValue* value = Find(key);
-  if (value == nullptr) problems_.Add(map_.line, absl::StrCat(PathOf(key), " is missing"));
-  return value;
+  if (value != nullptr) return value;
+  if (const YamlEntry* entry = FindMisspelt(key); entry != nullptr) {
+    const bool lacks_space = entry->value->kind == YamlValue::Kind::kNull && absl::StrContains(entry->key, ':');
+    problems_.Add(
+        entry->line,
+        absl::StrCat(PathOf(key), " is missing, and the key ", Quote(entry->key), " is unknown; ",
+                     lacks_space ? "a ':' needs a space after it" : absl::StrCat("did you mean '", key, "'?")));
+    return nullptr;
+  }
+  problems_.Add(map_.line, absl::StrCat(PathOf(key), " is missing"));
+  return nullptr;
+}
+
+const YamlEntry* YamlMapReader::FindMisspelt(absl::string_view key) const {
+  for (const YamlEntry& entry : map_.entries) {
+    if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
+    if (absl::StartsWith(entry.key, absl::StrCat(key, ":")) || IsClose(entry.key, key)) return &entry;
+  }
+  return nullptr;
 }
 
 void YamlMapReader::Number(absl::string_view key, const NumberRange& range, double& out) {
@@ -150,6 +226,11 @@ void YamlMapReader::Integer(absl::string_view key, int64_t low, int64_t high, in
   int64_t wide = out;
   Integer(key, low, std::min<int64_t>(high, std::numeric_limits<int>::max()), wide);
   out = static_cast<int>(wide);
+}
+
+void YamlMapReader::Bytes(absl::string_view key, int64_t low, int64_t high, int64_t& out) {
+  const YamlValue* value = Find(key);
+  if (value != nullptr) out = ReadBytes(*value, PathOf(key), low, high, problems_).value_or(out);
 }
 
 void YamlMapReader::Bool(absl::string_view key, bool& out) {
@@ -177,11 +258,22 @@ void YamlMapReader::IntegerOr(absl::string_view key, absl::string_view word, int
   if (wide.has_value()) out = static_cast<int>(*wide);
 }
 
+void YamlMapReader::BytesOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high,
+                            std::optional<int64_t>& out) {
+  const YamlValue* value = Find(key);
+  if (value == nullptr || IsWord(*value, word)) return;
+  if (IsPlainScalar(*value)) out = ParseWholeBytes(value->scalar, low, high);
+  if (!out.has_value()) Expected(*value, PathOf(key), absl::StrCat(word, " or ", BytesText(low, high)), problems_);
+}
+
 void YamlMapReader::Finish() {
   for (const YamlEntry& entry : map_.entries) {
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     const std::string where = where_.empty() ? "" : absl::StrCat(where_, ": ");
-    problems_.Add(entry.line, absl::StrCat(where, "unknown key ", Quote(entry.key), DidYouMean(entry.key, known_)));
+    const bool lacks_space = entry.value->kind == YamlValue::Kind::kNull && absl::StrContains(entry.key, ':');
+    problems_.Add(entry.line,
+                  absl::StrCat(where, "unknown key ", Quote(entry.key),
+                               lacks_space ? "; a ':' needs a space after it" : DidYouMean(entry.key, known_)));
     return;
   }
 }

@@ -36,10 +36,14 @@ class YamlProblems {
   absl::Status status_;
 };
 
+// What a number counts. The file may write it with a unit of its own then: 20ms, 1Gbit/s.
+enum class NumberUnit { kNone, kSeconds, kMilliseconds, kMegabits };
+
 struct NumberRange {
   double low = 0;
   double high = 0;
   bool low_allowed = true;  // false: the value must be above `low`
+  NumberUnit unit = NumberUnit::kNone;
 };
 
 // These functions read one value. When it is of another type or out of range they add a problem and return nothing.
@@ -48,6 +52,9 @@ std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where
                                  YamlProblems& problems);
 std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
                                    YamlProblems& problems);
+// A whole number, or a size with a unit of its own: 64MB, 1MiB.
+std::optional<int64_t> ReadBytes(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
+                                 YamlProblems& problems);
 std::optional<bool> ReadBool(const YamlValue& value, absl::string_view where, YamlProblems& problems);
 std::optional<std::string> ReadText(const YamlValue& value, absl::string_view where, YamlProblems& problems);
 // A name of a node or job: 1 to 64 letters, digits, '-', '_' or '.'.
@@ -69,7 +76,7 @@ class YamlMapReader {
   int line() const { return map_.line; }
   // Returns the value of `key`, or nullptr when the key is absent.
   const YamlValue* Find(absl::string_view key);
-  // Likewise, and adds a problem when the key is absent.
+  // Likewise, and adds a problem when the key is absent: the key that it may have been misspelt as is named.
   const YamlValue* Require(absl::string_view key);
   // Returns the whole path of `key`: "topology.roots".
   std::string PathOf(absl::string_view key) const;
@@ -78,15 +85,20 @@ class YamlMapReader {
   void Number(absl::string_view key, const NumberRange& range, double& out);
   void Integer(absl::string_view key, int64_t low, int64_t high, int64_t& out);
   void Integer(absl::string_view key, int64_t low, int64_t high, int& out);
+  void Bytes(absl::string_view key, int64_t low, int64_t high, int64_t& out);
   void Bool(absl::string_view key, bool& out);
   // Likewise; `word`, such as `auto`, leaves `out` empty.
   void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int64_t>& out);
   void IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int>& out);
+  void BytesOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high, std::optional<int64_t>& out);
 
   // Refuses the keys of the map that nobody asked for.
   void Finish();
 
  private:
+  // Returns the entry that looks like `key` misspelt, or nullptr.
+  const YamlEntry* FindMisspelt(absl::string_view key) const;
+
   const YamlValue& map_;
   std::string where_;
   YamlProblems& problems_;

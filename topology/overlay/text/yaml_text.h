@@ -1,0 +1,38 @@
+// What can be said of a YAML text before it is parsed, so that users read of their own characters instead of a parser's
+// states. Pure functions.
+#ifndef BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
+#define BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+// A place in a text that is wrong, counted from 1; columns are characters, not bytes.
+struct YamlFault {
+  int line = 0;
+  int column = 0;
+  std::string what;  // what is wrong and what to do
+};
+
+// The fault as an error: INVALID_ARGUMENT "file:line:column: what".
+absl::Status ToStatus(const YamlFault& fault, absl::string_view file_name);
+
+// Returns `text` in UTF-8 without a byte order mark, its lines ended by "\n" alone. INVALID_ARGUMENT
+// "file:line:column: .." for another encoding and for control characters.
+absl::StatusOr<std::string> PlainYamlText(absl::string_view text, absl::string_view file_name);
+
+// Returns how many bytes the UTF-8 character at the front of `text` has; 0 when there is none.
+size_t Utf8Length(absl::string_view text);
+
+// Returns the code point of the first `length` bytes of `text`. REQUIRES: they are one UTF-8 character.
+char32_t CodePoint(absl::string_view text, size_t length);
+
+// "U+00A0".
+std::string CodePointName(char32_t code_point);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
