@@ -94,6 +94,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   joined_->network->OnDeadline(step);
   joined_->engine->OnDeadline(step);
   joined_->state->OnDeadline(step);
+  if (scheduler_.Silence(step.now) > joined_->config.lost_after) joined_->state->OnSchedulerSilent(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
     Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
@@ -382,6 +383,7 @@ void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   scheduler_.ReportClosed(key, round, hash);
   joined_->desk->OnRoundComplete(step, key, round);
+  joined_->state->OnRoundComplete(step);
   std::vector<LinkRatios::Observation> links;
   for (const PeerNetwork::LinkRound& link : joined_->network->OnRoundComplete(round, step.now)) {
     links.push_back({link.neighbour,

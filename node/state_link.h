@@ -38,13 +38,17 @@ class StateLink : public StateOutlet {
   std::vector<KeysPushed> PushedBy(WorkerId worker) const override { return parts_.desk->fetching().PushedBy(worker); }
   bool HasMissedNothing(WorkerId worker) const override { return parts_.desk->fetching().HasMissedNothing(worker); }
   void Abstain(StepContext& step, WorkerId worker) override { parts_.desk->Fetch(step, worker); }
-  void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
-    parts_.desk->fetching().AbstainUntil(pushed);
+  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override {
+    parts_.desk->AbstainUntil(step, pushed);
   }
-  void BeginAfter(StepContext&, WorkerId worker, const std::vector<KeysPushed>& pushed) override {
-    parts_.desk->fetching().BeginAfter(worker, pushed);
+  void AbstainFromAll(StepContext& step) override { parts_.desk->AbstainFromAll(step); }
+  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override {
+    return parts_.desk->fetching().HasResultsOf(pushed);
   }
-  void BeginAnywhere(StepContext&, WorkerId worker) override { parts_.desk->fetching().BeginAnywhere(worker); }
+  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override {
+    parts_.desk->BeginAfter(step, worker, pushed);
+  }
+  void BeginAnywhere(StepContext& step, WorkerId worker) override { parts_.desk->BeginAnywhere(step, worker); }
 
  private:
   Parts parts_;

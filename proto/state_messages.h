@@ -96,12 +96,12 @@ struct FetchEnded {
   friend bool operator==(const FetchEnded&, const FetchEnded&) = default;
 };
 
-// OK, to every member: the transfer is over. It comes after the EpochPlan in which those who have the state take part.
-// Another code, to one joiner: why its fetch has not got it.
+// OK, to every member: the transfer is over. It comes after the EpochPlan in which those who have the state take part,
+// and names to each of them its fetch. Another code, to one joiner: why its fetch has not got the state.
 struct StateReleased {
   Term term;
   TransferId transfer;  // 0: it was of none yet
-  uint64_t fetch = 0;   // with an error
+  uint64_t fetch = 0;   // of a joiner that has the state, or with an error
   absl::StatusCode code = absl::StatusCode::kOk;
   std::string reason;
   friend bool operator==(const StateReleased&, const StateReleased&) = default;

@@ -72,7 +72,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   const bool was_changing = epochs_.is_changing();
   const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
-  if (job_.epoch() != epoch_before) transfers_.OnEpochBegun();
+  if (job_.epoch() != epoch_before) transfers_.OnMembersChanged();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
@@ -326,6 +326,7 @@ void SchedulerCore::OnNode(NodeId node, const Leave& message) {
   if (job_.IsStarting()) return LeaveBeforeStart(node);
   members_.Leave(node, message.asked_for);
   if (!job_.IsRunning()) return;
+  transfers_.OnMembersChanged();
   epochs_.OnLeave(node, why, message.asked_for);
   if (IsDone()) End();
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace banyan {
 
@@ -61,6 +62,12 @@ void KeyRounds::TakeBackAbstentions(Round first) {
   for (auto state = rounds_.lower_bound(first); state != rounds_.end(); ++state) {
     if (state->second.abstains() && !state->second.complete) state->second.contribution.reset();
   }
+}
+
+std::optional<Buffer> KeyRounds::TakeBackContribution(Round round) {
+  RoundState* state = Find(round);
+  if (state == nullptr || state->complete || state->abstains() || !state->contribution.has_value()) return std::nullopt;
+  return std::exchange(state->contribution, std::nullopt)->values;
 }
 
 void KeyRounds::Complete(Round round, uint64_t hash) {

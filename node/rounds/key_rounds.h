@@ -89,6 +89,8 @@ class KeyRounds {
   void Rebase(Round first_open);
   // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
   void TakeBackAbstentions(Round first);
+  // Takes back what was put into the round, and returns its values; none when there is nothing, or it is complete.
+  std::optional<Buffer> TakeBackContribution(Round round);
   // Forgets closed rounds that are followed by an open one.
   void DropOld();
 

@@ -62,34 +62,37 @@ void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribu
   TryOpen(step, key);
 }
 
-void RoundEngine::Abstain(StepContext& step, KeyId key, Round from) {
+void RoundEngine::Abstain(StepContext& step, KeyId key, Round from, Round before) {
   KeyState& of_key = KeyOf(key);
-  if (of_key.abstains_from.has_value()) return;
-  of_key.abstains_from = std::max(from, of_key.rounds.next_complete());
-  TryOpen(step, key);
+  of_key.abstention.Begin(std::max(from, of_key.rounds.next_complete()));
+  AbstainUntil(step, key, before);
 }
 
 std::optional<Round> RoundEngine::EndAbstention(KeyId key) {
-  auto known = keys_.find(key);
-  if (known == keys_.end() || !known->second.abstains_from.has_value()) return std::nullopt;
-  const Round before = std::exchange(known->second.abstains_before, Round(UINT64_MAX));
-  return std::min(*std::exchange(known->second.abstains_from, std::nullopt), before);
+  const auto known = keys_.find(key);
+  return known == keys_.end() ? std::nullopt : known->second.abstention.End();
 }
 
-void RoundEngine::AbstainUntil(KeyId key, Round first) {
-  KeyState& of_key = KeyOf(key);
-  if (!of_key.abstains_from.has_value()) return;
-  of_key.abstains_before = first;
-  of_key.rounds.TakeBackAbstentions(first);
+void RoundEngine::AbstainUntil(StepContext& step, KeyId key, Round before) {
+  const auto known = keys_.find(key);
+  if (known == keys_.end() || !known->second.abstention.is_on()) return;
+  known->second.abstention.Limit(before);
+  known->second.rounds.TakeBackAbstentions(before);
+  TryOpen(step, key);
+}
+
+std::optional<Buffer> RoundEngine::TakeBackContribution(KeyId key, Round round) {
+  const auto known = keys_.find(key);
+  return known == keys_.end() ? std::nullopt : known->second.rounds.TakeBackContribution(round);
 }
 
 void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key) {
-  std::optional<Round>& next = of_key.abstains_from;
-  if (!next.has_value()) return;
-  *next = std::max(*next, of_key.rounds.next_closed());
-  for (; *next < of_key.abstains_before && of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight);
-       next = next->Next()) {
+  Abstention& abstention = of_key.abstention;
+  abstention.SkipTo(of_key.rounds.next_closed());
+  while (const std::optional<Round> next = abstention.next()) {
+    if (!of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight)) return;
     of_key.rounds.FindOrAdd(*next).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+    abstention.Advance();
     listener_->OnPolicyWanted(step, key, *next);
   }
 }
@@ -378,7 +381,7 @@ void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) 
 bool RoundEngine::IsAbstaining() const {
   return std::any_of(keys_.begin(), keys_.end(), [](const auto& key) {
     const KeyState& of_key = key.second;
-    return of_key.abstains_from.has_value() || of_key.rounds.HasAbstention();
+    return of_key.abstention.is_on() || of_key.rounds.HasAbstention();
   });
 }
 

@@ -70,13 +70,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Puts this node's contribution into a round; into one that is over for all members, nothing. REQUIRES: the key is in
   // the book and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
-  // Contributes an abstention to each round of the key from `from` on, as soon as there is room for it. Does nothing
-  // for a key from which this node abstains already. REQUIRES: the key is in the book and these rounds have no
-  // contribution yet.
-  void Abstain(StepContext& step, KeyId key, Round from);
-  // Ends that at round `first`. What this node has abstained from of later rounds is taken back: attempts under way go
-  // on without it, and those of the next epoch wait for a contribution.
-  void AbstainUntil(KeyId key, Round first);
+  // Contributes an abstention to each round of the key from `from` on and before `before`, as soon as there is room for
+  // it. A key from which this node abstains already gets the new limit alone. REQUIRES: the key is in the book and these
+  // rounds have no contribution yet.
+  void Abstain(StepContext& step, KeyId key, Round from, Round before = Abstention::kNoLimit);
+  // Limits that to rounds before `before`, later or earlier ones than so far. What this node has abstained from beyond
+  // is taken back: attempts under way go on without it, and those of the next epoch wait for a contribution.
+  void AbstainUntil(StepContext& step, KeyId key, Round before);
+  // Takes back what this node has put into a round, and returns its values; none when there is nothing, or the round is
+  // complete. The attempt under way goes on with it, and one of the next epoch waits for another contribution.
+  std::optional<Buffer> TakeBackContribution(KeyId key, Round round);
   // Ends it now. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
   std::optional<Round> EndAbstention(KeyId key);
 

@@ -3,11 +3,11 @@
 #define BANYAN_NODE_ROUNDS_ROUND_REPORTS_H_
 
 #include <map>
-#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "core/ids.h"
+#include "node/rounds/abstention.h"
 #include "node/rounds/key_rounds.h"
 #include "node/rounds/tensor_memory.h"
 #include "proto/policy_slice.h"
@@ -19,8 +19,7 @@ namespace banyan {
 struct KeyState {
   TensorMemory memory;
   KeyRounds rounds;
-  std::optional<Round> abstains_from = std::nullopt;  // the first round without a contribution
-  Round abstains_before = Round(UINT64_MAX);          // and the first from which this node does not abstain
+  Abstention abstention = {};
 };
 using KeyStates = std::map<KeyId, KeyState>;
 

@@ -47,7 +47,8 @@ void StateExchange::On(StepContext& step, const WorkerShareState& call) {
   outlet_->CompleteStateCall(step, call.request, server_.Share(call.worker, call.shape), 0);
 }
 
-void StateExchange::On(StepContext& step, const WorkerFetchState& call) {
+void StateExchange::Fetch(StepContext& step, const Queued& wanted) {
+  const WorkerFetchState& call = wanted.call;
   const auto refuse = [&](absl::Status status) {
     outlet_->CompleteStateCall(step, call.request, std::move(status), 0);
   };
@@ -57,12 +58,12 @@ void StateExchange::On(StepContext& step, const WorkerFetchState& call) {
   if (outlet_->HasMissedNothing(call.worker)) {
     return refuse(absl::NotFoundError("no round is over that this worker has missed"));
   }
-  if (has_told_end_ || last_word_at_.has_value()) return queued_.push_back(call);
+  if (has_told_end_ || last_word_at_.has_value()) return queued_.push_back(wanted);
   if (absl::Status status = fetcher_.AddWorker(step, call.worker, *shape); !status.ok()) {
     return refuse(std::move(status));
   }
   const bool is_first = fetching_.empty();
-  fetching_[call.worker] = {call.request, step.now + call.timeout};
+  fetching_[call.worker] = {call.request, wanted.deadline};
   server_.NoteFetching(step, call.worker);
   outlet_->Abstain(step, call.worker);
   if (is_first) return BeginFetch(step);
@@ -78,9 +79,9 @@ void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
   server_.OnWorkerGone(step, worker);
   fetcher_.OnWorkerGone(worker);
   const absl::Status status = absl::UnavailableError(absl::StrCat("worker ", worker.value(), " has gone"));
-  std::erase_if(queued_, [&](const WorkerFetchState& call) {
-    if (call.worker == worker) outlet_->CompleteStateCall(step, call.request, status, 0);
-    return call.worker == worker;
+  std::erase_if(queued_, [&](const Queued& wanted) {
+    if (wanted.call.worker == worker) outlet_->CompleteStateCall(step, wanted.call.request, status, 0);
+    return wanted.call.worker == worker;
   });
   const auto gone = fetching_.extract(worker);
   if (!gone.empty()) {
@@ -96,6 +97,8 @@ void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
 void StateExchange::OnSought(StepContext& step, const StateSought& sought) {
   if (!failed_.ok()) return;
   server_.OnSought(step, sought);
+  // The end of this node's transfer was lost with a connection.
+  if (sought.transfer > fetcher_.transfer() && !has_told_end_) FetchAnew(step);
   Settle(step);
 }
 
@@ -112,7 +115,9 @@ void StateExchange::OnHolders(StepContext& step, const StateHolders& holders) {
 void StateExchange::OnReleased(StepContext& step, const StateReleased& released) {
   if (released.code == absl::StatusCode::kOk) {
     server_.OnReleased(step, released.transfer);
-    if (has_told_end_ && released.transfer == fetcher_.transfer()) EndWell(step);
+    const bool is_of_this = has_told_end_ && released.transfer == fetcher_.transfer() && released.fetch == fetch_;
+    if (is_of_this) EndWell(step);
+    if (released.transfer >= fetcher_.transfer() && !has_told_end_) FetchAnew(step);
   } else if (!fetching_.empty() && released.fetch == fetch_) {
     const auto code = last_word_at_.has_value() ? absl::StatusCode::kDeadlineExceeded : released.code;
     EndCalls(step, absl::Status(code, released.reason));
@@ -124,15 +129,11 @@ void StateExchange::OnSchedulerConnected(StepContext& step, Term term) {
   const bool is_new = term != std::exchange(term_, term);
   if (is_new) server_.ReleaseAll(step);
   if (!fetching_.empty() && !last_word_at_.has_value()) {
-    if (is_new) {
-      // Whoever was held is not any more.
-      has_told_end_ = false;
-      fetcher_.Restart();
-      for (const auto& [worker, fetching] : fetching_) outlet_->Abstain(step, worker);
-    }
-    if (has_told_end_) {
+    // Whoever was held for an earlier start is not any more.
+    const bool has_said_it = is_new && FetchAnew(step);
+    if (!has_said_it && has_told_end_) {
       outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, true, ""});
-    } else {
+    } else if (!has_said_it) {
       outlet_->TellScheduler(step, StateWanted{fetch_});
     }
   }
@@ -141,6 +142,22 @@ void StateExchange::OnSchedulerConnected(StepContext& step, Term term) {
     outlet_->TellScheduler(step, FetchEnded{TransferId(), fetch_, false, "the node fetches nothing"});
   }
   Settle(step);
+}
+
+void StateExchange::OnSchedulerSilent(StepContext& step) {
+  server_.ReleaseAll(step);
+  FetchAnew(step);
+  Settle(step);
+}
+
+bool StateExchange::FetchAnew(StepContext& step) {
+  if (fetching_.empty() || fetcher_.transfer() == TransferId()) return false;
+  has_told_end_ = false;
+  fetcher_.Restart();
+  outlet_->AbstainFromAll(step);
+  outlet_->TellScheduler(step, StateWanted{fetch_});
+  BeginQueued(step);
+  return true;
 }
 
 // ---- other nodes ----
@@ -174,7 +191,8 @@ void StateExchange::Settle(StepContext& step) {
     OnPeerMessage(step, message, payload);
   }
   if (fetcher_.phase() == StateFetcher::Phase::kFailed) GiveUp(step, absl::Status(fetcher_.failure()));
-  if (fetcher_.phase() == StateFetcher::Phase::kComplete && !has_told_end_) {
+  const bool has_state = fetcher_.phase() == StateFetcher::Phase::kComplete && outlet_->HasResultsOf(fetcher_.pushed());
+  if (has_state && !has_told_end_) {
     has_told_end_ = true;
     outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, true, ""});
   }
@@ -193,6 +211,7 @@ void StateExchange::EndCalls(StepContext& step, const absl::Status& status) {
     outlet_->BeginAnywhere(step, worker);
     outlet_->CompleteStateCall(step, fetching.request, status, 0);
   }
+  outlet_->AbstainFromAll(step);
   BeginQueued(step);
 }
 
@@ -203,18 +222,19 @@ void StateExchange::EndWell(StepContext& step) {
   }
   fetcher_.Clear();
   has_told_end_ = false;
+  outlet_->AbstainFromAll(step);
   BeginQueued(step);
 }
 
 void StateExchange::BeginQueued(StepContext& step) {
-  for (const WorkerFetchState& call : std::exchange(queued_, {})) On(step, call);
+  for (const Queued& wanted : std::exchange(queued_, {})) Fetch(step, wanted);
 }
 
 void StateExchange::FailAll(StepContext& step, const absl::Status& status) {
   failed_ = status;
   server_.FailAll(step, status);
-  for (const WorkerFetchState& call : std::exchange(queued_, {})) {
-    outlet_->CompleteStateCall(step, call.request, status, 0);
+  for (const Queued& wanted : std::exchange(queued_, {})) {
+    outlet_->CompleteStateCall(step, wanted.call.request, status, 0);
   }
   EndCalls(step, status);
   local_.clear();
@@ -241,6 +261,12 @@ void StateExchange::OnDeadline(StepContext& step) {
   if (last_word_at_.has_value() && step.now >= *last_word_at_) {
     EndCalls(step, absl::DeadlineExceededError("the fetch waits for nodes to reach a boundary"));
   }
+  std::erase_if(queued_, [&](const Queued& wanted) {
+    if (step.now < wanted.deadline) return false;
+    outlet_->CompleteStateCall(step, wanted.call.request,
+                               absl::DeadlineExceededError("the fetch waits for the end of another worker's"), 0);
+    return true;
+  });
   std::vector<WorkerId> late;
   for (const auto& [worker, fetching] : fetching_) {
     if (step.now >= fetching.deadline) late.push_back(worker);
@@ -252,6 +278,7 @@ void StateExchange::OnDeadline(StepContext& step) {
 Timestamp StateExchange::NextDeadline() const {
   Timestamp next = std::min(fetcher_.NextDeadline(), last_word_at_.value_or(kNever));
   for (const auto& [worker, fetching] : fetching_) next = std::min(next, fetching.deadline);
+  for (const Queued& wanted : queued_) next = std::min(next, wanted.deadline);
   return next;
 }
 

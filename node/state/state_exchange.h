@@ -2,10 +2,23 @@
 // say of it comes here. StateServer gives, StateFetcher fetches; this joins the two, and ends calls. Thread-compatible;
 // owned by NodeCore, which outlives it as its outlet.
 //
+// What waits here, for what, and who ends it:
+//   a worker at its boundary   for the release of the transfer. The scheduler says so, a later start or transfer of it
+//                              takes its place, the worker leaves, or the scheduler is silent for too long.
+//   a call to fetch            first for holders, which the scheduler names; then for the state, or the fetcher fails;
+//                              then for this node's own results of the rounds in the state, or the holders leave and
+//                              the scheduler says so; then for the release, with a new epoch.
+//   a call behind another one  for the end of that one.
+// A call ends at its deadline in each of these, and with its worker or the job. Once holders are known, the members
+// wait for this node in the rounds after the boundary. That ends with the call, and with the transfer: when the
+// scheduler starts anew, names a later transfer, releases this one, or is silent for too long, the node abstains again
+// and fetches anew.
+//
 // Invariants:
-// - Every call of a worker ends: by the scheduler, by its own deadline, by the fetcher's, or with the job.
 // - While a worker fetches, its node abstains from the rounds that the worker does not begin with.
 // - A worker that fetches begins only when the scheduler has released the transfer whose state it has.
+// - It has a state only of rounds whose results its node has too: when those who gave it fall out, nobody can make
+//   other ones.
 // - What a worker of this node holds goes to another one of it without a message.
 #ifndef BANYAN_NODE_STATE_STATE_EXCHANGE_H_
 #define BANYAN_NODE_STATE_STATE_EXCHANGE_H_
@@ -43,6 +56,10 @@ class StateExchange : private StateOutlet {
   void OnReleased(StepContext& step, const StateReleased& released);
   // Says again what waits for an answer, on a new connection to the scheduler of this term.
   void OnSchedulerConnected(StepContext& step, Term term);
+  // The scheduler is silent: what it holds up is held up no longer.
+  void OnSchedulerSilent(StepContext& step);
+  // A round is complete at this node.
+  void OnRoundComplete(StepContext& step) { Settle(step); }
 
   // Takes what another node, or this one, says to this one of a state.
   void OnPeerMessage(StepContext& step, const Message& message, const Payload& payload = {});
@@ -63,17 +80,25 @@ class StateExchange : private StateOutlet {
     RequestId request;
     Timestamp deadline;
   };
+  struct Queued {
+    WorkerFetchState call;
+    Timestamp deadline;
+  };
 
   void On(StepContext& step, const WorkerShareState& call);
   void On(StepContext& step, const WorkerPassBoundary& call) { server_.OnBoundary(step, call); }
   void On(StepContext& step, const WorkerLeaveBoundary& call) { server_.OnLeave(step, call.worker); }
-  void On(StepContext& step, const WorkerFetchState& call);
+  void On(StepContext& step, const WorkerFetchState& call) { Fetch(step, {call, step.now + call.timeout}); }
   void On(StepContext& step, const WorkerStateRead& read) { server_.OnRead(step, read); }
   void On(StepContext& step, const WorkerStateWritten& written) { fetcher_.OnWritten(step, written); }
 
   // Hands on what this node says to itself, and tells of a fetch that has ended.
   void Settle(StepContext& step);
+  // Begins to fetch for a worker, takes part in the fetch of others, or waits for its end.
+  void Fetch(StepContext& step, const Queued& wanted);
   void BeginFetch(StepContext& step);
+  // The transfer is over by which this node fetched: asks for the next one. False when there was none.
+  bool FetchAnew(StepContext& step);
   // Tells the scheduler that the fetch needs no answer any more, and ends the calls that wait with `status`.
   void GiveUp(StepContext& step, const absl::Status& status);
   void EndCalls(StepContext& step, const absl::Status& status);
@@ -92,6 +117,8 @@ class StateExchange : private StateOutlet {
   bool HasMissedNothing(WorkerId worker) const override;
   void Abstain(StepContext& step, WorkerId worker) override;
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) override;
+  void AbstainFromAll(StepContext& step) override { outlet_->AbstainFromAll(step); }
+  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override { return outlet_->HasResultsOf(pushed); }
   void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) override;
   void BeginAnywhere(StepContext& step, WorkerId worker) override;
 
@@ -102,7 +129,7 @@ class StateExchange : private StateOutlet {
   Term term_;
   uint64_t fetch_ = 0;  // the number of the last one
   std::map<WorkerId, Fetching> fetching_;
-  std::vector<WorkerFetchState> queued_;
+  std::vector<Queued> queued_;
   absl::Status failed_;        // of the job: every later call ends with it
   bool has_told_end_ = false;  // this node has the state, and waits for the release
   // Set when the last call has timed out: until then the scheduler may say what it waited for.

@@ -85,6 +85,7 @@ class TestNode : private StateOutlet {
   std::map<RequestId, std::pair<absl::Status, uint64_t>> completed;
   std::vector<std::string> engine;  // what the rest of the node was told
   std::set<WorkerId> young;         // workers that have missed nothing
+  bool has_results = true;          // of the rounds in the state
 
  private:
   RequestId Next() { return RequestId(++last_request_); }
@@ -130,6 +131,8 @@ class TestNode : private StateOutlet {
     EXPECT_EQ(pushed, kPushed);
     engine.push_back("abstain until");
   }
+  void AbstainFromAll(StepContext&) override { engine.push_back("abstain from all"); }
+  bool HasResultsOf(const std::vector<KeysPushed>&) const override { return has_results; }
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>& pushed) override {
     EXPECT_EQ(pushed, kPushed);
     engine.push_back("begin after");
@@ -156,7 +159,8 @@ class StateExchangeTest : public testing::Test {
   StateHolders Holders(std::vector<NodeId> path, uint64_t fetch = 1) const {
     return {Term(1), kTransfer, fetch, 1200, kPushed, {std::move(path)}};
   }
-  static StateReleased Released() { return {Term(1), kTransfer, 0, absl::StatusCode::kOk, ""}; }
+  // `fetch` is the one that the transfer has ended well.
+  static StateReleased Released(uint64_t fetch = 0) { return {Term(1), kTransfer, fetch, absl::StatusCode::kOk, ""}; }
   // Carries what the nodes say to each other until nothing is left.
   void Carry() {
     while (!joiner_.sent.empty() || !holder_.sent.empty()) {
@@ -192,12 +196,12 @@ TEST_F(StateExchangeTest, AWorkerGetsTheStateAndBeginsWhenAllGoOn) {
   EXPECT_EQ(joiner_.memories.at(kFirst), state_);
   EXPECT_EQ(joiner_.TakeTold<FetchEnded>(), (std::vector<FetchEnded>{{kTransfer, 1, true, ""}}));
   EXPECT_EQ(joiner_.completed.count(fetch), 0u) << "the others have not been told to go on";
-  joiner_.Hear(Released());
+  joiner_.Hear(Released(1));
   holder_.Hear(Released());
   EXPECT_TRUE(joiner_.StatusOf(fetch).ok());
   EXPECT_EQ(joiner_.completed.at(fetch).second, 1200u);
   EXPECT_TRUE(holder_.StatusOf(held_).ok());
-  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain until", "begin after"}));
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain until", "begin after", "abstain from all"}));
 }
 
 TEST_F(StateExchangeTest, WhoHasMissedNothingFetchesNothing) {
@@ -216,7 +220,7 @@ TEST_F(StateExchangeTest, NobodySharesAState) {
   EXPECT_EQ(joiner_.completed.count(fetch), 0u);
   joiner_.Hear(StateReleased{Term(1), kTransfer, 1, absl::StatusCode::kNotFound, "nobody shares a state"});
   EXPECT_EQ(joiner_.StatusOf(fetch), absl::NotFoundError("nobody shares a state"));
-  EXPECT_EQ(joiner_.engine.back(), "begin anywhere");
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "begin anywhere", "abstain from all"}));
   const RequestId again = joiner_.Fetch(kFirst);
   EXPECT_EQ(joiner_.TakeTold<StateWanted>().back(), StateWanted{2});
   EXPECT_EQ(joiner_.completed.count(again), 0u);
@@ -231,7 +235,7 @@ TEST_F(StateExchangeTest, ARestartedWorkerGetsTheStateOfAnotherOneOfItsNode) {
   joiner_.Hear(Holders({NodeId(1)}));
   EXPECT_TRUE(joiner_.sent.empty());
   EXPECT_EQ(joiner_.memories.at(kSecond), state_);
-  joiner_.Hear(Released());
+  joiner_.Hear(Released(1));
   EXPECT_TRUE(joiner_.StatusOf(fetch).ok());
   EXPECT_TRUE(joiner_.StatusOf(held).ok());
 }
@@ -249,7 +253,7 @@ TEST_F(StateExchangeTest, TwoWorkersFetchTogether) {
   Carry();
   EXPECT_EQ(joiner_.memories.at(kFirst), state_);
   EXPECT_EQ(joiner_.memories.at(kSecond), state_);
-  joiner_.Hear(Released());
+  joiner_.Hear(Released(1));
   EXPECT_TRUE(joiner_.StatusOf(one).ok());
   EXPECT_TRUE(joiner_.StatusOf(two).ok());
 }
@@ -260,7 +264,7 @@ TEST_F(StateExchangeTest, AWorkerThatComesAfterTheEndFetchesNext) {
   const RequestId two = joiner_.Fetch(kSecond);
   EXPECT_EQ(joiner_.completed.count(two), 0u);
   joiner_.told.clear();
-  joiner_.Hear(Released());
+  joiner_.Hear(Released(1));
   EXPECT_TRUE(joiner_.StatusOf(one).ok());
   EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{2}});
 }
@@ -314,7 +318,69 @@ TEST_F(StateExchangeTest, ANewStartOfTheSchedulerEndsEveryHold) {
   EXPECT_TRUE(holder_.StatusOf(held_).ok());
   EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
   joiner_.Hear(Released());
-  EXPECT_FALSE(joiner_.engine.back() == "begin after") << "its state is old";
+  EXPECT_EQ(joiner_.engine.back(), "abstain from all") << "its state is old, and the others go on without it";
+}
+
+TEST_F(StateExchangeTest, TheEndOfATransferThatWasLostIsNotWaitedFor) {
+  const std::vector<std::string> waits = {"abstain", "abstain until"};
+  const std::vector<std::string> waits_no_more = {"abstain", "abstain until", "abstain from all"};
+  joiner_.Share(kFirst, Nothing());
+  joiner_.Fetch(kFirst);
+  joiner_.Hear(Holders({NodeId(1), NodeId(2)}));
+  joiner_.Hear(StateReleased{Term(1), TransferId(8), 0, absl::StatusCode::kOk, ""});
+  joiner_.Hear(Sought());
+  EXPECT_EQ(joiner_.engine, waits) << "of this transfer, or an earlier one";
+  joiner_.told.clear();
+  joiner_.Hear(Released());
+  EXPECT_EQ(joiner_.engine, waits_no_more);
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
+}
+
+TEST_F(StateExchangeTest, ALaterTransferEndsTheWaitForAnEarlierOne) {
+  joiner_.Share(kFirst, Nothing());
+  joiner_.Fetch(kFirst);
+  joiner_.Hear(Holders({NodeId(1), NodeId(2)}));
+  joiner_.told.clear();
+  joiner_.Hear(StateSought{Term(1), TransferId(10), "n3 fetches the state"});
+  EXPECT_EQ(joiner_.engine.back(), "abstain from all");
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}});
+}
+
+TEST_F(StateExchangeTest, ASilentSchedulerHoldsNobody) {
+  const RequestId fetch = FetchFromHolder();
+  joiner_.told.clear();
+  StepContext step = joiner_.Step();
+  joiner_.exchange.OnSchedulerSilent(step);
+  joiner_.exchange.OnSchedulerSilent(step);
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain until", "abstain from all"}));
+  EXPECT_EQ(joiner_.TakeTold<StateWanted>(), std::vector<StateWanted>{{1}}) << "it may only have been stopped";
+  EXPECT_EQ(joiner_.completed.count(fetch), 0u);
+  StepContext other = holder_.Step();
+  holder_.exchange.OnSchedulerSilent(other);
+  EXPECT_TRUE(holder_.StatusOf(held_).ok());
+}
+
+TEST_F(StateExchangeTest, AStateWaitsForTheResultsOfItsRounds) {
+  joiner_.has_results = false;
+  const RequestId fetch = FetchFromHolder();
+  EXPECT_EQ(joiner_.memories.at(kFirst), state_);
+  EXPECT_TRUE(joiner_.TakeTold<FetchEnded>().empty()) << "they might be made again, of others";
+  joiner_.has_results = true;
+  StepContext step = joiner_.Step();
+  joiner_.exchange.OnRoundComplete(step);
+  joiner_.exchange.OnRoundComplete(step);
+  EXPECT_EQ(joiner_.TakeTold<FetchEnded>(), (std::vector<FetchEnded>{{kTransfer, 1, true, ""}}));
+  joiner_.Hear(Released(1));
+  EXPECT_TRUE(joiner_.StatusOf(fetch).ok());
+}
+
+TEST_F(StateExchangeTest, ACallBehindAnotherOneTimesOut) {
+  FetchFromHolder();
+  joiner_.Share(kSecond, Nothing());
+  const RequestId second = joiner_.Fetch(kSecond, absl::Seconds(1));
+  joiner_.PassTime(absl::Seconds(1));
+  EXPECT_EQ(joiner_.StatusOf(second).code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_EQ(joiner_.exchange.NextDeadline(), kNever);
 }
 
 TEST_F(StateExchangeTest, TheJobsEndEndsEveryCall) {

@@ -97,6 +97,8 @@ class StateFetcherTest : public testing::Test, private StateOutlet {
   bool HasMissedNothing(WorkerId) const override { return false; }
   void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
+  void AbstainFromAll(StepContext&) override {}
+  bool HasResultsOf(const std::vector<KeysPushed>&) const override { return true; }
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>&) override {}
   void BeginAnywhere(StepContext&, WorkerId) override {}
 

@@ -38,6 +38,10 @@ class StateOutlet {
   // From the rounds after these on the node waits for the workers that fetch; it abstains from earlier ones. What it
   // has abstained from already stands until the next epoch.
   virtual void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) = 0;
+  // Ends that: nobody is to wait for the workers that fetch.
+  virtual void AbstainFromAll(StepContext& step) = 0;
+  // Says whether these rounds are complete at this node, so that no other result of them can be made.
+  virtual bool HasResultsOf(const std::vector<KeysPushed>& pushed) const = 0;
   // This worker pushes the rounds after these.
   virtual void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) = 0;
   // This worker has no state: it pushes from the first rounds that the node has not contributed to.

@@ -46,28 +46,66 @@ bool FetchingWorkers::HasMissedNothing(WorkerId worker) const {
                      [worker](const LocalKey* local) { return local->last_push[worker.value()] == Round(0); });
 }
 
-void FetchingWorkers::AbstainUntil(const std::vector<KeysPushed>& pushed) {
-  for (auto& [name, local] : keys_->by_name()) {
-    if (!local.takes_part || local.HasTakers()) continue;
-    const std::optional<Round> last = FindPushed(pushed, local.key);
-    if (last.has_value()) engine_->AbstainUntil(local.key, last->Next());
+bool FetchingWorkers::HasResultsOf(const std::vector<KeysPushed>& pushed) const {
+  const auto& all = keys_->by_name();
+  return std::all_of(all.begin(), all.end(), [&](const auto& named) {
+    const LocalKey& local = named.second;
+    const std::optional<Round> last = local.takes_part ? FindPushed(pushed, local.key) : std::nullopt;
+    return !last.has_value() || *last == Round(0) || engine_->HasCompleted(local.key, *last);
+  });
+}
+
+void FetchingWorkers::Begin(StepContext& step, WorkerId worker) {
+  for (LocalKey* local : KeysOf(worker)) {
+    local->last_push[worker.value()] = LocalKey::kFetching;
+    Apply(step, *local);
   }
 }
 
-void FetchingWorkers::BeginAfter(WorkerId worker, const std::vector<KeysPushed>& pushed) {
+void FetchingWorkers::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
+  pushed_ = pushed;
+  for (auto& [name, local] : keys_->by_name()) Apply(step, local);
+}
+
+void FetchingWorkers::AbstainFromAll(StepContext& step) {
+  if (pushed_.empty()) return;
+  pushed_.clear();
+  for (auto& [name, local] : keys_->by_name()) Apply(step, local);
+}
+
+void FetchingWorkers::Apply(StepContext& step, LocalKey& local) {
+  if (!local.takes_part) return;
+  const std::optional<Round> last = local.HasFetching() ? FindPushed(pushed_, local.key) : std::nullopt;
+  local.waits_from = last.has_value() ? last->Next() : LocalKey::kNoLimit;
+  if (last.has_value()) TakeBack(local);
+  engine_->AbstainUntil(step, local.key, local.waits_from);
+}
+
+void FetchingWorkers::TakeBack(LocalKey& local) {
+  for (auto round = local.rounds.lower_bound(local.waits_from); round != local.rounds.end(); ++round) {
+    LocalRound& state = round->second;
+    if (!state.contributed || state.complete) continue;
+    std::optional<Buffer> values = engine_->TakeBackContribution(local.key, round->first);
+    if (values.has_value()) state.TakeBack(*std::move(values));
+  }
+}
+
+void FetchingWorkers::BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
   for (LocalKey* local : KeysOf(worker)) {
     const std::optional<Round> last = FindPushed(pushed, local->key);
     const std::optional<Round> next = engine_->EndAbstention(local->key);
     // Of a key that the others do not have nothing is known.
     BeginWith(*local, worker, last.has_value() ? last->Next() : next.value_or(local->next_contribution));
+    Apply(step, *local);
   }
 }
 
-void FetchingWorkers::BeginAnywhere(WorkerId worker) {
+void FetchingWorkers::BeginAnywhere(StepContext& step, WorkerId worker) {
   for (LocalKey* local : KeysOf(worker)) {
     if (local->last_push[worker.value()] != LocalKey::kFetching) continue;
     const std::optional<Round> next = engine_->EndAbstention(local->key);
     BeginWith(*local, worker, std::max(local->next_contribution, next.value_or(Round(1))));
+    Apply(step, *local);
   }
 }
 

@@ -12,6 +12,13 @@ constexpr size_t kLongestKeyName = 256;
 
 }  // namespace
 
+void LocalRound::TakeBack(Buffer values) {
+  contributed = false;
+  taken_back = std::move(values);
+  gradients.clear();
+  gradients.resize(has_pushed.size());
+}
+
 absl::Status LocalKey::CheckShape(WorkerId worker, const Buffer& values) const {
   if (values.type() == DataType::kFloat32 && values.elements() == elements) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("key '", name, "' has ", elements, " float32 elements, but worker ",
@@ -27,7 +34,15 @@ bool LocalKey::HasTakers() const {
   return false;
 }
 
+bool LocalKey::HasFetching() const {
+  for (size_t worker = 0; worker < has_init.size(); ++worker) {
+    if (has_init[worker] && last_push[worker] == kFetching) return true;
+  }
+  return false;
+}
+
 bool LocalKey::IsWhole(Round round) const {
+  if (round >= waits_from) return false;
   const auto state = rounds.find(round);
   if (state == rounds.end() || state->second.contributed || state->second.pushed == 0) return false;
   for (size_t worker = 0; worker < has_init.size(); ++worker) {
@@ -54,8 +69,10 @@ std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) 
       // Another worker of this number has no part in it.
       state.has_pushed[worker.value()] = false;
     } else if (!keeps_pushes) {
-      state.gradients[worker.value()] = Buffer();
       state.has_pushed[worker.value()] = false;
+      // What others may have in their sums already is not taken out of this one.
+      if (state.gradients[worker.value()].empty()) continue;
+      state.gradients[worker.value()] = Buffer();
       --state.pushed;
     }
   }

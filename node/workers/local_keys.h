@@ -21,6 +21,7 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "node/policy_book.h"
+#include "node/rounds/abstention.h"
 #include "proto/chunk_message.h"
 #include "proto/scheduler_messages.h"
 #include "protocol/worker_call.h"
@@ -40,12 +41,16 @@ struct LocalRound {
   int32_t priority = 0;
   uint32_t pushed = 0;
   std::vector<Buffer> gradients;  // by worker, until they are summed
+  Buffer taken_back;              // the sum of others, which was contributed once
   std::vector<bool> has_pushed;   // by worker; empty for a round that no worker here pushes
   std::vector<bool> asked;        // by worker: one of its calls waits, or has waited, for the result
   std::vector<WaitingCall> waiting;
   bool contributed = false;
+  bool is_timed = false;  // as what the workers wait for
   bool complete = false;
 
+  // Takes back what was contributed, until more has been pushed.
+  void TakeBack(Buffer values);
   // True if the worker has pushed the round.
   bool HasPart(WorkerId worker) const { return !has_pushed.empty() && has_pushed[worker.value()]; }
 };
@@ -53,6 +58,7 @@ struct LocalRound {
 struct LocalKey {
   // Stands for the last push of a worker that fetches the training state: no round waits for it.
   static constexpr Round kFetching = Round(UINT64_MAX);
+  static constexpr Round kNoLimit = Abstention::kNoLimit;
 
   std::string name;
   int64_t elements = 0;
@@ -64,6 +70,8 @@ struct LocalKey {
   std::vector<Round> last_push;  // by worker; at first the round after which it begins
   Round next_contribution;       // the first round into which this node has put nothing yet
   Round last_complete;
+  // From here on rounds wait for workers that fetch and are to begin with this one.
+  Round waits_from = kNoLimit;
   std::map<Round, LocalRound> rounds;
 
   // INVALID_ARGUMENT unless `values` of `worker` have the key's type and size.
@@ -71,6 +79,8 @@ struct LocalKey {
   uint32_t initialised() const;
   // True if some worker takes part, now that none is waited for that fetches.
   bool HasTakers() const;
+  // True if some worker fetches.
+  bool HasFetching() const;
   // True if workers have pushed the round, and all that take part in it have.
   bool IsWhole(Round round) const;
   // Forgets a worker that has gone, with its pushes into rounds that are not contributed unless it `keeps_pushes`.

@@ -32,7 +32,8 @@ WorkerDesk::WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEng
       rounds_in_flight_(config.rounds_in_flight),
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
-      fetching_(&keys_, engine) {}
+      fetching_(&keys_, engine),
+      barriers_(workers_.size(), scheduler) {}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
@@ -40,7 +41,7 @@ void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status sta
 }
 
 bool WorkerDesk::IsAttached(WorkerId worker) const {
-  return worker.value() < workers_.size() && workers_[worker.value()].state == WorkerState::kAttached;
+  return worker.value() < workers_.size() && workers_[worker.value()] == WorkerState::kAttached;
 }
 
 template <typename Call>
@@ -91,7 +92,7 @@ void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
                         "worker ", call.worker.value(), " attached, but this node has workers 0 to ",
                         workers_.size() - 1, "; start it with --workers or set `workers` in the overlay")));
   }
-  const WorkerState state = workers_[call.worker.value()].state;
+  const WorkerState state = workers_[call.worker.value()];
   if (state == WorkerState::kAttached) {
     return Complete(step, call.request,
                     absl::AlreadyExistsError(absl::StrCat("worker ", call.worker.value(), " is attached already")));
@@ -101,14 +102,15 @@ void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
         step, call.request,
         absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
   }
-  workers_[call.worker.value()] = {WorkerState::kAttached, barriers_entered_};
+  workers_[call.worker.value()] = WorkerState::kAttached;
+  barriers_.OnAttached(call.worker);
   // The session lets that many rounds of a key be open at once.
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
 
 void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!IsAttached(call.worker)) return;
-  workers_[call.worker.value()].state = call.clean ? WorkerState::kDone : WorkerState::kDead;
+  workers_[call.worker.value()] = call.clean ? WorkerState::kDone : WorkerState::kDead;
   if (!failed_.ok()) return;
   DropWorker(step, call.worker, /*keeps_pushes=*/call.clean);
   if (!call.clean && attached() == 0) {
@@ -131,29 +133,21 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
   for (auto& [name, local] : keys_.by_name()) {
     for (RequestId request : local.DropWorker(worker, keeps_pushes)) Complete(step, request, gone);
     names.push_back(name);
-    std::vector<Round> rounds;
-    for (const auto& [round, state] : local.rounds) rounds.push_back(round);
-    for (Round round : rounds) ContributeIfWhole(step, local, round);
+    ContributeWhole(step, local);
   }
   OnKeysAssigned(step, names);
-  for (auto& [barrier, waiting] : barriers_) {
-    for (const WaitingCall& call : waiting) {
-      if (call.worker == worker) Complete(step, call.request, gone);
-    }
-    std::erase_if(waiting, [worker](const WaitingCall& call) { return call.worker == worker; });
-  }
-  EnterBarriers();
+  for (RequestId request : barriers_.Drop(worker)) Complete(step, request, gone);
+  barriers_.Review([this](WorkerId other) { return IsAwaited(other); });
 }
 
 bool WorkerDesk::IsAwaited(WorkerId worker) const {
-  const WorkerState state = workers_[worker.value()].state;
+  const WorkerState state = workers_[worker.value()];
   return state == WorkerState::kAbsent || state == WorkerState::kAttached;
 }
 
 bool WorkerDesk::AbstainsFromAll() const {
   const auto is = [this](WorkerState state) {
-    return std::any_of(workers_.begin(), workers_.end(),
-                       [state](const Worker& worker) { return worker.state == state; });
+    return std::find(workers_.begin(), workers_.end(), state) != workers_.end();
   };
   if (is(WorkerState::kAttached)) return false;
   return is(WorkerState::kDead) || (is_fresh_ && is(WorkerState::kAbsent));
@@ -162,18 +156,31 @@ bool WorkerDesk::AbstainsFromAll() const {
 void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
   const LocalKey* local = keys_.Find(key);
   if (local != nullptr && local->takes_part && local->HasTakers()) return;
-  engine_->Abstain(step, key, local == nullptr ? Round(0) : local->next_contribution);
+  if (local == nullptr) return engine_->Abstain(step, key, Round(0));
+  engine_->Abstain(step, key, local->next_contribution, local->waits_from);
 }
 
 void WorkerDesk::Fetch(StepContext& step, WorkerId worker) {
-  for (auto& [name, local] : keys_.by_name()) {
-    if (!local.takes_part || !local.has_init[worker.value()]) continue;
-    local.last_push[worker.value()] = LocalKey::kFetching;
-    std::vector<Round> rounds;
-    for (const auto& [round, state] : local.rounds) rounds.push_back(round);
-    for (Round round : rounds) ContributeIfWhole(step, local, round);
-    AbstainFrom(step, local.key);
+  fetching_.Begin(step, worker);
+  for (LocalKey* local : fetching_.KeysOf(worker)) {
+    ContributeWhole(step, *local);
+    AbstainFrom(step, local->key);
   }
+}
+
+void WorkerDesk::AbstainFromAll(StepContext& step) {
+  fetching_.AbstainFromAll(step);
+  for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
+}
+
+void WorkerDesk::BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
+  fetching_.BeginAfter(step, worker, pushed);
+  for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
+}
+
+void WorkerDesk::BeginAnywhere(StepContext& step, WorkerId worker) {
+  fetching_.BeginAnywhere(step, worker);
+  for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
 
 void WorkerDesk::OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh) {
@@ -198,7 +205,7 @@ void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_ope
       ++entry;
       continue;
     }
-    if (state.contributed && round > Round(0)) synchronisation_.End(step.now);
+    if (state.is_timed) synchronisation_.End(step.now);
     entry = local.rounds.erase(entry);
     if (round == Round(0)) {
       // The others have agreed on the values before: this is a late Init.
@@ -311,11 +318,13 @@ absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind
   if (!sound.ok()) return sound;
   local.last_push[worker.value()] = round;
   LocalRound& state = local.OpenRound(round, kind, workers_.size());
+  state.has_pushed[worker.value()] = true;
+  local.DropOldRounds();
+  // It has fetched a state that is behind what the others of this node had contributed.
+  if (state.contributed) return round;
   state.priority = std::max(priority, state.pushed == 0 ? priority : state.priority);
   state.gradients[worker.value()] = std::move(values);
-  state.has_pushed[worker.value()] = true;
   ++state.pushed;
-  local.DropOldRounds();
   return round;
 }
 
@@ -323,18 +332,25 @@ void WorkerDesk::ContributeIfWhole(StepContext& step, LocalKey& local, Round rou
   if (local.IsWhole(round)) Contribute(step, local, round);
 }
 
+void WorkerDesk::ContributeWhole(StepContext& step, LocalKey& local) {
+  std::vector<Round> rounds;
+  for (const auto& [round, state] : local.rounds) rounds.push_back(round);
+  for (Round round : rounds) ContributeIfWhole(step, local, round);
+}
+
 void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
   state.contributed = true;
-  local.next_contribution = round.Next();
-  if (!state.complete) synchronisation_.Begin(step.now, local.elements);
+  local.next_contribution = std::max(local.next_contribution, round.Next());
+  if (!state.complete && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
   Contribution contribution{state.kind, Buffer(), state.pushed, state.priority};
-  std::vector<Buffer> gradients = std::exchange(state.gradients, {});
+  std::vector<Buffer> gradients = {std::exchange(state.taken_back, Buffer())};
+  for (Buffer& gradient : std::exchange(state.gradients, {})) gradients.push_back(std::move(gradient));
   std::erase_if(gradients, [](const Buffer& gradient) { return gradient.empty(); });
   if (state.kind == RoundKind::kBroadcast) contribution.weight = 1;
   if (gradients.size() == 1 || state.kind == RoundKind::kBroadcast) {
     contribution.values = std::move(gradients.front());
-    return engine_->Contribute(step, local.key, round, std::move(contribution));
+    return PutIn(step, local.key, round, std::move(contribution));
   }
   std::vector<CheckedChunk> inputs;
   for (Buffer& gradient : gradients) inputs.push_back(EncodeChunk({.codec = CodecId::kFp32}, gradient, 1));
@@ -343,8 +359,17 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   computations_->Start<AccumulateChunk>(
       step, std::move(work), [this, key, round, contribution](StepContext& later, AccumulateChunk& done) mutable {
         contribution.values = done.accumulator();
-        engine_->Contribute(later, key, round, std::move(contribution));
+        PutIn(later, key, round, std::move(contribution));
       });
+}
+
+void WorkerDesk::PutIn(StepContext& step, KeyId key, Round round, Contribution contribution) {
+  LocalKey& local = *keys_.Find(key);
+  const auto state = local.rounds.find(round);
+  if (round >= local.waits_from && state != local.rounds.end()) {
+    return state->second.TakeBack(std::move(contribution.values));
+  }
+  engine_->Contribute(step, key, round, std::move(contribution));
 }
 
 void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
@@ -394,18 +419,7 @@ void WorkerDesk::On(StepContext& step, WorkerPull& call) {
 }
 
 void WorkerDesk::On(StepContext&, WorkerBarrier& call) {
-  const uint64_t barrier = workers_[call.worker.value()].barriers++;
-  barriers_[barrier].push_back({call.worker, call.request});
-  EnterBarriers();
-}
-
-void WorkerDesk::EnterBarriers() {
-  const auto waiting = barriers_.find(barriers_entered_);
-  if (waiting == barriers_.end() || waiting->second.empty()) return;
-  for (uint32_t worker = 0; worker < workers_.size(); ++worker) {
-    if (IsAwaited(WorkerId(worker)) && workers_[worker].barriers <= barriers_entered_) return;
-  }
-  scheduler_->EnterBarrier(barriers_entered_++);
+  barriers_.Enter({call.worker, call.request}, [this](WorkerId worker) { return IsAwaited(worker); });
 }
 
 void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
@@ -439,7 +453,7 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   if (entry == local->rounds.end()) return;
   LocalRound& state = entry->second;
   const bool was_complete = std::exchange(state.complete, true);
-  if (state.contributed && !was_complete) synchronisation_.End(step.now);
+  if (std::exchange(state.is_timed, false)) synchronisation_.End(step.now);
   for (const WaitingCall& call : std::exchange(state.waiting, {})) {
     Complete(step, call.request, absl::OkStatus(), key, round);
   }
@@ -451,9 +465,7 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
 }
 
 void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
-  auto waiting = barriers_.extract(barrier);
-  if (waiting.empty()) return;
-  for (const WaitingCall& call : waiting.mapped()) Complete(step, call.request, absl::OkStatus());
+  for (const WaitingCall& call : barriers_.TakeReleased(barrier)) Complete(step, call.request, absl::OkStatus());
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
@@ -468,17 +480,15 @@ void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
     for (auto& [round, state] : local.rounds) fail(state.waiting, RoundText(name, round), local.key, round);
   }
   keys_.DropRounds();
-  for (auto& [barrier, waiting] : barriers_) fail(waiting, absl::StrCat("barrier ", barrier), KeyId(), Round());
-  barriers_.clear();
+  for (const auto& [barrier, waiting] : barriers_.TakeAll()) {
+    fail(waiting, absl::StrCat("barrier ", barrier), KeyId(), Round());
+  }
 }
 
 int64_t WorkerDesk::worker_segment_bytes() const {
   return keys_.initialised_elements() * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
 }
 
-uint32_t WorkerDesk::attached() const {
-  return std::count_if(workers_.begin(), workers_.end(),
-                       [](const Worker& worker) { return worker.state == WorkerState::kAttached; });
-}
+uint32_t WorkerDesk::attached() const { return std::count(workers_.begin(), workers_.end(), WorkerState::kAttached); }
 
 }  // namespace banyan

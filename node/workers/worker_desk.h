@@ -28,6 +28,7 @@
 #include "node/scheduler_client.h"
 #include "node/step_context.h"
 #include "node/workers/fetching_workers.h"
+#include "node/workers/local_barriers.h"
 #include "node/workers/local_keys.h"
 #include "node/workers/synchronisation_clock.h"
 #include "protocol/worker_call.h"
@@ -62,10 +63,15 @@ class WorkerDesk {
   void OnBarrierReleased(StepContext& step, uint64_t barrier);
   // Takes up the plan of an epoch, which the engine uses already. A node that is `fresh` has joined a job that runs.
   void OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
-  // This worker fetches the training state of others: no round waits for it until fetching() lets it begin. The node
-  // abstains from keys in which no other one takes part.
+  // This worker fetches the training state of others: no round waits for it until one of BeginAfter and BeginAnywhere.
+  // The node abstains from keys in which no other one takes part.
   void Fetch(StepContext& step, WorkerId worker);
-  FetchingWorkers& fetching() { return fetching_; }
+  // As FetchingWorkers' functions of these names.
+  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) { fetching_.AbstainUntil(step, pushed); }
+  void AbstainFromAll(StepContext& step);
+  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed);
+  void BeginAnywhere(StepContext& step, WorkerId worker);
+  const FetchingWorkers& fetching() const { return fetching_; }
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
@@ -81,10 +87,6 @@ class WorkerDesk {
 
  private:
   enum class WorkerState : uint8_t { kAbsent, kAttached, kDone, kDead };
-  struct Worker {
-    WorkerState state = WorkerState::kAbsent;
-    uint64_t barriers = 0;  // that it has entered, or that the node had before it attached
-  };
   void On(StepContext& step, WorkerAttach& call);
   void On(StepContext& step, WorkerDetach& call);
   void On(StepContext& step, WorkerInit& call);
@@ -108,14 +110,17 @@ class WorkerDesk {
   void DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes);
   // Closes rounds of the key before `first_open` that this node has not seen end.
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
-  void EnterBarriers();
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                          const Buffer& values) const;
   // Contributes the round once every worker that takes part in it has pushed it.
   void ContributeIfWhole(StepContext& step, LocalKey& local, Round round);
+  // Contributes all such rounds of the key.
+  void ContributeWhole(StepContext& step, LocalKey& local);
   void Contribute(StepContext& step, LocalKey& local, Round round);
+  // Hands the sum to the engine, unless the round has come to wait for a worker that fetches.
+  void PutIn(StepContext& step, KeyId key, Round round, Contribution contribution);
   // Writes what is there of a round's result.
   void Replay(StepContext& step, RequestId request, KeyId key, Round round);
   // Answers the worker's request with the round's result, now or when it is there.
@@ -137,12 +142,11 @@ class WorkerDesk {
   ComputationTable* computations_;
   Listener* listener_;
   uint32_t rounds_in_flight_;
-  std::vector<Worker> workers_;
+  std::vector<WorkerState> workers_;
   LocalKeys keys_;
   FetchingWorkers fetching_;
-  std::map<uint64_t, std::vector<WaitingCall>> barriers_;
-  uint64_t barriers_entered_ = 0;  // by this node
-  bool is_fresh_ = false;          // joined while the job ran
+  LocalBarriers barriers_;
+  bool is_fresh_ = false;  // joined while the job ran
   Progress progress_;
   SynchronisationClock synchronisation_;
   absl::Status failed_;

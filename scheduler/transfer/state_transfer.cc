@@ -42,11 +42,11 @@ void StateTransfer::Begin(std::map<NodeId, uint64_t> joiners) {
   const uint64_t before = std::max(transfer_.value(), settings_.term.value() * kTransfersOfTerm);
   transfer_ = TransferId(before + 1);
   phase_ = Phase::kCollecting;
-  awaited_ = members_;
+  for (const auto& [member, incarnation] : members_) awaited_.insert(member);
   serve_at_ = kNever;
   for (const auto& [node, fetch] : joiners) joiners_[node] = {fetch, false};
   outcome_.log.push_back(absl::StrCat(JoinerNames(), " asks for the state of the others: they wait at a boundary"));
-  for (NodeId member : members_) {
+  for (const auto& [member, incarnation] : members_) {
     Send(member, StateSought{settings_.term, transfer_, absl::StrCat(JoinerNames(), " fetches the state")});
   }
   Advance();
@@ -190,9 +190,7 @@ StateTransfer::Outcome StateTransfer::OnEpochPlanned() {
 void StateTransfer::Release() {
   last_joiners_.clear();
   for (const auto& [node, joiner] : joiners_) last_joiners_[node] = joiner.fetch;
-  for (NodeId member : members_) {
-    Send(member, StateReleased{settings_.term, transfer_, 0, absl::StatusCode::kOk, ""});
-  }
+  for (const auto& [member, incarnation] : members_) Release(member);
   phase_ = Phase::kIdle;
   joiners_.clear();
   holders_.clear();
@@ -201,13 +199,21 @@ void StateTransfer::Release() {
   if (!queued_.empty()) Begin(std::exchange(queued_, {}));
 }
 
+void StateTransfer::Release(NodeId node) {
+  const auto ended = last_joiners_.find(node);
+  const uint64_t fetch = ended == last_joiners_.end() ? 0 : ended->second;
+  Send(node, StateReleased{settings_.term, transfer_, fetch, absl::StatusCode::kOk, ""});
+}
+
 // ---- members ----
 
-StateTransfer::Outcome StateTransfer::SetMembers(const std::set<NodeId>& members) {
+StateTransfer::Outcome StateTransfer::SetMembers(const Members& members) {
   const bool had_holders = !holders_.empty();
   bool has_lost_holder = false;
-  for (NodeId gone : std::exchange(members_, members)) {
-    if (members_.count(gone) > 0) continue;
+  for (const auto& [gone, incarnation] : std::exchange(members_, members)) {
+    const auto now = members_.find(gone);
+    if (now != members_.end() && now->second == incarnation) continue;
+    last_joiners_.erase(gone);
     joiners_.erase(gone);
     queued_.erase(gone);
     awaited_.erase(gone);
@@ -220,9 +226,7 @@ StateTransfer::Outcome StateTransfer::SetMembers(const std::set<NodeId>& members
 
 StateTransfer::Outcome StateTransfer::OnRejoined(NodeId node) {
   if (phase_ == Phase::kIdle) {
-    if (transfer_ != TransferId()) {
-      Send(node, StateReleased{settings_.term, transfer_, 0, absl::StatusCode::kOk, ""});
-    }
+    if (transfer_ != TransferId()) Release(node);
     return Take();
   }
   Send(node, StateSought{settings_.term, transfer_, absl::StrCat(JoinerNames(), " fetches the state")});

@@ -11,6 +11,11 @@
 // All that are held are held at the same boundary: nobody gets past the next step without the contributions of those
 // that are held. Whoever had passed the boundary before it heard waits in its rounds.
 //
+// What waits, and who ends it: members at their boundary wait for Release, joiners for an answer to their fetch. Both
+// come when the phase is over. kCollecting ends when all members have answered or left, or a little after the first
+// has. kServing ends when all joiners have the state or have given up, and when all holders have left. kEnding ends
+// with the plan of an epoch. A joiner gives up by itself when nothing comes, and falls out with its node.
+//
 // Invariants:
 // - Each fetch is answered by one StateReleased, unless its node falls out.
 // - Members are let go when the transfer ends, however that is, and when it has no joiner any more.
@@ -61,8 +66,11 @@ class StateTransfer {
   StateTransfer(Settings settings, Surroundings surroundings)
       : settings_(settings), surroundings_(std::move(surroundings)) {}
 
-  // Takes the members as they are now. Those that were members and are none any more hold nothing and want nothing.
-  Outcome SetMembers(const std::set<NodeId>& members);
+  // Those who may hold a state, or want one: members that have not left, with their starts.
+  using Members = std::map<NodeId, Incarnation>;
+  // Takes the members as they are now. Those that were members, and are none any more or in another start, hold nothing
+  // and want nothing.
+  Outcome SetMembers(const Members& members);
   // Says again to a node what may have been lost with its connection.
   Outcome OnRejoined(NodeId node);
   // The plan of an epoch has gone to all members.
@@ -96,6 +104,8 @@ class StateTransfer {
   void AdvanceCollecting();
   // Lets all go on, and begins the transfer of those that wait for the next one.
   void Release();
+  // Lets a node go on. Whose fetch the transfer has ended well may begin.
+  void Release(NodeId node);
   void Refuse(NodeId node, uint64_t fetch, absl::StatusCode code, std::string reason);
   void RefuseAll(absl::StatusCode code, const std::string& reason);
   void Send(NodeId node, Message message) { outcome_.messages.emplace_back(node, std::move(message)); }
@@ -109,7 +119,7 @@ class StateTransfer {
   const Surroundings surroundings_;
   Outcome outcome_;
 
-  std::set<NodeId> members_;
+  Members members_;
   Phase phase_ = Phase::kIdle;
   TransferId transfer_;  // the last one
   std::map<NodeId, Joiner> joiners_;

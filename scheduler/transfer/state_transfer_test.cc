@@ -23,9 +23,9 @@ class StateTransferTest : public testing::Test {
 
   StateTransferTest() { Do(transfer_.SetMembers(Nodes({1, 2, 3, 4}))); }
 
-  static std::set<NodeId> Nodes(std::vector<uint32_t> ids) {
-    std::set<NodeId> nodes;
-    for (uint32_t id : ids) nodes.insert(NodeId(id));
+  static StateTransfer::Members Nodes(std::vector<uint32_t> ids) {
+    StateTransfer::Members nodes;
+    for (uint32_t id : ids) nodes[NodeId(id)] = Incarnation(id);
     return nodes;
   }
   void Do(Outcome outcome) { last_ = std::move(outcome); }
@@ -106,6 +106,33 @@ TEST_F(StateTransferTest, HoldsServesAndLetsGo) {
   EXPECT_EQ(To<StateReleased>(), (Ids{1, 2, 3, 4}));
   EXPECT_EQ(transfer_.phase(), Phase::kIdle);
   EXPECT_EQ(transfer_.Describe(), "");
+}
+
+TEST_F(StateTransferTest, ANewStartOfAJoinerIsNotTheFormerOne) {
+  ServeNode4();
+  StateTransfer::Members members = Nodes({1, 2, 3, 4});
+  members[NodeId(4)] = Incarnation(77);
+  Do(transfer_.SetMembers(members));
+  EXPECT_EQ(To<StateReleased>(), (Ids{1, 2, 3, 4})) << "it may fetch nothing";
+  EXPECT_EQ(transfer_.phase(), Phase::kIdle);
+}
+
+TEST_F(StateTransferTest, ANewStartOfAMemberAnswersNothing) {
+  Want(4);
+  for (uint32_t node : {2, 3, 4}) HaveNone(node);
+  StateTransfer::Members members = Nodes({1, 2, 3, 4});
+  members[NodeId(1)] = Incarnation(77);
+  Do(transfer_.SetMembers(members));
+  EXPECT_EQ(To<StateReleased>(absl::StatusCode::kNotFound), Ids{4});
+}
+
+TEST_F(StateTransferTest, WhoIsLetGoHearsWhichFetchEndedWell) {
+  ServeNode4();
+  End(4, true);
+  Do(transfer_.OnEpochPlanned());
+  for (const auto& [node, released] : Sent<StateReleased>()) EXPECT_EQ(released.fetch, node == 4 ? 1u : 0u);
+  Do(transfer_.OnRejoined(NodeId(4)));
+  EXPECT_EQ(Sent<StateReleased>().at(0).second.fetch, 1u);
 }
 
 TEST_F(StateTransferTest, WhoDoesNotAnswerIsNotWaitedForLong) {

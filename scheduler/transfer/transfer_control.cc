@@ -17,14 +17,19 @@ StateTransfer& TransferControl::transfer() {
                                     return policy == nullptr ? std::map<NodeId, std::vector<NodeId>>()
                                                              : PathsFrom(from, *policy);
                                   }});
-  OnEpochBegun();
+  OnMembersChanged();
   return *transfer_;
 }
 
-void TransferControl::OnEpochBegun() {
+void TransferControl::OnMembersChanged() {
   if (transfer_ == nullptr) return;
-  const std::vector<NodeId> members = parts_.members->table().Members();
-  Apply(transfer_->SetMembers({members.begin(), members.end()}));
+  StateTransfer::Members members;
+  for (const EpochMember& member : parts_.members->table().EpochMembers()) {
+    // Who has left says nothing any more, though it may stay a member for a while.
+    const bool has_left = parts_.members->table().Find(member.node).state == MemberState::kLeft;
+    if (!has_left) members[member.node] = member.incarnation;
+  }
+  Apply(transfer_->SetMembers(members));
 }
 
 void TransferControl::Apply(StateTransfer::Outcome outcome) {

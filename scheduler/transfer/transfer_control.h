@@ -47,8 +47,8 @@ class TransferControl {
   }
   Timestamp NextDeadline() const { return transfer_ == nullptr ? kNever : transfer_->NextDeadline(); }
 
-  // Membership has changed: an epoch has begun.
-  void OnEpochBegun();
+  // Membership has changed, or a member has left.
+  void OnMembersChanged();
   // The plan of an epoch has gone to all members.
   void OnEpochPlanned() {
     if (transfer_ != nullptr) Apply(transfer_->OnEpochPlanned());
