@@ -86,8 +86,16 @@ struct WorkerRegisterWeights {
   Buffer weights;
 };
 
+// For whom does this worker's oldest call of a key wait? Completed soon, with DEADLINE_EXCEEDED that says it; with OK,
+// when no such call waits. The worker may be one that is not attached yet.
+struct WorkerDescribeWait {
+  RequestId request;
+  WorkerId worker;
+  std::string name;  // of the key; empty: a call that concerns no key
+};
+
 using WorkerCall = std::variant<WorkerAttach, WorkerDetach, WorkerInit, WorkerPush, WorkerPull, WorkerBroadcast,
-                                WorkerBarrier, WorkerReportLoss, WorkerRegisterWeights>;
+                                WorkerBarrier, WorkerReportLoss, WorkerRegisterWeights, WorkerDescribeWait>;
 
 }  // namespace banyan
 

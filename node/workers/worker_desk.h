@@ -28,8 +28,11 @@
 #include "node/scheduler_client.h"
 #include "node/step_context.h"
 #include "node/workers/fetching_workers.h"
+#include "node/workers/local_barriers.h"
 #include "node/workers/local_keys.h"
+#include "node/workers/local_waits.h"
 #include "node/workers/synchronisation_clock.h"
+#include "node/workers/wait_questions.h"
 #include "protocol/worker_call.h"
 
 namespace banyan {
@@ -49,8 +52,8 @@ class WorkerDesk {
     double loss = 0;
   };
 
-  WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEngine* engine, SchedulerClient* scheduler,
-             ComputationTable* computations, Listener* listener);
+  WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
+             SchedulerClient* scheduler, ComputationTable* computations, Listener* listener);
 
   void OnCall(StepContext& step, WorkerCall call);
 
@@ -66,6 +69,10 @@ class WorkerDesk {
   // abstains from keys in which no other one takes part.
   void Fetch(StepContext& step, WorkerId worker);
   FetchingWorkers& fetching() { return fetching_; }
+  // Takes the scheduler's answer to a question for whom workers wait.
+  void OnWaitAnswer(StepContext& step, const WaitAnswer& answer) { questions_.OnAnswer(step, answer); }
+  // Logs what has waited long.
+  void OnDeadline(StepContext& step) { questions_.OnDeadline(step, waits()); }
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
@@ -78,13 +85,13 @@ class WorkerDesk {
   int64_t worker_segment_bytes() const;
   // Returns the last rounds that are complete here and that a worker has pushed, by key.
   std::vector<NodeReport::KeyProgress> KeyProgress() const { return keys_.Progress(); }
+  // What waits at this moment; not to be kept.
+  LocalWaits waits() const {
+    return LocalWaits(&keys_, &barriers_, [this](WorkerId worker) { return IsAwaited(worker); });
+  }
 
  private:
   enum class WorkerState : uint8_t { kAbsent, kAttached, kDone, kDead };
-  struct Worker {
-    WorkerState state = WorkerState::kAbsent;
-    uint64_t barriers = 0;  // that it has entered, or that the node had before it attached
-  };
   void On(StepContext& step, WorkerAttach& call);
   void On(StepContext& step, WorkerDetach& call);
   void On(StepContext& step, WorkerInit& call);
@@ -94,6 +101,7 @@ class WorkerDesk {
   void On(StepContext& step, WorkerBarrier& call);
   void On(StepContext& step, WorkerReportLoss& call);
   void On(StepContext& step, WorkerRegisterWeights& call);
+  void On(StepContext& step, WorkerDescribeWait& call) { questions_.OnQuestion(step, call, waits()); }
 
   // True if this node waits for the worker before it begins with a key or enters a barrier.
   bool IsAwaited(WorkerId worker) const;
@@ -110,7 +118,8 @@ class WorkerDesk {
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
   void EnterBarriers();
   // Takes one worker's part of its next round. Returns the round, or why not.
-  absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);
+  absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, RoundKind kind, Buffer values,
+                                 int32_t priority);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                          const Buffer& values) const;
   // Contributes the round once every worker that takes part in it has pushed it.
@@ -137,12 +146,12 @@ class WorkerDesk {
   ComputationTable* computations_;
   Listener* listener_;
   uint32_t rounds_in_flight_;
-  std::vector<Worker> workers_;
+  std::vector<WorkerState> workers_;
   LocalKeys keys_;
   FetchingWorkers fetching_;
-  std::map<uint64_t, std::vector<WaitingCall>> barriers_;
-  uint64_t barriers_entered_ = 0;  // by this node
-  bool is_fresh_ = false;          // joined while the job ran
+  LocalBarriers barriers_;
+  WaitQuestions questions_;
+  bool is_fresh_ = false;  // joined while the job ran
   Progress progress_;
   SynchronisationClock synchronisation_;
   absl::Status failed_;
