@@ -95,6 +95,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   joined_->engine->OnDeadline(step);
   joined_->state->OnDeadline(step);
   if (scheduler_.Silence(step.now) > joined_->config.lost_after) joined_->state->OnSchedulerSilent(step);
+  joined_->desk->OnDeadline(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
     Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
@@ -109,6 +110,9 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
     return joined_->desk->OnCall(step, std::move(called.call));
   }
   if (!failed_.ok()) return EarlyCalls::Refuse(step, called.call, failed_);
+  if (const auto* question = std::get_if<WorkerDescribeWait>(&called.call); question != nullptr) {
+    return WaitQuestions(options_.name, &scheduler_).AnswerBeforeJoin(step, *question);
+  }
   if (early_calls_.has_room()) return early_calls_.Keep(std::move(called.call));
   EarlyCalls::Refuse(
       step, called.call,
@@ -195,8 +199,8 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
       PeerNetwork::LimitsOf(accepted.config, options_.loss_limited), network_listener);
   joined_->engine = std::make_unique<RoundEngine>(accepted.node, options_.incarnation, accepted.config, &book_,
                                                   joined_->network.get(), &computations_, engine_listener);
-  joined_->desk = std::make_unique<WorkerDesk>(accepted.config, &book_, joined_->engine.get(), &scheduler_,
-                                               &computations_, desk_listener);
+  joined_->desk = std::make_unique<WorkerDesk>(options_.name, accepted.config, &book_, joined_->engine.get(),
+                                               &scheduler_, &computations_, desk_listener);
   joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
                                                                joined_->network.get(), joined_->desk.get()});
   joined_->state = std::make_unique<StateExchange>(StateFetcher::Settings{.stall_after = accepted.config.lost_after},
@@ -234,7 +238,8 @@ void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
   epochs_.OnMembership(update.epoch);
   std::string text =
       absl::StrCat("epoch ", update.epoch.value(), ": ", update.joined, " of ", update.expected, " nodes");
-  if (!update.started) absl::StrAppend(&text, ", waiting for ", absl::StrJoin(update.waiting_for, ", "));
+  const std::string awaited = absl::StrJoin(update.waiting_for, ", ");
+  if (!update.started && !awaited.empty()) absl::StrAppend(&text, ", waiting for ", awaited);
   step.Log(LogLevel::kInfo, std::move(text));
 }
 
@@ -476,6 +481,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
   report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
   report.progress = joined_->desk->KeyProgress();
+  report.missing = joined_->desk->waits().Missing();
   report.step = joined_->desk->progress().step;
   report.loss = joined_->desk->progress().loss;
   report.last_sync = joined_->desk->last_synchronisation();

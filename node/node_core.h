@@ -96,6 +96,9 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const PoliciesRetired& retired);
   void On(StepContext& step, const BarrierReleased& released);
   void On(StepContext& step, const JobFailed& failed);
+  void On(StepContext& step, const WaitAnswer& answer) {
+    if (joined_.has_value()) joined_->desk->OnWaitAnswer(step, answer);
+  }
   void On(StepContext& step, const StateSought& sought) {
     if (joined_.has_value()) joined_->state->OnSought(step, sought);
   }

@@ -85,7 +85,8 @@ struct ChunkMessage {
   bool is_auxiliary = false;
   // Of a result: the epoch in which its root made it; it then travels in either half. 0 in a contribution.
   Epoch made_in;
-  // Workers whose gradients are in the payload; 0 frames with weight 0 is an empty contribution.
+  // Workers whose gradients are in the payload. 0, exactly where there are no frames: an abstention, or the sum of a
+  // subtree in which all abstain.
   uint32_t weight = 0;
   int32_t priority = 0;
   int64_t elements = 0;  // of the whole chunk

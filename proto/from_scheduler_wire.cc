@@ -322,4 +322,17 @@ OperatorReply Read(const wire::OperatorReply& from, FieldReader fields) {
   return OperatorReply{from.accepted(), fields.Reason("text", from.text())};
 }
 
+void Write(const WaitAnswer& from, wire::Envelope& to) {
+  wire::WaitAnswer& answer = *to.mutable_wait_answer();
+  answer.set_term(from.term.value());
+  answer.set_key(from.key.value());
+  answer.set_round(from.round.value());
+  answer.set_text(SendableReason(from.text));
+}
+
+WaitAnswer Read(const wire::WaitAnswer& from, FieldReader fields) {
+  return WaitAnswer{fields.NonZero<Term>("term", from.term()), KeyId(from.key()), Round(from.round()),
+                    fields.Reason("text", from.text())};
+}
+
 }  // namespace banyan

@@ -26,6 +26,7 @@ void Write(const PoliciesRetired& from, wire::Envelope& to);
 void Write(const EpochBegin& from, wire::Envelope& to);
 void Write(const EpochPlan& from, wire::Envelope& to);
 void Write(const OperatorReply& from, wire::Envelope& to);
+void Write(const WaitAnswer& from, wire::Envelope& to);
 
 JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields);
 JoinRefused Read(const wire::JoinRefused& from, FieldReader fields);
@@ -43,6 +44,7 @@ PoliciesRetired Read(const wire::PoliciesRetired& from, FieldReader fields);
 EpochBegin Read(const wire::EpochBegin& from, FieldReader fields);
 EpochPlan Read(const wire::EpochPlan& from, FieldReader fields);
 OperatorReply Read(const wire::OperatorReply& from, FieldReader fields);
+WaitAnswer Read(const wire::WaitAnswer& from, FieldReader fields);
 
 }  // namespace banyan
 

@@ -18,7 +18,7 @@ using AnyMessage =
                  BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply,
                  PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
-                 StateManifestWanted, StateManifest, StateRequest, StateRefused>;
+                 StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

@@ -297,6 +297,15 @@ struct NodeReport {
     Round pushed = Round(0);  // last one that a worker here has pushed; Init counts as a push of round 0
     friend bool operator==(const KeyProgress&, const KeyProgress&) = default;
   };
+  // Workers of this node for which others of it wait.
+  struct Missing {
+    KeyId key;                      // 0: in a barrier
+    Round round;                    // of the key, 0 for its Init; or the barrier, as this node counts
+    std::vector<WorkerId> workers;  // kMostMissingWorkers at most
+    friend bool operator==(const Missing&, const Missing&) = default;
+  };
+  static constexpr size_t kMostMissing = 2;
+  static constexpr size_t kMostMissingWorkers = 16;
   // The last wait of this node's workers, from a push that found no round open here until none was any more.
   struct Synchronisation {
     uint64_t count = 0;    // that have ended since the start
@@ -312,7 +321,27 @@ struct NodeReport {
   uint64_t step = 0;  // of the last loss report
   double loss = 0;
   Synchronisation last_sync;
+  std::vector<Missing> missing;  // of the key and the barrier that have waited longest; kMostMissing at most
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
+};
+
+// Node to scheduler: for whom do the members wait in this round? Asked when a worker's time-out is near, or a wait has
+// been long.
+struct WaitQuestion {
+  // Stands for a barrier's number: what holds up the job as a whole?
+  static constexpr Round kJob = Round(UINT64_MAX);
+
+  KeyId key;    // 0: in a barrier
+  Round round;  // 0: in the key's Init; or the barrier, as the node counts
+  friend bool operator==(const WaitQuestion&, const WaitQuestion&) = default;
+};
+
+struct WaitAnswer {
+  Term term;
+  KeyId key;
+  Round round;
+  std::string text;  // such as "it waits for n3, which has not pushed it"
+  friend bool operator==(const WaitAnswer&, const WaitAnswer&) = default;
 };
 
 // From `banyan reconfigure`, on a connection that does not join: the job goes on under this overlay.yaml.

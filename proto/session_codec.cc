@@ -54,6 +54,11 @@ void Fill(const ReportLossCall& from, session::WorkerMessage& to) {
   report.set_loss(from.loss);
 }
 
+void Fill(const DescribeWait& from, session::WorkerMessage& to) {
+  to.mutable_describe_wait()->set_call(from.call.value());
+  to.mutable_describe_wait()->set_key(from.key);
+}
+
 void Fill(const WorkerGoodBye&, session::WorkerMessage& to) { to.mutable_good_bye(); }
 
 void Fill(const DescribeState& from, session::WorkerMessage& to) {
@@ -204,6 +209,12 @@ absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
 
 absl::StatusOr<WorkerMessage> Read(const session::ReportLossCall& from) {
   return ReportLossCall{CallId(from.call()), from.step(), from.loss()};
+}
+
+absl::StatusOr<WorkerMessage> Read(const session::DescribeWait& from) {
+  const absl::Status name = from.key().empty() ? absl::OkStatus() : CheckTensorName(from.key());
+  if (!name.ok()) return name;
+  return DescribeWait{CallId(from.call()), from.key()};
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::DescribeState& from) {
@@ -365,6 +376,8 @@ absl::StatusOr<WorkerMessage> DecodeWorkerMessage(absl::string_view bytes) {
       return Read(envelope->report_loss());
     case session::WorkerMessage::kGoodBye:
       return WorkerGoodBye{};
+    case session::WorkerMessage::kDescribeWait:
+      return Read(envelope->describe_wait());
     case session::WorkerMessage::kDescribeState:
       return Read(envelope->describe_state());
     case session::WorkerMessage::kShareState:

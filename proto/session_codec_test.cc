@@ -30,6 +30,8 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       StateFilled{3, true},
       StateFilled{0, false},
       StateTaken{4, true},
+      DescribeWait{CallId(16), "fc1.weight"},
+      DescribeWait{CallId(17), ""},
   };
   for (const WorkerMessage& message : messages) {
     absl::StatusOr<WorkerMessage> back = DecodeWorkerMessage(EncodeWorkerMessage(message));
@@ -94,6 +96,7 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
                   m.mutable_open_tensor()->set_elements(1);
                 }),
                 "key's name");
+  ExpectRefused(Worker([](auto& m) { m.mutable_describe_wait()->set_key("tab\tbed"); }), "key's name");
   ExpectRefused(Worker([](auto& m) {
                   m.mutable_open_tensor()->set_name("tab\tbed");
                   m.mutable_open_tensor()->set_elements(1);

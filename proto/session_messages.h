@@ -77,6 +77,14 @@ struct ReportLossCall {
   friend bool operator==(const ReportLossCall&, const ReportLossCall&) = default;
 };
 
+// Asks for whom this worker's oldest call of a key waits. The answer is a CallCompleted whose status says it; an OK
+// one, if the node knows of no such call.
+struct DescribeWait {
+  CallId call;
+  std::string key = {};  // its name; empty: a call that concerns no key
+  friend bool operator==(const DescribeWait&, const DescribeWait&) = default;
+};
+
 // Names further parts of the worker's training state, for the ShareStateCall that follows.
 struct DescribeState {
   std::vector<StateShape::Part> parts;
@@ -129,7 +137,7 @@ struct WorkerGoodBye {
 
 using WorkerMessage =
     std::variant<AttachWorker, OpenTensor, TensorCall, BarrierCall, ReportLossCall, WorkerGoodBye, DescribeState,
-                 ShareStateCall, BoundaryCall, LeaveBoundary, FetchStateCall, StateFilled, StateTaken>;
+                 ShareStateCall, BoundaryCall, LeaveBoundary, FetchStateCall, StateFilled, StateTaken, DescribeWait>;
 
 // ---- node to worker ----
 

@@ -75,6 +75,19 @@ void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
   }
 }
 
+void WriteMissing(const NodeReport::Missing& from, wire::NodeReport::Missing& to) {
+  to.set_key(from.key.value());
+  to.set_round(from.round.value());
+  for (const WorkerId worker : from.workers) to.add_workers(worker.value());
+}
+
+NodeReport::Missing ReadMissing(const wire::NodeReport::Missing& from, FieldReader fields) {
+  NodeReport::Missing missing{KeyId(from.key()), Round(from.round()), {}};
+  const int workers = fields.Count("workers", from.workers_size(), 0, NodeReport::kMostMissingWorkers);
+  for (int i = 0; i < workers; ++i) missing.workers.push_back(WorkerId(from.workers(i)));
+  return missing;
+}
+
 void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeReport& report) {
   const int links = fields.Count("links", from.links_size());
   for (int i = 0; i < links; ++i) {
@@ -265,6 +278,7 @@ void Write(const NodeReport& from, wire::Envelope& to) {
   report.set_step(from.step);
   report.set_loss(FiniteLoss(from.loss));
   WriteSynchronisation(from.last_sync, *report.mutable_last_sync());
+  for (const NodeReport::Missing& missing : from.missing) WriteMissing(missing, *report.add_missing());
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -275,6 +289,10 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
   report.step = from.step();
   report.loss = fields.Finite("loss", from.loss());
   report.last_sync = ReadSynchronisation(from.last_sync(), fields.Within("last_sync"));
+  const int missing = fields.Count("missing", from.missing_size(), 0, NodeReport::kMostMissing);
+  for (int i = 0; i < missing; ++i) {
+    report.missing.push_back(ReadMissing(from.missing(i), fields.Within("missing", i)));
+  }
   return report;
 }
 
@@ -325,6 +343,15 @@ void Write(const RemoveNode& from, wire::Envelope& to) { to.mutable_remove_node(
 
 RemoveNode Read(const wire::RemoveNode& from, FieldReader fields) {
   return RemoveNode{fields.Name("name", from.name())};
+}
+
+void Write(const WaitQuestion& from, wire::Envelope& to) {
+  to.mutable_wait_question()->set_key(from.key.value());
+  to.mutable_wait_question()->set_round(from.round.value());
+}
+
+WaitQuestion Read(const wire::WaitQuestion& from, FieldReader) {
+  return WaitQuestion{KeyId(from.key()), Round(from.round())};
 }
 
 }  // namespace banyan

@@ -214,6 +214,10 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.state_manifest(), fields);
     case wire::Envelope::kStateRequest:
       return Read(from.state_request(), fields);
+    case wire::Envelope::kWaitQuestion:
+      return Read(from.wait_question(), fields);
+    case wire::Envelope::kWaitAnswer:
+      return Read(from.wait_answer(), fields);
     case wire::Envelope::kStateRefused:
       return Read(from.state_refused(), fields);
     case wire::Envelope::MESSAGE_NOT_SET:

@@ -245,6 +245,14 @@ TEST_F(WireMalformedTest, ReasonsAndReports) {
   Refuses(wire::Envelope::kNodeReport, "NodeReport: memory: 0 to 64 entries expected, 65 came", [](auto& e) {
     while (e.node_report().memory_size() < 65) e.mutable_node_report()->add_memory()->set_what("x");
   });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: missing: 0 to 2 entries expected, 3 came", [](auto& e) {
+    while (e.node_report().missing_size() < 3) e.mutable_node_report()->add_missing();
+  });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: missing[0].workers: 0 to 16 entries expected, 17 came",
+          [](auto& e) {
+            auto& missing = *e.mutable_node_report()->mutable_missing(0);
+            while (missing.workers_size() < 17) missing.add_workers(1);
+          });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: progress[0].key: a number above 0",
           [](auto& e) { e.mutable_node_report()->mutable_progress(0)->clear_key(); });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: loss: a finite number expected, nan came",
@@ -297,7 +305,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 18);
+  EXPECT_EQ(with_term, 19);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {
@@ -317,6 +325,9 @@ TEST_F(WireMalformedTest, MessagesFromTheScheduler) {
   Refuses(wire::Envelope::kKeyRefused, "KeyRefused: name: a", [](auto& e) { e.mutable_key_refused()->clear_name(); });
   Refuses(wire::Envelope::kKeyRefused, "KeyRefused: reason: at",
           [&](auto& e) { e.mutable_key_refused()->set_reason(long_reason); });
+  Refuses(wire::Envelope::kWaitAnswer, "WaitAnswer: term: a", [](auto& e) { e.mutable_wait_answer()->clear_term(); });
+  Refuses(wire::Envelope::kWaitAnswer, "WaitAnswer: text: at",
+          [&](auto& e) { e.mutable_wait_answer()->set_text(long_reason); });
   Refuses(wire::Envelope::kClosedEverywhere, "ClosedEverywhere: entries[0].key: a",
           [](auto& e) { e.mutable_closed_everywhere()->mutable_entries(0)->clear_key(); });
   Refuses(wire::Envelope::kJobFailed, "JobFailed: code: 1 to 16 expected, 0 came",

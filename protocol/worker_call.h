@@ -27,7 +27,10 @@ struct WorkerDetach {
   bool clean = false;
 };
 
-// Makes `name` known with its shape. Completed with the key and, in results, the agreed values of round 0.
+// Makes `name` known with its shape. Completed with the key. At the start of a job round 0 waits for the Init of all
+// workers of all nodes; its results are the values of the lowest worker of the node that PolicySlice::source names. Who
+// is late, as the key's rounds go on, waits for nobody: its own values are dropped. It is completed with the round
+// after which it begins, and gets the values of round 0 only while its node has them.
 struct WorkerInit {
   RequestId request;
   WorkerId worker;
@@ -86,8 +89,16 @@ struct WorkerRegisterWeights {
   Buffer weights;
 };
 
+// For whom does this worker's oldest call of a key wait? Completed soon, with DEADLINE_EXCEEDED that says it; with OK,
+// when no such call waits. The worker may be one that is not attached yet.
+struct WorkerDescribeWait {
+  RequestId request;
+  WorkerId worker;
+  std::string name;  // of the key; empty: a call that concerns no key
+};
+
 using WorkerCall = std::variant<WorkerAttach, WorkerDetach, WorkerInit, WorkerPush, WorkerPull, WorkerBroadcast,
-                                WorkerBarrier, WorkerReportLoss, WorkerRegisterWeights>;
+                                WorkerBarrier, WorkerReportLoss, WorkerRegisterWeights, WorkerDescribeWait>;
 
 }  // namespace banyan
 

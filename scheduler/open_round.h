@@ -21,6 +21,11 @@ struct OpenRound {
   std::vector<NodeId> not_held;    // members that do not hold its result; empty while some have not pushed
 };
 
+// Looks at one round of a key that exists; nobody is named when it is closed. Nodes that abstain, as they have no
+// worker, are not awaited.
+OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membership& members,
+                 const NodeReports& reports);
+
 // Returns the oldest round that is open and that some member has pushed, of several keys' the first key's; empty
 // without one. What nodes have pushed is as old as their last reports.
 std::optional<OpenRound> FindOpenRound(const KeyTable& keys, const RoundBook& rounds, const Membership& members,

@@ -276,7 +276,7 @@ void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
   if (!NeedsRunning(node, "keys")) return;
   // Keys must not change while members say how far they are with each.
   if (epochs_.is_changing()) return keys_.Wait(node, message.keys);
-  if (keys_.Register(node, message.keys)) policies_.replanner().OnModelGrown(context_.now);
+  if (keys_.Register(node, message.keys, rounds_)) policies_.replanner().OnModelGrown(context_.now);
 }
 
 void SchedulerCore::OnNode(NodeId node, const PolicyRequest& message) {
@@ -345,6 +345,10 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   policies_.ReplanIfWanted();
 }
 
+void SchedulerCore::OnNode(NodeId node, const WaitQuestion& message) {
+  members_.SendTo(node, WaitAnswer{job_.term(), message.key, message.round, MakeWaitAnswers().Answer(message)});
+}
+
 bool SchedulerCore::IsDone() const {
   return members_.table().AllLeft([this](const Member& member) { return IsHelper(member, reports_.Find(member.id)); });
 }
@@ -374,7 +378,7 @@ void SchedulerCore::AnswerEarlyRequests() {
   for (const Member& member : members_.table().all()) {
     if (!member.is_member) ForgetRequests(member.id);
   }
-  if (keys_.RegisterWaiting()) policies_.replanner().OnModelGrown(context_.now);
+  if (keys_.RegisterWaiting(rounds_)) policies_.replanner().OnModelGrown(context_.now);
   barriers_.Review();
 }
 
@@ -444,7 +448,13 @@ void SchedulerCore::End() {
   context_.LogInfo("all nodes have left: the job is done");
 }
 
+WaitAnswers SchedulerCore::MakeWaitAnswers() const {
+  return WaitAnswers({overlay_, members_.table(), reports_, keys_.table(), rounds_, job_.IsRunning(),
+                      epochs_.WaitsFor(), transfers_.Describe(), barriers_.Missing()});
+}
+
 std::string SchedulerCore::MakeStatus() const {
+  const std::optional<OpenRound> open = FindOpenRound(keys_.table(), rounds_, members_.table(), reports_);
   return MakeStatusJson(StatusSources{job_.job(),
                                       job_.PhaseName(),
                                       std::string(job_.failure().message()),
@@ -466,7 +476,9 @@ std::string SchedulerCore::MakeStatus() const {
                                       policies_.replanner().outages().All(),
                                       barriers_.Missing(),
                                       last_progress_,
-                                      transfers_.Describe()});
+                                      transfers_.Describe(),
+                                      open,
+                                      open.has_value() ? MakeWaitAnswers().Describe(*open) : ""});
 }
 
 }  // namespace banyan

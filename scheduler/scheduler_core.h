@@ -43,6 +43,7 @@
 #include "scheduler/scheduler_context.h"
 #include "scheduler/state/state_log.h"
 #include "scheduler/transfer/transfer_control.h"
+#include "scheduler/wait_answers.h"
 #include "topology/overlay/overlay_config.h"
 
 namespace banyan {
@@ -103,6 +104,7 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const RoundBroken& message);
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
+  void OnNode(NodeId node, const WaitQuestion& message);
   void OnNode(NodeId node, const StateWanted& message) { OnOfState(node, message); }
   void OnNode(NodeId node, const BoundaryHeld& message) { OnOfState(node, message); }
   void OnNode(NodeId node, const NoState& message) { OnOfState(node, message); }
@@ -155,6 +157,7 @@ class SchedulerCore : public Protocol {
   // Stops if that was asked for and all that was said of the end is durable.
   void StopIfDurable();
   std::string MakeStatus() const;
+  WaitAnswers MakeWaitAnswers() const;
 
   OverlayConfig overlay_;
   absl::Status start_error_;

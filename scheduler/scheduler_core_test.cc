@@ -103,7 +103,7 @@ TEST(SchedulerCoreTest, AnotherShapeIsRefusedAndTheJobGoesOn) {
   harness.Receive(2, RegisterKeys{{{"w", 11}}});
   ASSERT_THAT(harness.Sent<KeyRefused>(2), SizeIs(1));
   EXPECT_EQ(harness.Sent<KeyRefused>(2)[0].name, "w");
-  EXPECT_THAT(harness.Sent<KeyRefused>(2)[0].reason, HasSubstr("has 10 elements, and 11 came"));
+  EXPECT_THAT(harness.Sent<KeyRefused>(2)[0].reason, HasSubstr("n2 gives it 11 elements, n1 gave it 10"));
   EXPECT_THAT(harness.Sent<JobFailed>(1), IsEmpty());
 }
 

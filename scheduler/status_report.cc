@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "core/json_writer.h"
-#include "scheduler/open_round.h"
 
 namespace banyan {
 namespace {
@@ -245,11 +244,12 @@ void WriteEpochs(const StatusSources& from, JsonWriter& json) {
 
 void WriteWaits(const StatusSources& from, JsonWriter& json) {
   json.Name("open_round");
-  const std::optional<OpenRound> open = FindOpenRound(from.keys, from.rounds, from.membership, from.reports);
+  const std::optional<OpenRound>& open = from.open_round;
   if (open.has_value()) {
     json.BeginObject().Name("key").String(from.keys.NameOf(open->key)).Name("round").Integer(open->round.value());
     WriteNames(from, open->not_pushed, json.Name("not_pushed"));
     WriteNames(from, open->not_held, json.Name("not_held"));
+    json.Name("waits_for").String(from.open_round_waits_for);
     json.Name("since_s").Number(absl::ToDoubleSeconds(from.now - from.last_progress)).EndObject();
   } else {
     json.Null();

@@ -3,6 +3,7 @@
 #define BANYAN_SCHEDULER_STATUS_REPORT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "scheduler/epochs/epoch_history.h"
 #include "scheduler/members/membership.h"
 #include "scheduler/members/node_reports.h"
+#include "scheduler/open_round.h"
 #include "scheduler/policy/link_outages.h"
 #include "scheduler/policy/link_table.h"
 #include "scheduler/policy/published_policies.h"
@@ -45,6 +47,8 @@ struct StatusSources {
   std::vector<NodeId> barrier_waits_for;  // members that have not entered a barrier in which others wait
   Timestamp last_progress;                // when a round was closed last
   std::string transfer = {};              // who fetches the training state, and what it waits for; empty: nobody
+  std::optional<OpenRound> open_round = std::nullopt;
+  std::string open_round_waits_for = {};  // whom, in words
 };
 
 // Makes the answer to `status --json`. Its members:
@@ -54,8 +58,8 @@ struct StatusSources {
 //   since the start of the scheduler), `reason` (of the last), `total_seconds`, `longest_seconds` (from a cause to the
 //   plan), `last`: [{`epoch`, `reason`, `members`, `seconds`}]}.
 // - `open_round`: null, or the oldest round that somebody has pushed: {`key`, `round`, `not_pushed`, `not_held` (names
-// of
-//   the members that it waits for), `since_s` (the last closed round)}. `barrier_waits_for`: names.
+//   of the members that it waits for), `waits_for` (whom and what, in words), `since_s` (the last closed round)}.
+//   `barrier_waits_for`: names.
 // - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `member`, and of a member `incarnation`, `joined_in`}], and

@@ -72,7 +72,9 @@ class StatusReportTest : public ::testing::Test {
                            outages_,
                            barrier_waits_for_,
                            Timestamp() + absl::Seconds(1),
-                           transfer_});
+                           transfer_,
+                           FindOpenRound(keys_, rounds_, membership_, reports_),
+                           "a to hold its result"});
   }
 
   Membership membership_;
@@ -173,8 +175,8 @@ TEST_F(StatusReportTest, TellsForWhomTheOpenRoundWaits) {
   NodeReport report;
   report.progress = {{KeyId(1), Round(0), Round(1)}};
   ASSERT_TRUE(reports_.Accept(kA, report, 2, 1).ok());
-  EXPECT_THAT(Status(),
-              HasSubstr(R"("open_round":{"key":"w","round":0,"not_pushed":[],"not_held":["a"],"since_s":3},)"));
+  EXPECT_THAT(Status(), HasSubstr(R"("open_round":{"key":"w","round":0,"not_pushed":[],"not_held":["a"],)"
+                                  R"("waits_for":"a to hold its result","since_s":3},)"));
 }
 
 TEST_F(StatusReportTest, TellsWhatWasMeasured) {

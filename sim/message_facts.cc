@@ -182,7 +182,8 @@ constexpr const char* kMessageNames[] = {
     "worker-lost", "leave", "job-failed", "node-report", "status-request", "status-reply",
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
-    "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused"};
+    "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
+    "wait-question", "wait-answer"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -280,7 +281,8 @@ std::string Describe(ConnectionId connection) {
 }
 
 constexpr std::array<const char*, std::variant_size_v<WorkerCall>> kCallNames = {
-    "attach", "detach", "init", "push", "pull", "broadcast", "barrier", "report-loss", "register-weights"};
+    "attach",      "detach",           "init",         "push", "pull", "broadcast", "barrier",
+    "report-loss", "register-weights", "describe-wait"};
 
 struct EventTextVisitor {
   std::string operator()(const Started&) const { return "started"; }

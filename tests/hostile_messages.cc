@@ -187,7 +187,7 @@ std::vector<std::string> HostileMessages::SenselessFrames() {
 
 WorkerMessage HostileMessages::AnyWorkerMessage() {
   const auto slot = [this] { return static_cast<uint32_t>(random_.Below(70)); };
-  switch (random_.Below(6)) {
+  switch (random_.Below(7)) {
     case 0:
       // Worker 0 is attached, and there is no other.
       return AttachWorker{static_cast<uint32_t>(random_.Below(3)), WorkerId(static_cast<uint32_t>(Number())),
@@ -200,6 +200,8 @@ WorkerMessage HostileMessages::AnyWorkerMessage() {
       return ReportLossCall{CallId(Number()), Number(), 1e300};
     case 4:
       return WorkerGoodBye{};
+    case 5:
+      return DescribeWait{CallId(Number()), Name()};
     default:
       return TensorCall{CallId(Number()),
                         TensorId(Number()),

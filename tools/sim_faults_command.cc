@@ -25,7 +25,7 @@ constexpr unsigned kMostThreads = 16;
 struct FaultsFlags {
   int64_t seeds = 100;
   int64_t from = 0;
-  std::string faults;  // transient, all, or empty: those that a job outlives
+  std::string faults;  // transient, all, or empty, which is all
   bool trace = false;
   bool json = false;
 };
@@ -40,16 +40,15 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
   line.Integer("seeds", "N", "jobs to simulate (default 100)", 1, kMostSeeds, &flags.seeds);
   line.Integer("from", "S", "the first seed (default 0); the same seed gives the same job", 0, INT64_MAX / 2,
                &flags.from);
-  line.Choice("faults", {"transient", "all"},
-              "transient: only those that leave the members as they are; all: the whole list", &flags.faults);
+  line.Choice("faults", {"transient", "all"}, "transient: only those that leave the members as they are (default all)",
+              &flags.faults);
   line.Switch("trace", "print what every process is handed", &flags.trace);
   line.Switch("json", "print JSON", &flags.json);
   return line;
 }
 
 std::vector<FaultKind> KindsOf(const FaultsFlags& flags) {
-  if (flags.faults == "all") return AllFaultKinds();
-  return flags.faults == "transient" ? TransientFaultKinds() : SurvivedFaultKinds();
+  return flags.faults == "transient" ? TransientFaultKinds() : AllFaultKinds();
 }
 
 // The same list of faults, or the seed would give another job.

@@ -254,6 +254,10 @@ RequestId TestCluster::RegisterWeights(uint32_t node, uint32_t worker, KeyId key
   return Call(node, WorkerRegisterWeights{{}, WorkerId(worker), key, Buffer::CopyOf(weights)});
 }
 
+RequestId TestCluster::DescribeWait(uint32_t node, uint32_t worker, const std::string& name) {
+  return Call(node, WorkerDescribeWait{{}, WorkerId(worker), name});
+}
+
 void TestCluster::Detach(uint32_t node, uint32_t worker, bool clean) {
   Call(node, WorkerDetach{WorkerId(worker), clean});
 }

@@ -19,7 +19,7 @@ class FetchingWorkersTest : public ::testing::Test {
   LocalKey& AddKey(uint32_t id, const std::string& name, Round first_push, Round second_push) {
     EXPECT_TRUE(book_.AddKeys({{KeyId(id), name, 1}}).ok());
     WorkerInit init{RequestId(id), kFirst, name, Buffer::CopyOf({1})};
-    LocalKey& local = keys_.TakeInit(init);
+    LocalKey& local = keys_.TakeInit(Timestamp(), init);
     (void)keys_.Assign({name}, [](WorkerId) { return true; });
     local.takes_part = true;
     local.has_init = {true, true};

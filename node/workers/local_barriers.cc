@@ -4,36 +4,44 @@
 
 namespace banyan {
 
-void LocalBarriers::Enter(const WaitingCall& call, IsAwaited is_awaited) {
-  waiting_[counts_[call.worker.value()]++].push_back(call);
-  Review(is_awaited);
+void LocalBarriers::Enter(Timestamp now, const WaitingCall& call) {
+  Waiting& waiting = waiting_[counts_[call.worker.value()]++];
+  if (waiting.calls.empty()) waiting.since = now;
+  waiting.calls.push_back(call);
 }
 
-void LocalBarriers::Review(IsAwaited is_awaited) {
-  const auto waiting = waiting_.find(entered_);
-  if (waiting == waiting_.end() || waiting->second.empty()) return;
-  for (uint32_t worker = 0; worker < counts_.size(); ++worker) {
-    if (is_awaited(WorkerId(worker)) && counts_[worker] <= entered_) return;
-  }
-  scheduler_->EnterBarrier(entered_++);
+std::optional<uint64_t> LocalBarriers::TakeEntered(IsAwaited is_awaited) {
+  const auto next = waiting_.find(entered_);
+  if (next == waiting_.end() || next->second.calls.empty()) return std::nullopt;
+  if (!Missing(entered_, is_awaited).empty()) return std::nullopt;
+  return entered_++;
+}
+
+std::vector<WaitingCall> LocalBarriers::Release(uint64_t barrier) {
+  auto released = waiting_.extract(barrier);
+  if (released.empty()) return {};
+  return std::move(released.mapped().calls);
 }
 
 std::vector<RequestId> LocalBarriers::Drop(WorkerId worker) {
   std::vector<RequestId> requests;
-  for (auto& [barrier, calls] : waiting_) {
-    for (const WaitingCall& call : calls) {
+  for (auto& [barrier, waiting] : waiting_) {
+    for (const WaitingCall& call : waiting.calls) {
       if (call.worker == worker) requests.push_back(call.request);
     }
-    std::erase_if(calls, [worker](const WaitingCall& call) { return call.worker == worker; });
+    std::erase_if(waiting.calls, [worker](const WaitingCall& call) { return call.worker == worker; });
   }
   return requests;
 }
 
-std::vector<WaitingCall> LocalBarriers::TakeReleased(uint64_t barrier) {
-  auto released = waiting_.extract(barrier);
-  return released.empty() ? std::vector<WaitingCall>() : std::move(released.mapped());
-}
+std::map<uint64_t, LocalBarriers::Waiting> LocalBarriers::TakeAll() { return std::exchange(waiting_, {}); }
 
-std::map<uint64_t, std::vector<WaitingCall>> LocalBarriers::TakeAll() { return std::exchange(waiting_, {}); }
+std::vector<WorkerId> LocalBarriers::Missing(uint64_t barrier, IsAwaited is_awaited) const {
+  std::vector<WorkerId> missing;
+  for (uint32_t worker = 0; worker < counts_.size() && barrier >= entered_; ++worker) {
+    if (counts_[worker] <= barrier && is_awaited(WorkerId(worker))) missing.push_back(WorkerId(worker));
+  }
+  return missing;
+}
 
 }  // namespace banyan

@@ -1,47 +1,52 @@
-// The barriers of this node's workers: who waits at which, and when the node enters the next one. Thread-compatible;
-// owned by WorkerDesk.
-//
-// Invariants:
-// - The node enters a barrier once all workers that it waits for have, and one of them still waits there.
-// - A worker's barriers are counted from those that the node had entered before it attached.
+// The barriers in which this node's workers wait. Each worker counts its own, and the node enters one when all that it
+// waits for have. Thread-compatible; owned by WorkerDesk.
 #ifndef BANYAN_NODE_WORKERS_LOCAL_BARRIERS_H_
 #define BANYAN_NODE_WORKERS_LOCAL_BARRIERS_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "core/ids.h"
-#include "node/scheduler_client.h"
+#include "core/time.h"
 #include "node/workers/local_keys.h"
 
 namespace banyan {
 
 class LocalBarriers {
  public:
-  // Says for whom the node waits.
   using IsAwaited = absl::FunctionRef<bool(WorkerId)>;
+  struct Waiting {
+    Timestamp since;  // its first worker came
+    std::vector<WaitingCall> calls;
+  };
 
-  // `scheduler` outlives this.
-  LocalBarriers(size_t workers, SchedulerClient* scheduler) : scheduler_(scheduler), counts_(workers) {}
+  explicit LocalBarriers(uint32_t workers) : counts_(workers) {}
 
-  void OnAttached(WorkerId worker) { counts_[worker.value()] = entered_; }
-  void Enter(const WaitingCall& call, IsAwaited is_awaited);
-  // Enters the next one if nobody is waited for any more.
-  void Review(IsAwaited is_awaited);
-  // Forgets a worker that has gone. Returns its calls that wait.
+  // The worker begins with the barrier that this node enters next.
+  void Attach(WorkerId worker) { counts_[worker.value()] = entered_; }
+  void Enter(Timestamp now, const WaitingCall& call);
+  // Returns the barrier that the node enters now, if somebody waits in it and all that are awaited have come.
+  std::optional<uint64_t> TakeEntered(IsAwaited is_awaited);
+  // Returns the calls that wait in a barrier that is released, and forgets them.
+  std::vector<WaitingCall> Release(uint64_t barrier);
+  // Forgets a worker's calls, and returns their requests.
   std::vector<RequestId> Drop(WorkerId worker);
-  // Returns the calls that wait at a barrier that has been released.
-  std::vector<WaitingCall> TakeReleased(uint64_t barrier);
-  // Returns all calls that wait, by barrier.
-  std::map<uint64_t, std::vector<WaitingCall>> TakeAll();
+  // Returns all that wait, and forgets them.
+  std::map<uint64_t, Waiting> TakeAll();
+
+  // In order of barriers.
+  const std::map<uint64_t, Waiting>& waiting() const { return waiting_; }
+  // Returns the workers without whom the node does not enter the barrier.
+  std::vector<WorkerId> Missing(uint64_t barrier, IsAwaited is_awaited) const;
 
  private:
-  SchedulerClient* scheduler_;
-  std::map<uint64_t, std::vector<WaitingCall>> waiting_;
-  std::vector<uint64_t> counts_;  // of each worker: barriers that it has entered, or that the node had before
-  uint64_t entered_ = 0;          // by this node
+  std::vector<uint64_t>
+      counts_;            // by worker: the barriers that it has entered, or that the node had before it attached
+  uint64_t entered_ = 0;  // by this node
+  std::map<uint64_t, Waiting> waiting_;
 };
 
 }  // namespace banyan

@@ -113,10 +113,7 @@ absl::Status LocalKeys::CheckInit(const WorkerInit& call) const {
     return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "': expected at least one float32 element"));
   }
   const auto known = by_name_.find(call.name);
-  const KeySlice* row = book_->FindKey(call.name);
-  const int64_t expected = known != by_name_.end() ? known->second.elements
-                           : row != nullptr        ? row->elements
-                                                   : call.values.elements();
+  const int64_t expected = known != by_name_.end() ? known->second.elements : call.values.elements();
   if (expected != call.values.elements()) {
     return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "' has ", expected, " elements, but worker ",
                                                    call.worker.value(), " initialises it with ",
@@ -127,7 +124,7 @@ absl::Status LocalKeys::CheckInit(const WorkerInit& call) const {
       absl::StrCat("worker ", call.worker.value(), " has initialised key '", call.name, "' already"));
 }
 
-LocalKey& LocalKeys::TakeInit(WorkerInit& call) {
+LocalKey& LocalKeys::TakeInit(Timestamp now, WorkerInit& call) {
   const auto [entry, is_new] = by_name_.try_emplace(call.name);
   LocalKey& local = entry->second;
   if (is_new) {
@@ -139,6 +136,7 @@ LocalKey& LocalKeys::TakeInit(WorkerInit& call) {
   }
   local.init_values[call.worker.value()] = std::move(call.values);
   local.has_init[call.worker.value()] = true;
+  if (local.init_requests.empty()) local.init_since = now;
   local.init_requests.push_back({call.worker, call.request});
   return local;
 }
@@ -156,12 +154,8 @@ LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names,
     const KeySlice* row = book_->FindKey(name);
     if (row == nullptr || known == by_name_.end() || known->second.takes_part) continue;
     LocalKey& local = known->second;
+    if (row->elements != local.elements) continue;
     assigned.answered.push_back(name);
-    if (row->elements != local.elements) {
-      assigned.refused.push_back(
-          {name, absl::StrCat("the job's has ", row->elements, " elements, this worker's ", local.elements)});
-      continue;
-    }
     local.key = row->key;
     by_key_[row->key] = &local;
     bool is_ready = local.initialised() > 0;
@@ -197,6 +191,11 @@ LocalKey* LocalKeys::Find(KeyId key) {
 }
 
 LocalKey* LocalKeys::Find(const std::string& name) {
+  const auto entry = by_name_.find(name);
+  return entry == by_name_.end() ? nullptr : &entry->second;
+}
+
+const LocalKey* LocalKeys::Find(const std::string& name) const {
   const auto entry = by_name_.find(name);
   return entry == by_name_.end() ? nullptr : &entry->second;
 }

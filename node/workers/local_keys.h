@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "core/buffer.h"
 #include "core/ids.h"
+#include "core/time.h"
 #include "node/policy_book.h"
 #include "node/rounds/abstention.h"
 #include "proto/chunk_message.h"
@@ -39,6 +40,7 @@ struct WaitingCall {
 struct LocalRound {
   RoundKind kind = RoundKind::kAggregate;
   int32_t priority = 0;
+  Timestamp since;  // its first worker came
   uint32_t pushed = 0;
   std::vector<Buffer> gradients;  // by worker, until they are summed
   Buffer taken_back;              // the sum of others, which was contributed once
@@ -66,6 +68,7 @@ struct LocalKey {
   bool takes_part = false;          // in rounds: workers may push
   std::vector<Buffer> init_values;  // by worker, until they are contributed
   std::vector<WaitingCall> init_requests;
+  Timestamp init_since;          // the first of them came
   std::vector<bool> has_init;    // by worker that is attached
   std::vector<Round> last_push;  // by worker; at first the round after which it begins
   Round next_contribution;       // the first round into which this node has put nothing yet
@@ -94,27 +97,23 @@ struct LocalKey {
 
 class LocalKeys {
  public:
-  struct Refused {
-    std::string name;
-    std::string reason;
-  };
   struct Assigned {
     std::vector<std::string> answered;  // their rows have come
     std::vector<LocalKey*> ready;       // all workers that are waited for have called Init
-    std::vector<Refused> refused;       // the job's key has another shape
   };
 
   // `book` outlives this.
   LocalKeys(uint32_t workers, const PolicyBook* book) : workers_(workers), book_(book) {}
 
-  // INVALID_ARGUMENT for a bad name, no values, or another shape than the key has here or in the job; ALREADY_EXISTS
-  // when the worker has initialised the key before.
+  // INVALID_ARGUMENT for a bad name, no values, or another shape than another worker gave; ALREADY_EXISTS when the
+  // worker has initialised the key before. Another shape than the job's is for the scheduler to refuse, which tells
+  // all.
   absl::Status CheckInit(const WorkerInit& call) const;
   // Takes the worker's part of an Init; the first one makes the key. REQUIRES: CheckInit is OK.
-  LocalKey& TakeInit(WorkerInit& call);
+  LocalKey& TakeInit(Timestamp now, WorkerInit& call);
   bool HasInit(const std::string& name, WorkerId worker) const;
-  // Looks up the rows of those of these keys that take no part yet, and gives them their ids. Looks at no other key.
-  // This node waits for the workers for which `is_awaited` is true.
+  // Looks up the rows of those of these keys that take no part yet, and gives them their ids. Looks at no other key,
+  // and at none whose row has another shape. This node waits for the workers for which `is_awaited` is true.
   Assigned Assign(const std::vector<std::string>& names, absl::FunctionRef<bool(WorkerId)> is_awaited);
   // Forgets a key and returns the requests of its Init, unless it takes part in rounds.
   std::vector<RequestId> Remove(const std::string& name);
@@ -124,9 +123,11 @@ class LocalKeys {
   // Null for a key without an id.
   LocalKey* Find(KeyId key);
   LocalKey* Find(const std::string& name);
+  const LocalKey* Find(const std::string& name) const;
   // FAILED_PRECONDITION before the worker takes part in the key's rounds. Never null.
   absl::StatusOr<LocalKey*> FindInitialised(KeyId key, WorkerId worker);
   std::map<std::string, LocalKey>& by_name() { return by_name_; }
+  const std::map<std::string, LocalKey>& by_name() const { return by_name_; }
 
   // The elements of all keys, counted once for each worker that has initialised them.
   int64_t initialised_elements() const;

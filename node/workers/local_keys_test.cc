@@ -19,7 +19,7 @@ class LocalKeysTest : public ::testing::Test {
   LocalKey& Take(uint32_t worker, const std::vector<float>& values = {1, 2}) {
     WorkerInit init = Init(worker, "w", values);
     EXPECT_EQ(keys_.CheckInit(init), absl::OkStatus());
-    return keys_.TakeInit(init);
+    return keys_.TakeInit(Timestamp(), init);
   }
   void AddRow(int64_t elements) { ASSERT_TRUE(book_.AddKeys({{KeyId(1), "w", elements}}).ok()); }
   // Of all keys.
@@ -87,16 +87,15 @@ TEST_F(LocalKeysTest, SaysWhatIsWrongWithAnInit) {
   EXPECT_FALSE(keys_.HasInit("v", WorkerId(0)));
 }
 
-TEST_F(LocalKeysTest, AnInitMayContradictTheJobsKeyEarlyOrLate) {
-  Take(0);
+TEST_F(LocalKeysTest, AnInitThatContradictsTheJobsKeyWaitsForTheSchedulersRefusal) {
   AddRow(3);
+  Take(0);
+  Take(1);
   const LocalKeys::Assigned assigned = Assign();
-  EXPECT_THAT(assigned.answered, ElementsAre("w"));
-  ASSERT_EQ(assigned.refused.size(), 1u);
-  EXPECT_EQ(assigned.refused[0].name, "w");
-  EXPECT_EQ(assigned.refused[0].reason, "the job's has 3 elements, this worker's 2");
-  EXPECT_THAT(keys_.Remove("w"), ElementsAre(RequestId(1)));
-  EXPECT_THAT(ErrorOf(Init(0, "w", {1, 2})), HasSubstr("key 'w' has 3 elements"));
+  EXPECT_THAT(assigned.answered, IsEmpty());
+  EXPECT_THAT(assigned.ready, IsEmpty());
+  EXPECT_EQ(keys_.Find(KeyId(1)), nullptr);
+  EXPECT_THAT(keys_.Remove("w"), ElementsAre(RequestId(1), RequestId(2)));
 }
 
 TEST_F(LocalKeysTest, RemovesNoKeyThatIsContributed) {

@@ -22,8 +22,8 @@ absl::Status Failed(const std::string& what, const absl::Status& why) {
 
 }  // namespace
 
-WorkerDesk::WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEngine* engine, SchedulerClient* scheduler,
-                       ComputationTable* computations, Listener* listener)
+WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
+                       SchedulerClient* scheduler, ComputationTable* computations, Listener* listener)
     : book_(book),
       engine_(engine),
       scheduler_(scheduler),
@@ -33,7 +33,8 @@ WorkerDesk::WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEng
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
       fetching_(&keys_, engine),
-      barriers_(workers_.size(), scheduler) {}
+      barriers_(workers_.size()),
+      questions_(node, scheduler) {}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
@@ -72,7 +73,7 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
             const Subject subject = SubjectOf(concrete);
             return Complete(step, concrete.request, Failed(subject.text, failed_), subject.key, subject.round);
           }
-          if constexpr (!std::is_same_v<Call, WorkerAttach>) {
+          if constexpr (!std::is_same_v<Call, WorkerAttach> && !std::is_same_v<Call, WorkerDescribeWait>) {
             if (!IsAttached(concrete.worker)) {
               return Complete(
                   step, concrete.request,
@@ -88,9 +89,9 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
 void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
   if (call.worker.value() >= workers_.size()) {
     return Complete(step, call.request,
-                    absl::InvalidArgumentError(absl::StrCat(
-                        "worker ", call.worker.value(), " attached, but this node has workers 0 to ",
-                        workers_.size() - 1, "; start it with --workers or set `workers` in the overlay")));
+                    absl::InvalidArgumentError(
+                        absl::StrCat("worker ", call.worker.value(), " attached, but this node has workers 0 to ",
+                                     workers_.size() - 1, "; raise `nodes.workers` in overlay.yaml for more")));
   }
   const WorkerState state = workers_[call.worker.value()];
   if (state == WorkerState::kAttached) {
@@ -103,7 +104,7 @@ void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
         absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
   }
   workers_[call.worker.value()] = WorkerState::kAttached;
-  barriers_.OnAttached(call.worker);
+  barriers_.Attach(call.worker);
   // The session lets that many rounds of a key be open at once.
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
@@ -137,7 +138,7 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
   }
   OnKeysAssigned(step, names);
   for (RequestId request : barriers_.Drop(worker)) Complete(step, request, gone);
-  barriers_.Review([this](WorkerId other) { return IsAwaited(other); });
+  EnterBarriers();
 }
 
 bool WorkerDesk::IsAwaited(WorkerId worker) const {
@@ -225,10 +226,18 @@ void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_ope
 void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   const std::string name = call.name;
   absl::Status sound = keys_.CheckInit(call);
-  if (!sound.ok()) return Complete(step, call.request, std::move(sound));
-  const LocalKey& local = keys_.TakeInit(call);
-  const bool is_new = local.initialised() == 1 && book_->FindKey(name) == nullptr;
-  if (is_new) scheduler_->RegisterKey(name, local.elements);
+  if (!sound.ok()) {
+    Complete(step, call.request, sound);
+    const LocalKey* const known = keys_.Find(name);
+    if (known == nullptr || known->elements == call.values.elements() || known->takes_part) return;
+    // Whoever waits for this Init hears of it, here and elsewhere.
+    OnKeyRefused(step, name, std::string(sound.message()));
+    return scheduler_->RegisterKey(name, call.values.elements());
+  }
+  const LocalKey& local = keys_.TakeInit(step.now, call);
+  const KeySlice* const row = book_->FindKey(name);
+  const bool is_new = row == nullptr || row->elements != local.elements;
+  if (is_new && local.initialised() == 1) scheduler_->RegisterKey(name, local.elements);
   OnKeysAssigned(step, {name});
 }
 
@@ -244,7 +253,6 @@ void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string
   for (LocalKey* local : assigned.ready) {
     if (!local->takes_part) ContributeInit(step, *local);
   }
-  for (const LocalKeys::Refused& refused : assigned.refused) OnKeyRefused(step, refused.name, refused.reason);
 }
 
 void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
@@ -273,6 +281,7 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
   round.kind = RoundKind::kBroadcast;
   round.asked.assign(workers_.size(), true);
   round.waiting = std::exchange(local.init_requests, {});
+  round.since = local.init_since;
   Contribution contribution{RoundKind::kBroadcast, Buffer(), 1, 0};
   for (Buffer& values : local.init_values) {
     if (contribution.values.empty()) contribution.values = values;
@@ -283,8 +292,13 @@ void WorkerDesk::ContributeInit(StepContext& step, LocalKey& local) {
 
 void WorkerDesk::OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason) {
   scheduler_->OnKeyAnswered(name);
-  for (RequestId request : keys_.Remove(name)) {
-    Complete(step, request, absl::InvalidArgumentError(absl::StrCat("key '", name, "' was refused: ", reason)));
+  const absl::Status refused = absl::InvalidArgumentError(absl::StrCat("key '", name, "' was refused: ", reason));
+  for (RequestId request : keys_.Remove(name)) Complete(step, request, refused);
+  LocalKey* const local = keys_.Find(name);
+  if (local == nullptr || !local->rounds.contains(Round(0))) return;
+  // The values here are right, but another node's are not: nobody can begin.
+  for (const WaitingCall& call : std::exchange(local->rounds.at(Round(0)).waiting, {})) {
+    Complete(step, call.request, refused, local->key);
   }
 }
 
@@ -308,7 +322,7 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
   return absl::OkStatus();
 }
 
-absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values,
+absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, KeyId key, RoundKind kind, Buffer values,
                                            int32_t priority) {
   const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key, worker);
   if (!found.ok()) return found.status();
@@ -322,6 +336,7 @@ absl::StatusOr<Round> WorkerDesk::TakePart(WorkerId worker, KeyId key, RoundKind
   local.DropOldRounds();
   // It has fetched a state that is behind what the others of this node had contributed.
   if (state.contributed) return round;
+  if (state.pushed == 0) state.since = step.now;
   state.priority = std::max(priority, state.pushed == 0 ? priority : state.priority);
   state.gradients[worker.value()] = std::move(values);
   ++state.pushed;
@@ -377,6 +392,7 @@ void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, 
   LocalRound& state = local.rounds[round];
   if (state.asked.empty()) state.asked.resize(workers_.size());
   state.asked[worker.value()] = true;
+  if (state.pushed == 0 && state.waiting.empty()) state.since = step.now;
   state.complete = state.complete || engine_->HasCompleted(local.key, round);
   // Kept here and in the engine until every worker has pushed the next round.
   Replay(step, request, local.key, round);
@@ -392,7 +408,7 @@ void WorkerDesk::Replay(StepContext& step, RequestId request, KeyId key, Round r
 
 void WorkerDesk::On(StepContext& step, WorkerPush& call) {
   const RoundKind kind = call.flush ? RoundKind::kFlush : RoundKind::kAggregate;
-  absl::StatusOr<Round> round = TakePart(call.worker, call.key, kind, std::move(call.gradient), call.priority);
+  absl::StatusOr<Round> round = TakePart(step, call.worker, call.key, kind, std::move(call.gradient), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
   LocalKey& local = *keys_.Find(call.key);
   if (call.wants_result) {
@@ -405,7 +421,7 @@ void WorkerDesk::On(StepContext& step, WorkerPush& call) {
 
 void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
   absl::StatusOr<Round> round =
-      TakePart(call.worker, call.key, RoundKind::kBroadcast, std::move(call.values), call.priority);
+      TakePart(step, call.worker, call.key, RoundKind::kBroadcast, std::move(call.values), call.priority);
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
   LocalKey& local = *keys_.Find(call.key);
   WaitFor(step, call.request, call.worker, local, *round);
@@ -418,8 +434,14 @@ void WorkerDesk::On(StepContext& step, WorkerPull& call) {
   WaitFor(step, call.request, call.worker, **local, (*local)->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::On(StepContext&, WorkerBarrier& call) {
-  barriers_.Enter({call.worker, call.request}, [this](WorkerId worker) { return IsAwaited(worker); });
+void WorkerDesk::On(StepContext& step, WorkerBarrier& call) {
+  barriers_.Enter(step.now, {call.worker, call.request});
+  EnterBarriers();
+}
+
+void WorkerDesk::EnterBarriers() {
+  const auto entered = barriers_.TakeEntered([this](WorkerId worker) { return IsAwaited(worker); });
+  if (entered.has_value()) scheduler_->EnterBarrier(*entered);
 }
 
 void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
@@ -465,7 +487,7 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
 }
 
 void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
-  for (const WaitingCall& call : barriers_.TakeReleased(barrier)) Complete(step, call.request, absl::OkStatus());
+  for (const WaitingCall& call : barriers_.Release(barrier)) Complete(step, call.request, absl::OkStatus());
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
@@ -480,8 +502,9 @@ void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
     for (auto& [round, state] : local.rounds) fail(state.waiting, RoundText(name, round), local.key, round);
   }
   keys_.DropRounds();
+  questions_.EndAll(step, status);
   for (const auto& [barrier, waiting] : barriers_.TakeAll()) {
-    fail(waiting, absl::StrCat("barrier ", barrier), KeyId(), Round());
+    fail(waiting.calls, absl::StrCat("barrier ", barrier), KeyId(), Round());
   }
 }
 

@@ -30,7 +30,9 @@
 #include "node/workers/fetching_workers.h"
 #include "node/workers/local_barriers.h"
 #include "node/workers/local_keys.h"
+#include "node/workers/local_waits.h"
 #include "node/workers/synchronisation_clock.h"
+#include "node/workers/wait_questions.h"
 #include "protocol/worker_call.h"
 
 namespace banyan {
@@ -50,8 +52,8 @@ class WorkerDesk {
     double loss = 0;
   };
 
-  WorkerDesk(const JobConfig& config, const PolicyBook* book, RoundEngine* engine, SchedulerClient* scheduler,
-             ComputationTable* computations, Listener* listener);
+  WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
+             SchedulerClient* scheduler, ComputationTable* computations, Listener* listener);
 
   void OnCall(StepContext& step, WorkerCall call);
 
@@ -72,6 +74,10 @@ class WorkerDesk {
   void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed);
   void BeginAnywhere(StepContext& step, WorkerId worker);
   const FetchingWorkers& fetching() const { return fetching_; }
+  // Takes the scheduler's answer to a question for whom workers wait.
+  void OnWaitAnswer(StepContext& step, const WaitAnswer& answer) { questions_.OnAnswer(step, answer); }
+  // Logs what has waited long.
+  void OnDeadline(StepContext& step) { questions_.OnDeadline(step, waits()); }
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
@@ -84,6 +90,10 @@ class WorkerDesk {
   int64_t worker_segment_bytes() const;
   // Returns the last rounds that are complete here and that a worker has pushed, by key.
   std::vector<NodeReport::KeyProgress> KeyProgress() const { return keys_.Progress(); }
+  // What waits at this moment; not to be kept.
+  LocalWaits waits() const {
+    return LocalWaits(&keys_, &barriers_, [this](WorkerId worker) { return IsAwaited(worker); });
+  }
 
  private:
   enum class WorkerState : uint8_t { kAbsent, kAttached, kDone, kDead };
@@ -96,6 +106,7 @@ class WorkerDesk {
   void On(StepContext& step, WorkerBarrier& call);
   void On(StepContext& step, WorkerReportLoss& call);
   void On(StepContext& step, WorkerRegisterWeights& call);
+  void On(StepContext& step, WorkerDescribeWait& call) { questions_.OnQuestion(step, call, waits()); }
 
   // True if this node waits for the worker before it begins with a key or enters a barrier.
   bool IsAwaited(WorkerId worker) const;
@@ -110,8 +121,10 @@ class WorkerDesk {
   void DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes);
   // Closes rounds of the key before `first_open` that this node has not seen end.
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
+  void EnterBarriers();
   // Takes one worker's part of its next round. Returns the round, or why not.
-  absl::StatusOr<Round> TakePart(WorkerId worker, KeyId key, RoundKind kind, Buffer values, int32_t priority);
+  absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, RoundKind kind, Buffer values,
+                                 int32_t priority);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                          const Buffer& values) const;
   // Contributes the round once every worker that takes part in it has pushed it.
@@ -146,6 +159,7 @@ class WorkerDesk {
   LocalKeys keys_;
   FetchingWorkers fetching_;
   LocalBarriers barriers_;
+  WaitQuestions questions_;
   bool is_fresh_ = false;  // joined while the job ran
   Progress progress_;
   SynchronisationClock synchronisation_;

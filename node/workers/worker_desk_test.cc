@@ -75,9 +75,31 @@ TEST_F(WorkerDeskTest, RefusesABadInit) {
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {})), absl::StatusCode::kInvalidArgument);
   cluster_.Init(1, 0, "w", {1, 2});
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {1, 2})), absl::StatusCode::kAlreadyExists);
+}
+
+TEST_F(WorkerDeskTest, WorkersThatGiveAKeyDifferentShapesBothHearOfIt) {
+  const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
   const RequestId wrong = cluster_.Init(1, 1, "w", {1, 2, 3});
-  EXPECT_EQ(CodeOf(wrong), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(MessageOf(wrong), HasSubstr("key 'w' has 2 elements"));
+  for (RequestId request : {first, wrong}) {
+    EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(MessageOf(request), HasSubstr("key 'w' has 2 elements, but worker 1 initialises it with 3"));
+  }
+  // The scheduler tells the others.
+  EXPECT_EQ(cluster_.scheduler().Said<RegisterKeys>(1).back(), (RegisterKeys{{{"w", 3}}}));
+}
+
+TEST_F(WorkerDeskTest, AnInitEndsWhenAnotherNodeGivesTheKeyAnotherShape) {
+  cluster_.scheduler().hold_closed = true;
+  cluster_.hold_computations = {1};
+  cluster_.scheduler().hold_policies = {1};
+  const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
+  const RequestId second = cluster_.Init(1, 1, "w", {1, 2});
+  EXPECT_FALSE(cluster_.IsDone(first));
+  cluster_.Inject(1, kSchedulerConnection, KeyRefused{Term(7), "w", "n2 gives it 3 elements, n1 gave it 2"});
+  for (RequestId request : {first, second}) {
+    EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(MessageOf(request), HasSubstr("n2 gives it 3 elements"));
+  }
 }
 
 TEST_F(WorkerDeskTest, AKeyThatTheSchedulerRefusesMayBeTriedAgain) {

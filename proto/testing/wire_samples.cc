@@ -89,6 +89,7 @@ NodeReport SampleReport() {
   report.step = 1700;
   report.loss = 0.4375;
   report.last_sync = {17, 11'200'000, absl::Microseconds(123456)};
+  report.missing = {{KeyId(1), Round(18), {WorkerId(1), WorkerId(3)}}, {KeyId(2), Round(4), {WorkerId(2)}}};
   return report;
 }
 
@@ -123,6 +124,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(EpochReport{Epoch(6), {{KeyId(1), KeyId(3), Round(18)}, {KeyId(4), KeyId(4), Round(17)}}});
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
+  messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
@@ -140,6 +142,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(BarrierReleased{Term(3), 4});
   messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
   messages.emplace_back(StatusReply{R"({"epoch": 1})"});
+  messages.emplace_back(WaitAnswer{Term(3), KeyId(1), Round(18), "it waits for n4, which has not pushed it"});
   messages.emplace_back(PoliciesRetired{Term(3), PolicyVersion(11)});
   messages.emplace_back(EpochBegin{Term(3), Epoch(6), "n4 has been silent for 5s"});
   messages.emplace_back(EpochPlan{Term(3),

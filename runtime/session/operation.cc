@@ -4,12 +4,15 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "posix/steady_clock.h"
 
 namespace banyan {
 namespace {
 
 // A wait that nobody lives to see the end of, in a form that clocks can add to the time.
 constexpr absl::Duration kForever = absl::Hours(24 * 365);
+// For the answer to the question whom an operation waits for; of a short wait its half.
+constexpr absl::Duration kAnswer = absl::Seconds(1);
 
 }  // namespace
 
@@ -52,7 +55,8 @@ void Operation::Finish(absl::Status status) {
     std::lock_guard<std::mutex> lock(mutex_);
     if (done_) return;
     done_ = true;
-    if (!status.ok()) status = absl::Status(status.code(), absl::StrCat(DescriptionLocked(), ": ", status.message()));
+    if (!status.ok() && !what_.empty())
+      status = absl::Status(status.code(), absl::StrCat(DescriptionLocked(), ": ", status.message()));
     status_ = status;
     on_done.swap(on_done_);
   }
@@ -75,12 +79,36 @@ bool Operation::done() const {
   return done_;
 }
 
+void Operation::AskBeforeTimeout(std::function<void()> ask) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  ask_ = std::move(ask);
+}
+
+void Operation::SetWait(std::string wait) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  wait_ = std::move(wait);
+}
+
+bool Operation::WaitUntil(std::unique_lock<std::mutex>& lock, Timestamp deadline) {
+  const auto left = absl::ToChronoNanoseconds(std::max(deadline - SteadyNow(), absl::ZeroDuration()));
+  return finished_.wait_for(lock, left, [this] { return done_; });
+}
+
 absl::Status Operation::Wait(absl::Duration timeout) {
-  const auto wait = absl::ToChronoNanoseconds(std::clamp(timeout, absl::ZeroDuration(), kForever));
+  const absl::Duration bounded = std::clamp(timeout, absl::ZeroDuration(), kForever);
+  const Timestamp deadline = SteadyNow() + bounded;
   std::unique_lock<std::mutex> lock(mutex_);
-  if (finished_.wait_for(lock, wait, [this] { return done_; })) return status_;
-  return absl::DeadlineExceededError(
-      absl::StrCat(DescriptionLocked(), ": not done after ", absl::FormatDuration(timeout), "; it goes on"));
+  if (ask_ && bounded > absl::ZeroDuration()) {
+    if (WaitUntil(lock, deadline + -std::min(kAnswer, bounded / 2))) return status_;
+    const std::function<void()> ask = ask_;
+    lock.unlock();
+    ask();
+    lock.lock();
+  }
+  if (WaitUntil(lock, deadline)) return status_;
+  return absl::DeadlineExceededError(absl::StrCat(DescriptionLocked(), ": not done after ",
+                                                  absl::FormatDuration(timeout), "; it goes on",
+                                                  wait_.empty() ? "" : ": ", wait_));
 }
 
 void Operation::Abandon() {

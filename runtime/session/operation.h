@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "absl/types/span.h"
+#include "core/time.h"
 #include "runtime/session/slot_lease.h"
 
 namespace banyan {
@@ -25,8 +26,8 @@ class Operation {
  public:
   using Callback = std::function<void(const absl::Status& status)>;
 
-  // Makes an operation on `what`, a node and a key. It may use `result`, the caller's memory, until it is done. The
-  // thread that ends it then runs `on_done`, if there is one, without locks held.
+  // Makes an operation on `what`, a node and a key, which its errors then name. It may use `result`, the caller's
+  // memory, until it is done. The thread that ends it then runs `on_done`, if there is one, without locks held.
   Operation(std::string what, absl::Span<float> result, Callback on_done = {});
 
   absl::Span<float> result() const { return result_; }
@@ -45,6 +46,11 @@ class Operation {
   // Returns the result in shared memory; empty before the operation is done, and without such a result.
   absl::Span<const float> shared_result() const;
   bool done() const;
+  // Has `ask` run by threads in Wait, without locks held, some time before their time-out, so that SetWait may come.
+  // REQUIRES: nobody waits yet.
+  void AskBeforeTimeout(std::function<void()> ask);
+  // Notes for whom the operation waits, for the errors of time-outs.
+  void SetWait(std::string wait);
   // Waits for the end and returns its status; DEADLINE_EXCEEDED when it is not done after `timeout`.
   absl::Status Wait(absl::Duration timeout);
   // Gives a shared result back, as nobody asks for it any more, and waits until the caller's result memory is free.
@@ -52,6 +58,7 @@ class Operation {
 
  private:
   std::string DescriptionLocked() const;
+  bool WaitUntil(std::unique_lock<std::mutex>& lock, Timestamp deadline);
 
   const std::string what_;
   const absl::Span<float> result_;
@@ -63,6 +70,8 @@ class Operation {
   bool done_ = false;
   bool abandoned_ = false;
   absl::Status status_;
+  std::function<void()> ask_;
+  std::string wait_;
   Callback on_done_;
   SlotLease shared_;
 };

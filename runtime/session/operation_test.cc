@@ -20,6 +20,22 @@ TEST(OperationTest, ATimeoutNamesWhatItWaitedForAndLeavesItRunning) {
   EXPECT_TRUE(operation.Wait(absl::ZeroDuration()).ok());
 }
 
+TEST(OperationTest, ATimeoutSaysForWhomItWaited) {
+  Operation operation("node n1, key w", {});
+  int asked = 0;
+  operation.AskBeforeTimeout([&] {
+    ++asked;
+    operation.SetWait("it waits for n3");
+  });
+  EXPECT_EQ(operation.Wait(absl::ZeroDuration()).message(), "node n1, key w: not done after 0; it goes on");
+  EXPECT_EQ(asked, 0) << "there was no time";
+  EXPECT_EQ(operation.Wait(absl::Milliseconds(1)).message(),
+            "node n1, key w: not done after 1ms; it goes on: it waits for n3");
+  operation.Finish(absl::OkStatus());
+  EXPECT_TRUE(operation.Wait(absl::Seconds(60)).ok());
+  EXPECT_EQ(asked, 1) << "it was done before";
+}
+
 TEST(OperationTest, ItsErrorNamesItAndTheFirstEndCounts) {
   Operation operation("node n1, key w", {});
   operation.Finish(absl::UnavailableError("node n3 was lost"));

@@ -30,20 +30,6 @@ absl::Status AsUnavailable(const absl::Status& status) {
   return absl::IsAborted(status) ? absl::UnavailableError(status.message()) : status;
 }
 
-// Not OK where the worker waits for what only it can give back.
-absl::Status CheckHeld(const SessionKey& key, bool gradient, bool result) {
-  const TensorSegment::Shape shape = key.segment() ? key.segment()->shape() : TensorSegment::Shape();
-  if (gradient && key.AllGradientsLent()) {
-    return absl::FailedPreconditionError(absl::StrCat("this worker holds all ", shape.gradient_slots,
-                                                      " shared gradients; push or destroy one before the next"));
-  }
-  if (result && key.AllResultsLent()) {
-    return absl::FailedPreconditionError(absl::StrCat("this worker holds all ", shape.result_slots,
-                                                      " shared results; destroy the ticket of one before the next"));
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<SessionPort> port, WorkerId worker,
@@ -57,6 +43,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
                      [raw](absl::Status reason) { raw->FailAll(reason); }});
   const auto operation =
       std::make_shared<Operation>(absl::StrCat("attaching worker ", worker.value()), absl::Span<float>());
+  WaitAsker::Serve(raw->asker_, operation, "");
   CallId id;
   {
     Lock lock(raw->keys_->mutex);
@@ -90,6 +77,7 @@ SessionCore::SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answe
 SessionCore::~SessionCore() { Close(); }
 
 void SessionCore::Close() {
+  asker_->Close();
   {
     Lock lock(keys_->mutex);
     if (std::exchange(closed_, true)) return;
@@ -109,19 +97,27 @@ void SessionCore::Close() {
 }
 
 SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl::Span<float> result,
-                                                    Operation::Callback on_done) const {
+                                                    Operation::Callback on_done, const std::string& key) const {
   Operation::Callback post;
   if (on_done) {
     post = [callbacks = callbacks_, on_done = std::move(on_done)](const absl::Status& status) {
       callbacks->Post([on_done, status] { on_done(status); });
     };
   }
-  return std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result, std::move(post));
+  const auto operation =
+      std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result, std::move(post));
+  WaitAsker::Serve(asker_, operation, key);
+  return operation;
+}
+
+void SessionCore::AskWait(const std::string& key, Operation::Callback done) {
+  const auto asking = std::make_shared<Operation>("", absl::Span<float>(), std::move(done));
+  StartPlainCall(asking, /*prompt=*/true, [&key](CallId id) { return DescribeWait{id, key}; });
 }
 
 SessionCore::OperationPtr SessionCore::KeyOperation(absl::string_view name, absl::Span<float> result,
                                                     Operation::Callback on_done) const {
-  return NewOperation(absl::StrCat("key ", name), result, std::move(on_done));
+  return NewOperation(absl::StrCat("key ", name), result, std::move(on_done), std::string(name));
 }
 
 CallId SessionCore::Register(Call call) {
@@ -170,7 +166,8 @@ SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<c
 }
 
 absl::Status SessionCore::OpenMemory(const std::string& name) {
-  OperationPtr opening = KeyOperation(name, {}, {});
+  const auto opening =
+      std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", key ", name), absl::Span<float>());
   CallId id;
   int64_t elements = 0;
   {
@@ -296,7 +293,7 @@ absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::st
     if (!failure_.ok()) return failure_;
     if (key.state() == SessionKey::State::kFailed) return key.failure();
     if (const auto slots = take(key)) return *slots;
-    if (absl::Status held = CheckHeld(key, needs.gradient, needs.result); !held.ok()) return held;
+    if (absl::Status held = key.CheckHeld(needs.gradient, needs.result); !held.ok()) return held;
     keys_->changed.wait(lock);
   }
 }

@@ -32,6 +32,7 @@
 #include "runtime/session/session_port.h"
 #include "runtime/session/session_state.h"
 #include "runtime/session/slot_lease.h"
+#include "runtime/session/wait_asker.h"
 
 namespace banyan {
 
@@ -112,8 +113,12 @@ class SessionCore {
   using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
-  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result, Operation::Callback on_done) const;
+  // `key` is that of the operation; empty when it has none.
+  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result, Operation::Callback on_done,
+                            const std::string& key = "") const;
   OperationPtr KeyOperation(absl::string_view name, absl::Span<float> result, Operation::Callback on_done) const;
+  // Asks the node for whom this worker's calls of the key wait.
+  void AskWait(const std::string& key, Operation::Callback done);
   CallId Register(Call call);  // the mutex is held
   void Send(CallId id, const WorkerMessage& message);
 
@@ -159,6 +164,9 @@ class SessionCore {
 
   const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
   const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
+
+  const std::shared_ptr<WaitAsker> asker_ =
+      std::make_shared<WaitAsker>([this](const std::string& key, Operation::Callback done) { AskWait(key, done); });
 
   SessionState state_{LendToState()};
 

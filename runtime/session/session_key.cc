@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -72,8 +73,17 @@ void SessionKey::GiveBackResult(uint32_t slot) {
   results_[slot] = Holder::kNobody;
 }
 
-bool SessionKey::AllGradientsLent() const { return AllLent(gradients_); }
-bool SessionKey::AllResultsLent() const { return AllLent(results_); }
+absl::Status SessionKey::CheckHeld(bool gradient, bool result) const {
+  if (gradient && AllLent(gradients_)) {
+    return absl::FailedPreconditionError(absl::StrCat("this worker holds all ", gradients_.size(),
+                                                      " shared gradients; push or destroy one before the next"));
+  }
+  if (result && AllLent(results_)) {
+    return absl::FailedPreconditionError(absl::StrCat("this worker holds all ", results_.size(),
+                                                      " shared results; destroy the ticket of one before the next"));
+  }
+  return absl::OkStatus();
+}
 
 void SessionKey::Answered(TensorCallKind kind, const Slots& slots, bool ok, uint64_t round) {
   if (HasResult(kind)) results_[slots.result] = Holder::kNobody;

@@ -60,9 +60,11 @@ class SessionKey {
   void GiveBackResult(uint32_t slot);
   // Says whether a round that was pushed is not over.
   bool HasOpenRounds() const { return !open_rounds_.empty(); }
-  // Says whether the worker has all of a kind: then nothing that the node does makes room for another call.
-  bool AllGradientsLent() const;
-  bool AllResultsLent() const;
+  // Says whether the worker has all of a kind.
+  bool AllGradientsLent() const { return AllLent(gradients_); }
+  bool AllResultsLent() const { return AllLent(results_); }
+  // FAILED_PRECONDITION where the worker itself has all of what a call needs: nothing that the node does makes room.
+  absl::Status CheckHeld(bool gradient, bool result) const;
 
  private:
   enum class Holder : uint8_t { kNobody, kNode, kWorker };

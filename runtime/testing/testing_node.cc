@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "absl/strings/str_cat.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -75,6 +76,10 @@ void TestingNode::On(WorkerBarrier& call) {
 }
 
 void TestingNode::On(WorkerReportLoss& call) { Complete(call.request, absl::OkStatus()); }
+
+void TestingNode::On(WorkerDescribeWait& call) {
+  Complete(call.request, absl::DeadlineExceededError(absl::StrCat("key ", call.name, " waits for n9")));
+}
 
 void TestingNode::On(WorkerRegisterWeights& call) {
   if (options_.on_weights) options_.on_weights(call.weights.floats());

@@ -68,6 +68,7 @@ class TestingNode : public Protocol {
   void On(WorkerBarrier& call);
   void On(WorkerReportLoss& call);
   void On(WorkerRegisterWeights& call);
+  void On(WorkerDescribeWait& call);
 
   void Take(Key& key, WorkerId worker, Part part, bool broadcast);
   void Finish(Key& key);

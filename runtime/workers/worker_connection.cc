@@ -32,7 +32,10 @@ absl::Status WorkerConnection::Receive(const WorkerMessage& message) {
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
-    if (!worker_ && !std::holds_alternative<AttachWorker>(message) && !std::holds_alternative<WorkerGoodBye>(message)) {
+    const bool is_early = std::holds_alternative<AttachWorker>(message) ||
+                          std::holds_alternative<WorkerGoodBye>(message) ||
+                          (attaching_.has_value() && std::holds_alternative<DescribeWait>(message));
+    if (!worker_ && !is_early) {
       return absl::FailedPreconditionError(
           "expected AttachWorker as the first message, and its answer before the next");
     }
@@ -66,8 +69,8 @@ absl::Status WorkerConnection::On(const AttachWorker& attach) {
   }
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (worker_ || attaching_) return absl::FailedPreconditionError("AttachWorker came a second time");
-    attaching_ = true;
+    if (worker_ || attaching_.has_value()) return absl::FailedPreconditionError("AttachWorker came a second time");
+    attaching_ = attach.worker;
     ++waiting_;
   }
   // Keeps the connection until the core has answered: only then is it known whether there is a worker to detach.
@@ -94,7 +97,7 @@ WorkerGate::Notices WorkerConnection::MakeNotices() {
 
 void WorkerConnection::Attached(const AttachWorker& attach, const CompleteRequest& complete) {
   std::unique_lock<std::mutex> lock(mutex_);
-  attaching_ = false;
+  attaching_.reset();
   if (!complete.status.ok()) {
     lock.unlock();
     return CallDone(attach.call, complete);
@@ -276,12 +279,20 @@ absl::Status WorkerConnection::On(const ReportLossCall& call) {
   return absl::OkStatus();
 }
 
+absl::Status WorkerConnection::On(const DescribeWait& question) {
+  const auto make = [&question](RequestId request, WorkerId worker) {
+    return WorkerDescribeWait{request, worker, question.key};
+  };
+  StartPlain(question.call, make);
+  return absl::OkStatus();
+}
+
 void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(RequestId, WorkerId)>& make) {
   WorkerId worker;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_) return;
-    worker = *worker_;
+    if (closed_ || (!worker_ && !attaching_)) return;
+    worker = worker_ ? *worker_ : *attaching_;
   }
   Start(
       worker, Buffer(), [&](RequestId request) { return make(request, worker); },

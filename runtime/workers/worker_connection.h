@@ -55,6 +55,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   absl::Status On(const TensorCall& call);
   absl::Status On(const BarrierCall& call);
   absl::Status On(const ReportLossCall& call);
+  absl::Status On(const DescribeWait& question);
   absl::Status On(const WorkerGoodBye&);
   absl::Status On(const DescribeState& described) { return state_.Describe(described); }
   absl::Status On(const ShareStateCall& call);
@@ -88,7 +89,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   WorkerState state_;
 
   mutable std::mutex mutex_;  // guards all below; never held while calling the gate or reply_
-  bool attaching_ = false;
+  std::optional<WorkerId> attaching_;
   std::optional<WorkerId> worker_;  // attached
   bool said_good_bye_ = false;
   bool closed_ = false;

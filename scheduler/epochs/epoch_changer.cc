@@ -287,7 +287,7 @@ void EpochChanger::Finish(PlanDecision decision) {
   std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
   if (!beyond.empty()) parts_.members->Broadcast(ClosedEverywhere{parts_.job->term(), std::move(beyond)});
   parts_.announcer->Announce(NodeId(), std::move(outcome));
-  if (parts_.keys->RegisterWaiting()) policies.replanner().OnModelGrown(now());
+  if (parts_.keys->RegisterWaiting(*parts_.rounds)) policies.replanner().OnModelGrown(now());
   parts_.barriers->Review();
   parts_.members->SendUpdate();
   policies.Resume();

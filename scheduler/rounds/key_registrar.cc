@@ -14,18 +14,22 @@ void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
   }
 }
 
-bool KeyRegistrar::Register(NodeId node, const Keys& keys) {
+bool KeyRegistrar::Register(NodeId node, const Keys& keys, const RoundBook& rounds) {
   const KeyId first_new = Last().Next();
   KeysRecord added = {first_new, {}};
   KeyId first_known = first_new;
   KeyId last_known;
   for (const RegisterKeys::Key& key : keys) {
     const KeyTableVersion before = table_.version();
+    const std::optional<KeyId> known = table_.Find(key.name);
     const absl::StatusOr<KeyId> id = table_.Register(key.name, key.elements);
-    if (!id.ok()) {
+    if (!id.ok() && known.has_value()) {
+      RefuseShape(node, key, *known, rounds);
+    } else if (!id.ok()) {
       Refuse(node, key, std::string(id.status().message()));
     } else if (table_.version() > before) {
       added.keys.push_back(key);
+      first_.emplace(*id, node);
     } else if (*id < first_new) {
       first_known = std::min(first_known, *id);
       last_known = std::max(last_known, *id);
@@ -38,10 +42,10 @@ bool KeyRegistrar::Register(NodeId node, const Keys& keys) {
   return true;
 }
 
-bool KeyRegistrar::RegisterWaiting() {
+bool KeyRegistrar::RegisterWaiting(const RoundBook& rounds) {
   bool has_grown = false;
   for (const WaitingKeys::Entry& entry : waiting_.TakeAll()) {
-    has_grown = Register(entry.node, {entry.key}) || has_grown;
+    has_grown = Register(entry.node, {entry.key}, rounds) || has_grown;
   }
   return has_grown;
 }
@@ -63,6 +67,21 @@ absl::Status KeyRegistrar::Restore(const Keys& keys) {
 void KeyRegistrar::Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason) {
   members_->Reject(node, reason);
   members_->SendTo(node, KeyRefused{job_->term(), key.name, reason});
+}
+
+void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds) {
+  const auto first = first_.find(id);
+  const std::string former = first == first_.end() ? "the job" : members_->NameOf(first->second);
+  const bool is_same = first != first_.end() && first->second == node;
+  const std::string reason =
+      absl::StrCat(is_same ? "a worker of " : "", members_->NameOf(node), " gives it ", key.elements, " elements, ",
+                   is_same ? "another one" : former, " gave it ", table_.ElementsOf(id),
+                   "; all workers of all nodes must give it the same shape");
+  const KeyRefused refused{job_->term(), key.name, reason};
+  members_->Reject(node, absl::StrCat("key '", key.name, "': ", reason));
+  // Those who have agreed on its values do not wait for this Init.
+  if (rounds.FirstOpen(id) > Round(0)) return members_->SendTo(node, refused);
+  members_->Broadcast(refused);
 }
 
 KeysAssigned KeyRegistrar::MakeAssignment(KeyId first, KeyId last) const {

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
 #include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
 #include "scheduler/rounds/waiting_keys.h"
 #include "scheduler/scheduler_context.h"
 
@@ -34,11 +36,11 @@ class KeyRegistrar {
   void Wait(NodeId node, const Keys& keys);
   // Forgets the keys that the node waits for.
   void Forget(NodeId node) { waiting_.Drop(node); }
-  // Registers the keys and tells their ids. A refused key is told to `node`
-  // alone. True when the model has grown.
-  bool Register(NodeId node, const Keys& keys);
+  // Registers the keys and tells their ids. A refused key is told to `node`; to all, if its shape is another one than
+  // they gave it and they wait for this Init, as `rounds` says. True when the model has grown.
+  bool Register(NodeId node, const Keys& keys, const RoundBook& rounds);
   // Registers what waits for the start. True when the model has grown.
-  bool RegisterWaiting();
+  bool RegisterWaiting(const RoundBook& rounds);
   // Tells a node that has joined all keys.
   void SendAll(NodeId node);
 
@@ -52,6 +54,8 @@ class KeyRegistrar {
 
  private:
   void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
+  // Refuses another shape of a key that exists.
+  void RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds);
   KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
   KeysAssigned MakeAssignment(KeyId first, KeyId last) const;
 
@@ -59,6 +63,7 @@ class KeyRegistrar {
   JobMembers* members_;
   SchedulerContext* context_;
   KeyTable table_;
+  std::map<KeyId, NodeId> first_;  // who has registered a key, since the start of the scheduler
   WaitingKeys waiting_;
 };
 

@@ -21,11 +21,12 @@ class KeyRegistrarTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyRegistrar keys_;
+  RoundBook rounds_{&keys_.table(), {"n1", "n2"}, 1, 1};
 };
 
 TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {
   mesh_.persists = false;
-  EXPECT_TRUE(keys_.Register(kA, {{"w", 10}, {"b", 2}}));
+  EXPECT_TRUE(keys_.Register(kA, {{"w", 10}, {"b", 2}}, rounds_));
   for (const int node : {1, 2}) EXPECT_THAT(mesh_.Sent<KeysAssigned>(node), IsEmpty());
   EXPECT_EQ(std::get<KeysRecord>(mesh_.Records().back()), (KeysRecord{KeyId(1), {{"w", 10}, {"b", 2}}}));
   mesh_.persists = true;
@@ -37,23 +38,42 @@ TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {
 }
 
 TEST_F(KeyRegistrarTest, AKnownKeyIsToldToTheAskerAlone) {
-  keys_.Register(kA, {{"w", 10}});
+  keys_.Register(kA, {{"w", 10}}, rounds_);
   mesh_.Forget();
   const size_t records = mesh_.Records().size();
-  EXPECT_FALSE(keys_.Register(kB, {{"w", 10}}));
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 10}}, rounds_));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), SizeIs(1));
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
   EXPECT_THAT(mesh_.Records(), SizeIs(records));
 }
 
-TEST_F(KeyRegistrarTest, ARefusedKeyIsToldToTheAskerAlone) {
-  keys_.Register(kA, {{"w", 10}});
+TEST_F(KeyRegistrarTest, AnotherShapeIsToldToAllWhileTheyWaitForTheInit) {
+  keys_.Register(kA, {{"w", 10}}, rounds_);
   mesh_.Forget();
-  EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}));
-  ASSERT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));
-  EXPECT_EQ(mesh_.Sent<KeyRefused>(2)[0].name, "w");
-  EXPECT_THAT(mesh_.Sent<KeyRefused>(1), IsEmpty());
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}, rounds_));
+  for (const int node : {1, 2}) {
+    ASSERT_THAT(mesh_.Sent<KeyRefused>(node), SizeIs(1));
+    EXPECT_EQ(mesh_.Sent<KeyRefused>(node)[0].name, "w");
+    EXPECT_THAT(mesh_.Sent<KeyRefused>(node)[0].reason, HasSubstr("n2 gives it 11 elements, n1 gave it 10; all"));
+  }
   EXPECT_TRUE(mesh_.HasLog("from n2: "));
+}
+
+TEST_F(KeyRegistrarTest, TwoWorkersOfOneNodeMayDifferToo) {
+  keys_.Register(kA, {{"w", 10}}, rounds_);
+  keys_.Register(kA, {{"w", 11}}, rounds_);
+  ASSERT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));
+  EXPECT_THAT(mesh_.Sent<KeyRefused>(2)[0].reason,
+              HasSubstr("a worker of n1 gives it 11 elements, another one gave it 10"));
+}
+
+TEST_F(KeyRegistrarTest, AnotherShapeOfAKeyInUseIsToldToTheAskerAlone) {
+  keys_.Register(kA, {{"w", 10}}, rounds_);
+  rounds_.RestoreClosed(KeyId(1), ClosedRounds{Round(5), {}});
+  mesh_.Forget();
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 11}}, rounds_));
+  EXPECT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));
+  EXPECT_THAT(mesh_.Sent<KeyRefused>(1), IsEmpty()) << "its Init was done long ago";
 }
 
 TEST_F(KeyRegistrarTest, KeysWaitForTheStartInTheirOrder) {
@@ -62,17 +82,17 @@ TEST_F(KeyRegistrarTest, KeysWaitForTheStartInTheirOrder) {
   EXPECT_EQ(keys_.waiting(), 3u);
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty());
   keys_.Forget(kA);
-  EXPECT_TRUE(keys_.RegisterWaiting());
+  EXPECT_TRUE(keys_.RegisterWaiting(rounds_));
   EXPECT_EQ(keys_.table().NameOf(KeyId(1)), "b");
   EXPECT_EQ(keys_.table().NameOf(KeyId(2)), "w");
   EXPECT_EQ(keys_.waiting(), 0u);
-  EXPECT_FALSE(keys_.RegisterWaiting());
+  EXPECT_FALSE(keys_.RegisterWaiting(rounds_));
 }
 
 TEST_F(KeyRegistrarTest, ANodeThatJoinsHearsOfAllKeys) {
   keys_.SendAll(kA);
   EXPECT_THAT(mesh_.Sent<KeysAssigned>(1), IsEmpty()) << "there are none";
-  keys_.Register(kB, {{"w", 10}, {"b", 2}});
+  keys_.Register(kB, {{"w", 10}, {"b", 2}}, rounds_);
   mesh_.Forget();
   keys_.SendAll(kA);
   ASSERT_THAT(mesh_.Sent<KeysAssigned>(1), SizeIs(1));

@@ -26,6 +26,12 @@ absl::StatusOr<KeyId> KeyTable::Register(const std::string& name, int64_t elemen
   return id;
 }
 
+std::optional<KeyId> KeyTable::Find(const std::string& name) const {
+  const auto known = ids_.find(name);
+  if (known == ids_.end()) return std::nullopt;
+  return known->second;
+}
+
 const std::string& KeyTable::NameOf(KeyId key) const {
   BANYAN_CHECK(Contains(key));
   return keys_[key.value() - 1].name;

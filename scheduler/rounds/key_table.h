@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ class KeyTable {
   // Judges later keys by chunks of this size. REQUIRES: CheckChunks is OK.
   void UseChunks(int64_t chunk_max_elements) { chunk_max_elements_ = chunk_max_elements; }
 
+  // Returns the id of the key of this name, if there is one.
+  std::optional<KeyId> Find(const std::string& name) const;
   KeyTableVersion version() const { return KeyTableVersion(keys_.size()); }
   bool Contains(KeyId key) const { return key.value() >= 1 && key.value() <= keys_.size(); }
   // These require that the keys exist.

@@ -58,8 +58,6 @@ std::vector<FaultKind> TransientFaultKinds() {
   return kinds;
 }
 
-std::vector<FaultKind> SurvivedFaultKinds() { return AllFaultKinds(); }
-
 std::string DescribeFault(const Fault& fault) {
   std::string text = absl::StrCat(NameOf(fault.kind), " ", fault.node.value());
   if (fault.kind == FaultKind::kKillWorker) absl::StrAppend(&text, " worker ", fault.worker.value());

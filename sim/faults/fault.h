@@ -40,8 +40,6 @@ const char* NameOf(FaultKind kind);
 // All kinds; and those that a job outlives whose members must stay.
 std::vector<FaultKind> AllFaultKinds();
 std::vector<FaultKind> TransientFaultKinds();
-// Those that a job outlives as it is built.
-std::vector<FaultKind> SurvivedFaultKinds();
 
 struct Fault {
   absl::Duration at;     // since the start of the simulation

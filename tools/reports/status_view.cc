@@ -81,8 +81,7 @@ void ParseEpochs(const YAML::Node& object, StatusView& status) {
   }
   if (const YAML::Node open = object["open_round"]; open && !open.IsNull()) {
     status.open_round = {Get<std::string>(open, "key"), Get<int64_t>(open, "round"),
-                         Get<std::vector<std::string>>(open, "not_pushed"),
-                         Get<std::vector<std::string>>(open, "not_held"), Get<double>(open, "since_s")};
+                         Get<std::string>(open, "waits_for"), Get<double>(open, "since_s")};
   }
   for (const YAML::Node& link : object["links_out"]) {
     status.links_out.push_back(absl::StrCat(absl::StrJoin(Get<std::vector<std::string>>(link, "between"), " - "), ": ",
@@ -153,10 +152,8 @@ void AppendEpochs(const StatusView& status, std::string& text) {
   }
   if (status.open_round.has_value()) {
     const StatusView::OpenRound& open = *status.open_round;
-    const bool is_pushed = open.not_pushed.empty();
-    absl::StrAppendFormat(&text, "round %d of %s waits for %s to %s; nothing was closed for %.1f s\n", open.round,
-                          open.key, absl::StrJoin(is_pushed ? open.not_held : open.not_pushed, ", "),
-                          is_pushed ? "hold its result" : "push it", open.since_s);
+    absl::StrAppendFormat(&text, "round %d of %s waits for %s; nothing was closed for %.1f s\n", open.round, open.key,
+                          open.waits_for, open.since_s);
   }
   for (const std::string& link : status.links_out) absl::StrAppend(&text, "link out: ", link, "\n");
 }

@@ -54,8 +54,7 @@ struct StatusView {
   struct OpenRound {
     std::string key;
     int64_t round = 0;
-    std::vector<std::string> not_pushed;
-    std::vector<std::string> not_held;
+    std::string waits_for;
     double since_s = 0;
   };
   struct Key {

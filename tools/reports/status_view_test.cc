@@ -98,12 +98,13 @@ TEST(StatusViewTest, SaysForWhomTheJobWaits) {
   const StatusView status = Parse(
       R"({"job":"j","state":"running","term":1,"epoch":4,"policy":2,"waiting_for":[],"change":null,)"
       R"("epochs":{"count":2,"reason":"n3 has gone","total_seconds":3,"longest_seconds":2,"last":[]},)"
-      R"("open_round":{"key":"w","round":7,"not_pushed":["n2"],"not_held":[],"since_s":12},"barrier_waits_for":[],)"
+      R"("open_round":{"key":"w","round":7,"not_pushed":["n2"],"not_held":[],"waits_for":"worker 0 of n2 to push it",)"
+      R"("since_s":12},"barrier_waits_for":[],)"
       R"("links_out":[{"between":["n1","n2"],"seconds_left":60,"why":"silent"}],"nodes":[],"links":[],"trees":[],)"
       R"("keys":[]})");
   const std::string text = FormatStatus(status);
   EXPECT_THAT(text, HasSubstr("2 changes of membership, 1.5 s in the mean; the last because n3 has gone\n"));
-  EXPECT_THAT(text, HasSubstr("round 7 of w waits for n2 to push it; nothing was closed for 12.0 s\n"));
+  EXPECT_THAT(text, HasSubstr("round 7 of w waits for worker 0 of n2 to push it; nothing was closed for 12.0 s\n"));
   EXPECT_THAT(text, HasSubstr("link out: n1 - n2: silent\n"));
 }
 

@@ -1,0 +1,74 @@
+#include "scheduler/wait_answers.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace banyan {
+namespace {
+
+const NodeReport::Missing* FindMissing(const NodeReport* report, KeyId key, Round round) {
+  if (report == nullptr) return nullptr;
+  for (const NodeReport::Missing& row : report->missing) {
+    // A node counts barriers of its own, and is in one at a time.
+    if (row.key == key && (row.round == round || key == KeyId())) return &row;
+  }
+  return nullptr;
+}
+
+std::string WorkersText(const std::vector<WorkerId>& workers) {
+  return absl::StrCat(
+      workers.size() == 1 ? "worker " : "workers ",
+      absl::StrJoin(workers, ", ", [](std::string* out, WorkerId worker) { absl::StrAppend(out, worker.value()); }));
+}
+
+}  // namespace
+
+std::string WaitAnswers::NameOf(NodeId node, KeyId key, Round round) const {
+  const std::string& name = from_.membership.Find(node).name;
+  const NodeReport* const report = from_.reports.Find(node);
+  const NodeReport::Missing* const missing = FindMissing(report, key, round);
+  if (missing != nullptr) return absl::StrCat(WorkersText(missing->workers), " of ", name);
+  if (report != nullptr && report->workers_attached == 0) return absl::StrCat(name, " (no worker is attached)");
+  const bool has_one = node.value() <= from_.overlay.nodes.size() && from_.overlay.nodes[node.value() - 1].workers == 1;
+  return absl::StrCat(has_one ? "worker 0 of " : "", name);
+}
+
+std::string WaitAnswers::NamesOf(const std::vector<NodeId>& nodes, KeyId key, Round round) const {
+  return absl::StrJoin(nodes, ", ",
+                       [&](std::string* out, NodeId node) { absl::StrAppend(out, NameOf(node, key, round)); });
+}
+
+std::string WaitAnswers::Describe(const OpenRound& open) const {
+  if (!open.not_pushed.empty()) {
+    return absl::StrCat(NamesOf(open.not_pushed, open.key, open.round), " to ",
+                        open.round == Round(0) ? "call Init for it" : "push it");
+  }
+  std::vector<std::string> names;
+  for (const NodeId node : open.not_held) names.push_back(from_.membership.Find(node).name);
+  return absl::StrCat(absl::StrJoin(names, ", "), " to hold its result");
+}
+
+std::string WaitAnswers::DescribeJob() const {
+  if (!from_.is_running) {
+    const std::vector<std::string> names = from_.membership.WaitingFor();
+    return names.empty() ? "the plan for its start" : absl::StrCat(absl::StrJoin(names, ", "), " to join the job");
+  }
+  if (!from_.change.empty()) return absl::StrCat("the membership, which changes: ", from_.change);
+  return from_.transfer.empty() ? "" : absl::StrCat("a transfer of the training state: ", from_.transfer);
+}
+
+std::string WaitAnswers::Answer(const WaitQuestion& question) const {
+  std::string whom = DescribeJob();
+  if (whom.empty() && from_.keys.Contains(question.key)) {
+    const OpenRound open = LookAt(question.key, question.round, from_.rounds, from_.membership, from_.reports);
+    const bool is_open = !open.not_pushed.empty() || !open.not_held.empty();
+    whom = is_open ? Describe(open) : "a result on its way";
+  }
+  if (whom.empty() && !from_.barrier.empty()) {
+    whom = absl::StrCat(NamesOf(from_.barrier, KeyId(), question.round), " to enter it");
+  }
+  if (whom.empty()) whom = "nobody that the scheduler knows of";
+  return from_.disorder.empty() ? whom : absl::StrCat(whom, "; ", from_.disorder);
+}
+
+}  // namespace banyan
