@@ -95,6 +95,9 @@ void Cluster::AddMessageCheckers() {
     encoding_ = std::make_unique<EncodingChecker>(violations());
     simulator_.network()->AddObserver(encoding_.get());
   }
+  leaders_ = std::make_unique<LeaderChecker>(std::set<NodeId>{kSchedulerNode}, violations());
+  simulator_.network()->AddObserver(leaders_.get());
+  processes_->set_on_records_lost([this] { leaders_->OnRecordsLost(); });
   policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), &membership_, violations());
   AckChecker::Limits limits;
   limits.window_bytes = scaled_.transport.window_bytes.value_or(0);

@@ -181,7 +181,10 @@ void JobProcesses::StartScheduler(bool with_records) {
   SimulatedProcess* scheduler = simulator_->process(kSchedulerNode);
   BANYAN_CHECK(!scheduler->running());
   asked_to_stop_.erase(kSchedulerNode);
-  if (!with_records) scheduler->ForgetStored();
+  if (!with_records) {
+    scheduler->ForgetStored();
+    if (on_records_lost_) on_records_lost_();
+  }
   if (options_.membership_changes && HasEnded(scheduler->stored())) {
     is_over_ = true;
     if (!HasFinisher()) ReportEnd("the job", absl::InternalError("nobody has finished"));

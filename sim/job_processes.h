@@ -4,10 +4,12 @@
 #define BANYAN_SIM_JOB_PROCESSES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "core/ids.h"
@@ -46,6 +48,8 @@ class JobProcesses {
   // Starts the scheduler, which does not run. Without records its storage is empty. With those of a job that is over
   // nothing happens, since another job would begin.
   void StartScheduler(bool with_records);
+  // Called when the records are lost.
+  void set_on_records_lost(std::function<void()> on_records_lost) { on_records_lost_ = std::move(on_records_lost); }
 
   // From now on the scheduler cannot make a record durable, which ends it.
   void FailStorage();
@@ -87,6 +91,7 @@ class JobProcesses {
   std::set<NodeId> came_too_late_;
   bool is_over_ = false;
   bool storage_fails_ = false;
+  std::function<void()> on_records_lost_;
   SimulatedOperator* operator_ = nullptr;  // owned by its process
 };
 

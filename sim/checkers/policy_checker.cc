@@ -12,22 +12,9 @@ namespace {
 
 std::string RoundText(KeyId key, Round round) { return absl::StrCat("key ", key.value(), " round ", round.value()); }
 
-std::optional<Term> TermOf(const Message& message) {
-  return std::visit(
-      [](const auto& m) -> std::optional<Term> {
-        if constexpr (requires { m.term; }) {
-          return m.term;
-        } else {
-          return std::nullopt;
-        }
-      },
-      message);
-}
-
 }  // namespace
 
 void PolicyChecker::OnSent(const SentMessage& sent) {
-  if (sent.from == kSchedulerNode) CheckTerm(sent);
   if (std::holds_alternative<JoinAccepted>(sent.message)) ForgetFormerStart(sent.to);
   if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     CheckAnswer(sent, *answer);
@@ -63,17 +50,6 @@ void PolicyChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) { starte
 void PolicyChecker::ForgetFormerStart(NodeId node) {
   if (started_again_.erase(node) == 0) return;
   for (auto& [round, closing] : closing_) closing.hashes.erase(node);
-}
-
-void PolicyChecker::CheckTerm(const SentMessage& sent) {
-  const std::optional<Term> term = TermOf(sent.message);
-  if (!term.has_value()) return;
-  if (*term < last_term_) {
-    violations_->Add(
-        sent.now, "terms rise",
-        absl::StrCat(DescribeMessage(sent.message), " has term ", term->value(), " after ", last_term_.value()));
-  }
-  last_term_ = *term;
 }
 
 void PolicyChecker::CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round) {

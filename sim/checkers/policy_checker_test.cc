@@ -96,13 +96,6 @@ TEST_F(PolicyCheckerTest, APolicyThatIsRetiredBeforeItsRoundsAreClosedIsCaught) 
   EXPECT_TRUE(violations_.Has("retired policies"));
 }
 
-TEST_F(PolicyCheckerTest, AFallingTermIsCaught) {
-  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(3), Timestamp()});
-  EXPECT_TRUE(violations_.empty());
-  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(2), Timestamp()});
-  EXPECT_TRUE(violations_.Has("terms rise"));
-}
-
 TEST_F(PolicyCheckerTest, ARoundIsOnlyClosedWhenAllHoldTheSame) {
   ClosedEverywhere closed;
   closed.entries.push_back({KeyId(1), Round(1)});
