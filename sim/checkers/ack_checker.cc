@@ -115,8 +115,10 @@ void AckChecker::OnDelivered(const SentMessage& sent) {
     const Arrival arrival{chunk->sent_at, chunk->route.path.size() == 2};
     links_[{sent.from, sent.to}].delivered[chunk->link_sequence].push_back(arrival);
     arrived_[sent.to].emplace(chunk->id, chunk->route.source(), chunk->route.destination());
-  } else if (std::holds_alternative<EpochBegin>(sent.message) || std::holds_alternative<EpochPlan>(sent.message)) {
-    ForgetInFlight(sent.to);
+  } else if (const auto* begin = std::get_if<EpochBegin>(&sent.message)) {
+    if (begun_.Rises(sent.to, begin->epoch)) ForgetInFlight(sent.to);
+  } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
+    if (planned_.Rises(sent.to, plan->epoch)) ForgetInFlight(sent.to);
   } else if (const auto* ack = std::get_if<LinkAck>(&sent.message)) {
     Link& link = links_[{sent.to, sent.from}];
     for (const LinkAck::Entry& entry : ack->entries) {
@@ -139,6 +141,8 @@ void AckChecker::ForgetInFlight(NodeId node) {
 // What came to the process before has come to nobody now.
 void AckChecker::OnProcessStarted(Timestamp /*now*/, NodeId process) {
   ForgetInFlight(process);
+  begun_.Forget(process);
+  planned_.Forget(process);
   arrived_.erase(process);
   for (auto& [ends, link] : links_) {
     if (ends.first == process) link.last_sequence = 0;

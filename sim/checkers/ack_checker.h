@@ -64,6 +64,21 @@ class AckChecker : public TrafficObserver {
     int64_t in_flight_bytes = 0;
   };
 
+  // The epochs that nodes were told of: a scheduler that is found again repeats the last one, which changes nothing.
+  class Told {
+   public:
+    bool Rises(NodeId node, Epoch epoch) {
+      const auto [entry, is_first] = epochs_.try_emplace(node, epoch);
+      if (!is_first && epoch <= entry->second) return false;
+      entry->second = epoch;
+      return true;
+    }
+    void Forget(NodeId node) { epochs_.erase(node); }
+
+   private:
+    std::map<NodeId, Epoch> epochs_;
+  };
+
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckLinkAck(const SentMessage& sent, const LinkAck& ack);
   template <typename Answer>
@@ -78,6 +93,8 @@ class AckChecker : public TrafficObserver {
   const std::function<Timestamp(NodeId)> clock_;
   Violations* const violations_;
   std::map<NodePair, Link> links_;
+  Told begun_;
+  Told planned_;
   std::map<NodeId, std::set<ChunkOnWay>> arrived_;  // by node that received it, relays among them
 };
 
