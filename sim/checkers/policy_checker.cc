@@ -86,7 +86,12 @@ void PolicyChecker::CheckAnswer(const SentMessage& sent, const PolicyAnswer& ans
 
 void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
   epoch_ = std::max(epoch_, plan.epoch);
-  for (const EpochPlan::Frontier& frontier : plan.frontiers) CheckFrontier(sent, plan, frontier);
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) {
+    CheckFrontier(sent, plan, frontier);
+    for (KeyId key = frontier.first_key; key <= frontier.last_key; key = key.Next()) {
+      first_open_[key] = std::max(first_open_[key], frontier.first_open);
+    }
+  }
   for (const EpochPlan::Binding& binding : plan.bindings) {
     CheckPublished(sent, plan.policy, binding.first_key, binding.first_round);
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
@@ -150,8 +155,8 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   }
   if (retired.oldest <= oldest_) return;
   oldest_ = retired.oldest;
-  // Bindings of earlier epochs are void. An epoch's policy is published before its plan.
-  if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->epoch());
+  // Bindings of earlier epochs are void as soon as another one has begun.
+  if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->begun());
   for (auto entry = bound_.lower_bound({epoch_, KeyRound()}); entry != bound_.end(); ++entry) {
     const auto& [round, bound] = std::pair(entry->first.second, entry->second);
     if (bound.policy >= retired.oldest || closing_[round].is_closed || IsHeldByAll(round)) continue;
@@ -189,7 +194,8 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
       if (membership_ == nullptr || membership_->IsMember(node, membership_->epoch())) results.insert(hash);
     }
     const bool equal = results.size() <= 1;
-    const bool was_closed = std::exchange(closing.is_closed, true);
+    // Whoever has joined since holds nothing of what a plan has closed.
+    const bool was_closed = std::exchange(closing.is_closed, true) || round.second < first_open_[round.first];
     if (equal && (was_closed || IsHeldByAll(round))) continue;
     violations_->Add(sent.now, "closed everywhere",
                      absl::StrCat(RoundText(entry.key, entry.round), " is called closed after ", closing.hashes.size(),

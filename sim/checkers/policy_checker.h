@@ -69,6 +69,7 @@ class PolicyChecker : public TrafficObserver {
   std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
+  std::map<KeyId, Round> first_open_;                                    // of plans: rounds before are closed
   std::set<NodeId> started_again_;                                       // and not let in since
   std::map<std::pair<Epoch, NodeId>, std::map<KeyRun, Round>> reports_;  // the first rounds that they lack
   // (connection, generation, version) on which the version was published.
