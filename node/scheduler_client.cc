@@ -24,12 +24,17 @@ void SchedulerClient::Start(StepContext& step) {
 
 void SchedulerClient::OnConnectionUp(StepContext& step, ConnectionId connection) {
   connections_.OnUp(connection);
+  // How long another one was silent says nothing of it.
+  turned_at_ = step.now;
   JoinAgain(step);
 }
 
 void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connection) {
   const bool was_in_use = connections_.IsInUse(connection);
-  if (connections_.OnDown(connection)) return JoinAgain(step);
+  if (connections_.OnDown(connection)) {
+    turned_at_ = step.now;
+    return JoinAgain(step);
+  }
   if (!was_in_use) return;
   joined_ = false;
   next_join_ = kNever;
@@ -51,6 +56,7 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   has_joined_ = true;
   next_join_ = kNever;
   start_ = accepted.start;
+  joined_term_ = accepted.term;
   heartbeat_ = accepted.config.heartbeat;
   lost_after_ = accepted.config.lost_after;
   next_heartbeat_ = step.now + heartbeat_;
@@ -63,7 +69,8 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
 
 bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {
   if (!has_joined_ || accepted.start == start_) return false;
-  return accepted.term <= term_ || accepted.is_first_join;
+  if (connections_.count() > 1 && accepted.term < joined_term_) return false;
+  return accepted.term <= joined_term_ || accepted.is_first_join;
 }
 
 bool SchedulerClient::AcceptTerm(StepContext& step, Term term) {

@@ -43,7 +43,8 @@ class SchedulerClient {
   // Forgets all terms: a job that has not started may begin anew with a scheduler that knows nothing of it.
   void StartAnew() { term_ = Term(); }
   // Returns whether `accepted` comes from a scheduler that knows nothing of the one that this node has joined: it lost
-  // its records. A new start that has them is of a higher term, and remembers this node.
+  // its records. A new start that has them is of a higher term, and remembers this node. Where several share their
+  // records, one of a lower term leads no more and says so late.
   bool IsForgetful(const JoinAccepted& accepted) const;
   // False when the message's term is lower than one seen before; counts as a sign of life otherwise.
   bool AcceptTerm(StepContext& step, Term term);
@@ -88,6 +89,7 @@ class SchedulerClient {
   SchedulerConnections connections_;
   Term term_;
   StartId start_;            // of the last JoinAccepted
+  Term joined_term_;         // likewise
   bool has_joined_ = false;  // ever
   bool joined_ = false;
   absl::Duration heartbeat_ = absl::Seconds(1);
@@ -95,7 +97,7 @@ class SchedulerClient {
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
   std::optional<Timestamp> last_heard_;
-  Timestamp turned_at_;                                   // away from one that was silent
+  Timestamp turned_at_;                                   // to the one in use
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;
   UnansweredRequests<std::pair<KeyId, Round>, uint64_t> closed_;  // hashes

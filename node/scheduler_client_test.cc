@@ -90,6 +90,49 @@ TEST_F(SchedulerClientTest, TurnsToAnotherSchedulerWhenTheOneInUseEndsOrIsSilent
   EXPECT_TRUE(client_.ListensTo(kSchedulerConnection));
 }
 
+TEST_F(SchedulerClientTest, OneThatBeginsToListenHasItsTimeHoweverLongTheOtherWasSilent) {
+  const ConnectionId standby(kSchedulerConnection.value() + 1);
+  JoinAt(0);
+  StepContext late = At(9);
+  client_.OnConnectionUp(late, standby);
+  StepContext later = At(10);
+  client_.OnDeadline(later);
+  EXPECT_TRUE(client_.ListensTo(standby));
+}
+
+JoinAccepted Accepted(uint64_t term, uint64_t start, bool is_first_join = false) {
+  JoinAccepted accepted;
+  accepted.term = Term(term);
+  accepted.start = StartId(start);
+  accepted.is_first_join = is_first_join;
+  return accepted;
+}
+
+// What the next leader has said before it accepts the join is no sign that it has forgotten.
+TEST_F(SchedulerClientTest, TheNextLeaderIsNotForgetful) {
+  StepContext step = At(0);
+  client_.OnJoinAccepted(step, Accepted(1, 7));
+  EXPECT_TRUE(client_.AcceptTerm(step, Term(2)));
+  EXPECT_FALSE(client_.IsForgetful(Accepted(2, 8)));
+  EXPECT_TRUE(client_.IsForgetful(Accepted(1, 8)));
+  EXPECT_TRUE(client_.IsForgetful(Accepted(2, 8, true)));
+}
+
+TEST_F(SchedulerClientTest, AnOldLeaderThatIsHeardLateIsNotForgetful) {
+  StepContext step = At(0);
+  EXPECT_TRUE(client_.AcceptTerm(step, Term(2)));
+  client_.OnJoinAccepted(step, Accepted(2, 8));
+  EXPECT_FALSE(client_.IsForgetful(Accepted(1, 7, true)));
+  EXPECT_FALSE(client_.AcceptTerm(step, Term(1)));
+}
+
+TEST_F(SchedulerClientTest, ALoneSchedulerOfALowerTermIsForgetful) {
+  SchedulerClient client(Join{}, {"tcp://scheduler:1"});
+  StepContext step = At(0);
+  client.OnJoinAccepted(step, Accepted(2, 8));
+  EXPECT_TRUE(client.IsForgetful(Accepted(1, 9)));
+}
+
 TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   client_.RegisterKey("w", 10);
   client_.WantPolicy(KeyId(1), Round(0));

@@ -29,6 +29,7 @@ class SchedulerConnections {
   // REQUIRES: 1 to kMostSchedulers addresses.
   explicit SchedulerConnections(std::vector<std::string> addresses);
 
+  size_t count() const { return addresses_.size(); }
   // Opens all of them.
   void Start(StepContext& step) const;
   bool Has(ConnectionId connection) const { return IndexOf(connection) < addresses_.size(); }

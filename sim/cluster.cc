@@ -95,6 +95,9 @@ void Cluster::AddMessageCheckers() {
     encoding_ = std::make_unique<EncodingChecker>(violations());
     simulator_.network()->AddObserver(encoding_.get());
   }
+  leaders_ = std::make_unique<LeaderChecker>(processes_->schedulers(), violations());
+  simulator_.network()->AddObserver(leaders_.get());
+  processes_->set_on_records_lost([this] { leaders_->OnRecordsLost(); });
   policies_ = std::make_unique<PolicyChecker>(static_cast<uint32_t>(scaled_.nodes.size()), &membership_, violations());
   AckChecker::Limits limits;
   limits.window_bytes = scaled_.transport.window_bytes.value_or(0);
@@ -168,9 +171,9 @@ bool Cluster::StopAll(Timestamp limit) {
     return true;
   };
   bool stopped = simulator_.RunUntil(all_stopped, limit);
-  SimulatedProcess* scheduler = simulator_.process(kSchedulerNode);
   processes_->Stop(kSchedulerNode);
-  stopped = simulator_.RunUntil([&] { return !scheduler->running(); }, limit + absl::Seconds(10)) && stopped;
+  const auto are_stopped = [this] { return !processes_->IsSchedulerRunning(); };
+  stopped = simulator_.RunUntil(are_stopped, limit + absl::Seconds(10)) && stopped;
   if (!stopped) violations()->Add(simulator_.now(), "nothing hangs", "a process that was asked to stop has not");
   return stopped;
 }

@@ -17,6 +17,7 @@
 #include "sim/checkers/chunk_watch.h"
 #include "sim/checkers/contributor_checker.h"
 #include "sim/checkers/encoding_checker.h"
+#include "sim/checkers/leader_checker.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/checkers/policy_checker.h"
 #include "sim/checkers/result_checker.h"
@@ -109,6 +110,7 @@ class Cluster : private WorkerListener {
   std::unique_ptr<JobProcesses> processes_;
   std::unique_ptr<ResultChecker> results_;
   MembershipWatch membership_;
+  std::unique_ptr<LeaderChecker> leaders_;
   std::unique_ptr<ChunkWatch> chunks_;
   std::unique_ptr<ContributorChecker> contributors_;
   std::unique_ptr<PolicyChecker> policies_;

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "protocol/protocol.h"
+#include "sim/leadership/standby_options.h"
 #include "sim/network/simulated_network.h"
 #include "sim/processes/simulated_operator.h"
 #include "sim/processes/simulated_process.h"
@@ -48,6 +49,8 @@ struct ClusterOptions {
   absl::Duration start_within;
   // The orders that an operator gives the scheduler, in order of time; at full size.
   std::vector<OperatorOrder> orders;
+  // Two schedulers share the job, and one of them leads. Empty: there is one.
+  std::optional<StandbyOptions> standby;
   // These nodes are not there at the start.
   std::set<NodeId> absent;
   // Nodes and workers may end and start again. Their calls that fail by it are no violations. A core that says that it

@@ -18,6 +18,7 @@ constexpr int64_t kLatestClockStartNs = int64_t{1} << 50;  // thirteen days
 // Until a node that fell out is started again.
 constexpr absl::Duration kRestartPause = absl::Milliseconds(100);
 constexpr uint64_t kStartsSeed = 0x5EED;
+constexpr char kStandbyAddress[] = "tcp://standby:7701";
 
 }  // namespace
 
@@ -28,7 +29,11 @@ JobProcesses::JobProcesses(const ClusterOptions* options, const OverlayConfig* s
       simulator_(simulator),
       listener_(listener),
       random_(options->seed ^ kStartsSeed) {
-  AddScheduler();
+  if (options_.standby.has_value()) {
+    AddStandby();
+  } else {
+    AddScheduler();
+  }
   for (uint32_t id = 1; id <= scaled_.nodes.size(); ++id) AddNode(NodeId(id));
   if (!options_.orders.empty()) AddOperator();
 }
@@ -61,6 +66,7 @@ std::unique_ptr<Protocol> JobProcesses::MakeNode(NodeId id, Incarnation incarnat
   node.name = config.name;
   node.address = config.address;
   node.scheduler_addresses = {scaled_.scheduler.address};
+  if (standby_ != nullptr) node.scheduler_addresses.push_back(kStandbyAddress);
   node.job = scaled_.job;
   node.incarnation = incarnation;
   std::unique_ptr<Protocol> core = Wrap(id, std::make_unique<NodeCore>(std::move(node)));
@@ -78,6 +84,32 @@ void JobProcesses::AddScheduler() {
                                                        MakeScheduler(StartId(1), {}), RandomStart());
   scheduler->set_on_stopped([this](const absl::Status& status) { OnSchedulerStopped(status); });
 }
+
+void JobProcesses::AddStandby() {
+  standby_ = std::make_unique<StandbySchedulers>(
+      *options_.standby, simulator_,
+      [this](const StoredRecords& records) -> std::unique_ptr<Protocol> {
+        return EndIfOver(records) ? nullptr : MakeScheduler(StartId(scheduler_starts_++), records);
+      },
+      [this](const absl::Status& status) { OnSchedulerStopped(status); });
+  const NodeId second(static_cast<uint32_t>(scaled_.nodes.size() + 2));
+  simulator_->network()->AddScheduler(second);
+  for (const auto& [id, address] :
+       {std::pair(kSchedulerNode, scaled_.scheduler.address), std::pair(second, std::string(kStandbyAddress))}) {
+    ProcessOptions process = OptionsOfProcess();
+    process.scale = 1;
+    standby_->Add(id, address, process, RandomStart());
+  }
+}
+
+std::set<NodeId> JobProcesses::schedulers() const {
+  if (standby_ == nullptr) return {kSchedulerNode};
+  std::set<NodeId> ids;
+  for (const SimulatedProcess* process : standby_->processes()) ids.insert(process->id());
+  return ids;
+}
+
+NodeId JobProcesses::leader() const { return standby_ == nullptr ? kSchedulerNode : standby_->leader(); }
 
 void JobProcesses::AddNode(NodeId id) {
   const NodeConfig& config = scaled_.nodes[id.value() - 1];
@@ -119,6 +151,7 @@ void JobProcesses::StartNode(NodeId node) {
 
 void JobProcesses::Stop(NodeId process) {
   asked_to_stop_.insert(process);
+  if (process == kSchedulerNode && standby_ != nullptr) return standby_->Stop();
   simulator_->process(process)->RequestStop();
 }
 
@@ -165,28 +198,42 @@ void JobProcesses::StartWorker(WorkerName worker) {
   workers_[worker] = crew.current(worker.worker);
 }
 
-void JobProcesses::KillScheduler(bool silently) { simulator_->process(kSchedulerNode)->Kill(silently); }
+void JobProcesses::KillScheduler(bool silently) {
+  if (standby_ != nullptr) return standby_->Kill(leader(), silently);
+  simulator_->process(kSchedulerNode)->Kill(silently);
+}
 
 void JobProcesses::FailStorage() {
   storage_fails_ = true;
-  simulator_->process(kSchedulerNode)->FailStorage(absl::ResourceExhaustedError("the storage is full"));
+  simulator_->process(leader())->FailStorage(absl::ResourceExhaustedError("the storage is full"));
 }
 
 void JobProcesses::MendStorage() {
   storage_fails_ = false;
-  simulator_->process(kSchedulerNode)->MendStorage();
+  for (const NodeId scheduler : schedulers()) simulator_->process(scheduler)->MendStorage();
+}
+
+void JobProcesses::MendSlowStorage() {
+  for (const NodeId id : schedulers()) simulator_->process(id)->SlowStorage(options_.process.persist_time);
+}
+
+bool JobProcesses::EndIfOver(const StoredRecords& records) {
+  if (!options_.membership_changes || !HasEnded(records)) return false;
+  is_over_ = true;
+  if (!HasFinisher()) ReportEnd("the job", absl::InternalError("nobody has finished"));
+  return true;
 }
 
 void JobProcesses::StartScheduler(bool with_records) {
+  if (standby_ != nullptr) return standby_->Start();
   SimulatedProcess* scheduler = simulator_->process(kSchedulerNode);
   BANYAN_CHECK(!scheduler->running());
   asked_to_stop_.erase(kSchedulerNode);
-  if (!with_records) scheduler->ForgetStored();
-  if (options_.membership_changes && HasEnded(scheduler->stored())) {
-    is_over_ = true;
-    if (!HasFinisher()) ReportEnd("the job", absl::InternalError("nobody has finished"));
-    return;
+  if (!with_records) {
+    scheduler->ForgetStored();
+    if (on_records_lost_) on_records_lost_();
   }
+  if (EndIfOver(scheduler->stored())) return;
   simulator_->StartAgain(kSchedulerNode, MakeScheduler(StartId(++scheduler_starts_), scheduler->stored()));
 }
 

@@ -4,16 +4,19 @@
 #define BANYAN_SIM_JOB_PROCESSES_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "core/ids.h"
 #include "core/random.h"
 #include "protocol/protocol.h"
 #include "sim/cluster_options.h"
+#include "sim/leadership/standby_schedulers.h"
 #include "sim/processes/simulated_operator.h"
 #include "sim/processes/simulated_worker.h"
 #include "sim/processes/worker_crew.h"
@@ -42,14 +45,28 @@ class JobProcesses {
   // Starts a worker that is lost. It attaches when its node runs.
   void StartWorker(WorkerName worker);
 
-  void KillScheduler(bool silently);
-  // Starts the scheduler, which does not run. Without records its storage is empty. With those of a job that is over
-  // nothing happens, since another job would begin.
-  void StartScheduler(bool with_records);
+  // The processes of schedulers.
+  std::set<NodeId> schedulers() const;
+  // The scheduler that leads, or that did so last.
+  NodeId leader() const;
+  bool IsSchedulerRunning() const { return IsRunning(leader()); }
+  // nullptr when there is one scheduler.
+  StandbySchedulers* standby() { return standby_.get(); }
 
-  // From now on the scheduler cannot make a record durable, which ends it.
+  // Ends the one that leads.
+  void KillScheduler(bool silently);
+  // Starts the scheduler, which does not run, or lets those stand by that do not. Without records its storage is empty.
+  // With those of a job that is over nothing happens, since another job would begin.
+  void StartScheduler(bool with_records);
+  // Called when the records are lost.
+  void set_on_records_lost(std::function<void()> on_records_lost) { on_records_lost_ = std::move(on_records_lost); }
+
+  // From now on the scheduler that leads cannot make a record durable, which ends it.
   void FailStorage();
   void MendStorage();
+  // From now on a scheduler takes this long for each record, if it leads now; or all of them.
+  void SlowStorage(absl::Duration persist_time) { simulator_->process(leader())->SlowStorage(persist_time); }
+  void MendSlowStorage();
 
   bool IsRunning(NodeId process) const;
   // The job was over before the node came back: its workers have nothing left to do.
@@ -59,6 +76,7 @@ class JobProcesses {
 
  private:
   void AddScheduler();
+  void AddStandby();
   void AddNode(NodeId id);
   void AddOperator();
   ProcessOptions OptionsOfProcess();
@@ -69,6 +87,8 @@ class JobProcesses {
   // What the node command does when the core says that this start of the node is no member any more.
   void OnNodeStopped(NodeId node, const absl::Status& status);
   void OnSchedulerStopped(const absl::Status& status);
+  // True, and the job is over, when the records say so.
+  bool EndIfOver(const StoredRecords& records);
   bool HasEnded(const StoredRecords& records) const;
   // Whether the workers of some node have finished, without which no job is over.
   bool HasFinisher() const;
@@ -81,12 +101,14 @@ class JobProcesses {
   WorkerListener* const listener_;
   Random random_;  // for starts after the first
   uint64_t scheduler_starts_ = 1;
+  std::unique_ptr<StandbySchedulers> standby_;
   std::map<NodeId, WorkerCrew> crews_;
   std::map<WorkerName, SimulatedWorker*> workers_;
   std::set<NodeId> asked_to_stop_;
   std::set<NodeId> came_too_late_;
   bool is_over_ = false;
   bool storage_fails_ = false;
+  std::function<void()> on_records_lost_;
   SimulatedOperator* operator_ = nullptr;  // owned by its process
 };
 

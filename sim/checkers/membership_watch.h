@@ -6,6 +6,7 @@
 #ifndef BANYAN_SIM_CHECKERS_MEMBERSHIP_WATCH_H_
 #define BANYAN_SIM_CHECKERS_MEMBERSHIP_WATCH_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +25,8 @@ class MembershipWatch : public TrafficObserver {
 
   // The newest epoch of which a policy has been sent.
   Epoch epoch() const { return epoch_; }
+  // The newest epoch that has begun, with or without a policy.
+  Epoch begun() const { return std::max(begun_, epoch_); }
   // False too for an epoch that is not known.
   bool IsMember(NodeId node, Epoch epoch) const;
   // Empty while not all members of it are known.

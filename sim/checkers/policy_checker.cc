@@ -12,22 +12,9 @@ namespace {
 
 std::string RoundText(KeyId key, Round round) { return absl::StrCat("key ", key.value(), " round ", round.value()); }
 
-std::optional<Term> TermOf(const Message& message) {
-  return std::visit(
-      [](const auto& m) -> std::optional<Term> {
-        if constexpr (requires { m.term; }) {
-          return m.term;
-        } else {
-          return std::nullopt;
-        }
-      },
-      message);
-}
-
 }  // namespace
 
 void PolicyChecker::OnSent(const SentMessage& sent) {
-  if (sent.from == kSchedulerNode) CheckTerm(sent);
   if (std::holds_alternative<JoinAccepted>(sent.message)) ForgetFormerStart(sent.to);
   if (const auto* answer = std::get_if<PolicyAnswer>(&sent.message)) {
     CheckAnswer(sent, *answer);
@@ -65,17 +52,6 @@ void PolicyChecker::ForgetFormerStart(NodeId node) {
   for (auto& [round, closing] : closing_) closing.hashes.erase(node);
 }
 
-void PolicyChecker::CheckTerm(const SentMessage& sent) {
-  const std::optional<Term> term = TermOf(sent.message);
-  if (!term.has_value()) return;
-  if (*term < last_term_) {
-    violations_->Add(
-        sent.now, "terms rise",
-        absl::StrCat(DescribeMessage(sent.message), " has term ", term->value(), " after ", last_term_.value()));
-  }
-  last_term_ = *term;
-}
-
 void PolicyChecker::CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round) {
   if (!published_.contains({sent.connection, sent.generation, policy})) {
     violations_->Add(sent.now, "one policy per round",
@@ -110,7 +86,12 @@ void PolicyChecker::CheckAnswer(const SentMessage& sent, const PolicyAnswer& ans
 
 void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
   epoch_ = std::max(epoch_, plan.epoch);
-  for (const EpochPlan::Frontier& frontier : plan.frontiers) CheckFrontier(sent, plan, frontier);
+  for (const EpochPlan::Frontier& frontier : plan.frontiers) {
+    CheckFrontier(sent, plan, frontier);
+    for (KeyId key = frontier.first_key; key <= frontier.last_key; key = key.Next()) {
+      first_open_[key] = std::max(first_open_[key], frontier.first_open);
+    }
+  }
   for (const EpochPlan::Binding& binding : plan.bindings) {
     CheckPublished(sent, plan.policy, binding.first_key, binding.first_round);
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
@@ -174,8 +155,8 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   }
   if (retired.oldest <= oldest_) return;
   oldest_ = retired.oldest;
-  // Bindings of earlier epochs are void. An epoch's policy is published before its plan.
-  if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->epoch());
+  // Bindings of earlier epochs are void as soon as another one has begun.
+  if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->begun());
   for (auto entry = bound_.lower_bound({epoch_, KeyRound()}); entry != bound_.end(); ++entry) {
     const auto& [round, bound] = std::pair(entry->first.second, entry->second);
     if (bound.policy >= retired.oldest || closing_[round].is_closed || IsHeldByAll(round)) continue;
@@ -213,7 +194,8 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
       if (membership_ == nullptr || membership_->IsMember(node, membership_->epoch())) results.insert(hash);
     }
     const bool equal = results.size() <= 1;
-    const bool was_closed = std::exchange(closing.is_closed, true);
+    // Whoever has joined since holds nothing of what a plan has closed.
+    const bool was_closed = std::exchange(closing.is_closed, true) || round.second < first_open_[round.first];
     if (equal && (was_closed || IsHeldByAll(round))) continue;
     violations_->Add(sent.now, "closed everywhere",
                      absl::StrCat(RoundText(entry.key, entry.round), " is called closed after ", closing.hashes.size(),

@@ -3,7 +3,6 @@
 //
 // Invariants that it checks:
 // - In an epoch a key's round has one policy on all members, published before it is named.
-// - Terms never fall.
 // - A round is closed everywhere only when every member has said so since it started.
 // - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
 // before.
@@ -51,7 +50,6 @@ class PolicyChecker : public TrafficObserver {
 
   // The scheduler lets a node in: what it has said before was said by a former start of it.
   void ForgetFormerStart(NodeId node);
-  void CheckTerm(const SentMessage& sent);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
   void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
@@ -66,12 +64,12 @@ class PolicyChecker : public TrafficObserver {
   const uint32_t members_;
   const MembershipWatch* const membership_;
   Violations* const violations_;
-  Term last_term_;
   PolicyVersion oldest_;  // that the scheduler has not retired
   Epoch epoch_;           // the newest that bindings were told of
   std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
+  std::map<KeyId, Round> first_open_;                                    // of plans: rounds before are closed
   std::set<NodeId> started_again_;                                       // and not let in since
   std::map<std::pair<Epoch, NodeId>, std::map<KeyRun, Round>> reports_;  // the first rounds that they lack
   // (connection, generation, version) on which the version was published.

@@ -96,11 +96,23 @@ TEST_F(PolicyCheckerTest, APolicyThatIsRetiredBeforeItsRoundsAreClosedIsCaught) 
   EXPECT_TRUE(violations_.Has("retired policies"));
 }
 
-TEST_F(PolicyCheckerTest, AFallingTermIsCaught) {
-  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(3), Timestamp()});
-  EXPECT_TRUE(violations_.empty());
-  Send(kSchedulerNode, NodeId(1), HeartbeatReply{Term(2), Timestamp()});
-  EXPECT_TRUE(violations_.Has("terms rise"));
+TEST_F(PolicyCheckerTest, WhatAPlanHasClosedIsClosed) {
+  EpochPlan plan;
+  plan.epoch = Epoch(2);
+  plan.frontiers.push_back({KeyId(1), KeyId(1), Round(4)});
+  Send(kSchedulerNode, NodeId(1), plan);
+  Send(kSchedulerNode, NodeId(1), ClosedEverywhere{Term(0), {{KeyId(1), Round(3)}}});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Send(kSchedulerNode, NodeId(1), ClosedEverywhere{Term(0), {{KeyId(1), Round(4)}}});
+  EXPECT_TRUE(violations_.Has("closed everywhere"));
+}
+
+// The scheduler may know of a plan that nobody has been told of yet.
+TEST_F(PolicyCheckerTest, BindingsAreVoidAsSoonAsAnotherEpochHasBegun) {
+  Answer(NodeId(1), 5);
+  Send(kSchedulerNode, NodeId(1), EpochBegin{Term(), Epoch(2), ""});
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
 }
 
 TEST_F(PolicyCheckerTest, ARoundIsOnlyClosedWhenAllHoldTheSame) {

@@ -39,9 +39,19 @@ const char* NameOf(FaultKind kind) {
     case FaultKind::kLateStart:
       return "late start";
     case FaultKind::kLongSchedulerStop:
+      return "long scheduler stop";
+    case FaultKind::kStopLeader:
+      return "stop leader";
+    case FaultKind::kKillLeader:
+      return "kill leader";
+    case FaultKind::kCutLeaderFromStore:
+      return "cut leader from store";
+    case FaultKind::kStoreAway:
+      return "store away";
+    case FaultKind::kIsolateLeader:
       break;
   }
-  return "long scheduler stop";
+  return "isolate leader";
 }
 
 std::vector<FaultKind> AllFaultKinds() {
@@ -55,6 +65,14 @@ std::vector<FaultKind> AllFaultKinds() {
 std::vector<FaultKind> TransientFaultKinds() {
   std::vector<FaultKind> kinds = AllFaultKinds();
   std::erase_if(kinds, [](FaultKind kind) { return kind >= FaultKind::kKillNode; });
+  return kinds;
+}
+
+bool NeedsStandby(FaultKind kind) { return kind >= FaultKind::kStopLeader; }
+
+std::vector<FaultKind> OneSchedulerFaultKinds() {
+  std::vector<FaultKind> kinds = AllFaultKinds();
+  std::erase_if(kinds, NeedsStandby);
   return kinds;
 }
 

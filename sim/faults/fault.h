@@ -31,8 +31,14 @@ enum class FaultKind : uint8_t {
   kIsolateNode,        // a node cannot reach the scheduler for long
   kLateStart,          // of a node that is absent at the start of the job
   kLongSchedulerStop,  // a pause or an absence of the scheduler for many times the silence that ends a peer
+  // These happen where a second scheduler stands by.
+  kStopLeader,  // for longer than its lease
+  kKillLeader,  // which starts again when another one leads
+  kCutLeaderFromStore,
+  kStoreAway,      // for all, for less than a lease or longer
+  kIsolateLeader,  // from all nodes, but not from the store
 };
-inline constexpr FaultKind kLastFaultKind = FaultKind::kLongSchedulerStop;
+inline constexpr FaultKind kLastFaultKind = FaultKind::kIsolateLeader;
 
 // Returns a short name such as "kill node".
 const char* NameOf(FaultKind kind);
@@ -40,6 +46,9 @@ const char* NameOf(FaultKind kind);
 // All kinds; and those that a job outlives whose members must stay.
 std::vector<FaultKind> AllFaultKinds();
 std::vector<FaultKind> TransientFaultKinds();
+// Those of jobs with one scheduler.
+std::vector<FaultKind> OneSchedulerFaultKinds();
+bool NeedsStandby(FaultKind kind);
 
 struct Fault {
   absl::Duration at;     // since the start of the simulation

@@ -1,8 +1,10 @@
 #include "sim/faults/fault_injector.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "sim/faults/leader_faults.h"
 
 namespace banyan {
 namespace {
@@ -18,20 +20,30 @@ absl::Duration Upto(absl::Duration most, Random* random) {
 FaultInjector::FaultInjector(const std::vector<Fault>& faults, uint64_t seed, Cluster* cluster)
     : random_(seed), cluster_(cluster) {
   Agenda* agenda = cluster->simulator()->agenda();
-  for (const Fault& fault : faults) {
-    agenda->CallAt(Timestamp() + fault.at, [this, fault] {
+  for (const Fault& drawn : faults) {
+    // Ends for the scheduler that it hits, whichever leads then.
+    auto fault = std::make_shared<Fault>(drawn);
+    agenda->CallAt(Timestamp() + drawn.at, [this, fault] {
       Simulator* simulator = cluster_->simulator();
-      simulator->trace()->Note(simulator->now(), fault.node, "fault: " + DescribeFault(fault));
-      if (Begin(fault)) ++happened_[fault.kind];
+      *fault = Aim(*fault);
+      simulator->trace()->Note(simulator->now(), fault->node, "fault: " + DescribeFault(*fault));
+      if (Begin(*fault)) ++happened_[fault->kind];
     });
-    quiet_at_ = std::max(quiet_at_, Timestamp() + fault.end());
-    if (fault.is_for_good) continue;
-    agenda->CallAt(Timestamp() + fault.end(), [this, fault] {
+    quiet_at_ = std::max(quiet_at_, Timestamp() + drawn.end());
+    if (drawn.is_for_good) continue;
+    agenda->CallAt(Timestamp() + drawn.end(), [this, fault] {
       Simulator* simulator = cluster_->simulator();
-      simulator->trace()->Note(simulator->now(), fault.node, "is over: " + DescribeFault(fault));
-      End(fault);
+      simulator->trace()->Note(simulator->now(), fault->node, "is over: " + DescribeFault(*fault));
+      End(*fault);
     });
   }
+}
+
+Fault FaultInjector::Aim(Fault fault) const {
+  for (NodeId* const end : {&fault.node, &fault.other}) {
+    if (*end == kSchedulerNode) *end = cluster_->processes()->leader();
+  }
+  return fault;
 }
 
 bool FaultInjector::Begin(const Fault& fault) {
@@ -70,8 +82,9 @@ bool FaultInjector::Begin(const Fault& fault) {
       return KillWorker({fault.node, fault.worker});
     case FaultKind::kLateStart:
       return true;
+    default:
+      return BeginLeaderFault(fault, cluster_);
   }
-  return false;
 }
 
 void FaultInjector::End(const Fault& fault) {
@@ -81,7 +94,7 @@ void FaultInjector::End(const Fault& fault) {
     case FaultKind::kIsolateNode:
       return Mend(fault);
     case FaultKind::kSlowStorage:
-      return cluster_->simulator()->process(kSchedulerNode)->SlowStorage(ProcessOptions().persist_time);
+      return cluster_->processes()->MendSlowStorage();
     case FaultKind::kFailStorage:
     case FaultKind::kRestartScheduler:
     case FaultKind::kLongSchedulerStop:
@@ -93,6 +106,7 @@ void FaultInjector::End(const Fault& fault) {
     case FaultKind::kKillWorker:
       return StartWorker({fault.node, fault.worker});
     default:
+      if (NeedsStandby(fault.kind)) EndLeaderFault(fault, cluster_);
       return;
   }
 }
@@ -143,14 +157,14 @@ bool FaultInjector::Pause(const Fault& fault) {
 }
 
 bool FaultInjector::StopScheduler(const Fault& fault) {
-  if (!cluster_->processes()->IsRunning(kSchedulerNode)) return false;
+  if (!cluster_->processes()->IsSchedulerRunning()) return false;
   if (fault.kind == FaultKind::kLongSchedulerStop && fault.is_one_way) return Pause(fault);
   cluster_->processes()->KillScheduler(fault.is_silent);
   return true;
 }
 
 bool FaultInjector::DisturbStorage(const Fault& fault) {
-  SimulatedProcess* scheduler = cluster_->simulator()->process(kSchedulerNode);
+  SimulatedProcess* scheduler = cluster_->simulator()->process(fault.node);
   if (!scheduler->running()) return false;
   if (fault.kind == FaultKind::kSlowStorage) {
     scheduler->SlowStorage(kSlowPersistTime);
@@ -164,9 +178,9 @@ bool FaultInjector::DisturbStorage(const Fault& fault) {
 
 void FaultInjector::StartScheduler() {
   cluster_->processes()->MendStorage();
-  if (!cluster_->processes()->IsRunning(kSchedulerNode)) {
-    cluster_->processes()->StartScheduler(/*with_records=*/true);
-  }
+  const bool is_alone_and_runs =
+      cluster_->processes()->standby() == nullptr && cluster_->processes()->IsSchedulerRunning();
+  if (!is_alone_and_runs) cluster_->processes()->StartScheduler(/*with_records=*/true);
 }
 
 // Who has been asked to leave and has not ended yet is waited for.

@@ -32,6 +32,8 @@ class FaultInjector {
   const std::map<FaultKind, int64_t>& happened() const { return happened_; }
 
  private:
+  // What is drawn for the scheduler happens to the one that leads.
+  Fault Aim(Fault fault) const;
   // Returns whether it did anything.
   bool Begin(const Fault& fault);
   void End(const Fault& fault);

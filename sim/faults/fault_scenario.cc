@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "sim/cluster.h"
 #include "sim/faults/fault_injector.h"
 #include "sim/faults/fault_plan.h"
+#include "sim/faults/leader_faults.h"
 #include "sim/sample_overlays.h"
 
 namespace banyan {
@@ -20,6 +22,8 @@ constexpr absl::Duration kHeartbeat = absl::Milliseconds(500);
 constexpr absl::Duration kLostAfter = absl::Seconds(2);
 constexpr absl::Duration kStoppingLimit = absl::Seconds(60);
 constexpr double kLeastBps = 1e6;
+constexpr uint64_t kStandbySeed = 0x57A4DB1;
+constexpr double kWithStandby = 0.3;
 constexpr int64_t kMostElements = 300;  // of a tensor
 constexpr int64_t kMostChunks = 20;     // of a tensor
 
@@ -112,7 +116,8 @@ std::set<size_t> DrawCompression(OverlayConfig* overlay, TrainingPlan* plan, Ran
 
 FaultPlanOptions DrawFaultOptions(const OverlayConfig& overlay, const std::vector<FaultKind>& kinds, Random* random) {
   FaultPlanOptions options;
-  options.kinds = kinds;
+  std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(options.kinds),
+               [](FaultKind kind) { return !NeedsStandby(kind); });
   std::map<std::string, NodeId> ids;
   for (const NodeConfig& node : overlay.nodes) {
     options.workers.push_back(node.workers);
@@ -136,7 +141,22 @@ absl::Duration Recovery(const ClusterOptions& cluster) {
   // Both ways through the slowest link for each node, four times; headers take more than small chunks.
   const absl::Duration sending = absl::Seconds(4 * 2 * nodes * 32 * static_cast<double>(elements + 2000) / kLeastBps);
   const absl::Duration round = cluster.plan.compute_time + cluster.plan.compute_spread + sending;
-  return 20 * kHeartbeat + 5 * kLostAfter + round * static_cast<double>(cluster.plan.rounds);
+  const absl::Duration lease = cluster.standby.has_value() ? cluster.standby->lease : absl::ZeroDuration();
+  return 20 * kHeartbeat + 5 * kLostAfter + 3 * lease + round * static_cast<double>(cluster.plan.rounds);
+}
+
+// Gives some of the seeds a second scheduler, and faults of it. Draws of its own, so that all else stays as it is.
+void AddStandby(uint64_t seed, const std::vector<FaultKind>& kinds, const FaultPlanOptions& plan,
+                ClusterOptions* cluster, std::vector<Fault>* faults) {
+  Random random(seed ^ kStandbySeed);
+  FaultPlanOptions options = plan;
+  options.kinds.clear();
+  std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(options.kinds), NeedsStandby);
+  if (options.kinds.empty() || !random.Chance(kWithStandby)) return;
+  cluster->standby.emplace();
+  cluster->standby->lease = absl::Milliseconds(random.Between(1000, 3000));
+  options.faults = static_cast<int>(random.Between(1, 6));
+  for (const Fault& fault : DrawLeaderFaults(options, cluster->standby->lease, &random)) faults->push_back(fault);
 }
 
 }  // namespace
@@ -169,8 +189,10 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   cluster.check_encoding = random.Chance(0.1);
   cluster.membership_changes = true;
   Random faults = random.Fork();
-  scenario.faults = DrawFaults(DrawFaultOptions(cluster.overlay, kinds, &faults), &faults);
+  FaultPlanOptions plan = DrawFaultOptions(cluster.overlay, kinds, &faults);
+  scenario.faults = DrawFaults(plan, &faults);
   scenario.fault_seed = faults.Next();
+  AddStandby(seed, kinds, plan, &cluster, &scenario.faults);
   for (const Fault& fault : scenario.faults) {
     cluster.longest_pause = std::max(cluster.longest_pause, fault.lasts + kLostAfter);
     if (fault.kind == FaultKind::kLateStart) cluster.absent.insert(fault.node);

@@ -30,6 +30,10 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {194, "the rounds of a dead worker counted against the limit of the next one"},
     {524, "a node that joined took itself for a member, by a policy that named its former start"},
     {1257, "a node that joined took itself for a member, by a policy that named its former start"},
+    {5735, "a node left a leader that had just begun to listen, and then took it for one without records"},
+    {1450, "a node left a leader that had just begun to listen, and then took it for one without records"},
+    {1931, "the checker did not know what a plan had closed for those who joined with it"},
+    {2307, "the checker did not know of a plan that was durable and that nobody had been told of"},
     {779, "a result into which nobody had put anything was malformed"},
 };
 

@@ -39,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Seeds, FaultSeedsTest, testing::Range(0, kBlocks));
 TEST(FaultRegressionTest, SeedsThatFailedOncePass) {
   for (const RegressionSeed& regression : kFaultRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
+    RunSeed(regression.seed, OneSchedulerFaultKinds());
     RunSeed(regression.seed, AllFaultKinds());
   }
 }

@@ -116,7 +116,7 @@ void SimulatedNetwork::Resolve(Connection* connection) {
   connection->acceptor = found->second;
   const NodeId opener = connection->opener;
   const NodeId acceptor = connection->acceptor;
-  const bool with_scheduler = opener == kSchedulerNode || acceptor == kSchedulerNode;
+  const bool with_scheduler = schedulers_.contains(opener) || schedulers_.contains(acceptor);
   if (!with_scheduler && (FindLink(opener, acceptor) == nullptr || FindLink(acceptor, opener) == nullptr)) {
     violations_->Add(
         agenda_->now(), "overlay links",
@@ -239,7 +239,7 @@ void SimulatedNetwork::CheckUse(const Connection& connection, bool is_opener, co
                                 const Message& message) {
   const NodeId from = is_opener ? connection.opener : connection.acceptor;
   const NodeId to = is_opener ? connection.acceptor : connection.opener;
-  const bool with_scheduler = from == kSchedulerNode || to == kSchedulerNode;
+  const bool with_scheduler = schedulers_.contains(from) || schedulers_.contains(to);
   const ConnectionUse use{connection.channel, with_scheduler, is_opener, direction.used};
   for (const char* wrong : WrongUses(use, message)) {
     violations_->Add(agenda_->now(), "use of connections",

@@ -63,6 +63,8 @@ class SimulatedNetwork {
   void AddLink(NodeId from, NodeId to, const LinkOptions& options) { links_.Add(from, to, options); }
   // 0: without limit.
   void SetHostCaps(NodeId node, double up_bps, double down_bps);
+  // Like the scheduler, it needs no links of the overlay.
+  void AddScheduler(NodeId scheduler) { schedulers_.insert(scheduler); }
   void AddObserver(TrafficObserver* observer) { observers_.push_back(observer); }
 
   // A process answers at this address from now on; connections to an earlier life of it are lost.
@@ -200,7 +202,8 @@ class SimulatedNetwork {
   std::vector<Connection> connections_;
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, ConnectionIndex> outbound_;  // by opener and its id
   std::vector<ConnectionIndex> inbound_;                                          // by id - kInboundConnection
-  std::set<NodePair> cuts_;                                                       // (from, to)
+  std::set<NodeId> schedulers_ = {kSchedulerNode};
+  std::set<NodePair> cuts_;  // (from, to)
 };
 
 }  // namespace banyan

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "sim/message_facts.h"
-#include "sim/processes/memory_record_store.h"
 
 namespace banyan {
 namespace {
@@ -16,6 +15,8 @@ namespace {
 // A core that asks for its deadline this often without time passing would spin for ever.
 constexpr int64_t kMostIdleDeadlines = 1000;
 constexpr double kMillion = 1e6;
+// Until a storage that does not answer is asked again.
+constexpr absl::Duration kStoreAgain = absl::Milliseconds(50);
 
 template <class... Handlers>
 struct Overloaded : Handlers... {
@@ -110,7 +111,9 @@ void SimulatedProcess::PauseUntil(Timestamp until) {
 void SimulatedProcess::Kill(bool silently) {
   if (!running_) return;
   context_.network->EndProcess(id_, silently);
-  for (uint64_t come = random_.Below(pending_records_.size() + 1); come > 0; --come) StoreRecord();
+  for (uint64_t come = random_.Below(pending_records_.size() + 1); come > 0; --come) {
+    if (!StoreRecord().ok()) break;
+  }
   End();
 }
 
@@ -139,7 +142,7 @@ void SimulatedProcess::RefuseCall(const Event& event) {
 
 void SimulatedProcess::Handle(CoreEvent event) {
   if (event.life != life_) return RefuseCall(event.event);
-  if (std::holds_alternative<RecordPersisted>(event.event)) StoreRecord();
+  if (const auto* record = std::get_if<RecordPersisted>(&event.event); record != nullptr && !Store(*record)) return;
   Deliver(std::move(event.event));
 }
 
@@ -171,6 +174,7 @@ void SimulatedProcess::Handle(const PauseEnded& ended) {
 }
 
 void SimulatedProcess::Step(Event event) {
+  if (may_act_ && !may_act_()) return StopWith(absl::FailedPreconditionError("this process may act no more"));
   context_.trace->Record(context_.agenda->now(), id_, event);
   CheckProgress(event);
   if (const auto* up = std::get_if<ConnectionUp>(&event)) context_.network->OnUpHandled(id_, up->connection);
@@ -258,13 +262,24 @@ void SimulatedProcess::Persist(PersistRecord record) {
   pending_records_.push_back(std::move(record));
 }
 
-void SimulatedProcess::StoreRecord() {
-  PersistRecord& record = pending_records_.front();
-  MemoryRecordStore store(&storage_);
-  const absl::Status status =
-      record.is_snapshot ? store.Replace(record.bytes) : store.Append({std::move(record.bytes)});
-  BANYAN_CHECK(status.ok());
-  pending_records_.pop_front();
+absl::Status SimulatedProcess::StoreRecord() {
+  const PersistRecord& record = pending_records_.front();
+  absl::Status status =
+      record.is_snapshot ? record_store_->Replace(record.bytes) : record_store_->Append({record.bytes});
+  if (status.ok()) pending_records_.pop_front();
+  return status;
+}
+
+bool SimulatedProcess::Store(const RecordPersisted& record) {
+  const bool is_its_turn = pending_records_.front().record == record.record;
+  const absl::Status status = is_its_turn ? StoreRecord() : absl::UnavailableError("others come first");
+  if (status.ok()) return true;
+  if (absl::IsUnavailable(status)) {
+    context_.agenda->At(context_.agenda->now() + kStoreAgain, CoreEvent{id_, life_, record});
+  } else {
+    StopWith(status);
+  }
+  return false;
 }
 
 }  // namespace banyan

@@ -21,6 +21,7 @@
 #include "protocol/record_store.h"
 #include "sim/agenda.h"
 #include "sim/network/simulated_network.h"
+#include "sim/processes/memory_record_store.h"
 #include "sim/processes/step_costs.h"
 #include "sim/processes/worker_port.h"
 #include "sim/trace.h"
@@ -78,15 +79,24 @@ class SimulatedProcess {
   void CallLater(absl::Duration delay, StateCall call);
   void RequestStop();
 
+  // Asked before each step: the core stops when it may act no more. Empty: it always may.
+  void set_may_act(std::function<bool()> may_act) { may_act_ = std::move(may_act); }
+  // The core ends by itself, or by what its driver cannot do. REQUIRES: it runs.
+  void StopWith(absl::Status status);
+
   // Nothing is handled until then; what comes meanwhile waits in its order.
   void PauseUntil(Timestamp until);
+  Timestamp paused_until() const { return paused_until_; }
   // The end without a word. `silently` as in SimulatedNetwork::EndProcess. Of the records that are on their way to
   // stable storage, some of the oldest come to it.
   void Kill(bool silently);
   // A new start with a new core, after the end of the one before.
   void Restart(std::unique_ptr<Protocol> core);
 
-  // Returns what is on stable storage; it outlives kills and restarts.
+  // Keeps records there instead of in the process's own stable storage. A call that returns UNAVAILABLE is tried again;
+  // any other error ends the process. Outlives this.
+  void set_record_store(RecordStore* store) { record_store_ = store; }
+  // Returns what is on its own stable storage; it outlives kills and restarts.
   const StoredRecords& stored() const { return storage_; }
   // Loses what is on stable storage. REQUIRES: the process does not run.
   void ForgetStored();
@@ -115,10 +125,10 @@ class SimulatedProcess {
   void CarryOut(Action action);
   void Compute(StartComputation start);
   void Persist(PersistRecord record);
-  // The oldest record that is on its way has come to stable storage.
-  void StoreRecord();
-  // The core ends by itself, or by what its driver cannot do.
-  void StopWith(absl::Status status);
+  // Brings the oldest record that is on its way to stable storage.
+  absl::Status StoreRecord();
+  // Does so when it is this record's turn; false when it must be tried again, or cannot be stored.
+  bool Store(const RecordPersisted& record);
   void End();
   void SetTimer();
   Timestamp LocalTime(int64_t global_ns) const;
@@ -137,6 +147,7 @@ class SimulatedProcess {
   uint32_t life_ = 0;
   std::optional<absl::Status> stopped_;
   std::function<void(const absl::Status&)> on_stopped_;
+  std::function<bool()> may_act_;
   Timestamp timer_at_ = kNever;  // the earliest one on the agenda
   Timestamp paused_until_;
   std::deque<Event> held_;
@@ -145,6 +156,8 @@ class SimulatedProcess {
   std::vector<int64_t> thread_free_ns_;  // by computing thread
   std::deque<PersistRecord> pending_records_;
   StoredRecords storage_;
+  MemoryRecordStore own_store_{&storage_};
+  RecordStore* record_store_ = &own_store_;
   absl::Duration persist_time_;
   Timestamp storage_stalled_until_;
   Timestamp last_stored_;  // the last record on its way will be, then

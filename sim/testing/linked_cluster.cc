@@ -26,13 +26,13 @@ ClusterOptions LinkedCluster(int nodes, double least_bps, double most_bps) {
 
 namespace {
 
-std::unique_ptr<ContributorFields> FieldsOf(const ClusterOptions& options) {
+std::unique_ptr<ContributorFields> FieldsOf(const ClusterOptions& options, std::set<size_t> spread) {
   std::vector<WorkerName> workers;
   for (uint32_t node = 1; node <= options.overlay.nodes.size(); ++node) {
     const auto count = static_cast<uint32_t>(options.overlay.nodes[node - 1].workers);
     for (uint32_t worker = 0; worker < count; ++worker) workers.push_back({NodeId(node), WorkerId(worker)});
   }
-  return std::make_unique<ContributorFields>(std::move(workers), std::set<size_t>(), options.seed);
+  return std::make_unique<ContributorFields>(std::move(workers), std::move(spread), options.seed);
 }
 
 ClusterOptions WithFields(ClusterOptions options, ContributorFields* fields) {
@@ -45,7 +45,7 @@ ClusterOptions WithFields(ClusterOptions options, ContributorFields* fields) {
 
 }  // namespace
 
-ChangingCluster::ChangingCluster(ClusterOptions options)
-    : fields_(FieldsOf(options)), cluster_(WithFields(std::move(options), fields_.get())) {}
+ChangingCluster::ChangingCluster(ClusterOptions options, std::set<size_t> spread)
+    : fields_(FieldsOf(options, std::move(spread))), cluster_(WithFields(std::move(options), fields_.get())) {}
 
 }  // namespace banyan

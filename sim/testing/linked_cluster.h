@@ -2,7 +2,9 @@
 #ifndef BANYAN_SIM_TESTING_LINKED_CLUSTER_H_
 #define BANYAN_SIM_TESTING_LINKED_CLUSTER_H_
 
+#include <cstddef>
 #include <memory>
+#include <set>
 
 #include "sim/cluster.h"
 #include "sim/training/contributor_fields.h"
@@ -16,8 +18,9 @@ ClusterOptions LinkedCluster(int nodes, double least_bps, double most_bps);
 // A job whose members may change: its gradients say whose they are.
 class ChangingCluster {
  public:
-  // `options` of a job; the gradients are drawn from their seed.
-  explicit ChangingCluster(ClusterOptions options);
+  // `options` of a job; the gradients are drawn from their seed. In the tensors of `spread` each worker has elements of
+  // its own.
+  explicit ChangingCluster(ClusterOptions options, std::set<size_t> spread = {});
 
   Cluster& operator*() { return cluster_; }
   Cluster* operator->() { return &cluster_; }
