@@ -4,7 +4,7 @@
 // Invariants that it checks:
 // - In an epoch a key's round has one policy on all members, published before it is named.
 // - Terms never fall.
-// - A round is closed everywhere only when every member has said so since it started.
+// - A round is closed everywhere only when every member has said so since it started, or a plan has closed it.
 // - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
 // before.
 // - A policy is retired only when all its rounds are closed.
@@ -56,6 +56,8 @@ class PolicyChecker : public TrafficObserver {
   void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
   void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
+  // The scheduler has said so, of the round itself or with the plan of an epoch before this one.
+  bool IsClosed(const KeyRound& round, Epoch before = Epoch(UINT64_MAX)) const;
   // Every member holds the round's result.
   bool IsHeldByAll(const KeyRound& round) const;
   void CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer);
@@ -72,6 +74,7 @@ class PolicyChecker : public TrafficObserver {
   std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
+  std::map<std::pair<KeyId, Epoch>, Round> first_open_;                  // by plans; earlier rounds are closed
   std::set<NodeId> started_again_;                                       // and not let in since
   std::map<std::pair<Epoch, NodeId>, std::map<KeyRun, Round>> reports_;  // the first rounds that they lack
   // (connection, generation, version) on which the version was published.

@@ -30,6 +30,8 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {194, "the rounds of a dead worker counted against the limit of the next one"},
     {524, "a node that joined took itself for a member, by a policy that named its former start"},
     {1257, "a node that joined took itself for a member, by a policy that named its former start"},
+    {101401, "the checker forgot that the plan of an epoch closes rounds, for those too who join with it"},
+    {101652, "the checker forgot that the plan of an epoch closes rounds, for those too who join with it"},
     {779, "a result into which nobody had put anything was malformed"},
 };
 
