@@ -252,5 +252,12 @@ TEST_F(EpochsOfPoliciesTest, WhatAPlanHasClosedNoOtherBindsAnew) {
   EXPECT_TRUE(violations_.Has("frontiers"));
 }
 
+TEST_F(EpochsOfPoliciesTest, PoliciesOfAnEpochThatIsOverMayBeRetiredBeforeTheNextOneIsSent) {
+  Plan(1, 5, 1, {1, 2});
+  Send(kSchedulerNode, NodeId(1), EpochBegin{Term(0), Epoch(2), ""});
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(1), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
 }  // namespace
 }  // namespace banyan
