@@ -32,6 +32,7 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {1257, "a node that joined took itself for a member, by a policy that named its former start"},
     {101401, "the checker forgot that the plan of an epoch closes rounds, for those too who join with it"},
     {101652, "the checker forgot that the plan of an epoch closes rounds, for those too who join with it"},
+    {121583, "the checker knew nothing of what was kept of a round whose result came to no worker"},
     {121705,
      "the checker took policies for needed whose epoch was over, when the scheduler came back with another plan"},
     {779, "a result into which nobody had put anything was malformed"},
