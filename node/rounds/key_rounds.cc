@@ -28,6 +28,11 @@ const RoundState* KeyRounds::Find(Round round) const {
   return state == rounds_.end() ? nullptr : &state->second;
 }
 
+bool KeyRounds::IsComplete(Round round) const {
+  const RoundState* state = Find(round);
+  return state != nullptr && state->complete;
+}
+
 bool KeyRounds::IsTooFar(Round round, uint64_t rounds_in_flight) const {
   // Whoever is in this round has completed round - rounds_in_flight, which needed what this node contributed to it.
   return round.value() > next_complete_.value() + 2 * rounds_in_flight;
@@ -80,6 +85,22 @@ std::optional<Round> KeyRounds::Close(Round round) {
   if (state == nullptr || !state->complete) return std::nullopt;
   state->closed_everywhere = true;
   state->contribution.reset();
+  return AdvanceClosed();
+}
+
+std::optional<Round> KeyRounds::Skip(Round round) {
+  if (round < next_closed_) return std::nullopt;
+  const RoundState* before = Find(round);
+  const bool has_spoken = before != nullptr && before->contribution.has_value() && !before->abstains();
+  if (IsComplete(round) || has_spoken) return std::nullopt;
+  rounds_.erase(round);
+  RoundState& state = rounds_[round];
+  state.open = state.complete = state.closed_everywhere = state.is_skipped = true;
+  AdvanceComplete();
+  return AdvanceClosed();
+}
+
+std::optional<Round> KeyRounds::AdvanceClosed() {
   std::optional<Round> last;
   // A later round may close before an earlier one, whose chunks are still wanted.
   for (RoundState* next = Find(next_closed_); next != nullptr && next->closed_everywhere; next = Find(next_closed_)) {
@@ -95,7 +116,7 @@ void KeyRounds::Rebase(Round first_open) {
   next_complete_ = std::max(next_complete_, next_closed_);
   std::erase_if(rounds_, [&](const auto& round) { return round.first < next_closed_ && !round.second.complete; });
   for (auto& [round, state] : rounds_) {
-    state.closed_everywhere = round < next_closed_;
+    state.closed_everywhere = round < next_closed_ || state.is_skipped;
     if (!state.closed_everywhere) continue;
     state.contribution.reset();
     if (state.results.has_value()) state.results->DropResults();

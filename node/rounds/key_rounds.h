@@ -43,7 +43,8 @@ struct RoundState {
   bool open = false;  // this node's contribution has gone into the attempt
   bool complete = false;
   bool closed_everywhere = false;
-  uint64_t hash = 0;  // of the result, once complete
+  bool is_skipped = false;  // closed everywhere before this node was a member
+  uint64_t hash = 0;        // of the result, once complete
   NextResiduals residuals;
   // Once bound. The attempt goes with its epoch.
   std::optional<ReduceHalf> attempt;
@@ -64,6 +65,8 @@ class KeyRounds {
   const std::map<Round, RoundState>& all() const { return rounds_; }
   std::map<Round, RoundState>& all() { return rounds_; }
 
+  // Returns whether the round is complete here, and kept.
+  bool IsComplete(Round round) const;
   Round next_complete() const { return next_complete_; }
   Round next_closed() const { return next_closed_; }
   // True if no member that keeps the rules can be in that round yet.
@@ -84,8 +87,11 @@ class KeyRounds {
   // new member would need a later one before. Returns the last round up to which all are closed, if there are more of
   // these now. Nothing happens before the round is complete here.
   std::optional<Round> Close(Round round);
+  // The round was over for all members before this node was one, though an earlier round is not: it has no result here.
+  // Returns what Close does. Nothing happens in a round that is complete here, or to which this node has contributed.
+  std::optional<Round> Skip(Round round);
   // Rounds before `first_open` are closed everywhere, whether or not this node took part in them. The later ones are
-  // not, whatever was said of them: members have changed.
+  // not, whatever was said of them: members have changed. Those that were skipped stay over.
   void Rebase(Round first_open);
   // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
   void TakeBackAbstentions(Round first);
@@ -95,6 +101,8 @@ class KeyRounds {
  private:
   // Moves next_complete() on to the first round that is not.
   void AdvanceComplete();
+  // Moves next_closed() on likewise. Returns the last round that it has passed, if any.
+  std::optional<Round> AdvanceClosed();
 
   std::map<Round, RoundState> rounds_;
   Round next_complete_;

@@ -140,5 +140,36 @@ TEST(KeyRoundsTest, AbstentionsAreTakenBackFromRoundsThatAreNotComplete) {
   EXPECT_TRUE(rounds.Find(Round(6))->contribution.has_value()) << "a worker's";
 }
 
+TEST(KeyRoundsTest, WhatWasOverBeforeThisNodeWasAMemberIsSkipped) {
+  KeyRounds rounds;
+  rounds.Rebase(Round(5));
+  for (const uint64_t round : {5, 6}) {
+    rounds.FindOrAdd(Round(round)).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+  }
+  EXPECT_EQ(rounds.Skip(Round(6)), std::nullopt);
+  EXPECT_TRUE(rounds.IsComplete(Round(6)));
+  EXPECT_EQ(rounds.next_complete(), Round(5));
+  rounds.Rebase(Round(5));
+  EXPECT_TRUE(rounds.Find(Round(6))->closed_everywhere) << "there is nothing that this node could tell of it";
+  Complete(rounds, 5);
+  EXPECT_EQ(rounds.next_complete(), Round(7));
+  EXPECT_EQ(rounds.Close(Round(5)), Round(6));
+  rounds.FindOrAdd(Round(7)).open = true;
+  rounds.DropOld();
+  EXPECT_EQ(rounds.all().size(), 1u);
+}
+
+TEST(KeyRoundsTest, ARoundToWhichThisNodeContributedOrThatIsCompleteIsNotSkipped) {
+  KeyRounds rounds;
+  Complete(rounds, 0);
+  rounds.FindOrAdd(Round(1)).contribution.emplace();
+  for (const uint64_t round : {0, 1}) EXPECT_EQ(rounds.Skip(Round(round)), std::nullopt);
+  EXPECT_FALSE(rounds.Find(Round(0))->closed_everywhere);
+  EXPECT_TRUE(rounds.Find(Round(1))->contribution.has_value());
+  rounds.Rebase(Round(3));
+  EXPECT_EQ(rounds.Skip(Round(2)), std::nullopt);
+  EXPECT_EQ(rounds.Find(Round(2)), nullptr);
+}
+
 }  // namespace
 }  // namespace banyan

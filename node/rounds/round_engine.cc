@@ -89,6 +89,7 @@ void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key
   *next = std::max(*next, of_key.rounds.next_closed());
   for (; *next < of_key.abstains_before && of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight);
        next = next->Next()) {
+    if (of_key.rounds.IsComplete(*next)) continue;
     of_key.rounds.FindOrAdd(*next).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
     listener_->OnPolicyWanted(step, key, *next);
   }
@@ -366,10 +367,9 @@ void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
-  const RoundState* state = FindRound(key, round);
-  if (state == nullptr || !state->complete) return;
+  if (book_->FindKey(key) == nullptr) return;
   KeyRounds& rounds = KeyOf(key).rounds;
-  const std::optional<Round> last_closed = rounds.Close(round);
+  const std::optional<Round> last_closed = rounds.IsComplete(round) ? rounds.Close(round) : rounds.Skip(round);
   if (last_closed.has_value()) book_->Forget(key, *last_closed);
   rounds.DropOld();
   TryOpen(step, key);

@@ -35,6 +35,7 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {121583, "the checker knew nothing of what was kept of a round whose result came to no worker"},
     {121705,
      "the checker took policies for needed whose epoch was over, when the scheduler came back with another plan"},
+    {121605, "a node that joined waited for ever for a round that was closed after an open one"},
     {779, "a result into which nobody had put anything was malformed"},
 };
 
