@@ -331,5 +331,25 @@ TEST_F(EpochsTest, ALinkThatIsCutIsNotTheEndOfANode) {
   ExpectNothingRejected();
 }
 
+TEST_F(EpochsTest, AJobWhoseWorkersAllDiedAtTheStartBeginsFromTheValuesOfTheNextOne) {
+  cluster_.emplace(EpochConfig(), TestPlan::Star(2));
+  cluster_->Start();
+  for (uint32_t node : {1, 2}) cluster_->Attach(node);
+  cluster_->Detach(2, 0, false);
+  Drop(Half::kReduce, 2, {1});
+  cluster_->Init(1, 0, "w", {1, 1, 1});
+  cluster_->filter = nullptr;
+  cluster_->Kill(1);
+  cluster_->ChangeMembers({2}, ChainOf({2}));
+  cluster_->Advance(absl::Seconds(20));
+  cluster_->Attach(2);
+  const RequestId init = cluster_->Init(2, 0, "w", {3, 3, 3});
+  cluster_->Advance(absl::Seconds(20));
+  EXPECT_THAT(cluster_->Result(init), ElementsAre(3, 3, 3));
+  EXPECT_EQ(cluster_->Completion(init).round, Round(0));
+  EXPECT_THAT(cluster_->Result(Push(2, 1)), Sum(1));
+  ExpectNothingRejected();
+}
+
 }  // namespace
 }  // namespace banyan

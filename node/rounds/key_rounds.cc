@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace banyan {
 
@@ -11,7 +12,7 @@ void RoundState::DropAttempt() {
   binding.reset();
   refusals.clear();
   if (complete) return;
-  open = false;
+  open = is_late = false;
   if (results.has_value() && !results->HasAny()) results.reset();
   // Who said it may be no member any more.
   const bool has_spoken = contribution.has_value() && !abstains();
@@ -50,8 +51,10 @@ bool KeyRounds::HasContribution() const {
 }
 
 bool KeyRounds::HasAbstention() const {
-  return std::any_of(rounds_.begin(), rounds_.end(),
-                     [](const auto& round) { return round.second.abstains() && !round.second.complete; });
+  return std::any_of(rounds_.begin(), rounds_.end(), [](const auto& round) {
+    const RoundState& state = round.second;
+    return (state.abstains() || state.is_late) && !state.complete;
+  });
 }
 
 bool KeyRounds::IsIdle() const {
@@ -59,6 +62,14 @@ bool KeyRounds::IsIdle() const {
     if (state.closed_everywhere || (state.abstains() && !state.complete)) continue;
     if (state.open || state.contribution.has_value()) return false;
   }
+  return true;
+}
+
+bool KeyRounds::Replace(Round round, Contribution contribution) {
+  RoundState* state = Find(round);
+  if (state == nullptr || state->complete || !state->abstains()) return false;
+  state->contribution = std::move(contribution);
+  state->is_late = state->open;
   return true;
 }
 

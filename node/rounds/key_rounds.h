@@ -40,7 +40,8 @@ struct RoundState {
   NodeId kind_said_by;            // the first to speak of it
   // Whose chunks were refused, and why. Nobody who keeps the rules is in it.
   std::set<std::pair<NodeId, std::string>> refusals;
-  bool open = false;  // this node's contribution has gone into the attempt
+  bool open = false;     // this node's contribution has gone into the attempt
+  bool is_late = false;  // the attempt has counted an abstention in its place
   bool complete = false;
   bool closed_everywhere = false;
   bool is_skipped = false;  // closed everywhere before this node was a member
@@ -75,7 +76,7 @@ class KeyRounds {
   bool HasRoomFor(Round round, uint64_t rounds_in_flight) const;
   // True if this node has contributed to a round that is kept.
   bool HasContribution() const;
-  // True if this node abstains from a round that is not complete here.
+  // True if this node abstains from a round that is not complete here, or has done so in the attempt under way.
   bool HasAbstention() const;
   // True if every round that this node takes part in is closed everywhere. A round from which it abstains waits for
   // others.
@@ -93,6 +94,9 @@ class KeyRounds {
   // Rounds before `first_open` are closed everywhere, whether or not this node took part in them. The later ones are
   // not, whatever was said of them: members have changed. Those that were skipped stay over.
   void Rebase(Round first_open);
+  // Puts `contribution` in the place of an abstention from a round that is not complete. Attempts under way go on
+  // without it. Returns whether there was one.
+  bool Replace(Round round, Contribution contribution);
   // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
   void TakeBackAbstentions(Round first);
   // Forgets closed rounds that are followed by an open one.

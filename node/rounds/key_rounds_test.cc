@@ -171,5 +171,21 @@ TEST(KeyRoundsTest, ARoundToWhichThisNodeContributedOrThatIsCompleteIsNotSkipped
   EXPECT_EQ(rounds.Find(Round(2)), nullptr);
 }
 
+TEST(KeyRoundsTest, AnAbstentionIsReplacedForTheAttemptsThatFollow) {
+  KeyRounds rounds;
+  const Contribution values = {RoundKind::kBroadcast, Buffer::CopyOf({1}), 1, 0};
+  EXPECT_FALSE(rounds.Replace(Round(0), values));
+  RoundState& state = rounds.FindOrAdd(Round(0));
+  state.contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+  state.open = true;
+  EXPECT_TRUE(rounds.Replace(Round(0), values));
+  EXPECT_FALSE(state.abstains());
+  EXPECT_TRUE(rounds.HasAbstention()) << "the attempt has counted one";
+  state.DropAttempt();
+  EXPECT_FALSE(rounds.HasAbstention());
+  EXPECT_EQ(state.contribution->values.elements(), 1);
+  EXPECT_FALSE(rounds.Replace(Round(0), values));
+}
+
 }  // namespace
 }  // namespace banyan

@@ -62,6 +62,11 @@ void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribu
   TryOpen(step, key);
 }
 
+void RoundEngine::OfferValues(StepContext& step, KeyId key, Buffer values) {
+  if (!KeyOf(key).rounds.Replace(Round(0), {RoundKind::kBroadcast, std::move(values), 1, 0})) return;
+  AgreesOnKind(step, key, Round(0), *FindRound(key, Round(0)), RoundKind::kBroadcast, self_);
+}
+
 void RoundEngine::Abstain(StepContext& step, KeyId key, Round from) {
   KeyState& of_key = KeyOf(key);
   if (of_key.abstains_from.has_value()) return;
@@ -327,7 +332,15 @@ bool RoundEngine::HasContributed(KeyId key) const {
 void RoundEngine::OnDeadline(StepContext& step) {
   for (const auto& [id, chunk] : silent_.TakeDue(step.now)) {
     ReduceHalf* attempt = FindReduceHalf(step, id);
-    if (attempt != nullptr) attempt->FinishSilent(step, chunk);
+    if (attempt == nullptr) continue;
+    const std::optional<Contribution>& own = FindRound(id.key, id.round)->contribution;
+    const Buffer values = own.has_value() ? own->values : Buffer();
+    // The job cannot begin from nothing: it waits for a worker.
+    if (id.round == Round(0) && values.empty()) {
+      silent_.Add(id, chunk, step.now);
+      continue;
+    }
+    attempt->FinishSilent(step, chunk, values);
   }
 }
 
@@ -450,18 +463,6 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
   // Where all have abstained it is a sum of nothing.
   if (!state.kind.has_value()) state.kind = RoundKind::kAggregate;
   TakeResult(step, id.key, id.round, state, chunk, id.epoch, std::move(result), ResultPassing::From::kMade);
-}
-
-void RoundEngine::OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) {
-  silent_.Add(id, chunk, step.now);
-}
-
-void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) {
-  listener_->OnRoundBroken(step, id.key, id.round, culprit, reason);
-}
-
-void RoundEngine::OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
-  listener_->OnValues(step, key, round, first_element, values);
 }
 
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {

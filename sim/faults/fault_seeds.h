@@ -36,6 +36,7 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {121705,
      "the checker took policies for needed whose epoch was over, when the scheduler came back with another plan"},
     {121605, "a node that joined waited for ever for a round that was closed after an open one"},
+    {122548, "a job whose workers had all died at the start began from zeros"},
     {779, "a result into which nobody had put anything was malformed"},
 };
 
