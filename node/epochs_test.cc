@@ -219,6 +219,40 @@ TEST_F(EpochsTest, AWorkerOfANewMemberMayBeThereBeforeThePlan) {
   ExpectNothingRejected();
 }
 
+TEST_F(EpochsTest, ANewMemberTakesNoPartInWhatIsClosedAfterAnOpenRound) {
+  Start(3, EpochConfig(2));
+  cluster_->Kill(3);
+  cluster_->ChangeMembers({1, 2}, ChainOf({1, 2}));
+  cluster_->filter = [](uint32_t, uint32_t, const Message& message) {
+    const auto* chunk = std::get_if<ChunkMessage>(&message);
+    const bool is_dropped = chunk != nullptr && chunk->id.half == Half::kBroadcast && chunk->id.round == Round(1);
+    return is_dropped ? Fate::kDrop : Fate::kDeliver;
+  };
+  Push(1, 1);
+  Push(1, 1);
+  const RequestId open = Push(2, 2);
+  const RequestId closed = Push(2, 2);
+  EXPECT_FALSE(cluster_->IsDone(open));
+  EXPECT_THAT(cluster_->Result(closed), Sum(3));
+  cluster_->filter = nullptr;
+  cluster_->Restart(3);
+  cluster_->ChangeMembers({1, 2, 3}, ChainOf({3, 1, 2}));
+  EXPECT_THAT(cluster_->Result(open), Sum(3));
+  cluster_->Attach(3);
+  const RequestId init = cluster_->Init(3, 0, "w", {9, 9, 9});
+  ASSERT_TRUE(cluster_->StatusOf(init).ok());
+  const Round begins_after = cluster_->Completion(init).round;
+  EXPECT_GE(begins_after, Round(2));
+  for (Round round(3); round <= begins_after; round = round.Next()) {
+    Push(1, 1);
+    EXPECT_THAT(cluster_->Result(Push(2, 2)), Sum(3));
+  }
+  Push(1, 1);
+  Push(2, 2);
+  EXPECT_THAT(cluster_->Result(Push(3, 4)), Sum(7));
+  ExpectNothingRejected();
+}
+
 TEST_F(EpochsTest, ANodeWhoseWorkerDiedAbstainsUntilAnotherOneAttaches) {
   Start(3);
   const RequestId first = Push(1, 1);
@@ -294,6 +328,26 @@ TEST_F(EpochsTest, ALinkThatIsCutIsNotTheEndOfANode) {
   Push(1, 1);
   Push(2, 2);
   EXPECT_THAT(cluster_->Result(Push(3, 4)), Sum(7));
+  ExpectNothingRejected();
+}
+
+TEST_F(EpochsTest, AJobWhoseWorkersAllDiedAtTheStartBeginsFromTheValuesOfTheNextOne) {
+  cluster_.emplace(EpochConfig(), TestPlan::Star(2));
+  cluster_->Start();
+  for (uint32_t node : {1, 2}) cluster_->Attach(node);
+  cluster_->Detach(2, 0, false);
+  Drop(Half::kReduce, 2, {1});
+  cluster_->Init(1, 0, "w", {1, 1, 1});
+  cluster_->filter = nullptr;
+  cluster_->Kill(1);
+  cluster_->ChangeMembers({2}, ChainOf({2}));
+  cluster_->Advance(absl::Seconds(20));
+  cluster_->Attach(2);
+  const RequestId init = cluster_->Init(2, 0, "w", {3, 3, 3});
+  cluster_->Advance(absl::Seconds(20));
+  EXPECT_THAT(cluster_->Result(init), ElementsAre(3, 3, 3));
+  EXPECT_EQ(cluster_->Completion(init).round, Round(0));
+  EXPECT_THAT(cluster_->Result(Push(2, 1)), Sum(1));
   ExpectNothingRejected();
 }
 

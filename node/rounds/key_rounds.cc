@@ -12,7 +12,7 @@ void RoundState::DropAttempt() {
   binding.reset();
   refusals.clear();
   if (complete) return;
-  open = false;
+  open = is_late = false;
   if (results.has_value() && !results->HasAny()) results.reset();
   // Who said it may be no member any more.
   const bool has_spoken = contribution.has_value() && !abstains();
@@ -27,6 +27,11 @@ RoundState* KeyRounds::Find(Round round) {
 const RoundState* KeyRounds::Find(Round round) const {
   auto state = rounds_.find(round);
   return state == rounds_.end() ? nullptr : &state->second;
+}
+
+bool KeyRounds::IsComplete(Round round) const {
+  const RoundState* state = Find(round);
+  return state != nullptr && state->complete;
 }
 
 bool KeyRounds::IsTooFar(Round round, uint64_t rounds_in_flight) const {
@@ -46,8 +51,10 @@ bool KeyRounds::HasContribution() const {
 }
 
 bool KeyRounds::HasAbstention() const {
-  return std::any_of(rounds_.begin(), rounds_.end(),
-                     [](const auto& round) { return round.second.abstains() && !round.second.complete; });
+  return std::any_of(rounds_.begin(), rounds_.end(), [](const auto& round) {
+    const RoundState& state = round.second;
+    return (state.abstains() || state.is_late) && !state.complete;
+  });
 }
 
 bool KeyRounds::IsIdle() const {
@@ -55,6 +62,14 @@ bool KeyRounds::IsIdle() const {
     if (state.closed_everywhere || (state.abstains() && !state.complete)) continue;
     if (state.open || state.contribution.has_value()) return false;
   }
+  return true;
+}
+
+bool KeyRounds::Replace(Round round, Contribution contribution) {
+  RoundState* state = Find(round);
+  if (state == nullptr || state->complete || !state->abstains()) return false;
+  state->contribution = std::move(contribution);
+  state->is_late = state->open;
   return true;
 }
 
@@ -87,6 +102,22 @@ std::optional<Round> KeyRounds::Close(Round round) {
   if (state == nullptr || !state->complete) return std::nullopt;
   state->closed_everywhere = true;
   state->contribution.reset();
+  return AdvanceClosed();
+}
+
+std::optional<Round> KeyRounds::Skip(Round round) {
+  if (round < next_closed_) return std::nullopt;
+  const RoundState* before = Find(round);
+  const bool has_spoken = before != nullptr && before->contribution.has_value() && !before->abstains();
+  if (IsComplete(round) || has_spoken) return std::nullopt;
+  rounds_.erase(round);
+  RoundState& state = rounds_[round];
+  state.open = state.complete = state.closed_everywhere = state.is_skipped = true;
+  AdvanceComplete();
+  return AdvanceClosed();
+}
+
+std::optional<Round> KeyRounds::AdvanceClosed() {
   std::optional<Round> last;
   // A later round may close before an earlier one, whose chunks are still wanted.
   for (RoundState* next = Find(next_closed_); next != nullptr && next->closed_everywhere; next = Find(next_closed_)) {
@@ -102,7 +133,7 @@ void KeyRounds::Rebase(Round first_open) {
   next_complete_ = std::max(next_complete_, next_closed_);
   std::erase_if(rounds_, [&](const auto& round) { return round.first < next_closed_ && !round.second.complete; });
   for (auto& [round, state] : rounds_) {
-    state.closed_everywhere = round < next_closed_;
+    state.closed_everywhere = round < next_closed_ || state.is_skipped;
     if (!state.closed_everywhere) continue;
     state.contribution.reset();
     if (state.results.has_value()) state.results->DropResults();

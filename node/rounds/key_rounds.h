@@ -40,10 +40,12 @@ struct RoundState {
   NodeId kind_said_by;            // the first to speak of it
   // Whose chunks were refused, and why. Nobody who keeps the rules is in it.
   std::set<std::pair<NodeId, std::string>> refusals;
-  bool open = false;  // this node's contribution has gone into the attempt
+  bool open = false;     // this node's contribution has gone into the attempt
+  bool is_late = false;  // the attempt has counted an abstention in its place
   bool complete = false;
   bool closed_everywhere = false;
-  uint64_t hash = 0;  // of the result, once complete
+  bool is_skipped = false;  // closed everywhere before this node was a member
+  uint64_t hash = 0;        // of the result, once complete
   NextResiduals residuals;
   // Once bound. The attempt goes with its epoch.
   std::optional<ReduceHalf> attempt;
@@ -64,6 +66,8 @@ class KeyRounds {
   const std::map<Round, RoundState>& all() const { return rounds_; }
   std::map<Round, RoundState>& all() { return rounds_; }
 
+  // Returns whether the round is complete here, and kept.
+  bool IsComplete(Round round) const;
   Round next_complete() const { return next_complete_; }
   Round next_closed() const { return next_closed_; }
   // True if no member that keeps the rules can be in that round yet.
@@ -72,7 +76,7 @@ class KeyRounds {
   bool HasRoomFor(Round round, uint64_t rounds_in_flight) const;
   // True if this node has contributed to a round that is kept.
   bool HasContribution() const;
-  // True if this node abstains from a round that is not complete here.
+  // True if this node abstains from a round that is not complete here, or has done so in the attempt under way.
   bool HasAbstention() const;
   // True if every round that this node takes part in is closed everywhere. A round from which it abstains waits for
   // others.
@@ -84,9 +88,15 @@ class KeyRounds {
   // new member would need a later one before. Returns the last round up to which all are closed, if there are more of
   // these now. Nothing happens before the round is complete here.
   std::optional<Round> Close(Round round);
+  // The round was over for all members before this node was one, though an earlier round is not: it has no result here.
+  // Returns what Close does. Nothing happens in a round that is complete here, or to which this node has contributed.
+  std::optional<Round> Skip(Round round);
   // Rounds before `first_open` are closed everywhere, whether or not this node took part in them. The later ones are
-  // not, whatever was said of them: members have changed.
+  // not, whatever was said of them: members have changed. Those that were skipped stay over.
   void Rebase(Round first_open);
+  // Puts `contribution` in the place of an abstention from a round that is not complete. Attempts under way go on
+  // without it. Returns whether there was one.
+  bool Replace(Round round, Contribution contribution);
   // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
   void TakeBackAbstentions(Round first);
   // Takes back what was put into the round, and returns its values; none when there is nothing, or it is complete.
@@ -97,6 +107,8 @@ class KeyRounds {
  private:
   // Moves next_complete() on to the first round that is not.
   void AdvanceComplete();
+  // Moves next_closed() on likewise. Returns the last round that it has passed, if any.
+  std::optional<Round> AdvanceClosed();
 
   std::map<Round, RoundState> rounds_;
   Round next_complete_;

@@ -140,5 +140,52 @@ TEST(KeyRoundsTest, AbstentionsAreTakenBackFromRoundsThatAreNotComplete) {
   EXPECT_TRUE(rounds.Find(Round(6))->contribution.has_value()) << "a worker's";
 }
 
+TEST(KeyRoundsTest, WhatWasOverBeforeThisNodeWasAMemberIsSkipped) {
+  KeyRounds rounds;
+  rounds.Rebase(Round(5));
+  for (const uint64_t round : {5, 6}) {
+    rounds.FindOrAdd(Round(round)).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+  }
+  EXPECT_EQ(rounds.Skip(Round(6)), std::nullopt);
+  EXPECT_TRUE(rounds.IsComplete(Round(6)));
+  EXPECT_EQ(rounds.next_complete(), Round(5));
+  rounds.Rebase(Round(5));
+  EXPECT_TRUE(rounds.Find(Round(6))->closed_everywhere) << "there is nothing that this node could tell of it";
+  Complete(rounds, 5);
+  EXPECT_EQ(rounds.next_complete(), Round(7));
+  EXPECT_EQ(rounds.Close(Round(5)), Round(6));
+  rounds.FindOrAdd(Round(7)).open = true;
+  rounds.DropOld();
+  EXPECT_EQ(rounds.all().size(), 1u);
+}
+
+TEST(KeyRoundsTest, ARoundToWhichThisNodeContributedOrThatIsCompleteIsNotSkipped) {
+  KeyRounds rounds;
+  Complete(rounds, 0);
+  rounds.FindOrAdd(Round(1)).contribution.emplace();
+  for (const uint64_t round : {0, 1}) EXPECT_EQ(rounds.Skip(Round(round)), std::nullopt);
+  EXPECT_FALSE(rounds.Find(Round(0))->closed_everywhere);
+  EXPECT_TRUE(rounds.Find(Round(1))->contribution.has_value());
+  rounds.Rebase(Round(3));
+  EXPECT_EQ(rounds.Skip(Round(2)), std::nullopt);
+  EXPECT_EQ(rounds.Find(Round(2)), nullptr);
+}
+
+TEST(KeyRoundsTest, AnAbstentionIsReplacedForTheAttemptsThatFollow) {
+  KeyRounds rounds;
+  const Contribution values = {RoundKind::kBroadcast, Buffer::CopyOf({1}), 1, 0};
+  EXPECT_FALSE(rounds.Replace(Round(0), values));
+  RoundState& state = rounds.FindOrAdd(Round(0));
+  state.contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
+  state.open = true;
+  EXPECT_TRUE(rounds.Replace(Round(0), values));
+  EXPECT_FALSE(state.abstains());
+  EXPECT_TRUE(rounds.HasAbstention()) << "the attempt has counted one";
+  state.DropAttempt();
+  EXPECT_FALSE(rounds.HasAbstention());
+  EXPECT_EQ(state.contribution->values.elements(), 1);
+  EXPECT_FALSE(rounds.Replace(Round(0), values));
+}
+
 }  // namespace
 }  // namespace banyan

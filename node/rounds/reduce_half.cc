@@ -216,9 +216,14 @@ void ReduceHalf::NoteMissingValues(StepContext& step, ChunkIndex index) const {
                         " sent no values for the broadcast, which waits for another source"));
 }
 
-void ReduceHalf::FinishSilent(StepContext& step, ChunkIndex index) {
+void ReduceHalf::FinishSilent(StepContext& step, ChunkIndex index, const Buffer& values) {
   if (At(index).state != State::kFinishing) return;
-  tools_.owner->OnResultMade(step, id_, index, *CheckChunk(EncodedChunk(), RangeOf(index).elements));
+  const ElementRange& range = RangeOf(index);
+  if (values.empty()) {
+    return tools_.owner->OnResultMade(step, id_, index, *CheckChunk(EncodedChunk(), range.elements));
+  }
+  tools_.owner->OnResultMade(
+      step, id_, index, EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), 1));
 }
 
 void ReduceHalf::OnFinished(StepContext& step, ChunkIndex index, FinishChunk& done) {

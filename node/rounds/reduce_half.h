@@ -119,8 +119,9 @@ class ReduceHalf {
   void CountResult(ChunkIndex chunk, NodeId child) { chunks_[chunk.value()].counted.insert(child); }
   // Ends the chunk's part in the attempt: its result is here. What comes later for the sum is counted and dropped.
   void OnResult(ChunkIndex chunk);
-  // Makes a result without weight of a chunk of which OnNobodySpoke has told.
-  void FinishSilent(StepContext& step, ChunkIndex chunk);
+  // Ends a chunk of which OnNobodySpoke has told. Its result is that part of `values`, if this node has got some since,
+  // and else one without weight.
+  void FinishSilent(StepContext& step, ChunkIndex chunk, const Buffer& values = Buffer());
 
   // Returns the bytes of sums that no computation holds.
   int64_t sum_bytes() const;

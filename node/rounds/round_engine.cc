@@ -62,6 +62,11 @@ void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribu
   TryOpen(step, key);
 }
 
+void RoundEngine::OfferValues(StepContext& step, KeyId key, Buffer values) {
+  if (!KeyOf(key).rounds.Replace(Round(0), {RoundKind::kBroadcast, std::move(values), 1, 0})) return;
+  AgreesOnKind(step, key, Round(0), *FindRound(key, Round(0)), RoundKind::kBroadcast, self_);
+}
+
 void RoundEngine::Abstain(StepContext& step, KeyId key, Round from, Round before) {
   KeyState& of_key = KeyOf(key);
   of_key.abstention.Begin(std::max(from, of_key.rounds.next_complete()));
@@ -89,10 +94,10 @@ std::optional<Buffer> RoundEngine::TakeBackContribution(KeyId key, Round round) 
 void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key) {
   Abstention& abstention = of_key.abstention;
   abstention.SkipTo(of_key.rounds.next_closed());
-  while (const std::optional<Round> next = abstention.next()) {
+  for (std::optional<Round> next; (next = abstention.next()).has_value(); abstention.Advance()) {
     if (!of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight)) return;
+    if (of_key.rounds.IsComplete(*next)) continue;
     of_key.rounds.FindOrAdd(*next).contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
-    abstention.Advance();
     listener_->OnPolicyWanted(step, key, *next);
   }
 }
@@ -329,7 +334,15 @@ bool RoundEngine::HasContributed(KeyId key) const {
 void RoundEngine::OnDeadline(StepContext& step) {
   for (const auto& [id, chunk] : silent_.TakeDue(step.now)) {
     ReduceHalf* attempt = FindReduceHalf(step, id);
-    if (attempt != nullptr) attempt->FinishSilent(step, chunk);
+    if (attempt == nullptr) continue;
+    const std::optional<Contribution>& own = FindRound(id.key, id.round)->contribution;
+    const Buffer values = own.has_value() ? own->values : Buffer();
+    // The job cannot begin from nothing: it waits for a worker.
+    if (id.round == Round(0) && values.empty()) {
+      silent_.Add(id, chunk, step.now);
+      continue;
+    }
+    attempt->FinishSilent(step, chunk, values);
   }
 }
 
@@ -369,10 +382,9 @@ void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
-  const RoundState* state = FindRound(key, round);
-  if (state == nullptr || !state->complete) return;
+  if (book_->FindKey(key) == nullptr) return;
   KeyRounds& rounds = KeyOf(key).rounds;
-  const std::optional<Round> last_closed = rounds.Close(round);
+  const std::optional<Round> last_closed = rounds.IsComplete(round) ? rounds.Close(round) : rounds.Skip(round);
   if (last_closed.has_value()) book_->Forget(key, *last_closed);
   rounds.DropOld();
   TryOpen(step, key);
@@ -453,18 +465,6 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
   // Where all have abstained it is a sum of nothing.
   if (!state.kind.has_value()) state.kind = RoundKind::kAggregate;
   TakeResult(step, id.key, id.round, state, chunk, id.epoch, std::move(result), ResultPassing::From::kMade);
-}
-
-void RoundEngine::OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) {
-  silent_.Add(id, chunk, step.now);
-}
-
-void RoundEngine::OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) {
-  listener_->OnRoundBroken(step, id.key, id.round, culprit, reason);
-}
-
-void RoundEngine::OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
-  listener_->OnValues(step, key, round, first_element, values);
 }
 
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {

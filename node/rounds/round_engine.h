@@ -70,6 +70,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Puts this node's contribution into a round; into one that is over for all members, nothing. REQUIRES: the key is in
   // the book and its round has no contribution yet.
   void Contribute(StepContext& step, KeyId key, Round round, Contribution contribution);
+  // Takes the initial values of a worker that has come after this node abstained from round 0. The job must not begin
+  // from nothing: they are its values if nobody else has any.
+  void OfferValues(StepContext& step, KeyId key, Buffer values);
   // Contributes an abstention to each round of the key from `from` on and before `before`, as soon as there is room for
   // it. A key from which this node abstains already gets the new limit alone. REQUIRES: the key is in the book and these
   // rounds have no contribution yet.
@@ -133,10 +136,16 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent, const CheckedChunk& sum,
              double result_ratio) override;
   void OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) override;
-  void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) override;
-  void OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) override;
+  void OnSumBroken(StepContext& step, const AttemptId& id, NodeId culprit, const std::string& reason) override {
+    listener_->OnRoundBroken(step, id.key, id.round, culprit, reason);
+  }
+  void OnNobodySpoke(StepContext& step, const AttemptId& id, ChunkIndex chunk) override {
+    silent_.Add(id, chunk, step.now);
+  }
   BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) override;
-  void OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
+  void OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override {
+    listener_->OnValues(step, key, round, first_element, values);
+  }
   void OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) override;
 
   // REQUIRES: the key is in the book.

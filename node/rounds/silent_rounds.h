@@ -1,6 +1,6 @@
 // Chunks of which this node is the root and from which every member abstains. There is nothing to wait for, and nobody
 // who is in a hurry: such a round ends after a while, so that a job without a worker does not race through rounds, and
-// a worker that attaches finds its first round soon. Thread-compatible; owned by RoundEngine.
+// a worker that attaches finds its first round soon. Round 0 alone waits on. Thread-compatible; owned by RoundEngine.
 //
 // Invariants:
 // - Of several silent rounds of a key in a row each waits twice as long as the one before, up to kMostWaits times the

@@ -162,7 +162,7 @@ void TestScheduler::GoOn() {
     plan.frontiers.push_back({row.key, row.key, first_open});
     next_closed_[row.key] = first_open;
     for (auto& [round, bound] : bound_[row.key]) {
-      if (round < first_open) continue;
+      if (round < first_open || closed_.contains({row.key, round})) continue;
       bound.attempt = bound.attempt.Next();
       plan.bindings.push_back({row.key, row.key, round, round, bound.attempt, bound.chunk_max_elements});
       hashes_.erase({row.key, round});
@@ -174,6 +174,15 @@ void TestScheduler::GoOn() {
     Say(node, plan);
   }
   SayToAll(PoliciesRetired{term, version});
+  SayClosedBeyond();
+}
+
+void TestScheduler::SayClosedBeyond() {
+  ClosedEverywhere beyond{term, {}};
+  for (const auto& [key, round] : closed_) {
+    if (round > next_closed_[key]) beyond.entries.push_back({key, round});
+  }
+  if (!beyond.entries.empty()) SayToAll(beyond);
 }
 
 void TestScheduler::Publish(uint32_t node) {
@@ -233,6 +242,7 @@ void TestScheduler::On(uint32_t node, const PolicyRequest& request) {
   Publish(node);
   PolicyAnswer answer{term, epoch, {}};
   for (const PolicyRequest::Entry& entry : request.entries) {
+    if (closed_.contains({entry.key, entry.round})) continue;
     const auto next_closed = next_closed_.find(entry.key);
     if (epoch > Epoch(1) && next_closed != next_closed_.end() && entry.round < next_closed->second) continue;
     const Bound& bound =
@@ -258,7 +268,8 @@ void TestScheduler::On(uint32_t node, const RoundsClosed& closed) {
     }
     if (hashes.size() < members_.size() || changes_) continue;
     Round& next_closed = next_closed_[entry.key];
-    if (entry.round == next_closed) next_closed = next_closed.Next();
+    closed_.emplace(entry.key, entry.round);
+    while (closed_.contains({entry.key, next_closed})) next_closed = next_closed.Next();
     ClosedEverywhere everywhere{term, {{entry.key, entry.round}}};
     if (hold_closed) {
       held_closed_.push_back(std::move(everywhere));

@@ -101,6 +101,8 @@ class TestScheduler {
   // Binds the open rounds anew once every member has reported.
   void GoOn();
   Round FirstOpen(KeyId key) const;
+  // Tells all members which rounds are closed after an open one: no plan opens them again.
+  void SayClosedBeyond();
 
   JobConfig config_;
   TestPlan plan_;
@@ -115,7 +117,8 @@ class TestScheduler {
   std::map<uint32_t, EpochReport> reports_;
   std::map<KeyId, std::map<Round, Bound>> bound_;
   std::map<KeyId, Round> next_closed_;
-  std::optional<EpochPlan> epoch_plan_;  // the last one
+  std::set<std::pair<KeyId, Round>> closed_;  // perhaps before an earlier one
+  std::optional<EpochPlan> epoch_plan_;       // the last one
   bool changes_ = false;
   std::map<std::pair<KeyId, Round>, std::map<uint32_t, uint64_t>> hashes_;
   std::vector<ClosedEverywhere> held_closed_;

@@ -264,8 +264,9 @@ void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
   const Round begins_after(local.next_contribution.value() - 1);
   for (const WaitingCall& call : std::exchange(local.init_requests, {})) {
     local.last_push[call.worker.value()] = begins_after;
-    local.init_values[call.worker.value()] = Buffer();
+    Buffer values = std::exchange(local.init_values[call.worker.value()], Buffer());
     if (begins_after == Round(0)) {
+      engine_->OfferValues(step, local.key, std::move(values));
       WaitFor(step, call.request, call.worker, local, Round(0));
       continue;
     }

@@ -283,7 +283,6 @@ void EpochChanger::Finish(PlanDecision decision) {
   policies.publisher().SendNewest();
   SendPlan(plan);
   policies.RetirePolicies();
-  // A plan has no room for these: whoever is new takes no part in them.
   std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
   if (!beyond.empty()) parts_.members->Broadcast(ClosedEverywhere{parts_.job->term(), std::move(beyond)});
   parts_.announcer->Announce(NodeId(), std::move(outcome));
@@ -315,6 +314,8 @@ void EpochChanger::SendState(NodeId node) {
       RepeatEpochPlan(parts_.job->epoch(), parts_.keys->table(), *parts_.rounds, parts_.policies->policies());
   parts_.members->SendTo(node, EpochPlan{parts_.job->term(), plan.epoch, plan.policy, std::move(plan.frontiers),
                                          std::move(plan.bindings)});
+  std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
+  if (!beyond.empty()) parts_.members->SendTo(node, ClosedEverywhere{parts_.job->term(), std::move(beyond)});
 }
 
 std::string EpochChanger::WaitsFor() const {

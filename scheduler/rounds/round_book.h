@@ -63,7 +63,8 @@ class RoundBook {
   // Goes on with `members` under the plan of a new epoch, whose policy is used from now on. Answers what they have
   // asked for meanwhile.
   RoundOutcome Rebind(const EpochPlanRecord& plan, const std::vector<NodeId>& members);
-  // Says which rounds are closed although an earlier round of their key is not.
+  // Says which rounds are closed although an earlier round of their key is not. A plan has no room for these: whoever
+  // is new takes no part in them, and has to be told.
   std::vector<ClosedEverywhere::Entry> ClosedBeyond() const;
 
   // Answers a node's request, and binds the rounds that are not bound yet.

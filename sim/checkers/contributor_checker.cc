@@ -119,14 +119,23 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
     fields_->Fill(name, round.first, round.second, absl::MakeSpan(gradient));
     for (size_t i = 0; i < pushed.size(); ++i) pushed[i] += gradient[i];
   }
-  // What somebody has pushed who is gone may be in the result or not.
-  if (!all_are_there) debts_.OnDoubt(round.first);
+  // What somebody has pushed who is gone may be in the result or not. What came back of a round to nobody is unknown.
+  if (!all_are_there || HasUnbookedPushes(round)) debts_.OnDoubt(round.first);
+  booked_[round.first] = round.second;
   const std::optional<ReturnedDebts::Miss> miss = debts_.Book(round.first, pushed, values, kind == RoundKind::kFlush);
   // A node that abstains from a flush does not know of it, and gives what it has kept later.
   if (kind == RoundKind::kFlush && !AllNodesPushed(result)) debts_.OnDoubt(round.first);
   if (!miss.has_value()) return;
   Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
            absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
+}
+
+bool ContributorChecker::HasUnbookedPushes(TensorRound round) const {
+  const auto last = booked_.find(round.first);
+  const Round first = last == booked_.end() ? Round(0) : last->second.Next();
+  return std::any_of(pushes_.lower_bound({round.first, first}), pushes_.lower_bound(round), [&](const auto& pushes) {
+    return !pushes.second.empty() && plan_->KindOf(pushes.first.second) != RoundKind::kBroadcast;
+  });
 }
 
 bool ContributorChecker::AllNodesPushed(const Unchecked& result) const {

@@ -78,6 +78,8 @@ class ContributorChecker : public WorkerListener {
   bool IsThere(WorkerName worker, uint32_t start) const;
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
+  // Something was pushed to a round of the tensor before this one that has come to nobody, and after the last that has.
+  bool HasUnbookedPushes(TensorRound round) const;
   // Every member has a worker who pushed the round.
   bool AllNodesPushed(const Unchecked& result) const;
   void Check(const Unchecked& result);
@@ -97,6 +99,7 @@ class ContributorChecker : public WorkerListener {
   std::map<TensorRound, std::map<WorkerName, uint32_t>> pushes_;  // with the start that pushed last
   std::map<TensorRound, std::vector<Variant>> variants_;
   std::deque<Unchecked> unchecked_;
+  std::map<size_t, Round> booked_;  // by tensor of which debts are booked, the last round
   ReturnedDebts debts_;
   int64_t results_ = 0;
   int64_t required_ = 0;

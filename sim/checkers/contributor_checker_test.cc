@@ -277,5 +277,19 @@ TEST_F(ContributorCheckerTest, WhatWasKeptBackComesWithAFlushUnlessSomebodyWent)
   EXPECT_NE(Findings().find("nothing lost"), std::string::npos);
 }
 
+TEST_F(ContributorCheckerTest, WhatWasKeptOfARoundThatCameToNobodyComesBackLater) {
+  Push(1, kSpread, 1);
+  checker_.OnEnded(now_, WorkerOf(1));
+  checker_.OnStarted(now_, WorkerOf(1));
+  for (const uint64_t flush : {4, 8}) {
+    PushAll(kSpread, flush - 2);
+    Result(1, kSpread, flush - 2, Sum(kSpread, flush - 2, {2, 1, 1}));
+    EXPECT_EQ(Findings(), "");
+    PushAll(kSpread, flush);
+    Result(1, kSpread, flush, Sum(kSpread, flush, {1, 1, 1}));
+  }
+  EXPECT_NE(Findings().find("round 8"), std::string::npos) << "what is pushed later must come back";
+}
+
 }  // namespace
 }  // namespace banyan

@@ -20,6 +20,8 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
     CheckAnswer(sent, *answer);
   } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
     CheckPlan(sent, *plan);
+  } else if (const auto* begin = std::get_if<EpochBegin>(&sent.message)) {
+    epoch_ = std::max(epoch_, begin->epoch);
   } else if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     published_.insert({sent.connection, sent.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {
@@ -89,7 +91,8 @@ void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
     CheckFrontier(sent, plan, frontier);
     for (KeyId key = frontier.first_key; key <= frontier.last_key; key = key.Next()) {
-      first_open_[key] = std::max(first_open_[key], frontier.first_open);
+      Round& first_open = first_open_[{key, plan.epoch}];
+      first_open = std::max(first_open, frontier.first_open);
     }
   }
   for (const EpochPlan::Binding& binding : plan.bindings) {
@@ -97,7 +100,7 @@ void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
       for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
         Bind(sent, plan.epoch, {key, round}, {plan.policy, binding.attempt});
-        if (!closing_[{key, round}].is_closed) continue;
+        if (!IsClosed({key, round})) continue;
         violations_->Add(sent.now, "frontiers",
                          absl::StrCat("the plan of epoch ", plan.epoch.value(), " binds ", RoundText(key, round),
                                       " anew, which is closed everywhere"));
@@ -130,11 +133,17 @@ void PolicyChecker::CheckFrontier(const SentMessage& sent, const EpochPlan& plan
       if (!overlaps || next >= frontier.first_open) continue;
       const KeyRound lacked(std::max(keys.first, frontier.first_key), next);
       // A scheduler that has started again knows from its records what it has not said yet.
-      const auto closing = closing_.find(lacked);
-      if (closing != closing_.end() && (closing->second.is_closed || IsHeldByAll(lacked))) continue;
+      if (IsClosed(lacked, plan.epoch) || IsHeldByAll(lacked)) continue;
       complain(absl::StrCat("but node ", who.second.value(), " lacks ", RoundText(lacked.first, lacked.second)));
     }
   }
+}
+
+bool PolicyChecker::IsClosed(const KeyRound& round, Epoch before) const {
+  const auto closing = closing_.find(round);
+  if (closing != closing_.end() && closing->second.is_closed) return true;
+  return std::any_of(first_open_.lower_bound({round.first, Epoch()}), first_open_.lower_bound({round.first, before}),
+                     [&](const auto& plan) { return round.second < plan.second; });
 }
 
 bool PolicyChecker::IsHeldByAll(const KeyRound& round) const {
@@ -159,7 +168,7 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->begun());
   for (auto entry = bound_.lower_bound({epoch_, KeyRound()}); entry != bound_.end(); ++entry) {
     const auto& [round, bound] = std::pair(entry->first.second, entry->second);
-    if (bound.policy >= retired.oldest || closing_[round].is_closed || IsHeldByAll(round)) continue;
+    if (bound.policy >= retired.oldest || IsClosed(round) || IsHeldByAll(round)) continue;
     violations_->Add(sent.now, "retired policies",
                      absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
                                   RoundText(round.first, round.second), " runs under policy ", bound.policy.value(),
@@ -194,8 +203,8 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
       if (membership_ == nullptr || membership_->IsMember(node, membership_->epoch())) results.insert(hash);
     }
     const bool equal = results.size() <= 1;
-    // Whoever has joined since holds nothing of what a plan has closed.
-    const bool was_closed = std::exchange(closing.is_closed, true) || round.second < first_open_[round.first];
+    const bool was_closed = IsClosed(round);
+    closing.is_closed = true;
     if (equal && (was_closed || IsHeldByAll(round))) continue;
     violations_->Add(sent.now, "closed everywhere",
                      absl::StrCat(RoundText(entry.key, entry.round), " is called closed after ", closing.hashes.size(),

@@ -3,7 +3,7 @@
 //
 // Invariants that it checks:
 // - In an epoch a key's round has one policy on all members, published before it is named.
-// - A round is closed everywhere only when every member has said so since it started.
+// - A round is closed everywhere only when every member has said so since it started, or a plan has closed it.
 // - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
 // before.
 // - A policy is retired only when all its rounds are closed.
@@ -54,6 +54,8 @@ class PolicyChecker : public TrafficObserver {
   void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
   void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
+  // The scheduler has said so, of the round itself or with the plan of an epoch before this one.
+  bool IsClosed(const KeyRound& round, Epoch before = Epoch(UINT64_MAX)) const;
   // Every member holds the round's result.
   bool IsHeldByAll(const KeyRound& round) const;
   void CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer);
@@ -65,11 +67,11 @@ class PolicyChecker : public TrafficObserver {
   const MembershipWatch* const membership_;
   Violations* const violations_;
   PolicyVersion oldest_;  // that the scheduler has not retired
-  Epoch epoch_;           // the newest that bindings were told of
+  Epoch epoch_;           // the newest that has begun: bindings of earlier ones are void
   std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
-  std::map<KeyId, Round> first_open_;                                    // of plans: rounds before are closed
+  std::map<std::pair<KeyId, Epoch>, Round> first_open_;                  // by plans; earlier rounds are closed
   std::set<NodeId> started_again_;                                       // and not let in since
   std::map<std::pair<Epoch, NodeId>, std::map<KeyRun, Round>> reports_;  // the first rounds that they lack
   // (connection, generation, version) on which the version was published.

@@ -243,5 +243,33 @@ TEST_F(EpochsOfPoliciesTest, APlanMayCloseWhatAllHoldAndNobodyWasToldOf) {
   EXPECT_TRUE(violations_.empty()) << violations_.Report();
 }
 
+TEST_F(EpochsOfPoliciesTest, WhatAPlanClosesIsClosedForThoseWhoJoinWithIt) {
+  Plan(1, 5, 1, {1, 2});
+  Report(1, 2, 3);
+  Report(2, 2, 3);
+  Plan(2, 6, 3, {1, 2, 3});
+  Close(2, {1});  // by one who says it again
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Close(3, {1, 2});
+  EXPECT_TRUE(violations_.Has("closed everywhere"));
+}
+
+TEST_F(EpochsOfPoliciesTest, WhatAPlanHasClosedNoOtherBindsAnew) {
+  Plan(1, 5, 1, {1, 2});
+  Report(1, 2, 3);
+  Report(2, 2, 3);
+  Plan(2, 6, 3, {1, 2});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Plan(3, 7, 2, {1, 2});
+  EXPECT_TRUE(violations_.Has("frontiers"));
+}
+
+TEST_F(EpochsOfPoliciesTest, PoliciesOfAnEpochThatIsOverMayBeRetiredBeforeTheNextOneIsSent) {
+  Plan(1, 5, 1, {1, 2});
+  Send(kSchedulerNode, NodeId(1), EpochBegin{Term(0), Epoch(2), ""});
+  Send(kSchedulerNode, NodeId(1), PoliciesRetired{Term(1), PolicyVersion(6)});
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+}
+
 }  // namespace
 }  // namespace banyan

@@ -34,6 +34,13 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {1450, "a node left a leader that had just begun to listen, and then took it for one without records"},
     {1931, "the checker did not know what a plan had closed for those who joined with it"},
     {2307, "the checker did not know of a plan that was durable and that nobody had been told of"},
+    {101401, "the checker forgot that the plan of an epoch closes rounds, for those too who join with it"},
+    {101652, "the checker forgot that the plan of an epoch closes rounds, for those too who join with it"},
+    {121583, "the checker knew nothing of what was kept of a round whose result came to no worker"},
+    {121705,
+     "the checker took policies for needed whose epoch was over, when the scheduler came back with another plan"},
+    {121605, "a node that joined waited for ever for a round that was closed after an open one"},
+    {122548, "a job whose workers had all died at the start began from zeros"},
     {779, "a result into which nobody had put anything was malformed"},
 };
 
