@@ -5,7 +5,8 @@
 //
 // Invariants:
 // - No other process begins to lead before LeadsUntil of this one.
-// - Leadership that is lost stays lost: another start of the process may lead again.
+// - Leadership that is lost stays lost. The process may lead again by another object, with a core that knows only what
+//   is stored.
 #ifndef BANYAN_PROTOCOL_LEADERSHIP_H_
 #define BANYAN_PROTOCOL_LEADERSHIP_H_
 
@@ -23,7 +24,7 @@ class Leadership {
   virtual absl::Status Campaign() = 0;
   // The time up to which this process leads for certain, by its monotonic clock. It moves on while all is well.
   virtual Timestamp LeadsUntil() const = 0;
-  // Why this process leads no more: FAILED_PRECONDITION. REQUIRES: it is past LeadsUntil.
+  // Why this process leads no more: ABORTED. REQUIRES: it is past LeadsUntil.
   virtual absl::Status WhyLost() const = 0;
 };
 

@@ -28,7 +28,7 @@ class RecordStore {
   virtual ~RecordStore() = default;
 
   // Takes hold of the storage, and returns what it holds. DATA_LOSS says what is damaged, where, and what to do;
-  // FAILED_PRECONDITION, of any call, that another process holds it.
+  // FAILED_PRECONDITION, of any call, that another process holds it; ABORTED, that this process leads no more.
   virtual absl::StatusOr<StoredRecords> Open() = 0;
   // Adds the records in their order. They would survive a loss of power when it returns.
   virtual absl::Status Append(const std::vector<std::string>& records) = 0;

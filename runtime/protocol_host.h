@@ -64,7 +64,7 @@ class ProtocolHost {
   StoredRecords TakeRecords();
 
   // Steps the core until its Stop action, whose status it returns, or until `stop_timeout` after RequestStop
-  // (DEADLINE_EXCEEDED), or until the leadership is lost (FAILED_PRECONDITION). Every worker's waiting request has
+  // (DEADLINE_EXCEEDED), or until the leadership is lost (ABORTED). Every worker's waiting request has
   // ended when it returns: with UNAVAILABLE, or with ABORTED as the core, whose owner then runs another one. REQUIRES:
   // called once.
   absl::Status Run(std::unique_ptr<Protocol> protocol);

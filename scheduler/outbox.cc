@@ -34,6 +34,14 @@ void Outbox::SendUrgent(ConnectionId connection, Message message) {
   }
 }
 
+std::set<ConnectionId> Outbox::CloseHeld() {
+  std::set<ConnectionId> closed;
+  for (const Held& held : held_) closed.insert(held.connection);
+  held_.clear();
+  for (const ConnectionId connection : closed) actions_.emplace_back(std::in_place_type<Disconnect>, connection);
+  return closed;
+}
+
 void Outbox::StartComputation(ComputationId id, std::unique_ptr<Computation> computation) {
   actions_.emplace_back(std::in_place_type<banyan::StartComputation>, id, std::move(computation));
 }

@@ -43,6 +43,8 @@ class Outbox {
   bool IsAllDurable() const { return pending_.empty(); }
   // Forgets the messages that wait: the job has failed and they mean nothing any more.
   void DropHeld() { held_.clear(); }
+  // Forgets them and closes the connections that they were for, which it returns: who dials again is told anew.
+  std::set<ConnectionId> CloseHeld();
   size_t held_messages() const { return held_.size(); }
 
   // Returns the actions since the last call.

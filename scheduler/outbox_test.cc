@@ -1,5 +1,6 @@
 #include "scheduler/outbox.h"
 
+#include <set>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -95,6 +96,18 @@ TEST(OutboxTest, ForgetsWhatIsHeld) {
   outbox.DropHeld();
   outbox.Persisted(RecordId(1));
   EXPECT_THAT(SentBy(outbox), IsEmpty());
+}
+
+TEST(OutboxTest, ClosesTheConnectionsForWhichMessagesWait) {
+  Outbox outbox;
+  outbox.Persist("a");
+  outbox.Send(kConnection, Numbered(1));
+  outbox.Send(kConnection, Numbered(2));
+  EXPECT_EQ(outbox.CloseHeld(), std::set<ConnectionId>{kConnection});
+  EXPECT_EQ(outbox.held_messages(), 0u);
+  const Actions actions = outbox.Take();
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_EQ(std::get<Disconnect>(actions[1]).connection, kConnection);
 }
 
 }  // namespace

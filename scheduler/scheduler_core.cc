@@ -427,8 +427,10 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
 
 void SchedulerCore::OnSlowStorage(size_t held) {
   if (!job_.IsOver()) {
-    return Fail(absl::StatusCode::kResourceExhausted,
-                absl::StrCat("the scheduler's state file is too slow: ", held, " messages wait for it"));
+    context_.LogWarning(absl::StrCat("the storage of the state is too slow: ", held,
+                                     " messages wait for it; their connections are closed, and nodes join again"));
+    for (const ConnectionId connection : context_.outbox.CloseHeld()) On(ConnectionDown{connection});
+    return;
   }
   context_.outbox.DropHeld();
   if (job_.phase() == JobPhase::kFailed) members_.Broadcast(job_.MakeJobFailed());

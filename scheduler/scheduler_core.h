@@ -150,7 +150,8 @@ class SchedulerCore : public Protocol {
   // Fails the job unless it is over; `is_asked_for` when somebody asked for the stop.
   void Fail(absl::StatusCode code, const std::string& reason, bool is_asked_for = false);
   void End();
-  // Bounds what waits for a storage that stands still: fails the job, or forgets what else there is to say of its end.
+  // Bounds what waits for a storage that stands still: closes the connections for which it waits, so that nodes join
+  // again and hear how things are then; or forgets what else there is to say of the job's end.
   void OnSlowStorage(size_t held);
   // Refuses to start: the driver is told why.
   void StopAtOnce();

@@ -385,19 +385,36 @@ TEST(SchedulerFailureTest, RecordsOfAnotherOverlayStopTheScheduler) {
   EXPECT_EQ(smaller.stopped()->code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(SchedulerFailureTest, DiskThatStandsStillEndsTheJobBeforeMemoryDoes) {
+// Who floods it while the disk stands still must join again. The others, and the job, know nothing of it.
+TEST(SchedulerFailureTest, DiskThatStandsStillCostsConnectionsBeforeMemory) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   const KeyId key = harness.AddKey("w", 10);
   harness.persists = false;
   for (size_t i = 0; i <= kMaxHeldMessages; ++i) harness.Receive(1, Ask(key, 1));
-  EXPECT_TRUE(harness.HasLog("job failed: the scheduler's state file is too slow"));
-  EXPECT_EQ(harness.core().TableSizes().at("held"), 2u) << "the end, for two nodes";
-  // And what comes after the end piles up no more than what came before.
+  EXPECT_TRUE(harness.HasLog("the storage of the state is too slow"));
+  EXPECT_FALSE(harness.HasLog("job failed"));
+  EXPECT_EQ(harness.core().TableSizes().at("held"), 0u);
+  harness.PersistWaiting();
+  harness.persists = true;
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  harness.Receive(1, Ask(key, 1));
+  harness.Receive(2, Ask(key, 1));
+  EXPECT_FALSE(harness.Sent<PolicyAnswer>(1).empty());
+  EXPECT_FALSE(harness.Sent<PolicyAnswer>(2).empty());
+}
+
+// What comes after the end piles up no more than what came before.
+TEST(SchedulerFailureTest, DiskThatStandsStillAfterTheEndHoldsLittle) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.persists = false;
+  harness.Receive(1, RoundBroken{key, Round(1), NodeId(2), "a test"});
   for (size_t i = 0; i <= kMaxHeldMessages; ++i) harness.Receive(1, SchedulerHarness::JoinOf(1));
   EXPECT_LE(harness.core().TableSizes().at("held"), kMaxHeldMessages);
   harness.PersistWaiting();
-  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(FailureOf(harness, 2).code, absl::StatusCode::kUnavailable);
 }
 
 TEST(SchedulerFailureTest, AFailureIsToldOnceItIsDurable) {

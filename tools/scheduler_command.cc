@@ -62,10 +62,9 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   CommandLine line(
       "banyan scheduler",
       "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends\n"
-      "cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup); the job goes on when it is back. "
-      "With scheduler.etcd in the overlay one of\n"
-      "several leads and the others stand by. Exit codes: 0 asked to stop or job over, 1 an error, or it leads no\n"
-      "more (let a supervisor start it again), 2 wrong flags.",
+      "cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup); the job goes on when it\n"
+      "is back. With scheduler.etcd in the overlay one of several leads and the others stand by; one that leads\n"
+      "no more stands by again. Exit codes: 0 asked to stop or job over, 1 an error, 2 wrong flags.",
       "banyan scheduler overlay.yaml --listen tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the job, with an address for the scheduler and every node", &flags.overlay);
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
@@ -174,12 +173,10 @@ absl::Status RunOn(ProtocolHost& host, const StopSignals& signals, OverlayConfig
   return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), &status));
 }
 
-absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, const StatePlace& place,
-                          std::ostream& out) {
-  OutliveReaders();
-  const StopSignals signals;
-  const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
-  const std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
+// Runs the scheduler from its election to its end, at `listen`, which becomes the address that is bound. ABORTED: this
+// process leads no more. It answers nobody from then on, and knows only what is stored.
+absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
+                      const StopSignals& signals, const LogFunction& log, std::string& listen, std::ostream& out) {
   absl::StatusOr<Storage> storage = PrepareStorage(place, overlay, listen, signals, log);
   if (absl::IsCancelled(storage.status())) return absl::OkStatus();
   if (!storage.ok()) return storage.status();
@@ -191,11 +188,26 @@ absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, co
   const absl::StatusOr<std::unique_ptr<ProtocolHost>> host =
       ProtocolHost::Create(std::move(options), std::move(storage->store));
   if (!host.ok()) return host.status();
-  if (absl::Status status = Announce(flags, overlay, (*host)->bound_address(), log, out); !status.ok()) return status;
-  const absl::Status status = RunOn(**host, signals, std::move(overlay), log);
+  listen = (*host)->bound_address();
+  if (absl::Status status = Announce(flags, overlay, listen, log, out); !status.ok()) return status;
+  const absl::Status status = RunOn(**host, signals, overlay, log);
   // What is not written yet, nobody has heard of: it must not hold up the end while etcd is away.
   if (storage->leadership != nullptr) storage->leadership->Resign();
   return status;
+}
+
+// Whoever leads no more stands by again: while etcd is away nobody can lead, and nobody needs to start again.
+absl::Status RunScheduler(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
+                          std::ostream& out) {
+  OutliveReaders();
+  const StopSignals signals;
+  const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
+  std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
+  while (true) {
+    const absl::Status status = LeadOnce(flags, overlay, place, signals, log, listen, out);
+    if (!absl::IsAborted(status)) return status;
+    log(LogLevel::kWarning, absl::StrCat(status.message(), "; it stands by from now on"));
+  }
 }
 
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.
@@ -243,7 +255,7 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
   if (status.ok()) {
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);
     if (!place.ok()) return line.UsageError(place.status().message(), err);
-    status = flags.check ? Check(flags, *overlay, *place, out) : RunScheduler(flags, *std::move(overlay), *place, out);
+    status = flags.check ? Check(flags, *overlay, *place, out) : RunScheduler(flags, *overlay, *place, out);
   }
   if (status.ok()) return kExitSuccess;
   err << "banyan scheduler: " << status.message() << "\n";

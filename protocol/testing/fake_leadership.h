@@ -29,7 +29,7 @@ class FakeLeadership : public Leadership {
     return next;
   }
   Timestamp LeadsUntil() const override { return Timestamp::FromNanoseconds(leads_until_); }
-  absl::Status WhyLost() const override { return absl::FailedPreconditionError("the test says so"); }
+  absl::Status WhyLost() const override { return absl::AbortedError("the test says so"); }
 
  private:
   std::deque<absl::Status> campaigns_;

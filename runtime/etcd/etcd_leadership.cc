@@ -121,7 +121,7 @@ bool EtcdLeadership::RenewOnce() {
 
 absl::Status EtcdLeadership::WhyLost() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return absl::FailedPreconditionError(
+  return absl::AbortedError(
       absl::StrCat("this process leads no more: its lease of ", absl::FormatDuration(length_), " was not renewed (",
                    why_silent_.empty() ? "the process or its machine stood still" : why_silent_, ")"));
 }

@@ -93,7 +93,7 @@ TEST_F(EtcdLeadershipTest, ALeaseThatEtcdHasEndedIsLost) {
   const auto second = New("tcp://b:1");
   EXPECT_TRUE(second->Campaign().ok());
   WaitUntilLost(*first);
-  EXPECT_EQ(first->WhyLost().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(first->WhyLost().code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(first->WhyLost().message()), HasSubstr("etcd has ended the lease"));
 }
 
@@ -110,7 +110,7 @@ TEST_F(EtcdLeadershipTest, ALeaseThatIsNotRenewedIsLost) {
   ASSERT_TRUE(first->Campaign().ok());
   etcd_.FailAfter(0, FakeEtcdLoss::kAnswer, 1'000'000);
   WaitUntilLost(*first);
-  EXPECT_EQ(first->WhyLost().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(first->WhyLost().code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(first->WhyLost().message()), HasSubstr("was not renewed (the test says so)"));
   // Though etcd answers again, and still has the lease.
   etcd_.FailAfter(0, FakeEtcdLoss::kAnswer, 0);

@@ -69,17 +69,17 @@ absl::Status EtcdRecordStore::Commit(const Operations& operations, uint64_t next
 absl::Status EtcdRecordStore::ReadRefusal(const etcd::TxnResponse& response, uint64_t next) const {
   const etcd::KeyValue* const leader = FirstOf(response, 0);
   if (leader == nullptr || leader->create_revision() != fence_.create_revision) {
-    return absl::FailedPreconditionError(
+    return absl::AbortedError(
         absl::StrCat("expected to lead by ", fence_.key, " of revision ", fence_.create_revision, ", got ",
                      leader == nullptr ? "no such key"
                                        : absl::StrCat("revision ", leader->create_revision(), " of ", leader->value()),
-                     ": this process leads no more, start it again"));
+                     ": this process leads no more"));
   }
   const etcd::KeyValue* const generation = FirstOf(response, 1);
   const std::string found = generation == nullptr ? "none" : generation->value();
   if (next != generation_ && found == absl::StrCat(next)) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("expected ", generation_, " in ", keys_.Generation(), ", got ",
-                                                    found, ": somebody else has changed it, start this process again"));
+  return absl::AbortedError(absl::StrCat("expected ", generation_, " in ", keys_.Generation(), ", got ", found,
+                                         ": somebody else has changed it"));
 }
 
 absl::StatusOr<std::vector<etcd::KeyValue>> EtcdRecordStore::ReadAll(const std::string& prefix) const {

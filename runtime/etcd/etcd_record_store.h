@@ -6,7 +6,7 @@
 //
 // Invariants:
 // - Each write compares the leader's key and the generation: a leader that was deposed changes nothing any more. Its
-//   calls end with FAILED_PRECONDITION.
+//   calls end with ABORTED.
 // - A generation begins when the key `generation` changes. The same transaction removes the generation before.
 // - A batch counts when its last part is there. A write that was given up and comes late says the same as its second
 //   try, or fails since the generation has moved on.

@@ -158,7 +158,7 @@ TEST_F(EtcdRecordStoreTest, ADeposedLeaderWritesNothing) {
   const auto before = etcd().Values();
   for (const absl::Status& status :
        {deposed->Append({"four"}), deposed->Replace("all"), deposed->Append({std::string(size_t{3} << 20, 'x')})}) {
-    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("of tcp://a:1: this process leads no more"));
   }
   EXPECT_EQ(etcd().Values(), before);
@@ -169,7 +169,7 @@ TEST_F(EtcdRecordStoreTest, OneWhoWasDeposedMeanwhileDoesNotOpen) {
   MakeRecords();
   const std::unique_ptr<RecordStore> deposed = storage_.NewStore();
   ASSERT_TRUE(Open().ok());
-  EXPECT_EQ(deposed->Open().status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(deposed->Open().status().code(), absl::StatusCode::kAborted);
   etcd().Delete(kLeader);
   EXPECT_THAT(std::string(store_->Append({"four"}).message()), HasSubstr("got no such key"));
 }
@@ -178,7 +178,7 @@ TEST_F(EtcdRecordStoreTest, AStrangeChangeIsNotOverwritten) {
   MakeRecords();
   etcd().Put(kGeneration, "7");
   const absl::Status status = store_->Append({"four"});
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted);
   EXPECT_THAT(std::string(status.message()), HasSubstr("expected 2 in /banyan/test/generation, got 7"));
 }
 
