@@ -10,13 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "runtime/local_node.h"
-#include "runtime/protocol_host.h"
 #include "runtime/session/session.h"
-#include "scheduler/scheduler_core.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "runtime/testing/scheduler_thread.h"
 
 namespace banyan {
 namespace {
@@ -61,22 +58,7 @@ struct Replica {
 
 class LateWorkerTest : public testing::Test {
  protected:
-  void SetUp() override {
-    auto host = ProtocolHost::Create({.name = "scheduler"});
-    ASSERT_TRUE(host.ok()) << host.status();
-    scheduler_ = *std::move(host);
-    auto core = std::make_unique<SchedulerCore>(ParseOverlay(kOverlay, "test").value(), SchedulerOptions());
-    thread_ = std::thread([this, core = std::move(core)]() mutable { (void)scheduler_->Run(std::move(core)); });
-  }
-  void TearDown() override {
-    scheduler_->RequestStop();
-    thread_.join();
-  }
-  std::unique_ptr<LocalNode> Start(int number) {
-    auto node = LocalNode::Start({.name = absl::StrCat("n", number), .scheduler = scheduler_->bound_address()});
-    EXPECT_TRUE(node.ok()) << node.status();
-    return *std::move(node);
-  }
+  std::unique_ptr<LocalNode> Start(int number) { return scheduler_.StartNode(number); }
   // Gets ready to train; nullptr after a failure.
   std::unique_ptr<Session> Open(LocalNode& node, Replica& replica) {
     auto opened = node.OpenSession(0, kLong);
@@ -121,8 +103,7 @@ class LateWorkerTest : public testing::Test {
   // All stop soon after the step at which the caller is.
   void StopAfter(const Replica& replica) { last_ = replica.step[0] + 20; }
 
-  std::unique_ptr<ProtocolHost> scheduler_;
-  std::thread thread_;
+  SchedulerThread scheduler_{kOverlay};
   std::promise<void> under_way_;  // the first worker has trained for a while
   std::atomic<int64_t> last_ = std::numeric_limits<int64_t>::max();
 };

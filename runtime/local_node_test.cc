@@ -11,10 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
-#include "runtime/protocol_host.h"
 #include "runtime/session/session.h"
-#include "scheduler/scheduler_core.h"
-#include "topology/overlay/overlay_yaml.h"
+#include "runtime/testing/scheduler_thread.h"
 
 namespace banyan {
 namespace {
@@ -39,29 +37,13 @@ constexpr absl::Duration kLong = absl::Seconds(60);
 // The scheduler's core on a thread of its own.
 class LocalNodeTest : public testing::Test {
  protected:
-  void SetUp() override {
-    auto host = ProtocolHost::Create({.name = "scheduler"});
-    ASSERT_TRUE(host.ok()) << host.status();
-    scheduler_ = *std::move(host);
-    auto core = std::make_unique<SchedulerCore>(ParseOverlay(Overlay(), "test").value(), SchedulerOptions());
-    thread_ = std::thread([this, core = std::move(core)]() mutable { (void)scheduler_->Run(std::move(core)); });
-  }
-  void TearDown() override {
-    scheduler_->RequestStop();
-    thread_.join();
-  }
-
-  virtual std::string Overlay() const { return kOverlay; }
+  explicit LocalNodeTest(const std::string& more = "") : scheduler_(absl::StrCat(kOverlay, more)) {}
 
   std::unique_ptr<LocalNode> Start(int number, std::function<void(absl::string_view)> log = {}) {
-    auto node = LocalNode::Start(
-        {.name = absl::StrCat("n", number), .scheduler = scheduler_->bound_address(), .log = std::move(log)});
-    EXPECT_TRUE(node.ok()) << node.status();
-    return *std::move(node);
+    return scheduler_.StartNode(number, std::move(log));
   }
 
-  std::unique_ptr<ProtocolHost> scheduler_;
-  std::thread thread_;
+  SchedulerThread scheduler_;
 };
 
 // One data centre: its node, its worker, its rounds.
@@ -92,11 +74,45 @@ TEST_F(LocalNodeTest, NodesInOneProcessTrainTogether) {
   for (const auto& node : nodes) EXPECT_TRUE(node->Stop().ok());
 }
 
+// Waits for a little while again and again, until the error says `part`.
+void ExpectWait(Ticket& ticket, const std::string& part) {
+  absl::Status status;
+  do {
+    status = ticket.Wait(absl::Milliseconds(100));
+  } while (absl::IsDeadlineExceeded(status) && !absl::StrContains(status.message(), part));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status)) << status;
+}
+
+TEST_F(LocalNodeTest, ATimeoutSaysForWhomACallWaits) {
+  std::vector<std::unique_ptr<LocalNode>> nodes;
+  for (int number = 1; number <= 2; ++number) nodes.push_back(Start(number));
+  const std::vector<float> values(10, 1);
+  auto first = nodes[0]->OpenSession(0, kLong);
+  ASSERT_TRUE(first.ok()) << first.status();
+  Ticket init = (*first)->Init("w", values);
+  ExpectWait(init, "for n3 to join the job");
+  nodes.push_back(Start(3));
+  auto second = nodes[1]->OpenSession(0, kLong);
+  ASSERT_TRUE(second.ok()) << second.status();
+  Ticket other = (*second)->Init("w", values);
+  ExpectWait(init, "for n3 (no worker is attached) to call Init for it");
+  auto third = nodes[2]->OpenSession(0, kLong);
+  ASSERT_TRUE(third.ok()) << third.status();
+  ExpectWait(init, "for worker 0 of n3 to call Init for it");
+  Ticket barrier = (*first)->Barrier();
+  ExpectWait(barrier, "for worker 0 of n2, worker 0 of n3 to enter it");
+  // Another shape is told to all.
+  const absl::Status wrong = (*third)->Init("w", std::vector<float>(11)).Wait(kLong);
+  for (const absl::Status& status : {wrong, init.Wait(kLong), other.Wait(kLong)}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), "n3 gives it 11 elements, n")) << status;
+    EXPECT_TRUE(absl::StrContains(status.message(), " gave it 10;")) << status;
+  }
+}
+
 class NetSenseLocalNodeTest : public LocalNodeTest {
  protected:
-  std::string Overlay() const override {
-    return absl::StrCat(kOverlay, "compression: {codec: topk, controller: netsense, least_elements: 1}\n");
-  }
+  NetSenseLocalNodeTest() : LocalNodeTest("compression: {codec: topk, controller: netsense, least_elements: 1}\n") {}
 
   // The last result of a data centre whose worker registers its weights before each round, or never.
   std::vector<float> Train(LocalNode& node, int number, bool registers) {
@@ -182,7 +198,7 @@ TEST_F(LocalNodeTest, AWorkerThatLeavesInTheMiddleHoldsUpNobody) {
 TEST_F(LocalNodeTest, WhatIsMissingOrWrongIsSaid) {
   EXPECT_EQ(LocalNode::Start({.scheduler = "tcp://127.0.0.1:1"}).status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(LocalNode::Start({.name = "n1"}).status().code(), absl::StatusCode::kInvalidArgument);
-  auto stranger = LocalNode::Start({.name = "n9", .scheduler = scheduler_->bound_address()});
+  auto stranger = LocalNode::Start({.name = "n9", .scheduler = scheduler_.address()});
   ASSERT_TRUE(stranger.ok());
   const absl::Status refused = (*stranger)->OpenSession(0, kLong).status();
   EXPECT_FALSE(refused.ok());

@@ -21,6 +21,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
       rounds_(&keys_.table(), NodeNames(overlay_), static_cast<uint32_t>(overlay_.policy.lease_rounds),
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)),
+      order_({&members_.table(), &reports_, &keys_.table(), &rounds_}),
       announcer_(&job_, &members_, &context_),
       barriers_(&job_, &members_, &context_),
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
@@ -257,6 +258,7 @@ void SchedulerCore::LeaveBeforeStart(NodeId node) {
 
 void SchedulerCore::ForgetRequests(NodeId node) {
   keys_.Forget(node);
+  order_.Forget(node);
   barriers_.Drop(node);
 }
 
@@ -337,7 +339,10 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
   if (message.workers_attached > 0) members_.SetWorkerless(node, false);
   if (job_.IsRunning() && IsDone()) return End();
-  if (job_.IsRunning()) epochs_.OnNodeReport(node);
+  if (job_.IsRunning()) {
+    epochs_.OnNodeReport(node);
+    TellDisorder(order_.OnReport(context_.now, last_progress_, node));
+  }
   policies_.replanner().OnRoundEnded(context_.now, node, message.last_sync);
   if (!overlay_.awareness.enabled) return;
   const absl::Status measured = policies_.replanner().OnLinkReport(context_.now, node, message.links);
@@ -347,6 +352,12 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
 
 void SchedulerCore::OnNode(NodeId node, const WaitQuestion& message) {
   members_.SendTo(node, WaitAnswer{job_.term(), message.key, message.round, MakeWaitAnswers().Answer(message)});
+}
+
+void SchedulerCore::TellDisorder(const std::string& disorder) {
+  if (disorder.empty()) return;
+  context_.LogWarning(disorder);
+  members_.Broadcast(WaitAnswer{job_.term(), KeyId(), WaitQuestion::kJob, disorder});
 }
 
 bool SchedulerCore::IsDone() const {
@@ -452,7 +463,7 @@ void SchedulerCore::End() {
 
 WaitAnswers SchedulerCore::MakeWaitAnswers() const {
   return WaitAnswers({overlay_, members_.table(), reports_, keys_.table(), rounds_, job_.IsRunning(),
-                      epochs_.WaitsFor(), transfers_.Describe(), barriers_.Missing()});
+                      epochs_.WaitsFor(), transfers_.Describe(), barriers_.Missing(), order_.disorder()});
 }
 
 std::string SchedulerCore::MakeStatus() const {
@@ -480,7 +491,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       last_progress_,
                                       transfers_.Describe(),
                                       open,
-                                      open.has_value() ? MakeWaitAnswers().Describe(*open) : ""});
+                                      open.has_value() ? MakeWaitAnswers().Describe(*open) : "",
+                                      order_.disorder()});
 }
 
 }  // namespace banyan

@@ -36,6 +36,7 @@
 #include "scheduler/members/job_members.h"
 #include "scheduler/members/node_reports.h"
 #include "scheduler/policy/policy_control.h"
+#include "scheduler/push_order.h"
 #include "scheduler/rounds/job_barriers.h"
 #include "scheduler/rounds/key_registrar.h"
 #include "scheduler/rounds/round_announcer.h"
@@ -116,6 +117,8 @@ class SchedulerCore : public Protocol {
   }
   template <typename Other>
   void OnNode(NodeId node, const Other& message);
+  // Tells all nodes how they differ, unless they do not.
+  void TellDisorder(const std::string& disorder);
 
   // Messages of operators, on connections that do not join.
   bool OnOperator(ConnectionId connection, const Message& message);
@@ -172,6 +175,7 @@ class SchedulerCore : public Protocol {
   NodeReports reports_;
   KeyRegistrar keys_;
   RoundBook rounds_;
+  PushOrder order_;
   RoundAnnouncer announcer_;
   JobBarriers barriers_;
   PolicyControl policies_;

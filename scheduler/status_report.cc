@@ -229,6 +229,7 @@ void WriteEpochs(const StatusSources& from, JsonWriter& json) {
   };
   text_or_null("change", from.change_waits_for);
   text_or_null("transfer", from.transfer);
+  text_or_null("disorder", from.disorder);
   if (from.history == nullptr) return;
   json.Name("epochs").BeginObject().Name("count").Integer(from.history->count());
   json.Name("reason").String(from.epoch_reason);

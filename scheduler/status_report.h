@@ -49,6 +49,7 @@ struct StatusSources {
   std::string transfer = {};              // who fetches the training state, and what it waits for; empty: nobody
   std::optional<OpenRound> open_round = std::nullopt;
   std::string open_round_waits_for = {};  // whom, in words
+  std::string disorder = {};              // how nodes differ in what they push; empty: they do not
 };
 
 // Makes the answer to `status --json`. Its members:
@@ -59,7 +60,7 @@ struct StatusSources {
 //   plan), `last`: [{`epoch`, `reason`, `members`, `seconds`}]}.
 // - `open_round`: null, or the oldest round that somebody has pushed: {`key`, `round`, `not_pushed`, `not_held` (names
 //   of the members that it waits for), `waits_for` (whom and what, in words), `since_s` (the last closed round)}.
-//   `barrier_waits_for`: names.
+//   `barrier_waits_for`: names. `disorder`: null, or how nodes differ in what they push.
 // - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `member`, and of a member `incarnation`, `joined_in`}], and

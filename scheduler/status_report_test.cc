@@ -96,7 +96,7 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
   EXPECT_EQ(
       Status(),
       R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
-      R"("change":null,"transfer":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
+      R"("change":null,"transfer":null,"disorder":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
       R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
       R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"member":false},)"
       R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"member":false}],)"
@@ -160,7 +160,7 @@ TEST_F(StatusReportTest, TellsHowMembershipChanges) {
   barrier_waits_for_ = {kB};
   transfer_ = "a takes the state";
   const std::string json = Status();
-  EXPECT_THAT(json, HasSubstr(R"("change":"a plan is being made","transfer":"a takes the state",)"));
+  EXPECT_THAT(json, HasSubstr(R"("change":"a plan is being made","transfer":"a takes the state","disorder":null,)"));
   EXPECT_THAT(json, HasSubstr(R"("epochs":{"count":1,"reason":"b has gone","total_seconds":1.5,"longest_seconds":1.5,)"
                               R"("last":[{"epoch":3,"reason":"b has gone","members":1,"seconds":1.5}]},)"));
   EXPECT_THAT(json, HasSubstr(R"("barrier_waits_for":["b"],)"));

@@ -17,7 +17,7 @@ std::optional<uint64_t> LocalBarriers::TakeEntered(IsAwaited is_awaited) {
   return entered_++;
 }
 
-std::vector<WaitingCall> LocalBarriers::Release(uint64_t barrier) {
+std::vector<WaitingCall> LocalBarriers::TakeReleased(uint64_t barrier) {
   auto released = waiting_.extract(barrier);
   if (released.empty()) return {};
   return std::move(released.mapped().calls);

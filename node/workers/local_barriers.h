@@ -26,12 +26,12 @@ class LocalBarriers {
   explicit LocalBarriers(uint32_t workers) : counts_(workers) {}
 
   // The worker begins with the barrier that this node enters next.
-  void Attach(WorkerId worker) { counts_[worker.value()] = entered_; }
+  void OnAttached(WorkerId worker) { counts_[worker.value()] = entered_; }
   void Enter(Timestamp now, const WaitingCall& call);
   // Returns the barrier that the node enters now, if somebody waits in it and all that are awaited have come.
   std::optional<uint64_t> TakeEntered(IsAwaited is_awaited);
   // Returns the calls that wait in a barrier that is released, and forgets them.
-  std::vector<WaitingCall> Release(uint64_t barrier);
+  std::vector<WaitingCall> TakeReleased(uint64_t barrier);
   // Forgets a worker's calls, and returns their requests.
   std::vector<RequestId> Drop(WorkerId worker);
   // Returns all that wait, and forgets them.

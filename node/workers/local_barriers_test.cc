@@ -29,15 +29,16 @@ TEST(LocalBarriersTest, TheNodeEntersWhenAllThatAreAwaitedHaveCome) {
   EXPECT_EQ(barriers.TakeEntered(All), 0u);
   EXPECT_EQ(barriers.TakeEntered(All), std::nullopt) << "once";
   EXPECT_THAT(barriers.Missing(0, All), IsEmpty()) << "others are waited for now";
-  EXPECT_THAT(barriers.Release(0), ElementsAre(WaitingCall{kFirst, RequestId(1)}, WaitingCall{kSecond, RequestId(2)}));
-  EXPECT_THAT(barriers.Release(0), IsEmpty());
+  EXPECT_THAT(barriers.TakeReleased(0),
+              ElementsAre(WaitingCall{kFirst, RequestId(1)}, WaitingCall{kSecond, RequestId(2)}));
+  EXPECT_THAT(barriers.TakeReleased(0), IsEmpty());
 }
 
 TEST(LocalBarriersTest, OneThatAttachesLaterBeginsWithTheNextBarrierOfTheNode) {
   LocalBarriers barriers(2);
   barriers.Enter(At(1), {kFirst, RequestId(1)});
   EXPECT_EQ(barriers.TakeEntered(OnlyFirst), 0u);
-  barriers.Attach(kSecond);
+  barriers.OnAttached(kSecond);
   barriers.Enter(At(2), {kSecond, RequestId(2)});
   EXPECT_THAT(barriers.Missing(1, All), ElementsAre(kFirst));
 }

@@ -78,7 +78,9 @@ void WaitQuestions::OnQuestion(StepContext& step, const WorkerDescribeWait& ques
 
 void WaitQuestions::OnAnswer(StepContext& step, const WaitAnswer& answer) {
   const auto asked = asked_.extract(About{answer.key, answer.round});
-  if (!asked.empty()) Finish(step, asked.mapped(), answer.text);
+  if (!asked.empty()) return Finish(step, asked.mapped(), answer.text);
+  // What the scheduler says of the job by itself is for the operator.
+  if (answer.key == KeyId() && answer.round == WaitQuestion::kJob) step.Log(LogLevel::kWarning, answer.text);
 }
 
 void WaitQuestions::Finish(StepContext& step, const Asked& asked, const std::string& whom) {

@@ -37,7 +37,7 @@ class WaitQuestions {
   void OnQuestion(StepContext& step, const WorkerDescribeWait& question, const LocalWaits& waits);
   // Answers it before this node has joined: all wait for the scheduler.
   void AnswerBeforeJoin(StepContext& step, const WorkerDescribeWait& question) const;
-  // Takes the scheduler's answer.
+  // Takes the scheduler's answer, or what it says by itself of the whole job.
   void OnAnswer(StepContext& step, const WaitAnswer& answer);
   // Logs what has waited long, and answers what the scheduler has not. Looks twice a second at most.
   void OnDeadline(StepContext& step, const LocalWaits& waits);

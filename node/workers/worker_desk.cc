@@ -104,7 +104,7 @@ void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
         absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
   }
   workers_[call.worker.value()] = WorkerState::kAttached;
-  barriers_.Attach(call.worker);
+  barriers_.OnAttached(call.worker);
   // The session lets that many rounds of a key be open at once.
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
@@ -488,7 +488,7 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
 }
 
 void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
-  for (const WaitingCall& call : barriers_.Release(barrier)) Complete(step, call.request, absl::OkStatus());
+  for (const WaitingCall& call : barriers_.TakeReleased(barrier)) Complete(step, call.request, absl::OkStatus());
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {

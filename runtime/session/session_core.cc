@@ -112,7 +112,7 @@ SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl
 
 void SessionCore::AskWait(const std::string& key, Operation::Callback done) {
   const auto asking = std::make_shared<Operation>("", absl::Span<float>(), std::move(done));
-  StartPlainCall(asking, /*prompt=*/true, [&key](CallId id) { return DescribeWait{id, key}; });
+  StartPlainCall(asking, /*prompt=*/false, [&key](CallId id) { return DescribeWait{id, key}; });
 }
 
 SessionCore::OperationPtr SessionCore::KeyOperation(absl::string_view name, absl::Span<float> result,

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMaxWaitingCalls = 65536;
 constexpr size_t kMaxTensors = 65536;
+constexpr int kMostQuestions = 4096;
 
 Buffer WrapSlot(absl::Span<float> slot, std::function<void()> release) {
   return Buffer::Wrap(slot.data(), slot.size(), DataType::kFloat32, MemoryKind::kShared, std::move(release));
@@ -280,10 +281,29 @@ absl::Status WorkerConnection::On(const ReportLossCall& call) {
 }
 
 absl::Status WorkerConnection::On(const DescribeWait& question) {
-  const auto make = [&question](RequestId request, WorkerId worker) {
-    return WorkerDescribeWait{request, worker, question.key};
-  };
-  StartPlain(question.call, make);
+  WorkerId worker;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closed_ || (!worker_ && !attaching_)) return absl::OkStatus();
+    if (questions_ >= kMostQuestions) return absl::ResourceExhaustedError("too many questions wait for their answer");
+    // It is no call that a good-bye must wait for.
+    ++questions_;
+    worker = worker_ ? *worker_ : *attaching_;
+  }
+  gate_->Call(
+      worker, Buffer(),
+      [&](RequestId request) {
+        return WorkerDescribeWait{request, worker, question.key};
+      },
+      [weak = weak_from_this(), call = question.call](const CompleteRequest& complete) {
+        const auto self = weak.lock();
+        if (self == nullptr) return;
+        {
+          std::lock_guard<std::mutex> lock(self->mutex_);
+          --self->questions_;
+        }
+        self->Answer(CallCompleted{call, complete.status, Round()});
+      });
   return absl::OkStatus();
 }
 
@@ -291,8 +311,8 @@ void WorkerConnection::StartPlain(CallId call, const std::function<WorkerCall(Re
   WorkerId worker;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (closed_ || (!worker_ && !attaching_)) return;
-    worker = worker_ ? *worker_ : *attaching_;
+    if (closed_) return;
+    worker = *worker_;
   }
   Start(
       worker, Buffer(), [&](RequestId request) { return make(request, worker); },

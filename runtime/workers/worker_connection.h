@@ -94,7 +94,8 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   bool said_good_bye_ = false;
   bool closed_ = false;
   uint32_t rounds_in_flight_ = 1;
-  int waiting_ = 0;  // calls
+  int waiting_ = 0;    // calls
+  int questions_ = 0;  // for whom they wait
   TensorId next_tensor_ = TensorId(1);
   std::map<TensorId, Tensor> tensors_;
   std::map<KeyId, TensorId> by_key_;  // whose Init is done

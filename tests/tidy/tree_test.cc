@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/tidy/advice_check.h"
 #include "tests/tidy/class_file_check.h"
 #include "tests/tidy/file_cycle_check.h"
 #include "tests/tidy/folder_check.h"
@@ -53,6 +54,11 @@ TEST(TreeTest, CoresArePure) {
 
 TEST(TreeTest, DependenciesPointOneWay) {
   std::vector<std::string> findings = CheckLayering(Tree());
+  EXPECT_TRUE(findings.empty()) << Joined(findings);
+}
+
+TEST(TreeTest, AdviceNamesWhatExists) {
+  std::vector<std::string> findings = CheckAdvice(Tree());
   EXPECT_TRUE(findings.empty()) << Joined(findings);
 }
 

@@ -73,6 +73,9 @@ void ParsePolicy(const YAML::Node& object, StatusView& status) {
 
 void ParseEpochs(const YAML::Node& object, StatusView& status) {
   if (const YAML::Node change = object["change"]; change && !change.IsNull()) status.change = change.as<std::string>();
+  if (const YAML::Node disorder = object["disorder"]; disorder && !disorder.IsNull()) {
+    status.disorder = disorder.as<std::string>();
+  }
   if (const YAML::Node epochs = object["epochs"]; epochs) {
     status.changes = Get<int64_t>(epochs, "count");
     status.epoch_reason = Get<std::string>(epochs, "reason");
@@ -155,6 +158,7 @@ void AppendEpochs(const StatusView& status, std::string& text) {
     absl::StrAppendFormat(&text, "round %d of %s waits for %s; nothing was closed for %.1f s\n", open.round, open.key,
                           open.waits_for, open.since_s);
   }
+  if (!status.disorder.empty()) absl::StrAppend(&text, status.disorder, "\n");
   for (const std::string& link : status.links_out) absl::StrAppend(&text, "link out: ", link, "\n");
 }
 

@@ -87,6 +87,7 @@ struct StatusView {
   double changes_s = 0;                     // that they took together
   double longest_change_s = 0;
   std::optional<OpenRound> open_round;
+  std::string disorder;                // how nodes differ in what they push; empty: they do not
   std::vector<std::string> links_out;  // that are planned without for now, as "a - b: why"
   std::vector<std::string> waiting_for;
   std::vector<Node> nodes;

@@ -1,0 +1,82 @@
+// Finds nodes that do not push the same keys equally often, or in another order, so that each waits for the other or
+// rounds go together that do not belong together. Reads what nodes report. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - It looks at all keys only while no round is closed, once a second at most.
+#ifndef BANYAN_SCHEDULER_PUSH_ORDER_H_
+#define BANYAN_SCHEDULER_PUSH_ORDER_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/ids.h"
+#include "core/time.h"
+#include "scheduler/members/membership.h"
+#include "scheduler/members/node_reports.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/round_book.h"
+
+namespace banyan {
+
+class PushOrder {
+ public:
+  // Everything outlives this.
+  struct Sources {
+    const Membership* membership;
+    const NodeReports* reports;
+    const KeyTable* keys;
+    const RoundBook* rounds;
+  };
+  // Nodes that wait for one another count once nothing was closed for so long.
+  static constexpr absl::Duration kStandstill = absl::Seconds(1);
+  // Fewer training steps say nothing of how often a node pushes a key in one.
+  static constexpr uint64_t kLeastSteps = 4;
+
+  explicit PushOrder(Sources from) : from_(from) {}
+
+  // Takes a node's report, which is kept already; `last_progress` is when a round was closed last. Returns what is
+  // wrong, once; empty when nothing new is.
+  std::string OnReport(Timestamp now, Timestamp last_progress, NodeId node);
+  // Forgets what a start of the node has reported.
+  void Forget(NodeId node) {
+    paces_.erase(node);
+    pace_.clear();
+  }
+  // Says how nodes differ, while they do; empty when they do not.
+  const std::string& disorder() const { return disorder_; }
+
+ private:
+  // What a node had pushed when it first reported a step, and how often it has pushed a key in a step since.
+  struct Pace {
+    uint64_t first_step = 0;
+    std::map<KeyId, Round> first_pushed;
+    std::map<KeyId, uint64_t> rounds_per_step;
+  };
+
+  std::string FindMutualWait() const;
+  // Keys by whether the node has pushed their open round.
+  struct Standing {
+    std::vector<KeyId> waiting;  // it waits for others
+    std::vector<KeyId> missing;  // others wait for it
+  };
+  Standing StandingOf(NodeId node, const std::map<KeyId, Round>& open) const;
+  std::map<KeyId, Round> OpenKeys() const;
+  std::string RoundText(KeyId key) const;
+  // Returns a key that another node pushes more or less often in a step than this one.
+  std::string ComparePace(NodeId node);
+
+  Sources from_;
+  Timestamp next_look_;
+  std::map<NodeId, Pace> paces_;
+  std::string mutual_;  // while nothing is closed
+  std::string pace_;    // that a key is pushed more often in a step by some
+  std::string disorder_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_PUSH_ORDER_H_
