@@ -97,6 +97,8 @@ absl::StatusOr<double> ParseBytes(absl::string_view text) {
   absl::string_view unit = text;
   const std::optional<double> number = TakeNumber(unit);
   const bool is_lower = unit == absl::AsciiStrToLower(unit);
+  // A lone "m" is as often a minute or a thousandth.
+  if (unit == "m" || unit == "g" || unit == "t") return Expected("a size such as 46MB, 64MiB, 1.5G or 1e6", text);
   const double prefix = TakePrefix(unit);
   if (number.has_value() && (unit.empty() || unit == "B" || (unit == "b" && is_lower && prefix > 1))) {
     return *number * prefix;

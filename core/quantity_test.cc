@@ -12,18 +12,32 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(QuantityTest, Sizes) {
-  const std::map<std::string, double> sizes = {
-      {"1000000", 1e6}, {"1e6", 1e6},         {"1E6", 1e6},           {"46M", 46e6},   {"46MB", 46e6},
-      {"46 MB", 46e6},  {"46mb", 46e6},       {"46m", 46e6},          {"1.5G", 1.5e9}, {"1.5GB", 1.5e9},
-      {".5k", 500},     {"64KiB", 64 * 1024}, {"64Ki", 64 * 1024},    {"2T", 2e12},    {"46MiB", 46 * 1048576.0},
-      {"12B", 12},      {" 7 ", 7},           {"1GiB", 1073741824.0}, {"1e3k", 1e6},   {"+5", 5}};
+  const std::map<std::string, double> sizes = {{"1000000", 1e6},
+                                               {"1e6", 1e6},
+                                               {"1E6", 1e6},
+                                               {"46M", 46e6},
+                                               {"46MB", 46e6},
+                                               {"46 MB", 46e6},
+                                               {"46mb", 46e6},
+                                               {"1.5G", 1.5e9},
+                                               {"1.5GB", 1.5e9},
+                                               {".5k", 500},
+                                               {"64KiB", 64 * 1024},
+                                               {"64Ki", 64 * 1024},
+                                               {"2T", 2e12},
+                                               {"46MiB", 46 * 1048576.0},
+                                               {"12B", 12},
+                                               {" 7 ", 7},
+                                               {"1GiB", 1073741824.0},
+                                               {"1e3k", 1e6},
+                                               {"+5", 5}};
   for (const auto& [text, bytes] : sizes) {
     const absl::StatusOr<double> read = ParseBytes(text);
     ASSERT_TRUE(read.ok()) << text << ": " << read.status();
     EXPECT_DOUBLE_EQ(*read, bytes) << text;
   }
   for (const char* bad :
-       {"", "M", "1.5.2G", "46MX", "1e", "nan", "inf", "1e999", "0x10", "46M B", "5s", "1_000", "--1"}) {
+       {"", "M", "46m", "1.5.2G", "46MX", "1e", "nan", "inf", "1e999", "0x10", "46M B", "5s", "1_000", "--1"}) {
     EXPECT_FALSE(ParseBytes(bad).ok()) << bad;
   }
   EXPECT_THAT(std::string(ParseBytes("46Mb").status().message()), HasSubstr("got '46Mb' in bits"));

@@ -10,12 +10,27 @@
 namespace banyan {
 namespace {
 
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
+
+// Whoever starts a process with SIGHUP ignored, as nohup does, wants it to outlive its terminal.
+bool IsHandled(int signal) {
+  struct sigaction action = {};
+  return signal != SIGHUP || sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_IGN;
+}
+
 sigset_t HandledSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
+  for (const int signal : kSignals) {
+    if (IsHandled(signal)) sigaddset(&signals, signal);
+  }
   return signals;
+}
+
+void SetAction(const sigset_t& signals, const struct sigaction& action) {
+  for (const int signal : kSignals) {
+    if (sigismember(&signals, signal) == 1) BANYAN_CHECK(sigaction(signal, &action, nullptr) == 0);
+  }
 }
 
 // Runs only on a thread that does not hold the signal back, so not on one of ours. It does from now on, and the signal
@@ -30,16 +45,14 @@ void TakeNoNotice(int) {}
 
 }  // namespace
 
-StopSignals::StopSignals() {
-  const sigset_t signals = HandledSignals();
-  BANYAN_CHECK(pthread_sigmask(SIG_BLOCK, &signals, &previous_mask_) == 0);
+StopSignals::StopSignals() : signals_(HandledSignals()) {
+  BANYAN_CHECK(pthread_sigmask(SIG_BLOCK, &signals_, &previous_mask_) == 0);
   struct sigaction pass_on = {};
   pass_on.sa_sigaction = PassOn;
   pass_on.sa_flags = SA_SIGINFO | SA_RESTART;
-  pass_on.sa_mask = signals;
-  BANYAN_CHECK(sigaction(SIGINT, &pass_on, nullptr) == 0);
-  BANYAN_CHECK(sigaction(SIGTERM, &pass_on, nullptr) == 0);
-  fd_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+  pass_on.sa_mask = signals_;
+  SetAction(signals_, pass_on);
+  fd_ = signalfd(-1, &signals_, SFD_CLOEXEC | SFD_NONBLOCK);
   BANYAN_CHECK(fd_ >= 0);
 }
 
@@ -50,9 +63,15 @@ StopSignals::~StopSignals() {
   struct sigaction ended = {};
   ended.sa_handler = TakeNoNotice;
   ended.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &ended, nullptr);
-  sigaction(SIGTERM, &ended, nullptr);
+  SetAction(signals_, ended);
   pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
+}
+
+void OutliveReaders() {
+  struct sigaction unnoticed = {};
+  unnoticed.sa_handler = TakeNoNotice;
+  unnoticed.sa_flags = SA_RESTART;
+  BANYAN_CHECK(sigaction(SIGPIPE, &unnoticed, nullptr) == 0);
 }
 
 bool StopSignals::received() const {

@@ -1,4 +1,5 @@
-// SIGTERM and Ctrl-C as something to wait for instead of something that interrupts. Make it before any other thread,
+// SIGTERM, Ctrl-C and the end of the terminal (SIGHUP) as something to wait for instead of something that interrupts.
+// SIGHUP counts unless the process was started with it ignored, as nohup does. Make it before any other thread,
 // which all inherit that these signals are held back; threads that a library made while it was loaded hold them back
 // from the first one on. One at a time; thread-safe.
 #ifndef BANYAN_POSIX_STOP_SIGNALS_H_
@@ -22,9 +23,14 @@ class StopSignals {
   bool received() const;
 
  private:
+  const sigset_t signals_;
   sigset_t previous_mask_;
   int fd_ = -1;
 };
+
+// From now on writing to a pipe or socket that nobody reads is an error (EPIPE), not the end of the process. Programs
+// that this one starts are not changed.
+void OutliveReaders();
 
 }  // namespace banyan
 

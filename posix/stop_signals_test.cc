@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <future>
 #include <thread>
 
@@ -13,7 +14,7 @@ namespace banyan {
 namespace {
 
 TEST(StopSignalsTest, HoldsSignalsBackAndTellsThem) {
-  for (int signal : {SIGTERM, SIGINT}) {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
     const StopSignals signals;
     EXPECT_FALSE(signals.received());
     kill(getpid(), signal);
@@ -39,11 +40,31 @@ TEST(StopSignalsTest, AThreadThatWasThereBeforeDoesNotTakeThem) {
 }
 
 TEST(StopSignalsTest, ALateSignalDoesNotKillAProcessThatHasEndedWell) {
-  for (int signal : {SIGTERM, SIGINT}) {
+  for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
     { const StopSignals signals; }
     kill(getpid(), signal);
     std::thread([signal] { kill(getpid(), signal); }).join();
   }
+}
+
+TEST(StopSignalsTest, WhoIgnoresTheEndOfTheTerminalStillDoes) {
+  std::signal(SIGHUP, SIG_IGN);
+  {
+    const StopSignals signals;
+    kill(getpid(), SIGHUP);
+    EXPECT_FALSE(signals.received());
+  }
+  std::signal(SIGHUP, SIG_DFL);
+}
+
+TEST(StopSignalsTest, APipeWithoutAReaderIsAnError) {
+  OutliveReaders();
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  EXPECT_EQ(write(ends[1], "a", 1), -1);
+  EXPECT_EQ(errno, EPIPE);
+  close(ends[1]);
 }
 
 TEST(StopSignalsTest, AProgramStartedLaterIsKilledAsUsual) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <sstream>
@@ -31,7 +32,7 @@ namespace banyan {
 namespace {
 
 constexpr int64_t kMaxNodes = 64;
-constexpr int64_t kMaxMegabytes = 4000;
+constexpr double kMaxMegabytes = 4000;
 constexpr int64_t kMaxPairs = 1000;
 
 int BenchAggregate(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
@@ -135,7 +136,7 @@ absl::Status MeasureLoopback(LoopbackBenchmarkOptions options, std::ostream& out
 
 int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   int64_t nodes = 4;
-  int64_t megabytes = 64;
+  double megabytes = 64;
   int64_t pairs = 10;
   LoopbackBenchmarkOptions options;
   CommandLine line(
@@ -144,13 +145,14 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
       "the same processes, in turns.",
       "banyan bench loopback --nodes 4 --mbytes 64");
   line.Integer("nodes", "N", "processes (default 4)", 2, kMaxNodes, &nodes);
-  line.Integer("mbytes", "M", "megabytes (10^6 bytes) that each pushes and pulls (default 64)", 1, kMaxMegabytes,
-               &megabytes);
+  line.Megabytes("mbytes", "megabytes (10^6 bytes) that each pushes and pulls, or a size such as 1G (default 64)", 1,
+                 kMaxMegabytes, &megabytes);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   options.nodes = static_cast<int>(nodes);
-  options.megabytes = megabytes;
+  if (megabytes != std::floor(megabytes)) return line.UsageError("--mbytes: expected whole megabytes", err);
+  options.megabytes = static_cast<int64_t>(megabytes);
   options.pairs = static_cast<int>(pairs);
   const absl::Status status = MeasureLoopback(std::move(options), out);
   if (status.ok()) return kExitSuccess;

@@ -8,15 +8,14 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "core/quantity.h"
+#include "tools/terminal/help_text.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
 namespace {
-
-std::string Padded(const std::string& text, size_t width) {
-  return text + std::string(width > text.size() ? width - text.size() : 0, ' ');
-}
 
 absl::Status Expected(absl::string_view what, absl::string_view value) {
   return absl::InvalidArgumentError(absl::StrCat("expected ", what, ", got '", value, "'"));
@@ -91,6 +90,54 @@ void CommandLine::Number(const std::string& name, const std::string& value, cons
   });
 }
 
+void CommandLine::Time(const std::string& name, const std::string& value, const std::string& help, absl::Duration unit,
+                       double low, double high, double* target) {
+  Custom(name, value, help, [unit, low, high, target](absl::string_view text) {
+    const absl::StatusOr<absl::Duration> time = ParseTime(text, unit);
+    if (!time.ok()) return time.status();
+    const double number = absl::FDivDuration(*time, unit);
+    if (!(number >= low && number <= high)) {
+      return Expected(
+          absl::StrCat("a time from ", absl::FormatDuration(low * unit), " to ", absl::FormatDuration(high * unit)),
+          text);
+    }
+    *target = number;
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Megabytes(const std::string& name, const std::string& help, double low, double high,
+                            double* megabytes) {
+  Custom(name, "M", help, [low, high, megabytes](absl::string_view text) {
+    double number = 0;
+    if (!absl::SimpleAtod(text, &number)) {
+      const absl::StatusOr<double> bytes = ParseBytes(text);
+      if (!bytes.ok()) return bytes.status();
+      number = *bytes / 1e6;
+    }
+    if (!(number >= low && number <= high)) return Expected(absl::StrCat(low, " to ", high, " megabytes"), text);
+    *megabytes = number;
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Rate(const std::string& name, const std::string& value, const std::string& help, double low,
+                       double high, double* mbps) {
+  Custom(name, value, help, [low, high, mbps](absl::string_view text) {
+    const absl::StatusOr<double> bps = ParseBitsPerSecond(text);
+    if (!bps.ok()) return bps.status();
+    if (!(*bps / 1e6 >= low && *bps / 1e6 <= high)) {
+      return Expected(absl::StrCat("a rate from ", low, " to ", high, " Mbit/s"), text);
+    }
+    *mbps = *bps / 1e6;
+    return absl::OkStatus();
+  });
+}
+
+void CommandLine::Needs(const std::string& name, const std::string& other) { rules_.push_back({name, other, true}); }
+
+void CommandLine::Exclude(const std::string& name, const std::string& other) { rules_.push_back({name, other, false}); }
+
 void CommandLine::Custom(const std::string& name, const std::string& value, const std::string& help, Reader reader) {
   flags_.push_back({name, value, help, std::move(reader)});
 }
@@ -153,6 +200,18 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
   return absl::InvalidArgumentError(absl::StrCat(shown, ": ", status.message()));
 }
 
+absl::Status CommandLine::CheckRules(const std::vector<std::string>& seen) const {
+  const auto has = [&seen](const std::string& name) { return std::find(seen.begin(), seen.end(), name) != seen.end(); };
+  for (const Rule& rule : rules_) {
+    if (!has(rule.name) || has(rule.other) == rule.needs) continue;
+    return absl::InvalidArgumentError(
+        rule.needs ? absl::StrCat("--", rule.name, " says nothing without --", rule.other, "; add it, or leave --",
+                                  rule.name, " out")
+                   : absl::StrCat("--", rule.name, " and --", rule.other, " exclude each other"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) const {
   std::vector<std::string> seen;
   std::vector<std::string> positionals;
@@ -176,28 +235,26 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
     return absl::InvalidArgumentError(absl::StrCat("missing argument ", arguments_[positionals.size()].name));
   }
   for (size_t i = 0; i < positionals.size(); ++i) *arguments_[i].target = positionals[i];
-  return absl::OkStatus();
+  return CheckRules(seen);
 }
 
 std::string CommandLine::Help() const {
-  std::string usage = command_;
+  std::vector<std::string> usage = absl::StrSplit(command_, ' ');
   std::vector<std::pair<std::string, std::string>> rows;
   for (const Argument& argument : arguments_) {
-    absl::StrAppend(&usage, argument.required ? " " : " [", argument.name, argument.required ? "" : "]");
+    usage.push_back(argument.required ? argument.name : absl::StrCat("[", argument.name, "]"));
     rows.emplace_back(argument.name, argument.help);
   }
   for (const Flag& flag : flags_) {
     const std::string shown = absl::StrCat("--", flag.name, flag.value.empty() ? "" : " ", flag.value);
-    absl::StrAppend(&usage, " [", shown, "]", flag.repeats ? "..." : "");
+    usage.push_back(absl::StrCat("[", shown, "]", flag.repeats ? "..." : ""));
     rows.emplace_back(shown, flag.help);
   }
   rows.emplace_back("--help", "this text");
-  size_t width = 0;
-  for (const auto& [shown, help] : rows) width = std::max(width, shown.size());
-  std::string text = absl::StrCat("usage: ", usage, "\n\n", description_, "\n\n");
-  for (const auto& [shown, help] : rows) absl::StrAppend(&text, "  ", Padded(shown, width + 2), help, "\n");
-  absl::StrAppend(&text, "\nexample: ", example_, "\n");
-  return text;
+  constexpr absl::string_view kUsage = "usage: ";
+  constexpr absl::string_view kExample = "example: ";
+  return absl::StrCat(kUsage, Wrap(usage, kUsage.size(), kUsage.size()), "\n\n", Wrap(description_, 0, 0), "\n\n",
+                      HelpTable(rows), "\n", kExample, WrapExample(example_, kExample.size()), "\n");
 }
 
 }  // namespace banyan

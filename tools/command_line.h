@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 namespace banyan {
@@ -45,9 +46,22 @@ class CommandLine {
                int64_t* target);
   void Number(const std::string& name, const std::string& value, const std::string& help, double low, double high,
               double* target);
+  // A time, with a unit or in `unit`; `target`, `low` and `high` are in `unit`.
+  void Time(const std::string& name, const std::string& value, const std::string& help, absl::Duration unit, double low,
+            double high, double* target);
+  // A size, with a unit or in megabytes (10^6 bytes); `low` and `high` are megabytes.
+  void Megabytes(const std::string& name, const std::string& help, double low, double high, double* megabytes);
+  // A rate, with a unit or in Mbit/s; `low` and `high` are in Mbit/s.
+  void Rate(const std::string& name, const std::string& value, const std::string& help, double low, double high,
+            double* mbps);
   void Custom(const std::string& name, const std::string& value, const std::string& help, Reader reader);
   // May be there again and again; `reader` gets each value in turn.
   void Repeated(const std::string& name, const std::string& value, const std::string& help, Reader reader);
+
+  // A flag that says nothing without `other`: alone it is a usage error.
+  void Needs(const std::string& name, const std::string& other);
+  // Two flags of which only one may be there.
+  void Exclude(const std::string& name, const std::string& other);
 
   // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help, printed to `out`,
   // or kExitUsage after an error, printed to `err`.
@@ -56,6 +70,7 @@ class CommandLine {
   // Prints a usage error that only the command can see, and returns kExitUsage.
   int UsageError(absl::string_view what, std::ostream& err) const;
 
+  // In at most 80 columns, as far as no word is longer.
   std::string Help() const;
 
  private:
@@ -73,7 +88,15 @@ class CommandLine {
     bool required = true;
   };
 
+  // Two flags that belong together, or do not.
+  struct Rule {
+    std::string name;
+    std::string other;
+    bool needs = false;  // otherwise they exclude each other
+  };
+
   const Flag* FindFlag(absl::string_view name) const;
+  absl::Status CheckRules(const std::vector<std::string>& seen) const;
   absl::Status ParseAll(absl::Span<const std::string> arguments) const;
   // Reads the flag at arguments[*next] and moves *next past it and its value.
   absl::Status ParseFlag(absl::Span<const std::string> arguments, size_t* next, std::vector<std::string>& seen) const;
@@ -82,6 +105,7 @@ class CommandLine {
   std::string description_;
   std::string example_;
   std::vector<Flag> flags_;
+  std::vector<Rule> rules_;
   std::vector<Argument> arguments_;
 };
 

@@ -4,6 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
 
 namespace banyan {
 namespace {
@@ -84,6 +88,46 @@ TEST_F(CommandLineTest, ArgumentsMayBeOptionalAndFlagsRepeated) {
   EXPECT_EQ(line.Parse({"mine.yaml"}, out_, err_), std::nullopt);
   EXPECT_EQ(file, "mine.yaml");
   EXPECT_THAT(line.Help(), HasSubstr("usage: banyan try [FILE] [--word W]..."));
+}
+
+TEST_F(CommandLineTest, TimesAndRatesMayHaveUnits) {
+  double seconds = 0, milliseconds = 0, mbps = 0;
+  CommandLine line("banyan try", "Tries.", "banyan try");
+  line.Time("s", "S", "a time", absl::Seconds(1), 0.1, 3600, &seconds);
+  line.Time("ms", "MS", "a time", absl::Milliseconds(1), 0, 1e6, &milliseconds);
+  line.Rate("rate", "R", "a rate", 0.001, 1e6, &mbps);
+  EXPECT_EQ(line.Parse({"--s=2m", "--ms", "0.5s", "--rate", "1Gbit/s"}, out_, err_), std::nullopt);
+  EXPECT_EQ(seconds, 120);
+  EXPECT_EQ(milliseconds, 500);
+  EXPECT_EQ(mbps, 1000);
+  EXPECT_EQ(line.Parse({"--s=5", "--ms", "20", "--rate", "100"}, out_, err_), std::nullopt);
+  EXPECT_EQ(seconds, 5);
+  EXPECT_EQ(milliseconds, 20);
+  EXPECT_EQ(mbps, 100);
+  for (const char* bad : {"--s=2h", "--s=0", "--s=-1s", "--s=soon", "--rate=0", "--rate=5s"}) {
+    EXPECT_EQ(line.Parse({bad}, out_, err_), kExitUsage) << bad;
+  }
+  EXPECT_THAT(err_.str(), HasSubstr("--s: expected a time from 100ms to 1h, got '2h'"));
+}
+
+TEST_F(CommandLineTest, FlagsThatSayNothingAreRefused) {
+  line_.Needs("rate", "rounds");
+  line_.Exclude("json", "root");
+  EXPECT_EQ(Parse({"a", "--rate=1"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--rate says nothing without --rounds; add it, or leave --rate out"));
+  EXPECT_EQ(Parse({"a", "--rate=1", "--rounds=2"}), std::nullopt);
+  EXPECT_EQ(Parse({"a", "--root=n1", "--json"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--json and --root exclude each other"));
+}
+
+TEST_F(CommandLineTest, HelpFitsATerminal) {
+  line_.Text("a-flag-with-a-long-name", "AND-A-LONG-VALUE", std::string(200, 'x').replace(70, 1, " "), &root_);
+  line_.Choice("kind", {"one", "two"}, "words that go on and on and need more than one line of the text of the help",
+               &planner_);
+  for (const absl::string_view row : absl::StrSplit(line_.Help(), '\n')) {
+    if (absl::StrContains(row, "xxx")) continue;  // one long word
+    EXPECT_LE(row.size(), 80u) << row;
+  }
 }
 
 TEST_F(CommandLineTest, UsageErrors) {

@@ -1,10 +1,11 @@
 #include "tools/command_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "tools/command_line.h"
+#include "tools/terminal/help_text.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -15,25 +16,31 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
     return kExitUsage;
   }
   const std::string& name = arguments.front();
-  if (name == "--help" || name == "-h" || name == "help") {
+  const bool asks_help = name == "--help" || name == "-h" || name == "help";
+  if (asks_help && arguments.size() == 1) {
     out << Help();
     return kExitSuccess;
   }
+  if (asks_help) {
+    std::vector<std::string> question(arguments.begin() + 1, arguments.end());
+    if (question.back() != "--help") question.push_back("--help");
+    return Run(question, out, err);
+  }
   const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == name; });
   if (found != commands_.end()) return found->run(arguments.subspan(1), out, err);
-  std::vector<std::string> names;
+  std::vector<std::string> names = {"help"};
   for (const Command& command : commands_) names.push_back(command.name);
   err << absl::StrCat(name_, ": unknown command '", name, "'", DidYouMean(name, names), "; see ", name_, " --help\n");
   return kExitUsage;
 }
 
 std::string CommandTable::Help() const {
-  std::string text = absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", description_, "\n\n");
-  for (const Command& command : commands_) {
-    absl::StrAppendFormat(&text, "  %-11s %s\n", command.name, command.description);
-  }
-  absl::StrAppend(&text, "\n", name_, " COMMAND --help tells the arguments of each, with an example.\n");
-  return text;
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Command& command : commands_) rows.emplace_back(command.name, command.description);
+  const std::string more = absl::StrCat(name_, " help COMMAND, or ", name_,
+                                        " COMMAND --help, tells the arguments of each, with an example.");
+  return absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", Wrap(description_, 0, 0), "\n\n", HelpTable(rows),
+                      "\n", Wrap(more, 0, 0), "\n");
 }
 
 }  // namespace banyan

@@ -36,7 +36,16 @@ TEST_F(CommandTableTest, HelpListsAll) {
   for (const char* help : {"--help", "-h", "help"}) {
     EXPECT_EQ(Run({help}), 0);
   }
-  EXPECT_THAT(out_.str(), HasSubstr("  plan        shows a plan\n  status      shows a job\n"));
+  EXPECT_THAT(out_.str(), HasSubstr("  plan    shows a plan\n  status  shows a job\n"));
+}
+
+TEST_F(CommandTableTest, HelpOnACommandAsksIt) {
+  EXPECT_EQ(Run({"help", "plan"}), 1);
+  EXPECT_THAT(received_, ElementsAre("--help"));
+  EXPECT_EQ(Run({"help", "plan", "part"}), 1);
+  EXPECT_THAT(received_, ElementsAre("part", "--help"));
+  EXPECT_EQ(Run({"--help", "pln"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("unknown command 'pln'; did you mean 'plan'?"));
 }
 
 TEST_F(CommandTableTest, NothingIsAUsageError) {

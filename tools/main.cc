@@ -1,11 +1,19 @@
 // The command `banyan`: one subcommand per file beside this one.
 
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "core/version.h"
+#include "posix/descriptor_limit.h"
+#include "posix/program_path.h"
+#include "proto/peer_messages.h"
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
 #include "tools/chaos/chaos_command.h"
@@ -21,7 +29,10 @@
 #include "tools/sim_figures_command.h"
 #include "tools/status_command.h"
 #include "tools/stop_command.h"
+#include "tools/terminal/command_arguments.h"
+#include "tools/terminal/standard_output.h"
 #include "tools/wan_command.h"
+#include "topology/overlay/overlay_address.h"
 
 namespace {
 
@@ -33,31 +44,67 @@ std::string StateHome() {
   return home != nullptr && *home == '/' ? std::string(home) + "/.local/state" : "";
 }
 
+// The value of an environment variable; empty when it is not set.
+std::string Environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+// The folder below which this program is installed, as PREFIX/bin/banyan.
+std::string InstalledPrefix() {
+  const absl::StatusOr<std::string> own = banyan::OwnProgram();
+  return own.ok() ? std::filesystem::path(*own).parent_path().parent_path().string() : "";
+}
+
 int SchedulerCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   return banyan::SchedulerCommand(arguments, StateHome(), out, err);
+}
+
+banyan::CommandTable Commands() {
+  return banyan::CommandTable("banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
+                              {{"scheduler", "runs the scheduler of a job", SchedulerCommand},
+                               {"node", "runs the node of one data centre", banyan::NodeCommand},
+                               {"status", "shows what a running job is doing", banyan::StatusCommand},
+                               {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
+                               {"remove", "takes a node out of a running job", banyan::RemoveCommand},
+                               {"stop", "ends a job for all its nodes", banyan::StopCommand},
+                               {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
+                               {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
+                               {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
+                               {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
+                               {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
+                               {"wan", "emulates a WAN on this machine", banyan::WanCommand},
+                               {"bench", "measures Banyan on this machine", banyan::BenchCommand},
+                               {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
+                               {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
+}
+
+// The exit code of daemons tells supervisors of the job, whatever became of their standard output.
+bool IsDaemon(const std::string& command) { return command == "scheduler" || command == "node"; }
+
+int ShowVersion() {
+  std::cout << "banyan " << banyan::kVersion << " (protocol " << banyan::kProtocolVersion << ")\n";
+  return banyan::FinishOutput(0, "banyan", std::cerr);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  banyan::OpenStandardStreams();
+  banyan::RaiseDescriptorLimit();
   banyan::KeepChunksInHeap();
-  const banyan::CommandTable table(
-      "banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
-      {{"scheduler", "runs the scheduler of a job", SchedulerCommand},
-       {"node", "runs the node of one data centre", banyan::NodeCommand},
-       {"status", "shows what a running job is doing", banyan::StatusCommand},
-       {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
-       {"remove", "takes a node out of a running job", banyan::RemoveCommand},
-       {"stop", "ends a job for all its nodes", banyan::StopCommand},
-       {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
-       {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
-       {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
-       {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
-       {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
-       {"wan", "emulates a WAN on this machine", banyan::WanCommand},
-       {"bench", "measures Banyan on this machine", banyan::BenchCommand},
-       {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
-       {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return table.Run(arguments, std::cout, std::cerr);
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  if (arguments == std::vector<std::string>{"--version"}) return ShowVersion();
+  const std::string scheduler = Environment("BANYAN_SCHEDULER");
+  if (!scheduler.empty()) {
+    if (const absl::Status status = banyan::ParseConnectAddresses(scheduler).status(); !status.ok()) {
+      std::cerr << "banyan: BANYAN_SCHEDULER: " << status.message() << "\n";
+      return 2;
+    }
+  }
+  arguments = banyan::WithDefaultScheduler(std::move(arguments), scheduler);
+  arguments = banyan::WithInstalledSamples(std::move(arguments), InstalledPrefix());
+  const int code = Commands().Run(arguments, std::cout, std::cerr);
+  if (!arguments.empty() && IsDaemon(arguments.front())) return code;
+  return banyan::FinishOutput(code, "banyan", std::cerr);
 }

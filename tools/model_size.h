@@ -12,7 +12,8 @@ namespace banyan {
 inline constexpr int64_t kElementBytes = 4;
 inline constexpr int64_t kMostModelBytes = int64_t{1} << 42;
 
-// Bytes of "1000000", "1000k", "1M" or "1G"; INVALID_ARGUMENT unless they are whole float32 numbers.
+// Bytes of a size (core/quantity.h) such as "1000000", "46MB" or "1.5GiB"; INVALID_ARGUMENT unless they are whole
+// float32 numbers.
 absl::StatusOr<int64_t> ReadModelBytes(absl::string_view text);
 
 }  // namespace banyan

@@ -10,10 +10,14 @@ TEST(ModelSizeTest, ReadsUnits) {
   EXPECT_EQ(*ReadModelBytes("1000k"), 1000000);
   EXPECT_EQ(*ReadModelBytes("244M"), 244000000);
   EXPECT_EQ(*ReadModelBytes("2G"), 2000000000);
+  EXPECT_EQ(*ReadModelBytes("46MB"), 46000000);
+  EXPECT_EQ(*ReadModelBytes("46MiB"), 46 << 20);
+  EXPECT_EQ(*ReadModelBytes("1.5G"), 1500000000);
+  EXPECT_EQ(*ReadModelBytes("1e6"), 1000000);
 }
 
 TEST(ModelSizeTest, RefusesWhatIsNoModel) {
-  for (const char* text : {"", "0", "-4", "3", "1m", "k", "1.5M", "9999999999G", "4x"}) {
+  for (const char* text : {"", "0", "-4", "3", "1m", "k", "9999999999G", "4x", "1.3", "46Mb", "5TiB"}) {
     EXPECT_EQ(ReadModelBytes(text).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
 }

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "core/version.h"
 #include "node/node_core.h"
 #include "posix/stop_signals.h"
 #include "runtime/compute_pool.h"
@@ -49,10 +50,13 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "banyan node",
       "Runs the node of one data centre: joins the scheduler's job, takes gradients from training processes,\n"
       "aggregates and forwards. It may be started before the scheduler. Fallen out of the job, it joins again.\n"
-      "Ends cleanly on SIGTERM and Ctrl-C. Exit codes: 0 asked to stop or job over, 1 an error, 2 wrong flags.",
+      "Ends cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup). Exit codes: 0 asked to stop "
+      "or job over, 1 an error, 2 wrong flags.",
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
-  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+  line.Text("scheduler", "ADDRESSES",
+            "where the scheduler is, tcp://host:port; of several, with commas between them; "
+            "default: $BANYAN_SCHEDULER",
             &flags.scheduler);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
@@ -113,6 +117,7 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
 }
 
 absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
+  OutliveReaders();
   const StopSignals signals;
   LatestValue<NodeSnapshot> snapshot;
   const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
@@ -135,7 +140,7 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   if (!node.ok()) return node.status();
   const std::string address = (*node)->host().bound_address();
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
-  log(LogLevel::kInfo, absl::StrCat("listening on ", address));
+  log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
   return RunUntilStopped(
       signals, [&node] { return (*node)->Join(); }, [&node] { (*node)->RequestStop(); });

@@ -42,7 +42,7 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
   line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
   line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
-  line.Custom("roots", "N|all", "fapt: how many trees", [&flags](absl::string_view value) {
+  line.Custom("roots", "N|all", "fapt, packed: how many roots", [&flags](absl::string_view value) {
     flags.has_roots = true;
     if (value == "all") return absl::OkStatus();
     int roots = 0;
@@ -65,12 +65,31 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
               });
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
+  line.Exclude("json", "dot");
   return line;
+}
+
+// Refuses flags that the planner has no use for.
+absl::Status CheckUse(const PlanFlags& flags, const std::string& planner) {
+  const bool has_many = planner == "fapt" || planner == "packed";
+  if (flags.has_roots && !has_many) {
+    return absl::InvalidArgumentError(absl::StrCat("--roots: the planner '", planner,
+                                                   "' has one root or its own trees; fapt and packed have --roots"));
+  }
+  if (flags.arity > 0 && planner != "bkt") {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--k: only the planner bkt has it, not '", planner, "'; add --planner bkt"));
+  }
+  if (flags.root.has_value() && planner == "custom") {
+    return absl::InvalidArgumentError("--root: the trees of the planner 'custom' are the file's");
+  }
+  return absl::OkStatus();
 }
 
 absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
   TopologyConfig& topology = overlay.topology;
   if (!flags.planner.empty()) topology.planner = flags.planner;
+  if (absl::Status status = CheckUse(flags, topology.planner); !status.ok()) return status;
   if (flags.has_roots) topology.roots = flags.roots;
   if (!flags.shares.empty()) {
     topology.shares = flags.shares == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
@@ -102,7 +121,6 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   PlanFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (flags.json && flags.dot) return line.UsageError("--json and --dot exclude each other", err);
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (const absl::Status status = ApplyFlags(flags, *overlay); !status.ok()) {

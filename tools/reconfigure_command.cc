@@ -33,11 +33,12 @@ CommandLine MakeCommandLine(ReconfigureFlags& flags) {
                    "banyan reconfigure overlay.yaml --scheduler tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the whole job, as it shall be from now on", &flags.overlay);
   line.Text("scheduler", "ADDRESSES",
-            "where the scheduler is, tcp://host:port; of several, with commas between them; default: the overlay's",
+            "where the scheduler is, tcp://host:port; of several, with commas between them; default: "
+            "$BANYAN_SCHEDULER, or the overlay's",
             &flags.scheduler);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
-  line.Number("timeout", "SECONDS", "how long to wait for the answer (default 5)", 0.1, kLongestPatience,
-              &flags.patience_s);
+  line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
+            &flags.patience_s);
   return line;
 }
 

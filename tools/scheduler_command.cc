@@ -14,6 +14,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "core/version.h"
 #include "posix/stop_signals.h"
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
@@ -34,6 +36,8 @@
 #include "tools/reports/status_view.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "topology/planner.h"
+#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {
@@ -48,6 +52,7 @@ struct SchedulerFlags {
   std::string listen;  // empty: the overlay's address
   std::string state_directory;
   bool forgetful = false;
+  bool check = false;
   std::string port_file;
   std::string log_level = "info";
   bool log_json = false;
@@ -57,7 +62,8 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   CommandLine line(
       "banyan scheduler",
       "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends\n"
-      "cleanly on SIGTERM and Ctrl-C; the job goes on when it is back. With scheduler.etcd in the overlay one of\n"
+      "cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup); the job goes on when it is back. "
+      "With scheduler.etcd in the overlay one of\n"
       "several leads and the others stand by. Exit codes: 0 asked to stop or job over, 1 an error, or it leads no\n"
       "more (let a supervisor start it again), 2 wrong flags.",
       "banyan scheduler overlay.yaml --listen tcp://127.0.0.1:7700");
@@ -69,6 +75,8 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
             &flags.state_directory);
   line.Switch("forgetful", "keep nothing: when this process ends, so does the job, and all must start again",
               &flags.forgetful);
+  line.Switch("check", "read the file and plan, say what it would do, and end", &flags.check);
+  line.Exclude("check", "port-file");
   line.Text("port-file", "FILE", "gets the bound address in one line, once it can be reached", &flags.port_file);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -147,8 +155,8 @@ absl::StatusOr<Storage> PrepareStorage(const StatePlace& place, const OverlayCon
 absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay, const std::string& address,
                       const LogFunction& log, std::ostream& out) {
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
-  log(LogLevel::kInfo,
-      absl::StrCat("job ", overlay.job, " of ", overlay.nodes.size(), " nodes, listening on ", address));
+  log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", job ", overlay.job, " of ", overlay.nodes.size(),
+                                    " nodes, listening on ", address));
   out << "scheduler: " << address << std::endl;
   return flags.port_file.empty() ? absl::OkStatus() : WritePortFile(flags.port_file, address);
 }
@@ -168,6 +176,7 @@ absl::Status RunOn(ProtocolHost& host, const StopSignals& signals, OverlayConfig
 
 absl::Status RunScheduler(const SchedulerFlags& flags, OverlayConfig overlay, const StatePlace& place,
                           std::ostream& out) {
+  OutliveReaders();
   const StopSignals signals;
   const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
   const std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
@@ -200,6 +209,23 @@ absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const Over
   return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
 }
 
+// Says what RunScheduler would do.
+absl::Status Check(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
+                   std::ostream& out) {
+  const NetworkView view = MakeNetworkView(overlay);
+  absl::StatusOr<PlannerConfig> config = MakePlannerConfig(overlay, view);
+  if (!config.ok()) return config.status();
+  const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
+  if (!policy.ok()) return policy.status();
+  out << "job " << overlay.job << " of " << overlay.nodes.size() << " nodes; training starts with "
+      << overlay.membership.start_with.value_or(static_cast<int>(overlay.nodes.size())) << " of them\n"
+      << "would listen on " << (flags.listen.empty() ? overlay.scheduler.address : flags.listen) << "\n"
+      << "would keep the state " << place.Describe(overlay) << "\n"
+      << "would plan " << policy->trees.size() << " trees by " << overlay.topology.planner << " for "
+      << absl::StrFormat("%.1f", policy->rate_bps / 1e6) << " Mbit/s; see banyan plan " << flags.overlay << "\n";
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int SchedulerCommand(absl::Span<const std::string> arguments, const std::string& state_home, std::ostream& out,
@@ -217,7 +243,7 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
   if (status.ok()) {
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);
     if (!place.ok()) return line.UsageError(place.status().message(), err);
-    status = RunScheduler(flags, *std::move(overlay), *place, out);
+    status = flags.check ? Check(flags, *overlay, *place, out) : RunScheduler(flags, *std::move(overlay), *place, out);
   }
   if (status.ok()) return kExitSuccess;
   err << "banyan scheduler: " << status.message() << "\n";

@@ -61,7 +61,7 @@ void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& 
   if (!asked_ || !options_.on_answer(message)) return;
   asked_ = false;
   deadline_ = kNever;
-  if (options_.interval.has_value()) {
+  if (options_.interval.has_value() && !(options_.is_done && options_.is_done())) {
     deadline_ = now + *options_.interval;
   } else {
     Append(actions, Stop{absl::OkStatus()});

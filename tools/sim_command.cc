@@ -80,8 +80,8 @@ void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
   line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
   line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
   line.Choice("shares", {"quality", "balanced"}, "instead of the file's topology.shares", &flags.shares);
-  line.Number("update-seconds", "S", "instead of the file's topology.update_seconds", 0.001, kMostSeconds,
-              &flags.update_seconds);
+  line.Time("update-seconds", "S", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
+            kMostSeconds, &flags.update_seconds);
 }
 
 CommandLine MakeCommandLine(SimFlags& flags) {
@@ -102,10 +102,10 @@ CommandLine MakeCommandLine(SimFlags& flags) {
   line.Integer("rounds", "R", "rounds to simulate (default 3)", 1, kMostRounds, &flags.rounds);
   line.Integer("seed", "S", "the same seed gives the same run (default 1)", 0, INT64_MAX, &flags.seed);
   line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
-  line.Custom("roots", "N|all", "fapt: how many trees",
+  line.Custom("roots", "N|all", "fapt, packed: how many roots",
               [&flags](absl::string_view value) { return ReadRoots(value, flags); });
-  line.Number("compute-ms", "MS", "a worker computes so long before each round (default 0)", 0, kMostSeconds,
-              &flags.compute_ms);
+  line.Time("compute-ms", "MS", "a worker computes so long before each round (default 0)", absl::Milliseconds(1), 0,
+            kMostSeconds, &flags.compute_ms);
   AddOverlayFlags(line, flags);
   flags.link_changes.AddTo(line);
   line.Number("noise-percent", "P", "standard deviation of the rates that nodes measure (default 0)", 0,
@@ -135,8 +135,18 @@ absl::StatusOr<std::vector<int64_t>> TensorElements(const SimFlags& flags) {
   return elements;
 }
 
-void Override(const SimFlags& flags, OverlayConfig& overlay) {
+// Fills in what the flags say. Returns what does not go together.
+absl::Status Override(const SimFlags& flags, OverlayConfig& overlay) {
   if (!flags.planner.empty()) overlay.topology.planner = flags.planner;
+  const std::string& planner = overlay.topology.planner;
+  if (flags.has_roots && planner != "fapt" && planner != "packed") {
+    return absl::InvalidArgumentError(absl::StrCat("--roots: the planner '", planner,
+                                                   "' has one root or its own trees; fapt and packed have --roots"));
+  }
+  if (flags.roots.has_value() && *flags.roots > static_cast<int>(overlay.nodes.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--roots ", *flags.roots, ": the overlay has only ", overlay.nodes.size(), " nodes"));
+  }
   if (flags.has_roots) overlay.topology.roots = flags.roots;
   if (!flags.awareness.empty()) overlay.awareness.enabled = flags.awareness == "on";
   if (!flags.multipath.empty()) overlay.multipath.enabled = flags.multipath == "on";
@@ -144,6 +154,10 @@ void Override(const SimFlags& flags, OverlayConfig& overlay) {
     overlay.topology.shares = flags.shares == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
   }
   if (flags.update_seconds > 0) overlay.topology.update_interval = absl::Seconds(flags.update_seconds);
+  if (flags.noise_percent > 0 && !overlay.awareness.enabled) {
+    return absl::InvalidArgumentError("--noise-percent says nothing without measuring; leave it out, or awareness on");
+  }
+  return absl::OkStatus();
 }
 
 SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std::vector<int64_t> tensor_elements) {
@@ -188,7 +202,8 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (overlay->nodes.size() < 2)
     return Fail(absl::InvalidArgumentError("an overlay of one node has nothing to simulate"), err);
-  Override(flags, *overlay);
+  if (const absl::Status status = Override(flags, *overlay); !status.ok())
+    return line.UsageError(status.message(), err);
   SimulationOptions options = MakeOptions(flags, *std::move(overlay), *std::move(elements));
   const NetworkView view = MakeNetworkView(options.overlay);
   absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(view);

@@ -23,6 +23,7 @@ namespace {
 constexpr absl::Duration kWatchInterval = absl::Seconds(1);
 constexpr char kClearScreen[] = "\x1b[H\x1b[J";
 constexpr double kLongestPatience = 3600;
+constexpr char kFailed[] = "failed";
 
 struct StatusFlags {
   std::string scheduler;
@@ -32,43 +33,55 @@ struct StatusFlags {
 };
 
 CommandLine MakeCommandLine(StatusFlags& flags) {
-  CommandLine line("banyan status", "Shows what a scheduler knows of its job: members, links, trees, progress, memory.",
+  CommandLine line("banyan status",
+                   "Shows what a scheduler knows of its job: members, links, trees, progress, memory. Exit codes: 0 an "
+                   "answer, 1 none "
+                   "or the job has failed, 2 wrong flags.",
                    "banyan status --scheduler tcp://127.0.0.1:7700 --watch");
-  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+  line.Text("scheduler", "ADDRESSES",
+            "where the scheduler is, tcp://host:port; of several, with commas between them; "
+            "default: $BANYAN_SCHEDULER",
             &flags.scheduler);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
-  line.Number("timeout", "SECONDS", "how long to wait for an answer (default 5)", 0.1, kLongestPatience,
-              &flags.patience_s);
+  line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
+            &flags.patience_s);
   return line;
 }
 
 bool IsTerminal(const std::ostream& out) { return &out == &std::cout && isatty(STDOUT_FILENO) != 0; }
 
-void Show(const StatusFlags& flags, const std::string& json, std::ostream& out) {
+// Returns whether the job has failed.
+bool Show(const StatusFlags& flags, const std::string& json, std::ostream& out) {
+  const absl::StatusOr<StatusView> status = ParseStatus(json);
+  const bool has_failed = status.ok() && status->state == kFailed;
   if (flags.json) {
     out << json << std::endl;
-    return;
+    return has_failed;
   }
-  const absl::StatusOr<StatusView> status = ParseStatus(json);
   if (flags.watch && IsTerminal(out)) out << kClearScreen;
   out << (status.ok() ? FormatStatus(*status) : absl::StrCat(status.status().message(), "\n"));
   if (flags.watch) out << "\n";
   out.flush();
+  return has_failed;
 }
 
-absl::Status AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out) {
+// Returns whether the job had failed at the last answer.
+absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out) {
+  bool has_failed = false;
   SchedulerProbeOptions probe;
   probe.schedulers = std::move(schedulers);
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);
   if (flags.watch) probe.interval = kWatchInterval;
-  probe.on_answer = [&flags, &out](const Message& message) {
+  probe.is_done = [&out] { return !out.good(); };
+  probe.on_answer = [&flags, &out, &has_failed](const Message& message) {
     const auto* reply = std::get_if<StatusReply>(&message);
-    if (reply != nullptr) Show(flags, reply->json, out);
+    if (reply != nullptr) has_failed = Show(flags, reply->json, out);
     return reply != nullptr;
   };
-  return AskScheduler(std::move(probe));
+  if (absl::Status status = AskScheduler(std::move(probe)); !status.ok()) return status;
+  return has_failed;
 }
 
 }  // namespace
@@ -80,9 +93,9 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   if (flags.scheduler.empty()) return line.UsageError("expected --scheduler, the address of the scheduler", err);
   absl::StatusOr<std::vector<std::string>> schedulers = ParseConnectAddresses(flags.scheduler);
   if (!schedulers.ok()) return line.UsageError(absl::StrCat("--scheduler: ", schedulers.status().message()), err);
-  const absl::Status status = AskForStatus(flags, *std::move(schedulers), out);
-  if (status.ok()) return kExitSuccess;
-  err << "banyan status: " << status.message() << "\n";
+  const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out);
+  if (has_failed.ok()) return *has_failed ? kExitFailure : kExitSuccess;
+  err << "banyan status: " << has_failed.status().message() << "\n";
   return kExitFailure;
 }
 

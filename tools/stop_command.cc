@@ -24,11 +24,13 @@ struct OrderFlags {
 };
 
 void AddFlags(OrderFlags& flags, CommandLine& line) {
-  line.Text("scheduler", "ADDRESSES", "where the scheduler is, tcp://host:port; of several, with commas between them",
+  line.Text("scheduler", "ADDRESSES",
+            "where the scheduler is, tcp://host:port; of several, with commas between them; "
+            "default: $BANYAN_SCHEDULER",
             &flags.scheduler);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
-  line.Number("timeout", "SECONDS", "how long to wait for the answer (default 5)", 0.1, kLongestPatience,
-              &flags.patience_s);
+  line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
+            &flags.patience_s);
 }
 
 int Run(const std::string& command, const CommandLine& line, const OrderFlags& flags, Message order, std::ostream& out,

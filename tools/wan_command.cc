@@ -57,9 +57,8 @@ CommandLine UpLine(UpFlags& flags) {
       "banyan wan up deploy/topologies/internet2.yaml --seed 7");
   line.Positional("OVERLAY.yaml", "the overlay; every link needs a rate", &flags.path);
   line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
-  line.Number("queue-ms", "MS",
-              "how long a full queue takes to drain (default 50 or the link's round trip, the longer)", 0.1,
-              kLongestQueueMs, &flags.queue_ms);
+  line.Time("queue-ms", "MS", "how long a full queue takes to drain (default 50 or the link's round trip, the longer)",
+            absl::Milliseconds(1), 0.1, kLongestQueueMs, &flags.queue_ms);
   line.Text("congestion", "NAME", "TCP's congestion control in all nodes, such as bbr (default: the machine's)",
             &flags.congestion);
   flags.link_changes.AddTo(line);
@@ -88,6 +87,7 @@ absl::StatusOr<EmulatorOptions> MakeOptions(const UpFlags& flags) {
 
 // What is left is removed here too: whoever stays in the foreground expects that.
 absl::Status RunInForeground(const EmulatorOptions& options, std::ostream& out) {
+  OutliveReaders();
   const StopSignals signals;
   absl::StatusOr<std::unique_ptr<Emulator>> emulator = Emulator::Start(options);
   if (!emulator.ok()) return emulator.status();
@@ -178,7 +178,7 @@ int Rate(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
                    "banyan wan rate n1 n2 --mbps 20");
   line.Positional("FROM", "where the link begins", &from);
   line.Positional("TO", "where it ends", &to);
-  line.Number("mbps", "M", "the new rate in Mbit/s", 1e-3, 1e6, &mbps);
+  line.Rate("mbps", "RATE", "the new rate in Mbit/s, or with a unit: 1Gbit/s", 1e-3, 1e6, &mbps);
   AddDirectory(line, &directory);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (mbps == 0) return line.UsageError("expected --mbps", err);

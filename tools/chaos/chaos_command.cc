@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "core/quantity.h"
 #include "posix/stop_signals.h"
 #include "tools/chaos/chaos_job.h"
 #include "tools/chaos/chaos_report.h"
@@ -35,12 +36,12 @@ struct ChaosFlags {
 };
 
 absl::Status ReadDuration(absl::string_view text, absl::Duration& duration) {
-  absl::Duration read;
-  if (!absl::ParseDuration(text, &read) || read <= absl::ZeroDuration() || read == absl::InfiniteDuration()) {
+  const absl::StatusOr<absl::Duration> read = ParseTime(text, std::nullopt);
+  if (!read.ok() || *read <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(
         absl::StrCat("expected a time above 0 with its unit, such as 15s, 1m30s or 500ms, got '", text, "'"));
   }
-  duration = read;
+  duration = *read;
   return absl::OkStatus();
 }
 
@@ -90,6 +91,9 @@ CommandLine MakeCommandLine(ChaosFlags& flags) {
               "nodes contribute again within 5 s, and there are 0.88 of the rounds per hour",
               &flags.check);
   line.Switch("json", "print the summary as JSON", &flags.json);
+  line.Needs("stop-for", "stop-every");
+  line.Needs("cut-for", "cut-every");
+  line.Needs("cut", "cut-every");
   return line;
 }
 

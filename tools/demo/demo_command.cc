@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -25,6 +24,7 @@
 #include "tools/demo/demo_overlay.h"
 #include "tools/demo/demo_run.h"
 #include "tools/rate_range.h"
+#include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
 namespace {
@@ -94,10 +94,10 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
             &flags.overlay);
   line.Choice("network", {kAuto, kWan, kLoopback}, "auto: the emulated WAN where the system allows it (default)",
               &flags.network);
-  line.Number("redraw-seconds", "S",
-              absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RateRange().ToString(),
-                           " Mbit/s (default 30; 0: never)"),
-              0, kMaxSeconds, &flags.redraw_seconds);
+  line.Time("redraw-seconds", "S",
+            absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RateRange().ToString(),
+                         " Mbit/s (default 30; 0: never)"),
+            absl::Seconds(1), 0, kMaxSeconds, &flags.redraw_seconds);
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
             &flags.compression);
@@ -113,8 +113,8 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
               absl::StrCat("fail below this part of the test images (default ", kLeastAccuracy,
                            " for the default training or more rounds of it, otherwise 0)"),
               [&flags](absl::string_view text) { return ReadPart(text, flags.least_accuracy); });
-  line.Number("lost-after", "S", "silence after which a node falls out (default: the overlay's, or 30)",
-              kLeastLostAfterSeconds, kMostLostAfterSeconds, &flags.lost_after_seconds);
+  line.Time("lost-after", "S", "silence after which a node falls out (default: the overlay's, or 30)", absl::Seconds(1),
+            kLeastLostAfterSeconds, kMostLostAfterSeconds, &flags.lost_after_seconds);
   line.Switch("json", "print the result as JSON", &flags.json);
   line.Switch("keep-logs", "keep the directory with overlay and logs", &flags.keep_logs);
   return line;
@@ -122,13 +122,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
 
 absl::StatusOr<std::string> ReadOverlay(const std::string& path) {
   if (path.empty()) return std::string(DefaultDemoOverlay());
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || text.str().empty()) {
-    return absl::NotFoundError(absl::StrCat(path, ": expected an overlay file, cannot read it or it is empty"));
-  }
-  return text.str();
+  return ReadOverlayText(path);
 }
 
 absl::StatusOr<DemoJobOptions> MakeJobOptions(const DemoFlags& flags) {

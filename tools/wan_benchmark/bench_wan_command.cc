@@ -63,14 +63,16 @@ struct BenchWanFlags {
 
 void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
   line.Switch("dynamic", "draw all rates anew from time to time, the same ones for each contender", &flags.dynamic);
-  line.Number("redraw-seconds", "S", "how often, with --dynamic (default 180)", 0.1, kMostSeconds,
-              &flags.redraw_seconds);
+  line.Time("redraw-seconds", "S", "how often, with --dynamic (default 180)", absl::Seconds(1), 0.1, kMostSeconds,
+            &flags.redraw_seconds);
   line.Custom("redraw-mbps", "LOW-HIGH", absl::StrCat("uniformly between these (default ", RateRange().ToString(), ")"),
               [&flags](absl::string_view value) {
                 const absl::StatusOr<RateRange> range = ParseRateRange(value);
                 if (range.ok()) flags.redraw_rates = *range;
                 return range.status();
               });
+  line.Needs("redraw-seconds", "dynamic");
+  line.Needs("redraw-mbps", "dynamic");
   line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
   line.Text("congestion", "NAME", "TCP's congestion control for all, such as bbr (default: the machine's)",
             &flags.congestion);
@@ -83,8 +85,8 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
       "instead; one process per node, the same network for each, one contender after the other.",
       "banyan bench wan deploy/topologies/internet2.yaml --mbytes 46 --plot wan.png");
   line.Positional("OVERLAY.yaml", "the overlay; every link needs a rate", &flags.path);
-  line.Number("mbytes", "M", "megabytes (10^6 bytes) of float32 to sum (default 46)", 0.001, kMostMegabytes,
-              &flags.megabytes);
+  line.Megabytes("mbytes", "megabytes (10^6 bytes) of float32 to sum, or a size such as 46MiB (default 46)", 0.001,
+                 kMostMegabytes, &flags.megabytes);
   line.Custom("peers", "P,P,..", "of gloo, openmpi and star (default all)", [&flags](absl::string_view value) {
     const absl::StatusOr<PeerChoice> peers = ParsePeers(value);
     if (peers.ok()) flags.peers = *peers;
@@ -94,9 +96,10 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
   AddNetworkFlags(line, flags);
   line.Integer("rounds", "R", "measured all-reduces of each contender (default 5)", 1, kMostRounds, &flags.rounds);
   line.Integer("warm-up", "R", "all-reduces before them (default 2)", 0, kMostRounds, &flags.warm_up);
-  line.Number("seconds", "S", "each contender goes on for so long (default: until its rounds are done)", 0,
-              kMostSeconds, &flags.least_seconds);
-  line.Number("limit", "S", "each contender ends after so long (default 900)", 1, kMostSeconds, &flags.limit_seconds);
+  line.Time("seconds", "S", "each contender goes on for so long (default: until its rounds are done)", absl::Seconds(1),
+            0, kMostSeconds, &flags.least_seconds);
+  line.Time("limit", "S", "each contender ends after so long (default 900)", absl::Seconds(1), 1, kMostSeconds,
+            &flags.limit_seconds);
   line.Switch("simulate", "put what the simulator says of Banyan's contenders beside it", &flags.simulate);
   line.Text("plot", "FILE.png", "draw the rates as bars (needs gnuplot)", &flags.plot);
   line.Switch("json", "print JSON", &flags.json);
@@ -273,6 +276,9 @@ int BenchWanCommand(absl::Span<const std::string> arguments, std::ostream& out, 
   BenchWanFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (flags.path == "-") {
+    return line.UsageError("OVERLAY.yaml: expected a file, which each contender reads, got standard input", err);
+  }
   const absl::StatusOr<WanReport> report = BenchWan(flags, err).Run();
   const absl::Status status = report.ok() ? Report(flags, *report, out) : report.status();
   if (!status.ok()) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "core/digest.h"
 #include "core/random.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
@@ -79,10 +78,9 @@ absl::StatusOr<std::vector<LinkChange>> ParseLinkChanges(absl::string_view text,
 }
 
 absl::StatusOr<std::vector<LinkChange>> LoadLinkChanges(const std::string& path, const NetworkView& view) {
-  std::ifstream file(path);
-  if (!file) return absl::NotFoundError(absl::StrCat(path, ": expected a file with link changes; it cannot be read"));
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return ParseLinkChanges(text, path, view);
+  const absl::StatusOr<std::string> text = ReadOverlayText(path);
+  if (!text.ok()) return text.status();
+  return ParseLinkChanges(*text, path, view);
 }
 
 std::vector<LinkChange> DrawLinkChanges(const LinkRedraw& redraw, uint64_t index,

@@ -96,14 +96,16 @@ std::vector<LinkConfig> FullMesh(const std::vector<NodeConfig>& nodes) {
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadOverlayText(const std::string& path) {
+absl::StatusOr<std::string> ReadOverlayText(const std::string& name) {
+  const std::string path = name == "-" ? "/dev/stdin" : name;
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    return absl::NotFoundError(absl::StrCat(path, ": there is no such file; give the path of an overlay.yaml"));
+    return absl::NotFoundError(
+        absl::StrCat(path, ": there is no such file; give the path of a YAML file, or - for standard input"));
   }
   if (std::filesystem::is_directory(status)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory; give the path of an overlay.yaml"));
+    return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory; give the path of a YAML file in it"));
   }
   std::ifstream file(path, std::ios::binary);
   std::string text(static_cast<size_t>(kMaxOverlayBytes) + 1, '\0');
@@ -112,7 +114,9 @@ absl::StatusOr<std::string> ReadOverlayText(const std::string& path) {
     return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read; check its permissions"));
   }
   text.resize(static_cast<size_t>(file.gcount()));
-  return text;
+  if (static_cast<int64_t>(text.size()) <= kMaxOverlayBytes) return text;
+  return absl::InvalidArgumentError(
+      absl::StrCat(path, ":1: the file is too large; at most ", kMaxOverlayBytes, " bytes are read"));
 }
 
 absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {

@@ -15,8 +15,9 @@
 
 namespace banyan {
 
-// Returns the text of the file at `path`, unchecked. Reads at most one byte more than ParseOverlay takes.
-absl::StatusOr<std::string> ReadOverlayText(const std::string& path);
+// Returns the text of the file `name`, unchecked; "-" is standard input. INVALID_ARGUMENT when it is larger than
+// ParseOverlay takes, so that a device is not read for ever.
+absl::StatusOr<std::string> ReadOverlayText(const std::string& name);
 
 // Reads and parses the file at `path`.
 absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path);

@@ -1,0 +1,20 @@
+#include "posix/descriptor_limit.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+namespace banyan {
+namespace {
+
+TEST(DescriptorLimitTest, TheSoftLimitBecomesTheHardOne) {
+  rlimit limit = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = limit.rlim_max / 2;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(RaiseDescriptorLimit(), static_cast<int64_t>(limit.rlim_max));
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  EXPECT_EQ(limit.rlim_cur, limit.rlim_max);
+}
+
+}  // namespace
+}  // namespace banyan

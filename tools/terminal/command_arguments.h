@@ -1,0 +1,20 @@
+// What the command line means where the command is installed and where the environment says something. Functions.
+#ifndef BANYAN_TOOLS_TERMINAL_COMMAND_ARGUMENTS_H_
+#define BANYAN_TOOLS_TERMINAL_COMMAND_ARGUMENTS_H_
+
+#include <string>
+#include <vector>
+
+namespace banyan {
+
+// Returns `arguments` with each sample of the repository, such as deploy/topologies/internet2.yaml, in place of which
+// there is no file here, as it is installed below `prefix`.
+std::vector<std::string> WithInstalledSamples(std::vector<std::string> arguments, const std::string& prefix);
+
+// Returns `arguments`, of which the first is the command, with `--scheduler scheduler` behind it: for commands that
+// talk to a scheduler, unless they say which. An empty `scheduler` changes nothing.
+std::vector<std::string> WithDefaultScheduler(std::vector<std::string> arguments, const std::string& scheduler);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_TERMINAL_COMMAND_ARGUMENTS_H_
