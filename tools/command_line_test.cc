@@ -125,7 +125,8 @@ TEST_F(CommandLineTest, HelpFitsATerminal) {
   line_.Choice("kind", {"one", "two"}, "words that go on and on and need more than one line of the text of the help",
                &planner_);
   for (const absl::string_view row : absl::StrSplit(line_.Help(), '\n')) {
-    if (!absl::StrContains(row, "xxx")) EXPECT_LE(row.size(), 80u) << row;
+    if (absl::StrContains(row, "xxx")) continue;  // one long word
+    EXPECT_LE(row.size(), 80u) << row;
   }
 }
 

@@ -9,6 +9,7 @@ if (($# != 4)) || [[ "$1" != /* ]]; then
 fi
 prefix="${1%/}" command="$2" archive="$3" flags="$4"
 share="$prefix/share/banyan"
+read -r _ version _ < <("$command" --version)
 
 put() {
   local mode="$1" to="$2"
@@ -38,7 +39,7 @@ libdir=\${prefix}/lib
 
 Name: Banyan
 Description: Training sessions and nodes of a geo-distributed parameter server
-Version: 0
+Version: $version
 Cflags: -I\${includedir}
 Libs: -L\${libdir} -lbanyan -Wl,--push-state,--as-needed $(<"$flags") -Wl,--pop-state
 EOF

@@ -25,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -133,6 +134,11 @@ class Session {
   Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
               CallOptions options = {});
   Ticket Init(absl::string_view key, absl::Span<const float> values);
+  // Results may go into a vector, here and below: Abseil makes no span of one by itself where it can be written.
+  Ticket Init(absl::string_view key, absl::Span<const float> values, std::vector<float>& agreed,
+              CallOptions options = {}) {
+    return Init(key, values, absl::MakeSpan(agreed), std::move(options));
+  }
 
   // Gives this worker's part of the key's next round. The ticket is done when the node has taken it.
   // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at
@@ -141,9 +147,16 @@ class Session {
   Ticket Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options = {});
   // Gets the result of the last round of the key that this worker pushed, or the values of Init.
   Ticket Pull(absl::string_view key, absl::Span<float> result, CallOptions options = {});
+  Ticket Pull(absl::string_view key, std::vector<float>& result, CallOptions options = {}) {
+    return Pull(key, absl::MakeSpan(result), std::move(options));
+  }
   // Does both. `result` may be `gradient`'s own memory.
   Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                   PushOptions options = {});
+  Ticket PushPull(absl::string_view key, absl::Span<const float> gradient, std::vector<float>& result,
+                  PushOptions options = {}) {
+    return PushPull(key, gradient, absl::MakeSpan(result), std::move(options));
+  }
   // The three without copies, for large tensors: gradients are filled in and results read where the node has them. Both
   // are few: one gradient more than the job's rounds_in_flight for each key, and as many results as these.
   // ShareGradient waits while the node has all gradients, and the others as those above. Errors: FAILED_PRECONDITION
@@ -159,9 +172,17 @@ class Session {
   // (zeros do). All workers of all nodes call it for the same round.
   Ticket Flush(absl::string_view key, absl::Span<const float> gradient, absl::Span<float> result,
                PushOptions options = {});
+  Ticket Flush(absl::string_view key, absl::Span<const float> gradient, std::vector<float>& result,
+               PushOptions options = {}) {
+    return Flush(key, gradient, absl::MakeSpan(result), std::move(options));
+  }
   // A round whose result is the values of the lowest worker of the lowest node. `result` may be `values`' own memory.
   Ticket Broadcast(absl::string_view key, absl::Span<const float> values, absl::Span<float> result,
                    PushOptions options = {});
+  Ticket Broadcast(absl::string_view key, absl::Span<const float> values, std::vector<float>& result,
+                   PushOptions options = {}) {
+    return Broadcast(key, values, absl::MakeSpan(result), std::move(options));
+  }
 
   // Tells the node the key's weights as they are now: a copy, so call it again, every few rounds, as they move on. With
   // the `netsense` compression of the key the gradients of its smallest weights are then held back while the link is

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# What the command says and returns as a process: its output, its help, its environment, the signals that daemons get.
+set -euo pipefail
+
+banyan="$PWD/tools/banyan"
+sample="$PWD/deploy/topologies/internet2.yaml"
+work="$(mktemp -d "${TEST_TMPDIR:?}/words.XXXX")"
+
+fail() {
+  echo "$@" >&2
+  exit 1
+}
+
+# expect CODE TEXT COMMAND...: runs the command, which must end with CODE and say TEXT on standard error.
+expect() {
+  local expected="$1" text="$2" code=0 said
+  shift 2
+  said="$("$@" 2>&1 >/dev/null)" || code=$?
+  ((code == expected)) || fail "expected code $expected of '$*', got $code: $said"
+  [[ "$said" == *"$text"* ]] || fail "expected '$text' of '$*', got: $said"
+}
+
+# Output that cannot be written.
+for arguments in "plan $sample" "plan $sample --json" "sim $sample --rounds 1 --model-bytes 400k --json" "--version" "--help"; do
+  # shellcheck disable=SC2086
+  expect 1 "cannot write the output: No space left on device" bash -c '"$@" >/dev/full' - "$banyan" $arguments
+  # shellcheck disable=SC2086
+  expect 1 "cannot write the output: standard output is closed" bash -c '"$@" >&-' - "$banyan" $arguments
+done
+
+# Help fits a terminal, on every command and by both ways to ask.
+check_help() {
+  local said
+  said="$("$banyan" "$@" --help)" || fail "expected help on '$*'"
+  [[ "$said" == "$("$banyan" help "$@")" ]] || fail "expected 'help $*' to be '$* --help'"
+  if grep -E '.{81}' <<<"$said"; then fail "expected help on '$*' within 80 columns; the lines are above"; fi
+}
+mapfile -t commands < <("$banyan" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')
+((${#commands[@]} > 10)) || fail "expected a list of commands, got: ${commands[*]}"
+for command in "${commands[@]}"; do check_help "$command"; done
+for command in up exec status rate cut heal down; do check_help wan "$command"; done
+for command in accuracy aggregate codec plan loopback wan; do check_help bench "$command"; done
+expect 2 "did you mean 'plan'?" "$banyan" plna
+expect 2 "did you mean 'plan'?" "$banyan" help plna
+[[ "$("$banyan" --version)" =~ ^banyan\ [0-9.]+\ \(protocol\ [0-9]+\)$ ]] || fail "expected a version"
+
+# Standard input where a file is read; a device is not read for ever.
+"$banyan" plan - <"$sample" >/dev/null || fail "expected the plan of standard input"
+expect 1 "the file is too large" "$banyan" plan /dev/zero
+expect 1 "the file is empty" "$banyan" plan - </dev/null
+
+# Flags that say nothing, and the environment.
+expect 2 "--k: only the planner bkt has it" "$banyan" plan "$sample" --k 3
+expect 2 "--roots: the planner 'star'" "$banyan" sim "$sample" --planner star --roots 3
+expect 2 "--redraw-fraction says nothing without --redraw-seconds" "$banyan" sim "$sample" --redraw-fraction 0.5
+expect 2 "BANYAN_SCHEDULER: expected an address" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status
+expect 1 "tcp://127.0.0.1:9" env BANYAN_SCHEDULER=tcp://127.0.0.1:9 "$banyan" status --timeout 200ms
+
+# Daemons outlive the readers of their logs, full disks and, under nohup, their terminal; without, its end is theirs.
+cat >"$work/job.yaml" <<'END'
+scheduler: {address: tcp://127.0.0.1:1}
+nodes: [{name: a, address: tcp://127.0.0.1:2}, {name: b, address: tcp://127.0.0.1:3}]
+END
+run_scheduler() {
+  exec "$banyan" scheduler "$work/job.yaml" --forgetful --listen tcp://127.0.0.1:0 --port-file "$work/port" --log-level debug
+}
+await_port() {
+  until [[ -s "$work/port" ]]; do sleep 0.05; done
+}
+# expect_end CODE PID: the scheduler answers, and ends so after SIGNAL.
+expect_end() {
+  local expected="$1" pid="$2" signal="$3" code=0
+  await_port
+  "$banyan" status --scheduler "$(<"$work/port")" >/dev/null || fail "expected an answer of a scheduler"
+  kill "-$signal" "$pid"
+  wait "$pid" || code=$?
+  ((code == expected)) || fail "expected code $expected after SIG$signal, got $code"
+  rm "$work/port"
+}
+mkfifo "$work/log"
+(run_scheduler) >/dev/null 2>"$work/log" &
+daemon=$!
+head -n 1 "$work/log" >/dev/null
+expect_end 0 "$daemon" HUP
+(run_scheduler) >/dev/full 2>/dev/full &
+expect_end 0 $! TERM
+(
+  trap '' HUP
+  run_scheduler
+) >/dev/null 2>&1 &
+daemon=$!
+await_port
+kill -HUP "$daemon"
+expect_end 0 "$daemon" TERM
