@@ -15,7 +15,6 @@ namespace banyan {
 namespace {
 
 using Verdict = PeerNetwork::Verdict;
-
 // Refusals of one round that are told apart.
 constexpr size_t kMostRefusals = 64;
 
@@ -366,6 +365,7 @@ void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
+  network_->DropRound(key, round);
   const RoundState* state = FindRound(key, round);
   if (state == nullptr || !state->complete) return;
   KeyRounds& rounds = KeyOf(key).rounds;
@@ -467,6 +467,7 @@ void RoundEngine::OnRead(StepContext& step, KeyId key, Round round, int64_t firs
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {
   KeyOf(key).rounds.Complete(round, hash);
   listener_->OnRoundComplete(step, key, round, hash);
+  for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);
   TryOpen(step, key);
 }
 

@@ -33,6 +33,8 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
     CheckAnswer(sent, *answer);
   } else if (const auto* plan = std::get_if<EpochPlan>(&sent.message)) {
     CheckPlan(sent, *plan);
+  } else if (const auto* begin = std::get_if<EpochBegin>(&sent.message)) {
+    epoch_ = std::max(epoch_, begin->epoch);
   } else if (const auto* published = std::get_if<PolicyPublished>(&sent.message)) {
     published_.insert({sent.connection, sent.generation, published->slice.version});
   } else if (const auto* chunk = std::get_if<ChunkMessage>(&sent.message)) {

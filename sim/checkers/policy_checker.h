@@ -68,7 +68,7 @@ class PolicyChecker : public TrafficObserver {
   Violations* const violations_;
   Term last_term_;
   PolicyVersion oldest_;  // that the scheduler has not retired
-  Epoch epoch_;           // the newest that bindings were told of
+  Epoch epoch_;           // the newest that has begun: bindings of earlier ones are void
   std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
