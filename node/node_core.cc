@@ -344,7 +344,6 @@ void NodeCore::On(StepContext& step, const ClosedEverywhere& closed) {
     scheduler_.OnClosedEverywhere(entry.key, entry.round);
     if (!joined_.has_value()) continue;
     joined_->engine->OnClosedEverywhere(step, entry.key, entry.round);
-    joined_->network->DropRound(entry.key, entry.round);
   }
 }
 

@@ -42,7 +42,7 @@ bool KeyRounds::IsTooFar(Round round, uint64_t rounds_in_flight) const {
 bool KeyRounds::HasRoomFor(Round round, uint64_t rounds_in_flight) const {
   // Round 0 sets what the later rounds work on, so that none of them runs beside it.
   const uint64_t in_flight = next_complete_ == Round(0) ? 1 : rounds_in_flight;
-  return round.value() < next_complete_.value() + in_flight && round.value() <= next_closed_.value() + rounds_in_flight;
+  return round.value() < next_complete_.value() + in_flight;
 }
 
 bool KeyRounds::HasContribution() const {
@@ -86,9 +86,21 @@ std::optional<Buffer> KeyRounds::TakeBackContribution(Round round) {
 }
 
 void KeyRounds::Complete(Round round, uint64_t hash) {
-  rounds_.at(round).complete = true;
-  rounds_.at(round).hash = hash;
+  RoundState& state = rounds_.at(round);
+  state.complete = true;
+  state.hash = hash;
+  if (state.contribution.has_value()) state.contribution->values = Buffer();
+  last_complete_ = std::max(last_complete_, round);
   AdvanceComplete();
+}
+
+std::vector<Round> KeyRounds::Held(uint64_t rounds_in_flight) const {
+  std::vector<Round> held;
+  for (const auto& [round, state] : rounds_) {
+    if (round.value() + rounds_in_flight > last_complete_.value()) break;
+    if (state.complete && !state.closed_everywhere) held.push_back(round);
+  }
+  return held;
 }
 
 void KeyRounds::AdvanceComplete() {

@@ -3,6 +3,9 @@
 //
 // Invariants:
 // - Rounds complete, and close, in any order; next_complete() and next_closed() are the first that have not.
+// - A member contributes to a round only once it holds all results of the rounds rounds_in_flight and more before. So
+//   the result of a round proves that every member holds these: they are *held*, and no scheduler needs to say so.
+// - A contribution's values go when the round is complete here: the result takes its place in every later attempt.
 // - The newest result stays for a Pull that comes late, until a later round opens.
 #ifndef BANYAN_NODE_ROUNDS_KEY_ROUNDS_H_
 #define BANYAN_NODE_ROUNDS_KEY_ROUNDS_H_
@@ -13,6 +16,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/buffer.h"
 #include "core/ids.h"
@@ -43,9 +47,9 @@ struct RoundState {
   bool open = false;     // this node's contribution has gone into the attempt
   bool is_late = false;  // the attempt has counted an abstention in its place
   bool complete = false;
-  bool closed_everywhere = false;
-  bool is_skipped = false;  // closed everywhere before this node was a member
-  uint64_t hash = 0;        // of the result, once complete
+  bool closed_everywhere = false;  // every member holds the result
+  bool is_skipped = false;         // closed everywhere before this node was a member
+  uint64_t hash = 0;               // of the result, once complete
   NextResiduals residuals;
   // Once bound. The attempt goes with its epoch.
   std::optional<ReduceHalf> attempt;
@@ -84,8 +88,10 @@ class KeyRounds {
 
   // All of the round's result was read, and has this `hash`. REQUIRES: the round exists.
   void Complete(Round round, uint64_t hash = 0);
-  // Every member has the round's result: gives back the contribution, and results once earlier rounds are closed too. A
-  // new member would need a later one before. Returns the last round up to which all are closed, if there are more of
+  // Returns the complete rounds that are not closed and that later ones prove to be held by every member, in order.
+  std::vector<Round> Held(uint64_t rounds_in_flight) const;
+  // Every member has the round's result: gives back results once earlier rounds are closed too. A new member would need
+  // a later one before. Returns the last round up to which all are closed, if there are more of
   // these now. Nothing happens before the round is complete here.
   std::optional<Round> Close(Round round);
   // The round was over for all members before this node was one, though an earlier round is not: it has no result here.
@@ -111,6 +117,7 @@ class KeyRounds {
   std::optional<Round> AdvanceClosed();
 
   std::map<Round, RoundState> rounds_;
+  Round last_complete_;
   Round next_complete_;
   Round next_closed_;
 };

@@ -1,9 +1,13 @@
 #include "node/rounds/key_rounds.h"
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace banyan {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // A round that was open and is complete.
 void Complete(KeyRounds& rounds, uint64_t round) {
@@ -39,12 +43,14 @@ TEST(KeyRoundsTest, ARoundThatIsNotCompleteHereDoesNotClose) {
   EXPECT_EQ(rounds.Find(Round(7)), nullptr);
 }
 
-TEST(KeyRoundsTest, AContributionIsKeptUntilItsRoundIsClosed) {
+TEST(KeyRoundsTest, AContributionsValuesAreKeptUntilItsRoundIsComplete) {
   KeyRounds rounds;
-  rounds.FindOrAdd(Round(0)).contribution.emplace();
+  rounds.FindOrAdd(Round(0)).contribution = Contribution{RoundKind::kAggregate, Buffer::CopyOf({1, 2}), 1, 0};
   EXPECT_FALSE(rounds.IsIdle());
+  EXPECT_EQ(rounds.Find(Round(0))->contribution->values.elements(), 2);
   Complete(rounds, 0);
   EXPECT_TRUE(rounds.Find(Round(0))->contribution.has_value());
+  EXPECT_EQ(rounds.Find(Round(0))->contribution->values.elements(), 0);
   EXPECT_FALSE(rounds.IsIdle());
   rounds.Close(Round(0));
   EXPECT_FALSE(rounds.Find(Round(0))->contribution.has_value());
@@ -114,10 +120,27 @@ TEST(KeyRoundsTest, EarlierRoundsLeaveRoomOrNot) {
   EXPECT_FALSE(rounds.HasRoomFor(Round(3), 2));
   Complete(rounds, 1);
   Complete(rounds, 2);
-  // Completed here, but not closed: others may need what this node keeps.
-  EXPECT_FALSE(rounds.HasRoomFor(Round(3), 2));
+  // What others may need of a round this node keeps, whoever says that it is closed.
+  EXPECT_TRUE(rounds.HasRoomFor(Round(4), 2));
+  EXPECT_FALSE(rounds.HasRoomFor(Round(5), 2));
+}
+
+TEST(KeyRoundsTest, ALaterResultProvesThatAllMembersHoldTheRoundsBefore) {
+  KeyRounds rounds;
+  EXPECT_THAT(rounds.Held(2), IsEmpty());
+  Complete(rounds, 0);
+  Complete(rounds, 1);
+  EXPECT_THAT(rounds.Held(2), IsEmpty());
+  rounds.FindOrAdd(Round(2)).open = true;
+  // Results of a round may all be here before those of the one before.
+  Complete(rounds, 3);
+  EXPECT_THAT(rounds.Held(2), ElementsAre(Round(0), Round(1)));
   rounds.Close(Round(0));
-  EXPECT_TRUE(rounds.HasRoomFor(Round(3), 2));
+  EXPECT_THAT(rounds.Held(2), ElementsAre(Round(1)));
+  Complete(rounds, 4);
+  EXPECT_THAT(rounds.Held(2), ElementsAre(Round(1))) << "round 2 is not complete here";
+  Complete(rounds, 2);
+  EXPECT_THAT(rounds.Held(2), ElementsAre(Round(1), Round(2)));
 }
 
 TEST(KeyRoundsTest, NobodyIsTwiceTheRoundsInFlightAhead) {

@@ -15,7 +15,6 @@ namespace banyan {
 namespace {
 
 using Verdict = PeerNetwork::Verdict;
-
 // Refusals of one round that are told apart.
 constexpr size_t kMostRefusals = 64;
 
@@ -382,6 +381,7 @@ void RoundEngine::TakeEarly(StepContext& step, EarlyStore::Chunk chunk) {
 }
 
 void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) {
+  network_->DropRound(key, round);
   if (book_->FindKey(key) == nullptr) return;
   KeyRounds& rounds = KeyOf(key).rounds;
   const std::optional<Round> last_closed = rounds.IsComplete(round) ? rounds.Close(round) : rounds.Skip(round);
@@ -470,6 +470,7 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {
   KeyOf(key).rounds.Complete(round, hash);
   listener_->OnRoundComplete(step, key, round, hash);
+  for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);
   TryOpen(step, key);
 }
 

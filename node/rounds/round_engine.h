@@ -109,6 +109,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Rows or bindings of these `keys`, which are in the book, are new: opens what waited for them and takes their early
   // chunks up. Looks at no other key: a model may have many.
   void OnBookChanged(StepContext& step, const std::vector<KeyId>& keys);
+  // Every member holds the round's result. The scheduler says so of the last rounds; of others later results do.
   void OnClosedEverywhere(StepContext& step, KeyId key, Round round);
   // Takes the key's weights as they are now, by which gradients are pruned from here on; forgets them where nothing is
   // pruned, or where the node has them itself. REQUIRES: the key is in the book, with as many elements.
