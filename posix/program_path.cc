@@ -31,9 +31,10 @@ absl::StatusOr<std::string> FindProgramFrom(const std::string& directory, absl::
   for (const std::string& path : {built, installed}) {
     if (access(path.c_str(), X_OK) == 0 && std::filesystem::is_regular_file(path)) return path;
   }
-  return absl::NotFoundError(absl::StrCat("expected the program ", built, " or ", installed,
-                                          "; build it with: ./banyan build //", relative.parent_path().string(), ":",
-                                          relative.filename().string()));
+  return absl::NotFoundError(
+      absl::StrCat("expected the program ", built, " or ", installed,
+                   "; it is not installed: build it, and run this, in the repository, by ./banyan build //",
+                   relative.parent_path().string(), ":", relative.filename().string()));
 }
 
 }  // namespace banyan

@@ -25,11 +25,6 @@ void LinkChangeFlags::AddTo(CommandLine& line) {
   line.Needs("redraw-fraction", "redraw-seconds");
 }
 
-absl::Status LinkChangeFlags::Check() const {
-  if ((redraw_seconds_ > 0) == redraw_rates_.has_value()) return absl::OkStatus();
-  return absl::InvalidArgumentError("--redraw-seconds and --redraw-mbps come together");
-}
-
 std::optional<LinkRedraw> LinkChangeFlags::Redraw(uint64_t seed) const {
   if (!redraw_rates_.has_value()) return std::nullopt;
   return LinkRedraw{absl::Seconds(redraw_seconds_), redraw_rates_->low_bps(), redraw_rates_->high_bps(),

@@ -22,8 +22,6 @@ class LinkChangeFlags {
  public:
   // Declares them; this object must outlive the parsing.
   void AddTo(CommandLine& line);
-  // INVALID_ARGUMENT for flags that do not go together: a usage error.
-  absl::Status Check() const;
 
   std::optional<LinkRedraw> Redraw(uint64_t seed) const;
   // Those of the file, in order of time; none without one.

@@ -24,7 +24,7 @@ struct SchedulerProbeOptions {
   absl::Duration patience = absl::Seconds(5);  // for each answer; then the probe stops with UNAVAILABLE
   std::optional<absl::Duration> interval;      // between an answer and the next question; empty: one question
   // Asked after an answer; true ends the probe although `interval` is set. Empty: never.
-  std::function<bool()> is_done;
+  std::function<bool()> is_done = {};
   // Returns whether the message answers the question; others are passed over. On the driver's protocol thread.
   std::function<bool(const Message& message)> on_answer;
 };

@@ -195,9 +195,6 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   absl::StatusOr<std::vector<int64_t>> elements = TensorElements(flags);
   if (!elements.ok()) return line.UsageError(elements.status().message(), err);
-  if (const absl::Status status = flags.link_changes.Check(); !status.ok()) {
-    return line.UsageError(status.message(), err);
-  }
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (overlay->nodes.size() < 2)

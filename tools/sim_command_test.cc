@@ -118,10 +118,9 @@ TEST(SimCommandTest, OptionsReplaceTheFiles) {
 
 TEST(SimCommandTest, UsageErrorsSayWhatIsWrong) {
   EXPECT_EQ(Sim({}).code, 2);
-  const Outcome bytes = Sim({kInternet2, "--model-bytes", "10MB"});
+  const Outcome bytes = Sim({kInternet2, "--model-bytes", "10Mb"});
   EXPECT_EQ(bytes.code, 2);
-  EXPECT_THAT(bytes.err,
-              HasSubstr("expected a number of bytes that is a multiple of 4, such as 1000000 or 1M, got '10MB'"));
+  EXPECT_THAT(bytes.err, HasSubstr("expected a size in bytes, such as 46MB, got '10Mb' in bits"));
   const Outcome tensors = Sim({kInternet2, "--model-bytes", "12M", "--tensors", "4M,4M"});
   EXPECT_EQ(tensors.code, 2);
   EXPECT_THAT(tensors.err, HasSubstr("make 8000000 bytes, --model-bytes says 12000000"));

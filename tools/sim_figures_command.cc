@@ -52,7 +52,9 @@ absl::StatusOr<std::vector<Figure>> LoadFigures(const FiguresFlags& flags) {
   for (const auto& entry : std::filesystem::directory_iterator(flags.scenarios, error)) {
     if (entry.path().extension() == ".yaml") paths.push_back(entry.path().string());
   }
-  if (error) return absl::NotFoundError(absl::StrCat("--scenarios: ", flags.scenarios, ": ", error.message()));
+  if (error)
+    return absl::NotFoundError(absl::StrCat("--scenarios: ", flags.scenarios, ": ", error.message(),
+                                            "; the figures' files are in the repository, not installed"));
   std::sort(paths.begin(), paths.end());
   std::vector<Figure> figures;
   for (const std::string& path : paths) {

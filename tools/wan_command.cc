@@ -102,9 +102,6 @@ int Up(absl::Span<const std::string> arguments, std::ostream& out, std::ostream&
   UpFlags flags;
   const CommandLine line = UpLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (const absl::Status status = flags.link_changes.Check(); !status.ok()) {
-    return line.UsageError(status.message(), err);
-  }
   const absl::StatusOr<EmulatorOptions> options = MakeOptions(flags);
   if (!options.ok()) return Fail("up", options.status(), err);
   const absl::Status status = flags.foreground ? RunInForeground(*options, out) : StartEmulatorInBackground(*options);

@@ -4,7 +4,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -16,17 +20,37 @@ namespace {
 
 // Slots begin at cache lines, so that two that are written at the same time do not disturb each other.
 constexpr int64_t kAlignmentBytes = 64;
+// The kernel counts a little otherwise than the list of mappings does.
+constexpr double kFullShare = 0.99;
 
 int64_t SlotBytes(const TensorSegment::Shape& shape) {
   const int64_t size_bytes = shape.elements * static_cast<int64_t>(sizeof(float));
   return (size_bytes + kAlignmentBytes - 1) / kAlignmentBytes * kAlignmentBytes;
 }
 
+// Where mmap fails although there is memory: the kernel's limit on mappings binds. Empty when it does not.
+std::string MappingAdvice() {
+  int64_t most = 0;
+  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  std::ifstream maps("/proc/self/maps");
+  const auto count = std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n');
+  if (most == 0 || static_cast<double>(count) < static_cast<double>(most) * kFullShare) return "";
+  return absl::StrCat("; this process has ", count, " mappings of at most ", most,
+                      ": join small tensors to few, or raise vm.max_map_count");
+}
+
+std::string DescriptorAdvice(int error) {
+  return error == EMFILE ? "; this process has as many descriptors as it may: raise its limit (ulimit -n)" : "";
+}
+
 absl::StatusOr<std::shared_ptr<TensorSegment>> MapFile(FileDescriptor file, const TensorSegment::Shape& shape) {
   const int64_t size_bytes = TensorSegment::SizeBytes(shape);
   void* memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
-  if (memory == MAP_FAILED)
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", size_bytes, " bytes of shared memory"));
+  if (memory == MAP_FAILED) {
+    const int error = errno;
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot map ", size_bytes, " bytes of shared memory",
+                                                   error == ENOMEM ? MappingAdvice() : ""));
+  }
   return std::make_shared<TensorSegment>(std::move(file), memory, shape);
 }
 
@@ -39,7 +63,10 @@ int64_t TensorSegment::SizeBytes(const Shape& shape) {
 absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape& shape) {
   const int64_t size_bytes = SizeBytes(shape);
   FileDescriptor file(memfd_create("banyan-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!file.valid()) return absl::ErrnoToStatus(errno, "cannot make shared memory");
+  if (!file.valid()) {
+    const int error = errno;
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot make shared memory", DescriptorAdvice(error)));
+  }
   if (ftruncate(file.get(), size_bytes) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", size_bytes, " bytes of shared memory"));
   }

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <utility>
@@ -49,6 +50,17 @@ TEST(TensorSegmentTest, UnsealedOrSmallMemoryIsRefused) {
 }
 
 TEST(TensorSegmentTest, AbsurdSizesAreErrors) { EXPECT_FALSE(TensorSegment::Create({int64_t{1} << 40, 64, 64}).ok()); }
+
+TEST(TensorSegmentTest, NamesTheLimitOfDescriptors) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none = {0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  const absl::Status status = TensorSegment::Create({10, 1, 1}).status();
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("ulimit -n"), absl::string_view::npos) << status;
+}
 
 }  // namespace
 }  // namespace banyan

@@ -80,6 +80,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/daemon", 0},
                                                      {"tools/reports", 0},
                                                      {"tools/supervision", 0},
+                                                     {"tools/terminal", 0},
                                                      {"tools/chaos", 1},
                                                      {"tools/demo", 1},
                                                      {"tools/metrics", 1},
