@@ -1,6 +1,8 @@
 // Whole exchanges with a scheduler whose job goes well.
 #include "scheduler/scheduler_core.h"
 
+#include <vector>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/testing/scheduler_harness.h"
@@ -306,8 +308,12 @@ TEST(SchedulerCoreTest, RestartedSchedulerAnswersTheSameUnderAHigherTerm) {
   EXPECT_EQ(after.Sent<PolicyAnswer>(1)[0].term, Term(2));
   EXPECT_EQ(after.Sent<PolicyAnswer>(1)[0].epoch, Epoch(1));
   // What was closed stays closed, and ids are not used again.
+  const std::vector<ClosedEverywhere::Entry> closed = {{key, Round(1)}};
+  ASSERT_THAT(after.Sent<ClosedEverywhere>(1), SizeIs(1)) << "round 0 is not, so that no plan tells of it";
+  EXPECT_EQ(after.Sent<ClosedEverywhere>(1)[0].entries, closed);
   after.Receive(1, RoundsClosed{{{key, Round(1), 7}}});
-  EXPECT_THAT(after.Sent<ClosedEverywhere>(1), SizeIs(1));
+  ASSERT_THAT(after.Sent<ClosedEverywhere>(1), SizeIs(2));
+  EXPECT_EQ(after.Sent<ClosedEverywhere>(1)[1].entries, closed);
   after.Receive(1, BarrierEntered{0});
   EXPECT_THAT(after.Sent<BarrierReleased>(1), SizeIs(1));
   EXPECT_EQ(after.AddKey("v", 10), KeyId(2));
