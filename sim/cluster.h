@@ -19,6 +19,7 @@
 #include "sim/checkers/encoding_checker.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/checkers/policy_checker.h"
+#include "sim/checkers/replica_checker.h"
 #include "sim/checkers/result_checker.h"
 #include "sim/checkers/round_clock.h"
 #include "sim/checkers/route_checker.h"
@@ -76,6 +77,8 @@ class Cluster : private WorkerListener {
   Epoch epoch() const { return membership_.epoch(); }
   // nullptr without fields.
   ContributorChecker* contributors() { return contributors_.get(); }
+  // Null where workers share no training state.
+  const ReplicaChecker* replicas() const { return replicas_.get(); }
   // nullptr without check_messages.
   const RouteChecker* routes() const { return routes_.get(); }
   // nullptr without orders.
@@ -99,6 +102,8 @@ class Cluster : private WorkerListener {
   void OnEnded(Timestamp now, WorkerName worker) override;
   void OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) override;
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
+  void OnReplica(Timestamp now, WorkerName worker, const ReplicaMark& replica) override;
+  void OnBeganAlone(Timestamp now, WorkerName worker, Timestamp asked_at) override;
   void OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
 
@@ -111,6 +116,7 @@ class Cluster : private WorkerListener {
   MembershipWatch membership_;
   std::unique_ptr<ChunkWatch> chunks_;
   std::unique_ptr<ContributorChecker> contributors_;
+  std::unique_ptr<ReplicaChecker> replicas_;
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
   std::unique_ptr<RouteChecker> routes_;

@@ -40,7 +40,8 @@ struct RoundState {
   NodeId kind_said_by;            // the first to speak of it
   // Whose chunks were refused, and why. Nobody who keeps the rules is in it.
   std::set<std::pair<NodeId, std::string>> refusals;
-  bool open = false;  // this node's contribution has gone into the attempt
+  bool open = false;           // this node's contribution has gone into the attempt
+  bool is_taken_back = false;  // this node had abstained, and has put nothing else in since
   bool complete = false;
   bool closed_everywhere = false;
   uint64_t hash = 0;  // of the result, once complete
@@ -89,6 +90,8 @@ class KeyRounds {
   void Rebase(Round first_open);
   // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
   void TakeBackAbstentions(Round first);
+  // Abstains again from rounds before `before` that were taken back.
+  void RestoreAbstentions(Round before);
   // Takes back what was put into the round, and returns its values; none when there is nothing, or it is complete.
   std::optional<Buffer> TakeBackContribution(Round round);
   // Forgets closed rounds that are followed by an open one.

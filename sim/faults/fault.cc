@@ -58,6 +58,11 @@ std::vector<FaultKind> TransientFaultKinds() {
   return kinds;
 }
 
+std::vector<FaultKind> SchedulerFaultKinds() {
+  return {FaultKind::kPauseScheduler, FaultKind::kRestartScheduler, FaultKind::kLongSchedulerStop, FaultKind::kKillNode,
+          FaultKind::kKillWorker};
+}
+
 std::vector<FaultKind> SurvivedFaultKinds() { return AllFaultKinds(); }
 
 std::string DescribeFault(const Fault& fault) {

@@ -40,6 +40,8 @@ const char* NameOf(FaultKind kind);
 // All kinds; and those that a job outlives whose members must stay.
 std::vector<FaultKind> AllFaultKinds();
 std::vector<FaultKind> TransientFaultKinds();
+// Those of the scheduler, and of those who come back to it: what it knows of them ends with it.
+std::vector<FaultKind> SchedulerFaultKinds();
 // Those that a job outlives as it is built.
 std::vector<FaultKind> SurvivedFaultKinds();
 
