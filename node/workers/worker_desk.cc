@@ -496,6 +496,4 @@ void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   }
 }
 
-uint32_t WorkerDesk::attached() const { return std::count(workers_.begin(), workers_.end(), WorkerState::kAttached); }
-
 }  // namespace banyan

@@ -13,6 +13,7 @@
 #ifndef BANYAN_NODE_WORKERS_WORKER_DESK_H_
 #define BANYAN_NODE_WORKERS_WORKER_DESK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -80,7 +81,7 @@ class WorkerDesk {
 
   const Progress& progress() const { return progress_; }
   const NodeReport::Synchronisation& last_synchronisation() const { return synchronisation_.last(); }
-  uint32_t attached() const;
+  uint32_t attached() const { return std::count(workers_.begin(), workers_.end(), WorkerState::kAttached); }
   // Returns the memory that this node shares with its workers. Each tensor and worker has a gradient slot per open
   // round and one to fill meanwhile, and a result slot per open round.
   int64_t worker_segment_bytes() const {
