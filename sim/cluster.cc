@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/state_layout.h"
 #include "sim/overlay_scaling.h"
 
 namespace banyan {
@@ -84,6 +85,9 @@ void Cluster::AddResultCheckers() {
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
                                              scaled_.compression, violations());
   if (options_.fields == nullptr) return;
+  if (options_.plan.state_bytes > 0) {
+    replicas_ = std::make_unique<ReplicaChecker>(options_.plan.rounds, &membership_, violations());
+  }
   chunks_ = std::make_unique<ChunkWatch>(&options_.plan, violations());
   simulator_.network()->AddObserver(chunks_.get());
   contributors_ = std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op,
@@ -102,6 +106,9 @@ void Cluster::AddMessageCheckers() {
   AckChecker::Limits limits;
   limits.window_bytes = scaled_.transport.window_bytes.value_or(0);
   limits.chunk_bytes = scaled_.chunks.max_elements * SizeOf(DataType::kFloat32);
+  if (options_.plan.state_bytes > 0) {
+    limits.chunk_bytes = std::max(limits.chunk_bytes, StateLayout(options_.plan.state_bytes).chunk_bytes());
+  }
   acks_ = std::make_unique<AckChecker>(
       limits, [this](NodeId node) { return simulator_.process(node)->LocalNow(); }, violations());
   const std::set<std::pair<NodeId, NodeId>> links(link_ends_.begin(), link_ends_.end());
@@ -214,11 +221,13 @@ uint64_t Cluster::rounds_done() const {
 
 void Cluster::OnStarted(Timestamp now, WorkerName worker) {
   if (contributors_ != nullptr) contributors_->OnStarted(now, worker);
+  if (replicas_ != nullptr) replicas_->OnStarted(now, worker);
   if (options_.listener != nullptr) options_.listener->OnStarted(now, worker);
 }
 
 void Cluster::OnEnded(Timestamp now, WorkerName worker) {
   if (contributors_ != nullptr) contributors_->OnEnded(now, worker);
+  if (replicas_ != nullptr) replicas_->OnEnded(now, worker);
   if (options_.listener != nullptr) options_.listener->OnEnded(now, worker);
 }
 
@@ -236,6 +245,14 @@ void Cluster::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round ro
     results_->OnResult(now, worker, tensor, round, values);
   }
   if (options_.listener != nullptr) options_.listener->OnResult(now, worker, tensor, round, values);
+}
+
+void Cluster::OnReplica(Timestamp now, WorkerName worker, const ReplicaMark& replica) {
+  if (replicas_ != nullptr) replicas_->OnReplica(now, worker, replica);
+}
+
+void Cluster::OnBeganAlone(Timestamp now, WorkerName worker, Timestamp asked_at) {
+  if (replicas_ != nullptr) replicas_->OnBeganAlone(now, worker, asked_at);
 }
 
 void Cluster::OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) {

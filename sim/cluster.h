@@ -20,6 +20,7 @@
 #include "sim/checkers/leader_checker.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/checkers/policy_checker.h"
+#include "sim/checkers/replica_checker.h"
 #include "sim/checkers/result_checker.h"
 #include "sim/checkers/round_clock.h"
 #include "sim/checkers/route_checker.h"
@@ -77,6 +78,8 @@ class Cluster : private WorkerListener {
   Epoch epoch() const { return membership_.epoch(); }
   // nullptr without fields.
   ContributorChecker* contributors() { return contributors_.get(); }
+  // Null where workers share no training state.
+  const ReplicaChecker* replicas() const { return replicas_.get(); }
   // nullptr without check_messages.
   const RouteChecker* routes() const { return routes_.get(); }
   // nullptr without orders.
@@ -100,6 +103,8 @@ class Cluster : private WorkerListener {
   void OnEnded(Timestamp now, WorkerName worker) override;
   void OnPushed(Timestamp now, WorkerName worker, size_t tensor, Round round) override;
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
+  void OnReplica(Timestamp now, WorkerName worker, const ReplicaMark& replica) override;
+  void OnBeganAlone(Timestamp now, WorkerName worker, Timestamp asked_at) override;
   void OnFailed(Timestamp now, WorkerName worker, const std::string& call, const absl::Status& status) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
 
@@ -113,6 +118,7 @@ class Cluster : private WorkerListener {
   std::unique_ptr<LeaderChecker> leaders_;
   std::unique_ptr<ChunkWatch> chunks_;
   std::unique_ptr<ContributorChecker> contributors_;
+  std::unique_ptr<ReplicaChecker> replicas_;
   std::unique_ptr<PolicyChecker> policies_;
   std::unique_ptr<AckChecker> acks_;
   std::unique_ptr<RouteChecker> routes_;

@@ -25,7 +25,7 @@ constexpr unsigned kMostThreads = 16;
 struct FaultsFlags {
   int64_t seeds = 100;
   int64_t from = 0;
-  std::string faults;  // transient, all, or empty, which is all
+  std::string faults;  // transient, scheduler, all, or empty, which is all
   bool trace = false;
   bool json = false;
 };
@@ -40,7 +40,9 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
   line.Integer("seeds", "N", "jobs to simulate (default 100)", 1, kMostSeeds, &flags.seeds);
   line.Integer("from", "S", "the first seed (default 0); the same seed gives the same job", 0, INT64_MAX / 2,
                &flags.from);
-  line.Choice("faults", {"transient", "all"}, "transient: only those that leave the members as they are (default all)",
+  line.Choice("faults", {"transient", "scheduler", "all"},
+              "transient: only those that leave the members as they are; scheduler: those of the scheduler, and of "
+              "nodes and workers that come back; all: the whole list (default all)",
               &flags.faults);
   line.Switch("trace", "print what every process is handed", &flags.trace);
   line.Switch("json", "print JSON", &flags.json);
@@ -48,6 +50,7 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
 }
 
 std::vector<FaultKind> KindsOf(const FaultsFlags& flags) {
+  if (flags.faults == "scheduler") return SchedulerFaultKinds();
   return flags.faults == "transient" ? TransientFaultKinds() : AllFaultKinds();
 }
 
@@ -64,8 +67,9 @@ std::string Text(const FaultsFlags& flags, const FaultSweepReport& report) {
                     ReplayCommand(flags, outcome.seed), "\n\n");
   }
   absl::StrAppend(&text, report.seeds, " seeds, ", report.failed.size(), " of them fail\n", report.results,
-                  " results of ", report.required, " contributions in ", report.epochs, " epochs, ", report.events,
-                  " events, ", absl::FormatDuration(absl::Trunc(report.simulated, absl::Seconds(1))), " simulated\n");
+                  " results of ", report.required, " contributions in ", report.epochs, " epochs, ", report.fetches,
+                  " workers with a fetched state, ", report.replicas, " models compared, ", report.events, " events, ",
+                  absl::FormatDuration(absl::Trunc(report.simulated, absl::Seconds(1))), " simulated\n");
   for (const auto& [kind, times] : report.happened) absl::StrAppend(&text, "  ", times, " x ", NameOf(kind), "\n");
   return text;
 }
@@ -78,6 +82,8 @@ std::string Json(const FaultsFlags& flags, const FaultSweepReport& report) {
   json.Name("events").Integer(report.events);
   json.Name("results").Integer(static_cast<uint64_t>(report.results));
   json.Name("contributions").Integer(static_cast<uint64_t>(report.required));
+  json.Name("fetches").Integer(static_cast<uint64_t>(report.fetches));
+  json.Name("models_compared").Integer(static_cast<uint64_t>(report.replicas));
   json.Name("epochs").Integer(report.epochs);
   json.Name("simulated_seconds").Number(absl::ToDoubleSeconds(report.simulated));
   json.Name("faults").BeginObject();

@@ -25,18 +25,12 @@ class Abstention {
   void Begin(Round from) {
     if (!is_on()) next_ = from;
   }
-  // The rounds before `before` are abstained from, be that more or fewer than so far. REQUIRES: is_on().
-  void Limit(Round before) {
-    // What was taken back under an earlier limit comes again under a later one.
-    next_ = std::min(*next_, std::exchange(before_, before));
-  }
+  // Only rounds before `before` are abstained from.
+  void Limit(Round before) { before_ = before; }
   // Returns the first round that was not abstained from; none when it is not on.
   std::optional<Round> End() {
-    if (!is_on()) return std::nullopt;
-    const Round first = std::min(*next_, before_);
-    next_.reset();
     before_ = kNoLimit;
-    return first;
+    return std::exchange(next_, std::nullopt);
   }
   // Rounds before `first` are over.
   void SkipTo(Round first) {

@@ -75,7 +75,18 @@ bool KeyRounds::Replace(Round round, Contribution contribution) {
 
 void KeyRounds::TakeBackAbstentions(Round first) {
   for (auto state = rounds_.lower_bound(first); state != rounds_.end(); ++state) {
-    if (state->second.abstains() && !state->second.complete) state->second.contribution.reset();
+    if (!state->second.abstains() || state->second.complete) continue;
+    state->second.contribution.reset();
+    state->second.is_taken_back = true;
+  }
+}
+
+void KeyRounds::RestoreAbstentions(Round before) {
+  for (auto& [round, state] : rounds_) {
+    if (round >= before) return;
+    const bool is_to_restore = std::exchange(state.is_taken_back, false) && !state.contribution.has_value();
+    if (is_to_restore && round >= next_closed_)
+      state.contribution = Contribution{RoundKind::kAbstention, Buffer(), 0, 0};
   }
 }
 

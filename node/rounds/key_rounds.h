@@ -44,8 +44,9 @@ struct RoundState {
   NodeId kind_said_by;            // the first to speak of it
   // Whose chunks were refused, and why. Nobody who keeps the rules is in it.
   std::set<std::pair<NodeId, std::string>> refusals;
-  bool open = false;     // this node's contribution has gone into the attempt
-  bool is_late = false;  // the attempt has counted an abstention in its place
+  bool open = false;           // this node's contribution has gone into the attempt
+  bool is_late = false;        // the attempt has counted an abstention in its place
+  bool is_taken_back = false;  // this node had abstained, and has put nothing else in since
   bool complete = false;
   bool closed_everywhere = false;  // every member holds the result
   bool is_skipped = false;         // closed everywhere before this node was a member
@@ -105,6 +106,8 @@ class KeyRounds {
   bool Replace(Round round, Contribution contribution);
   // Takes back the abstentions from round `first` and later ones, as far as they are not complete.
   void TakeBackAbstentions(Round first);
+  // Abstains again from rounds before `before` that were taken back.
+  void RestoreAbstentions(Round before);
   // Takes back what was put into the round, and returns its values; none when there is nothing, or it is complete.
   std::optional<Buffer> TakeBackContribution(Round round);
   // Forgets closed rounds that are followed by an open one.

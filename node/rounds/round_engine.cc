@@ -56,6 +56,7 @@ void RoundEngine::Contribute(StepContext& step, KeyId key, Round round, Contribu
   if (round < rounds.next_closed()) return;
   RoundState& state = rounds.FindOrAdd(round);
   BANYAN_CHECK(!state.contribution.has_value());
+  state.is_taken_back = false;
   state.contribution = std::move(contribution);
   listener_->OnPolicyWanted(step, key, round);
   TryOpen(step, key);
@@ -69,7 +70,8 @@ void RoundEngine::OfferValues(StepContext& step, KeyId key, Buffer values) {
 void RoundEngine::Abstain(StepContext& step, KeyId key, Round from, Round before) {
   KeyState& of_key = KeyOf(key);
   of_key.abstention.Begin(std::max(from, of_key.rounds.next_complete()));
-  AbstainUntil(step, key, before);
+  of_key.abstention.Limit(before);
+  RestoreAbstentions(step, key, before);
 }
 
 std::optional<Round> RoundEngine::EndAbstention(KeyId key) {
@@ -77,17 +79,18 @@ std::optional<Round> RoundEngine::EndAbstention(KeyId key) {
   return known == keys_.end() ? std::nullopt : known->second.abstention.End();
 }
 
-void RoundEngine::AbstainUntil(StepContext& step, KeyId key, Round before) {
+void RoundEngine::LimitAbstention(KeyId key, Round before) {
   const auto known = keys_.find(key);
-  if (known == keys_.end() || !known->second.abstention.is_on()) return;
+  if (known == keys_.end()) return;
   known->second.abstention.Limit(before);
   known->second.rounds.TakeBackAbstentions(before);
-  TryOpen(step, key);
 }
 
-std::optional<Buffer> RoundEngine::TakeBackContribution(KeyId key, Round round) {
+void RoundEngine::RestoreAbstentions(StepContext& step, KeyId key, Round before) {
   const auto known = keys_.find(key);
-  return known == keys_.end() ? std::nullopt : known->second.rounds.TakeBackContribution(round);
+  if (known == keys_.end()) return;
+  known->second.rounds.RestoreAbstentions(before);
+  TryOpen(step, key);
 }
 
 void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key) {
@@ -318,16 +321,6 @@ void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan) {
   }
   for (const auto& [key, row] : book_->keys()) keys.push_back(key);
   OnBookChanged(step, keys);
-}
-
-bool RoundEngine::HasCompleted(KeyId key, Round round) const {
-  const auto known = keys_.find(key);
-  return known != keys_.end() && round < known->second.rounds.next_complete();
-}
-
-bool RoundEngine::HasContributed(KeyId key) const {
-  const auto known = keys_.find(key);
-  return known != keys_.end() && known->second.rounds.HasContribution();
 }
 
 void RoundEngine::OnDeadline(StepContext& step) {

@@ -74,15 +74,24 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // from nothing: they are its values if nobody else has any.
   void OfferValues(StepContext& step, KeyId key, Buffer values);
   // Contributes an abstention to each round of the key from `from` on and before `before`, as soon as there is room for
-  // it. A key from which this node abstains already gets the new limit alone. REQUIRES: the key is in the book and these
-  // rounds have no contribution yet.
+  // it. A key from which this node abstains already gets the new limit alone. REQUIRES: the key is in the book and
+  // these rounds have no contribution yet.
   void Abstain(StepContext& step, KeyId key, Round from, Round before = Abstention::kNoLimit);
-  // Limits that to rounds before `before`, later or earlier ones than so far. What this node has abstained from beyond
-  // is taken back: attempts under way go on without it, and those of the next epoch wait for a contribution.
-  void AbstainUntil(StepContext& step, KeyId key, Round before);
+  // Limits that to rounds before `before`. What this node has abstained from beyond is taken back: attempts under way
+  // go on with it, and those of the next epoch wait for a contribution, or until it is restored.
+  void LimitAbstention(KeyId key, Round before);
+  // Abstains again from rounds before `before` that were taken back and have no contribution.
+  void RestoreAbstentions(StepContext& step, KeyId key, Round before);
+  // A contribution to the round is being summed: an abstention that was taken back is not restored.
+  void OnContributing(KeyId key, Round round) {
+    if (RoundState* state = FindRound(key, round)) state->is_taken_back = false;
+  }
   // Takes back what this node has put into a round, and returns its values; none when there is nothing, or the round is
   // complete. The attempt under way goes on with it, and one of the next epoch waits for another contribution.
-  std::optional<Buffer> TakeBackContribution(KeyId key, Round round);
+  std::optional<Buffer> TakeBackContribution(KeyId key, Round round) {
+    const auto known = keys_.find(key);
+    return known == keys_.end() ? std::nullopt : known->second.rounds.TakeBackContribution(round);
+  }
   // Ends it now. Returns the first round without a contribution; nullopt if this node does not abstain from the key.
   std::optional<Round> EndAbstention(KeyId key);
 
@@ -97,11 +106,17 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
     return ProgressOf(keys_, book_->keys(), counts);
   }
   // Returns whether all rounds of the key up to this one are complete here.
-  bool HasCompleted(KeyId key, Round round) const;
+  bool HasCompleted(KeyId key, Round round) const {
+    const auto known = keys_.find(key);
+    return known != keys_.end() && round < known->second.rounds.next_complete();
+  }
   // Returns whether this node abstains from a key, or from a round that is not complete here.
   bool IsAbstaining() const;
   // Returns whether this node has put anything into a round of the key.
-  bool HasContributed(KeyId key) const;
+  bool HasContributed(KeyId key) const {
+    const auto known = keys_.find(key);
+    return known != keys_.end() && known->second.rounds.HasContribution();
+  }
   // Returns the rounds that are complete here and not closed everywhere.
   std::vector<RoundsClosed::Entry> CompleteRounds() const { return CompleteRoundsOf(keys_); }
 

@@ -85,7 +85,6 @@ void StateExchange::OnWorkerGone(StepContext& step, WorkerId worker) {
   });
   const auto gone = fetching_.extract(worker);
   if (!gone.empty()) {
-    outlet_->BeginAnywhere(step, worker);
     outlet_->CompleteStateCall(step, gone.mapped().request, status, 0);
     if (fetching_.empty()) GiveUp(step, status);
   }
@@ -145,7 +144,7 @@ void StateExchange::OnSchedulerConnected(StepContext& step, Term term) {
 }
 
 void StateExchange::OnSchedulerSilent(StepContext& step) {
-  server_.ReleaseAll(step);
+  server_.OnSchedulerSilent(step);
   FetchAnew(step);
   Settle(step);
 }
@@ -207,17 +206,19 @@ void StateExchange::EndCalls(StepContext& step, const absl::Status& status) {
   fetcher_.Clear();
   has_told_end_ = false;
   last_word_at_.reset();
+  outlet_->AbstainFromAll(step);
   for (const auto& [worker, fetching] : std::exchange(fetching_, {})) {
     outlet_->BeginAnywhere(step, worker);
+    server_.NoteFetched(worker);
     outlet_->CompleteStateCall(step, fetching.request, status, 0);
   }
-  outlet_->AbstainFromAll(step);
   BeginQueued(step);
 }
 
 void StateExchange::EndWell(StepContext& step) {
   for (const auto& [worker, fetching] : std::exchange(fetching_, {})) {
     outlet_->BeginAfter(step, worker, fetcher_.pushed());
+    server_.NoteFetched(worker);
     outlet_->CompleteStateCall(step, fetching.request, absl::OkStatus(), fetcher_.boundary());
   }
   fetcher_.Clear();
@@ -252,7 +253,12 @@ void StateExchange::OnTimeout(StepContext& step, WorkerId worker) {
   }
   const auto timed_out = fetching_.extract(worker);
   fetcher_.RemoveWorker(worker);
+  // The others fetch anew: a worker that begins now has not waited for the rounds with which they are to begin.
+  outlet_->TellScheduler(step, FetchEnded{fetcher_.transfer(), fetch_, false, std::string(status.message())});
+  ++fetch_;
+  if (!FetchAnew(step)) outlet_->TellScheduler(step, StateWanted{fetch_});
   outlet_->BeginAnywhere(step, worker);
+  server_.NoteFetched(worker);
   outlet_->CompleteStateCall(step, timed_out.mapped().request, status, 0);
 }
 

@@ -220,7 +220,7 @@ TEST_F(StateExchangeTest, NobodySharesAState) {
   EXPECT_EQ(joiner_.completed.count(fetch), 0u);
   joiner_.Hear(StateReleased{Term(1), kTransfer, 1, absl::StatusCode::kNotFound, "nobody shares a state"});
   EXPECT_EQ(joiner_.StatusOf(fetch), absl::NotFoundError("nobody shares a state"));
-  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "begin anywhere", "abstain from all"}));
+  EXPECT_EQ(joiner_.engine, (std::vector<std::string>{"abstain", "abstain from all", "begin anywhere"}));
   const RequestId again = joiner_.Fetch(kFirst);
   EXPECT_EQ(joiner_.TakeTold<StateWanted>().back(), StateWanted{2});
   EXPECT_EQ(joiner_.completed.count(again), 0u);

@@ -53,6 +53,10 @@ void StateServer::Tell(StepContext& step) {
 
 void StateServer::OnSought(StepContext& step, const StateSought& sought) {
   if (transfer_.has_value() && sought.transfer < *transfer_) return;
+  // Its workers are at a later boundary.
+  if (sought.transfer <= given_up_) {
+    return outlet_->TellScheduler(step, NoState{sought.transfer, "the scheduler was silent, and its workers went on"});
+  }
   if (transfer_ != sought.transfer) {
     DropTransfer();
     transfer_ = sought.transfer;
@@ -159,6 +163,13 @@ void StateServer::ReleaseAll(StepContext& step) {
   for (const auto& [worker, waiting] : std::exchange(waiting_, {})) {
     outlet_->CompleteStateCall(step, waiting.request, absl::OkStatus(), waiting.step);
   }
+}
+
+void StateServer::OnSchedulerSilent(StepContext& step) {
+  if (!giver_.has_value()) return;
+  given_up_ = *transfer_;
+  outlet_->TellScheduler(step, NoState{given_up_, "the scheduler was silent, and its workers went on"});
+  ReleaseAll(step);
 }
 
 // Workers that wait at a boundary stay there: the transfer that comes next takes it.

@@ -40,8 +40,10 @@ class StateServer {
   // Notes that the worker shares a state of this shape. INVALID_ARGUMENT when it differs from that of another worker.
   absl::Status Share(WorkerId worker, StateShape shape);
   const StateShape* ShapeOf(WorkerId worker) const;
-  // Notes that the worker fetches: it has no state to give until it passes a boundary.
+  // Notes that the worker fetches: it has no state to give until that has ended.
   void NoteFetching(StepContext& step, WorkerId worker);
+  // Notes that it fetches no longer: it has a state at its next boundary, be it another's or its own.
+  void NoteFetched(WorkerId worker) { fetching_.erase(worker); }
   // Takes a worker at its boundary: it is held, or may go on at once.
   void OnBoundary(StepContext& step, const WorkerPassBoundary& call);
   void OnLeave(StepContext& step, WorkerId worker);
@@ -54,6 +56,8 @@ class StateServer {
   void OnReleased(StepContext& step, TransferId transfer);
   // Lets all workers go: what an earlier start of the scheduler has asked for is over.
   void ReleaseAll(StepContext& step);
+  // Lets those go that the silent scheduler holds at a boundary, and gives nothing of that transfer any more.
+  void OnSchedulerSilent(StepContext& step);
   // Ends every waiting call.
   void FailAll(StepContext& step, const absl::Status& status);
 
@@ -97,6 +101,7 @@ class StateServer {
   std::map<WorkerId, StateShape> shapes_;
   std::set<WorkerId> fetching_;
   std::optional<TransferId> transfer_;  // that workers are held for
+  TransferId given_up_;                 // the last one for which they are held no more, whatever is said
   std::map<WorkerId, Waiting> waiting_;
   std::optional<WorkerId> giver_;
   uint64_t boundary_ = 0;  // of the giver

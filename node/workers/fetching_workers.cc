@@ -55,30 +55,30 @@ bool FetchingWorkers::HasResultsOf(const std::vector<KeysPushed>& pushed) const 
   });
 }
 
-void FetchingWorkers::Begin(StepContext& step, WorkerId worker) {
+void FetchingWorkers::Begin(WorkerId worker) {
   for (LocalKey* local : KeysOf(worker)) {
     local->last_push[worker.value()] = LocalKey::kFetching;
-    Apply(step, *local);
+    Apply(*local);
   }
 }
 
-void FetchingWorkers::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
+void FetchingWorkers::AbstainUntil(const std::vector<KeysPushed>& pushed) {
   pushed_ = pushed;
-  for (auto& [name, local] : keys_->by_name()) Apply(step, local);
+  for (auto& [name, local] : keys_->by_name()) Apply(local);
 }
 
-void FetchingWorkers::AbstainFromAll(StepContext& step) {
+void FetchingWorkers::AbstainFromAll() {
   if (pushed_.empty()) return;
   pushed_.clear();
-  for (auto& [name, local] : keys_->by_name()) Apply(step, local);
+  for (auto& [name, local] : keys_->by_name()) Apply(local);
 }
 
-void FetchingWorkers::Apply(StepContext& step, LocalKey& local) {
+void FetchingWorkers::Apply(LocalKey& local) {
   if (!local.takes_part) return;
   const std::optional<Round> last = local.HasFetching() ? FindPushed(pushed_, local.key) : std::nullopt;
   local.waits_from = last.has_value() ? last->Next() : LocalKey::kNoLimit;
   if (last.has_value()) TakeBack(local);
-  engine_->AbstainUntil(step, local.key, local.waits_from);
+  engine_->LimitAbstention(local.key, local.waits_from);
 }
 
 void FetchingWorkers::TakeBack(LocalKey& local) {
@@ -90,22 +90,22 @@ void FetchingWorkers::TakeBack(LocalKey& local) {
   }
 }
 
-void FetchingWorkers::BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
+void FetchingWorkers::BeginAfter(WorkerId worker, const std::vector<KeysPushed>& pushed) {
   for (LocalKey* local : KeysOf(worker)) {
     const std::optional<Round> last = FindPushed(pushed, local->key);
     const std::optional<Round> next = engine_->EndAbstention(local->key);
     // Of a key that the others do not have nothing is known.
     BeginWith(*local, worker, last.has_value() ? last->Next() : next.value_or(local->next_contribution));
-    Apply(step, *local);
+    Apply(*local);
   }
 }
 
-void FetchingWorkers::BeginAnywhere(StepContext& step, WorkerId worker) {
+void FetchingWorkers::BeginAnywhere(WorkerId worker) {
   for (LocalKey* local : KeysOf(worker)) {
     if (local->last_push[worker.value()] != LocalKey::kFetching) continue;
     const std::optional<Round> next = engine_->EndAbstention(local->key);
     BeginWith(*local, worker, std::max(local->next_contribution, next.value_or(Round(1))));
-    Apply(step, *local);
+    Apply(*local);
   }
 }
 

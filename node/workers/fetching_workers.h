@@ -14,7 +14,6 @@
 
 #include "core/ids.h"
 #include "node/rounds/round_engine.h"
-#include "node/step_context.h"
 #include "node/workers/local_keys.h"
 #include "proto/state_messages.h"
 
@@ -33,17 +32,17 @@ class FetchingWorkers {
   bool HasResultsOf(const std::vector<KeysPushed>& pushed) const;
 
   // Notes that the worker fetches. What the others have pushed may be whole now.
-  void Begin(StepContext& step, WorkerId worker);
+  void Begin(WorkerId worker);
   // From the rounds after these on the node waits for the workers that fetch. What it has put into these rounds, or
   // abstained from, is taken back: it stands until the next epoch.
-  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed);
+  void AbstainUntil(const std::vector<KeysPushed>& pushed);
   // Nobody knows any more with which rounds they begin. What the others have pushed may be whole now.
-  void AbstainFromAll(StepContext& step);
+  void AbstainFromAll();
   // The worker has the state after these rounds, and pushes the next ones.
-  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed);
-  // The worker has no state, and pushes the next rounds that the node has not contributed to. What the others have
-  // pushed may be whole now.
-  void BeginAnywhere(StepContext& step, WorkerId worker);
+  void BeginAfter(WorkerId worker, const std::vector<KeysPushed>& pushed);
+  // The worker has no state, and pushes the next rounds that the node has not contributed to. REQUIRES: there is no
+  // limit, and what was taken back for one is restored.
+  void BeginAnywhere(WorkerId worker);
 
   // The keys that the worker has called Init for, in order of their ids, for as long as they stay.
   std::vector<LocalKey*> KeysOf(WorkerId worker) const;
@@ -51,7 +50,7 @@ class FetchingWorkers {
  private:
   void BeginWith(LocalKey& local, WorkerId worker, Round first);
   // Applies the limit, or none, to a key.
-  void Apply(StepContext& step, LocalKey& local);
+  void Apply(LocalKey& local);
   void TakeBack(LocalKey& local);
 
   LocalKeys* keys_;

@@ -41,6 +41,14 @@ bool LocalKey::HasFetching() const {
   return false;
 }
 
+Round LocalKey::FirstAwaited() const {
+  Round first = waits_from;
+  for (size_t worker = 0; worker < has_init.size(); ++worker) {
+    if (has_init[worker] && last_push[worker] != kFetching) first = std::min(first, last_push[worker].Next());
+  }
+  return first;
+}
+
 bool LocalKey::IsWhole(Round round) const {
   if (round >= waits_from) return false;
   const auto state = rounds.find(round);
@@ -60,6 +68,7 @@ std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) 
     std::erase_if(calls, [worker](const WaitingCall& call) { return call.worker == worker; });
   };
   has_init[worker.value()] = false;
+  if (last_push[worker.value()] == kFetching) last_push[worker.value()] = Round(0);
   init_values[worker.value()] = Buffer();
   drop_calls(init_requests);
   for (auto& [round, state] : rounds) {

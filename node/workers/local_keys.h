@@ -43,7 +43,8 @@ struct LocalRound {
   Timestamp since;  // its first worker came
   uint32_t pushed = 0;
   std::vector<Buffer> gradients;  // by worker, until they are summed
-  Buffer taken_back;              // the sum of others, which was contributed once
+  std::vector<bool> in_sum;       // by worker: has a part in what was contributed
+  Buffer taken_back;              // that sum, while it waits for more parts
   std::vector<bool> has_pushed;   // by worker; empty for a round that no worker here pushes
   std::vector<bool> asked;        // by worker: one of its calls waits, or has waited, for the result
   std::vector<WaitingCall> waiting;
@@ -82,6 +83,8 @@ struct LocalKey {
   uint32_t initialised() const;
   // True if some worker takes part, now that none is waited for that fetches.
   bool HasTakers() const;
+  // The first round that a worker is still to push.
+  Round FirstAwaited() const;
   // True if some worker fetches.
   bool HasFetching() const;
   // True if workers have pushed the round, and all that take part in it have.

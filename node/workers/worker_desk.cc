@@ -162,25 +162,30 @@ void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
 }
 
 void WorkerDesk::Fetch(StepContext& step, WorkerId worker) {
-  fetching_.Begin(step, worker);
+  fetching_.Begin(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) {
     ContributeWhole(step, *local);
     AbstainFrom(step, local->key);
   }
 }
 
+void WorkerDesk::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
+  fetching_.AbstainUntil(pushed);
+  for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
+}
+
 void WorkerDesk::AbstainFromAll(StepContext& step) {
-  fetching_.AbstainFromAll(step);
+  fetching_.AbstainFromAll();
   for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
 }
 
 void WorkerDesk::BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
-  fetching_.BeginAfter(step, worker, pushed);
+  fetching_.BeginAfter(worker, pushed);
   for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
 
 void WorkerDesk::BeginAnywhere(StepContext& step, WorkerId worker) {
-  fetching_.BeginAnywhere(step, worker);
+  fetching_.BeginAnywhere(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
 
@@ -256,7 +261,8 @@ void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string
 }
 
 void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
-  if (local.init_requests.empty()) return;
+  // Under a limit nobody knows yet with which round it would begin.
+  if (local.init_requests.empty() || local.waits_from != LocalKey::kNoLimit) return;
   const std::optional<Round> next = engine_->EndAbstention(local.key);
   local.next_contribution = std::max(local.next_contribution, next.value_or(Round(0)));
   if (local.next_contribution == Round(0)) return;
@@ -335,8 +341,9 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
   LocalRound& state = local.OpenRound(round, kind, workers_.size());
   state.has_pushed[worker.value()] = true;
   local.DropOldRounds();
-  // It has fetched a state that is behind what the others of this node had contributed.
-  if (state.contributed) return round;
+  // It has fetched a state that is behind what this node had contributed, be it of a former worker of this number.
+  const bool has_part = !state.in_sum.empty() && state.in_sum[worker.value()];
+  if (state.contributed || has_part) return round;
   if (state.pushed == 0) state.since = step.now;
   state.priority = std::max(priority, state.pushed == 0 ? priority : state.priority);
   state.gradients[worker.value()] = std::move(values);
@@ -352,11 +359,19 @@ void WorkerDesk::ContributeWhole(StepContext& step, LocalKey& local) {
   std::vector<Round> rounds;
   for (const auto& [round, state] : local.rounds) rounds.push_back(round);
   for (Round round : rounds) ContributeIfWhole(step, local, round);
+  if (!local.takes_part) return;
+  engine_->RestoreAbstentions(step, local.key, local.FirstAwaited());
+  if (local.waits_from == LocalKey::kNoLimit) TakeLateInits(step, local);
 }
 
 void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
   state.contributed = true;
+  state.in_sum.resize(workers_.size());
+  for (size_t worker = 0; worker < workers_.size(); ++worker) {
+    state.in_sum[worker] = state.in_sum[worker] || state.has_pushed[worker];
+  }
+  engine_->OnContributing(local.key, round);
   local.next_contribution = std::max(local.next_contribution, round.Next());
   if (!state.complete && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
   Contribution contribution{state.kind, Buffer(), state.pushed, state.priority};
@@ -487,10 +502,6 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   local->DropOldRounds();
 }
 
-void WorkerDesk::OnBarrierReleased(StepContext& step, uint64_t barrier) {
-  for (const WaitingCall& call : barriers_.TakeReleased(barrier)) Complete(step, call.request, absl::OkStatus());
-}
-
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
   if (!failed_.ok()) return;
   failed_ = status;
@@ -508,11 +519,5 @@ void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {
     fail(waiting.calls, absl::StrCat("barrier ", barrier), KeyId(), Round());
   }
 }
-
-int64_t WorkerDesk::worker_segment_bytes() const {
-  return keys_.initialised_elements() * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
-}
-
-uint32_t WorkerDesk::attached() const { return std::count(workers_.begin(), workers_.end(), WorkerState::kAttached); }
 
 }  // namespace banyan

@@ -13,6 +13,7 @@
 #ifndef BANYAN_NODE_WORKERS_WORKER_DESK_H_
 #define BANYAN_NODE_WORKERS_WORKER_DESK_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -62,14 +63,16 @@ class WorkerDesk {
   void OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason);
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values);
   void OnRoundComplete(StepContext& step, KeyId key, Round round);
-  void OnBarrierReleased(StepContext& step, uint64_t barrier);
+  void OnBarrierReleased(StepContext& step, uint64_t barrier) {
+    for (const WaitingCall& call : barriers_.TakeReleased(barrier)) Complete(step, call.request, absl::OkStatus());
+  }
   // Takes up the plan of an epoch, which the engine uses already. A node that is `fresh` has joined a job that runs.
   void OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
   // This worker fetches the training state of others: no round waits for it until one of BeginAfter and BeginAnywhere.
   // The node abstains from keys in which no other one takes part.
   void Fetch(StepContext& step, WorkerId worker);
   // As FetchingWorkers' functions of these names.
-  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) { fetching_.AbstainUntil(step, pushed); }
+  void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed);
   void AbstainFromAll(StepContext& step);
   void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed);
   void BeginAnywhere(StepContext& step, WorkerId worker);
@@ -84,10 +87,12 @@ class WorkerDesk {
 
   const Progress& progress() const { return progress_; }
   const NodeReport::Synchronisation& last_synchronisation() const { return synchronisation_.last(); }
-  uint32_t attached() const;
+  uint32_t attached() const { return std::count(workers_.begin(), workers_.end(), WorkerState::kAttached); }
   // Returns the memory that this node shares with its workers. Each tensor and worker has a gradient slot per open
   // round and one to fill meanwhile, and a result slot per open round.
-  int64_t worker_segment_bytes() const;
+  int64_t worker_segment_bytes() const {
+    return keys_.initialised_elements() * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
+  }
   // Returns the last rounds that are complete here and that a worker has pushed, by key.
   std::vector<NodeReport::KeyProgress> KeyProgress() const { return keys_.Progress(); }
   // What waits at this moment; not to be kept.

@@ -90,7 +90,7 @@ void EpochChanger::OnPeerLost(NodeId node, const PeerLost& message) {
 }
 
 void EpochChanger::OnWorkerLost(NodeId node, const std::string& why) {
-  parts_.context->LogWarning(why);
+  if (lost_workers_.Note(node, why)) parts_.context->LogWarning(why);
   parts_.members->SetWorkerless(node, true);
   if (is_changing() || parts_.policies->policies().CurrentSource() != node) return;
   const std::vector<Member>& all = table().all();
@@ -100,7 +100,10 @@ void EpochChanger::OnWorkerLost(NodeId node, const std::string& why) {
   if (has_other) causes_.Add(now(), absl::StrCat(why, ", and broadcasts took their values from it"));
 }
 
-void EpochChanger::OnNodeReport(NodeId node) { CheckDeparture(node); }
+void EpochChanger::OnNodeReport(NodeId node) {
+  lost_workers_.OnReport(node);
+  CheckDeparture(node);
+}
 
 void EpochChanger::Remove(NodeId node, const std::string& why) { causes_.FallOut(now(), node, why); }
 
@@ -221,6 +224,7 @@ void EpochChanger::ExpelMembers(const std::set<NodeId>& fallen) {
     parts_.keys->Forget(node);
     parts_.barriers->Drop(node);
     parts_.reports->Forget(node);
+    lost_workers_.Forget(node);
   }
 }
 

@@ -23,6 +23,7 @@
 #include "scheduler/epochs/departure.h"
 #include "scheduler/epochs/epoch_history.h"
 #include "scheduler/epochs/epoch_reports.h"
+#include "scheduler/epochs/lost_workers.h"
 #include "scheduler/epochs/suspicions.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
@@ -126,6 +127,7 @@ class EpochChanger {
   Suspicions suspicions_;
   ChangeCauses causes_;
   Departure departure_;
+  LostWorkers lost_workers_;
   EpochReports epoch_reports_;
   EpochHistory history_;
   bool is_over_ = false;

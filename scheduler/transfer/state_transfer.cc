@@ -44,6 +44,7 @@ void StateTransfer::Begin(std::map<NodeId, uint64_t> joiners) {
   phase_ = Phase::kCollecting;
   for (const auto& [member, incarnation] : members_) awaited_.insert(member);
   serve_at_ = kNever;
+  had_holder_ = false;
   for (const auto& [node, fetch] : joiners) joiners_[node] = {fetch, false};
   outcome_.log.push_back(absl::StrCat(JoinerNames(), " asks for the state of the others: they wait at a boundary"));
   for (const auto& [member, incarnation] : members_) {
@@ -102,6 +103,7 @@ StateTransfer::Outcome StateTransfer::OnHeld(Timestamp now, NodeId node, const B
     return Take();
   }
   awaited_.erase(node);
+  had_holder_ = true;
   if (phase_ == Phase::kEnding) return Take();
   if (holders_.empty() && phase_ == Phase::kCollecting) {
     step_ = held.step;
@@ -171,6 +173,7 @@ void StateTransfer::Advance() {
 void StateTransfer::AdvanceCollecting() {
   if (joiners_.empty() || !awaited_.empty()) return;
   if (!holders_.empty()) return Serve();
+  if (had_holder_) return RefuseAll(absl::StatusCode::kUnavailable, "who held the state has left; fetch it again");
   RefuseAll(absl::StatusCode::kNotFound, "no worker of the job has a state to give");
 }
 

@@ -126,6 +126,7 @@ class StateTransfer {
   std::map<NodeId, uint64_t> queued_;  // fetches that wait for the next transfer
   std::set<NodeId> awaited_;           // have not answered
   std::set<NodeId> holders_;
+  bool had_holder_ = false;  // in this transfer
   uint64_t step_ = 0;
   std::vector<KeysPushed> pushed_;
   Timestamp serve_at_ = kNever;

@@ -76,6 +76,11 @@ std::vector<FaultKind> OneSchedulerFaultKinds() {
   return kinds;
 }
 
+std::vector<FaultKind> SchedulerFaultKinds() {
+  return {FaultKind::kPauseScheduler, FaultKind::kRestartScheduler, FaultKind::kLongSchedulerStop, FaultKind::kKillNode,
+          FaultKind::kKillWorker};
+}
+
 std::string DescribeFault(const Fault& fault) {
   std::string text = absl::StrCat(NameOf(fault.kind), " ", fault.node.value());
   if (fault.kind == FaultKind::kKillWorker) absl::StrAppend(&text, " worker ", fault.worker.value());

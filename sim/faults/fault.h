@@ -49,6 +49,8 @@ std::vector<FaultKind> TransientFaultKinds();
 // Those of jobs with one scheduler.
 std::vector<FaultKind> OneSchedulerFaultKinds();
 bool NeedsStandby(FaultKind kind);
+// Those of the scheduler, and of those who come back to it: what it knows of them ends with it.
+std::vector<FaultKind> SchedulerFaultKinds();
 
 struct Fault {
   absl::Duration at;     // since the start of the simulation

@@ -26,6 +26,8 @@ constexpr uint64_t kStandbySeed = 0x57A4DB1;
 constexpr double kWithStandby = 0.3;
 constexpr int64_t kMostElements = 300;  // of a tensor
 constexpr int64_t kMostChunks = 20;     // of a tensor
+constexpr int64_t kMostStateBytes = 20'000;
+constexpr uint64_t kStateSeed = 0x57A7E;
 
 template <typename T, size_t N>
 T OneOf(const std::array<T, N>& choices, Random* random) {
@@ -114,6 +116,13 @@ std::set<size_t> DrawCompression(OverlayConfig* overlay, TrainingPlan* plan, Ran
   return compressed;
 }
 
+// Drawn apart, so that a seed gives the same job with and without.
+void DrawState(TrainingPlan* plan, Random random) {
+  if (plan->tensors_apart || random.Chance(0.2)) return;
+  plan->state_bytes = random.Between(SimulatedState::kLeastBytes, kMostStateBytes);
+  if (random.Chance(0.2)) plan->fetch_timeout = absl::Milliseconds(random.Between(2000, 6000));
+}
+
 FaultPlanOptions DrawFaultOptions(const OverlayConfig& overlay, const std::vector<FaultKind>& kinds, Random* random) {
   FaultPlanOptions options;
   std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(options.kinds),
@@ -199,6 +208,7 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   }
   const size_t present = cluster.overlay.nodes.size() - cluster.absent.size();
   if (!cluster.absent.empty()) cluster.overlay.membership.start_with = static_cast<int>(present);
+  DrawState(&cluster.plan, Random(seed ^ kStateSeed));
   scenario.recovery = Recovery(cluster);
   return scenario;
 }
@@ -215,6 +225,8 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   outcome.events = cluster.simulator()->trace()->events();
   outcome.results = cluster.contributors()->results();
   outcome.required = cluster.contributors()->required();
+  outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();
+  for (const auto& [name, worker] : cluster.workers()) outcome.fetches += worker->fetched().has_value();
   outcome.epochs = cluster.epoch().value();
   outcome.happened = injector.happened();
   outcome.violations = cluster.violations()->Report();

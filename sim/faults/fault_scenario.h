@@ -34,6 +34,8 @@ struct FaultOutcome {
   uint64_t events = 0;
   int64_t results = 0;   // that workers got
   int64_t required = 0;  // contributors that results had to have
+  int64_t replicas = 0;  // models that were compared with others
+  int64_t fetches = 0;   // workers that go on with the state of others
   uint64_t epochs = 0;   // the last one's number
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;

@@ -44,6 +44,24 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {779, "a result into which nobody had put anything was malformed"},
 };
 
+// All faults, in jobs whose workers may share their states.
+inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
+    {18, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},
+    {85, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},
+    {102, "a worker that had fetched a state was taken for one without until its next boundary"},
+    {246, "a worker that had fetched a state was taken for one without until its next boundary"},
+    {152, "members who had let their workers go, as the scheduler was silent, were waited for at a boundary"},
+    {129, "the simulated worker did not know with which round it began when nobody had a state"},
+};
+
+// Faults of the scheduler.
+inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
+    {60, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},
+    {138, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},
+    {340, "what a worker had pushed before it died counted beside the push of the one that came in its place"},
+    {184, "a worker that had fetched a state was taken for one without until its next boundary"},
+};
+
 }  // namespace banyan
 
 #endif  // BANYAN_SIM_FAULTS_FAULT_SEEDS_H_

@@ -36,17 +36,42 @@ TEST_P(FaultSeedsTest, NoRuleBreaks) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FaultSeedsTest, testing::Range(0, kBlocks));
 
+void RunSeedWithoutStates(uint64_t seed, const std::vector<FaultKind>& kinds) {
+  FaultScenario scenario = MakeFaultScenario(seed, kinds);
+  scenario.cluster.plan.state_bytes = 0;
+  const FaultOutcome outcome = RunFaultScenario(scenario, {});
+  EXPECT_TRUE(outcome.violations.empty()) << "seed " << seed << "\n" << outcome.violations;
+}
+
 TEST(FaultRegressionTest, SeedsThatFailedOncePass) {
   for (const RegressionSeed& regression : kFaultRegressionSeeds) {
+    SCOPED_TRACE(regression.what_broke);
+    // They failed before workers shared their states.
+    RunSeedWithoutStates(regression.seed, OneSchedulerFaultKinds());
+    RunSeedWithoutStates(regression.seed, AllFaultKinds());
+  }
+}
+
+TEST(FaultRegressionTest, SeedsThatFailedOnceWithStatesPass) {
+  for (const RegressionSeed& regression : kStateRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
     RunSeed(regression.seed, OneSchedulerFaultKinds());
     RunSeed(regression.seed, AllFaultKinds());
   }
 }
 
+TEST(FaultRegressionTest, SeedsThatFailedOnceWithFaultsOfTheSchedulerPass) {
+  for (const RegressionSeed& regression : kSchedulerRegressionSeeds) {
+    SCOPED_TRACE(regression.what_broke);
+    RunSeed(regression.seed, SchedulerFaultKinds());
+  }
+}
+
 TEST(FaultCoverageTest, TheSameSeedRunsTheSameAndAllKindsHappen) {
   std::map<FaultKind, int64_t> happened;
   int64_t required = 0;
+  int64_t replicas = 0;
+  int64_t fetches = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const FaultOutcome first = RunSeed(seed);
     if (seed < 5) {
@@ -54,9 +79,13 @@ TEST(FaultCoverageTest, TheSameSeedRunsTheSameAndAllKindsHappen) {
     }
     for (const auto& [kind, times] : first.happened) happened[kind] += times;
     required += first.required;
+    replicas += first.replicas;
+    fetches += first.fetches;
   }
   for (const FaultKind kind : AllFaultKinds()) EXPECT_GT(happened[kind], 0) << NameOf(kind);
   EXPECT_GT(required, 10000);
+  EXPECT_GT(replicas, 500);
+  EXPECT_GT(fetches, 5);
 }
 
 }  // namespace

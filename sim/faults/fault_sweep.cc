@@ -56,6 +56,8 @@ class Sweep {
     report_.events += outcome.events;
     report_.results += outcome.results;
     report_.required += outcome.required;
+    report_.replicas += outcome.replicas;
+    report_.fetches += outcome.fetches;
     report_.epochs += outcome.epochs;
     report_.simulated += outcome.simulated;
     for (const auto& [kind, times] : outcome.happened) report_.happened[kind] += times;

@@ -30,6 +30,8 @@ struct FaultSweepReport {
   uint64_t events = 0;
   int64_t results = 0;
   int64_t required = 0;
+  int64_t replicas = 0;
+  int64_t fetches = 0;
   uint64_t epochs = 0;  // changes of membership, over all seeds
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;

@@ -1,25 +1,35 @@
 #include "sim/processes/simulated_state.h"
 
 #include <algorithm>
+#include <cstring>
 #include <variant>
 
 #include "core/digest.h"
 
 namespace banyan {
 
-std::vector<uint8_t> SimulatedState::ChunkAfter(uint64_t step, ChunkIndex chunk) const {
+// The mark itself, and bytes that follow from it.
+std::vector<uint8_t> SimulatedState::ChunkOf(const ReplicaMark& replica, ChunkIndex chunk) const {
   std::vector<uint8_t> bytes(layout_.SizeOf(chunk));
+  uint8_t mark[sizeof(ReplicaMark)];
+  std::memcpy(mark, &replica, sizeof(mark));
+  const uint64_t seed = Digest({replica.step, replica.lineage, replica.results});
   const auto first = static_cast<uint64_t>(layout_.OffsetOf(chunk));
-  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(((first + i) * 131 + step * 7919) >> 3);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const uint64_t at = first + i;
+    bytes[i] = at < sizeof(mark) ? mark[at] : static_cast<uint8_t>((at * 131 + seed) >> 3);
+  }
   return bytes;
 }
 
-bool SimulatedState::HasState(uint64_t step) const {
+std::optional<ReplicaMark> SimulatedState::Fetched() const {
+  ReplicaMark replica;
+  std::memcpy(&replica, memory_.data(), sizeof(replica));
   for (ChunkIndex chunk(0); layout_.Has(chunk); chunk = chunk.Next()) {
-    const std::vector<uint8_t> right = ChunkAfter(step, chunk);
-    if (!std::equal(right.begin(), right.end(), memory_.begin() + layout_.OffsetOf(chunk))) return false;
+    const std::vector<uint8_t> right = ChunkOf(replica, chunk);
+    if (!std::equal(right.begin(), right.end(), memory_.begin() + layout_.OffsetOf(chunk))) return std::nullopt;
   }
-  return true;
+  return replica;
 }
 
 std::optional<StateCall> SimulatedState::Answer(const StateTask& task) {
@@ -33,12 +43,12 @@ StateCall SimulatedState::On(const ReadState& read) const {
   WorkerStateRead answer{worker_, read.chunk, Buffer()};
   if (!boundary_.has_value()) return answer;
   if (read.chunk.has_value()) {
-    answer.bytes = Buffer::CopyOfBytes(ChunkAfter(*boundary_, *read.chunk));
+    answer.bytes = Buffer::CopyOfBytes(ChunkOf(*boundary_, *read.chunk));
     return answer;
   }
   std::vector<uint64_t> hashes;
   for (ChunkIndex chunk(0); layout_.Has(chunk); chunk = chunk.Next()) {
-    hashes.push_back(DigestBytes(ChunkAfter(*boundary_, chunk), 0));
+    hashes.push_back(DigestBytes(ChunkOf(*boundary_, chunk), 0));
   }
   const auto* raw = reinterpret_cast<const uint8_t*>(hashes.data());
   answer.bytes = Buffer::CopyOfBytes(absl::MakeConstSpan(raw, hashes.size() * sizeof(uint64_t)));

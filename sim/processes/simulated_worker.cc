@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "core/digest.h"
 
 namespace banyan {
 namespace {
@@ -144,7 +145,7 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
   waiting_.erase(found);
   if (waiting.kind == Kind::kFetchState && !failure_.has_value()) {
     if (completion.status.ok() || absl::IsNotFound(completion.status)) return OnFetched(completion);
-    if (absl::IsUnavailable(completion.status)) return FetchState();
+    if (absl::IsUnavailable(completion.status) || absl::IsDeadlineExceeded(completion.status)) return FetchState();
   }
   if (!completion.status.ok()) {
     listener_->OnFailed(agenda_->now(), name_, text, completion.status);
@@ -172,6 +173,8 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
       return FetchState();
     case Kind::kFetchState:
       return;
+    case Kind::kSynchronise:
+      return OnSynchronised(waiting, completion);
     case Kind::kBoundary:
       state_->SetBoundary(std::nullopt);
       return GoOn();
@@ -180,19 +183,55 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
 
 void SimulatedWorker::FetchState() {
   state_->BeginFetch();
-  CallOfState(WorkerFetchState{Ask(Kind::kFetchState, 0, Round(), false), name_.worker, absl::InfiniteDuration()});
+  asked_at_ = agenda_->now();
+  CallOfState(WorkerFetchState{Ask(Kind::kFetchState, 0, Round(), false), name_.worker, plan_->fetch_timeout});
 }
 
 void SimulatedWorker::OnFetched(const CompleteRequest& completion) {
-  if (!completion.status.ok()) return OnRoundDone();
+  if (!completion.status.ok()) return Synchronise();
   fetched_ = completion.step;
   fetched_at_ = agenda_->now();
-  if (!state_->HasState(completion.step)) {
+  const std::optional<ReplicaMark> replica = state_->Fetched();
+  if (!replica.has_value() || replica->step != completion.step) {
     listener_->OnMisuse(agenda_->now(), name_, absl::StrCat("got another state than that after ", completion.step));
+    return;
   }
+  replica_ = *replica;
+  listener_->OnReplica(agenda_->now(), name_, replica_);
   for (TensorState& tensor : tensors_) tensor.pushed = tensor.done = completion.step;
   if (rounds_done() == plan_->rounds) return Finish();
   GoOn();
+}
+
+void SimulatedWorker::Synchronise() {
+  const bool is_late = std::any_of(tensors_.begin(), tensors_.end(), [](const auto& state) { return state.done > 0; });
+  if (!is_late) return OnRoundDone();
+  for (size_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    Call(WorkerPull{Ask(Kind::kSynchronise, tensor, Round(tensors_[tensor].pushed), true), name_.worker,
+                    tensors_[tensor].key});
+  }
+}
+
+void SimulatedWorker::OnSynchronised(const Waiting& waiting, const CompleteRequest& completion) {
+  tensors_[waiting.tensor].pushed = tensors_[waiting.tensor].done = completion.round.value();
+  if (++synchronised_ == tensors_.size()) BeginAlone();
+}
+
+void SimulatedWorker::BeginAlone() {
+  replica_ = {rounds_done(), Digest({name_.node.value(), name_.worker.value(), start_, 1}), 0};
+  listener_->OnBeganAlone(agenda_->now(), name_, asked_at_);
+  OnRoundDone();
+}
+
+void SimulatedWorker::UpdateReplica() {
+  while (replica_.step < rounds_done()) {
+    ++replica_.step;
+    for (TensorState& state : tensors_) {
+      const auto result = state.results.extract(replica_.step);
+      replica_.results = Digest({replica_.results, result.empty() ? 0 : result.mapped()});
+    }
+  }
+  listener_->OnReplica(agenda_->now(), name_, replica_);
 }
 
 void SimulatedWorker::OnAsked(const StateTask& task) {
@@ -258,6 +297,11 @@ void SimulatedWorker::CheckResult(const Waiting& waiting, const CompleteRequest&
                         absl::StrCat("round ", waiting.round.value(), " has holes in its result"));
   }
   if (!waiting.result.empty()) {
+    if (state_.has_value() && waiting.round > Round(0)) {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(waiting.result.data());
+      const uint64_t digest = DigestBytes({bytes, waiting.result.size() * sizeof(float)}, 0);
+      tensors_[waiting.tensor].results[waiting.round.value()] = digest;
+    }
     listener_->OnResult(agenda_->now(), name_, waiting.tensor, waiting.round, waiting.result);
   }
 }
@@ -275,9 +319,13 @@ void SimulatedWorker::OnTensorDone(size_t tensor) {
 }
 
 void SimulatedWorker::OnRoundDone() {
+  if (state_.has_value()) UpdateReplica();
   if (rounds_done() == plan_->rounds) return Finish();
-  if (!state_.has_value() || !state_->is_held()) return GoOn();
-  state_->SetBoundary(rounds_done());
+  // A worker that has begun alone may be ahead with some tensors: between two steps.
+  const bool is_between = std::any_of(tensors_.begin(), tensors_.end(),
+                                      [this](const TensorState& state) { return state.done != rounds_done(); });
+  if (!state_.has_value() || !state_->is_held() || is_between) return GoOn();
+  state_->SetBoundary(replica_);
   CallOfState(WorkerPassBoundary{Ask(Kind::kBoundary, 0, Round(), false), name_.worker, rounds_done()});
 }
 
@@ -313,8 +361,8 @@ uint64_t SimulatedWorker::rounds_done() const {
 
 std::string SimulatedWorker::WaitsFor() const {
   static constexpr const char* kNames[] = {
-      "attach",           "init",        "push",        "pull",    "broadcast", "barrier",
-      "register-weights", "share-state", "fetch-state", "boundary"};
+      "attach",           "init",        "push",        "pull",     "broadcast",  "barrier",
+      "register-weights", "share-state", "fetch-state", "boundary", "synchronise"};
   std::string text;
   for (const auto& [request, waiting] : waiting_) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", "node ", name_.node.value(), " worker ", name_.worker.value(),

@@ -55,6 +55,8 @@ class SimulatedWorker {
   bool finished() const { return finished_; }
   // The step after which it has got the training state of others; none while it has not.
   std::optional<uint64_t> fetched() const { return fetched_; }
+  // Its model; the mark of nothing in a job without training states.
+  const ReplicaMark& replica() const { return replica_; }
   Timestamp fetched_at() const { return fetched_at_; }
   bool dead() const { return dead_; }
   bool node_has_ended() const { return node_has_ended_; }
@@ -78,7 +80,8 @@ class SimulatedWorker {
     kRegisterWeights,
     kShareState,
     kFetchState,
-    kBoundary
+    kBoundary,
+    kSynchronise  // a Pull that tells with which round a worker begins
   };
 
   static bool IsOfATensor(Kind kind) {
@@ -97,7 +100,8 @@ class SimulatedWorker {
     KeyId key;
     uint64_t pushed = 0;  // rounds, with those before this worker began
     uint64_t done = 0;
-    std::set<Round> told;  // as complete, without a call that waited
+    std::set<Round> told;                  // as complete, without a call that waited
+    std::map<uint64_t, uint64_t> results;  // digests of those that are not in the replica yet, by round
     bool computing = false;
   };
 
@@ -106,6 +110,12 @@ class SimulatedWorker {
   void CallOfState(StateCall call);
   void FetchState();
   void OnFetched(const CompleteRequest& completion);
+  // Begins without the state of others, once it knows with which rounds.
+  void Synchronise();
+  void OnSynchronised(const Waiting& waiting, const CompleteRequest& completion);
+  void BeginAlone();
+  // Takes the results of the rounds that are done into the replica.
+  void UpdateReplica();
   void EnterBarrier();
   void Initialise();
   void Compute();
@@ -134,7 +144,10 @@ class SimulatedWorker {
   std::map<RequestId, Waiting> waiting_;
   std::vector<TensorState> tensors_;
   size_t initialised_ = 0;
+  size_t synchronised_ = 0;
   std::optional<SimulatedState> state_;
+  ReplicaMark replica_;
+  Timestamp asked_at_;
   std::optional<uint64_t> fetched_;
   Timestamp fetched_at_;
   bool dead_ = false;

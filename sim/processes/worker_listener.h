@@ -10,6 +10,7 @@
 #include "absl/types/span.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "sim/processes/simulated_state.h"
 #include "sim/training/training_plan.h"
 
 namespace banyan {
@@ -25,6 +26,10 @@ class WorkerListener {
   virtual void OnPushed(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round /*round*/) {}
   virtual void OnResult(Timestamp /*now*/, WorkerName /*worker*/, size_t /*tensor*/, Round /*round*/,
                         absl::Span<const float> /*values*/) {}
+  // A worker that shares its training state has this replica now.
+  virtual void OnReplica(Timestamp /*now*/, WorkerName /*worker*/, const ReplicaMark& /*replica*/) {}
+  // It asked for a state at `asked_at`, got none, and begins with its own values in the middle of the job.
+  virtual void OnBeganAlone(Timestamp /*now*/, WorkerName /*worker*/, Timestamp /*asked_at*/) {}
   // A call ended with an error: the worker makes no more.
   virtual void OnFailed(Timestamp /*now*/, WorkerName /*worker*/, const std::string& /*call*/,
                         const absl::Status& /*status*/) {}

@@ -48,6 +48,8 @@ struct TrainingPlan {
   // Of a training state that workers share, fetch at first, and give to others at boundaries; 0: none. Not with
   // tensors_apart.
   int64_t state_bytes = 0;
+  // A fetch ends with an error after this, and is tried again.
+  absl::Duration fetch_timeout = absl::InfiniteDuration();
 
   uint64_t weights_every = 0;  // this often a worker registers weights before it pushes; 0: never
 
