@@ -41,17 +41,13 @@ void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status sta
                             CompleteRequest{request, std::move(status), key, round});
 }
 
-bool WorkerDesk::IsAttached(WorkerId worker) const {
-  return worker.value() < workers_.size() && workers_[worker.value()] == WorkerState::kAttached;
-}
-
 template <typename Call>
 WorkerDesk::Subject WorkerDesk::SubjectOf(const Call& call) {
   if constexpr (std::is_same_v<Call, WorkerInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
   if constexpr (std::is_same_v<Call, WorkerBarrier>) return {"barrier", {}, {}};
   if constexpr (requires { call.key; }) {
     const LocalKey* local = keys_.Find(call.key);
-    if (local == nullptr || call.worker.value() >= workers_.size()) {
+    if (local == nullptr || !workers_.Contains(call.worker)) {
       return {absl::StrCat("key ", call.key.value()), call.key, {}};
     }
     const Round last = local->last_push[call.worker.value()];
@@ -74,7 +70,7 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
             return Complete(step, concrete.request, Failed(subject.text, failed_), subject.key, subject.round);
           }
           if constexpr (!std::is_same_v<Call, WorkerAttach> && !std::is_same_v<Call, WorkerDescribeWait>) {
-            if (!IsAttached(concrete.worker)) {
+            if (!workers_.IsAttached(concrete.worker)) {
               return Complete(
                   step, concrete.request,
                   absl::FailedPreconditionError(absl::StrCat("worker ", concrete.worker.value(), " is not attached")));
@@ -87,39 +83,22 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
 }
 
 void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
-  if (call.worker.value() >= workers_.size()) {
-    return Complete(step, call.request,
-                    absl::InvalidArgumentError(
-                        absl::StrCat("worker ", call.worker.value(), " attached, but this node has workers 0 to ",
-                                     workers_.size() - 1, "; raise `nodes.workers` in overlay.yaml for more")));
-  }
-  const WorkerState state = workers_[call.worker.value()];
-  if (state == WorkerState::kAttached) {
-    return Complete(step, call.request,
-                    absl::AlreadyExistsError(absl::StrCat("worker ", call.worker.value(), " is attached already")));
-  }
-  if (state == WorkerState::kDone) {
-    return Complete(
-        step, call.request,
-        absl::UnavailableError(absl::StrCat("worker ", call.worker.value(), " has left the job; restart the job")));
-  }
-  workers_[call.worker.value()] = WorkerState::kAttached;
+  absl::Status attached = workers_.Attach(call.worker);
+  if (!attached.ok()) return Complete(step, call.request, std::move(attached));
   barriers_.OnAttached(call.worker);
   // The session lets that many rounds of a key be open at once.
   Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
 }
 
 void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
-  if (!IsAttached(call.worker)) return;
-  workers_[call.worker.value()] = call.clean ? WorkerState::kDone : WorkerState::kDead;
+  if (!workers_.IsAttached(call.worker)) return;
+  workers_.Detach(call.worker, call.clean);
   if (!failed_.ok()) return;
   DropWorker(step, call.worker, /*keeps_pushes=*/call.clean);
   if (!call.clean && attached() == 0) {
     listener_->OnWorkerLost(step, call.worker, absl::StrCat("worker ", call.worker.value(), " has died"));
   }
-  bool is_over = call.clean;
-  for (uint32_t worker = 0; worker < workers_.size(); ++worker) is_over = is_over && !IsAwaited(WorkerId(worker));
-  if (is_over) return listener_->OnWorkersDone(step);
+  if (call.clean && !workers_.HasAwaited()) return listener_->OnWorkersDone(step);
   for (const auto& [key, row] : book_->keys()) {
     // One that has attached since may not take part in a key that goes on.
     const LocalKey* local = keys_.Find(key);
@@ -141,17 +120,8 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
   EnterBarriers();
 }
 
-bool WorkerDesk::IsAwaited(WorkerId worker) const {
-  const WorkerState state = workers_[worker.value()];
-  return state == WorkerState::kAbsent || state == WorkerState::kAttached;
-}
-
 bool WorkerDesk::AbstainsFromAll() const {
-  const auto is = [this](WorkerState state) {
-    return std::find(workers_.begin(), workers_.end(), state) != workers_.end();
-  };
-  if (is(WorkerState::kAttached)) return false;
-  return is(WorkerState::kDead) || (is_fresh_ && is(WorkerState::kAbsent));
+  return workers_.attached() == 0 && (workers_.HasDead() || (is_fresh_ && workers_.HasAbsent()));
 }
 
 void WorkerDesk::AbstainFrom(StepContext& step, KeyId key) {
@@ -247,7 +217,8 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
 }
 
 void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string>& names) {
-  const LocalKeys::Assigned assigned = keys_.Assign(names, [this](WorkerId worker) { return IsAwaited(worker); });
+  const LocalKeys::Assigned assigned =
+      keys_.Assign(names, [this](WorkerId worker) { return workers_.IsAwaited(worker); });
   for (const std::string& name : assigned.answered) scheduler_->OnKeyAnswered(name);
   for (const std::string& name : names) {
     const KeySlice* row = book_->FindKey(name);
@@ -456,7 +427,7 @@ void WorkerDesk::On(StepContext& step, WorkerBarrier& call) {
 }
 
 void WorkerDesk::EnterBarriers() {
-  const auto entered = barriers_.TakeEntered([this](WorkerId worker) { return IsAwaited(worker); });
+  const auto entered = barriers_.TakeEntered([this](WorkerId worker) { return workers_.IsAwaited(worker); });
   if (entered.has_value()) scheduler_->EnterBarrier(*entered);
 }
 

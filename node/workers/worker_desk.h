@@ -13,7 +13,6 @@
 #ifndef BANYAN_NODE_WORKERS_WORKER_DESK_H_
 #define BANYAN_NODE_WORKERS_WORKER_DESK_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -34,6 +33,7 @@
 #include "node/workers/local_waits.h"
 #include "node/workers/synchronisation_clock.h"
 #include "node/workers/wait_questions.h"
+#include "node/workers/worker_roster.h"
 #include "protocol/worker_call.h"
 
 namespace banyan {
@@ -87,7 +87,7 @@ class WorkerDesk {
 
   const Progress& progress() const { return progress_; }
   const NodeReport::Synchronisation& last_synchronisation() const { return synchronisation_.last(); }
-  uint32_t attached() const { return std::count(workers_.begin(), workers_.end(), WorkerState::kAttached); }
+  uint32_t attached() const { return workers_.attached(); }
   // Returns the memory that this node shares with its workers. Each tensor and worker has a gradient slot per open
   // round and one to fill meanwhile, and a result slot per open round.
   int64_t worker_segment_bytes() const {
@@ -97,11 +97,10 @@ class WorkerDesk {
   std::vector<NodeReport::KeyProgress> KeyProgress() const { return keys_.Progress(); }
   // What waits at this moment; not to be kept.
   LocalWaits waits() const {
-    return LocalWaits(&keys_, &barriers_, [this](WorkerId worker) { return IsAwaited(worker); });
+    return LocalWaits(&keys_, &barriers_, [this](WorkerId worker) { return workers_.IsAwaited(worker); });
   }
 
  private:
-  enum class WorkerState : uint8_t { kAbsent, kAttached, kDone, kDead };
   void On(StepContext& step, WorkerAttach& call);
   void On(StepContext& step, WorkerDetach& call);
   void On(StepContext& step, WorkerInit& call);
@@ -113,8 +112,6 @@ class WorkerDesk {
   void On(StepContext& step, WorkerRegisterWeights& call);
   void On(StepContext& step, WorkerDescribeWait& call) { questions_.OnQuestion(step, call, waits()); }
 
-  // True if this node waits for the worker before it begins with a key or enters a barrier.
-  bool IsAwaited(WorkerId worker) const;
   void ContributeInit(StepContext& step, LocalKey& local);
   // Lets workers begin with a key whose rounds go on already; does nothing for another one.
   void TakeLateInits(StepContext& step, LocalKey& local);
@@ -151,7 +148,6 @@ class WorkerDesk {
   };
   template <typename Call>
   Subject SubjectOf(const Call& call);
-  bool IsAttached(WorkerId worker) const;
   void Complete(StepContext& step, RequestId request, absl::Status status, KeyId key = KeyId(), Round round = Round());
 
   const PolicyBook* book_;
@@ -160,7 +156,7 @@ class WorkerDesk {
   ComputationTable* computations_;
   Listener* listener_;
   uint32_t rounds_in_flight_;
-  std::vector<WorkerState> workers_;
+  WorkerRoster workers_;
   LocalKeys keys_;
   FetchingWorkers fetching_;
   LocalBarriers barriers_;
