@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -14,6 +15,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "proto/key_runs.h"
 #include "proto/wire_limits.h"
 
 namespace banyan {
@@ -80,6 +82,13 @@ class FieldReader {
     Expect(first_key > before.value(), "first_key", absl::StrCat("above ", before.value()), absl::StrCat(first_key));
     Expect(first_key <= last_key, "last_key", absl::StrCat(first_key, " or above"), absl::StrCat(last_key));
     return keys;
+  }
+  // Adds an entry that stands for its own key and `more_keys` after it. Refuses what makes more entries than
+  // max_entries.
+  template <typename Entry>
+  void AddRun(const Entry& entry, uint32_t more_keys, std::vector<Entry>& entries) {
+    if (AddKeyRun(entry, more_keys, static_cast<size_t>(limits_.max_entries), entries)) return;
+    Refuse("more_keys", absl::StrCat("at most ", limits_.max_entries, " entries in all"), absl::StrCat(more_keys));
   }
   // Refuses a message in which these do not agree.
   void Expect(bool holds, absl::string_view field, absl::string_view expected, absl::string_view came) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/key_runs.h"
 #include "proto/policy_wire.h"
 
 namespace banyan {
@@ -160,14 +161,15 @@ void Write(const PolicyAnswer& from, wire::Envelope& to) {
   wire::PolicyAnswer& answer = *to.mutable_policy_answer();
   answer.set_term(from.term.value());
   answer.set_epoch(from.epoch.value());
-  for (const PolicyAnswer::Binding& binding : from.bindings) {
+  WriteKeyRuns(from.bindings, [&answer](const PolicyAnswer::Binding& binding, uint32_t more_keys) {
     wire::PolicyAnswer::Binding& written = *answer.add_bindings();
     written.set_key(binding.key.value());
     written.set_first_round(binding.first_round.value());
     written.set_last_round(binding.last_round.value());
     written.set_policy(binding.policy.value());
     written.set_attempt(binding.attempt.value());
-  }
+    written.set_more_keys(more_keys);
+  });
 }
 
 PolicyAnswer Read(const wire::PolicyAnswer& from, FieldReader fields) {
@@ -177,7 +179,8 @@ PolicyAnswer Read(const wire::PolicyAnswer& from, FieldReader fields) {
   const int count = fields.Count("bindings", from.bindings_size());
   answer.bindings.reserve(count);
   for (int i = 0; i < count; ++i) {
-    answer.bindings.push_back(ReadBinding(from.bindings(i), fields.Within("bindings", i)));
+    FieldReader within = fields.Within("bindings", i);
+    within.AddRun(ReadBinding(from.bindings(i), within), from.bindings(i).more_keys(), answer.bindings);
   }
   return answer;
 }
@@ -198,11 +201,12 @@ PolicyPublished Read(const wire::PolicyPublished& from, FieldReader fields) {
 void Write(const ClosedEverywhere& from, wire::Envelope& to) {
   wire::ClosedEverywhere& closed = *to.mutable_closed_everywhere();
   closed.set_term(from.term.value());
-  for (const ClosedEverywhere::Entry& entry : from.entries) {
+  WriteKeyRuns(from.entries, [&closed](const ClosedEverywhere::Entry& entry, uint32_t more_keys) {
     wire::ClosedEverywhere::Entry& written = *closed.add_entries();
     written.set_key(entry.key.value());
     written.set_round(entry.round.value());
-  }
+    written.set_more_keys(more_keys);
+  });
 }
 
 ClosedEverywhere Read(const wire::ClosedEverywhere& from, FieldReader fields) {
@@ -212,7 +216,9 @@ ClosedEverywhere Read(const wire::ClosedEverywhere& from, FieldReader fields) {
   closed.entries.reserve(count);
   for (int i = 0; i < count; ++i) {
     FieldReader within = fields.Within("entries", i);
-    closed.entries.push_back({within.NonZero<KeyId>("key", from.entries(i).key()), Round(from.entries(i).round())});
+    const ClosedEverywhere::Entry entry = {within.NonZero<KeyId>("key", from.entries(i).key()),
+                                           Round(from.entries(i).round())};
+    within.AddRun(entry, from.entries(i).more_keys(), closed.entries);
   }
   return closed;
 }

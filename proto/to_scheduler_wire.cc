@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "proto/key_runs.h"
+
 namespace banyan {
 namespace {
 
@@ -182,11 +184,12 @@ RegisterKeys Read(const wire::RegisterKeys& from, FieldReader fields) {
 
 void Write(const PolicyRequest& from, wire::Envelope& to) {
   wire::PolicyRequest& request = *to.mutable_policy_request();
-  for (const PolicyRequest::Entry& entry : from.entries) {
+  WriteKeyRuns(from.entries, [&request](const PolicyRequest::Entry& entry, uint32_t more_keys) {
     wire::PolicyRequest::Entry& written = *request.add_entries();
     written.set_key(entry.key.value());
     written.set_round(entry.round.value());
-  }
+    written.set_more_keys(more_keys);
+  });
 }
 
 PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
@@ -196,7 +199,8 @@ PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
   for (int i = 0; i < count; ++i) {
     const wire::PolicyRequest::Entry& entry = from.entries(i);
     FieldReader within = fields.Within("entries", i);
-    request.entries.push_back({within.NonZero<KeyId>("key", entry.key()), Round(entry.round())});
+    const PolicyRequest::Entry first = {within.NonZero<KeyId>("key", entry.key()), Round(entry.round())};
+    within.AddRun(first, entry.more_keys(), request.entries);
   }
   return request;
 }

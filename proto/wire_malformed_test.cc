@@ -225,6 +225,8 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
   Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].key: a number above 0",
           [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_key(0); });
+  Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].more_keys: at most",
+          [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_more_keys(1u << 31); });
   Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
           [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
   Refuses(wire::Envelope::kRoundBroken, "RoundBroken: key: a", [](auto& e) { e.mutable_round_broken()->clear_key(); });
@@ -330,6 +332,8 @@ TEST_F(WireMalformedTest, MessagesFromTheScheduler) {
           [&](auto& e) { e.mutable_wait_answer()->set_text(long_reason); });
   Refuses(wire::Envelope::kClosedEverywhere, "ClosedEverywhere: entries[0].key: a",
           [](auto& e) { e.mutable_closed_everywhere()->mutable_entries(0)->clear_key(); });
+  Refuses(wire::Envelope::kClosedEverywhere, "ClosedEverywhere: entries[0].more_keys: at most",
+          [](auto& e) { e.mutable_closed_everywhere()->mutable_entries(0)->set_more_keys(~0u); });
   Refuses(wire::Envelope::kJobFailed, "JobFailed: code: 1 to 16 expected, 0 came",
           [](auto& e) { e.mutable_job_failed()->clear_code(); });
   Refuses(wire::Envelope::kJobFailed, "JobFailed: code: 1 to 16 expected, 17 came",
@@ -349,6 +353,8 @@ TEST_F(WireMalformedTest, KeysAndBindings) {
           [](auto& e) { e.mutable_keys_assigned()->mutable_keys(0)->set_elements((int64_t{1} << 40) + 1); });
   Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].key: a",
           [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->clear_key(); });
+  Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].more_keys: at most",
+          [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_more_keys(~0u); });
   Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].policy: a",
           [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->clear_policy(); });
   Refuses(wire::Envelope::kPolicyAnswer,

@@ -113,6 +113,24 @@ TEST(WireTest, EncodingsAreStable) {
   EXPECT_EQ(hex(StatusRequest{}), "aa0200");
 }
 
+TEST(WireTest, AMessageAboutAllKeysHasTheSizeOfOneAboutOne) {
+  PolicyRequest request;
+  PolicyAnswer answer = {Term(3), Epoch(1), {}};
+  ClosedEverywhere closed = {Term(3), {}};
+  for (KeyId key(1); key <= KeyId(5000); key = key.Next()) {
+    request.entries.push_back({key, Round(18)});
+    answer.bindings.push_back({key, Round(18), Round(25), PolicyVersion(12), Attempt(1)});
+    closed.entries.push_back({key, Round(17)});
+  }
+  for (const Message& message : {Message(request), Message(answer), Message(closed)}) {
+    const std::string bytes = EncodeMessage(message);
+    EXPECT_LT(bytes.size(), 32u);
+    const absl::StatusOr<Message> read = DecodeMessage(bytes, {}, WireLimits());
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_TRUE(*read == message);
+  }
+}
+
 // The destination refuses it, and can say of whom it is; a relay has no part in it.
 TEST(WireTest, ACodecThatThisVersionDoesNotKnowArrives) {
   WireSample sample = SampleChunk();

@@ -68,7 +68,7 @@ TEST_F(SchedulerStorageTest, AMillionRoundsOfKeysStaySmall) {
   for (uint64_t round = 0; round < kRounds; ++round) RunRound(kKeys, round);
   EXPECT_LE(most_bytes_, size_t{10} << 20);
   EXPECT_LE(harness_.stored().snapshot.size(), kKeys * 100u);
-  EXPECT_GT(snapshots_, 10);
+  EXPECT_GE(snapshots_, 3) << "a restart has to read few rounds of keys";
   ExpectRestartAt(KeyId(kKeys), kRounds);
 }
 

@@ -111,7 +111,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99)});
   messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(RegisterKeys{{{"fc1.weight", 401408}, {"fc1.bias", 512}}});
-  messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(19)}}});
+  messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
   messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d}, {KeyId(2), Round(17), 1}}});
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
@@ -135,8 +135,10 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(
       KeysAssigned{Term(3), KeyTableVersion(2), {{KeyId(1), "fc1.weight", 401408}, {KeyId(2), "fc1.bias", 512}}});
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
-  messages.emplace_back(
-      PolicyAnswer{Term(3), Epoch(1), {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1)}}});
+  messages.emplace_back(PolicyAnswer{Term(3),
+                                     Epoch(1),
+                                     {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1)},
+                                      {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1)}}});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
   messages.emplace_back(BarrierReleased{Term(3), 4});

@@ -1,6 +1,7 @@
 #include "scheduler/state/state_log.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "core/check.h"
 
@@ -9,6 +10,14 @@ namespace {
 
 // What a store adds to a record, about.
 constexpr size_t kRecordOverheadBytes = 20;
+
+size_t EntriesIn(const StateRecord& record) {
+  if (const auto* bindings = std::get_if<BindingsRecord>(&record); bindings != nullptr) {
+    return bindings->bindings.size();
+  }
+  const auto* closed = std::get_if<ClosedRecord>(&record);
+  return closed == nullptr ? 0 : closed->rounds.size();
+}
 
 }  // namespace
 
@@ -23,11 +32,13 @@ std::string StateLog::Append(const StateRecord& record) {
   BANYAN_CHECK(ApplyStateRecord(record, state_).ok());
   std::string bytes = EncodeStateRecord(record);
   tail_bytes_ += bytes.size() + kRecordOverheadBytes;
+  tail_entries_ += EntriesIn(record);
   return bytes;
 }
 
 bool StateLog::IsSnapshotDue() const {
-  return tail_bytes_ > std::max(least_tail_bytes_, kTailFactor * snapshot_bytes_);
+  return tail_bytes_ > std::max(least_tail_bytes_, kTailFactor * snapshot_bytes_) ||
+         tail_entries_ > std::max(kMostTailEntries, kEntriesPerKey * state_.keys.size());
 }
 
 std::string StateLog::TakeSnapshot() {
@@ -35,6 +46,7 @@ std::string StateLog::TakeSnapshot() {
   std::string snapshot = MakeSnapshot(state_);
   snapshot_bytes_ = snapshot.size();
   tail_bytes_ = 0;
+  tail_entries_ = 0;
   return snapshot;
 }
 

@@ -4,7 +4,8 @@
 // Invariants:
 // - state() is what a restart would recover once all records so far are durable.
 // - Records after the last snapshot amount to kTailFactor times its bytes, or to least_tail_bytes, before another is
-// due.
+//   due. A short record may speak of many keys: so that a restart stays fast, another is due as well when records have
+//   spoken of kMostTailEntries rounds of keys, or of kEntriesPerKey of each key.
 #ifndef BANYAN_SCHEDULER_STATE_STATE_LOG_H_
 #define BANYAN_SCHEDULER_STATE_STATE_LOG_H_
 
@@ -21,6 +22,8 @@ class StateLog {
  public:
   static constexpr size_t kLeastTailBytes = size_t{256} << 10;
   static constexpr size_t kTailFactor = 2;
+  static constexpr size_t kMostTailEntries = size_t{1} << 18;
+  static constexpr size_t kEntriesPerKey = 8;
 
   explicit StateLog(size_t least_tail_bytes = kLeastTailBytes) : least_tail_bytes_(least_tail_bytes) {}
 
@@ -39,6 +42,7 @@ class StateLog {
   RecoveredState state_;
   size_t snapshot_bytes_ = 0;
   size_t tail_bytes_ = 0;
+  size_t tail_entries_ = 0;  // bindings and closed rounds that this start has written
 };
 
 }  // namespace banyan

@@ -1,6 +1,10 @@
 #include "scheduler/state/state_log.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
 #include <set>
 #include <string>
 #include <vector>
@@ -155,6 +159,25 @@ class RandomHistory {
   std::vector<OpenKey> keys_;
 };
 
+// Hands the records with which a job of so many keys begins to `append`.
+void BeginJob(uint32_t keys, const std::function<void(const StateRecord&)>& append) {
+  append(TermRecord{Term(1), "test"});
+  for (uint32_t node = 1; node <= kNodes; ++node) {
+    append(NodeRecord{NodeId(node), absl::StrCat("n", node), absl::StrCat("tcp://n", node, ":1"), Incarnation(node)});
+  }
+  append(
+      EpochRecord{Epoch(1), {{NodeId(1), Incarnation(1), Epoch(1), 0}, {NodeId(2), Incarnation(2), Epoch(1), 0}}, ""});
+  PolicyRecord policy;
+  policy.policy.version = PolicyVersion(1);
+  policy.policy.epoch = Epoch(1);
+  policy.policy.members = {NodeId(1), NodeId(2)};
+  append(policy);
+  append(EpochPlanRecord{Epoch(1), PolicyVersion(1), {}, {}});
+  KeysRecord table = {KeyId(1), {}};
+  for (uint32_t key = 1; key <= keys; ++key) table.keys.push_back({absl::StrCat("layer", key, ".weight"), 256});
+  append(table);
+}
+
 TEST(StateLogTest, SnapshotAndTailLeadWhereAllRecordsLead) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     RandomHistory history(seed);
@@ -205,6 +228,48 @@ TEST(StateLogTest, ALongTailFromBeforeMakesASnapshotDue) {
   stored.snapshot = std::string(8000, 'y');
   log.Restore(RecoveredState(), stored);
   EXPECT_FALSE(log.IsSnapshotDue());
+}
+
+// A long run, as the scheduler writes it: all keys move from round to round. BANYAN_LONG runs a day: 10^8 rounds of
+// keys.
+TEST(StateLogTest, TheLogOfALongJobStaysSmallAndIsReadFast) {
+  constexpr uint32_t kKeys = 1000;
+  constexpr size_t kMostBytes = size_t{10} << 20;
+  const uint64_t rounds = std::getenv("BANYAN_LONG") != nullptr ? 100'000 : 1'000;
+  StateLog log;
+  StoredRecords stored;
+  size_t tail_bytes = 0, most_bytes = 0, most_records = 0;
+  const auto append = [&](const StateRecord& record) {
+    stored.tail.push_back(log.Append(record));
+    tail_bytes += stored.tail.back().size();
+    most_bytes = std::max(most_bytes, stored.snapshot.size() + tail_bytes);
+    most_records = std::max(most_records, stored.tail.size());
+    if (!log.IsSnapshotDue()) return;
+    stored = {log.TakeSnapshot(), {}, ""};
+    tail_bytes = 0;
+  };
+  BeginJob(kKeys, append);
+  BindingsRecord bound;
+  ClosedRecord closed;
+  for (KeyId key(1); key <= KeyId(kKeys); key = key.Next()) {
+    bound.bindings.push_back({key, Round(0), Round(0), PolicyVersion(1), Attempt(0), 0});
+    closed.rounds.push_back({key, Round(0)});
+  }
+  for (Round round(0); round < Round(rounds); round = round.Next()) {
+    for (BoundRounds& binding : bound.bindings) binding.first_round = binding.last_round = round;
+    for (ClosedEverywhere::Entry& entry : closed.rounds) entry.round = round;
+    append(bound);
+    append(closed);
+  }
+  EXPECT_LT(most_bytes, kMostBytes);
+  EXPECT_LT(tail_bytes / stored.tail.size(), 64u) << "a record of all keys has the size of one of one key";
+  const auto begin = std::chrono::steady_clock::now();
+  const absl::StatusOr<RecoveredState> restored = ReplayStateRecords(stored, "test", Names());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->rounds.closed().at(KeyId(kKeys)).first_open, Round(rounds));
+  std::cout << rounds << " rounds of " << kKeys << " keys: at most " << most_bytes << " bytes and " << most_records
+            << " records after a snapshot; read in " << took.count() << " s\n";
 }
 
 }  // namespace

@@ -5,10 +5,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/key_runs.h"
 #include "scheduler/state/state_record.pb.h"
 
 namespace banyan {
 namespace {
+
+// A record of more has no form that this scheduler gives to one.
+constexpr size_t kMostEntries = size_t{1} << 24;
 
 absl::Status Malformed(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("malformed state record: ", what));
@@ -120,7 +124,7 @@ struct Encoder {
     FillCircumstances(record, filled);
   }
   void operator()(const BindingsRecord& record) {
-    for (const BoundRounds& binding : record.bindings) {
+    WriteKeyRuns(record.bindings, [this](const BoundRounds& binding, uint32_t more_keys) {
       state::Binding& added = *to.mutable_bindings()->add_bindings();
       added.set_key(binding.key.value());
       added.set_first_round(binding.first_round.value());
@@ -128,14 +132,16 @@ struct Encoder {
       added.set_policy(binding.policy.value());
       added.set_attempt(binding.attempt.value());
       added.set_chunk_max_elements(binding.chunk_max_elements);
-    }
+      added.set_more_keys(more_keys);
+    });
   }
   void operator()(const ClosedRecord& record) {
-    for (const ClosedEverywhere::Entry& round : record.rounds) {
+    WriteKeyRuns(record.rounds, [this](const ClosedEverywhere::Entry& round, uint32_t more_keys) {
       state::ClosedRound& added = *to.mutable_closed()->add_rounds();
       added.set_key(round.key.value());
       added.set_round(round.round.value());
-    }
+      added.set_more_keys(more_keys);
+    });
   }
   void operator()(const BarrierRecord& record) { to.mutable_barrier()->set_barrier(record.barrier); }
   void operator()(const EndRecord& record) { to.mutable_end()->set_reason(record.reason); }
@@ -283,9 +289,10 @@ absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
     const uint64_t last_round = binding.first_round() + binding.rounds() - 1;
     if (binding.rounds() == 0 || last_round < binding.first_round()) return Malformed("a binding of no rounds");
     if (binding.chunk_max_elements() < 0) return Malformed("a binding whose chunks have no elements");
-    record.bindings.push_back(BoundRounds{KeyId(binding.key()), Round(binding.first_round()), Round(last_round),
-                                          PolicyVersion(binding.policy()), Attempt(binding.attempt()),
-                                          binding.chunk_max_elements()});
+    const BoundRounds first = {KeyId(binding.key()),       Round(binding.first_round()),
+                               Round(last_round),          PolicyVersion(binding.policy()),
+                               Attempt(binding.attempt()), binding.chunk_max_elements()};
+    if (!AddKeyRun(first, binding.more_keys(), kMostEntries, record.bindings)) return Malformed("too many bindings");
   }
   return StateRecord(std::move(record));
 }
@@ -297,10 +304,11 @@ StateRecord ReadKeys(const state::Keys& from) {
   return record;
 }
 
-StateRecord ReadClosed(const state::Closed& from) {
+absl::StatusOr<StateRecord> ReadClosed(const state::Closed& from) {
   ClosedRecord record;
   for (const state::ClosedRound& round : from.rounds()) {
-    record.rounds.push_back(ClosedEverywhere::Entry{KeyId(round.key()), Round(round.round())});
+    const ClosedEverywhere::Entry first = {KeyId(round.key()), Round(round.round())};
+    if (!AddKeyRun(first, round.more_keys(), kMostEntries, record.rounds)) return Malformed("too many closed rounds");
   }
   return record;
 }
