@@ -66,7 +66,7 @@ class Node : private StateOutlet {
 
   void Fetch();
   // Rounds wait for this node no longer.
-  void AbstainFromAll();
+  void WaitNoLonger();
   void Answer(const StateTask& task);
 
   void TellScheduler(StepContext&, Message message) override;
@@ -76,14 +76,16 @@ class Node : private StateOutlet {
   void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(1), Round(step)}}; }
   bool HasMissedNothing(WorkerId) const override;
-  void Abstain(StepContext&, WorkerId) override { AbstainFromAll(); }
+  void Abstain(StepContext&, WorkerId) override { WaitNoLonger(); }
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
     begins_with = pushed[0].round.value() + 1;
   }
+  void AbstainFromAll(StepContext&) override { WaitNoLonger(); }
+  bool HasResultsOf(const std::vector<KeysPushed>& pushed) const override;
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>& pushed) override {
     step = pushed[0].round.value();
   }
-  void BeginAnywhere(StepContext&, WorkerId) override { AbstainFromAll(); }
+  void BeginAnywhere(StepContext&, WorkerId) override { WaitNoLonger(); }
 
  public:
   uint64_t step = 0;  // of the worker's memory
@@ -99,7 +101,7 @@ class Job {
     NewScheduler();
     for (uint32_t id = 1; id <= kNodes; ++id) members_.insert(NodeId(id));
     for (uint32_t id = 1; id <= kNodes; ++id) StartNode(id, /*fetches=*/false);
-    Send(scheduler_->SetMembers(members_));
+    Send(scheduler_->SetMembers(MembersNow()));
     participants_ = members_;
   }
 
@@ -212,6 +214,12 @@ class Job {
                                     }});
   }
 
+  StateTransfer::Members MembersNow() {
+    StateTransfer::Members members;
+    for (NodeId id : members_) members[id] = Incarnation(lives_[id.value()]);
+    return members;
+  }
+
   void Break() {
     const auto id = static_cast<uint32_t>(1 + random_.Below(kNodes));
     switch (random_.Below(4)) {
@@ -237,12 +245,12 @@ class Job {
     After(Between(100, 1500), [this, id] {
       members_.erase(NodeId(id));
       ChangeEpoch();
-      Send(scheduler_->SetMembers(members_));
+      Send(scheduler_->SetMembers(MembersNow()));
       After(Between(10, 1000), [this, id] {
         members_.insert(NodeId(id));
         StartNode(id, /*fetches=*/true);
         ChangeEpoch();
-        Send(scheduler_->SetMembers(members_));
+        Send(scheduler_->SetMembers(MembersNow()));
       });
     });
   }
@@ -259,7 +267,7 @@ class Job {
   }
   void RestartScheduler() {
     NewScheduler();
-    Send(scheduler_->SetMembers(members_));
+    Send(scheduler_->SetMembers(MembersNow()));
     for (auto& [id, node] : nodes_) Reconnect(id);
     // A change that was under way begins anew.
     if (std::exchange(is_changing_, false)) ChangeEpoch();
@@ -404,7 +412,7 @@ void Node::CompleteStateCall(StepContext&, RequestId request, absl::Status statu
   }
 }
 
-void Node::AbstainFromAll() {
+void Node::WaitNoLonger() {
   begins_with.reset();
   job_->After(absl::ZeroDuration(), [job = job_] { job->OnPushed(); });
 }
@@ -425,6 +433,11 @@ void Node::OnDeadline() {
 }
 
 bool Node::HasMissedNothing(WorkerId) const { return false; }
+
+// Results come to all members at once here.
+bool Node::HasResultsOf(const std::vector<KeysPushed>& pushed) const {
+  return pushed[0].round.value() <= job_->LastStep();
+}
 
 void Node::Hear(const Message& message, const Payload& payload) {
   StepContext now = Now();
