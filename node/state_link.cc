@@ -7,7 +7,7 @@ namespace banyan {
 
 void StateLink::TellScheduler(StepContext& step, Message message) {
   // What is lost is said again with the next join.
-  if (parts_.scheduler->joined()) step.SendTo(kSchedulerConnection, std::move(message));
+  if (parts_.scheduler->joined()) parts_.scheduler->Send(step, std::move(message));
 }
 
 void StateLink::SendOnRoute(StepContext& step, Message message) {

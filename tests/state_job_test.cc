@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -47,10 +46,19 @@ class Node : private StateOutlet {
   void Start();
   void PassBoundary();
   void BeginEpoch() { exchange.OnEpochBegin(); }
-  void UsePlan();
+  void UsePlan() {
+    StepContext now = Now();
+    exchange.OnEpochPlan(now);
+  }
   void Hear(const Message& message, const Payload& payload);
-  void Connect(Term term);
-  void OnDeadline();
+  void Connect(Term term) {
+    StepContext now = Now();
+    exchange.OnSchedulerConnected(now, term);
+  }
+  void OnDeadline() {
+    StepContext now = Now();
+    exchange.OnDeadline(now);
+  }
   StepContext Now();
 
  private:
@@ -65,7 +73,7 @@ class Node : private StateOutlet {
   std::vector<uint8_t> memory_ = std::vector<uint8_t>(kStateBytes);
 
   void Fetch();
-  // Rounds wait for this node no longer.
+  void PushSoon();
   void WaitNoLonger();
   void Answer(const StateTask& task);
 
@@ -75,7 +83,7 @@ class Node : private StateOutlet {
   void Ask(StepContext&, StateTask task) override;
   void CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) override;
   std::vector<KeysPushed> PushedBy(WorkerId) const override { return {{KeyId(1), KeyId(1), Round(step)}}; }
-  bool HasMissedNothing(WorkerId) const override;
+  bool HasMissedNothing(WorkerId) const override { return false; }
   void Abstain(StepContext&, WorkerId) override { WaitNoLonger(); }
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>& pushed) override {
     begins_with = pushed[0].round.value() + 1;
@@ -315,7 +323,6 @@ class Job {
       if (Node* node = Find(id); node != nullptr && lives_[id] == life) happens(*node);
     });
   }
-  // What one says to another comes in order.
   void InOrder(uint32_t from, uint32_t to, std::function<void()> happens) {
     Timestamp& last = last_arrival_[{from, to}];
     last = std::max(last, now_ + Between(1, 20));
@@ -386,6 +393,10 @@ void Node::PassBoundary() {
     boundary_call_ = RequestId(++last_request_);
     return exchange.OnCall(now, WorkerPassBoundary{*boundary_call_, kWorker, step});
   }
+  PushSoon();
+}
+
+void Node::PushSoon() {
   job_->AfterFor(id_, job_->Between(5, 60), [this](Node&) {
     has_pushed = true;
     job_->OnPushed();
@@ -395,10 +406,7 @@ void Node::PassBoundary() {
 void Node::CompleteStateCall(StepContext&, RequestId request, absl::Status status, uint64_t boundary) {
   if (request == boundary_call_) {
     boundary_call_.reset();
-    job_->AfterFor(id_, job_->Between(5, 60), [this](Node&) {
-      has_pushed = true;
-      job_->OnPushed();
-    });
+    PushSoon();
   } else if (request == fetch_call_) {
     fetch_call_.reset();
     if (!status.ok()) return job_->AfterFor(id_, absl::Milliseconds(100), [](Node& node) { node.Fetch(); });
@@ -417,24 +425,6 @@ void Node::WaitNoLonger() {
   job_->After(absl::ZeroDuration(), [job = job_] { job->OnPushed(); });
 }
 
-void Node::UsePlan() {
-  StepContext now = Now();
-  exchange.OnEpochPlan(now);
-}
-
-void Node::Connect(Term term) {
-  StepContext now = Now();
-  exchange.OnSchedulerConnected(now, term);
-}
-
-void Node::OnDeadline() {
-  StepContext now = Now();
-  exchange.OnDeadline(now);
-}
-
-bool Node::HasMissedNothing(WorkerId) const { return false; }
-
-// Results come to all members at once here.
 bool Node::HasResultsOf(const std::vector<KeysPushed>& pushed) const {
   return pushed[0].round.value() <= job_->LastStep();
 }

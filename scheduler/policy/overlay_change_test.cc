@@ -68,7 +68,7 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
       {"chunks:", "compression: {codec: fp16}\nchunks:"},
       {"connections: 2", "connections: 3"},
       {"lease_rounds: 1", "lease_rounds: 2"},
-      {"chunks:", "membership: {heartbeat_seconds: 2}\nchunks:"},
+      {"chunks:", "membership: {heartbeat_seconds: 1.5}\nchunks:"},
   };
   const char* const fields[] = {"job ",
                                 "scheduler.address",

@@ -81,7 +81,7 @@ TEST(AttemptBreachTest, AnOldAttemptsSumInANewAttempt) {
   };
   const std::vector<FaultKind> kinds = {FaultKind::kKillNode, FaultKind::kStopNode, FaultKind::kIsolateLink};
   int broken = 0;
-  for (uint64_t seed = 0; seed < 24 && broken < 2; ++seed) {
+  for (uint64_t seed = 0; seed < 100 && broken < 2; ++seed) {
     FaultScenario scenario = MakeFaultScenario(seed, kinds);
     EXPECT_EQ(RunFaultScenario(scenario, {}).violations, "") << seed;
     scenario = MakeFaultScenario(seed, kinds);

@@ -94,9 +94,10 @@ TEST(SchedulerBreachTest, ASchedulerThatForgetsAnEpoch) {
 }
 
 // Returns how many seeds break the rule when each start of the scheduler keeps these records alone.
-int Broken(const std::string& rule, const std::function<ForgetfulProtocol::IsKept()>& is_kept) {
+int Broken(const std::string& rule, const std::function<ForgetfulProtocol::IsKept()>& is_kept,
+           uint64_t seeds = kSeeds) {
   int broken = 0;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < seeds; ++seed) {
     const std::vector<FaultKind> kinds = {FaultKind::kRestartScheduler, FaultKind::kSlowStorage};
     FaultScenario scenario = MakeFaultScenario(seed, kinds);
     scenario.cluster.wrap_core = Wrap([&](int, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
@@ -116,9 +117,11 @@ TEST(SchedulerBreachTest, ASchedulerThatForgetsWhichRoundsAreClosed) {
   EXPECT_GE(Broken("frontiers", [] { return KeepFirst(15); }), 2);
 }
 
-// Those who have an answer do not ask again, and nobody else can be answered alike.
+// It matters where the policy changes before the round is over, which few of these jobs do.
 TEST(SchedulerBreachTest, ASchedulerThatForgetsWhatItHasAnswered) {
-  EXPECT_GE(Broken("nothing hangs", [] { return IsNotOfRounds; }), 2);
+  EXPECT_GE(Broken(
+                "retired policies", [] { return IsNotOfRounds; }, 200),
+            2);
 }
 
 }  // namespace

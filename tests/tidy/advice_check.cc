@@ -43,7 +43,7 @@ void ReadCommandLines(const SourceFile& file, Declared& declared) {
   static const std::regex kCommand(R"re("banyan ([a-z][a-z-]*( [a-z][a-z-]*)?)",)re");
   static const std::regex kRow(R"re(\{"([a-z][a-z-]*)", ")re");
   static const std::regex kFlag(
-      R"re((?:Switch|Text|Choice|Integer|Number|Custom|Repeated|Add[A-Z][A-Za-z]*)\(\s*"([a-z][a-z0-9-]*)")re");
+      R"re((?:Switch|Text|Choice|Integer|Number|Custom|Repeated|Time|Megabytes|Rate|Add[A-Z][A-Za-z]*)\(\s*"([a-z][a-z0-9-]*)")re");
   Names commands;
   for (const std::smatch& match : AllMatches(file.text, kCommand)) commands.insert(match[1]);
   for (const std::string& command : commands) AddCommand(command, declared);

@@ -71,6 +71,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"sim/network", 0},
                                                      {"sim/training", 0},
                                                      {"sim/processes", 1},
+                                                     {"sim/leadership", 2},
                                                      {"sim/checkers", 2},
                                                      {"sim/faults", 3},
                                                      {"sim/runs", 3},
