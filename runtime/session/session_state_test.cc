@@ -81,7 +81,7 @@ class StateNode : public Protocol, private StateOutlet {
         exchange_.OnReleased(
             step, {Term(1), transfer_, fetch_, absl::StatusCode::kUnavailable, "n1 has not reached a boundary"});
       }
-      exchange_.OnReleased(step, {Term(1), transfer_, 0, absl::StatusCode::kOk, ""});
+      exchange_.OnReleased(step, {Term(1), transfer_, ended->has_state ? fetch_ : 0, absl::StatusCode::kOk, ""});
     }
   }
 
@@ -99,6 +99,8 @@ class StateNode : public Protocol, private StateOutlet {
   bool HasMissedNothing(WorkerId) const override { return is_young; }
   void Abstain(StepContext&, WorkerId) override {}
   void AbstainUntil(StepContext&, const std::vector<KeysPushed>&) override {}
+  void AbstainFromAll(StepContext&) override {}
+  bool HasResultsOf(const std::vector<KeysPushed>&) const override { return true; }
   void BeginAfter(StepContext&, WorkerId, const std::vector<KeysPushed>&) override {}
   void BeginAnywhere(StepContext&, WorkerId) override {}
 
