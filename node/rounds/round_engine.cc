@@ -15,6 +15,7 @@ namespace banyan {
 namespace {
 
 using Verdict = PeerNetwork::Verdict;
+
 // Refusals of one round that are told apart.
 constexpr size_t kMostRefusals = 64;
 

@@ -51,6 +51,8 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {102, "a worker that had fetched a state was taken for one without until its next boundary"},
     {246, "a worker that had fetched a state was taken for one without until its next boundary"},
     {152, "members who had let their workers go, as the scheduler was silent, were waited for at a boundary"},
+    {13, "what concerned states went to the first scheduler, whichever led"},
+    {33, "what concerned states went to the first scheduler, whichever led"},
     {129, "the simulated worker did not know with which round it began when nobody had a state"},
 };
 
