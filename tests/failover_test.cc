@@ -149,6 +149,8 @@ TEST_F(FailoverTest, ALeaderWithoutEtcdStandsByAndOneOfThemLeadsWhenEtcdIsBack) 
 // Nodes wait for the next leader, whoever it is, and nothing has to be started again.
 TEST_F(FailoverTest, TrainingGoesOnAfterEtcdWasAwayForLongerThanTheLease) {
   StartSchedulers(kShortLease);
+  // Either of them may be the first that etcd hears when it is back.
+  job_->ReachSchedulersAt(absl::StrCat(job_->scheduler_address(0), ",", job_->scheduler_address(1)));
   for (size_t node = 0; node < job_->nodes(); ++node) job_->StartNode(node);
   const std::vector<std::unique_ptr<Session>> sessions = job_->OpenAll();
   TestTraining training(Addresses(sessions), {{"w", 1000}, {"b", 10}});

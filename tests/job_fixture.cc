@@ -43,7 +43,7 @@ JobFixture::JobFixture(const JobSpec& spec)
     : spec_(spec),
       directory_(Require(WorkDirectory::Make("banyan-test"), "a directory")),
       ports_(Require(PortReservation::Take(spec.nodes + spec.schedulers), "ports")),
-      reached_scheduler_(ports_.Address(0)),
+      reached_schedulers_(ports_.Address(0)),
       schedulers_(static_cast<size_t>(spec.schedulers)),
       nodes_(static_cast<size_t>(spec.nodes)) {
   WriteOverlay("overlay.yaml", spec_.more);
@@ -133,7 +133,7 @@ void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {
     arguments.push_back(flag);
     arguments.push_back(value);
   };
-  add("--scheduler", reached_scheduler_);
+  add("--scheduler", reached_schedulers_);
   add("--listen", AddressOf(node));
   add("--attach", absl::StrCat("unix:", SocketPathOf(node)));
   arguments.insert(arguments.end(), flags.begin(), flags.end());
@@ -199,7 +199,11 @@ void JobFixture::StopAll(int signal) {
   for (const std::unique_ptr<ChildProcess>& scheduler : schedulers_) {
     if (scheduler != nullptr && scheduler->running()) running.push_back(scheduler.get());
   }
-  for (ChildProcess* process : running) process->Signal(signal);
+  for (ChildProcess* process : running) {
+    // Whoever has logged a line takes signals; before that they end a process as they end any other.
+    WaitForLog(process->name(), "\n");
+    process->Signal(signal);
+  }
   for (ChildProcess* process : running) {
     EXPECT_TRUE(process->WaitUntilEnded(kPatience)) << process->name() << " runs on";
     EXPECT_EQ(process->failure(), "") << process->name() << ":\n" << process->LogTail(kShownLogLines);

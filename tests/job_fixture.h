@@ -68,8 +68,8 @@ class JobFixture {
   // the command.
   void StartScheduler(size_t index = 0, const std::vector<std::string>& flags = {});
   void StartNode(size_t node, const std::vector<std::string>& flags = {});
-  // Where nodes that are started from now on look for the scheduler.
-  void ReachSchedulerAt(const std::string& address) { reached_scheduler_ = address; }
+  // Where nodes that are started from now on look for schedulers, as --scheduler has it; before that for the first one.
+  void ReachSchedulersAt(const std::string& addresses) { reached_schedulers_ = addresses; }
   void StartAll();
   // A `banyan` process beside those of the job. Its log can be waited for by `name`.
   std::unique_ptr<ChildProcess> StartCommand(const std::string& name, std::vector<std::string> arguments);
@@ -117,7 +117,7 @@ class JobFixture {
   const JobSpec spec_;
   const std::unique_ptr<WorkDirectory> directory_;
   const PortReservation ports_;
-  std::string reached_scheduler_;
+  std::string reached_schedulers_;
   std::vector<std::unique_ptr<ChildProcess>> schedulers_;
   std::vector<std::unique_ptr<ChildProcess>> nodes_;
 };

@@ -27,9 +27,6 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Whether a trainer that is started again takes over the others' model. Until it does, its replica is another one.
-constexpr bool kTrainersFetchTheState = false;
-
 constexpr char kEndless[] = "100000";
 
 // Three nodes, small enough for many rounds in a second.
@@ -140,7 +137,6 @@ TEST_F(ChaosTest, KilledNodesAreStartedAgain) {
 }
 
 TEST_F(ChaosTest, ReplicasAreIdenticalWhateverHasDied) {
-  if (!kTrainersFetchTheState) GTEST_SKIP() << "a trainer that is started again trains a model of its own yet";
   StartBoth(SmallDemo("survivors", "loopback", "", "3000"), {"--kill-every", "4s", "--worker-every", "9s"});
   AwaitChaos();
   EXPECT_EQ(chaos_->failure(), "") << chaos_->LogTail(50);

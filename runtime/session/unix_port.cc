@@ -73,13 +73,24 @@ absl::Status UnixPort::Send(const WorkerMessage& message) {
       return absl::OkStatus();
     case PacketResult::kWouldBlock:
       // A message is lost, and all later ones would wait as long.
-      shutdown(socket_.get(), SHUT_RDWR);
-      return absl::UnavailableError(
-          absl::StrCat("the node at ", address_, " does not read any more; is its process stopped?"));
+      return End(absl::UnavailableError(
+          absl::StrCat("the node at ", address_, " does not read any more; is its process stopped?")));
     case PacketResult::kClosed:
       break;
   }
+  return End(ClosedByNode());
+}
+
+absl::Status UnixPort::ClosedByNode() const {
   return absl::UnavailableError(absl::StrCat("the node at ", address_, " has closed the connection"));
+}
+
+absl::Status UnixPort::End(const absl::Status& reason) {
+  const absl::MutexLock lock(&mutex_);
+  if (end_.ok()) end_ = reason;
+  // A sender that waits for room must not wait for ever.
+  shutdown(socket_.get(), SHUT_RDWR);
+  return end_;
 }
 
 void UnixPort::Close() {
@@ -92,15 +103,13 @@ void UnixPort::Work() {
   absl::Status status;
   while (status.ok()) status = ReceiveOne();
   if (closing_) return;
-  // A sender that waits for room must not wait for ever.
-  shutdown(socket_.get(), SHUT_RDWR);
-  callbacks_.closed(status);
+  callbacks_.closed(End(status));
 }
 
 absl::Status UnixPort::ReceiveOne() {
   Packet packet;
   if (ReceivePacket(socket_.get(), kMaxSessionMessageBytes, /*may_block=*/true, packet) != PacketResult::kDone) {
-    return absl::UnavailableError(absl::StrCat("the node at ", address_, " has closed the connection"));
+    return ClosedByNode();
   }
   absl::StatusOr<WorkerReply> reply = DecodeWorkerReply(packet.bytes);
   if (!reply.ok()) return reply.status();
