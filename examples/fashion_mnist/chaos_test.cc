@@ -137,7 +137,7 @@ TEST_F(ChaosTest, KilledNodesAreStartedAgain) {
 }
 
 TEST_F(ChaosTest, ReplicasAreIdenticalWhateverHasDied) {
-  StartBoth(SmallDemo("survivors", "loopback", "", "3000"), {"--kill-every", "4s", "--worker-every", "9s"});
+  StartBoth(SmallDemo("survivors", "loopback", "", "1500"), {"--kill-every", "4s", "--worker-every", "9s"});
   AwaitChaos();
   EXPECT_EQ(chaos_->failure(), "") << chaos_->LogTail(50);
   EXPECT_EQ(outcome_["end"].as<std::string>(), "the training is over");

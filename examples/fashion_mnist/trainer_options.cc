@@ -25,8 +25,7 @@ CommandLine MakeCommandLine(TrainerOptions& options) {
   line.Text("node", "SOCKET", "where the data centre's node takes training processes, unix:/path", &options.node);
   line.Integer("worker", "N", "this process among those of the node, from 0 (default 0)", 0, kMaxWorld,
                &options.worker);
-  line.Integer("rank", "N", "this process among all, from 0; 0 measures the accuracy (default 0)", 0, kMaxWorld,
-               &options.rank);
+  line.Integer("rank", "N", "this process among all, from 0 (default 0)", 0, kMaxWorld, &options.rank);
   line.Integer("world", "N", "training processes in all (default 1)", 1, kMaxWorld, &options.world);
   line.Integer("rounds", "N", "steps (default 600)", 1, kMaxRounds, &options.rounds);
   line.Integer("epochs", "N", "instead of --rounds: how often to go over the images", 1, kMaxRounds, &options.epochs);
