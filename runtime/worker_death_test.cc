@@ -29,9 +29,14 @@ using Testing = TestingProtocol;
 
 constexpr size_t kElements = 100000;
 
-// The worker that will be killed: it waits for what the node never gives while it lives.
+// The worker that will be killed: it waits for what the node never gives while it lives. It leaves a child behind that
+// holds the same socket, as those who load data for it do.
 [[noreturn]] void LiveAsAWorker(const std::string& node) {
+  setpgid(0, 0);
   auto session = Session::Open({.node = node, .worker = 0, .open_timeout = absl::InfiniteDuration()});
+  if (fork() == 0) {
+    while (true) pause();
+  }
   std::vector<float> values(kElements, 1.0f);
   Ticket ticket = (*session)->Init("w", values, absl::MakeSpan(values));
   while (true) (void)ticket.Wait();
@@ -52,6 +57,8 @@ class WorkerDeathTest : public testing::TestWithParam<bool> {
     ASSERT_TRUE(host.ok()) << host.status();
     host_ = *std::move(host);
   }
+
+  void TearDown() override { kill(-worker_, SIGKILL); }
 
   // Takes the dead worker's Init when it comes, and answers it, if ever, when the next worker attaches.
   Testing Core() {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/ids.h"
+#include "posix/peer_process.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
@@ -89,6 +90,7 @@ void WorkerServer::Wait() {
   for (const Worker& worker : workers_) {
     const int out = worker.channel->wants_write() ? POLLOUT : 0;
     items.push_back({worker.channel->fd(), static_cast<short>(POLLIN | out), 0});
+    items.push_back({worker.process.get(), POLLIN, 0});  // poll passes over an invalid one
   }
   const bool accepting = workers_.size() < kMaxWorkersPerNode && !out_of_descriptors_;
   if (accepting) items.push_back({listener_.get(), POLLIN, 0});
@@ -103,6 +105,7 @@ void WorkerServer::Accept() {
     out_of_descriptors_ = !socket.valid() && (errno == EMFILE || errno == ENFILE);
     if (!socket.valid()) return;
     Worker worker;
+    worker.process = WatchPeerProcess(socket.get());
     worker.channel = std::make_shared<WorkerChannel>(std::move(socket), [wakeup = wakeup_] { Wake(*wakeup); });
     worker.connection = make_([channel = worker.channel](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
       channel->Send(reply, std::move(segment));
@@ -112,15 +115,14 @@ void WorkerServer::Accept() {
 }
 
 void WorkerServer::Read(Worker& worker) {
+  // What it said before its end is heard.
+  const bool is_last = HasEnded(worker.process);
   Packet packet;
   for (int i = 0; i < kBatch && !worker.ended; ++i) {
     const PacketResult result =
         ReceivePacket(worker.channel->fd(), kMaxSessionMessageBytes, /*may_block=*/false, packet);
-    if (result == PacketResult::kWouldBlock) return;
-    if (result == PacketResult::kClosed) {
-      worker.ended = true;
-      return;
-    }
+    if (result == PacketResult::kClosed || (result == PacketResult::kWouldBlock && is_last)) worker.ended = true;
+    if (result != PacketResult::kDone) return;
     Take(worker, packet);
   }
 }

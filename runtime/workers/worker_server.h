@@ -1,7 +1,7 @@
 // Listens for a node's workers on an AF_UNIX socket and carries their messages, on a thread of its own.
 //
 // Thread-compatible: made and destroyed by the host. A worker whose messages make no sense is told so, and cut off when
-// it goes on.
+// it goes on. One whose process has ended is gone, although a child of it may hold its socket.
 #ifndef BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
 #define BANYAN_RUNTIME_WORKERS_WORKER_SERVER_H_
 
@@ -40,6 +40,7 @@ class WorkerServer {
   struct Worker {
     std::shared_ptr<WorkerChannel> channel;        // shared with the connection's replies
     std::shared_ptr<WorkerConnection> connection;  // shared with its requests
+    FileDescriptor process;                        // see WatchPeerProcess
     int malformed = 0;
     bool ended = false;
   };
