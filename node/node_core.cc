@@ -401,7 +401,8 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
 }
 
 void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {
-  if (!book_.FindBinding(key, round).has_value()) scheduler_.WantPolicy(key, round);
+  const std::optional<Round> unknown = book_.FirstUnknown(key, round);
+  if (unknown.has_value()) scheduler_.WantPolicy(key, *unknown);
 }
 
 void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {

@@ -97,6 +97,9 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const Heartbeat& message);
   void OnNode(NodeId node, const RegisterKeys& message);
   void OnNode(NodeId node, const PolicyRequest& message);
+  void OnNode(NodeId node, const CutBound& message) {
+    if (NeedsRunning(node, "a cut")) policies_.OnCutBound(node, message);
+  }
   void OnNode(NodeId node, const RoundsClosed& message);
   void OnNode(NodeId node, const BarrierEntered& message);
   void OnNode(NodeId node, const EpochReport& message);

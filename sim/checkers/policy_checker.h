@@ -2,7 +2,8 @@
 // network, owned by the cluster.
 //
 // Invariants that it checks:
-// - In an epoch a key's round has one policy on all members, published before it is named.
+// - In an epoch a key's round has one policy on all members, published before it is named. It may change to a later one
+//   before anything is sent of the round or a later one.
 // - A round is closed everywhere only when every member has said so since it started, or a plan has closed it.
 // - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
 // before.
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "core/ids.h"
+#include "sim/checkers/bound_leases.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
@@ -38,11 +40,6 @@ class PolicyChecker : public TrafficObserver {
  private:
   using KeyRound = std::pair<KeyId, Round>;
   using KeyRun = std::pair<KeyId, KeyId>;  // both inclusive
-  struct Bound {
-    PolicyVersion policy;
-    Attempt attempt;
-    friend bool operator==(const Bound&, const Bound&) = default;
-  };
   struct Closing {
     std::map<NodeId, uint64_t> hashes;  // by node that holds the round's result
     bool is_closed = false;
@@ -51,13 +48,15 @@ class PolicyChecker : public TrafficObserver {
   // The scheduler lets a node in: what it has said before was said by a former start of it.
   void ForgetFormerStart(NodeId node);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
-  void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
+  void Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now);
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
   void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
   // The scheduler has said so, of the round itself or with the plan of an epoch before this one.
   bool IsClosed(const KeyRound& round, Epoch before = Epoch(UINT64_MAX)) const;
   // Every member holds the round's result.
   bool IsHeldByAll(const KeyRound& round) const;
+  // Returns the first of these rounds that is not closed everywhere.
+  std::optional<Round> FirstOpenOf(KeyId key, Round first, Round last) const;
   void CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer);
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckRetired(const SentMessage& sent, const PoliciesRetired& retired);
@@ -68,7 +67,7 @@ class PolicyChecker : public TrafficObserver {
   Violations* const violations_;
   PolicyVersion oldest_;  // that the scheduler has not retired
   Epoch epoch_;           // the newest that has begun: bindings of earlier ones are void
-  std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
+  std::map<std::pair<Epoch, KeyId>, BoundLeases> bound_;
   std::map<KeyRound, RoundKind> kinds_;
   std::map<KeyRound, Closing> closing_;
   std::map<std::pair<KeyId, Epoch>, Round> first_open_;                  // by plans; earlier rounds are closed
