@@ -112,8 +112,8 @@ TEST_F(WireMalformedTest, CutsOfLeases) {
   const auto bound = wire::Envelope::kCutBound;
   Refuses(bound, "CutBound: epoch: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_epoch(); });
   Refuses(bound, "CutBound: policy: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_policy(); });
-  Refuses(bound, "CutBound: rounds[1].key: a number above 0",
-          [](auto& e) { e.mutable_cut_bound()->mutable_rounds(1)->clear_key(); });
+  Refuses(bound, "CutBound: rounds[0].key: a number above 0",
+          [](auto& e) { e.mutable_cut_bound()->mutable_rounds(0)->clear_key(); });
   Refuses(bound, "CutBound: rounds[0].more_keys: at most",
           [](auto& e) { e.mutable_cut_bound()->mutable_rounds(0)->set_more_keys(0xffffffff); });
   Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].chunk_max_elements: 0 to",
@@ -323,7 +323,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 19);
+  EXPECT_EQ(with_term, 20);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {

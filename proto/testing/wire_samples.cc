@@ -124,7 +124,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
-  messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(19)}}});
+  messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
@@ -137,7 +137,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
   messages.emplace_back(PolicyAnswer{Term(3),
                                      Epoch(1),
-                                     {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1)},
+                                     {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768},
                                       {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768}}});
   messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});

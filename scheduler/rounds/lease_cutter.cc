@@ -19,7 +19,7 @@ void LeaseCutter::Review(PolicyVersion newest) {
     return;
   }
   if (rounds_->cut() == newest) return;
-  if (rounds_->OldestPolicy() < newest) return Begin(newest);
+  if (rounds_->IsWorthCutting(newest)) return Begin(newest);
   settled_ = newest;
 }
 

@@ -10,6 +10,7 @@
 // - A round is bound anew only when each member has promised in this epoch, for this policy, not to begin it.
 // - When a member leaves the leases stay as they are, and all hear of them: its last rounds end as they began.
 // - It waits for members alone: whoever is silent falls out, and ends it.
+// - Leases that end soon are left alone, since rounds may have to wait for a cut.
 #ifndef BANYAN_SCHEDULER_ROUNDS_LEASE_CUTTER_H_
 #define BANYAN_SCHEDULER_ROUNDS_LEASE_CUTTER_H_
 

@@ -26,7 +26,8 @@ TEST(LeasePacerTest, GrowsToTheRoundsOfItsTimeStepByStep) {
   for (int second = 1; second <= 5; ++second) {
     pacer.NoteOpen(Round(10 * second));
     pacer.Measure(At(second), 1);
-    if (second == 1) EXPECT_EQ(pacer.length(), 4 * LeasePacer::kFirstLease);
+    if (second > 1) continue;
+    EXPECT_EQ(pacer.length(), 4 * LeasePacer::kFirstLease);
   }
   EXPECT_EQ(pacer.length(), 1200u) << "ten rounds a second";
 }

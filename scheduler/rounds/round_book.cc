@@ -59,6 +59,16 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   return outcome;
 }
 
+bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
+  if (OldestPolicy() >= policy) return false;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    // Members ask one round ahead, and what they hold is closed a round later.
+    const Round soon(closer_.AfterClosed(key).value() + 2 * rounds_in_flight_ + 2);
+    if (bindings_.HasBelow(key, policy, soon)) return true;
+  }
+  return false;
+}
+
 CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
   BANYAN_CHECK(cut_.has_value());
   CutRecord cut = {*cut_, {}};

@@ -75,6 +75,8 @@ class RoundBook {
   // asked for meanwhile.
   RoundOutcome Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members);
 
+  // Returns whether policies before `policy` govern rounds so far ahead that they are worth a cut.
+  bool IsWorthCutting(PolicyVersion policy) const;
   // Begins to cut the leases under policies before `policy`, in place of a cut that is under way.
   void BeginCut(PolicyVersion policy) { cut_ = policy; }
   // The policy for which a cut is under way.

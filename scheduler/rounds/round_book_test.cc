@@ -136,7 +136,7 @@ TEST_F(RoundBookTest, WhileItIsFrozenRequestsWaitAndReportsAreOfThePast) {
   const RoundOutcome after = book_.Rebind(Timestamp(), plan, {NodeId(1)});
   ASSERT_THAT(after.answers, SizeIs(1)) << "node 2 is no member any more";
   EXPECT_THAT(after.answers[0].bindings,
-              ElementsAre(PolicyAnswer::Binding{kKey, Round(1), Round(1), PolicyVersion(5), Attempt(1)}));
+              ElementsAre(PolicyAnswer::Binding{kKey, Round(1), Round(1), PolicyVersion(5), Attempt(1), 100}));
   EXPECT_EQ(book_.parked(), 0u);
   EXPECT_THAT(Close(1, 1).closed, SizeIs(1)) << "one member is enough now";
 }

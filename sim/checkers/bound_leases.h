@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - The leases do not overlap.
-// - A round that a chunk was sent of is never bound anew, nor is any to an earlier policy.
+// - A round that a chunk was sent of is never bound anew, nor is any to an earlier policy, or unasked.
 #ifndef BANYAN_SIM_CHECKERS_BOUND_LEASES_H_
 #define BANYAN_SIM_CHECKERS_BOUND_LEASES_H_
 
@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 
+#include "absl/functional/function_ref.h"
 #include "core/ids.h"
 
 namespace banyan {
@@ -33,8 +34,10 @@ class BoundLeases {
     PolicyVersion before;
   };
 
-  // Binds the rounds. Returns where that contradicts what was said, or done, before.
-  std::optional<Conflict> Bind(Round first, Round last, const Bound& bound, Term term) {
+  // Binds the rounds. Returns where that contradicts what was said, or done, before. `may_move` says whether rounds
+  // from one on may go to this policy from an earlier one.
+  std::optional<Conflict> Bind(Round first, Round last, const Bound& bound, Term term,
+                               absl::FunctionRef<bool(Round)> may_move) {
     Split(first);
     Split(last.Next());
     std::optional<Conflict> conflict;
@@ -43,8 +46,8 @@ class BoundLeases {
       // A scheduler that leads no more may not know better; nobody listens to it who has heard of the one that does.
       if (term < lease->second.term) continue;
       const bool is_begun = used_.has_value() && lease->first <= *used_;
-      const bool may_move = lease->second.bound.policy < bound.policy && !is_begun;
-      if (!may_move && !conflict.has_value()) conflict = Conflict{lease->first, lease->second.bound.policy};
+      const bool moves = lease->second.bound.policy < bound.policy && !is_begun && may_move(lease->first);
+      if (!moves && !conflict.has_value()) conflict = Conflict{lease->first, lease->second.bound.policy};
       lease->second.bound = bound;
       lease->second.term = term;
     }

@@ -10,8 +10,10 @@ constexpr Term kTerm(1);
 BoundLeases::Bound Under(uint64_t policy) { return {PolicyVersion(policy), Attempt(0)}; }
 
 // Returns the round of the conflict; 0 without one.
-uint64_t Bind(BoundLeases& leases, uint64_t first, uint64_t last, uint64_t policy, Term term = kTerm) {
-  const auto conflict = leases.Bind(Round(first), Round(last), Under(policy), term);
+uint64_t Bind(BoundLeases& leases, uint64_t first, uint64_t last, uint64_t policy, Term term = kTerm,
+              Round promised = Round(1)) {
+  const auto conflict = leases.Bind(Round(first), Round(last), Under(policy), term,
+                                    [promised](Round moved) { return moved >= promised; });
   return conflict.has_value() ? conflict->round.value() : 0;
 }
 
@@ -42,6 +44,13 @@ TEST(BoundLeasesTest, ABegunRoundAndAnEarlierPolicyConflict) {
   leases.Use(Round(4));
   EXPECT_EQ(Bind(leases, 4, 9, 3), 4u);
   EXPECT_EQ(Bind(leases, 7, 8, 1), 7u);
+}
+
+TEST(BoundLeasesTest, WhatSomebodyHasNotPromisedMayNotMove) {
+  BoundLeases leases;
+  Bind(leases, 1, 9, 1);
+  EXPECT_EQ(Bind(leases, 5, 9, 2, kTerm, Round(6)), 5u);
+  EXPECT_EQ(Bind(leases, 8, 9, 3, kTerm, Round(6)), 0u);
 }
 
 TEST(BoundLeasesTest, WhoLeadsNoMoreNeedNotKnow) {

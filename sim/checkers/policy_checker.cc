@@ -39,6 +39,9 @@ void PolicyChecker::OnDelivered(const SentMessage& sent) {
     for (const RoundsClosed::Entry& entry : closed->entries) {
       closing_[{entry.key, entry.round}].hashes[sent.from] = entry.hash;
     }
+  } else if (const auto* bound = std::get_if<CutBound>(&sent.message)) {
+    std::map<KeyId, Round>& promised = promises_[{bound->epoch, bound->policy}][sent.from];
+    for (const CutBound::Entry& entry : bound->rounds) promised[entry.key] = entry.round;
   } else if (const auto* report = std::get_if<EpochReport>(&sent.message)) {
     std::map<KeyRun, Round>& runs = reports_[{report->epoch, sent.from}];
     runs.clear();
@@ -70,12 +73,28 @@ void PolicyChecker::CheckPublished(const SentMessage& sent, PolicyVersion policy
 void PolicyChecker::Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now) {
   epoch_ = std::max(epoch_, epoch);
   const std::optional<BoundLeases::Conflict> conflict =
-      bound_[{epoch, now.key}].Bind(now.first_round, now.last_round, {now.policy, now.attempt}, term);
+      bound_[{epoch, now.key}].Bind(now.first_round, now.last_round, {now.policy, now.attempt}, term, [&](Round first) {
+        return IsPromised(epoch, now.policy, {now.key, first});
+      });
   if (!conflict.has_value()) return;
   violations_->Add(
       sent.now, "one policy per round",
       absl::StrCat(RoundText(now.key, conflict->round), " was bound to policy ", conflict->before.value(), " and node ",
                    sent.to.value(), " is told policy ", now.policy.value(), " in epoch ", epoch.value()));
+}
+
+bool PolicyChecker::IsPromised(Epoch epoch, PolicyVersion policy, const KeyRound& round) const {
+  const auto found = promises_.find({epoch, policy});
+  if (found == promises_.end()) return false;
+  const auto& promises = found->second;
+  const bool are_all_before = std::all_of(promises.begin(), promises.end(), [&round](const auto& of_node) {
+    const auto begun = of_node.second.find(round.first);
+    return begun == of_node.second.end() || begun->second <= round.second;
+  });
+  const std::optional<std::set<NodeId>> members = membership_ == nullptr ? std::nullopt : membership_->MembersOf(epoch);
+  if (!members.has_value()) return are_all_before && promises.size() >= members_;
+  return are_all_before &&
+         std::all_of(members->begin(), members->end(), [&](NodeId node) { return promises.contains(node); });
 }
 
 void PolicyChecker::CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer) {
@@ -168,21 +187,15 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   for (auto entry = bound_.lower_bound({epoch_, KeyId()}); entry != bound_.end(); ++entry) {
     for (const auto& [first, lease] : entry->second.leases()) {
       if (lease.bound.policy >= retired.oldest) continue;
-      const std::optional<Round> open = FirstOpenOf(entry->first.second, first, lease.last);
-      if (!open.has_value()) continue;
-      violations_->Add(sent.now, "retired policies",
-                       absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
-                                    RoundText(entry->first.second, *open), " runs under policy ",
-                                    lease.bound.policy.value(), " and is not closed everywhere"));
+      for (Round round = first; round <= lease.last; round = round.Next()) {
+        if (IsClosed({entry->first.second, round}) || IsHeldByAll({entry->first.second, round})) continue;
+        violations_->Add(sent.now, "retired policies",
+                         absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
+                                      RoundText(entry->first.second, round), " runs under policy ",
+                                      lease.bound.policy.value(), " and is not closed everywhere"));
+      }
     }
   }
-}
-
-std::optional<Round> PolicyChecker::FirstOpenOf(KeyId key, Round first, Round last) const {
-  for (Round round = first; round <= last; round = round.Next()) {
-    if (!IsClosed({key, round}) && !IsHeldByAll({key, round})) return round;
-  }
-  return std::nullopt;
 }
 
 void PolicyChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
@@ -195,7 +208,7 @@ void PolicyChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chun
                      chunk.policy.value(), !bound.has_value() ? " before any answer" : ", not the bound one"));
   }
   if (chunk.kind == RoundKind::kAbstention) return;
-  const RoundKind kind = kinds_.try_emplace(round, chunk.kind).first->second;
+  const RoundKind kind = kinds_.try_emplace({chunk.id.epoch, round}, chunk.kind).first->second;
   if (kind != chunk.kind) {
     violations_->Add(sent.now, "one policy per round",
                      absl::StrCat(RoundText(chunk.id.key, chunk.id.round), " is of two kinds"));

@@ -3,7 +3,7 @@
 //
 // Invariants that it checks:
 // - In an epoch a key's round has one policy on all members, published before it is named. It may change to a later one
-//   before anything is sent of the round or a later one.
+//   before anything is sent of the round or a later one, when every member has promised for that not to begin it.
 // - A round is closed everywhere only when every member has said so since it started, or a plan has closed it.
 // - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
 // before.
@@ -49,14 +49,14 @@ class PolicyChecker : public TrafficObserver {
   void ForgetFormerStart(NodeId node);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
   void Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now);
+  // Every member of the epoch has said, when leases were to be cut for `policy`, that it has not begun the round.
+  bool IsPromised(Epoch epoch, PolicyVersion policy, const KeyRound& round) const;
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
   void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
   // The scheduler has said so, of the round itself or with the plan of an epoch before this one.
   bool IsClosed(const KeyRound& round, Epoch before = Epoch(UINT64_MAX)) const;
   // Every member holds the round's result.
   bool IsHeldByAll(const KeyRound& round) const;
-  // Returns the first of these rounds that is not closed everywhere.
-  std::optional<Round> FirstOpenOf(KeyId key, Round first, Round last) const;
   void CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer);
   void CheckChunk(const SentMessage& sent, const ChunkMessage& chunk);
   void CheckRetired(const SentMessage& sent, const PoliciesRetired& retired);
@@ -68,7 +68,9 @@ class PolicyChecker : public TrafficObserver {
   PolicyVersion oldest_;  // that the scheduler has not retired
   Epoch epoch_;           // the newest that has begun: bindings of earlier ones are void
   std::map<std::pair<Epoch, KeyId>, BoundLeases> bound_;
-  std::map<KeyRound, RoundKind> kinds_;
+  // What members have said of cuts for a policy: the first rounds that they have not begun.
+  std::map<std::pair<Epoch, PolicyVersion>, std::map<NodeId, std::map<KeyId, Round>>> promises_;
+  std::map<std::pair<Epoch, KeyRound>, RoundKind> kinds_;  // who had said otherwise may be gone in the next epoch
   std::map<KeyRound, Closing> closing_;
   std::map<std::pair<KeyId, Epoch>, Round> first_open_;                  // by plans; earlier rounds are closed
   std::set<NodeId> started_again_;                                       // and not let in since

@@ -1,7 +1,6 @@
 // Jobs whose leases are cut, in which somebody breaks the rules of that on purpose: the checkers must say so.
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -44,21 +43,23 @@ TEST(LeaseBreachTest, WhoKeepsTheRulesIsHonest) {
   EXPECT_EQ(RunWithCuts([](NodeId) { return TamperingProtocol::Tampering(); }), "");
 }
 
-// A node goes on under the lease that it has promised to end: it hears of it once more.
+// A node goes on under the leases that it has promised to end: it hears of them once more.
 TEST(LeaseBreachTest, ANodeThatBreaksItsPromise) {
   const auto tampering = [](NodeId node) {
     TamperingProtocol::Tampering made;
-    if (node != NodeId(2)) return made;
-    auto lease = std::make_shared<std::optional<MessageReceived>>();
-    made.repeat = [lease](const Event& event, Event* second) {
+    // A leaf, which sends something in each round.
+    if (node != NodeId(1)) return made;
+    auto leases = std::make_shared<PolicyAnswer>();
+    made.repeat = [leases](const Event& event, Event* second) {
       const auto* received = std::get_if<MessageReceived>(&event);
       if (received == nullptr) return false;
-      if (std::holds_alternative<PolicyAnswer>(received->message) &&
-          std::get<PolicyAnswer>(received->message).bindings.back().last_round > Round(20)) {
-        *lease = MessageReceived{received->connection, received->message, {}};
+      if (const auto* answer = std::get_if<PolicyAnswer>(&received->message); answer != nullptr) {
+        leases->term = answer->term;
+        leases->epoch = answer->epoch;
+        leases->bindings.insert(leases->bindings.end(), answer->bindings.begin(), answer->bindings.end());
       }
-      if (!std::holds_alternative<CutSought>(received->message) || !lease->has_value()) return false;
-      *second = MessageReceived{(*lease)->connection, (*lease)->message, {}};
+      if (!std::holds_alternative<CutSought>(received->message)) return false;
+      *second = MessageReceived{received->connection, *leases, {}};
       return true;
     };
     return made;
