@@ -41,6 +41,8 @@ class EpochState {
   Epoch begun() const { return begun_; }
   // True from the beginning of an epoch until its plan, but for the first.
   bool is_changing() const { return begun_ > std::max(planned_, first_policy_); }
+  // True if the plan of the epoch that has begun last is followed.
+  bool has_plan() const { return planned_ == begun_ && begun_ > Epoch(); }
   // True if this node was a member before the epoch that has begun last.
   bool was_member() const { return planned_ > Epoch() || (first_policy_ > Epoch() && first_policy_ < begun_); }
   // True if the plan, which was not taken yet, lets this node into a job that runs.

@@ -401,7 +401,8 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
 }
 
 void NodeCore::OnPolicyWanted(StepContext&, KeyId key, Round round) {
-  if (!book_.FindBinding(key, round).has_value()) scheduler_.WantPolicy(key, round);
+  const std::optional<Round> unknown = book_.FirstUnknown(key, round);
+  if (unknown.has_value()) scheduler_.WantPolicy(key, *unknown);
 }
 
 void NodeCore::OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) {
@@ -442,7 +443,9 @@ void NodeCore::ReportMissingValues(StepContext& step) {
 void NodeCore::OnWorkersDone(StepContext&) { workers_done_ = true; }
 
 void NodeCore::LeaveIfOver(StepContext& step) {
-  const bool is_over = workers_done_ && !left_ && (!failed_.ok() || joined_->engine->IsIdle());
+  if (!workers_done_ || left_) return;
+  // A worker may have come since, which is not done.
+  const bool is_over = !failed_.ok() || (joined_->desk->attached() == 0 && joined_->engine->IsIdle());
   if (!is_over) return;
   left_ = true;
   scheduler_.Announce(step, Leave{"its workers are done"});

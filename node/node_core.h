@@ -22,6 +22,7 @@
 #include "node/computation_table.h"
 #include "node/early_calls.h"
 #include "node/epoch_state.h"
+#include "node/lease_cut.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rejection_log.h"
@@ -92,6 +93,11 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const KeyRefused& refused);
   void On(StepContext& step, const PolicyPublished& published);
   void On(StepContext& step, const PolicyAnswer& answer);
+  void On(StepContext& step, const CutSought& sought) {
+    // Without the plan of the epoch leases could still come that are older than the cut.
+    const bool follows = joined_.has_value() && failed_.ok() && sought.epoch == epochs_.begun() && epochs_.has_plan();
+    if (follows) scheduler_.Send(step, CutLeases(sought, *joined_->engine, book_, scheduler_));
+  }
   void On(StepContext& step, const ClosedEverywhere& closed);
   void On(StepContext& step, const PoliciesRetired& retired);
   void On(StepContext& step, const BarrierReleased& released);

@@ -77,26 +77,69 @@ absl::Status PolicyBook::AddBinding(const PolicyAnswer::Binding& binding) {
                                                    binding.first_round.value(), " to ", binding.last_round.value(),
                                                    ": no such key or no such range"));
   }
-  const int64_t chunk_max_elements = policies_.at(binding.policy)->slice.chunk_max_elements;
+  Known& policy = *policies_.at(binding.policy);
+  const int64_t chunk_max_elements =
+      binding.chunk_max_elements > 0 ? binding.chunk_max_elements : policy.slice.chunk_max_elements;
+  if (absl::Status cut = Cut(policy, chunk_max_elements); !cut.ok()) return cut;
   return Bind(binding.key, binding.first_round,
               {binding.last_round, binding.policy, binding.attempt, chunk_max_elements});
 }
 
 absl::Status PolicyBook::Bind(KeyId key, Round first, const Range& range) {
   std::map<Round, Range>& ranges = bindings_[key];
-  auto other = ranges.upper_bound(range.last);
-  while (other != ranges.begin() && (--other)->second.last >= first) {
-    if (other->second.policy == range.policy && other->second.attempt == range.attempt) continue;
+  Round joined_first = first;
+  Range joined = range;
+  auto end = ranges.upper_bound(range.last);
+  auto other = end;
+  while (other != ranges.begin() && std::prev(other)->second.last >= first) {
+    --other;
+    if (other->second.policy == range.policy && other->second.attempt == range.attempt) {
+      joined_first = std::min(joined_first, other->first);
+      joined.last = std::max(joined.last, other->second.last);
+      continue;
+    }
     return absl::InvalidArgumentError(absl::StrCat("key ", key.value(), " round ", first.value(),
                                                    " is bound to policy ", other->second.policy.value(),
                                                    ", but now to ", range.policy.value()));
   }
-  if (ranges.size() >= kMostBindingsPerKey && ranges.count(first) == 0) {
+  if (ranges.size() >= kMostBindingsPerKey && other == end) {
     return absl::ResourceExhaustedError(absl::StrCat("key ", key.value(), " round ", first.value(), ": more than ",
                                                      kMostBindingsPerKey, " bindings of the key are open"));
   }
-  if (ranges.try_emplace(first, range).second) ++leases_of_[range.policy];
+  ++leases_of_[range.policy];
+  while (other != end) {
+    Uncount(other->second.policy);
+    other = ranges.erase(other);
+  }
+  ranges.emplace(joined_first, joined);
   return absl::OkStatus();
+}
+
+bool PolicyBook::EndLeases(KeyId key, Round from, PolicyVersion policy) {
+  const auto found = bindings_.find(key);
+  if (found == bindings_.end()) return false;
+  std::map<Round, Range>& ranges = found->second;
+  bool has_any = false;
+  for (auto range = ranges.begin(); range != ranges.end();) {
+    if (range->second.policy >= policy || range->second.last < from) {
+      ++range;
+      continue;
+    }
+    has_any = true;
+    if (range->first < from) {
+      range->second.last = Round(from.value() - 1);
+      ++range;
+      continue;
+    }
+    Uncount(range->second.policy);
+    range = ranges.erase(range);
+  }
+  return has_any;
+}
+
+void PolicyBook::Uncount(PolicyVersion version) {
+  const auto leases = leases_of_.find(version);
+  if (--leases->second == 0) leases_of_.erase(leases);
 }
 
 absl::Status PolicyBook::AddPlan(const EpochPlan& plan) {
@@ -162,6 +205,20 @@ std::optional<PolicyBook::Binding> PolicyBook::FindBinding(KeyId key, Round roun
                  range.attempt};
 }
 
+std::optional<Round> PolicyBook::FirstUnknown(KeyId key, Round round) const {
+  const auto ranges = bindings_.find(key);
+  if (ranges == bindings_.end()) return round;
+  auto range = ranges->second.upper_bound(round);
+  if (range == ranges->second.begin() || std::prev(range)->second.last < round) return round;
+  --range;
+  const uint64_t rounds = range->second.last.value() - range->first.value() + 1;
+  const uint64_t used = round.value() - range->first.value();
+  const Round after = range->second.last.Next();
+  const bool is_next_known = std::next(range) != ranges->second.end() && std::next(range)->first == after;
+  if (rounds == 1 || used * kAskedInParts < rounds || is_next_known) return std::nullopt;
+  return after;
+}
+
 void PolicyBook::Retire(PolicyVersion oldest) {
   oldest_ = std::max(oldest_, oldest);
   DropRetired();
@@ -178,8 +235,7 @@ void PolicyBook::Forget(KeyId key, Round through) {
   auto ranges = bindings_.find(key);
   if (ranges == bindings_.end()) return;
   while (!ranges->second.empty() && ranges->second.begin()->second.last <= through) {
-    const auto leases = leases_of_.find(ranges->second.begin()->second.policy);
-    if (--leases->second == 0) leases_of_.erase(leases);
+    Uncount(ranges->second.begin()->second.policy);
     ranges->second.erase(ranges->second.begin());
   }
   DropRetired();

@@ -22,9 +22,11 @@ namespace banyan {
 class PolicyBook {
  public:
   static constexpr size_t kMostPolicies = 64;
-  // Leases of one key that are kept at once: more than the rounds that a scheduler lets be open with the longest leases
-  // and the most rounds in flight.
+  // Leases of one key that are kept at once: more than the rounds that a scheduler lets be open with the shortest
+  // leases and the most rounds in flight.
   static constexpr size_t kMostBindingsPerKey = 4096;
+  // The next lease is asked for when this part of one is used up: what is left carries rounds on meanwhile.
+  static constexpr uint64_t kAskedInParts = 3;
 
   // What a (key, round) is run under. Shared, since a round that is closed everywhere is looked at until the next one
   // opens, and its policy may have been retired by then.
@@ -40,12 +42,15 @@ class PolicyBook {
   // ALREADY_EXISTS for a version that is known. Of more than kMostPolicies the oldest that governs no round is
   // forgotten; RESOURCE_EXHAUSTED when all do.
   absl::Status AddSlice(const PolicySlice& slice);
-  // INVALID_ARGUMENT when the binding names an unknown policy or contradicts an earlier one. RESOURCE_EXHAUSTED when
+  // Takes a binding, which may tell more of one that is known. INVALID_ARGUMENT when it names an unknown policy or
+  // contradicts an earlier one, or no tensor can be cut so. RESOURCE_EXHAUSTED when
   // the key has kMostBindingsPerKey already.
   absl::Status AddBinding(const PolicyAnswer::Binding& binding);
   // Binds the rounds of a plan to its policy, in chunks as their first attempts had them. INVALID_ARGUMENT when that
   // policy is unknown or no tensor can be cut so.
   absl::Status AddPlan(const EpochPlan& plan);
+  // Forgets what policies before `policy` govern of the key from round `from` on. True if that was anything.
+  bool EndLeases(KeyId key, Round from, PolicyVersion policy);
   // No round is bound any more: the epoch is over.
   void DropBindings();
 
@@ -60,6 +65,9 @@ class PolicyBook {
   // What the newest slice says of the link to a neighbour; 1 where it says nothing.
   double BudgetShareOf(NodeId neighbour) const;
   std::optional<Binding> FindBinding(KeyId key, Round round) const;
+  // Returns the round whose policy is to be asked for when this one is wanted: itself, unless its policy is known, or
+  // the one after its lease when a good part of that is used up.
+  std::optional<Round> FirstUnknown(KeyId key, Round round) const;
   // No round of the job runs under a policy below `oldest`: forgets those that govern no round here, and the others as
   // soon as their rounds are forgotten. The newest policy stays.
   void Retire(PolicyVersion oldest);
@@ -86,6 +94,7 @@ class PolicyBook {
   absl::Status Cut(Known& known, int64_t chunk_max_elements) const;
   absl::Status Bind(KeyId key, Round first, const Range& range);
   bool Governs(PolicyVersion version) const { return leases_of_.count(version) > 0; }
+  void Uncount(PolicyVersion version);
   void DropRetired();
 
   std::map<KeyId, KeySlice> keys_;

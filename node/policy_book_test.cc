@@ -49,6 +49,73 @@ TEST(PolicyBookTest, PoliciesKnowKeysFromBeforeAndAfter) {
   EXPECT_EQ(book.FindBinding(kKey, Round(0))->chunks->ChunksOf(KeyId(2)), 1u);
 }
 
+TEST(PolicyBookTest, ALeaseThatEndsEarlyCanGoOnUnderItsPolicyOrALaterOne) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 100000)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(5)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(1, 20, 4)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(21, 30, 5)).ok());
+  EXPECT_FALSE(book.EndLeases(kKey, Round(10), PolicyVersion(4)));
+  EXPECT_FALSE(book.EndLeases(KeyId(2), Round(10), PolicyVersion(5)));
+  EXPECT_TRUE(book.EndLeases(kKey, Round(10), PolicyVersion(5)));
+  EXPECT_TRUE(book.FindBinding(kKey, Round(9)).has_value());
+  EXPECT_FALSE(book.FindBinding(kKey, Round(10)).has_value());
+  EXPECT_TRUE(book.FindBinding(kKey, Round(21)).has_value());
+  ASSERT_TRUE(book.AddBinding(Rounds(1, 12, 4)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(13, 20, 5)).ok());
+  EXPECT_EQ(book.FindBinding(kKey, Round(12))->slice->version, PolicyVersion(4));
+  EXPECT_EQ(book.FindBinding(kKey, Round(13))->slice->version, PolicyVersion(5));
+  EXPECT_FALSE(book.AddBinding(Rounds(12, 13, 5)).ok()) << "round 12 has begun under policy 4 for all it knows";
+  book.Retire(PolicyVersion(5));
+  EXPECT_EQ(book.policies(), 2u);
+  book.Forget(kKey, Round(12));
+  EXPECT_EQ(book.policies(), 1u);
+}
+
+TEST(PolicyBookTest, APartOfALeaseMayBeToldAgainWithMore) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 100000)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(5, 9, 4)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(1, 20, 4)).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(7, 8, 4)).ok());
+  for (uint64_t round = 1; round <= 20; ++round) EXPECT_TRUE(book.FindBinding(kKey, Round(round)).has_value()) << round;
+  book.Retire(PolicyVersion(4));
+  ASSERT_TRUE(book.AddSlice(Slice(5)).ok());
+  book.Retire(PolicyVersion(5));
+  EXPECT_EQ(book.policies(), 2u);
+  book.Forget(kKey, Round(20));
+  EXPECT_EQ(book.policies(), 1u) << "it was counted once";
+}
+
+TEST(PolicyBookTest, ALeaseIsInTheChunksThatItsAnswerNames) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 100000)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  PolicyAnswer::Binding binding = Rounds(1, 1, 4, 1);
+  binding.chunk_max_elements = 10000;
+  ASSERT_TRUE(book.AddBinding(binding).ok());
+  ASSERT_TRUE(book.AddBinding(Rounds(2, 2, 4)).ok());
+  EXPECT_EQ(book.FindBinding(kKey, Round(1))->chunks->ChunksOf(kKey), 10u);
+  EXPECT_EQ(book.FindBinding(kKey, Round(2))->chunks->ChunksOf(kKey), 2u);
+}
+
+TEST(PolicyBookTest, TheNextLeaseIsAskedForWhenAThirdOfOneIsUsedUp) {
+  PolicyBook book;
+  ASSERT_TRUE(book.AddKeys({Row(1, "a", 10)}).ok());
+  ASSERT_TRUE(book.AddSlice(Slice(4)).ok());
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(3)), Round(3));
+  ASSERT_TRUE(book.AddBinding(Rounds(1, 12, 4)).ok());
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(0)), Round(0));
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(4)), std::nullopt);
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(5)), Round(13));
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(14)), Round(14));
+  ASSERT_TRUE(book.AddBinding(Rounds(13, 13, 4, 1)).ok());
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(12)), std::nullopt);
+  EXPECT_EQ(book.FirstUnknown(kKey, Round(13)), std::nullopt) << "a lease of one round is not worth it";
+}
+
 TEST(PolicyBookTest, APlanBindsInChunksOfTheFirstAttempt) {
   PolicyBook book;
   ASSERT_TRUE(book.AddKeys({Row(1, "a", 100000), Row(2, "b", 10)}).ok());

@@ -11,6 +11,8 @@ namespace banyan {
 namespace {
 
 constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
+// Of one message: no more than a receiver takes. There are many after the scheduler was away.
+constexpr size_t kMostClosedEntries = size_t{1} << 15;
 
 }  // namespace
 
@@ -124,8 +126,11 @@ void SchedulerClient::Flush(StepContext& step) {
   }
   if (closed_.has_unsaid()) {
     RoundsClosed closed;
-    for (const auto& [round, hash] : closed_.TakeUnsaid()) closed.entries.push_back({round.first, round.second, hash});
-    Send(step, std::move(closed));
+    for (const auto& [round, hash] : closed_.TakeUnsaid()) {
+      closed.entries.push_back({round.first, round.second, hash});
+      if (closed.entries.size() == kMostClosedEntries) Send(step, std::exchange(closed, {}));
+    }
+    if (!closed.entries.empty()) Send(step, std::move(closed));
   }
   if (policies_.has_unsaid()) {
     PolicyRequest policies;

@@ -28,6 +28,8 @@ PolicyAnswer::Binding ReadBinding(const wire::PolicyAnswer::Binding& from, Field
   binding.last_round = Round(from.last_round());
   binding.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
   binding.attempt = Attempt(from.attempt());
+  binding.chunk_max_elements =
+      fields.Between("chunk_max_elements", from.chunk_max_elements(), int64_t{0}, fields.limits().max_chunk_elements);
   CheckRounds(from.first_round(), from.last_round(), fields);
   return binding;
 }
@@ -169,6 +171,7 @@ void Write(const PolicyAnswer& from, wire::Envelope& to) {
     written.set_policy(binding.policy.value());
     written.set_attempt(binding.attempt.value());
     written.set_more_keys(more_keys);
+    written.set_chunk_max_elements(binding.chunk_max_elements);
   });
 }
 
@@ -183,6 +186,18 @@ PolicyAnswer Read(const wire::PolicyAnswer& from, FieldReader fields) {
     within.AddRun(ReadBinding(from.bindings(i), within), from.bindings(i).more_keys(), answer.bindings);
   }
   return answer;
+}
+
+void Write(const CutSought& from, wire::Envelope& to) {
+  wire::CutSought& sought = *to.mutable_cut_sought();
+  sought.set_term(from.term.value());
+  sought.set_epoch(from.epoch.value());
+  sought.set_policy(from.policy.value());
+}
+
+CutSought Read(const wire::CutSought& from, FieldReader fields) {
+  return CutSought{fields.NonZero<Term>("term", from.term()), fields.NonZero<Epoch>("epoch", from.epoch()),
+                   fields.NonZero<PolicyVersion>("policy", from.policy())};
 }
 
 void Write(const PolicyPublished& from, wire::Envelope& to) {

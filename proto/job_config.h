@@ -44,7 +44,6 @@ struct JobConfig {
   absl::Duration scheduler_lost_after = absl::Hours(1);  // without a word of it a node ends the job by itself
   absl::Duration resend_after =
       absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
-  uint32_t lease_rounds = 1;
   CompressionConfig compression;
 
   friend bool operator==(const JobConfig&, const JobConfig&) = default;

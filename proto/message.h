@@ -18,7 +18,8 @@ using AnyMessage =
                  BarrierReleased, PeerLost, WorkerLost, Leave, JobFailed, NodeReport, StatusRequest, StatusReply,
                  PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
-                 StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer>;
+                 StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer, CutSought,
+                 CutBound>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

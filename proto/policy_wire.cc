@@ -23,7 +23,6 @@ static_assert(static_cast<int>(RateEstimator::kOneWayDelay) == wire::RATE_ESTIMA
 constexpr uint32_t kMaxRoundsInFlight = 1024;
 constexpr uint32_t kMaxConnectionsPerLink = 1024;
 constexpr int64_t kMaxMemoryBytes = int64_t{1} << 50;
-constexpr uint32_t kMaxLeaseRounds = 65536;
 // Of probes and queues.
 constexpr uint32_t kMaxChunkCount = 1u << 20;
 // Less is no time at all.
@@ -195,7 +194,6 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_lost_after_ns(absl::ToInt64Nanoseconds(from.lost_after));
   to.set_scheduler_lost_after_ns(absl::ToInt64Nanoseconds(from.scheduler_lost_after));
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
-  to.set_lease_rounds(from.lease_rounds);
   WriteCompression(from.compression, *to.mutable_compression());
 }
 
@@ -219,7 +217,6 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.lost_after = fields.Duration("lost_after", from.lost_after_ns(), shortest);
   config.scheduler_lost_after = fields.Duration("scheduler_lost_after", from.scheduler_lost_after_ns(), shortest);
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
-  config.lease_rounds = fields.Between("lease_rounds", from.lease_rounds(), 1u, kMaxLeaseRounds);
   config.compression = ReadCompression(from.compression(), fields.Within("compression"));
   return config;
 }

@@ -113,12 +113,37 @@ struct PolicyAnswer {
     Round last_round;  // inclusive: the lease
     PolicyVersion policy;
     Attempt attempt;
+    int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
     friend bool operator==(const Binding&, const Binding&) = default;
   };
   Term term;
   Epoch epoch;
   std::vector<Binding> bindings;
   friend bool operator==(const PolicyAnswer&, const PolicyAnswer&) = default;
+};
+
+// To every member: leases under policies before this one are to end early. Answered by CutBound; a PolicyAnswer with
+// what is left of them, and with the policy of the rounds after, follows when all have answered.
+struct CutSought {
+  Term term;
+  Epoch epoch;
+  PolicyVersion policy;
+  friend bool operator==(const CutSought&, const CutSought&) = default;
+};
+
+// Node to scheduler: the first round of each key that it has not begun. It forgets what it knows of earlier policies
+// for these rounds and later ones, and begins them only when the scheduler has said anew which one governs them. Keys
+// that it does not know are left out.
+struct CutBound {
+  struct Entry {
+    KeyId key;
+    Round round;
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  Epoch epoch;
+  PolicyVersion policy;  // as asked
+  std::vector<Entry> rounds;
+  friend bool operator==(const CutBound&, const CutBound&) = default;
 };
 
 // To every member: the former epoch is over, and what belongs to its attempts is void. Answered by EpochReport.

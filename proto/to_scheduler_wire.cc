@@ -205,6 +205,32 @@ PolicyRequest Read(const wire::PolicyRequest& from, FieldReader fields) {
   return request;
 }
 
+void Write(const CutBound& from, wire::Envelope& to) {
+  wire::CutBound& bound = *to.mutable_cut_bound();
+  bound.set_epoch(from.epoch.value());
+  bound.set_policy(from.policy.value());
+  WriteKeyRuns(from.rounds, [&bound](const CutBound::Entry& entry, uint32_t more_keys) {
+    wire::CutBound::Entry& written = *bound.add_rounds();
+    written.set_key(entry.key.value());
+    written.set_round(entry.round.value());
+    written.set_more_keys(more_keys);
+  });
+}
+
+CutBound Read(const wire::CutBound& from, FieldReader fields) {
+  CutBound bound;
+  bound.epoch = fields.NonZero<Epoch>("epoch", from.epoch());
+  bound.policy = fields.NonZero<PolicyVersion>("policy", from.policy());
+  const int count = fields.Count("rounds", from.rounds_size());
+  bound.rounds.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    FieldReader within = fields.Within("rounds", i);
+    const CutBound::Entry entry = {within.NonZero<KeyId>("key", from.rounds(i).key()), Round(from.rounds(i).round())};
+    within.AddRun(entry, from.rounds(i).more_keys(), bound.rounds);
+  }
+  return bound;
+}
+
 void Write(const RoundsClosed& from, wire::Envelope& to) {
   wire::RoundsClosed& closed = *to.mutable_rounds_closed();
   for (const RoundsClosed::Entry& entry : from.entries) {

@@ -190,6 +190,10 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.epoch_report(), fields);
     case wire::Envelope::kEpochPlan:
       return Read(from.epoch_plan(), fields);
+    case wire::Envelope::kCutSought:
+      return Read(from.cut_sought(), fields);
+    case wire::Envelope::kCutBound:
+      return Read(from.cut_bound(), fields);
     case wire::Envelope::kStopJob:
       return Read(from.stop_job(), fields);
     case wire::Envelope::kRemoveNode:

@@ -104,6 +104,22 @@ TEST_F(WireMalformedTest, EpochChanges) {
   Refuses(wire::Envelope::kRemoveNode, "RemoveNode: name: ", [](auto& e) { e.mutable_remove_node()->clear_name(); });
 }
 
+TEST_F(WireMalformedTest, CutsOfLeases) {
+  const auto sought = wire::Envelope::kCutSought;
+  Refuses(sought, "CutSought: term: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_term(); });
+  Refuses(sought, "CutSought: epoch: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_epoch(); });
+  Refuses(sought, "CutSought: policy: a number above 0", [](auto& e) { e.mutable_cut_sought()->clear_policy(); });
+  const auto bound = wire::Envelope::kCutBound;
+  Refuses(bound, "CutBound: epoch: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_epoch(); });
+  Refuses(bound, "CutBound: policy: a number above 0", [](auto& e) { e.mutable_cut_bound()->clear_policy(); });
+  Refuses(bound, "CutBound: rounds[0].key: a number above 0",
+          [](auto& e) { e.mutable_cut_bound()->mutable_rounds(0)->clear_key(); });
+  Refuses(bound, "CutBound: rounds[0].more_keys: at most",
+          [](auto& e) { e.mutable_cut_bound()->mutable_rounds(0)->set_more_keys(0xffffffff); });
+  Refuses(wire::Envelope::kPolicyAnswer, "PolicyAnswer: bindings[0].chunk_max_elements: 0 to",
+          [](auto& e) { e.mutable_policy_answer()->mutable_bindings(0)->set_chunk_max_elements(-1); });
+}
+
 TEST_F(WireMalformedTest, Routes) {
   RefusesChunk("route.path: 2 to 1024 entries expected, 0 came", [](auto& chunk) { chunk.clear_route(); });
   RefusesChunk("route.path: 2 to 1024 entries expected, 1 came", [](auto& chunk) {
@@ -307,7 +323,7 @@ TEST_F(WireMalformedTest, TermsOfTheScheduler) {
     refuses_term(static_cast<wire::Envelope::MessageCase>(kind));
     ++with_term;
   }
-  EXPECT_EQ(with_term, 19);
+  EXPECT_EQ(with_term, 20);
 }
 
 TEST_F(WireMalformedTest, MessagesFromTheScheduler) {
@@ -387,7 +403,6 @@ TEST_F(WireMalformedTest, JobConfigs) {
   RefusesConfig("lost_after: 1ns to", [](auto& config) { config.set_lost_after_ns(-1); });
   RefusesConfig("resend_after: 1ns to",
                 [](auto& config) { config.set_resend_after_ns(std::numeric_limits<int64_t>::max()); });
-  RefusesConfig("lease_rounds: 1 to 65536", [](auto& config) { config.set_lease_rounds(0); });
 }
 
 TEST_F(WireMalformedTest, Compression) {

@@ -117,12 +117,14 @@ TEST(WireTest, AMessageAboutAllKeysHasTheSizeOfOneAboutOne) {
   PolicyRequest request;
   PolicyAnswer answer = {Term(3), Epoch(1), {}};
   ClosedEverywhere closed = {Term(3), {}};
+  CutBound bound = {Epoch(1), PolicyVersion(12), {}};
   for (KeyId key(1); key <= KeyId(5000); key = key.Next()) {
     request.entries.push_back({key, Round(18)});
     answer.bindings.push_back({key, Round(18), Round(25), PolicyVersion(12), Attempt(1)});
     closed.entries.push_back({key, Round(17)});
+    bound.rounds.push_back({key, Round(19)});
   }
-  for (const Message& message : {Message(request), Message(answer), Message(closed)}) {
+  for (const Message& message : {Message(request), Message(answer), Message(closed), Message(bound)}) {
     const std::string bytes = EncodeMessage(message);
     EXPECT_LT(bytes.size(), 32u);
     const absl::StatusOr<Message> read = DecodeMessage(bytes, {}, WireLimits());

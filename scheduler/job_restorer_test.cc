@@ -24,7 +24,7 @@ class JobRestorerTest : public testing::Test {
  protected:
   JobRestorerTest()
       : keys_(kChunkElements, &mesh_.job, &mesh_.members, &mesh_.context),
-        rounds_(&keys_.table(), {"n1", "n2"}, 1, 1),
+        rounds_(&keys_.table(), {"n1", "n2"}, absl::ZeroDuration(), 1),
         publisher_(&mesh_.overlay, &mesh_.job, &keys_.table(), &mesh_.members, &mesh_.context),
         believed_(MakeNetworkView(mesh_.overlay)) {
     state_.last_term = Term(3);

@@ -15,7 +15,7 @@ const KeyId kSecond(2);
 
 class OpenRoundTest : public testing::Test {
  protected:
-  OpenRoundTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, 1, 1) {
+  OpenRoundTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, absl::ZeroDuration(), 1) {
     mesh_.Start();
     EXPECT_TRUE(keys_.Register("a", 10).ok());
     EXPECT_TRUE(keys_.Register("b", 10).ok());
@@ -28,8 +28,8 @@ class OpenRoundTest : public testing::Test {
     ASSERT_TRUE(reports_.Accept(NodeId(node), report, 2, 2).ok());
   }
   void Hold(uint32_t node, KeyId key, uint64_t round) {
-    rounds_.Request(NodeId(node), {{{key, Round(round)}}});
-    rounds_.Report(NodeId(node), {{{key, Round(round), 7}}});
+    rounds_.Request(Timestamp(), NodeId(node), {{{key, Round(round)}}});
+    rounds_.Report(Timestamp(), NodeId(node), {{{key, Round(round), 7}}});
   }
   std::optional<OpenRound> Find() const { return FindOpenRound(keys_, rounds_, mesh_.members.table(), reports_); }
 

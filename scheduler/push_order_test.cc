@@ -14,7 +14,7 @@ const KeyId kB(2);
 
 class PushOrderTest : public testing::Test {
  protected:
-  PushOrderTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, 1, 1) {
+  PushOrderTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, absl::ZeroDuration(), 1) {
     mesh_.Start();
     EXPECT_TRUE(keys_.Register("a", 10).ok());
     EXPECT_TRUE(keys_.Register("b", 10).ok());

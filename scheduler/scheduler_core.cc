@@ -19,7 +19,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       job_(overlay_.job),
       members_(&overlay_, &job_, options.start, &context_),
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
-      rounds_(&keys_.table(), NodeNames(overlay_), static_cast<uint32_t>(overlay_.policy.lease_rounds),
+      rounds_(&keys_.table(), NodeNames(overlay_), overlay_.policy.lease,
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)),
       order_({&members_.table(), &reports_, &keys_.table(), &rounds_}),
       announcer_(&job_, &members_, &context_),
@@ -75,6 +75,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   std::visit([this](auto& happened) { On(happened); }, event);
   if (job_.epoch() != epoch_before) transfers_.OnMembersChanged();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
+  if (job_.IsRunning()) policies_.ReviewLeases();
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
     context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
@@ -282,11 +283,11 @@ void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
 }
 
 void SchedulerCore::OnNode(NodeId node, const PolicyRequest& message) {
-  if (NeedsRunning(node, "a policy")) Apply(node, rounds_.Request(node, message));
+  if (NeedsRunning(node, "a policy")) Apply(node, rounds_.Request(context_.now, node, message));
 }
 
 void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
-  if (NeedsRunning(node, "the end of rounds")) Apply(node, rounds_.Report(node, message));
+  if (NeedsRunning(node, "the end of rounds")) Apply(node, rounds_.Report(context_.now, node, message));
 }
 
 void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
@@ -463,7 +464,8 @@ void SchedulerCore::End() {
 
 WaitAnswers SchedulerCore::MakeWaitAnswers() const {
   return WaitAnswers({overlay_, members_.table(), reports_, keys_.table(), rounds_, job_.IsRunning(),
-                      epochs_.WaitsFor(), transfers_.Describe(), barriers_.Missing(), order_.disorder()});
+                      epochs_.WaitsFor(), transfers_.Describe(), barriers_.Missing(), order_.disorder(),
+                      policies_.cutter().WaitsFor()});
 }
 
 std::string SchedulerCore::MakeStatus() const {

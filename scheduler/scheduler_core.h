@@ -97,6 +97,9 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const Heartbeat& message);
   void OnNode(NodeId node, const RegisterKeys& message);
   void OnNode(NodeId node, const PolicyRequest& message);
+  void OnNode(NodeId node, const CutBound& message) {
+    if (NeedsRunning(node, "a cut")) policies_.OnCutBound(node, message);
+  }
   void OnNode(NodeId node, const RoundsClosed& message);
   void OnNode(NodeId node, const BarrierEntered& message);
   void OnNode(NodeId node, const EpochReport& message);
@@ -106,7 +109,10 @@ class SchedulerCore : public Protocol {
   void OnNode(NodeId node, const Leave& message);
   void OnNode(NodeId node, const NodeReport& message);
   void OnNode(NodeId node, const WaitQuestion& message);
-  void OnNode(NodeId node, const StateWanted& message) { OnOfState(node, message); }
+  void OnNode(NodeId node, const StateWanted& message) {
+    // Whoever has left may have a worker that came too late.
+    if (!members_.AnswerOver(node)) OnOfState(node, message);
+  }
   void OnNode(NodeId node, const BoundaryHeld& message) { OnOfState(node, message); }
   void OnNode(NodeId node, const NoState& message) { OnOfState(node, message); }
   void OnNode(NodeId node, const FetchEnded& message) { OnOfState(node, message); }

@@ -61,5 +61,16 @@ TEST(SchedulerEndTest, TheJobIsOverWhenWhoHasNotFinishedIsGone) {
   EXPECT_TRUE(harness.Sent<JoinRefused>(kAnother)[0].job_is_over);
 }
 
+TEST(SchedulerEndTest, ALateWorkerOfWhoHasLeftIsToldThatTheJobIsOver) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  EXPECT_TRUE(harness.HasLog("the job is done"));
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
+  harness.Receive(2, StateWanted{1});
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
+}
+
 }  // namespace
 }  // namespace banyan

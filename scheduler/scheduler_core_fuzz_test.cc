@@ -19,7 +19,7 @@ class Fuzzer {
  public:
   Fuzzer(uint64_t seed, StoredRecords stored, size_t least_tail_bytes = StateLog::kLeastTailBytes)
       : random_(seed),
-        harness_(MeshOverlay(kNodes, "policy: {lease_rounds: 2}\n"), std::move(stored), least_tail_bytes) {}
+        harness_(MeshOverlay(kNodes, "policy: {lease_seconds: 60}\n"), std::move(stored), least_tail_bytes) {}
 
   void Run(int steps) {
     for (int i = 0; i < steps; ++i) {
@@ -112,7 +112,7 @@ class Fuzzer {
     const char* const changes[] = {"topology: {planner: star}\n",   "topology: {planner: mst, update_seconds: 1}\n",
                                    "awareness: {enabled: false}\n", "chunks: {max_elements: 7}\n",
                                    "aggregation: {op: sum}\n",      "topology: [\n"};
-    return {MeshYaml(kNodes, absl::StrCat("policy: {lease_rounds: 2}\n", changes[random_.Below(6)])), AnyText()};
+    return {MeshYaml(kNodes, absl::StrCat("policy: {lease_seconds: 60}\n", changes[random_.Below(6)])), AnyText()};
   }
   NodeReport AnyReport() {
     NodeReport report;

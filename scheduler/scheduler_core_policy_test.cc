@@ -65,8 +65,8 @@ std::string Status(SchedulerHarness& harness) {
   return harness.Sent<StatusReply>(kOperator).back().json;
 }
 
-TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBoundRoundsAlone) {
-  SchedulerHarness harness(MeshOverlay(3, "topology: {planner: fapt}\npolicy: {lease_rounds: 3}\n"));
+TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBegunRoundsAlone) {
+  SchedulerHarness harness(MeshOverlay(3, "topology: {planner: fapt}\npolicy: {lease_seconds: 60}\n"));
   harness.StartJob(3);
   const KeyId key = harness.AddKey("w", 10);
   EXPECT_EQ(PolicyOf(harness, key, 0), PolicyVersion(1));
@@ -83,7 +83,11 @@ TEST(SchedulerPolicyTest, AvoidsALinkThatBecameSlowAndLeavesBoundRoundsAlone) {
   }
   EXPECT_THAT(Status(harness), HasSubstr("s a round are promised"));
   EXPECT_THAT(Status(harness), HasSubstr(R"("live_policies":2)"));
-  // The lease was given before.
+  // The lease was given before, and is cut after the rounds that have begun.
+  for (int node = 1; node <= 3; ++node) {
+    EXPECT_THAT(harness.Sent<CutSought>(node), ElementsAre(CutSought{Term(1), Epoch(1), PolicyVersion(2)}));
+    harness.Receive(node, CutBound{Epoch(1), PolicyVersion(2), {{key, Round(node == 2 ? 4 : 3)}}});
+  }
   EXPECT_EQ(PolicyOf(harness, key, 3), PolicyVersion(1));
   EXPECT_EQ(PolicyOf(harness, key, 4), PolicyVersion(2));
   for (const uint64_t round : {0, 1, 2}) harness.CloseRound(key, Round(round), 3);
@@ -375,7 +379,7 @@ TEST(SchedulerReconfigureTest, RefusalsChangeNothing) {
       {MeshYaml(3, "topology: {planer: fapt}\n"), "new.yaml:"},
       {"nodes: [{name: n1}, {name: n2}]", "address"},
       {absl::StrReplaceAll(MeshYaml(3), {{"name: n3", "name: n4"}}), "nodes[2] (n3).name cannot change while"},
-      {MeshYaml(3, "policy: {lease_rounds: 9}\n"), "policy.lease_rounds cannot change"},
+      {MeshYaml(3, "policy: {lease_seconds: 9}\n"), "policy.lease_seconds cannot change"},
       {MeshYaml(3, "aggregation: {op: sum}\n"), "aggregation cannot change"},
       {MeshYaml(3, "topology: {planner: custom, trees: [{root: n1, reduce: {n2: n1}}]}\n"), "there is no such plan"},
   };

@@ -129,15 +129,15 @@ TEST(SchedulerCoreTest, FirstTopologyRequestFixesTheAnswerOnceItIsDurable) {
 }
 
 TEST(SchedulerCoreTest, LeaseCoversSeveralRounds) {
-  SchedulerHarness harness(MeshOverlay(2, "policy: {lease_rounds: 4}\n"));
+  SchedulerHarness harness(MeshOverlay(2, "policy: {lease_seconds: 60}\n"));
   harness.StartJob(2);
   const KeyId key = harness.AddKey("w", 10);
   harness.Receive(1, Ask(key, 0));
   harness.Receive(1, Ask(key, 1));
-  harness.Receive(2, Ask(key, 3));
+  harness.Receive(2, Ask(key, LeasePacer::kFirstLease));
   ASSERT_THAT(harness.Sent<PolicyAnswer>(1), SizeIs(2));
   EXPECT_EQ(harness.Sent<PolicyAnswer>(1)[0].bindings[0].last_round, Round(0));
-  EXPECT_EQ(harness.Sent<PolicyAnswer>(1)[1].bindings[0].last_round, Round(4));
+  EXPECT_EQ(harness.Sent<PolicyAnswer>(1)[1].bindings[0].last_round, Round(LeasePacer::kFirstLease));
   EXPECT_EQ(harness.Sent<PolicyAnswer>(2)[0].bindings, harness.Sent<PolicyAnswer>(1)[1].bindings);
 }
 
@@ -285,7 +285,7 @@ TEST(SchedulerCoreTest, StartsWithAPartOfTheNodes) {
 }
 
 TEST(SchedulerCoreTest, RestartedSchedulerAnswersTheSameUnderAHigherTerm) {
-  SchedulerHarness before(MeshOverlay(2, "policy: {lease_rounds: 3}\n"));
+  SchedulerHarness before(MeshOverlay(2, "policy: {lease_seconds: 60}\n"));
   before.StartJob(2);
   const KeyId key = before.AddKey("w", 10);
   before.Receive(1, Ask(key, 1));
@@ -293,7 +293,7 @@ TEST(SchedulerCoreTest, RestartedSchedulerAnswersTheSameUnderAHigherTerm) {
   before.Receive(1, BarrierEntered{0});
   before.Receive(2, BarrierEntered{0});
 
-  SchedulerHarness after(MeshOverlay(2, "policy: {lease_rounds: 3}\n"), before.stored());
+  SchedulerHarness after(MeshOverlay(2, "policy: {lease_seconds: 60}\n"), before.stored());
   after.Receive(1, SchedulerHarness::JoinOf(1));
   ASSERT_THAT(after.Sent<JoinAccepted>(1), SizeIs(1));
   EXPECT_EQ(after.Sent<JoinAccepted>(1)[0].term, Term(2));

@@ -26,6 +26,8 @@ inline constexpr uint64_t kOpenWindowFactor = 4;
 inline constexpr size_t kMaxParkedRequests = size_t{1} << 18;
 // The messages that wait for a record to be durable.
 inline constexpr size_t kMaxHeldMessages = size_t{1} << 18;
+// Leases in one message: no more than a receiver takes.
+inline constexpr size_t kMostAnsweredLeases = size_t{1} << 15;
 // The policies that govern open rounds. At the limit no other one is made until rounds have closed. It lies below what
 // nodes keep (PolicyBook::kMostPolicies): they hear of a new policy before they hear that older ones are retired.
 inline constexpr size_t kMostLivePolicies = 48;

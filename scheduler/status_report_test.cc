@@ -15,7 +15,7 @@ constexpr NodeId kA(1), kB(2);
 
 class StatusReportTest : public ::testing::Test {
  protected:
-  StatusReportTest() : membership_(Options()), keys_(65536), rounds_(&keys_, {"a", "b"}, 1, 1) {
+  StatusReportTest() : membership_(Options()), keys_(65536), rounds_(&keys_, {"a", "b"}, absl::ZeroDuration(), 1) {
     std::vector<NetworkNode> nodes(2);
     nodes[0].id = kA;
     nodes[0].name = "a";

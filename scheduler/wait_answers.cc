@@ -63,6 +63,7 @@ std::string WaitAnswers::Answer(const WaitQuestion& question) const {
     const OpenRound open = LookAt(question.key, question.round, from_.rounds, from_.membership, from_.reports);
     const bool is_open = !open.not_pushed.empty() || !open.not_held.empty();
     whom = is_open ? Describe(open) : "a result on its way";
+    if (!from_.cut.empty()) absl::StrAppend(&whom, "; ", from_.cut);
   }
   if (whom.empty() && !from_.barrier.empty()) {
     whom = absl::StrCat(NamesOf(from_.barrier, KeyId(), question.round), " to enter it");

@@ -31,6 +31,7 @@ class WaitAnswers {
     std::string transfer;         // who fetches the training state, and what it waits for; empty: nobody
     std::vector<NodeId> barrier;  // members that have not entered the barrier in which others wait
     std::string disorder = {};    // how nodes differ that wait for one another; empty: they do not
+    std::string cut = {};         // for whom a cut of leases waits; empty when none is under way
   };
 
   explicit WaitAnswers(Sources sources) : from_(std::move(sources)) {}

@@ -10,7 +10,7 @@ const KeyId kKey(1);
 
 class WaitAnswersTest : public testing::Test {
  protected:
-  WaitAnswersTest() : keys_(100), rounds_(&keys_, {"n1", "n2", "n3"}, 1, 1) {
+  WaitAnswersTest() : keys_(100), rounds_(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1) {
     EXPECT_TRUE(keys_.Register("w", 10).ok());
     rounds_.UsePolicy(PolicyVersion(1), 3);
   }
@@ -26,7 +26,7 @@ class WaitAnswersTest : public testing::Test {
   }
   std::string Answer(KeyId key, Round round) {
     return WaitAnswers({mesh_.overlay, mesh_.members.table(), reports_, keys_, rounds_, mesh_.job.IsRunning(), change_,
-                        transfer_, barrier_})
+                        transfer_, barrier_, "", cut_})
         .Answer({key, round});
   }
 
@@ -36,6 +36,7 @@ class WaitAnswersTest : public testing::Test {
   NodeReports reports_;
   std::string change_;
   std::string transfer_;
+  std::string cut_;
   std::vector<NodeId> barrier_;
 };
 
@@ -49,6 +50,15 @@ TEST_F(WaitAnswersTest, NamesWhoHasNotCalledInit) {
   Report(2, {});
   Pushed(3, 0);
   EXPECT_EQ(Answer(kKey, Round(0)), "worker 0 of n2 to call Init for it");
+}
+
+TEST_F(WaitAnswersTest, SaysForWhomACutOfLeasesWaits) {
+  mesh_.Start();
+  Pushed(1, 0);
+  Report(2, {});
+  Pushed(3, 0);
+  cut_ = "n3 has not answered";
+  EXPECT_EQ(Answer(kKey, Round(0)), "worker 0 of n2 to call Init for it; n3 has not answered");
 }
 
 TEST_F(WaitAnswersTest, NamesTheWorkersWhoHaveNotPushed) {

@@ -116,6 +116,12 @@ struct DigestVisitor {
     }
     return digest;
   }
+  uint64_t operator()(const CutSought& m) const { return Digest({m.epoch.value(), m.policy.value()}); }
+  uint64_t operator()(const CutBound& m) const {
+    uint64_t digest = Digest({m.epoch.value(), m.policy.value()});
+    for (const CutBound::Entry& entry : m.rounds) digest = Digest({digest, entry.key.value(), entry.round.value()});
+    return digest;
+  }
   uint64_t operator()(const MembershipUpdate& m) const {
     return Digest({m.epoch.value(), m.joined, m.started ? 1u : 0u});
   }
@@ -183,7 +189,7 @@ constexpr const char* kMessageNames[] = {
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
-    "wait-question", "wait-answer"};
+    "wait-question", "wait-answer", "cut-sought", "cut-bound"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -215,6 +221,8 @@ struct DetailVisitor {
                              binding.last_round.value(), " policy ", binding.policy.value());
            });
   }
+  std::string operator()(const CutSought& m) const { return absl::StrCat(" below policy ", m.policy.value()); }
+  std::string operator()(const CutBound& m) const { return Entries(m.rounds); }
   std::string operator()(const PolicyPublished& m) const { return absl::StrCat(" policy ", m.slice.version.value()); }
   std::string operator()(const PoliciesRetired& m) const { return absl::StrCat(" below policy ", m.oldest.value()); }
   std::string operator()(const OperatorReply& m) const {

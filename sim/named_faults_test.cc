@@ -335,9 +335,9 @@ class FailureCounter : public TrafficObserver {
 };
 
 TEST(NamedFaultsTest, NodesThatStayIdleAfterOthersHaveLeftLoseNothing) {
-  for (const int lease_rounds : {1, 4}) {
+  for (const absl::Duration lease : {absl::ZeroDuration(), absl::Minutes(2)}) {
     ClusterOptions options = Linked(4);
-    options.overlay.policy.lease_rounds = lease_rounds;
+    options.overlay.policy.lease = lease;
     options.plan.idle_time = {{NodeId(2), absl::Minutes(1)}, {NodeId(3), absl::Minutes(10)}};
     Cluster cluster(std::move(options));
     FailureCounter failures;

@@ -79,6 +79,8 @@ TEST(NamedPolicyTest, Figure8ANodeThatHearsLateOfANewTreeNeitherBlocksNorLosesDa
   options.overlay.topology.planner = "star";
   options.overlay.topology.root = "n2";
   options.overlay.policy.rounds_in_flight = 2;  // or nodes 1 and 3 would wait until node 2's round is closed
+  // A cut of leases would wait for node 2.
+  options.overlay.policy.lease = absl::ZeroDuration();
   OverlayConfig other = options.overlay;
   other.topology.root = "n3";
   for (int i = 0; i < 6; ++i) options.orders.push_back(OrderAt(1.5 + 3 * i, i % 2 == 0 ? other : options.overlay));
@@ -108,6 +110,8 @@ TEST(NamedPolicyTest, Figure10ARelayWithStaleAuxiliaryPathsForwardsOnTheNewOnes)
   options.overlay.topology.planner = "fapt";  // packed trees give auxiliary paths no share
   options.overlay.multipath = {.enabled = true, .primary_busy_bound = 0, .auxiliary_queue_length = 5};
   options.overlay.policy.rounds_in_flight = 2;  // or the others would wait until node 3's round is closed
+  // A cut of leases would wait for node 3.
+  options.overlay.policy.lease = absl::ZeroDuration();
   OverlayConfig other = options.overlay;
   other.topology.planner = "star";
   other.topology.root = "n4";
@@ -153,10 +157,9 @@ struct PauseOutcome {
   absl::Duration longest;  // after the first two rounds
 };
 
-// Pauses the scheduler for so long in the middle of a lease of 20 rounds.
+// Pauses the scheduler for so long in the middle of a lease.
 PauseOutcome PauseScheduler(int rounds_in_flight, absl::Duration pause = absl::Seconds(5)) {
   SimulationOptions options = Internet2Simulation(8000000, 40);
-  options.overlay.policy.lease_rounds = 20;
   options.overlay.policy.rounds_in_flight = rounds_in_flight;
   ClusterOptions cluster_options = MakeClusterOptions(options);
   cluster_options.plan.barrier_every = 0;  // barriers are the scheduler's
@@ -188,12 +191,89 @@ TEST(NamedPolicyTest, APauseOfTheSchedulerCostsNoTimeWithALongLeaseAndRoundsInFl
   EXPECT_LT(outcome.median, 1.1 * without.median);
 }
 
-// Contributions are kept until a round is closed everywhere, which takes the scheduler; with one round in flight nodes
-// wait for that rather than keep more.
 TEST(NamedPolicyTest, APauseOfTheSchedulerCostsNoRound) {
   const PauseOutcome outcome = PauseScheduler(1);
   EXPECT_GE(outcome.rounds_during, 1u);
   EXPECT_LT(outcome.longest, absl::Seconds(5) + 1.5 * outcome.median);
+}
+
+// How far the leases of all nodes and keys reach, and how often leases were cut.
+class LeaseWatch : public TrafficObserver {
+ public:
+  void OnDelivered(const SentMessage& sent) override {
+    if (std::holds_alternative<CutBound>(sent.message)) ++bounds;
+    const auto* answer = std::get_if<PolicyAnswer>(&sent.message);
+    if (answer == nullptr) return;
+    for (const PolicyAnswer::Binding& binding : answer->bindings) {
+      Round& last = last_[{sent.to, binding.key}];
+      last = std::max(last, binding.last_round);
+    }
+  }
+  Round Least() const {
+    Round least(UINT64_MAX);
+    for (const auto& [lease, last] : last_) least = std::min(least, last);
+    return least;
+  }
+
+  int64_t bounds = 0;
+
+ private:
+  std::map<std::pair<NodeId, KeyId>, Round> last_;
+};
+
+// Kills the scheduler after half a minute, for so long; it comes back with its records. Returns when each round ended.
+std::vector<Timestamp> TrainWithoutScheduler(absl::Duration away) {
+  ClusterOptions options = Linked(3);
+  options.plan.rounds = 400;
+  options.plan.barrier_every = 0;  // barriers are the scheduler's
+  options.plan.compute_time = absl::Milliseconds(100);
+  Cluster cluster(std::move(options));
+  cluster.simulator()->RunUntil([] { return false; }, Seconds(30));
+  if (away > absl::ZeroDuration()) {
+    cluster.processes()->KillScheduler(/*silently=*/false);
+    cluster.simulator()->RunUntil([] { return false; }, Seconds(30) + away);
+    cluster.processes()->StartScheduler(/*with_records=*/true);
+  }
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+  EXPECT_EQ(cluster.clock().rounds().size(), 400u);
+  std::vector<Timestamp> ends;
+  for (const auto& [round, clock] : cluster.clock().rounds()) ends.push_back(clock.last_pull);
+  return ends;
+}
+
+TEST(NamedPolicyTest, ASchedulerThatIsAwayForAMinuteCostsNoRoundAndNoTime) {
+  const std::vector<Timestamp> with = TrainWithoutScheduler(absl::ZeroDuration());
+  const std::vector<Timestamp> without = TrainWithoutScheduler(absl::Minutes(1));
+  ASSERT_EQ(with.size(), without.size());
+  EXPECT_GT(with.back(), Seconds(100)) << "or it was not away during rounds";
+  for (size_t round = 0; round < with.size(); ++round) {
+    EXPECT_LT(without[round] - with[round], absl::Seconds(1)) << "round " << round;
+  }
+}
+
+TEST(NamedPolicyTest, APolicyChangesWithinSecondsAlthoughLeasesAreLong) {
+  ClusterOptions options = Linked(4);
+  options.overlay.topology.planner = "star";
+  options.overlay.topology.root = "n2";
+  OverlayConfig other = options.overlay;
+  other.topology.root = "n3";
+  options.orders.push_back(OrderAt(60, other));
+  options.plan.rounds = 300;
+  Cluster cluster(std::move(options));
+  PolicyLag lag;
+  LeaseWatch leases;
+  cluster.simulator()->network()->AddObserver(&lag);
+  cluster.simulator()->network()->AddObserver(&leases);
+  cluster.simulator()->RunUntil([] { return false; }, Seconds(60));
+  const size_t before = lag.policies.size();
+  const uint64_t done = cluster.rounds_done();
+  EXPECT_GT(leases.Least().value(), done + done / 2) << "a minute and more is leased";
+  const int64_t bounds_before = leases.bounds;
+  EXPECT_TRUE(cluster.simulator()->RunUntil([&] { return lag.policies.size() > before; }, Seconds(63)));
+  EXPECT_EQ(leases.bounds, bounds_before + 4);
+  EXPECT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
+  EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
 }
 
 // What a node reports of one link from some time on is this often what it measures.

@@ -99,8 +99,8 @@ std::string OverlayText(const OverlayConfig& overlay) {
       ", relay_bytes: ", transport.relay_bytes, "}\n", "membership: {start_with: ", Or(membership.start_with, "all"),
       ", heartbeat_seconds: ", Number(absl::ToDoubleSeconds(membership.heartbeat)),
       ", lost_after_seconds: ", Number(absl::ToDoubleSeconds(membership.lost_after)), "}\n",
-      "policy: {lease_rounds: ", overlay.policy.lease_rounds, ", rounds_in_flight: ", overlay.policy.rounds_in_flight,
-      "}\n");
+      "policy: {lease_seconds: ", Number(absl::ToDoubleSeconds(overlay.policy.lease)),
+      ", rounds_in_flight: ", overlay.policy.rounds_in_flight, "}\n");
 }
 
 }  // namespace banyan

@@ -84,7 +84,7 @@ TEST(JobTest, TheMeanIsThatOfAllWorkers) {
 TEST(JobTest, BroadcastRoundsMixWithPushedOnes) {
   JobSpec spec;
   spec.workers = 2;
-  spec.more = "chunks: {max_elements: 5000}\npolicy: {lease_rounds: 4}\n";
+  spec.more = "chunks: {max_elements: 5000}\npolicy: {lease_seconds: 60}\n";
   JobFixture job(spec);
   job.StartAll();
   const std::vector<std::unique_ptr<Session>> sessions = job.OpenAll();

@@ -34,6 +34,15 @@ bool KeyRounds::IsComplete(Round round) const {
   return state != nullptr && state->complete;
 }
 
+Round KeyRounds::first_not_begun() const {
+  Round first = std::max(next_complete_, next_closed_);
+  for (const auto& [round, state] : rounds_) {
+    const bool has_begun = state.binding.has_value() || state.results.has_value() || state.complete;
+    if (has_begun) first = std::max(first, round.Next());
+  }
+  return first;
+}
+
 bool KeyRounds::IsTooFar(Round round, uint64_t rounds_in_flight) const {
   // Whoever is in this round has completed round - rounds_in_flight, which needed what this node contributed to it.
   return round.value() > next_complete_.value() + 2 * rounds_in_flight;

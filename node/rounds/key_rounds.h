@@ -75,6 +75,8 @@ class KeyRounds {
   bool IsComplete(Round round) const;
   Round next_complete() const { return next_complete_; }
   Round next_closed() const { return next_closed_; }
+  // Returns the first round from which on nothing here has come of any policy: no attempt, no result.
+  Round first_not_begun() const;
   // True if no member that keeps the rules can be in that round yet.
   bool IsTooFar(Round round, uint64_t rounds_in_flight) const;
   // True if the earlier rounds leave room to open this one.

@@ -110,6 +110,11 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
     const auto known = keys_.find(key);
     return known != keys_.end() && round < known->second.rounds.next_complete();
   }
+  // Returns the first round of the key that this node has not begun under any policy.
+  Round FirstNotBegun(KeyId key) const {
+    const auto known = keys_.find(key);
+    return known == keys_.end() ? Round(0) : known->second.rounds.first_not_begun();
+  }
   // Returns whether this node abstains from a key, or from a round that is not complete here.
   bool IsAbstaining() const;
   // Returns whether this node has put anything into a round of the key.

@@ -28,7 +28,6 @@ JobConfig SampleConfig() {
   config.lost_after = absl::Seconds(7);
   config.scheduler_lost_after = absl::Minutes(70);
   config.resend_after = absl::Nanoseconds(1500000001);
-  config.lease_rounds = 8;
   config.compression.least_elements = 2048;
   config.compression.rules = {{.keys = "fc*.weight",
                                .codec = CodecId::kTopK,
@@ -125,6 +124,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
+  messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
 }
 
 void AddFromSchedulerSamples(std::vector<Message>& messages) {
@@ -137,8 +137,9 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(KeyRefused{Term(3), "fc1.weight", "401408 elements expected, 512 came"});
   messages.emplace_back(PolicyAnswer{Term(3),
                                      Epoch(1),
-                                     {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1)},
-                                      {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1)}}});
+                                     {{KeyId(1), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768},
+                                      {KeyId(2), Round(18), Round(25), PolicyVersion(12), Attempt(1), 32768}}});
+  messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
   messages.emplace_back(BarrierReleased{Term(3), 4});

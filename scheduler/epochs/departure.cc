@@ -26,8 +26,8 @@ std::optional<std::string> Departure::WhyStuck(const Member& member, const NodeR
   if (report == nullptr) return std::nullopt;
   for (const NodeReport::KeyProgress& row : report->progress) {
     if (!waits.keys.Contains(row.key) || row.pushed < waits.rounds.FirstOpen(row.key)) continue;
-    // Without a policy the round has not even begun.
-    if (is_patient && waits.rounds.IsBound(row.key, row.pushed)) continue;
+    // Whoever has left took part in no round after the last closed one: of those before, reports may be on their way.
+    if (is_patient && row.pushed < waits.rounds.AfterClosed(row.key)) continue;
     return absl::StrCat(what_, ": ", waits.rounds.Describe(row.key, row.pushed), ", which ", member.name,
                         " has pushed, cannot run");
   }

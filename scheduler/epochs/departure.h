@@ -3,7 +3,7 @@
 //
 // Invariants:
 // - The first departure of an epoch counts; later ones change nothing.
-// - A round that is bound when the member leaves has `patience` to end. A round that nobody has pushed hurts nobody.
+// - A round before the last closed one has `patience` to end. A round that nobody has pushed hurts nobody.
 #ifndef BANYAN_SCHEDULER_EPOCHS_DEPARTURE_H_
 #define BANYAN_SCHEDULER_EPOCHS_DEPARTURE_H_
 

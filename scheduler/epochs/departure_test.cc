@@ -12,7 +12,7 @@ const PolicyRequest kRoundOne = {{{KeyId(1), Round(1)}}};
 
 class DepartureTest : public testing::Test {
  protected:
-  DepartureTest() : keys_(100), rounds_(&keys_, {"a", "b"}, 1, 1), departure_(kPatience) {
+  DepartureTest() : keys_(100), rounds_(&keys_, {"a", "b"}, absl::ZeroDuration(), 1), departure_(kPatience) {
     EXPECT_TRUE(keys_.Register("w", 10).ok());
     rounds_.UsePolicy(PolicyVersion(1), 2);
     a_.id = kA;
@@ -54,8 +54,16 @@ TEST_F(DepartureTest, APushedRoundWithoutAPolicyIsStuckAtOnce) {
   EXPECT_EQ(WhyStuck(1), "b has left (done): round 1 of key 'w', which a has pushed, cannot run");
 }
 
-TEST_F(DepartureTest, ABoundRoundHasTimeToEnd) {
-  rounds_.Request(kA, kRoundOne);
+TEST_F(DepartureTest, ARoundOfALeaseThatNobodyHasEndedIsStuckAtOnce) {
+  rounds_.Request(Timestamp(), kA, kRoundOne);
+  Leave();
+  EXPECT_EQ(WhyStuck(1), "b has left (done): round 1 of key 'w', which a has pushed, cannot run");
+}
+
+TEST_F(DepartureTest, ARoundBeforeTheLastClosedOneHasTimeToEnd) {
+  rounds_.Request(Timestamp(), kA, kRoundOne);
+  rounds_.Request(Timestamp(), kA, {{{KeyId(1), Round(2)}}});
+  for (const NodeId node : {kA, kB}) rounds_.Report(Timestamp(), node, {{{KeyId(1), Round(2), 7}}});
   Leave();
   EXPECT_EQ(WhyStuck(1), "");
   EXPECT_FALSE(departure_.TakeDue(Timestamp() + kPatience / 2));
@@ -65,8 +73,8 @@ TEST_F(DepartureTest, ABoundRoundHasTimeToEnd) {
 }
 
 TEST_F(DepartureTest, ARoundThatIsClosedOrNotPushedHurtsNobody) {
-  rounds_.Request(kA, {{{KeyId(1), Round(0)}}});
-  for (const NodeId node : {kA, kB}) rounds_.Report(node, {{{KeyId(1), Round(0), 7}}});
+  rounds_.Request(Timestamp(), kA, {{{KeyId(1), Round(0)}}});
+  for (const NodeId node : {kA, kB}) rounds_.Report(Timestamp(), node, {{{KeyId(1), Round(0), 7}}});
   Leave();
   WaitInVain();
   EXPECT_EQ(WhyStuck(0), "");

@@ -283,7 +283,7 @@ void EpochChanger::Finish(PlanDecision decision) {
                                              parts_.keys->table(), *parts_.rounds, policies.policies());
   Persist(plan);
   const std::vector<NodeId> members = table().Members();
-  RoundOutcome outcome = parts_.rounds->Rebind(plan, members);
+  RoundOutcome outcome = parts_.rounds->Rebind(now(), plan, members);
   policies.publisher().SendNewest();
   SendPlan(plan);
   policies.RetirePolicies();
@@ -320,6 +320,7 @@ void EpochChanger::SendState(NodeId node) {
                                          std::move(plan.bindings)});
   std::vector<ClosedEverywhere::Entry> beyond = parts_.rounds->ClosedBeyond();
   if (!beyond.empty()) parts_.members->SendTo(node, ClosedEverywhere{parts_.job->term(), std::move(beyond)});
+  parts_.policies->OnRejoined(node);
 }
 
 std::string EpochChanger::WaitsFor() const {

@@ -19,12 +19,12 @@ const NodeId kB(2);
 // Four keys of which two members have bound rounds 0 to 2 under policy 4, with chunks of 100 elements.
 class EpochPlanMakerTest : public testing::Test {
  protected:
-  EpochPlanMakerTest() : keys_(100), rounds_(&keys_, {"a", "b"}, 1, 1) {
+  EpochPlanMakerTest() : keys_(100), rounds_(&keys_, {"a", "b"}, absl::ZeroDuration(), 1) {
     AddPolicy(4, 100);
     rounds_.UsePolicy(PolicyVersion(4), 2);
     for (uint32_t key = 1; key <= 4; ++key) {
       EXPECT_TRUE(keys_.Register(absl::StrCat("key", key), 10).ok());
-      for (uint64_t round = 0; round < 3; ++round) rounds_.Request(kA, {{{KeyId(key), Round(round)}}});
+      for (uint64_t round = 0; round < 3; ++round) rounds_.Request(Timestamp(), kA, {{{KeyId(key), Round(round)}}});
     }
   }
 
@@ -35,7 +35,7 @@ class EpochPlanMakerTest : public testing::Test {
     policies_.Add(policy, "", NetworkView(), {}, {});
   }
   void Close(uint32_t key, uint64_t round) {
-    for (const NodeId node : {kA, kB}) rounds_.Report(node, {{{KeyId(key), Round(round), 7}}});
+    for (const NodeId node : {kA, kB}) rounds_.Report(Timestamp(), node, {{{KeyId(key), Round(round), 7}}});
   }
   EpochPlanRecord Make(std::vector<EpochReport::Progress> progress) {
     EpochReports reports;
@@ -83,7 +83,7 @@ TEST_F(EpochPlanMakerTest, WithoutASurvivorAllBoundRoundsAreOver) {
 
 TEST_F(EpochPlanMakerTest, ARoundKeepsTheChunksOfItsFirstAttempt) {
   AddPolicy(5, 200);
-  rounds_.Rebind(Make({{KeyId(1), KeyId(4), Round(2)}}), {kA});
+  rounds_.Rebind(Timestamp(), Make({{KeyId(1), KeyId(4), Round(2)}}), {kA});
   const EpochPlanRecord again = Make({{KeyId(1), KeyId(4), Round(2)}});
   EXPECT_THAT(again.bindings, ElementsAre(Binding{KeyId(1), KeyId(4), Round(2), Round(2), Attempt(2), 100}));
 }
@@ -92,7 +92,7 @@ TEST_F(EpochPlanMakerTest, RepeatsWhatTheOldestPolicyGoverns) {
   Close(1, 0);
   AddPolicy(5, 200);
   rounds_.UsePolicy(PolicyVersion(5), 2);
-  rounds_.Request(kA, {{{KeyId(1), Round(3)}}});
+  rounds_.Request(Timestamp(), kA, {{{KeyId(1), Round(3)}}});
   const EpochPlanRecord plan = RepeatEpochPlan(Epoch(2), keys_, rounds_, policies_);
   EXPECT_EQ(plan.policy, PolicyVersion(4));
   EXPECT_THAT(plan.frontiers, ElementsAre(Frontier{KeyId(1), KeyId(1), Round(1)})) << "the others have none closed";

@@ -30,7 +30,6 @@ JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
   config.lost_after = overlay.membership.lost_after;
   config.scheduler_lost_after = overlay.membership.scheduler_lost_after;
   config.compression = overlay.compression;
-  config.lease_rounds = static_cast<uint32_t>(overlay.policy.lease_rounds);
   return config;
 }
 

@@ -14,7 +14,6 @@ TEST(JobConfigMakerTest, MapsEveryField) {
   overlay.aggregation.learning_rate = 0.25;
   overlay.chunks.max_elements = 1000;
   overlay.policy.rounds_in_flight = 2;
-  overlay.policy.lease_rounds = 7;
   overlay.transport.connections = 5;
   overlay.transport.window_bytes = 12345;
   overlay.transport.early_bytes = 111;
@@ -37,7 +36,6 @@ TEST(JobConfigMakerTest, MapsEveryField) {
   expected.relay_bytes = 222;
   expected.heartbeat = absl::Milliseconds(300);
   expected.lost_after = absl::Seconds(2);
-  expected.lease_rounds = 7;
   expected.compression = overlay.compression;
   EXPECT_EQ(MakeJobConfig(overlay, NodeId(2)), expected);
 }

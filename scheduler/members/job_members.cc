@@ -92,6 +92,13 @@ void JobMembers::End() {
   }
 }
 
+bool JobMembers::AnswerOver(NodeId node) {
+  if (job_->phase() != JobPhase::kEnded) return false;
+  const std::optional<ConnectionId> connection = membership_.Find(node).connection;
+  if (connection.has_value()) Refuse(*connection, JobIsOver());
+  return true;
+}
+
 bool JobMembers::AnswerFallen(ConnectionId connection) {
   if (!membership_.IsOfFallen(connection)) return false;
   JoinVerdict refusal;

@@ -45,6 +45,8 @@ class JobMembers {
   void RefuseWaiting(NodeId node, std::string reason);
   // The job is over: tells those who have not finished that nothing is left to do.
   void End();
+  // Tells the node that the job is over, if it is. True when it is.
+  bool AnswerOver(NodeId node);
   // Tells a start that has fallen out so, if this is its connection. True when it is.
   bool AnswerFallen(ConnectionId connection);
   // Notes whether an operator keeps the node out; it is durable.

@@ -188,7 +188,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   }
   CompareTransport(running.transport, wanted.transport, comparison);
   CompareMembership(running.membership, wanted.membership, comparison);
-  comparison.Fixed("policy.lease_rounds", running.policy.lease_rounds, wanted.policy.lease_rounds);
+  comparison.Fixed("policy.lease_seconds", running.policy.lease, wanted.policy.lease);
   comparison.Fixed("policy.rounds_in_flight", running.policy.rounds_in_flight, wanted.policy.rounds_in_flight);
   return comparison.Take();
 }

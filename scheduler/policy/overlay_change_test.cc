@@ -26,7 +26,7 @@ topology: {planner: fapt}
 aggregation: {op: mean}
 chunks: {max_elements: 1000}
 transport: {connections: 2}
-policy: {lease_rounds: 1}
+policy: {lease_seconds: 1}
 )";
 
 OverlayConfig Parse(const std::string& yaml) {
@@ -67,7 +67,7 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
       {"op: mean", "op: sum"},
       {"chunks:", "compression: {codec: fp16}\nchunks:"},
       {"connections: 2", "connections: 3"},
-      {"lease_rounds: 1", "lease_rounds: 2"},
+      {"lease_seconds: 1", "lease_seconds: 2"},
       {"chunks:", "membership: {heartbeat_seconds: 1.5}\nchunks:"},
   };
   const char* const fields[] = {"job ",
@@ -77,7 +77,7 @@ TEST(OverlayChangeTest, RefusesWhatMustStayAndNamesIt) {
                                 "aggregation",
                                 "compression cannot",
                                 "transport.conne",
-                                "policy.lease_rounds ",
+                                "policy.lease_seconds ",
                                 "membership.heartbeat_seconds"};
   for (size_t i = 0; i < std::size(changes); ++i) {
     std::string yaml = absl::StrReplaceAll(kRunning, {{changes[i].first, changes[i].second}});

@@ -24,7 +24,8 @@ PolicyControl::PolicyControl(OverlayConfig* overlay, const JobState* job, KeyReg
       context_(context),
       publisher_(overlay, job, &keys->table(), members, context),
       reconfigurator_(overlay, job, &keys->table(), &publisher_.policies(), context),
-      replanner_(*overlay, MakeNetworkView(*overlay), PlannerConfig(), &keys->table(), &publisher_.policies()) {}
+      replanner_(*overlay, MakeNetworkView(*overlay), PlannerConfig(), &keys->table(), &publisher_.policies()),
+      cutter_(job, members, rounds, context) {}
 
 absl::Status PolicyControl::Configure() {
   NetworkView believed = MakeNetworkView(*overlay_);

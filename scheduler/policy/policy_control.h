@@ -5,6 +5,7 @@
 //   Replanner        when to plan again, and which policy to use
 //   PolicyPublisher  makes policies durable and tells them
 //   Reconfigurator   what an operator wants to change
+//   LeaseCutter      ends leases early, so that a new policy governs soon
 //
 // Invariants:
 // - At most one plan is being made. A plan for another epoch makes the one before void; a reconfiguration waits.
@@ -27,6 +28,7 @@
 #include "scheduler/policy/reconfigurator.h"
 #include "scheduler/policy/replanner.h"
 #include "scheduler/rounds/key_registrar.h"
+#include "scheduler/rounds/lease_cutter.h"
 #include "scheduler/rounds/round_book.h"
 #include "scheduler/scheduler_context.h"
 #include "topology/overlay/overlay_config.h"
@@ -63,6 +65,16 @@ class PolicyControl {
   // Membership changes no more: goes on with what has waited.
   void Resume();
 
+  // Ends leases under earlier policies early, as far as that is not done or under way. To be called after each step.
+  void ReviewLeases() { cutter_.Review(publisher_.last_version()); }
+  // Takes a member's answer in a cut of leases.
+  void OnCutBound(NodeId node, const CutBound& bound) {
+    if (cutter_.OnBound(node, bound)) RetirePolicies();
+  }
+  const LeaseCutter& cutter() const { return cutter_; }
+  // A member has joined again, and was told where the epoch stands.
+  void OnRejoined(NodeId node) { cutter_.OnRejoined(node); }
+
   // When ReplanIfWanted has something to do.
   Timestamp NextDeadline() const;
   // Returns whether the last plan for an epoch failed, and none is being made. Empty when it did not.
@@ -96,6 +108,7 @@ class PolicyControl {
   PolicyPublisher publisher_;
   Reconfigurator reconfigurator_;
   Replanner replanner_;
+  LeaseCutter cutter_;
   Purpose purpose_ = Purpose::kNone;
   std::vector<NodeId> epoch_members_;
   std::string epoch_reason_;

@@ -16,17 +16,58 @@ std::optional<Bindings::Binding> Bindings::Find(KeyId key, Round round) const {
   return MakeBinding(key, *lease);
 }
 
-Bindings::Binding Bindings::Bind(KeyId key, Round round, PolicyVersion policy) {
+Bindings::Binding Bindings::Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy) {
   Leases& leases = keys_[key];
   BANYAN_CHECK(Covering(leases, round) == leases.end());
-  uint64_t last = round.value() + (round == Round(0) ? 0 : lease_rounds_ - 1);
+  uint64_t last = round.value() + (round == Round(0) ? 0 : rounds - 1);
   const auto next = leases.upper_bound(round);
   if (next != leases.end()) last = std::min(last, next->first.value() - 1);
   const Lease lease = {Round(last), policy, Attempt(0), 0, last - round.value() + 1};
   leases.emplace(round, lease);
+  Count(policy);
+  return Binding{key, round, lease.last, lease.policy, lease.attempt, 0};
+}
+
+bool Bindings::Cut(KeyId key, Round from, PolicyVersion policy) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return false;
+  Leases& leases = found->second;
+  bool has_any = false;
+  for (auto lease = leases.begin(); lease != leases.end(); ++lease) {
+    const PolicyVersion before = lease->second.policy;
+    if (before >= policy || lease->second.last < from) continue;
+    has_any = true;
+    const Round first = std::max(lease->first, from);
+    const uint64_t rounds = lease->second.last.value() - first.value() + 1;
+    const Lease rest = {lease->second.last, policy, lease->second.attempt, 0,
+                        first == lease->first ? lease->second.open_rounds : rounds};
+    Count(policy);
+    if (first == lease->first) {
+      lease->second = rest;
+      Uncount(before);
+      continue;
+    }
+    BANYAN_CHECK(lease->second.open_rounds >= rounds);
+    lease->second.last = Round(from.value() - 1);
+    lease->second.open_rounds -= rounds;
+    const auto head = lease;
+    lease = leases.emplace_hint(std::next(head), first, rest);
+    if (head->second.open_rounds > 0) continue;
+    leases.erase(head);
+    Uncount(before);
+  }
+  return has_any;
+}
+
+void Bindings::Count(PolicyVersion policy) {
   ++leases_of_[policy];
   ++size_;
-  return Binding{key, round, lease.last, lease.policy, lease.attempt, 0};
+}
+
+void Bindings::Uncount(PolicyVersion policy) {
+  const auto leases = leases_of_.find(policy);
+  if (--leases->second == 0) leases_of_.erase(leases);
+  --size_;
 }
 
 bool Bindings::Restore(const Binding& binding) {
@@ -38,8 +79,7 @@ bool Bindings::Restore(const Binding& binding) {
   const uint64_t rounds = binding.last_round.value() - binding.first_round.value() + 1;
   leases.emplace(binding.first_round,
                  Lease{binding.last_round, binding.policy, binding.attempt, binding.chunk_max_elements, rounds});
-  ++leases_of_[binding.policy];
-  ++size_;
+  Count(binding.policy);
   return true;
 }
 
@@ -51,10 +91,8 @@ void Bindings::Forget(KeyId key, Round round) {
   if (covering == of_key.end()) return;
   const auto lease = of_key.find(covering->first);
   if (--lease->second.open_rounds > 0) return;
-  const auto leases = leases_of_.find(lease->second.policy);
-  if (--leases->second == 0) leases_of_.erase(leases);
+  Uncount(lease->second.policy);
   of_key.erase(lease);
-  --size_;
   if (of_key.empty()) keys_.erase(found);
 }
 
@@ -82,6 +120,13 @@ std::vector<Bindings::Binding> Bindings::LeasesOf(KeyId key) const {
   if (leases == keys_.end()) return found;
   for (const auto& lease : leases->second) found.push_back(MakeBinding(key, lease));
   return found;
+}
+
+bool Bindings::HasBelow(KeyId key, PolicyVersion policy, Round from) const {
+  const auto leases = keys_.find(key);
+  return leases != keys_.end() && std::any_of(leases->second.begin(), leases->second.end(), [&](const auto& lease) {
+           return lease.second.policy < policy && lease.second.last >= from;
+         });
 }
 
 std::vector<Bindings::Binding> Bindings::LeasesUnder(PolicyVersion policy) const {

@@ -1,5 +1,6 @@
 // The table that says which policy governs which round of which key. It answers topology requests: the first request
-// fixes the answer for all (NETSTORM, section VII-A). Thread-compatible; owned by RoundBook.
+// fixes the answer for all (NETSTORM, section VII-A), until a cut moves rounds that nobody has begun to a later policy.
+// Thread-compatible; owned by RoundBook.
 //
 // Invariants:
 // - A round is in at most one lease. A lease covers consecutive rounds of one key under one policy.
@@ -24,13 +25,13 @@ class Bindings {
  public:
   using Binding = BoundRounds;
 
-  // REQUIRES: lease_rounds >= 1.
-  explicit Bindings(uint32_t lease_rounds) : lease_rounds_(lease_rounds) {}
-
   std::optional<Binding> Find(KeyId key, Round round) const;
-  // Binds the round and those after it that the lease covers, up to the next bound one. REQUIRES: the round is not
-  // bound.
-  Binding Bind(KeyId key, Round round, PolicyVersion policy);
+  // Binds the round and those after it, `rounds` in all or up to the next bound one. REQUIRES: the round is not bound;
+  // rounds >= 1.
+  Binding Bind(KeyId key, Round round, uint64_t rounds, PolicyVersion policy);
+  // Gives what earlier policies govern of the key from round `from` on to `policy`, in chunks as that has them. True if
+  // that was anything. REQUIRES: none of these rounds is closed.
+  bool Cut(KeyId key, Round from, PolicyVersion policy);
   // Puts a binding of the state records back. False when it overlaps another one or its rounds are in disorder.
   bool Restore(const Binding& binding);
   // Forgets a round that is closed everywhere.
@@ -43,6 +44,8 @@ class Bindings {
 
   // Returns the leases of the key, in order.
   std::vector<Binding> LeasesOf(KeyId key) const;
+  // Returns whether a policy before this one governs a round of the key, `from` or a later one.
+  bool HasBelow(KeyId key, PolicyVersion policy, Round from = Round(0)) const;
   // Returns the leases under this policy, in order of keys and rounds.
   std::vector<Binding> LeasesUnder(PolicyVersion policy) const;
   // Returns the oldest policy that governs a round of the table; empty for an empty table.
@@ -61,10 +64,11 @@ class Bindings {
   };
   using Leases = std::map<Round, Lease>;  // by first round
 
+  void Count(PolicyVersion policy);
+  void Uncount(PolicyVersion policy);
   static Binding MakeBinding(KeyId key, const Leases::value_type& lease);
   static Leases::const_iterator Covering(const Leases& leases, Round round);
 
-  uint32_t lease_rounds_;
   std::map<KeyId, Leases> keys_;
   std::map<PolicyVersion, size_t> leases_of_;  // how many leases name each policy, above 0
   size_t size_ = 0;

@@ -21,7 +21,7 @@ class KeyRegistrarTest : public testing::Test {
 
   MeshJob mesh_{2};
   KeyRegistrar keys_;
-  RoundBook rounds_{&keys_.table(), {"n1", "n2"}, 1, 1};
+  RoundBook rounds_{&keys_.table(), {"n1", "n2"}, absl::ZeroDuration(), 1};
 };
 
 TEST_F(KeyRegistrarTest, ANewKeyIsDurableAndThenToldToAll) {

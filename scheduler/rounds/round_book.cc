@@ -21,25 +21,24 @@ std::vector<PolicyAnswer::Binding>& BindingsFor(NodeId node, RoundOutcome& outco
 
 }  // namespace
 
-RoundBook::RoundBook(const KeyTable* keys, std::vector<std::string> node_names, uint32_t lease_rounds,
+RoundBook::RoundBook(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease,
                      uint32_t rounds_in_flight)
-    : keys_(keys),
-      node_names_(std::move(node_names)),
-      window_rounds_(std::max(kMinOpenWindowRounds, kOpenWindowFactor * (uint64_t{lease_rounds} + rounds_in_flight))),
-      bindings_(lease_rounds) {}
+    : keys_(keys), node_names_(std::move(node_names)), rounds_in_flight_(rounds_in_flight), pacer_(lease) {}
 
 void RoundBook::UsePolicy(PolicyVersion policy, size_t member_count) {
   policy_ = policy;
   member_count_ = member_count;
 }
 
-RoundOutcome RoundBook::Request(NodeId node, const PolicyRequest& request) {
+RoundOutcome RoundBook::Request(Timestamp now, NodeId node, const PolicyRequest& request) {
+  pacer_.Measure(now, keys_->version().value());
   RoundOutcome outcome;
   for (const PolicyRequest::Entry& entry : request.entries) RequestOne(node, entry, outcome);
   return outcome;
 }
 
-RoundOutcome RoundBook::Rebind(const EpochPlanRecord& plan, const std::vector<NodeId>& members) {
+RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members) {
+  pacer_.Measure(now, keys_->version().value());
   is_frozen_ = false;
   has_departed_ = false;
   UsePolicy(plan.policy, members.size());
@@ -47,6 +46,7 @@ RoundOutcome RoundBook::Rebind(const EpochPlanRecord& plan, const std::vector<No
   bindings_.Clear();
   for (const EpochPlan::Frontier& run : plan.frontiers) {
     for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) closer_.AdvanceTo(key, run.first_open);
+    pacer_.NoteOpen(run.first_open);
   }
   for (const EpochPlan::Binding& run : plan.bindings) {
     for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) {
@@ -59,6 +59,46 @@ RoundOutcome RoundBook::Rebind(const EpochPlanRecord& plan, const std::vector<No
   return outcome;
 }
 
+bool RoundBook::IsWorthCutting(PolicyVersion policy) const {
+  if (OldestPolicy() >= policy) return false;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    // Members ask one round ahead, and what they hold is closed a round later.
+    const Round soon(closer_.AfterClosed(key).value() + 2 * rounds_in_flight_ + 2);
+    if (bindings_.HasBelow(key, policy, soon)) return true;
+  }
+  return false;
+}
+
+CutRecord RoundBook::PlanCut(const std::map<KeyId, Round>& begun) const {
+  BANYAN_CHECK(cut_.has_value());
+  CutRecord cut = {*cut_, {}};
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    const auto of_key = begun.find(key);
+    // What is closed was begun by all.
+    const Round from = std::max(of_key == begun.end() ? Round(0) : of_key->second, closer_.AfterClosed(key));
+    if (bindings_.HasBelow(key, cut.policy, from)) cut.rounds.push_back({key, from});
+  }
+  return cut;
+}
+
+std::vector<PolicyAnswer::Binding> RoundBook::FinishCut(const CutRecord& cut) {
+  const PolicyVersion policy = *std::exchange(cut_, std::nullopt);
+  std::vector<KeyId> keys;
+  for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
+    if (bindings_.HasBelow(key, policy)) keys.push_back(key);
+  }
+  for (const CutBound::Entry& entry : cut.rounds) BANYAN_CHECK(bindings_.Cut(entry.key, entry.round, cut.policy));
+  std::vector<PolicyAnswer::Binding> leases;
+  for (const KeyId key : keys) {
+    for (const BoundRounds& lease : bindings_.LeasesOf(key)) leases.push_back(lease.ToAnswer());
+  }
+  // Equal leases of consecutive keys follow each other, so that they travel as one.
+  std::stable_sort(leases.begin(), leases.end(), [](const PolicyAnswer::Binding& a, const PolicyAnswer::Binding& b) {
+    return a.first_round != b.first_round ? a.first_round < b.first_round : a.last_round < b.last_round;
+  });
+  return leases;
+}
+
 std::vector<ClosedEverywhere::Entry> RoundBook::ClosedBeyond() const {
   std::vector<ClosedEverywhere::Entry> entries;
   for (KeyId key(1); keys_->Contains(key); key = key.Next()) {
@@ -68,9 +108,7 @@ std::vector<ClosedEverywhere::Entry> RoundBook::ClosedBeyond() const {
 }
 
 Round RoundBook::AfterLast(KeyId key) const {
-  Round after = closer_.FirstOpen(key);
-  const std::set<Round> beyond = closer_.Beyond(key);
-  if (!beyond.empty()) after = std::max(after, beyond.rbegin()->Next());
+  const Round after = closer_.AfterClosed(key);
   const std::vector<BoundRounds> leases = bindings_.LeasesOf(key);
   return leases.empty() ? after : std::max(after, leases.back().last_round.Next());
 }
@@ -105,7 +143,8 @@ bool RoundBook::HasReported(NodeId node, KeyId key, Round round) const {
   return reporters != nullptr && node.value() < reporters->size() && (*reporters)[node.value()];
 }
 
-RoundOutcome RoundBook::Report(NodeId node, const RoundsClosed& report) {
+RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& report) {
+  pacer_.Measure(now, keys_->version().value());
   RoundOutcome outcome;
   // The node says it again under the next plan.
   if (is_frozen_) return outcome;
@@ -117,7 +156,14 @@ RoundOutcome RoundBook::Report(NodeId node, const RoundsClosed& report) {
   return outcome;
 }
 
+bool RoundBook::RestoreBinding(const BoundRounds& binding) {
+  if (!bindings_.Restore(binding)) return false;
+  pacer_.NoteLease(binding.last_round.value() - binding.first_round.value() + 1);
+  return true;
+}
+
 void RoundBook::RestoreClosed(KeyId key, const ClosedRounds& closed) {
+  pacer_.NoteOpen(closed.first_open);
   closer_.Restore(key, closed);
   bindings_.ForgetClosed(key, closed);
 }
@@ -143,9 +189,9 @@ void RoundBook::RequestOne(NodeId node, const PolicyRequest::Entry& entry, Round
 void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   const uint64_t open = closer_.FirstOpen(entry.key).value();
   const uint64_t ahead = entry.round.value() - std::min(open, entry.round.value());
-  if (ahead >= 2 * window_rounds_ || parked_.size() >= kMaxParkedRequests) {
+  if (ahead >= 2 * window_rounds() || parked_.size() >= kMaxParkedRequests) {
     outcome.rejections.push_back(absl::StrCat("a policy request for ", Describe(entry.key, entry.round), ", ", ahead,
-                                              " rounds after the oldest open one; ", window_rounds_, " may be open"));
+                                              " rounds after the oldest open one; ", window_rounds(), " may be open"));
     return;
   }
   parked_.insert(ParkedId{entry.key, entry.round, node});
@@ -154,8 +200,10 @@ void RoundBook::Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcom
 void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome) {
   std::optional<BoundRounds> binding = bindings_.Find(entry.key, entry.round);
   if (!binding.has_value() && has_departed_) return Park(node, entry, outcome);
+  // All members hear of it when the cut is over.
+  if (binding.has_value() && cut_.has_value() && binding->policy < *cut_) return;
   if (!binding.has_value()) {
-    binding = bindings_.Bind(entry.key, entry.round, policy_);
+    binding = bindings_.Bind(entry.key, entry.round, pacer_.length(), policy_);
     outcome.new_bindings.push_back(*binding);
   }
   std::vector<PolicyAnswer::Binding>& answered = BindingsFor(node, outcome);
@@ -178,6 +226,7 @@ void RoundBook::ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOu
       return;
     case RoundCloser::Outcome::kClosed:
       bindings_.Forget(entry.key, entry.round);
+      pacer_.NoteOpen(closer_.FirstOpen(entry.key));
       outcome.closed.push_back(ClosedEverywhere::Entry{entry.key, entry.round});
       return;
     case RoundCloser::Outcome::kDiffers:
@@ -212,7 +261,7 @@ const std::string& RoundBook::NameOf(NodeId node) const {
 }
 
 bool RoundBook::InWindow(KeyId key, Round round) const {
-  return round.value() < closer_.FirstOpen(key).value() + window_rounds_;
+  return round.value() < closer_.FirstOpen(key).value() + window_rounds();
 }
 
 }  // namespace banyan

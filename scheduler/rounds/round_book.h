@@ -2,10 +2,12 @@
 // that all members have finished. While membership changes it is frozen. Thread-compatible; owned by the core.
 //
 // Invariants:
-// - In an epoch a round is bound once, to one policy, for all members.
+// - In an epoch a round is bound once, to one policy, for all members. A cut binds rounds to a later one that no member
+//   has begun, nor will begin before it hears of it.
+// - While a cut is under way nobody hears what earlier policies govern. When it is over all do.
 // - While it is frozen nothing is bound, answered or closed: requests wait, and what members hold they report anew.
 // - A round is closed when every member has reported the same hash of its result.
-// - A key has at most window_rounds_ open rounds. Requests beyond wait, kMaxParkedRequests at most.
+// - A key has at most window_rounds() open rounds. Requests beyond wait, kMaxParkedRequests at most.
 // - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
@@ -13,17 +15,23 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "core/ids.h"
+#include "core/time.h"
 #include "proto/scheduler_messages.h"
 #include "scheduler/rounds/bindings.h"
 #include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/lease_pacer.h"
 #include "scheduler/rounds/round_closer.h"
+#include "scheduler/scheduler_limits.h"
 
 namespace banyan {
 
@@ -44,9 +52,8 @@ struct RoundOutcome {
 class RoundBook {
  public:
   // Begins without rounds. `keys` must outlive this; `node_names`, by NodeId - 1, are for messages. REQUIRES:
-  // lease_rounds >= 1, rounds_in_flight >= 1.
-  RoundBook(const KeyTable* keys, std::vector<std::string> node_names, uint32_t lease_rounds,
-            uint32_t rounds_in_flight);
+  // rounds_in_flight >= 1. A lease covers the rounds of about `lease`.
+  RoundBook(const KeyTable* keys, std::vector<std::string> node_names, absl::Duration lease, uint32_t rounds_in_flight);
 
   // Takes the names of nodes that were added to the overlay.
   void SetNodeNames(std::vector<std::string> names) { node_names_ = std::move(names); }
@@ -57,23 +64,40 @@ class RoundBook {
   // Notes that a member has left: no other round is bound in this epoch. Requests for one wait for the next, if it
   // comes: nodes ask ahead of time.
   void SetDeparted() { has_departed_ = true; }
-  // Membership changes: all waits for Rebind.
-  void Freeze() { is_frozen_ = true; }
+  bool has_departed() const { return has_departed_; }
+  // Membership changes: all waits for Rebind, and a cut under way is forgotten.
+  void Freeze() {
+    is_frozen_ = true;
+    cut_.reset();
+  }
   bool is_frozen() const { return is_frozen_; }
   // Goes on with `members` under the plan of a new epoch, whose policy is used from now on. Answers what they have
   // asked for meanwhile.
-  RoundOutcome Rebind(const EpochPlanRecord& plan, const std::vector<NodeId>& members);
+  RoundOutcome Rebind(Timestamp now, const EpochPlanRecord& plan, const std::vector<NodeId>& members);
+
+  // Returns whether policies before `policy` govern rounds so far ahead that they are worth a cut.
+  bool IsWorthCutting(PolicyVersion policy) const;
+  // Begins to cut the leases under policies before `policy`, in place of a cut that is under way.
+  void BeginCut(PolicyVersion policy) { cut_ = policy; }
+  // The policy for which a cut is under way.
+  const std::optional<PolicyVersion>& cut() const { return cut_; }
+  // Says which leases the cut moves where no member has begun the rounds of a key from `begun` on, by key. Keys that
+  // are not in it have not begun. REQUIRES: a cut is under way.
+  CutRecord PlanCut(const std::map<KeyId, Round>& begun) const;
+  // Carries that out. Returns all leases of the keys that the cut was about: members are to hear of them. Without an
+  // entry the leases stay as they are.
+  std::vector<PolicyAnswer::Binding> FinishCut(const CutRecord& cut);
   // Says which rounds are closed although an earlier round of their key is not. A plan has no room for these: whoever
   // is new takes no part in them, and has to be told.
   std::vector<ClosedEverywhere::Entry> ClosedBeyond() const;
 
   // Answers a node's request, and binds the rounds that are not bound yet.
-  RoundOutcome Request(NodeId node, const PolicyRequest& request);
+  RoundOutcome Request(Timestamp now, NodeId node, const PolicyRequest& request);
   // Takes a node's report that it holds the results of rounds. Unequal hashes fail the job with DATA_LOSS.
-  RoundOutcome Report(NodeId node, const RoundsClosed& report);
+  RoundOutcome Report(Timestamp now, NodeId node, const RoundsClosed& report);
 
   // Takes a lease of the state records. False when it contradicts another one.
-  bool RestoreBinding(const BoundRounds& binding) { return bindings_.Restore(binding); }
+  bool RestoreBinding(const BoundRounds& binding);
   // Takes the closed rounds of a key, whose leases come before.
   void RestoreClosed(KeyId key, const ClosedRounds& closed);
 
@@ -81,6 +105,8 @@ class RoundBook {
   PolicyVersion OldestPolicy() const { return std::min(bindings_.OldestPolicy().value_or(policy_), policy_); }
   bool IsBound(KeyId key, Round round) const { return bindings_.Find(key, round).has_value(); }
   Round FirstOpen(KeyId key) const { return closer_.FirstOpen(key); }
+  // Returns the round after the last one of the key that is closed.
+  Round AfterClosed(KeyId key) const { return closer_.AfterClosed(key); }
   // Returns the round after the last one of the key that is bound or closed.
   Round AfterLast(KeyId key) const;
   // Returns the bound rounds of the key from `first` that are not closed, as runs of equal bindings, in order.
@@ -113,6 +139,9 @@ class RoundBook {
   void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
   bool InWindow(KeyId key, Round round) const;
+  uint64_t window_rounds() const {
+    return std::max(kMinOpenWindowRounds, kOpenWindowFactor * (pacer_.longest() + rounds_in_flight_));
+  }
 
   const KeyTable* keys_;
   std::vector<std::string> node_names_;
@@ -120,7 +149,9 @@ class RoundBook {
   size_t member_count_ = 0;
   bool has_departed_ = false;
   bool is_frozen_ = false;
-  uint64_t window_rounds_;
+  std::optional<PolicyVersion> cut_;
+  uint64_t rounds_in_flight_;
+  LeasePacer pacer_;
   Bindings bindings_;
   RoundCloser closer_;
   std::set<ParkedId> parked_;

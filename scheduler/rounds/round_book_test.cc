@@ -16,16 +16,16 @@ constexpr KeyId kKey(1);
 
 class RoundBookTest : public ::testing::Test {
  protected:
-  RoundBookTest() : keys_(65536), book_(&keys_, {"n1", "n2"}, 1, 1) {
+  RoundBookTest() : keys_(65536), book_(&keys_, {"n1", "n2"}, absl::ZeroDuration(), 1) {
     EXPECT_TRUE(keys_.Register("w", 10).ok());
     book_.UsePolicy(PolicyVersion(4), 2);
   }
 
   RoundOutcome Ask(int node, uint64_t round) {
-    return book_.Request(NodeId(static_cast<uint32_t>(node)), PolicyRequest{{{kKey, Round(round)}}});
+    return book_.Request(Timestamp(), NodeId(static_cast<uint32_t>(node)), PolicyRequest{{{kKey, Round(round)}}});
   }
   RoundOutcome Close(int node, uint64_t round, uint64_t hash = 1) {
-    return book_.Report(NodeId(static_cast<uint32_t>(node)), RoundsClosed{{{kKey, Round(round), hash}}});
+    return book_.Report(Timestamp(), NodeId(static_cast<uint32_t>(node)), RoundsClosed{{{kKey, Round(round), hash}}});
   }
 
   KeyTable keys_;
@@ -63,7 +63,7 @@ TEST_F(RoundBookTest, ClosedRoundIsForgottenAndNotAnswered) {
 
 TEST_F(RoundBookTest, RejectsWhatCannotBe) {
   EXPECT_THAT(Close(1, 1).rejections, SizeIs(1));
-  EXPECT_THAT(book_.Request(NodeId(1), PolicyRequest{{{KeyId(2), Round(1)}}}).rejections, SizeIs(1));
+  EXPECT_THAT(book_.Request(Timestamp(), NodeId(1), PolicyRequest{{{KeyId(2), Round(1)}}}).rejections, SizeIs(1));
   EXPECT_THAT(Ask(1, ~uint64_t{0}).rejections, SizeIs(1));
   EXPECT_EQ(book_.bindings(), 0u);
   EXPECT_EQ(book_.parked(), 0u);
@@ -95,10 +95,10 @@ TEST_F(RoundBookTest, ParkedRequestsAreBounded) {
     for (uint64_t i = 0; i < kMinOpenWindowRounds; ++i) {
       request.entries.push_back({kKey, Round(kMinOpenWindowRounds + i)});
     }
-    ASSERT_THAT(book_.Request(NodeId(node), request).rejections, IsEmpty());
+    ASSERT_THAT(book_.Request(Timestamp(), NodeId(node), request).rejections, IsEmpty());
   }
   const PolicyRequest one_more = {{{kKey, Round(kMinOpenWindowRounds)}}};
-  EXPECT_THAT(book_.Request(NodeId(node + 1), one_more).rejections, SizeIs(1));
+  EXPECT_THAT(book_.Request(Timestamp(), NodeId(node + 1), one_more).rejections, SizeIs(1));
   EXPECT_EQ(book_.parked(), kMaxParkedRequests);
 }
 
@@ -133,10 +133,10 @@ TEST_F(RoundBookTest, WhileItIsFrozenRequestsWaitAndReportsAreOfThePast) {
   EXPECT_EQ(book_.parked(), 2u);
   const EpochPlanRecord plan = {
       Epoch(2), PolicyVersion(5), {{kKey, kKey, Round(1)}}, {{kKey, kKey, Round(1), Round(1), Attempt(1), 100}}};
-  const RoundOutcome after = book_.Rebind(plan, {NodeId(1)});
+  const RoundOutcome after = book_.Rebind(Timestamp(), plan, {NodeId(1)});
   ASSERT_THAT(after.answers, SizeIs(1)) << "node 2 is no member any more";
   EXPECT_THAT(after.answers[0].bindings,
-              ElementsAre(PolicyAnswer::Binding{kKey, Round(1), Round(1), PolicyVersion(5), Attempt(1)}));
+              ElementsAre(PolicyAnswer::Binding{kKey, Round(1), Round(1), PolicyVersion(5), Attempt(1), 100}));
   EXPECT_EQ(book_.parked(), 0u);
   EXPECT_THAT(Close(1, 1).closed, SizeIs(1)) << "one member is enough now";
 }
@@ -147,7 +147,7 @@ TEST_F(RoundBookTest, APlanClosesWhatSurvivorsHoldAndStartsTalliesAnew) {
   book_.Freeze();
   const EpochPlanRecord plan = {
       Epoch(2), PolicyVersion(5), {{kKey, kKey, Round(2)}}, {{kKey, kKey, Round(2), Round(2), Attempt(1), 100}}};
-  book_.Rebind(plan, {NodeId(1), NodeId(2)});
+  book_.Rebind(Timestamp(), plan, {NodeId(1), NodeId(2)});
   EXPECT_EQ(book_.FirstOpen(kKey), Round(2));
   EXPECT_EQ(book_.OldestPolicy(), PolicyVersion(5));
   EXPECT_TRUE(Close(2, 2, 8).failure.ok()) << "what was reported before counts no more";

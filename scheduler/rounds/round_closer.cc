@@ -14,6 +14,13 @@ Round RoundCloser::FirstOpen(KeyId key) const {
   return found == closed_.end() ? Round(0) : found->second.first_open;
 }
 
+Round RoundCloser::AfterClosed(KeyId key) const {
+  const auto found = closed_.find(key);
+  if (found == closed_.end()) return Round(0);
+  const std::set<Round>& beyond = found->second.beyond;
+  return beyond.empty() ? found->second.first_open : beyond.rbegin()->Next();
+}
+
 RoundCloser::Outcome RoundCloser::Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count) {
   BANYAN_CHECK(!IsClosed(key, round));
   const auto [position, is_first] = tallies_.try_emplace({key, round});

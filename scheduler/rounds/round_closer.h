@@ -36,6 +36,9 @@ class RoundCloser {
   // Returns the oldest round of the key that is not closed everywhere.
   Round FirstOpen(KeyId key) const;
 
+  // Returns the round after the last one of the key that is closed.
+  Round AfterClosed(KeyId key) const;
+
   // Takes a node's report. Repeated reports of a node with the same hash change nothing. REQUIRES: the round is not
   // closed.
   Outcome Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count);

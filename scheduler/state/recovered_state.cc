@@ -54,6 +54,16 @@ class Replay {
     return absl::OkStatus();
   }
 
+  absl::Status operator()(const CutRecord& record) {
+    if (!HasPolicy(record.policy)) return absl::DataLossError("a cut without its policy");
+    for (const CutBound::Entry& entry : record.rounds) {
+      if (!HasKey(entry.key) || !state_.rounds.Cut(entry.key, entry.round, record.policy)) {
+        return absl::DataLossError("a cut of rounds that no earlier policy governs, or that have closed");
+      }
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status operator()(const ClosedRecord& record) {
     for (const ClosedEverywhere::Entry& entry : record.rounds) {
       if (!state_.rounds.Close(entry.key, entry.round))

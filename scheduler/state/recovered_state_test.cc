@@ -53,6 +53,23 @@ std::vector<StateRecord> RunningJob(const std::vector<StateRecord>& more) {
   return records;
 }
 
+TEST(RecoveredStateTest, ACutMovesTheRestOfLeasesAndKeepsTheOldPolicyWhileItGovernsOpenRounds) {
+  const std::vector<StateRecord> cut = {BindingOf(1, 1, 9, 1), PolicyOf(2, 1),
+                                        CutRecord{PolicyVersion(2), {{KeyId(1), Round(4)}}}};
+  const absl::StatusOr<RecoveredState> state = Replay(RunningJob(cut));
+  ASSERT_TRUE(state.ok()) << state.status();
+  EXPECT_THAT(state->policies, SizeIs(2));
+  EXPECT_EQ(state->rounds.OpenBindings().back(),
+            (BoundRounds{KeyId(1), Round(4), Round(9), PolicyVersion(2), Attempt(0)}));
+  for (const CutRecord& wrong :
+       {CutRecord{PolicyVersion(3), {{KeyId(1), Round(4)}}}, CutRecord{PolicyVersion(2), {{KeyId(2), Round(4)}}},
+        CutRecord{PolicyVersion(2), {{KeyId(1), Round(10)}}}}) {
+    const absl::Status refused = Replay(RunningJob({BindingOf(1, 1, 9, 1), PolicyOf(2, 1), wrong})).status();
+    EXPECT_EQ(refused.code(), absl::StatusCode::kDataLoss);
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("a cut "));
+  }
+}
+
 TEST(RecoveredStateTest, NothingGivesNothing) {
   const absl::StatusOr<RecoveredState> state = Replay({});
   ASSERT_TRUE(state.ok());

@@ -22,6 +22,34 @@ bool RoundLedger::Bind(const Binding& binding) {
   return false;
 }
 
+bool RoundLedger::Cut(KeyId key, Round from, PolicyVersion policy) {
+  const auto found = leases_.find(key);
+  if (found == leases_.end()) return false;
+  const auto closed = closed_.find(key);
+  const ClosedRounds none;
+  const ClosedRounds& over = closed == closed_.end() ? none : closed->second;
+  if (from < over.first_open || over.beyond.lower_bound(from) != over.beyond.end()) return false;
+  Leases& leases = found->second;
+  bool has_any = false;
+  for (auto lease = leases.begin(); lease != leases.end(); ++lease) {
+    if (lease->second.policy >= policy || lease->second.last < from) continue;
+    has_any = true;
+    const Round first = std::max(lease->first, from);
+    const Lease rest = {lease->second.last, policy, lease->second.attempt, 0,
+                        CountOpen(first, lease->second.last, over)};
+    if (first == lease->first) {
+      lease->second = rest;
+      continue;
+    }
+    lease->second.last = Round(from.value() - 1);
+    lease->second.open_rounds -= rest.open_rounds;
+    const auto head = lease;
+    lease = leases.emplace_hint(std::next(head), first, rest);
+    if (head->second.open_rounds == 0) leases.erase(head);
+  }
+  return has_any;
+}
+
 bool RoundLedger::Close(KeyId key, Round round) {
   const auto found = leases_.find(key);
   if (found == leases_.end()) return false;

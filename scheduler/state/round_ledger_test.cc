@@ -31,6 +31,24 @@ TEST(RoundLedgerTest, ALeaseGoesWithItsLastOpenRound) {
   EXPECT_FALSE(ledger.OldestPolicy().has_value());
 }
 
+TEST(RoundLedgerTest, ACutGivesTheRestToALaterPolicy) {
+  RoundLedger ledger;
+  EXPECT_TRUE(ledger.Bind(Lease(1, 9, 4)));
+  EXPECT_TRUE(ledger.Bind(Lease(10, 12, 6)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(1)));
+  EXPECT_TRUE(ledger.Cut(kKey, Round(3), PolicyVersion(6)));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(1, 2, 4), Lease(3, 9, 6), Lease(10, 12, 6)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(2)));
+  EXPECT_EQ(ledger.OldestPolicy(), PolicyVersion(6));
+  EXPECT_TRUE(ledger.Cut(kKey, Round(3), PolicyVersion(7)));
+  EXPECT_THAT(ledger.OpenBindings(), ElementsAre(Lease(3, 9, 7), Lease(10, 12, 7)));
+  EXPECT_TRUE(ledger.Close(kKey, Round(4)));
+  EXPECT_FALSE(ledger.Cut(kKey, Round(4), PolicyVersion(8))) << "a closed round";
+  EXPECT_FALSE(ledger.Cut(kKey, Round(13), PolicyVersion(8))) << "nothing is bound there";
+  EXPECT_FALSE(ledger.Cut(kKey, Round(5), PolicyVersion(7))) << "no earlier policy governs anything";
+  EXPECT_FALSE(ledger.Cut(KeyId(4), Round(5), PolicyVersion(8)));
+}
+
 TEST(RoundLedgerTest, RefusesWhatContradicts) {
   RoundLedger ledger;
   EXPECT_FALSE(ledger.Bind(Lease(2, 1)));

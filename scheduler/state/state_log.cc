@@ -15,6 +15,7 @@ size_t EntriesIn(const StateRecord& record) {
   if (const auto* bindings = std::get_if<BindingsRecord>(&record); bindings != nullptr) {
     return bindings->bindings.size();
   }
+  if (const auto* cut = std::get_if<CutRecord>(&record); cut != nullptr) return cut->rounds.size();
   const auto* closed = std::get_if<ClosedRecord>(&record);
   return closed == nullptr ? 0 : closed->rounds.size();
 }

@@ -171,6 +171,16 @@ struct Encoder {
       added.set_chunk_max_elements(binding.chunk_max_elements);
     }
   }
+  void operator()(const CutRecord& record) {
+    state::Cut& cut = *to.mutable_cut();
+    cut.set_policy(record.policy.value());
+    WriteKeyRuns(record.rounds, [&cut](const CutBound::Entry& entry, uint32_t more_keys) {
+      state::CutKey& added = *cut.add_rounds();
+      added.set_key(entry.key.value());
+      added.set_round(entry.round.value());
+      added.set_more_keys(more_keys);
+    });
+  }
   void operator()(const RemovedRecord& record) {
     to.mutable_removed()->set_node(record.node.value());
     to.mutable_removed()->set_is_back(record.is_back);
@@ -344,6 +354,16 @@ absl::StatusOr<StateRecord> ReadEpochPlan(const state::EpochPlan& from) {
   return StateRecord(std::move(record));
 }
 
+absl::StatusOr<StateRecord> ReadCut(const state::Cut& from) {
+  CutRecord record;
+  record.policy = PolicyVersion(from.policy());
+  for (const state::CutKey& cut : from.rounds()) {
+    const CutBound::Entry first = {KeyId(cut.key()), Round(cut.round())};
+    if (!AddKeyRun(first, cut.more_keys(), kMostEntries, record.rounds)) return Malformed("too many keys in a cut");
+  }
+  return StateRecord(std::move(record));
+}
+
 StateRecord ReadSummary(const state::Summary& from) {
   SummaryRecord record;
   record.last_epoch = Epoch(from.last_epoch());
@@ -421,6 +441,8 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
       return ReadEpochPlan(message.epoch_plan());
     case state::StateRecord::kRemoved:
       return StateRecord(RemovedRecord{NodeId(message.removed().node()), message.removed().is_back()});
+    case state::StateRecord::kCut:
+      return ReadCut(message.cut());
     case state::StateRecord::kSummary:
       return ReadSummary(message.summary());
     case state::StateRecord::RECORD_NOT_SET:

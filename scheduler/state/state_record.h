@@ -72,13 +72,21 @@ struct BoundRounds {
   Attempt attempt;
   int64_t chunk_max_elements = 0;  // of their first attempt; 0: those of the policy
 
-  PolicyAnswer::Binding ToAnswer() const { return {key, first_round, last_round, policy, attempt}; }
+  PolicyAnswer::Binding ToAnswer() const { return {key, first_round, last_round, policy, attempt, chunk_max_elements}; }
   friend bool operator==(const BoundRounds&, const BoundRounds&) = default;
 };
 
 struct BindingsRecord {
   std::vector<BoundRounds> bindings;
   friend bool operator==(const BindingsRecord&, const BindingsRecord&) = default;
+};
+
+// Leases under policies before this one end before these rounds, and what was left of them goes to it. No member has
+// begun any of that.
+struct CutRecord {
+  PolicyVersion policy;
+  std::vector<CutBound::Entry> rounds;
+  friend bool operator==(const CutRecord&, const CutRecord&) = default;
 };
 
 struct ClosedRecord {
@@ -157,8 +165,9 @@ struct SummaryRecord {
   friend bool operator==(const SummaryRecord&, const SummaryRecord&) = default;
 };
 
-using StateRecord = std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord,
-                                 BarrierRecord, EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord>;
+using StateRecord =
+    std::variant<TermRecord, NodeRecord, KeysRecord, PolicyRecord, BindingsRecord, ClosedRecord, BarrierRecord,
+                 EndRecord, SummaryRecord, EpochRecord, EpochPlanRecord, RemovedRecord, CutRecord>;
 
 std::string EncodeStateRecord(const StateRecord& record);
 // Decodes a record and checks the form of each field; ReplayStateRecords checks that records fit each other. DATA_LOSS

@@ -61,6 +61,7 @@ std::vector<StateRecord> Samples() {
           BindingsRecord{},
           ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
           ClosedRecord{},
+          CutRecord{PolicyVersion(4), {{KeyId(1), Round(8)}, {KeyId(2), Round(8)}, {KeyId(5), Round(8)}}},
           BarrierRecord{11},
           EndRecord{"it was over"},
           EpochRecord{Epoch(3),
@@ -100,6 +101,13 @@ TEST(StateRecordTest, RefusesWhatIsNoRecord) {
   EXPECT_EQ(DecodeStateRecord("\xff\xff").status().code(), absl::StatusCode::kDataLoss);
   // A field that a later version might have.
   EXPECT_EQ(DecodeStateRecord(std::string("\x7a\x00", 2)).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(StateRecordTest, ACutOfAllKeysHasTheSizeOfOneOfOne) {
+  CutRecord cut = {PolicyVersion(4), {}};
+  for (KeyId key(1); key <= KeyId(5000); key = key.Next()) cut.rounds.push_back({key, Round(8)});
+  EXPECT_LT(EncodeStateRecord(cut).size(), 16u);
+  EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(cut)).value(), StateRecord(cut));
 }
 
 TEST(StateRecordTest, ASnapshotKeepsItsRecords) {

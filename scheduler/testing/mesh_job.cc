@@ -14,7 +14,9 @@ std::string MeshYaml(int count, const std::string& more) {
   for (int node = 1; node <= count; ++node) {
     absl::StrAppend(&yaml, "  - {name: n", node, ", address: 'tcp://10.0.0.", node, ":7701'}\n");
   }
-  return absl::StrCat(yaml, more);
+  // A policy then governs the very next round that is asked for.
+  const bool has_policy = more.find("policy:") != std::string::npos;
+  return absl::StrCat(yaml, more, has_policy ? "" : "policy: {lease_seconds: 0}\n");
 }
 
 OverlayConfig MeshOverlay(int count, const std::string& more) {

@@ -19,8 +19,8 @@
 
 namespace banyan {
 
-// Nodes n1..n<count> in a full mesh of links of 100 Mbit/s, with heartbeats of 1 s and 5 s until a node is lost; `more`
-// is appended to the YAML.
+// Nodes n1..n<count> in a full mesh of links of 100 Mbit/s, with heartbeats of 1 s and 5 s until a node is lost. Each
+// round is asked for, unless `more`, which is appended to the YAML, has a `policy`.
 std::string MeshYaml(int count, const std::string& more = "");
 OverlayConfig MeshOverlay(int count, const std::string& more = "");
 

@@ -39,6 +39,9 @@ void PolicyChecker::OnDelivered(const SentMessage& sent) {
     for (const RoundsClosed::Entry& entry : closed->entries) {
       closing_[{entry.key, entry.round}].hashes[sent.from] = entry.hash;
     }
+  } else if (const auto* bound = std::get_if<CutBound>(&sent.message)) {
+    std::map<KeyId, Round>& promised = promises_[{bound->epoch, bound->policy}][sent.from];
+    for (const CutBound::Entry& entry : bound->rounds) promised[entry.key] = entry.round;
   } else if (const auto* report = std::get_if<EpochReport>(&sent.message)) {
     std::map<KeyRun, Round>& runs = reports_[{report->epoch, sent.from}];
     runs.clear();
@@ -67,22 +70,37 @@ void PolicyChecker::CheckPublished(const SentMessage& sent, PolicyVersion policy
   }
 }
 
-void PolicyChecker::Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now) {
+void PolicyChecker::Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now) {
   epoch_ = std::max(epoch_, epoch);
-  const Bound& before = bound_.try_emplace({epoch, round}, now).first->second;
-  if (before == now) return;
+  const std::optional<BoundLeases::Conflict> conflict =
+      bound_[{epoch, now.key}].Bind(now.first_round, now.last_round, {now.policy, now.attempt}, term, [&](Round first) {
+        return IsPromised(epoch, now.policy, {now.key, first});
+      });
+  if (!conflict.has_value()) return;
   violations_->Add(
       sent.now, "one policy per round",
-      absl::StrCat(RoundText(round.first, round.second), " was bound to policy ", before.policy.value(), " and node ",
+      absl::StrCat(RoundText(now.key, conflict->round), " was bound to policy ", conflict->before.value(), " and node ",
                    sent.to.value(), " is told policy ", now.policy.value(), " in epoch ", epoch.value()));
+}
+
+bool PolicyChecker::IsPromised(Epoch epoch, PolicyVersion policy, const KeyRound& round) const {
+  const auto found = promises_.find({epoch, policy});
+  if (found == promises_.end()) return false;
+  const auto& promises = found->second;
+  const bool are_all_before = std::all_of(promises.begin(), promises.end(), [&round](const auto& of_node) {
+    const auto begun = of_node.second.find(round.first);
+    return begun == of_node.second.end() || begun->second <= round.second;
+  });
+  const std::optional<std::set<NodeId>> members = membership_ == nullptr ? std::nullopt : membership_->MembersOf(epoch);
+  if (!members.has_value()) return are_all_before && promises.size() >= members_;
+  return are_all_before &&
+         std::all_of(members->begin(), members->end(), [&](NodeId node) { return promises.contains(node); });
 }
 
 void PolicyChecker::CheckAnswer(const SentMessage& sent, const PolicyAnswer& answer) {
   for (const PolicyAnswer::Binding& binding : answer.bindings) {
     CheckPublished(sent, binding.policy, binding.key, binding.first_round);
-    for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
-      Bind(sent, answer.epoch, {binding.key, round}, {binding.policy, binding.attempt});
-    }
+    Bind(sent, answer.epoch, answer.term, binding);
   }
 }
 
@@ -98,8 +116,8 @@ void PolicyChecker::CheckPlan(const SentMessage& sent, const EpochPlan& plan) {
   for (const EpochPlan::Binding& binding : plan.bindings) {
     CheckPublished(sent, plan.policy, binding.first_key, binding.first_round);
     for (KeyId key = binding.first_key; key <= binding.last_key; key = key.Next()) {
+      Bind(sent, plan.epoch, plan.term, {key, binding.first_round, binding.last_round, plan.policy, binding.attempt});
       for (Round round = binding.first_round; round <= binding.last_round; round = round.Next()) {
-        Bind(sent, plan.epoch, {key, round}, {plan.policy, binding.attempt});
         if (!IsClosed({key, round})) continue;
         violations_->Add(sent.now, "frontiers",
                          absl::StrCat("the plan of epoch ", plan.epoch.value(), " binds ", RoundText(key, round),
@@ -166,27 +184,31 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
   oldest_ = retired.oldest;
   // Bindings of earlier epochs are void as soon as another one has begun.
   if (membership_ != nullptr) epoch_ = std::max(epoch_, membership_->begun());
-  for (auto entry = bound_.lower_bound({epoch_, KeyRound()}); entry != bound_.end(); ++entry) {
-    const auto& [round, bound] = std::pair(entry->first.second, entry->second);
-    if (bound.policy >= retired.oldest || IsClosed(round) || IsHeldByAll(round)) continue;
-    violations_->Add(sent.now, "retired policies",
-                     absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
-                                  RoundText(round.first, round.second), " runs under policy ", bound.policy.value(),
-                                  " and is not closed everywhere"));
+  for (auto entry = bound_.lower_bound({epoch_, KeyId()}); entry != bound_.end(); ++entry) {
+    for (const auto& [first, lease] : entry->second.leases()) {
+      if (lease.bound.policy >= retired.oldest) continue;
+      for (Round round = first; round <= lease.last; round = round.Next()) {
+        if (IsClosed({entry->first.second, round}) || IsHeldByAll({entry->first.second, round})) continue;
+        violations_->Add(sent.now, "retired policies",
+                         absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
+                                      RoundText(entry->first.second, round), " runs under policy ",
+                                      lease.bound.policy.value(), " and is not closed everywhere"));
+      }
+    }
   }
 }
 
 void PolicyChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) {
   const KeyRound round(chunk.id.key, chunk.id.round);
-  const auto bound = bound_.find({chunk.id.epoch, round});
-  if (bound == bound_.end() || bound->second != Bound{chunk.policy, chunk.id.attempt}) {
+  const std::optional<BoundLeases::Bound> bound = bound_[{chunk.id.epoch, chunk.id.key}].Use(chunk.id.round);
+  if (bound != BoundLeases::Bound{chunk.policy, chunk.id.attempt}) {
     violations_->Add(
         sent.now, "one policy per round",
         absl::StrCat("node ", sent.from.value(), " sends ", DescribeMessage(sent.message), " under policy ",
-                     chunk.policy.value(), bound == bound_.end() ? " before any answer" : ", not the bound one"));
+                     chunk.policy.value(), !bound.has_value() ? " before any answer" : ", not the bound one"));
   }
   if (chunk.kind == RoundKind::kAbstention) return;
-  const RoundKind kind = kinds_.try_emplace(round, chunk.kind).first->second;
+  const RoundKind kind = kinds_.try_emplace({chunk.id.epoch, round}, chunk.kind).first->second;
   if (kind != chunk.kind) {
     violations_->Add(sent.now, "one policy per round",
                      absl::StrCat(RoundText(chunk.id.key, chunk.id.round), " is of two kinds"));

@@ -2,7 +2,8 @@
 // network, owned by the cluster.
 //
 // Invariants that it checks:
-// - In an epoch a key's round has one policy on all members, published before it is named.
+// - In an epoch a key's round has one policy on all members, published before it is named. It may change to a later one
+//   before anything is sent of the round or a later one, when every member has promised for that not to begin it.
 // - A round is closed everywhere only when every member has said so since it started, or a plan has closed it.
 // - The plan of an epoch opens no round that is closed, and closes only what all have reported that were members
 // before.
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "core/ids.h"
+#include "sim/checkers/bound_leases.h"
 #include "sim/checkers/membership_watch.h"
 #include "sim/traffic_observer.h"
 #include "sim/violations.h"
@@ -38,11 +40,6 @@ class PolicyChecker : public TrafficObserver {
  private:
   using KeyRound = std::pair<KeyId, Round>;
   using KeyRun = std::pair<KeyId, KeyId>;  // both inclusive
-  struct Bound {
-    PolicyVersion policy;
-    Attempt attempt;
-    friend bool operator==(const Bound&, const Bound&) = default;
-  };
   struct Closing {
     std::map<NodeId, uint64_t> hashes;  // by node that holds the round's result
     bool is_closed = false;
@@ -51,7 +48,9 @@ class PolicyChecker : public TrafficObserver {
   // The scheduler lets a node in: what it has said before was said by a former start of it.
   void ForgetFormerStart(NodeId node);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
-  void Bind(const SentMessage& sent, Epoch epoch, KeyRound round, const Bound& now);
+  void Bind(const SentMessage& sent, Epoch epoch, Term term, const PolicyAnswer::Binding& now);
+  // Every member of the epoch has said, when leases were to be cut for `policy`, that it has not begun the round.
+  bool IsPromised(Epoch epoch, PolicyVersion policy, const KeyRound& round) const;
   void CheckPlan(const SentMessage& sent, const EpochPlan& plan);
   void CheckFrontier(const SentMessage& sent, const EpochPlan& plan, const EpochPlan::Frontier& frontier);
   // The scheduler has said so, of the round itself or with the plan of an epoch before this one.
@@ -68,8 +67,10 @@ class PolicyChecker : public TrafficObserver {
   Violations* const violations_;
   PolicyVersion oldest_;  // that the scheduler has not retired
   Epoch epoch_;           // the newest that has begun: bindings of earlier ones are void
-  std::map<std::pair<Epoch, KeyRound>, Bound> bound_;
-  std::map<KeyRound, RoundKind> kinds_;
+  std::map<std::pair<Epoch, KeyId>, BoundLeases> bound_;
+  // What members have said of cuts for a policy: the first rounds that they have not begun.
+  std::map<std::pair<Epoch, PolicyVersion>, std::map<NodeId, std::map<KeyId, Round>>> promises_;
+  std::map<std::pair<Epoch, KeyRound>, RoundKind> kinds_;  // who had said otherwise may be gone in the next epoch
   std::map<KeyRound, Closing> closing_;
   std::map<std::pair<KeyId, Epoch>, Round> first_open_;                  // by plans; earlier rounds are closed
   std::set<NodeId> started_again_;                                       // and not let in since

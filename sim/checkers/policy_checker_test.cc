@@ -61,6 +61,24 @@ TEST_F(PolicyCheckerTest, TwoAnswersForARoundAreCaught) {
   EXPECT_TRUE(violations_.Has("one policy per round"));
 }
 
+TEST_F(PolicyCheckerTest, ACutNeedsThePromiseOfAll) {
+  Answer(NodeId(1), 5);
+  const CutBound bound = {Epoch(), PolicyVersion(6), {{KeyId(1), Round(2)}}};
+  for (const NodeId node : {NodeId(1), NodeId(2)}) Deliver(node, bound);
+  Answer(NodeId(1), 6, 2);
+  EXPECT_TRUE(violations_.empty()) << violations_.Report();
+  Answer(NodeId(1), 7, 2);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
+TEST_F(PolicyCheckerTest, ACutOfARoundThatAMemberHasBegunIsCaught) {
+  Answer(NodeId(1), 5);
+  Deliver(NodeId(1), CutBound{Epoch(), PolicyVersion(6), {{KeyId(1), Round(1)}}});
+  Deliver(NodeId(2), CutBound{Epoch(), PolicyVersion(6), {{KeyId(1), Round(3)}}});
+  Answer(NodeId(1), 6, 2);
+  EXPECT_TRUE(violations_.Has("one policy per round"));
+}
+
 TEST_F(PolicyCheckerTest, AnAnswerBeforeItsPolicyIsCaught) {
   PolicyAnswer answer;
   answer.bindings.push_back({KeyId(1), Round(1), Round(1), PolicyVersion(5), Attempt(0)});

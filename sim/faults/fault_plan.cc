@@ -159,6 +159,9 @@ class Drawing {
     fault->lasts = Long();
     fault->is_one_way = random_.Chance(0.3);
     fault->is_silent = random_.Chance(0.5);
+    // Rounds go on without it for a minute and more.
+    const bool is_very_long = fault->kind == FaultKind::kLongSchedulerStop && fault->lasts > 2.4 * options_.lost_after;
+    if (is_very_long) fault->lasts = absl::Minutes(1);
   }
 
   const FaultPlanOptions& options_;

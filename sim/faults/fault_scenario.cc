@@ -67,7 +67,8 @@ void DrawSections(OverlayConfig* overlay, Random* random) {
   if (random->Chance(0.3)) overlay->transport.window_bytes = random->Between(2, 8) * (chunk_bytes + 100);
   overlay->transport.early_bytes = random->Chance(0.5) ? random->Between(2, 6) * chunk_bytes : 1000000;
   overlay->transport.relay_bytes = random->Chance(0.5) ? random->Between(6, 20) * chunk_bytes : 1000000;
-  overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 5));
+  overlay->policy.lease = std::array{absl::ZeroDuration(), absl::Seconds(1), absl::Seconds(10), absl::Minutes(2),
+                                     absl::Minutes(2)}[random->Below(5)];
   overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
   overlay->membership.heartbeat = kHeartbeat;
   overlay->membership.lost_after = kLostAfter;

@@ -62,7 +62,7 @@ void DrawSections(OverlayConfig* overlay, Random* random) {
   if (random->Chance(0.5)) overlay->transport.window_bytes = random->Between(1, 6 * (chunk_bytes + 100));
   overlay->transport.early_bytes = random->Chance(0.7) ? random->Between(1, 4 * chunk_bytes) : 1000000;
   overlay->transport.relay_bytes = random->Chance(0.7) ? random->Between(1, 12 * chunk_bytes) : 1000000;
-  overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 3));
+  overlay->policy.lease = OneOf<absl::Duration, 3>({absl::ZeroDuration(), absl::Seconds(1), absl::Minutes(2)}, random);
   overlay->policy.rounds_in_flight = static_cast<int>(random->Between(1, 2));
 }
 
@@ -167,7 +167,7 @@ void DrawAwareness(OverlayConfig* overlay, Random* random) {
   overlay->multipath.enabled = random->Chance(0.5);
   overlay->multipath.primary_busy_bound = static_cast<int>(random->Between(0, 3));
   overlay->multipath.auxiliary_queue_length = static_cast<int>(random->Between(0, 6));
-  if (random->Chance(0.3)) overlay->policy.lease_rounds = static_cast<int>(random->Between(1, 6));
+  if (random->Chance(0.3)) overlay->policy.lease = absl::Seconds(random->Between(0, 5));
 }
 
 // Four jobs of five have links and policies that change.

@@ -10,9 +10,9 @@ namespace banyan {
 namespace {
 
 TEST(PolicyWaitsTest, NoRoundWaitsForTheSchedulerInTheSteadyState) {
-  for (const int lease_rounds : {1, 3}) {
+  for (const absl::Duration lease : {absl::ZeroDuration(), absl::Minutes(2)}) {
     SimulationOptions options = Internet2Simulation(4000000, 110);
-    options.overlay.policy.lease_rounds = lease_rounds;
+    options.overlay.policy.lease = lease;
     options.compute_time = absl::Milliseconds(100);
     ClusterOptions cluster_options = MakeClusterOptions(options);
     PolicyWaits waits(cluster_options.plan);
@@ -21,7 +21,7 @@ TEST(PolicyWaitsTest, NoRoundWaitsForTheSchedulerInTheSteadyState) {
     cluster.simulator()->network()->AddObserver(&waits);
     EXPECT_TRUE(cluster.RunUntilTrained(Timestamp() + absl::Seconds(1000))) << cluster.WhoWaits();
     EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
-    EXPECT_EQ(waits.RoundsFrom(Round(11)), 0u) << "of 100 with lease_rounds " << lease_rounds;
+    EXPECT_EQ(waits.RoundsFrom(Round(11)), 0u) << "of 100 with leases of " << lease;
   }
 }
 

@@ -120,7 +120,8 @@ struct MembershipConfig {
 };
 
 struct PolicyConfig {
-  int lease_rounds = 1;
+  // For so long rounds go on without a scheduler: its answers cover about as many. 0: each round is asked for.
+  absl::Duration lease = absl::Minutes(2);
   int rounds_in_flight = 1;  // open rounds per key
 };
 

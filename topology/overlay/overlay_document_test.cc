@@ -117,7 +117,7 @@ std::set<std::string> Without(std::set<std::string> some, const std::set<std::st
 TEST(OverlayDocumentTest, SearchFindsNestedKeys) {
   const std::set<std::string> keys = ParsedKeys();
   for (const char* key : {"job", "nodes.up_mbps", "links.loss_percent", "topology.trees.reduce", "aggregation.beta2",
-                          "compression.rules.keys", "compression.quantize_rms", "policy.lease_rounds"}) {
+                          "compression.rules.keys", "compression.quantize_rms", "policy.lease_seconds"}) {
     EXPECT_THAT(keys, ::testing::Contains(key));
   }
 }

@@ -13,10 +13,10 @@ constexpr int64_t kMaxBufferBytes = int64_t{1} << 40;
 constexpr int64_t kMaxChunkElements = 16 * 1000 * 1000;
 constexpr int64_t kMaxQueuedChunks = 10 * 1000;
 constexpr int64_t kMaxConnections = 64;
-constexpr int64_t kMaxLeaseRounds = 1000;
 constexpr int64_t kMaxRoundsInFlight = 16;
 constexpr NumberRange kAboveZeroUpToOne = {.low = 0, .high = 1, .low_allowed = false};
 constexpr NumberRange kDecay = {.low = 0, .high = 1 - 1e-9};
+constexpr NumberRange kLeaseSeconds = {.low = 0, .high = 3600, .unit = NumberUnit::kSeconds};
 constexpr NumberRange kHeartbeatSeconds = {.low = 0.01, .high = 3600, .unit = NumberUnit::kSeconds};
 constexpr NumberRange kSchedulerLostAfterSeconds = {.low = 0.01, .high = 7 * 24 * 3600.0, .unit = NumberUnit::kSeconds};
 // One heartbeat may be late, another lost with a connection: only the third that does not come is silence.
@@ -164,7 +164,9 @@ MembershipConfig ReadMembership(const YamlValue& value, int nodes, YamlProblems&
 PolicyConfig ReadPolicy(const YamlValue& value, YamlProblems& problems) {
   PolicyConfig config;
   YamlMapReader map(value, "policy", problems);
-  map.Integer("lease_rounds", 1, kMaxLeaseRounds, config.lease_rounds);
+  double lease_s = absl::ToDoubleSeconds(config.lease);
+  map.Number("lease_seconds", kLeaseSeconds, lease_s);
+  config.lease = absl::Seconds(lease_s);
   map.Integer("rounds_in_flight", 1, kMaxRoundsInFlight, config.rounds_in_flight);
   map.Finish();
   return config;

@@ -48,7 +48,7 @@ chunks: {max_elements: 1000000}
 aggregation: {op: adam, learning_rate: 0.1, beta1: 0.8, beta2: 0.9, epsilon: 1e-6, weight_decay: 0.01}
 transport: {connections: 4, bytes_per_connection: 7, window_bytes: 1000000, early_bytes: 5, relay_bytes: 6}
 membership: {start_with: 2, heartbeat_seconds: 0.5, lost_after_seconds: 2.5, scheduler_lost_after_seconds: 900, least: 2}
-policy: {lease_rounds: 10, rounds_in_flight: 2}
+policy: {lease_seconds: 10, rounds_in_flight: 2}
 )";
 
 OverlayConfig Parsed(absl::string_view text) {
@@ -119,7 +119,7 @@ TEST(OverlayYamlTest, ReadsTheOtherSections) {
   EXPECT_EQ(overlay.membership.lost_after, absl::Milliseconds(2500));
   EXPECT_EQ(overlay.membership.scheduler_lost_after, absl::Minutes(15));
   EXPECT_EQ(overlay.membership.least, 2);
-  EXPECT_EQ(overlay.policy.lease_rounds, 10);
+  EXPECT_EQ(overlay.policy.lease, absl::Seconds(10));
   EXPECT_EQ(overlay.policy.rounds_in_flight, 2);
 }
 

@@ -1,0 +1,82 @@
+#include "scheduler/rounds/lease_cutter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "scheduler/scheduler_limits.h"
+
+namespace banyan {
+
+void LeaseCutter::Review(PolicyVersion newest) {
+  if (rounds_->is_frozen() || newest <= settled_) return;
+  if (rounds_->has_departed()) {
+    if (rounds_->cut().has_value()) Finish(CutRecord{*rounds_->cut(), {}});
+    return;
+  }
+  if (rounds_->cut() == newest) return;
+  if (rounds_->IsWorthCutting(newest)) return Begin(newest);
+  settled_ = newest;
+}
+
+void LeaseCutter::Begin(PolicyVersion policy) {
+  rounds_->BeginCut(policy);
+  began_at_ = context_->now;
+  begun_.clear();
+  awaited_.clear();
+  for (const NodeId node : members_->table().Members()) awaited_.insert(node);
+  members_->Broadcast(CutSought{job_->term(), job_->epoch(), policy});
+}
+
+void LeaseCutter::OnRejoined(NodeId node) {
+  if (!rounds_->cut().has_value() || awaited_.count(node) == 0) return;
+  members_->SendTo(node, CutSought{job_->term(), job_->epoch(), *rounds_->cut()});
+}
+
+bool LeaseCutter::OnBound(NodeId node, const CutBound& bound) {
+  // Whatever is of the past has been answered for by an epoch or another cut.
+  const bool is_current = rounds_->cut() == bound.policy && bound.epoch == job_->epoch();
+  if (!is_current || awaited_.erase(node) == 0) return false;
+  for (const CutBound::Entry& entry : bound.rounds) {
+    Round& begun = begun_[entry.key];
+    begun = std::max(begun, entry.round);
+  }
+  if (!awaited_.empty()) return false;
+  const CutRecord cut = rounds_->PlanCut(begun_);
+  settled_ = cut.policy;
+  Finish(cut);
+  context_->LogInfo(absl::StrCat("policy ", cut.policy.value(), " governs the next rounds of ",
+                                 CountOf(cut.rounds.size(), "key"), " after ",
+                                 absl::FormatDuration(context_->now - began_at_)));
+  return true;
+}
+
+void LeaseCutter::Finish(const CutRecord& cut) {
+  awaited_.clear();
+  begun_.clear();
+  if (!cut.rounds.empty()) context_->Persist(cut);
+  const std::vector<PolicyAnswer::Binding> leases = rounds_->FinishCut(cut);
+  for (size_t first = 0; first < leases.size(); first += kMostAnsweredLeases) {
+    const size_t last = std::min(leases.size(), first + kMostAnsweredLeases);
+    PolicyAnswer answer = {job_->term(), job_->epoch(), {}};
+    answer.bindings.assign(leases.begin() + static_cast<std::ptrdiff_t>(first),
+                           leases.begin() + static_cast<std::ptrdiff_t>(last));
+    members_->Broadcast(answer);
+  }
+}
+
+std::string LeaseCutter::WaitsFor() const {
+  if (!rounds_->cut().has_value()) return "";
+  std::vector<std::string> names;
+  for (const NodeId node : awaited_) {
+    if (names.size() < kMaxWaitingForNames) names.push_back(members_->NameOf(node));
+  }
+  return absl::StrCat("policy ", rounds_->cut()->value(), " is to govern the next rounds, and ",
+                      absl::StrJoin(names, ", "), " has not said which these are");
+}
+
+}  // namespace banyan

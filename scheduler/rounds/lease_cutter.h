@@ -1,0 +1,63 @@
+// Ends leases early when there is a new policy, so that it governs soon although leases are long. A cut:
+//   1. All members are asked (CutSought). Each says which round of each key it has not begun (CutBound), and does not
+//      begin it until it hears anew what governs it.
+//   2. When all have answered, the first round that nobody has begun is durable (CutRecord), and then told to all
+//      (PolicyAnswer): from it on the new policy governs what was leased under earlier ones.
+// A change of membership drops a cut that is under way, since it binds all rounds anew; so does a newer policy, which
+// has its own. After a restart of the scheduler the cut is sought again. Thread-compatible; owned by the core.
+//
+// Invariants:
+// - A round is bound anew only when each member has promised in this epoch, for this policy, not to begin it.
+// - When a member leaves the leases stay as they are, and all hear of them: its last rounds end as they began.
+// - It waits for members alone: whoever is silent falls out, and ends it.
+// - Leases that end soon are left alone, since rounds may have to wait for a cut.
+#ifndef BANYAN_SCHEDULER_ROUNDS_LEASE_CUTTER_H_
+#define BANYAN_SCHEDULER_ROUNDS_LEASE_CUTTER_H_
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/rounds/round_book.h"
+#include "scheduler/scheduler_context.h"
+
+namespace banyan {
+
+class LeaseCutter {
+ public:
+  // The pointers must outlive this.
+  LeaseCutter(const JobState* job, JobMembers* members, RoundBook* rounds, SchedulerContext* context)
+      : job_(job), members_(members), rounds_(rounds), context_(context) {}
+
+  // Begins a cut if leases under policies before `newest` have not been cut for it, or ends one in vain. To be called
+  // after whatever happens. REQUIRES: the job runs, and all members were sent the policy.
+  void Review(PolicyVersion newest);
+  // Takes a member's answer. Returns whether that ended the cut.
+  bool OnBound(NodeId node, const CutBound& bound);
+  // Asks a member again that has joined again.
+  void OnRejoined(NodeId node);
+
+  // Says for whom a cut waits; empty when none is under way.
+  std::string WaitsFor() const;
+
+ private:
+  void Begin(PolicyVersion policy);
+  void Finish(const CutRecord& cut);
+
+  const JobState* job_;
+  JobMembers* members_;
+  RoundBook* rounds_;
+  SchedulerContext* context_;
+  PolicyVersion settled_;         // no lease under an earlier policy is to be cut any more
+  Timestamp began_at_;            // the cut under way
+  std::set<NodeId> awaited_;      // its answers
+  std::map<KeyId, Round> begun_;  // of the others: the first round that none of them has begun
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_LEASE_CUTTER_H_

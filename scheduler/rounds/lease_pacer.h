@@ -1,0 +1,77 @@
+// Says how many rounds a lease is to cover, so that rounds go on for long enough without a scheduler: as many as have
+// closed lately in that time. Time is handed in. Thread-compatible; owned by RoundBook.
+//
+// Invariants:
+// - Leases that begin at the same time are of the same length, so that keys in step stay in step.
+// - A measurement changes the length by kMostChange at most. A lease too long does no harm, since it can be cut.
+// - All keys together lease kMostLeasedRounds at most, or kFirstLease each: members report each of these rounds.
+#ifndef BANYAN_SCHEDULER_ROUNDS_LEASE_PACER_H_
+#define BANYAN_SCHEDULER_ROUNDS_LEASE_PACER_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+
+namespace banyan {
+
+class LeasePacer {
+ public:
+  static constexpr uint64_t kFirstLease = 16;
+  static constexpr double kMostChange = 4;
+  // Of one lease: whoever gets it may walk through its rounds.
+  static constexpr uint64_t kLongestLease = 32768;
+  static constexpr uint64_t kMostLeasedRounds = uint64_t{1} << 19;
+  static constexpr absl::Duration kShortestLook = absl::Seconds(1);
+
+  // Leases cover `time`; zero: one round each.
+  explicit LeasePacer(absl::Duration time) : time_(time) {}
+
+  // The fastest key has this oldest open round.
+  void NoteOpen(Round first_open) { open_ = std::max(open_, first_open); }
+  // There is a lease of so many rounds from before.
+  void NoteLease(uint64_t rounds) {
+    length_ = std::max(length_, std::min(rounds, kLongestLease));
+    longest_ = std::max(longest_, length_);
+  }
+  // Measures the pace, when enough has happened since it was measured last. The job has `keys` keys.
+  void Measure(Timestamp now, uint64_t keys) {
+    most_ = std::clamp(kMostLeasedRounds / std::max<uint64_t>(1, keys), kFirstLease, kLongestLease);
+    if (!since_.has_value()) Begin(now);
+    const absl::Duration elapsed = now - *since_;
+    if (elapsed < kShortestLook || open_ == open_then_) return;
+    const auto rounds = static_cast<double>(open_.value() - open_then_.value());
+    const double wanted = rounds * absl::FDivDuration(time_, elapsed);
+    const auto length = static_cast<double>(length_);
+    length_ = static_cast<uint64_t>(std::clamp(wanted, std::max(1.0, length / kMostChange), length * kMostChange));
+    length_ = std::min(length_, kLongestLease);
+    longest_ = std::max(longest_, this->length());
+    Begin(now);
+  }
+
+  // Returns how many rounds a lease covers that begins now.
+  uint64_t length() const { return time_ == absl::ZeroDuration() ? 1 : std::min(length_, most_); }
+  // Returns the most that it was.
+  uint64_t longest() const { return time_ == absl::ZeroDuration() ? 1 : longest_; }
+
+ private:
+  void Begin(Timestamp now) {
+    since_ = now;
+    open_then_ = open_;
+  }
+
+  const absl::Duration time_;
+  uint64_t length_ = kFirstLease;
+  uint64_t longest_ = kFirstLease;
+  uint64_t most_ = kFirstLease;
+  Round open_;
+  Round open_then_;
+  std::optional<Timestamp> since_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_LEASE_PACER_H_
