@@ -40,14 +40,19 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
   next_join_ = kNever;
 }
 
-void SchedulerClient::Send(StepContext& step, Message message) const {
+void SchedulerClient::Send(StepContext& step, Message message) {
+  Flush(step);
+  Transmit(step, std::move(message));
+}
+
+void SchedulerClient::Transmit(StepContext& step, Message message) const {
   const std::optional<ConnectionId> connection = connections_.in_use();
   if (connection.has_value()) step.SendTo(*connection, std::move(message));
 }
 
 void SchedulerClient::JoinAgain(StepContext& step) {
   joined_ = false;
-  Send(step, join_);
+  Transmit(step, join_);
   next_join_ = step.now + kJoinAgainAfter;
 }
 
@@ -64,7 +69,7 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   policies_.SayAgain();
   closed_.SayAgain();
   barriers_.SayAgain();
-  for (const Message& message : announcements_) Send(step, message);
+  for (const Message& message : announcements_) Transmit(step, message);
 }
 
 bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {
@@ -114,30 +119,38 @@ void SchedulerClient::Announce(StepContext& step, Message message) {
   announcements_.push_back(std::move(message));
 }
 
+void SchedulerClient::Collect(StepContext& step) {
+  const bool has_unsaid =
+      registering_.has_unsaid() || closed_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid();
+  if (has_unsaid && joined_) flush_at_ = std::min(flush_at_, step.now);
+}
+
 void SchedulerClient::Flush(StepContext& step) {
+  flush_at_ = kNever;
   if (!joined_) return;
   // Keys before the rounds on them, results before requests that build on them.
   if (registering_.has_unsaid()) {
     RegisterKeys keys;
     for (auto& [name, elements] : registering_.TakeUnsaid()) keys.keys.push_back({std::move(name), elements});
-    Send(step, std::move(keys));
+    Transmit(step, std::move(keys));
   }
   if (closed_.has_unsaid()) {
     RoundsClosed closed;
     for (const auto& [round, hash] : closed_.TakeUnsaid()) closed.entries.push_back({round.first, round.second, hash});
-    Send(step, std::move(closed));
+    Transmit(step, std::move(closed));
   }
   if (policies_.has_unsaid()) {
     PolicyRequest policies;
     for (const auto& [round, nothing] : policies_.TakeUnsaid()) policies.entries.push_back({round.first, round.second});
-    Send(step, std::move(policies));
+    Transmit(step, std::move(policies));
   }
   for (const auto& [barrier, nothing] : barriers_.TakeUnsaid()) {
-    Send(step, BarrierEntered{barrier});
+    Transmit(step, BarrierEntered{barrier});
   }
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {
+  if (step.now >= flush_at_) Flush(step);
   if (step.now >= next_join_) JoinAgain(step);
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
@@ -145,7 +158,7 @@ bool SchedulerClient::OnDeadline(StepContext& step) {
   if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = std::min(*last_heard_ + late, step.now);
   next_heartbeat_ = step.now + heartbeat_;
   TurnAwayFromSilence(step);
-  if (joined_) Send(step, Heartbeat{step.now});
+  if (joined_) Transmit(step, Heartbeat{step.now});
   return joined_;
 }
 
