@@ -36,7 +36,8 @@ class SchedulerClientTest : public ::testing::Test {
   void Flush(int64_t seconds) {
     actions_.clear();
     StepContext step = At(seconds);
-    client_.Flush(step);
+    client_.Collect(step);
+    client_.OnDeadline(step);
   }
 
   Actions actions_;
@@ -183,6 +184,36 @@ TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   ASSERT_THAT(Sent<RoundsClosed>()[0].entries, SizeIs(1));
   EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].round, Round(1));
   EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(2));
+}
+
+TEST_F(SchedulerClientTest, RequestsOfOneMomentLeaveTogether) {
+  JoinAt(0);
+  actions_.clear();
+  StepContext step = At(0);
+  for (uint32_t key = 1; key <= 100; ++key) {
+    client_.WantPolicy(KeyId(key), Round(3));
+    client_.ReportClosed(KeyId(key), Round(1), 7);
+    client_.Collect(step);
+  }
+  EXPECT_THAT(actions_, IsEmpty());
+  EXPECT_EQ(client_.NextDeadline(), step.now) << "which is when all events of this moment have been handled";
+  client_.OnDeadline(step);
+  ASSERT_THAT(Sent<PolicyRequest>(), SizeIs(1));
+  EXPECT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(100));
+  ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(1));
+  EXPECT_THAT(Sent<RoundsClosed>()[0].entries, SizeIs(100));
+  EXPECT_GT(client_.NextDeadline(), step.now);
+}
+
+TEST_F(SchedulerClientTest, WhatIsSaidLaterGoesAfterWhatWasCollected) {
+  JoinAt(0);
+  StepContext step = At(0);
+  client_.ReportClosed(KeyId(1), Round(1), 7);
+  client_.Collect(step);
+  actions_.clear();
+  client_.Announce(step, Leave{"it is done", true});
+  ASSERT_THAT(actions_, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<RoundsClosed>(std::get<Send>(actions_[0]).message));
 }
 
 TEST_F(SchedulerClientTest, RefusesALowerTerm) {

@@ -39,8 +39,8 @@ class Hedger {
   // A chunk is overtaken by one that was sent after it by this part of the time that its ack should take. Connections
   // that share a link are apart by less.
   static constexpr double kOvertakenAfter = 0.25;
-  // Several times as many chunks as the window of a link usually holds.
-  static constexpr int kMostLooked = 64;
+  // As many chunks as most windows hold.
+  static constexpr int kMostLooked = 16;
 
   // Returns `expected`, the time that the link's window says an ack takes, with the time after which it is late.
   Flight::AckTimes AckTimes(absl::Duration expected) const;
