@@ -1,6 +1,7 @@
 #include "node/scheduler_client.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +12,24 @@ namespace banyan {
 namespace {
 
 constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
+
+// Returns the results with their hashes as runs of keys, by round.
+RoundsClosed RunsOf(const std::vector<std::pair<std::pair<KeyId, Round>, uint64_t>>& results) {
+  std::map<std::pair<Round, KeyId>, uint64_t> by_round;
+  for (const auto& [result, hash] : results) by_round[{result.second, result.first}] = ResultDigest(result.first, hash);
+  RoundsClosed closed;
+  for (const auto& [result, digest] : by_round) {
+    const auto& [round, key] = result;
+    RoundsClosed::Entry* last = closed.entries.empty() ? nullptr : &closed.entries.back();
+    if (last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value()) {
+      last->hash += digest;
+      ++last->more_keys;
+    } else {
+      closed.entries.push_back({key, round, digest});
+    }
+  }
+  return closed;
+}
 
 }  // namespace
 
@@ -41,6 +60,7 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
 }
 
 void SchedulerClient::Send(StepContext& step, Message message) {
+  FlushClosed(step);
   Flush(step);
   Transmit(step, std::move(message));
 }
@@ -120,24 +140,25 @@ void SchedulerClient::Announce(StepContext& step, Message message) {
 }
 
 void SchedulerClient::Collect(StepContext& step) {
-  const bool has_unsaid =
-      registering_.has_unsaid() || closed_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid();
-  if (has_unsaid && joined_) flush_at_ = std::min(flush_at_, step.now);
+  if (!joined_) return;
+  const bool has_unsaid = registering_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid();
+  if (has_unsaid) flush_at_ = std::min(flush_at_, step.now);
+  if (closed_.has_unsaid()) flush_closed_at_ = std::min(flush_closed_at_, step.now + kCollectClosed);
+}
+
+void SchedulerClient::FlushClosed(StepContext& step) {
+  flush_closed_at_ = kNever;
+  if (joined_ && closed_.has_unsaid()) Transmit(step, RunsOf(closed_.TakeUnsaid()));
 }
 
 void SchedulerClient::Flush(StepContext& step) {
   flush_at_ = kNever;
   if (!joined_) return;
-  // Keys before the rounds on them, results before requests that build on them.
+  // Keys before the rounds on them.
   if (registering_.has_unsaid()) {
     RegisterKeys keys;
     for (auto& [name, elements] : registering_.TakeUnsaid()) keys.keys.push_back({std::move(name), elements});
     Transmit(step, std::move(keys));
-  }
-  if (closed_.has_unsaid()) {
-    RoundsClosed closed;
-    for (const auto& [round, hash] : closed_.TakeUnsaid()) closed.entries.push_back({round.first, round.second, hash});
-    Transmit(step, std::move(closed));
   }
   if (policies_.has_unsaid()) {
     PolicyRequest policies;
@@ -150,6 +171,7 @@ void SchedulerClient::Flush(StepContext& step) {
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {
+  if (step.now >= flush_closed_at_) FlushClosed(step);
   if (step.now >= flush_at_) Flush(step);
   if (step.now >= next_join_) JoinAgain(step);
   if (step.now < next_heartbeat_) return false;

@@ -4,6 +4,8 @@
 // Invariants:
 // - Requests that come up at one moment leave together, however many keys they are about. A burst of events is one
 //   moment: the deadline is now, and it is reached when all of them have been handled.
+// - Results that are held here, for which no round waits, are collected for kCollectClosed: so many a message has, not
+//   so many messages.
 #ifndef BANYAN_NODE_SCHEDULER_CLIENT_H_
 #define BANYAN_NODE_SCHEDULER_CLIENT_H_
 
@@ -25,6 +27,8 @@ namespace banyan {
 
 class SchedulerClient {
  public:
+  static constexpr absl::Duration kCollectClosed = absl::Milliseconds(50);
+
   // REQUIRES: 1 to kMostSchedulers addresses.
   SchedulerClient(Join join, std::vector<std::string> addresses);
 
@@ -68,11 +72,11 @@ class SchedulerClient {
 
   // Looks for requests that have not been sent on this connection: OnDeadline sends them.
   void Collect(StepContext& step);
-  // Sends what was collected, and a heartbeat when it is due; true when one was sent, which is when a report is due as well. Joins again when
-  // nobody has answered for long: the scheduler lets a join wait while another start of this node is a member. Turns to
-  // another scheduler when the one in use is silent.
+  // Sends what was collected, and a heartbeat when it is due; true when one was sent, which is when a report is due as
+  // well. Joins again when nobody has answered for long: the scheduler lets a join wait while another start of this
+  // node is a member. Turns to another scheduler when the one in use is silent.
   bool OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return std::min({next_heartbeat_, next_join_, flush_at_}); }
+  Timestamp NextDeadline() const { return std::min({next_heartbeat_, next_join_, flush_at_, flush_closed_at_}); }
   // How long the scheduler has been silent; zero before it has ever answered.
   absl::Duration Silence(Timestamp now) const;
 
@@ -83,8 +87,9 @@ class SchedulerClient {
  private:
   struct Nothing {};
 
-  // Sends the requests that have not been sent on this connection.
+  // Sends the requests that have not been sent on this connection, but for results.
   void Flush(StepContext& step);
+  void FlushClosed(StepContext& step);
   // Sends a message without a look at what was collected.
   void Transmit(StepContext& step, Message message) const;
   // Joins on the connection that is in use now.
@@ -104,6 +109,7 @@ class SchedulerClient {
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
   Timestamp flush_at_ = kNever;
+  Timestamp flush_closed_at_ = kNever;
   std::optional<Timestamp> last_heard_;
   Timestamp turned_at_;                                   // to the one in use
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name

@@ -9,6 +9,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -37,6 +38,7 @@ class SchedulerClientTest : public ::testing::Test {
     actions_.clear();
     StepContext step = At(seconds);
     client_.Collect(step);
+    step.now = step.now + SchedulerClient::kCollectClosed;
     client_.OnDeadline(step);
   }
 
@@ -150,7 +152,7 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   ASSERT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(2));
   EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].round, Round(0));
   EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].round, Round(1));
-  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, 77u);
+  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, ResultDigest(KeyId(1), 77));
   EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(1));
   Flush(0);
   EXPECT_THAT(actions_, IsEmpty());
@@ -198,11 +200,15 @@ TEST_F(SchedulerClientTest, RequestsOfOneMomentLeaveTogether) {
   EXPECT_THAT(actions_, IsEmpty());
   EXPECT_EQ(client_.NextDeadline(), step.now) << "which is when all events of this moment have been handled";
   client_.OnDeadline(step);
-  ASSERT_THAT(Sent<PolicyRequest>(), SizeIs(1));
+  ASSERT_THAT(actions_, SizeIs(1));
   EXPECT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(100));
+  EXPECT_EQ(client_.NextDeadline(), step.now + SchedulerClient::kCollectClosed) << "nobody waits for what is held here";
+  step.now = client_.NextDeadline();
+  client_.OnDeadline(step);
   ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(1));
-  EXPECT_THAT(Sent<RoundsClosed>()[0].entries, SizeIs(100));
-  EXPECT_GT(client_.NextDeadline(), step.now);
+  uint64_t digest = 0;
+  for (uint32_t key = 1; key <= 100; ++key) digest += ResultDigest(KeyId(key), 7);
+  EXPECT_THAT(Sent<RoundsClosed>()[0].entries, ElementsAre(RoundsClosed::Entry{KeyId(1), Round(1), digest, 99}));
 }
 
 TEST_F(SchedulerClientTest, WhatIsSaidLaterGoesAfterWhatWasCollected) {
@@ -265,7 +271,8 @@ TEST_F(SchedulerClientTest, ANewEpochHasSaidAgainWhatItsPlanDoesNotAnswer) {
   EXPECT_EQ(Sent<PolicyRequest>()[0].entries, (std::vector<PolicyRequest::Entry>{{KeyId(1), Round(3)}}));
   ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(1));
   EXPECT_EQ(Sent<RoundsClosed>()[0].entries,
-            (std::vector<RoundsClosed::Entry>{{KeyId(1), Round(2), 12}, {KeyId(1), Round(3), 13}}));
+            (std::vector<RoundsClosed::Entry>{{KeyId(1), Round(2), ResultDigest(KeyId(1), 12)},
+                                              {KeyId(1), Round(3), ResultDigest(KeyId(1), 13)}}));
 }
 
 }  // namespace
