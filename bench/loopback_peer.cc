@@ -22,10 +22,7 @@
 namespace banyan {
 namespace {
 
-constexpr char kKey[] = "values";
-constexpr int64_t kFloatsPerMegabyte = 1000 * 1000 / 4;
-
-constexpr char kUsage[] = "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD MEGABYTES PAIRS";
+constexpr char kUsage[] = "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD FLOATS KEYS PAIRS";
 
 struct PeerOptions {
   std::string name;       // of the node
@@ -33,21 +30,23 @@ struct PeerOptions {
   std::string directory;  // through which Gloo's processes find each other
   int rank = 0;
   int world = 0;
-  int64_t megabytes = 0;
+  int64_t floats = 0;
+  int64_t keys = 0;
   int64_t pairs = 0;
 };
 
 std::optional<PeerOptions> ParseArguments(const std::vector<std::string>& arguments) {
   PeerOptions options;
-  if (arguments.size() != 7 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
-      !absl::SimpleAtoi(arguments[4], &options.world) || !absl::SimpleAtoi(arguments[5], &options.megabytes) ||
-      !absl::SimpleAtoi(arguments[6], &options.pairs)) {
+  if (arguments.size() != 8 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
+      !absl::SimpleAtoi(arguments[4], &options.world) || !absl::SimpleAtoi(arguments[5], &options.floats) ||
+      !absl::SimpleAtoi(arguments[6], &options.keys) || !absl::SimpleAtoi(arguments[7], &options.pairs)) {
     return std::nullopt;
   }
   options.name = arguments[0];
   options.scheduler = arguments[1];
   options.directory = arguments[2];
-  const bool valid = 0 <= options.rank && options.rank < options.world && options.megabytes > 0 && options.pairs > 0;
+  const bool valid = 0 <= options.rank && options.rank < options.world && 0 < options.keys &&
+                     options.keys <= options.floats && options.pairs > 0;
   return valid ? std::make_optional(options) : std::nullopt;
 }
 
@@ -55,26 +54,53 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// One of the two ways to sum the processes' values.
+// The two ways to sum the processes' values.
 class Contest {
  public:
-  Contest(Session& session, GlooAllReduce& ring, int64_t elements, int64_t rank, int64_t world)
+  Contest(Session& session, GlooAllReduce& ring, const PeerOptions& peer)
       : session_(session),
         ring_(ring),
-        values_(elements),
-        own_(static_cast<float>(rank + 1)),
-        sum_(static_cast<float>(world * (world + 1) / 2)) {}
+        values_(static_cast<size_t>(peer.floats)),
+        own_(static_cast<float>(peer.rank + 1)),
+        sum_(static_cast<float>(peer.world * (peer.world + 1) / 2)) {
+    for (int64_t key = 0; key < peer.keys; ++key) {
+      const int64_t first = peer.floats * key / peer.keys;
+      const int64_t end = peer.floats * (key + 1) / peer.keys;
+      tensors_.push_back({absl::StrCat("values", key), absl::MakeSpan(values_).subspan(first, end - first)});
+    }
+  }
 
-  absl::Status Prepare() { return session_.Init(kKey, values_).Wait(); }
-
+  absl::Status Prepare() {
+    return ForEachTensor([this](const Tensor& tensor) { return session_.Init(tensor.key, tensor.values); });
+  }
   absl::StatusOr<double> PushPull() {
-    return Time([this] { return session_.PushPull(kKey, values_, absl::MakeSpan(values_)).Wait(); });
+    return Time([this] {
+      return ForEachTensor(
+          [this](const Tensor& tensor) { return session_.PushPull(tensor.key, tensor.values, tensor.values); });
+    });
   }
   absl::StatusOr<double> AllReduce() {
     return Time([this] { return ring_.Sum(absl::MakeSpan(values_)); });
   }
 
  private:
+  struct Tensor {
+    std::string key;
+    absl::Span<float> values;  // within values_
+  };
+
+  // Starts an operation of each tensor, then waits for them all.
+  template <typename Operation>
+  absl::Status ForEachTensor(const Operation& start) {
+    std::vector<Ticket> tickets;
+    tickets.reserve(tensors_.size());
+    for (const Tensor& tensor : tensors_) tickets.push_back(start(tensor));
+    for (Ticket& ticket : tickets) {
+      if (absl::Status status = ticket.Wait(); !status.ok()) return status;
+    }
+    return absl::OkStatus();
+  }
+
   template <typename Sum>
   absl::StatusOr<double> Time(const Sum& sum) {
     std::fill(values_.begin(), values_.end(), own_);
@@ -92,6 +118,7 @@ class Contest {
   Session& session_;
   GlooAllReduce& ring_;
   std::vector<float> values_;
+  std::vector<Tensor> tensors_;
   const float own_;
   const float sum_;
 };
@@ -123,7 +150,7 @@ absl::Status RunPeer(const PeerOptions& peer) {
   absl::StatusOr<std::unique_ptr<GlooAllReduce>> ring =
       GlooAllReduce::Connect({.rank = peer.rank, .world = peer.world, .directory = peer.directory});
   if (!ring.ok()) return ring.status();
-  Contest contest(**session, **ring, peer.megabytes * kFloatsPerMegabyte, peer.rank, peer.world);
+  Contest contest(**session, **ring, peer);
   if (absl::Status status = contest.Prepare(); !status.ok()) return status;
   const absl::StatusOr<LoopbackPairs> times = Measure(contest, peer.pairs);
   if (!times.ok()) return times.status();

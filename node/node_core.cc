@@ -37,7 +37,7 @@ Actions NodeCore::Step(Timestamp now, Event event) {
   std::visit([&](auto& happened) { Handle(step, happened); }, event);
   TakeFailure(step);
   LeaveIfOver(step);
-  scheduler_.Flush(step);
+  scheduler_.Collect(step);
   if (stop_.has_value()) actions.emplace_back(std::in_place_type<banyan::Stop>, banyan::Stop{*stop_});
   return actions;
 }

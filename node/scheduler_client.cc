@@ -1,6 +1,7 @@
 #include "node/scheduler_client.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +13,25 @@ namespace {
 
 constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
 // Of one message: no more than a receiver takes. There are many after the scheduler was away.
-constexpr size_t kMostClosedEntries = size_t{1} << 15;
+constexpr ptrdiff_t kMostClosedEntries = 1 << 15;
+
+// Returns the results with their hashes as runs of keys, by round.
+RoundsClosed RunsOf(const std::vector<std::pair<std::pair<KeyId, Round>, uint64_t>>& results) {
+  std::map<std::pair<Round, KeyId>, uint64_t> by_round;
+  for (const auto& [result, hash] : results) by_round[{result.second, result.first}] = ResultDigest(result.first, hash);
+  RoundsClosed closed;
+  for (const auto& [result, digest] : by_round) {
+    const auto& [round, key] = result;
+    RoundsClosed::Entry* last = closed.entries.empty() ? nullptr : &closed.entries.back();
+    if (last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value()) {
+      last->hash += digest;
+      ++last->more_keys;
+    } else {
+      closed.entries.push_back({key, round, digest});
+    }
+  }
+  return closed;
+}
 
 }  // namespace
 
@@ -42,14 +61,20 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
   next_join_ = kNever;
 }
 
-void SchedulerClient::Send(StepContext& step, Message message) const {
+void SchedulerClient::Send(StepContext& step, Message message) {
+  FlushClosed(step);
+  Flush(step);
+  Transmit(step, std::move(message));
+}
+
+void SchedulerClient::Transmit(StepContext& step, Message message) const {
   const std::optional<ConnectionId> connection = connections_.in_use();
   if (connection.has_value()) step.SendTo(*connection, std::move(message));
 }
 
 void SchedulerClient::JoinAgain(StepContext& step) {
   joined_ = false;
-  Send(step, join_);
+  Transmit(step, join_);
   next_join_ = step.now + kJoinAgainAfter;
 }
 
@@ -66,7 +91,7 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   policies_.SayAgain();
   closed_.SayAgain();
   barriers_.SayAgain();
-  for (const Message& message : announcements_) Send(step, message);
+  for (const Message& message : announcements_) Transmit(step, message);
 }
 
 bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {
@@ -116,33 +141,46 @@ void SchedulerClient::Announce(StepContext& step, Message message) {
   announcements_.push_back(std::move(message));
 }
 
-void SchedulerClient::Flush(StepContext& step) {
+void SchedulerClient::Collect(StepContext& step) {
   if (!joined_) return;
-  // Keys before the rounds on them, results before requests that build on them.
+  const bool has_unsaid = registering_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid();
+  if (has_unsaid) flush_at_ = std::min(flush_at_, step.now);
+  if (closed_.has_unsaid()) flush_closed_at_ = std::min(flush_closed_at_, step.now + kCollectClosed);
+}
+
+void SchedulerClient::FlushClosed(StepContext& step) {
+  flush_closed_at_ = kNever;
+  if (!joined_ || !closed_.has_unsaid()) return;
+  const RoundsClosed all = RunsOf(closed_.TakeUnsaid());
+  for (auto first = all.entries.begin(); first != all.entries.end();) {
+    const auto last = first + std::min<ptrdiff_t>(all.entries.end() - first, kMostClosedEntries);
+    Transmit(step, RoundsClosed{{first, last}});
+    first = last;
+  }
+}
+
+void SchedulerClient::Flush(StepContext& step) {
+  flush_at_ = kNever;
+  if (!joined_) return;
+  // Keys before the rounds on them.
   if (registering_.has_unsaid()) {
     RegisterKeys keys;
     for (auto& [name, elements] : registering_.TakeUnsaid()) keys.keys.push_back({std::move(name), elements});
-    Send(step, std::move(keys));
-  }
-  if (closed_.has_unsaid()) {
-    RoundsClosed closed;
-    for (const auto& [round, hash] : closed_.TakeUnsaid()) {
-      closed.entries.push_back({round.first, round.second, hash});
-      if (closed.entries.size() == kMostClosedEntries) Send(step, std::exchange(closed, {}));
-    }
-    if (!closed.entries.empty()) Send(step, std::move(closed));
+    Transmit(step, std::move(keys));
   }
   if (policies_.has_unsaid()) {
     PolicyRequest policies;
     for (const auto& [round, nothing] : policies_.TakeUnsaid()) policies.entries.push_back({round.first, round.second});
-    Send(step, std::move(policies));
+    Transmit(step, std::move(policies));
   }
   for (const auto& [barrier, nothing] : barriers_.TakeUnsaid()) {
-    Send(step, BarrierEntered{barrier});
+    Transmit(step, BarrierEntered{barrier});
   }
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {
+  if (step.now >= flush_closed_at_) FlushClosed(step);
+  if (step.now >= flush_at_) Flush(step);
   if (step.now >= next_join_) JoinAgain(step);
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
@@ -150,7 +188,7 @@ bool SchedulerClient::OnDeadline(StepContext& step) {
   if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = std::min(*last_heard_ + late, step.now);
   next_heartbeat_ = step.now + heartbeat_;
   TurnAwayFromSilence(step);
-  if (joined_) Send(step, Heartbeat{step.now});
+  if (joined_) Transmit(step, Heartbeat{step.now});
   return joined_;
 }
 

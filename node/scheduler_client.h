@@ -1,6 +1,11 @@
 // The node's side of its conversation with the scheduler: joins, keeps the heartbeat, and says each request again after
-// a reconnect until it is answered. Requests are collected during a Step and leave together at its end.
-// Thread-compatible; owned by NodeCore.
+// a reconnect until it is answered. Thread-compatible; owned by NodeCore.
+//
+// Invariants:
+// - Requests that come up at one moment leave together, however many keys they are about. A burst of events is one
+//   moment: the deadline is now, and it is reached when all of them have been handled.
+// - Results that are held here, for which no round waits, are collected for kCollectClosed: so many a message has, not
+//   so many messages.
 #ifndef BANYAN_NODE_SCHEDULER_CLIENT_H_
 #define BANYAN_NODE_SCHEDULER_CLIENT_H_
 
@@ -22,6 +27,8 @@ namespace banyan {
 
 class SchedulerClient {
  public:
+  static constexpr absl::Duration kCollectClosed = absl::Milliseconds(50);
+
   // REQUIRES: 1 to kMostSchedulers addresses.
   SchedulerClient(Join join, std::vector<std::string> addresses);
 
@@ -32,8 +39,8 @@ class SchedulerClient {
   bool ListensTo(ConnectionId connection) const { return connections_.IsInUse(connection); }
   void OnConnectionUp(StepContext& step, ConnectionId connection);
   void OnConnectionDown(StepContext& step, ConnectionId connection);
-  // Sends a message on the connection in use; it is lost while there is none.
-  void Send(StepContext& step, Message message) const;
+  // Sends a message on the connection in use, after what was collected; it is lost while there is none.
+  void Send(StepContext& step, Message message);
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
   // Forgets the requests that a plan answers for a key, whose rounds before `first_open` are closed everywhere.
   void OnFrontier(KeyId key, Round first_open);
@@ -63,13 +70,13 @@ class SchedulerClient {
   // Said at once, and again with every join: the scheduler decides what follows.
   void Announce(StepContext& step, Message message);
 
-  // Sends the requests that have not been sent on this connection.
-  void Flush(StepContext& step);
-  // Sends a heartbeat when it is due; true when one was sent, which is when a report is due as well. Joins again when
-  // nobody has answered for long: the scheduler lets a join wait while another start of this node is a member. Turns to
-  // another scheduler when the one in use is silent.
+  // Looks for requests that have not been sent on this connection: OnDeadline sends them.
+  void Collect(StepContext& step);
+  // Sends what was collected, and a heartbeat when it is due; true when one was sent, which is when a report is due as
+  // well. Joins again when nobody has answered for long: the scheduler lets a join wait while another start of this
+  // node is a member. Turns to another scheduler when the one in use is silent.
   bool OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return std::min(next_heartbeat_, next_join_); }
+  Timestamp NextDeadline() const { return std::min({next_heartbeat_, next_join_, flush_at_, flush_closed_at_}); }
   // How long the scheduler has been silent; zero before it has ever answered.
   absl::Duration Silence(Timestamp now) const;
 
@@ -80,6 +87,11 @@ class SchedulerClient {
  private:
   struct Nothing {};
 
+  // Sends the requests that have not been sent on this connection, but for results.
+  void Flush(StepContext& step);
+  void FlushClosed(StepContext& step);
+  // Sends a message without a look at what was collected.
+  void Transmit(StepContext& step, Message message) const;
   // Joins on the connection that is in use now.
   void JoinAgain(StepContext& step);
   // Joins another scheduler that is up when the one in use has been silent for `lost_after`.
@@ -96,6 +108,8 @@ class SchedulerClient {
   absl::Duration lost_after_ = absl::Seconds(5);
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
+  Timestamp flush_at_ = kNever;
+  Timestamp flush_closed_at_ = kNever;
   std::optional<Timestamp> last_heard_;
   Timestamp turned_at_;                                   // to the one in use
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name

@@ -9,6 +9,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -36,7 +37,9 @@ class SchedulerClientTest : public ::testing::Test {
   void Flush(int64_t seconds) {
     actions_.clear();
     StepContext step = At(seconds);
-    client_.Flush(step);
+    client_.Collect(step);
+    step.now = step.now + SchedulerClient::kCollectClosed;
+    client_.OnDeadline(step);
   }
 
   Actions actions_;
@@ -149,7 +152,7 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   ASSERT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(2));
   EXPECT_EQ(Sent<PolicyRequest>()[0].entries[0].round, Round(0));
   EXPECT_EQ(Sent<PolicyRequest>()[0].entries[1].round, Round(1));
-  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, 77u);
+  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].hash, ResultDigest(KeyId(1), 77));
   EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(1));
   Flush(0);
   EXPECT_THAT(actions_, IsEmpty());
@@ -183,6 +186,40 @@ TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   ASSERT_THAT(Sent<RoundsClosed>()[0].entries, SizeIs(1));
   EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].round, Round(1));
   EXPECT_THAT(Sent<BarrierEntered>(), SizeIs(2));
+}
+
+TEST_F(SchedulerClientTest, RequestsOfOneMomentLeaveTogether) {
+  JoinAt(0);
+  actions_.clear();
+  StepContext step = At(0);
+  for (uint32_t key = 1; key <= 100; ++key) {
+    client_.WantPolicy(KeyId(key), Round(3));
+    client_.ReportClosed(KeyId(key), Round(1), 7);
+    client_.Collect(step);
+  }
+  EXPECT_THAT(actions_, IsEmpty());
+  EXPECT_EQ(client_.NextDeadline(), step.now) << "which is when all events of this moment have been handled";
+  client_.OnDeadline(step);
+  ASSERT_THAT(actions_, SizeIs(1));
+  EXPECT_THAT(Sent<PolicyRequest>()[0].entries, SizeIs(100));
+  EXPECT_EQ(client_.NextDeadline(), step.now + SchedulerClient::kCollectClosed) << "nobody waits for what is held here";
+  step.now = client_.NextDeadline();
+  client_.OnDeadline(step);
+  ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(1));
+  uint64_t digest = 0;
+  for (uint32_t key = 1; key <= 100; ++key) digest += ResultDigest(KeyId(key), 7);
+  EXPECT_THAT(Sent<RoundsClosed>()[0].entries, ElementsAre(RoundsClosed::Entry{KeyId(1), Round(1), digest, 99}));
+}
+
+TEST_F(SchedulerClientTest, WhatIsSaidLaterGoesAfterWhatWasCollected) {
+  JoinAt(0);
+  StepContext step = At(0);
+  client_.ReportClosed(KeyId(1), Round(1), 7);
+  client_.Collect(step);
+  actions_.clear();
+  client_.Announce(step, Leave{"it is done", true});
+  ASSERT_THAT(actions_, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<RoundsClosed>(std::get<Send>(actions_[0]).message));
 }
 
 TEST_F(SchedulerClientTest, RefusesALowerTerm) {
@@ -234,7 +271,8 @@ TEST_F(SchedulerClientTest, ANewEpochHasSaidAgainWhatItsPlanDoesNotAnswer) {
   EXPECT_EQ(Sent<PolicyRequest>()[0].entries, (std::vector<PolicyRequest::Entry>{{KeyId(1), Round(3)}}));
   ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(1));
   EXPECT_EQ(Sent<RoundsClosed>()[0].entries,
-            (std::vector<RoundsClosed::Entry>{{KeyId(1), Round(2), 12}, {KeyId(1), Round(3), 13}}));
+            (std::vector<RoundsClosed::Entry>{{KeyId(1), Round(2), ResultDigest(KeyId(1), 12)},
+                                              {KeyId(1), Round(3), ResultDigest(KeyId(1), 13)}}));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class StateLink : public StateOutlet {
     Incarnation incarnation;  // of this node
     const PolicyBook* book = nullptr;
     const EpochState* epochs = nullptr;
-    const SchedulerClient* scheduler = nullptr;
+    SchedulerClient* scheduler = nullptr;
     PeerNetwork* network = nullptr;
     WorkerDesk* desk = nullptr;
   };

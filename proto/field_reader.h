@@ -90,6 +90,15 @@ class FieldReader {
     if (AddKeyRun(entry, more_keys, static_cast<size_t>(limits_.max_entries), entries)) return;
     Refuse("more_keys", absl::StrCat("at most ", limits_.max_entries, " entries in all"), absl::StrCat(more_keys));
   }
+  // Returns `more_keys`, which follow `key`, and adds all of them to `keys`, those of the entries before. Refuses what
+  // makes more than max_entries.
+  uint32_t MoreKeys(KeyId key, uint32_t more_keys, size_t& keys) {
+    const size_t most = static_cast<size_t>(limits_.max_entries);
+    const bool fits = more_keys < most && keys + more_keys < most && key.value() + more_keys >= key.value();
+    keys += size_t{1} + more_keys;
+    if (!fits) Refuse("more_keys", absl::StrCat("at most ", most, " keys in all"), absl::StrCat(more_keys));
+    return more_keys;
+  }
   // Refuses a message in which these do not agree.
   void Expect(bool holds, absl::string_view field, absl::string_view expected, absl::string_view came) {
     if (!holds) Refuse(field, expected, came);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "core/digest.h"
 #include "core/ids.h"
 #include "core/time.h"
 #include "proto/chunk_message.h"
@@ -201,12 +202,16 @@ struct PolicyPublished {
   friend bool operator==(const PolicyPublished&, const PolicyPublished&) = default;
 };
 
-// Node to scheduler: it holds every result of these rounds, with this hash of the decoded values.
+// Returns what the `hash` of the decoded values of a key's result adds to the digest of a run of keys.
+inline uint64_t ResultDigest(KeyId key, uint64_t hash) { return Digest({key.value(), hash}); }
+
+// Node to scheduler: it holds every result of these rounds.
 struct RoundsClosed {
   struct Entry {
     KeyId key;
     Round round;
-    uint64_t hash = 0;
+    uint64_t hash = 0;  // the sum of ResultDigest over this key and those that follow
+    uint32_t more_keys = 0;
     friend bool operator==(const Entry&, const Entry&) = default;
   };
   std::vector<Entry> entries;

@@ -69,12 +69,13 @@ void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
     written.set_what(memory.what);
     written.set_size_bytes(memory.size_bytes);
   }
-  for (const NodeReport::KeyProgress& progress : from.progress) {
+  WriteKeyRuns(from.progress, [&to](const NodeReport::KeyProgress& progress, uint32_t more_keys) {
     wire::NodeReport::KeyProgress& written = *to.add_progress();
     written.set_key(progress.key.value());
     written.set_round(progress.round.value());
     written.set_pushed(progress.pushed.value());
-  }
+    written.set_more_keys(more_keys);
+  });
 }
 
 void WriteMissing(const NodeReport::Missing& from, wire::NodeReport::Missing& to) {
@@ -112,8 +113,10 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
   const int keys = fields.Count("progress", from.progress_size());
   for (int i = 0; i < keys; ++i) {
     const wire::NodeReport::KeyProgress& progress = from.progress(i);
-    const KeyId key = fields.Within("progress", i).NonZero<KeyId>("key", progress.key());
-    report.progress.push_back({key, Round(progress.round()), Round(progress.pushed())});
+    FieldReader within = fields.Within("progress", i);
+    const NodeReport::KeyProgress first = {within.NonZero<KeyId>("key", progress.key()), Round(progress.round()),
+                                           Round(progress.pushed())};
+    within.AddRun(first, progress.more_keys(), report.progress);
   }
 }
 
@@ -238,6 +241,7 @@ void Write(const RoundsClosed& from, wire::Envelope& to) {
     written.set_key(entry.key.value());
     written.set_round(entry.round.value());
     written.set_hash(entry.hash);
+    written.set_more_keys(entry.more_keys);
   }
 }
 
@@ -245,10 +249,13 @@ RoundsClosed Read(const wire::RoundsClosed& from, FieldReader fields) {
   RoundsClosed closed;
   const int count = fields.Count("entries", from.entries_size());
   closed.entries.reserve(count);
+  size_t keys = 0;
   for (int i = 0; i < count; ++i) {
     const wire::RoundsClosed::Entry& entry = from.entries(i);
-    const KeyId key = fields.Within("entries", i).NonZero<KeyId>("key", entry.key());
-    closed.entries.push_back({key, Round(entry.round()), entry.hash()});
+    FieldReader within = fields.Within("entries", i);
+    const KeyId key = within.NonZero<KeyId>("key", entry.key());
+    const uint32_t more_keys = within.MoreKeys(key, entry.more_keys(), keys);
+    closed.entries.push_back({key, Round(entry.round()), entry.hash(), more_keys});
   }
   return closed;
 }

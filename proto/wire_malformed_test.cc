@@ -245,6 +245,10 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_more_keys(1u << 31); });
   Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].key: a number above 0",
           [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->clear_key(); });
+  Refuses(wire::Envelope::kRoundsClosed, "RoundsClosed: entries[1].more_keys: at most",
+          [](auto& e) { e.mutable_rounds_closed()->mutable_entries(1)->set_more_keys(65535); });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: progress[0].more_keys: at most",
+          [](auto& e) { e.mutable_node_report()->mutable_progress(0)->set_more_keys(1u << 31); });
   Refuses(wire::Envelope::kRoundBroken, "RoundBroken: key: a", [](auto& e) { e.mutable_round_broken()->clear_key(); });
   Refuses(wire::Envelope::kPeerLost, "PeerLost: peer: a", [](auto& e) { e.mutable_peer_lost()->clear_peer(); });
 }

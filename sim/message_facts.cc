@@ -105,7 +105,7 @@ struct DigestVisitor {
   uint64_t operator()(const RoundsClosed& m) const {
     uint64_t digest = m.entries.size();
     for (const RoundsClosed::Entry& entry : m.entries) {
-      digest = Digest({digest, entry.key.value(), entry.round.value(), entry.hash});
+      digest = Digest({digest, entry.key.value(), entry.round.value(), entry.hash, entry.more_keys});
     }
     return digest;
   }

@@ -19,12 +19,21 @@ namespace {
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
 constexpr int kShownLogLines = 20;
+constexpr int64_t kFloatsPerMegabyte = 1000 * 1000 / 4;
 
 // Every pair of nodes has a link, each way as fast as the next.
-std::string MakeOverlay(int nodes, const PortReservation& ports) {
+std::string MakeOverlay(int nodes, double mbps, const PortReservation& ports) {
   std::string text = absl::StrCat("job: loopback\nscheduler: {address: ", ports.Address(0), "}\nnodes:\n");
   for (int i = 1; i <= nodes; ++i) {
     absl::StrAppend(&text, "  - {name: n", i, ", address: ", ports.Address(i), "}\n");
+  }
+  if (mbps > 0) {
+    absl::StrAppend(&text, "links:\n");
+    for (int a = 1; a <= nodes; ++a) {
+      for (int b = a + 1; b <= nodes; ++b) {
+        absl::StrAppend(&text, "  - {between: [n", a, ", n", b, "], mbps: ", mbps, "}\n");
+      }
+    }
   }
   absl::StrAppend(&text, "aggregation: {op: sum}\n");
   return text;
@@ -57,7 +66,7 @@ class LoopbackJob {
 
  private:
   absl::Status StartAll() {
-    absl::Status status = directory_.Write("overlay.yaml", MakeOverlay(options_.nodes, ports_));
+    absl::Status status = directory_.Write("overlay.yaml", MakeOverlay(options_.nodes, options_.mbps, ports_));
     if (!status.ok()) return status;
     absl::StatusOr<std::unique_ptr<ChildProcess>> scheduler = ChildProcess::Start(
         {.name = "the scheduler",
@@ -78,7 +87,8 @@ class LoopbackJob {
     return ChildProcess::Start(
         {.name = absl::StrCat("node ", name),
          .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
-                       absl::StrCat(options_.nodes), absl::StrCat(options_.megabytes), absl::StrCat(options_.pairs)},
+                       absl::StrCat(options_.nodes), absl::StrCat(options_.megabytes * kFloatsPerMegabyte),
+                       absl::StrCat(options_.keys), absl::StrCat(options_.pairs)},
          .log_path = directory_.File(absl::StrCat(name, ".log")),
          .capture_output = true});
   }
@@ -111,16 +121,17 @@ void Print(const LoopbackBenchmarkOptions& options, const LoopbackPairs& pairs, 
   const LoopbackSummary summary = Summarize(pairs);
   if (options.json) {
     out << absl::StreamFormat(
-        "{\"nodes\":%d,\"megabytes\":%d,\"banyan_seconds_p50\":%.6f,\"gloo_seconds_p50\":%.6f,\"ratio_p50\":%.4f,"
+        "{\"nodes\":%d,\"megabytes\":%d,\"keys\":%d,\"banyan_seconds_p50\":%.6f,\"gloo_seconds_p50\":%.6f,\"ratio_"
+        "p50\":%.4f,"
         "\"pairs\":%s}\n",
-        options.nodes, options.megabytes, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
+        options.nodes, options.megabytes, options.keys, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
         FormatPairs(pairs));
     return;
   }
   out << absl::StreamFormat(
-      "loopback: nodes=%d mbytes=%d pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n", options.nodes,
-      options.megabytes, pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3,
-      summary.ratio);
+      "loopback: nodes=%d mbytes=%d keys=%d pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n",
+      options.nodes, options.megabytes, options.keys, pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3,
+      summary.gloo_seconds * 1e3, summary.ratio);
 }
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace banyan {
 struct LoopbackBenchmarkOptions {
   int nodes = 4;
   int64_t megabytes = 64;  // of float32 that every node pushes and pulls
+  int64_t keys = 1;        // among which they are divided evenly
+  double mbps = 0;         // at which the overlay believes each link to be; 0: it does not say
   int pairs = 10;          // measured, after one that is not
   bool json = false;
   std::string banyan_program;  // the command `banyan`, for the scheduler
@@ -21,7 +23,8 @@ struct LoopbackBenchmarkOptions {
 };
 
 // Starts a scheduler and the nodes, measures interleaved pairs and writes the medians to `out`. What a process that
-// fails has logged is in the error. REQUIRES: 2 <= nodes, 1 <= megabytes, 1 <= pairs.
+// fails has logged is in the error. REQUIRES: 2 <= nodes, 1 <= megabytes, 1 <= pairs,
+// 1 <= keys, and there are as many floats.
 absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out);
 
 }  // namespace banyan

@@ -29,17 +29,26 @@ Timestamp Hedger::HedgeAt(const Flight::Sent& sent, std::optional<Round> waiting
 Timestamp Hedger::NextHedge(const Flight& flight, std::optional<Round> waiting_round, const ResendTimer& timer) const {
   Timestamp next = kNever;
   if (!flight.connections().Idle().has_value()) return next;
-  for (const auto& [sequence, sent] : flight.sent()) next = std::min(next, HedgeAt(sent, waiting_round, timer));
+  ForEachOldest(flight, [&](const Flight::Sent& sent) { next = std::min(next, HedgeAt(sent, waiting_round, timer)); });
   return next;
 }
 
 std::vector<uint64_t> Hedger::Due(const Flight& flight, std::optional<Round> waiting_round, const ResendTimer& timer,
                                   Timestamp now) const {
   std::vector<uint64_t> due;
-  for (const auto& [sequence, sent] : flight.sent()) {
-    if (now >= HedgeAt(sent, waiting_round, timer)) due.push_back(sequence);
-  }
+  ForEachOldest(flight, [&](const Flight::Sent& sent) {
+    if (now >= HedgeAt(sent, waiting_round, timer)) due.push_back(sent.link_sequence());
+  });
   return due;
+}
+
+void Hedger::ForEachOldest(const Flight& flight, absl::FunctionRef<void(const Flight::Sent&)> look) {
+  int looked = 0;
+  for (const auto& [sequence, sent] : flight.sent()) {
+    if (sent.twin.has_value()) continue;
+    look(sent);
+    if (++looked == kMostLooked) return;
+  }
 }
 
 }  // namespace banyan

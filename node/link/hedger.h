@@ -8,6 +8,8 @@
 //
 // Invariants:
 // - A chunk is hedged at most once at a time, and only if its path has no relay and the link's rate is known.
+// - Its work does not grow with the flight, which may be thousands of tiny chunks: it looks at the oldest kMostLooked
+//   that have no copy. Later ones wait for these.
 // - Nothing is hedged before kLateFactor times the time that its ack should take, except what was overtaken.
 // - The slower acks have been of late, the later they count as late: a link that is slower than its policies know must
 //   not get copies of all that it carries. Faster ones than expected change nothing.
@@ -19,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "core/time.h"
@@ -36,6 +39,8 @@ class Hedger {
   // A chunk is overtaken by one that was sent after it by this part of the time that its ack should take. Connections
   // that share a link are apart by less.
   static constexpr double kOvertakenAfter = 0.25;
+  // As many chunks as most windows hold.
+  static constexpr int kMostLooked = 16;
 
   // Returns `expected`, the time that the link's window says an ack takes, with the time after which it is late.
   Flight::AckTimes AckTimes(absl::Duration expected) const;
@@ -56,6 +61,9 @@ class Hedger {
   double slowness() const { return slowness_; }
 
  private:
+  // Calls `look` with the oldest of what is in `flight` and has no copy.
+  static void ForEachOldest(const Flight& flight, absl::FunctionRef<void(const Flight::Sent&)> look);
+
   double slowness_ = 1;
   Timestamp newest_acked_;  // when the last one of the acknowledged chunks was sent
 };

@@ -1,14 +1,16 @@
-// Holds back link acks for one neighbour, so that two travel in one message: otherwise a node handles as many acks as
-// chunks. Each chunk says whether its ack may wait. Its sender sets that when another chunk follows and its window does
-// not need the ack meanwhile. Thread-compatible; owned by ControlConnection.
+// Holds back link acks for one neighbour, so that several travel in one message: otherwise a node handles as many acks
+// as chunks. All that are added at one moment travel together, however many tiny chunks have come. Each chunk says
+// whether its ack may wait for longer. Its sender sets that when another chunk follows and its window does not need the
+// ack meanwhile. Thread-compatible; owned by ControlConnection.
 //
 // Invariants:
-// - Fewer than kAcksInAMessage acks wait, in the order in which they were added, and none longer than kLongestWait.
-// - An ack that may not wait goes at once and takes those with it that wait.
+// - Acks wait in the order in which they were added, fewer than kMostInAMessage, and none longer than kLongestWait.
+// - An ack that may not wait, and the second one that may, are due at once. They take those with them that wait.
 // - deadline() is kNever exactly when no ack waits.
 #ifndef BANYAN_NODE_LINK_LINK_ACK_BUFFER_H_
 #define BANYAN_NODE_LINK_LINK_ACK_BUFFER_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -21,16 +23,17 @@ namespace banyan {
 
 class LinkAckBuffer {
  public:
-  static constexpr size_t kAcksInAMessage = 2;
+  static constexpr size_t kDueTogether = 2;
+  static constexpr size_t kMostInAMessage = 256;
   // Half of what windows allow acks to be late (LinkWindows::kAckLateness).
   static constexpr absl::Duration kLongestWait = absl::Milliseconds(20);
 
-  // Adds the ack `entry`. Returns the message to send now; empty when `entry` waits.
+  // Adds the ack `entry`. Returns the message to send now; empty when `entry` waits for deadline().
   std::optional<LinkAck> Add(const LinkAck::Entry& entry, bool may_wait, Timestamp now) {
     if (waiting_.entries.empty()) deadline_ = now + kLongestWait;
     waiting_.entries.push_back(entry);
-    if (may_wait && waiting_.entries.size() < kAcksInAMessage) return std::nullopt;
-    return Take();
+    if (!may_wait || waiting_.entries.size() >= kDueTogether) deadline_ = std::min(deadline_, now);
+    return waiting_.entries.size() < kMostInAMessage ? std::nullopt : Take();
   }
 
   // Takes the acks that wait; empty when none does.

@@ -3,7 +3,7 @@
 //
 // Invariants:
 //   1. A link ack that waits for another goes before every message that is sent after it was added.
-//   2. A link ack waits for another at most LinkAckBuffer::kLongestWait.
+//   2. A link ack waits for others at most LinkAckBuffer::kLongestWait.
 //   3. Messages leave in the order in which they were sent, also those that waited for the connection.
 //   4. At most `waiting_limit` messages wait for the connection. Further ones are dropped and counted as rejections.
 #ifndef BANYAN_NODE_PEERS_CONTROL_CONNECTION_H_
@@ -35,7 +35,7 @@ class ControlConnection {
 
   // Sends `message` now, or when the connection is up.
   void Send(StepContext& step, Message message);
-  // Sends the link ack `receipt` now or, when it `may_wait`, with the next one.
+  // Sends the link ack `receipt` with those that are added at this moment or, when it `may_wait`, with the next one.
   void Acknowledge(StepContext& step, const LinkAck::Entry& receipt, bool may_wait);
   // Sends the link acks that have waited long enough.
   void SendDueAcks(StepContext& step);

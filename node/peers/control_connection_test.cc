@@ -70,13 +70,17 @@ TEST_F(ControlConnectionTest, WhatFindsNoRoomToWaitIsDroppedAndCounted) {
   EXPECT_THAT(Sent<Grant>(), SizeIs(2));
 }
 
-TEST_F(ControlConnectionTest, TwoLinkAcksTravelTogether) {
+TEST_F(ControlConnectionTest, LinkAcksTravelTogether) {
   Up();
   Acknowledge(1, /*may_wait=*/true);
   EXPECT_THAT(Acks(), IsEmpty());
   EXPECT_EQ(control_.next_acks(), now_ + LinkAckBuffer::kLongestWait);
   Acknowledge(2, /*may_wait=*/true);
-  EXPECT_THAT(Acks(), ElementsAre(ElementsAre(1, 2)));
+  EXPECT_THAT(Acks(), IsEmpty());
+  EXPECT_EQ(control_.next_acks(), now_) << "with all others of this moment";
+  Acknowledge(3, /*may_wait=*/false);
+  SendDueAcks();
+  EXPECT_THAT(Acks(), ElementsAre(ElementsAre(1, 2, 3)));
   EXPECT_EQ(control_.next_acks(), kNever);
 }
 

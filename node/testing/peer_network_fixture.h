@@ -43,6 +43,7 @@ class PeerNetworkFixture : public StepFixture, private PeerNetwork::Listener {
   void Receive(Message message, ConnectionId connection = kInbound, int64_t size_bytes = 0) {
     StepContext step = Now();
     network_.OnMessage(step, {connection, std::move(message), size_bytes > 0 ? Bytes(size_bytes) : Payload()});
+    if (network_.NextDeadline() <= now_) network_.OnDeadline(step);
   }
   void ReceiveFrom2(uint32_t number, bool ack_may_wait) {
     ChunkMessage chunk = Chunk(number, {2, 1});

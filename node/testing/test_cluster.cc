@@ -73,13 +73,25 @@ void TestCluster::AnswerOfScheduler() {
 }
 
 void TestCluster::Run() {
-  AnswerOfScheduler();
-  while (!arrivals_.empty()) {
-    Arrival next = std::move(arrivals_.front());
-    arrivals_.pop_front();
-    Step(next.node, std::move(next.event));
+  do {
     AnswerOfScheduler();
+    while (!arrivals_.empty()) {
+      Arrival next = std::move(arrivals_.front());
+      arrivals_.pop_front();
+      Step(next.node, std::move(next.event));
+      AnswerOfScheduler();
+    }
+  } while (StepOverdue());
+}
+
+bool TestCluster::StepOverdue() {
+  bool has_stepped = false;
+  for (const auto& [node, state] : nodes_) {
+    if (dead_.count(node) > 0 || state->core->NextDeadline() > now_) continue;
+    Step(node, DeadlineReached{});
+    has_stepped = true;
   }
+  return has_stepped;
 }
 
 void TestCluster::Advance(absl::Duration time) {

@@ -107,6 +107,8 @@ class TestCluster {
     Event event;
   };
 
+  // Lets nodes handle deadlines that are due now. Returns whether there were any.
+  bool StepOverdue();
   void Carry(uint32_t from, Action action);
   void Carry(uint32_t from, Connect connect);
   void Carry(uint32_t from, Send send);

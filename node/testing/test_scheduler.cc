@@ -165,7 +165,7 @@ void TestScheduler::GoOn() {
       if (round < first_open || closed_.contains({row.key, round})) continue;
       bound.attempt = bound.attempt.Next();
       plan.bindings.push_back({row.key, row.key, round, round, bound.attempt, bound.chunk_max_elements});
-      hashes_.erase({row.key, round});
+      held_.erase({row.key, round});
     }
   }
   epoch_plan_ = plan;
@@ -258,24 +258,29 @@ void TestScheduler::ReleasePolicies() {
 }
 
 void TestScheduler::On(uint32_t node, const RoundsClosed& closed) {
+  if (!members_.contains(node)) return;
   for (const RoundsClosed::Entry& entry : closed.entries) {
-    if (!members_.contains(node)) continue;
-    std::map<uint32_t, uint64_t>& hashes = hashes_[{entry.key, entry.round}];
-    hashes[node] = entry.hash;
-    if (hashes.begin()->second != entry.hash) {
-      unequal_hashes.push_back(absl::StrCat("round ", entry.round.value(), " at node ", node, " in epoch ",
-                                            epoch.value(), changes_ ? "!" : ""));
-    }
-    if (hashes.size() < members_.size() || changes_) continue;
-    Round& next_closed = next_closed_[entry.key];
-    closed_.emplace(entry.key, entry.round);
-    while (closed_.contains({entry.key, next_closed})) next_closed = next_closed.Next();
-    ClosedEverywhere everywhere{term, {{entry.key, entry.round}}};
-    if (hold_closed) {
-      held_closed_.push_back(std::move(everywhere));
-    } else {
-      SayToAll(everywhere);
-    }
+    for (uint32_t more = 0; more <= entry.more_keys; ++more) TakeHeld(node, KeyId(entry.key.value() + more), entry);
+  }
+}
+
+void TestScheduler::TakeHeld(uint32_t node, KeyId key, const RoundsClosed::Entry& entry) {
+  std::map<uint32_t, RoundsClosed::Entry>& held = held_[{key, entry.round}];
+  held[node] = entry;
+  for (const auto& [other, its] : held) {
+    if (its.key != entry.key || its.more_keys != entry.more_keys || its.hash == entry.hash) continue;
+    unequal_hashes.push_back(absl::StrCat("round ", entry.round.value(), " at node ", node, " in epoch ", epoch.value(),
+                                          changes_ ? "!" : ""));
+  }
+  if (held.size() < members_.size() || changes_) return;
+  Round& next_closed = next_closed_[key];
+  closed_.emplace(key, entry.round);
+  while (closed_.contains({key, next_closed})) next_closed = next_closed.Next();
+  ClosedEverywhere everywhere{term, {{key, entry.round}}};
+  if (hold_closed) {
+    held_closed_.push_back(std::move(everywhere));
+  } else {
+    SayToAll(everywhere);
   }
 }
 

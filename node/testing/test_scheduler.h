@@ -95,6 +95,8 @@ class TestScheduler {
   void On(uint32_t node, const RegisterKeys& keys);
   void On(uint32_t node, const PolicyRequest& request);
   void On(uint32_t node, const RoundsClosed& closed);
+  // The entry says that the node holds the round's result of this key.
+  void TakeHeld(uint32_t node, KeyId key, const RoundsClosed::Entry& entry);
   void On(uint32_t node, const BarrierEntered& barrier);
   void On(uint32_t node, const EpochReport& report);
   void Publish(uint32_t node);
@@ -120,7 +122,7 @@ class TestScheduler {
   std::set<std::pair<KeyId, Round>> closed_;  // perhaps before an earlier one
   std::optional<EpochPlan> epoch_plan_;       // the last one
   bool changes_ = false;
-  std::map<std::pair<KeyId, Round>, std::map<uint32_t, uint64_t>> hashes_;
+  std::map<std::pair<KeyId, Round>, std::map<uint32_t, RoundsClosed::Entry>> held_;  // by node
   std::vector<ClosedEverywhere> held_closed_;
   std::map<uint64_t, std::set<uint32_t>> barriers_;
 };

@@ -31,7 +31,7 @@ class WaitQuestions {
   static constexpr absl::Duration kLong = absl::Seconds(10);
 
   // `node` is this node's name; `scheduler` outlives this.
-  WaitQuestions(std::string node, const SchedulerClient* scheduler) : node_(std::move(node)), scheduler_(scheduler) {}
+  WaitQuestions(std::string node, SchedulerClient* scheduler) : node_(std::move(node)), scheduler_(scheduler) {}
 
   // Answers a worker, now or soon.
   void OnQuestion(StepContext& step, const WorkerDescribeWait& question, const LocalWaits& waits);
@@ -64,7 +64,7 @@ class WaitQuestions {
   static void Answer(StepContext& step, RequestId request, absl::Status status);
 
   std::string node_;
-  const SchedulerClient* scheduler_;
+  SchedulerClient* scheduler_;
   std::map<About, Asked> asked_;
   Timestamp next_look_;
   std::optional<About> longest_;  // what was logged last

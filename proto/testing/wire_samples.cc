@@ -84,7 +84,10 @@ NodeReport SampleReport() {
   report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement()},
                   {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement()}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
-  report.progress = {{KeyId(1), Round(17), Round(18)}, {KeyId(2), Round(16), Round(17)}};
+  report.progress = {{KeyId(1), Round(17), Round(18)},
+                     {KeyId(2), Round(17), Round(18)},
+                     {KeyId(3), Round(16), Round(17)},
+                     {KeyId(4), Round(16), Round(17)}};
   report.step = 1700;
   report.loss = 0.4375;
   report.last_sync = {17, 11'200'000, absl::Microseconds(123456)};
@@ -111,7 +114,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(RegisterKeys{{{"fc1.weight", 401408}, {"fc1.bias", 512}}});
   messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
-  messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d}, {KeyId(2), Round(17), 1}}});
+  messages.emplace_back(RoundsClosed{{{KeyId(1), Round(17), 0xdeadbeefcafef00d, 1}, {KeyId(3), Round(17), 1, 3}}});
   messages.emplace_back(BarrierEntered{4});
   messages.emplace_back(PeerLost{NodeId(4), "silent for 5s"});
   messages.emplace_back(WorkerLost{WorkerId(1), "its socket closed"});

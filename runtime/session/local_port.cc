@@ -1,16 +1,23 @@
 #include "runtime/session/local_port.h"
 
+#include <utility>
+
+#include "posix/batch_scheduling.h"
+
 namespace banyan {
 
 LocalPort::LocalPort(const MakeConnection& make)
     : mailbox_(std::make_shared<Mailbox>()),
       connection_(make([mailbox = mailbox_](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
+        bool was_empty = false;
         {
           std::lock_guard<std::mutex> lock(mailbox->mutex);
           if (mailbox->closed) return;
+          was_empty = mailbox->replies.empty();
           mailbox->replies.emplace_back(std::move(reply), std::move(segment));
         }
-        mailbox->changed.notify_one();
+        // One that finds others is taken along with them.
+        if (was_empty) mailbox->changed.notify_one();
       })) {}
 
 LocalPort::~LocalPort() { Close(); }
@@ -33,17 +40,19 @@ void LocalPort::Close() {
 }
 
 void LocalPort::Work() {
+  UseBatchScheduling();
   std::unique_lock<std::mutex> lock(mailbox_->mutex);
   while (true) {
     mailbox_->changed.wait(lock, [this] { return mailbox_->closed || !mailbox_->replies.empty(); });
     if (mailbox_->closed) return;
-    Reply reply = std::move(mailbox_->replies.front());
-    mailbox_->replies.pop_front();
+    std::deque<Reply> replies = std::exchange(mailbox_->replies, {});
     lock.unlock();
-    // Nobody needs a descriptor within one process.
-    if (reply.second) reply.second->CloseFile();
-    callbacks_.reply(std::move(reply.first), std::move(reply.second));
-    reply.second.reset();
+    for (Reply& reply : replies) {
+      // Nobody needs a descriptor within one process.
+      if (reply.second) reply.second->CloseFile();
+      callbacks_.reply(std::move(reply.first), std::move(reply.second));
+    }
+    replies.clear();
     lock.lock();
   }
 }

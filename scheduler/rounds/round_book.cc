@@ -43,6 +43,7 @@ RoundOutcome RoundBook::Rebind(Timestamp now, const EpochPlanRecord& plan, const
   has_departed_ = false;
   UsePolicy(plan.policy, members.size());
   closer_.RestartTallies();
+  digests_.Clear();
   bindings_.Clear();
   for (const EpochPlan::Frontier& run : plan.frontiers) {
     for (KeyId key = run.first_key; key <= run.last_key; key = key.Next()) closer_.AdvanceTo(key, run.first_open);
@@ -149,7 +150,7 @@ RoundOutcome RoundBook::Report(Timestamp now, NodeId node, const RoundsClosed& r
   // The node says it again under the next plan.
   if (is_frozen_) return outcome;
   for (const RoundsClosed::Entry& entry : report.entries) {
-    ReportOne(node, entry, outcome);
+    ReportRun(node, entry, outcome);
     if (!outcome.failure.ok()) return outcome;
   }
   for (const ClosedEverywhere::Entry& entry : outcome.closed) Unpark(entry.key, outcome);
@@ -211,31 +212,47 @@ void RoundBook::AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundO
   if (answered.empty() || answered.back() != answer) answered.push_back(answer);
 }
 
-void RoundBook::ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome) {
-  if (closer_.IsClosed(entry.key, entry.round)) {
-    outcome.closed_before.push_back(ClosedEverywhere::Entry{entry.key, entry.round});
+void RoundBook::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome) {
+  const KeyId last(entry.key.value() + entry.more_keys);
+  if (!keys_->Contains(last)) {
+    outcome.rejections.push_back(absl::StrCat("a report of ", Describe(last, entry.round)));
     return;
   }
-  if (!bindings_.Find(entry.key, entry.round).has_value()) {
-    outcome.rejections.push_back(
-        absl::StrCat("a report that ", Describe(entry.key, entry.round), " is closed, which never began"));
-    return;
+  bool all_open = true;
+  for (KeyId key = entry.key; key <= last; key = key.Next()) {
+    all_open = ReportOne(node, key, entry.round, outcome) && all_open;
   }
-  switch (closer_.Report(node, entry.key, entry.round, entry.hash, member_count_)) {
-    case RoundCloser::Outcome::kOpen:
-      return;
-    case RoundCloser::Outcome::kClosed:
-      bindings_.Forget(entry.key, entry.round);
-      pacer_.NoteOpen(closer_.FirstOpen(entry.key));
-      outcome.closed.push_back(ClosedEverywhere::Entry{entry.key, entry.round});
-      return;
-    case RoundCloser::Outcome::kDiffers:
-      break;
+  // What is closed has been compared, and a digest cannot be divided among its keys.
+  if (!all_open) return;
+  const std::optional<ResultDigests::Difference> difference =
+      digests_.Report(node, entry.round, entry.key, last, entry.hash, member_count_);
+  if (difference.has_value()) outcome.failure = Describe(*difference, entry.round);
+}
+
+bool RoundBook::ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome) {
+  if (closer_.IsClosed(key, round)) {
+    outcome.closed_before.push_back(ClosedEverywhere::Entry{key, round});
+    return false;
   }
-  const RoundCloser::FirstReport first = closer_.FirstReportOf(entry.key, entry.round);
-  outcome.failure = absl::DataLossError(
-      absl::StrFormat("%s: the result of %s has hash %016x and that of %s %016x; replicas are not identical",
-                      Describe(entry.key, entry.round), NameOf(first.node), first.hash, NameOf(node), entry.hash));
+  if (!bindings_.Find(key, round).has_value()) {
+    outcome.rejections.push_back(absl::StrCat("a report that ", Describe(key, round), " is closed, which never began"));
+    return false;
+  }
+  if (closer_.Report(node, key, round, member_count_)) {
+    bindings_.Forget(key, round);
+    pacer_.NoteOpen(closer_.FirstOpen(key));
+    outcome.closed.push_back(ClosedEverywhere::Entry{key, round});
+  }
+  return true;
+}
+
+absl::Status RoundBook::Describe(const ResultDigests::Difference& difference, Round round) const {
+  const std::string more =
+      difference.first_key == difference.last_key ? "" : absl::StrCat(" to '", keys_->NameOf(difference.last_key), "'");
+  return absl::DataLossError(
+      absl::StrFormat("%s%s: the result of %s has hash %016x and that of %s %016x; replicas are not identical",
+                      Describe(difference.first_key, round), more, NameOf(difference.first_node),
+                      difference.first_digest, NameOf(difference.node), difference.digest));
 }
 
 void RoundBook::Unpark(KeyId key, RoundOutcome& outcome) {

@@ -6,7 +6,8 @@
 //   has begun, nor will begin before it hears of it.
 // - While a cut is under way nobody hears what earlier policies govern. When it is over all do.
 // - While it is frozen nothing is bound, answered or closed: requests wait, and what members hold they report anew.
-// - A round is closed when every member has reported the same hash of its result.
+// - A round is closed when every member has reported it. What members hold of it is compared meanwhile, in runs of
+//   keys; a difference ends the job, though perhaps after the round was closed.
 // - A key has at most window_rounds() open rounds. Requests beyond wait, kMaxParkedRequests at most.
 // - Every binding and closed round is returned to the caller, which makes it durable before it sends the answers.
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_BOOK_H_
@@ -30,6 +31,7 @@
 #include "scheduler/rounds/bindings.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/lease_pacer.h"
+#include "scheduler/rounds/result_digests.h"
 #include "scheduler/rounds/round_closer.h"
 #include "scheduler/scheduler_limits.h"
 
@@ -134,7 +136,11 @@ class RoundBook {
   void RequestOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
   void Park(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
   void AnswerOne(NodeId node, const PolicyRequest::Entry& entry, RoundOutcome& outcome);
-  void ReportOne(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
+  // Closes rounds of the entry's keys, and compares their results.
+  void ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOutcome& outcome);
+  // Takes the report of one key's round. Returns whether the round is open, or was until now.
+  bool ReportOne(NodeId node, KeyId key, Round round, RoundOutcome& outcome);
+  absl::Status Describe(const ResultDigests::Difference& difference, Round round) const;
   void Unpark(KeyId key, RoundOutcome& outcome);
   void UnparkAll(const std::vector<NodeId>& members, RoundOutcome& outcome);
   const std::string& NameOf(NodeId node) const;
@@ -154,6 +160,7 @@ class RoundBook {
   LeasePacer pacer_;
   Bindings bindings_;
   RoundCloser closer_;
+  ResultDigests digests_;
   std::set<ParkedId> parked_;
 };
 

@@ -21,19 +21,17 @@ Round RoundCloser::AfterClosed(KeyId key) const {
   return beyond.empty() ? found->second.first_open : beyond.rbegin()->Next();
 }
 
-RoundCloser::Outcome RoundCloser::Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count) {
+bool RoundCloser::Report(NodeId node, KeyId key, Round round, size_t member_count) {
   BANYAN_CHECK(!IsClosed(key, round));
-  const auto [position, is_first] = tallies_.try_emplace({key, round});
+  const auto position = tallies_.try_emplace({key, round}).first;
   Tally& tally = position->second;
-  if (is_first) tally.first = FirstReport{node, hash};
-  if (tally.first.hash != hash) return Outcome::kDiffers;
   if (tally.reported.size() <= node.value()) tally.reported.resize(node.value() + 1, false);
   if (!tally.reported[node.value()]) ++tally.reports;
   tally.reported[node.value()] = true;
-  if (tally.reports < member_count) return Outcome::kOpen;
+  if (tally.reports < member_count) return false;
   tallies_.erase(position);
   closed_[key].Add(round);
-  return Outcome::kClosed;
+  return true;
 }
 
 const std::vector<bool>* RoundCloser::ReportersOf(KeyId key, Round round) const {
@@ -48,12 +46,6 @@ void RoundCloser::AdvanceTo(KeyId key, Round open) {
 std::set<Round> RoundCloser::Beyond(KeyId key) const {
   const auto found = closed_.find(key);
   return found == closed_.end() ? std::set<Round>() : found->second.beyond;
-}
-
-RoundCloser::FirstReport RoundCloser::FirstReportOf(KeyId key, Round round) const {
-  const auto found = tallies_.find({key, round});
-  BANYAN_CHECK(found != tallies_.end());
-  return found->second.first;
 }
 
 }  // namespace banyan

@@ -1,14 +1,13 @@
-// Collects the members' reports that they hold all results of a round, compares the hashes, and closes the round when
-// the last one has come. Thread-compatible; owned by RoundBook.
+// Collects the members' reports that they hold all results of a round, and closes the round when the last one has come.
+// Thread-compatible; owned by RoundBook.
 //
 // Invariants:
-// - A round closes once, when all members have reported the hash of the first reporter.
+// - A round closes once, when all members have reported it.
 // - Only bound rounds are reported (RoundBook), which bounds the tallies.
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_CLOSER_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUND_CLOSER_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -22,16 +21,6 @@ namespace banyan {
 
 class RoundCloser {
  public:
-  enum class Outcome {
-    kOpen,    // others have not reported yet
-    kClosed,  // this was the last report
-    kDiffers  // the first reporter has another result
-  };
-  struct FirstReport {
-    NodeId node;
-    uint64_t hash = 0;
-  };
-
   bool IsClosed(KeyId key, Round round) const;
   // Returns the oldest round of the key that is not closed everywhere.
   Round FirstOpen(KeyId key) const;
@@ -39,11 +28,9 @@ class RoundCloser {
   // Returns the round after the last one of the key that is closed.
   Round AfterClosed(KeyId key) const;
 
-  // Takes a node's report. Repeated reports of a node with the same hash change nothing. REQUIRES: the round is not
-  // closed.
-  Outcome Report(NodeId node, KeyId key, Round round, uint64_t hash, size_t member_count);
-  // Returns the first report of an open round. REQUIRES: it has one.
-  FirstReport FirstReportOf(KeyId key, Round round) const;
+  // Takes a node's report, and returns whether it was the last one, with which the round closes. Repeated reports of a
+  // node change nothing. REQUIRES: the round is not closed.
+  bool Report(NodeId node, KeyId key, Round round, size_t member_count);
   // Returns which nodes have reported the round, by NodeId; nullptr before the first report and after the last.
   const std::vector<bool>* ReportersOf(KeyId key, Round round) const;
   // Forgets all reports of open rounds: another set of members reports what it holds.
@@ -59,7 +46,6 @@ class RoundCloser {
 
  private:
   struct Tally {
-    FirstReport first;
     std::vector<bool> reported;  // by NodeId
     size_t reports = 0;
   };

@@ -36,9 +36,7 @@ void PolicyChecker::OnSent(const SentMessage& sent) {
 
 void PolicyChecker::OnDelivered(const SentMessage& sent) {
   if (const auto* closed = std::get_if<RoundsClosed>(&sent.message)) {
-    for (const RoundsClosed::Entry& entry : closed->entries) {
-      closing_[{entry.key, entry.round}].hashes[sent.from] = entry.hash;
-    }
+    for (const RoundsClosed::Entry& entry : closed->entries) TakeHeld(sent.from, entry);
   } else if (const auto* bound = std::get_if<CutBound>(&sent.message)) {
     std::map<KeyId, Round>& promised = promises_[{bound->epoch, bound->policy}][sent.from];
     for (const CutBound::Entry& entry : bound->rounds) promised[entry.key] = entry.round;
@@ -46,6 +44,13 @@ void PolicyChecker::OnDelivered(const SentMessage& sent) {
     std::map<KeyRun, Round>& runs = reports_[{report->epoch, sent.from}];
     runs.clear();
     for (const EpochReport::Progress& run : report->progress) runs[{run.first_key, run.last_key}] = run.next;
+  }
+}
+
+void PolicyChecker::TakeHeld(NodeId node, const RoundsClosed::Entry& entry) {
+  const KeyRun run(entry.key, KeyId(entry.key.value() + entry.more_keys));
+  for (KeyId key = run.first; key <= run.second; key = key.Next()) {
+    closing_[{key, entry.round}].hashes[node] = {run, entry.hash};
   }
 }
 
@@ -167,7 +172,7 @@ bool PolicyChecker::IsClosed(const KeyRound& round, Epoch before) const {
 bool PolicyChecker::IsHeldByAll(const KeyRound& round) const {
   const auto closing = closing_.find(round);
   if (closing == closing_.end()) return false;
-  const std::map<NodeId, uint64_t>& hashes = closing->second.hashes;
+  const auto& hashes = closing->second.hashes;
   const std::optional<std::set<NodeId>> members =
       membership_ == nullptr ? std::nullopt : membership_->MembersOf(membership_->epoch());
   if (!members.has_value()) return hashes.size() >= members_;
@@ -220,11 +225,13 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
     const KeyRound round(entry.key, entry.round);
     Closing& closing = closing_[round];
     // What was held only by those who have fallen out may be made again, of others.
-    std::set<uint64_t> results;
+    std::map<KeyRun, std::set<uint64_t>> results;
     for (const auto& [node, hash] : closing.hashes) {
-      if (membership_ == nullptr || membership_->IsMember(node, membership_->epoch())) results.insert(hash);
+      const bool counts = membership_ == nullptr || membership_->IsMember(node, membership_->epoch());
+      if (counts) results[hash.first].insert(hash.second);
     }
-    const bool equal = results.size() <= 1;
+    const bool equal =
+        std::all_of(results.begin(), results.end(), [](const auto& of) { return of.second.size() == 1; });
     const bool was_closed = IsClosed(round);
     closing.is_closed = true;
     if (equal && (was_closed || IsHeldByAll(round))) continue;

@@ -41,10 +41,12 @@ class PolicyChecker : public TrafficObserver {
   using KeyRound = std::pair<KeyId, Round>;
   using KeyRun = std::pair<KeyId, KeyId>;  // both inclusive
   struct Closing {
-    std::map<NodeId, uint64_t> hashes;  // by node that holds the round's result
+    // By node that holds the round's result: the run of keys that it said so of, and the run's digest.
+    std::map<NodeId, std::pair<KeyRun, uint64_t>> hashes;
     bool is_closed = false;
   };
 
+  void TakeHeld(NodeId node, const RoundsClosed::Entry& entry);
   // The scheduler lets a node in: what it has said before was said by a former start of it.
   void ForgetFormerStart(NodeId node);
   void CheckPublished(const SentMessage& sent, PolicyVersion policy, KeyId key, Round first_round);
