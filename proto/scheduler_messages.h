@@ -139,6 +139,7 @@ struct EpochReport {
   };
   Epoch epoch;
   std::vector<Progress> progress;  // in rising order of keys, which do not overlap
+  bool lacks_replica = false;      // with a server-side optimizer: of some key that has begun
   friend bool operator==(const EpochReport&, const EpochReport&) = default;
 };
 
@@ -176,7 +177,8 @@ struct PolicyPublished {
   friend bool operator==(const PolicyPublished&, const PolicyPublished&) = default;
 };
 
-// Node to scheduler: it holds every result of these rounds, with this hash of the decoded values.
+// Node to scheduler: it holds every result of these rounds, with this hash of the decoded values; 0 where it lacks the
+// replica that it needs to read them.
 struct RoundsClosed {
   struct Entry {
     KeyId key;

@@ -18,8 +18,8 @@ RoundCloser::Outcome RoundCloser::Report(NodeId node, KeyId key, Round round, ui
   BANYAN_CHECK(!IsClosed(key, round));
   const auto [position, is_first] = tallies_.try_emplace({key, round});
   Tally& tally = position->second;
-  if (is_first) tally.first = FirstReport{node, hash};
-  if (tally.first.hash != hash) return Outcome::kDiffers;
+  if (is_first || tally.first.hash == 0) tally.first = FirstReport{node, hash};
+  if (hash != 0 && tally.first.hash != hash) return Outcome::kDiffers;
   if (tally.reported.size() <= node.value()) tally.reported.resize(node.value() + 1, false);
   if (!tally.reported[node.value()]) ++tally.reports;
   tally.reported[node.value()] = true;

@@ -2,7 +2,8 @@
 // the last one has come. Thread-compatible; owned by RoundBook.
 //
 // Invariants:
-// - A round closes once, when all members have reported the hash of the first reporter.
+// - A round closes once, when all members have reported the hash of the first reporter. A hash of 0 says that a member
+//   holds the results and has not read them: it agrees with any.
 // - Only bound rounds are reported (RoundBook), which bounds the tallies.
 #ifndef BANYAN_SCHEDULER_ROUNDS_ROUND_CLOSER_H_
 #define BANYAN_SCHEDULER_ROUNDS_ROUND_CLOSER_H_

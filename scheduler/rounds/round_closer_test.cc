@@ -36,6 +36,16 @@ TEST(RoundCloserTest, TellsUnequalResults) {
   EXPECT_EQ(closer.FirstReportOf(kKey, Round(4)).hash, 9u);
 }
 
+TEST(RoundCloserTest, WhoHasNotReadAResultAgreesWithAll) {
+  RoundCloser closer;
+  EXPECT_EQ(closer.Report(NodeId(1), kKey, Round(4), 0, 4), RoundCloser::Outcome::kOpen);
+  EXPECT_EQ(closer.Report(NodeId(2), kKey, Round(4), 9, 4), RoundCloser::Outcome::kOpen);
+  EXPECT_EQ(closer.Report(NodeId(3), kKey, Round(4), 8, 4), RoundCloser::Outcome::kDiffers);
+  EXPECT_EQ(closer.FirstReportOf(kKey, Round(4)).node, NodeId(2));
+  EXPECT_EQ(closer.Report(NodeId(3), kKey, Round(4), 0, 4), RoundCloser::Outcome::kOpen);
+  EXPECT_EQ(closer.Report(NodeId(4), kKey, Round(4), 9, 4), RoundCloser::Outcome::kClosed);
+}
+
 TEST(RoundCloserTest, RestoresClosedRounds) {
   RoundCloser closer;
   closer.Restore(kKey, ClosedRounds{Round(2), {Round(3)}});

@@ -200,7 +200,9 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
     // What was held only by those who have fallen out may be made again, of others.
     std::set<uint64_t> results;
     for (const auto& [node, hash] : closing.hashes) {
-      if (membership_ == nullptr || membership_->IsMember(node, membership_->epoch())) results.insert(hash);
+      const bool is_member = membership_ == nullptr || membership_->IsMember(node, membership_->epoch());
+      // Who lacks the parameters cannot read it.
+      if (is_member && hash != 0) results.insert(hash);
     }
     const bool equal = results.size() <= 1;
     const bool was_closed = IsClosed(round);

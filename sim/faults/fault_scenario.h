@@ -36,6 +36,8 @@ struct FaultOutcome {
   int64_t required = 0;  // contributors that results had to have
   int64_t replicas = 0;  // models that were compared with others
   int64_t fetches = 0;   // workers that go on with the state of others
+  int64_t given = 0;     // groups of nodes' parameters that others have described to joiners
+  bool is_lost = false;  // all nodes were gone that had the parameters
   uint64_t epochs = 0;   // the last one's number
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;
