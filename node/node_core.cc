@@ -479,6 +479,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
   report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
   report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
+  report.memory.push_back({"fetched replicas", static_cast<uint64_t>(joined_->state->replica_bytes())});
   report.progress = joined_->desk->KeyProgress();
   report.missing = joined_->desk->waits().Missing();
   report.step = joined_->desk->progress().step;

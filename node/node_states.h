@@ -52,6 +52,7 @@ class NodeStates {
     workers_.OnDeadline(step);
     replicas_.OnDeadline(step);
   }
+  int64_t replica_bytes() const { return replicas_.image_bytes(); }
   Timestamp NextDeadline() const { return std::min(workers_.NextDeadline(), replicas_.NextDeadline()); }
   // Ends all calls, as the job has ended.
   void FailAll(StepContext& step, const absl::Status& status) {

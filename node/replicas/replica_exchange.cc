@@ -48,6 +48,8 @@ void ReplicaExchange::OnEpochPlan(StepContext& step) {
   fetcher_.Resume(step);
   fetcher_.Clear();
   group_ = ReplicaSet();
+  // The policy may be another one.
+  paths_.clear();
   ChooseGroup(step);
 }
 
@@ -55,24 +57,24 @@ void ReplicaExchange::OnEpochPlan(StepContext& step) {
 
 void ReplicaExchange::ChooseGroup(StepContext& step) {
   keys_.clear();
-  std::vector<KeyId> others;
-  int64_t bytes = 0;
-  for (const KeyId key : replicas_->Lacking()) {
-    bytes += replicas_->ImageBytes(key);
-    const bool is_next = keys_.empty() || bytes <= kGroupBytes;
-    replicas_->Hold(key, is_next);
-    (is_next ? keys_ : others).push_back(key);
-  }
-  if (!others.empty()) listener_->OnReplicasChanged(step, others);
-  try_at_ = held_until_ = kNever;
-  if (keys_.empty()) return;
-  held_until_ = step.now + settings_.patience;
   failures_ = 0;
-  paths_.empty() || is_changing_ ? AskForPaths(step) : Fetch(step);
+  try_at_ = held_until_ = kNever;
+  const std::vector<KeyId> lacking = replicas_->Lacking();
+  int64_t bytes = 0;
+  for (const KeyId key : lacking) {
+    bytes += replicas_->ImageBytes(key);
+    if (keys_.empty() || bytes <= kGroupBytes) keys_.push_back(key);
+    replicas_->Hold(key, false);
+  }
+  if (keys_.empty()) return;
+  paths_.empty() ? AskForPaths(step) : Fetch(step);
+  listener_->OnReplicasChanged(step, lacking);
 }
 
 void ReplicaExchange::Fetch(StepContext& step) {
   try_at_ = kNever;
+  held_until_ = std::min(held_until_, step.now + settings_.patience);
+  for (const KeyId key : keys_) replicas_->Hold(key, true);
   group_ = ReplicaSet(*replicas_, keys_);
   image_.assign(group_.total_bytes(), 0);
   unsettled_ = 0;
@@ -117,8 +119,9 @@ void ReplicaExchange::Finish(StepContext& step) {
 }
 
 void ReplicaExchange::Retry(StepContext& step) {
-  const std::string why(fetcher_.failure().message());
-  step.Log(LogLevel::kInfo, absl::StrCat("replicas have not come yet: ", why));
+  if (failures_ == 0) {
+    step.Log(LogLevel::kInfo, absl::StrCat("no member has given its parameters yet: ", fetcher_.failure().message()));
+  }
   group_ = ReplicaSet();
   fetcher_.Clear();
   if (++failures_ >= kMostFailures) return Release(step);
@@ -126,9 +129,12 @@ void ReplicaExchange::Retry(StepContext& step) {
 }
 
 void ReplicaExchange::Release(StepContext& step) {
+  step.Log(LogLevel::kWarning, absl::StrCat("no member has given its parameters; the next try is in ",
+                                            absl::FormatDuration(settings_.patience)));
   group_ = ReplicaSet();
   fetcher_.Clear();
   held_until_ = kNever;
+  paths_.clear();
   for (const KeyId key : keys_) replicas_->Hold(key, false);
   const std::vector<KeyId> keys = std::exchange(keys_, {});
   try_at_ = step.now + settings_.patience;
@@ -140,7 +146,7 @@ void ReplicaExchange::Release(StepContext& step) {
 void ReplicaExchange::OnPeerMessage(StepContext& step, const Message& message, const Payload& payload) {
   if (const auto* chunk = std::get_if<ChunkMessage>(&message)) {
     // What comes is progress: whoever waits for it waits for its end.
-    held_until_ = std::max(held_until_, step.now + settings_.patience);
+    if (!group_.empty()) held_until_ = step.now + settings_.patience;
     fetcher_.OnChunk(step, *chunk, payload);
   } else if (const auto* wanted = std::get_if<StateManifestWanted>(&message)) {
     server_.OnManifestWanted(step, *wanted);
@@ -162,11 +168,7 @@ void ReplicaExchange::OnDeadline(StepContext& step) {
   if (is_changing_) return;
   if (step.now >= held_until_) return Release(step);
   if (step.now < try_at_) return;
-  if (keys_.empty()) {
-    paths_.clear();
-    return ChooseGroup(step);
-  }
-  AskForPaths(step);
+  keys_.empty() ? ChooseGroup(step) : AskForPaths(step);
 }
 
 Timestamp ReplicaExchange::NextDeadline() const {
@@ -177,6 +179,7 @@ Timestamp ReplicaExchange::NextDeadline() const {
 void ReplicaExchange::Clear() {
   fetcher_.Clear();
   group_ = ReplicaSet();
+  image_ = {};
   keys_.clear();
   held_until_ = try_at_ = kNever;
 }

@@ -71,13 +71,14 @@ class ReplicaExchange : private StateChannel {
   // The job has ended.
   void Clear();
 
-  bool is_fetching() const { return !group_.empty(); }
+  // What has come so far, and is kept until all has.
+  int64_t image_bytes() const { return static_cast<int64_t>(image_.size()); }
 
  private:
   void AskForPaths(StepContext& step);
-  // Holds the next keys that are lacked, and lets the others go on.
+  // Chooses which of the keys that are lacked come next. None is held until there are paths.
   void ChooseGroup(StepContext& step);
-  // Fetches the keys of the group as they are now.
+  // Holds the keys of the group, and fetches them as they are now.
   void Fetch(StepContext& step);
   // Takes what has been fetched, and goes on with the next keys; or sees to a fetch that has failed.
   void Settle(StepContext& step);
@@ -100,12 +101,12 @@ class ReplicaExchange : private StateChannel {
   StateFetcher fetcher_;
   TransferId transfer_ = kReplicaTransfers;  // the last one
   std::vector<std::vector<NodeId>> paths_;   // to all other members
-  std::vector<KeyId> keys_;                  // that are held
+  std::vector<KeyId> keys_;                  // that come next
   ReplicaSet group_;                         // of these keys, as it is fetched; empty while nothing is
   std::vector<uint8_t> image_;               // of the group, as far as it has come
   uint32_t unsettled_ = 0;                   // chunks that were written, and the fetcher is to hear of it
   bool is_changing_ = false;                 // an epoch has begun, and has no plan
-  Timestamp held_until_ = kNever;            // the group's keys
+  Timestamp held_until_ = kNever;            // these keys; kNever: they are not
   int failures_ = 0;                         // of fetches of them
   Timestamp try_at_ = kNever;
 };

@@ -7,12 +7,6 @@
 
 namespace banyan {
 
-void Replicas::Lack(KeyId key) {
-  KeyState& state = keys_->at(key);
-  state.memory.Lack();
-  state.is_held = state.memory.lacks_replica();
-}
-
 bool Replicas::Lacks(KeyId key) const {
   const auto known = keys_->find(key);
   return known != keys_->end() && known->second.memory.lacks_replica();

@@ -27,9 +27,9 @@ class Replicas {
   // `keys` outlives this.
   explicit Replicas(KeyStates* keys) : keys_(keys) {}
 
-  // This node has joined after the key was trained: it lacks its replica, if there is an optimizer, and holds it.
-  // REQUIRES: the key is known.
-  void Lack(KeyId key);
+  // This node has joined after the key was trained: it lacks its replica, if there is an optimizer. REQUIRES: the key
+  // is known.
+  void Lack(KeyId key) { keys_->at(key).memory.Lack(); }
   bool Lacks(KeyId key) const;
   // Returns the keys that lack their replica, in order.
   std::vector<KeyId> Lacking() const;

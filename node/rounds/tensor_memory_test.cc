@@ -49,14 +49,18 @@ TEST(TensorMemoryTest, StepsWorkOnTheReplica) {
   EXPECT_EQ(memory.Step({0, 1})->slices.step, 2u);
 }
 
+// Returns the parameters after a step along this gradient.
+std::vector<float> StepAlong(TensorMemory& memory, std::vector<float> gradient) {
+  OptimizerStep step = *memory.Step({0, 6});
+  MakeStep(step, absl::MakeSpan(gradient));
+  memory.EndStep();
+  return gradient;
+}
+
 TEST(TensorMemoryTest, AnImageMakesAnotherMembersMemoryTheSame) {
   for (const AggregationOp op : {AggregationOp::kSgd, AggregationOp::kMomentum, AggregationOp::kAdam}) {
     TensorMemory trained = Memory(op);
-    for (int step = 0; step < 3; ++step) {
-      std::vector<float> gradient = {1, -2, 3, -4, 5, -6};
-      MakeStep(*trained.Step({0, 6}), absl::MakeSpan(gradient));
-      trained.EndStep();
-    }
+    for (int step = 0; step < 3; ++step) StepAlong(trained, {1, -2, 3, -4, 5, -6});
     std::vector<uint8_t> image(trained.image_bytes());
     // In parts that are cut anyhow.
     for (size_t first = 0; first < image.size(); first += 7) {
@@ -67,10 +71,7 @@ TEST(TensorMemoryTest, AnImageMakesAnotherMembersMemoryTheSame) {
     ASSERT_TRUE(joined.lacks_replica());
     joined.TakeImage(image);
     EXPECT_FALSE(joined.lacks_replica());
-    std::vector<float> here = {2, 2, 2, 2, 2, 2}, there = here;
-    MakeStep(*trained.Step({0, 6}), absl::MakeSpan(here));
-    MakeStep(*joined.Step({0, 6}), absl::MakeSpan(there));
-    EXPECT_EQ(here, there);
+    EXPECT_EQ(StepAlong(joined, {2, 2, 2, 2, 2, 2}), StepAlong(trained, {2, 2, 2, 2, 2, 2}));
   }
 }
 

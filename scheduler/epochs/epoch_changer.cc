@@ -41,6 +41,13 @@ bool EpochChanger::HasLostReplicas() const {
   return has_optimizer && parts_.rounds->HasBegun() && !epoch_reports_.HasReplica();
 }
 
+void EpochChanger::OnLostReplicas() {
+  const std::vector<Member>& all = table().all();
+  is_over_ = std::any_of(all.begin(), all.end(), [](const Member& member) { return member.has_left_for_good; });
+  if (is_over_) return;
+  failure_ = "all members are gone that had the parameters and what the optimizer keeps; restart the job";
+}
+
 void EpochChanger::OnJoin(const JoinVerdict& verdict) {
   const NodeId node = verdict.node;
   const Member& member = table().Find(node);
@@ -267,10 +274,7 @@ void EpochChanger::OnPlan(PlanDecision decision) {
 void EpochChanger::FinishIfReady() {
   const bool is_overtaken = causes_.NextDeadline() != kNever;
   if (!decision_.has_value() || !epoch_reports_.IsComplete() || is_overtaken) return;
-  if (HasLostReplicas()) {
-    failure_ = "all members are gone that had the parameters and what the optimizer keeps; restart the job";
-    return;
-  }
+  if (HasLostReplicas()) return OnLostReplicas();
   Finish(*std::exchange(decision_, std::nullopt));
 }
 

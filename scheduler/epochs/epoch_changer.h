@@ -107,6 +107,8 @@ class EpochChanger {
   const Membership& table() const { return parts_.members->table(); }
   // Returns whether rounds have gone through an optimizer, and no member has what it keeps.
   bool HasLostReplicas() const;
+  // Nobody can go on: the job is over if some member has finished its work, and has failed else.
+  void OnLostReplicas();
   void TakeSilence();
   void TakeSuspicions();
   // Refuses those who claim the place of a node that was heard.

@@ -192,7 +192,7 @@ void AddStandby(uint64_t seed, const std::vector<FaultKind>& kinds, const FaultP
 
 }  // namespace
 
-FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds) {
+FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer) {
   Random random(seed);
   FaultScenario scenario;
   ClusterOptions& cluster = scenario.cluster;
@@ -231,7 +231,7 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   const size_t present = cluster.overlay.nodes.size() - cluster.absent.size();
   if (!cluster.absent.empty()) cluster.overlay.membership.start_with = static_cast<int>(present);
   DrawState(&cluster.plan, Random(seed ^ kStateSeed));
-  DrawOptimizer(&cluster, Random(seed ^ kOptimizerSeed));
+  if (may_have_optimizer) DrawOptimizer(&cluster, Random(seed ^ kOptimizerSeed));
   scenario.recovery = Recovery(cluster);
   return scenario;
 }

@@ -25,8 +25,9 @@ struct FaultScenario {
   absl::Duration recovery;
 };
 
-// With faults of these kinds alone.
-FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds);
+// With faults of these kinds alone. Some jobs have a server-side optimizer, unless there are to be none; all else is
+// the same with and without.
+FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer = true);
 
 struct FaultOutcome {
   uint64_t seed = 0;
