@@ -94,7 +94,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   joined_->network->OnDeadline(step);
   joined_->engine->OnDeadline(step);
   joined_->state->OnDeadline(step);
-  if (scheduler_.Silence(step.now) > joined_->config.lost_after) joined_->state->OnSchedulerSilent(step);
+  if (scheduler_.Silence(step.now) > joined_->config.lost_after) joined_->state->workers().OnSchedulerSilent(step);
   joined_->desk->OnDeadline(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
@@ -106,7 +106,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
 void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
   if (joined_.has_value()) {
     const auto* detach = std::get_if<WorkerDetach>(&called.call);
-    if (detach != nullptr) joined_->state->OnWorkerGone(step, detach->worker);
+    if (detach != nullptr) joined_->state->workers().OnWorkerGone(step, detach->worker);
     return joined_->desk->OnCall(step, std::move(called.call));
   }
   if (!failed_.ok()) return EarlyCalls::Refuse(step, called.call, failed_);
@@ -122,7 +122,7 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
 
 void NodeCore::Handle(StepContext& step, StateCalled& called) {
   // A worker is attached before it says anything of its state, and so this node has joined.
-  if (joined_.has_value()) joined_->state->OnCall(step, called.call);
+  if (joined_.has_value()) joined_->state->workers().OnCall(step, called.call);
 }
 
 void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
@@ -203,8 +203,9 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
                                                &scheduler_, &computations_, desk_listener);
   joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
                                                                joined_->network.get(), joined_->desk.get()});
-  joined_->state = std::make_unique<StateExchange>(StateFetcher::Settings{.stall_after = accepted.config.lost_after},
-                                                   joined_->link.get());
+  ReplicaExchange::Listener* replica_listener = this;
+  joined_->state = std::make_unique<NodeStates>(accepted.config.lost_after, &joined_->engine->replicas(),
+                                                joined_->link.get(), replica_listener);
   joined_->state->OnSchedulerConnected(step, accepted.term);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));
@@ -292,7 +293,8 @@ void NodeCore::On(StepContext& step, const EpochBegin& begin) {
   if (begin.epoch != epochs_.begun() || !epochs_.is_changing()) return;
   EpochReport report{begin.epoch, joined_->engine->Progress([this](KeyId key) {
                        return epochs_.was_member() || joined_->engine->HasContributed(key);
-                     })};
+                     }),
+                     !epochs_.was_member() || joined_->engine->replicas().LacksAny()};
   scheduler_.Send(step, std::move(report));
 }
 
@@ -311,7 +313,7 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
     book_.ForEachKey({binding.first_key, binding.last_key},
                      [&](KeyId key) { scheduler_.OnBound(key, binding.first_round, binding.last_round); });
   }
-  joined_->engine->UsePlan(step, plan);
+  joined_->engine->UsePlan(step, plan, is_fresh);
   joined_->desk->OnEpochPlan(step, plan, is_fresh);
   for (const RoundsClosed::Entry& entry : joined_->engine->CompleteRounds()) {
     scheduler_.ReportClosed(entry.key, entry.round, entry.hash);
@@ -440,8 +442,6 @@ void NodeCore::ReportMissingValues(StepContext& step) {
   if (is_source && joined_->desk->attached() > 0) ReportLostWorker(step);
 }
 
-void NodeCore::OnWorkersDone(StepContext&) { workers_done_ = true; }
-
 void NodeCore::LeaveIfOver(StepContext& step) {
   if (!workers_done_ || left_) return;
   // A worker may have come since, which is not done.
@@ -482,6 +482,7 @@ void NodeCore::SendReport(StepContext& step) {
   report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
   report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
   report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
+  report.memory.push_back({"fetched replicas", static_cast<uint64_t>(joined_->state->replica_bytes())});
   report.progress = joined_->desk->KeyProgress();
   report.missing = joined_->desk->waits().Missing();
   report.step = joined_->desk->progress().step;

@@ -18,17 +18,18 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "node/computation_table.h"
 #include "node/early_calls.h"
 #include "node/epoch_state.h"
 #include "node/lease_cut.h"
+#include "node/node_states.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rejection_log.h"
 #include "node/rounds/round_engine.h"
 #include "node/scheduler_client.h"
-#include "node/state/state_exchange.h"
 #include "node/state_link.h"
 #include "node/workers/worker_desk.h"
 #include "protocol/protocol.h"
@@ -48,7 +49,8 @@ struct NodeOptions {
 class NodeCore : public Protocol,
                  private PeerNetwork::Listener,
                  private RoundEngine::Listener,
-                 private WorkerDesk::Listener {
+                 private WorkerDesk::Listener,
+                 private ReplicaExchange::Listener {
  public:
   explicit NodeCore(NodeOptions options);
   ~NodeCore() override;
@@ -65,7 +67,7 @@ class NodeCore : public Protocol,
     std::unique_ptr<RoundEngine> engine;
     std::unique_ptr<WorkerDesk> desk;
     std::unique_ptr<StateLink> link;
-    std::unique_ptr<StateExchange> state;
+    std::unique_ptr<NodeStates> state;
   };
 
   void Handle(StepContext& step, Started&);
@@ -106,13 +108,13 @@ class NodeCore : public Protocol,
     if (joined_.has_value()) joined_->desk->OnWaitAnswer(step, answer);
   }
   void On(StepContext& step, const StateSought& sought) {
-    if (joined_.has_value()) joined_->state->OnSought(step, sought);
+    if (joined_.has_value()) joined_->state->workers().OnSought(step, sought);
   }
   void On(StepContext& step, const StateHolders& holders) {
     if (joined_.has_value()) joined_->state->OnHolders(step, holders);
   }
   void On(StepContext& step, const StateReleased& released) {
-    if (joined_.has_value()) joined_->state->OnReleased(step, released);
+    if (joined_.has_value()) joined_->state->workers().OnReleased(step, released);
   }
   void On(StepContext& step, const EpochBegin& begin);
   void On(StepContext& step, const EpochPlan& plan);
@@ -123,7 +125,7 @@ class NodeCore : public Protocol,
   void ReportLostWorker(StepContext& step);
   // The same, if open broadcasts wait for this node's values.
   void ReportMissingValues(StepContext& step);
-  // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener.
+  // PeerNetwork::Listener, RoundEngine::Listener, WorkerDesk::Listener, ReplicaExchange::Listener.
   PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) override;
   void OnStateMessage(StepContext& step, const Message& message) override {
     joined_->state->OnPeerMessage(step, message);
@@ -134,7 +136,11 @@ class NodeCore : public Protocol,
   void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;
   void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) override;
   void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) override;
-  void OnWorkersDone(StepContext& step) override;
+  void OnWorkersDone(StepContext&) override { workers_done_ = true; }
+  void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) override {
+    joined_->engine->OnBookChanged(step, keys);
+    joined_->desk->OnReplicasChanged(step, keys);
+  }
 
   // Ends every round and every later call with `status`. Takes effect at the end of the Step, when no part is in the
   // middle of anything. `level` is that of its line in the log.

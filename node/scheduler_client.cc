@@ -23,7 +23,10 @@ RoundsClosed RunsOf(const std::vector<std::pair<std::pair<KeyId, Round>, uint64_
   for (const auto& [result, digest] : by_round) {
     const auto& [round, key] = result;
     RoundsClosed::Entry* last = closed.entries.empty() ? nullptr : &closed.entries.back();
-    if (last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value()) {
+    const bool goes_on =
+        last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value();
+    // What was not read has no digest, and takes it from no other.
+    if (goes_on && (last->hash == 0) == (digest == 0)) {
       last->hash += digest;
       ++last->more_keys;
     } else {

@@ -165,6 +165,7 @@ struct EpochReport {
   };
   Epoch epoch;
   std::vector<Progress> progress;  // in rising order of keys, which do not overlap
+  bool lacks_replica = false;      // with a server-side optimizer: of some key that has begun
   friend bool operator==(const EpochReport&, const EpochReport&) = default;
 };
 
@@ -202,10 +203,11 @@ struct PolicyPublished {
   friend bool operator==(const PolicyPublished&, const PolicyPublished&) = default;
 };
 
-// Returns what the `hash` of the decoded values of a key's result adds to the digest of a run of keys.
-inline uint64_t ResultDigest(KeyId key, uint64_t hash) { return Digest({key.value(), hash}); }
+// Returns what the `hash` of the decoded values of a key's result adds to the digest of a run of keys; 0 stays 0.
+inline uint64_t ResultDigest(KeyId key, uint64_t hash) { return hash == 0 ? 0 : Digest({key.value(), hash}); }
 
-// Node to scheduler: it holds every result of these rounds.
+// Node to scheduler: it holds every result of these rounds, with the digest of the runs of keys; 0 where it lacks the
+// replica that it needs to read them.
 struct RoundsClosed {
   struct Entry {
     KeyId key;

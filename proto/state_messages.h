@@ -20,6 +20,11 @@ namespace banyan {
 // One pause of training in which joiners fetch the state; rises with each, also from one term to the next.
 using TransferId = StrongId<struct TransferIdTag, uint64_t>;
 
+// The ids from this one on are of transfers of replicas, between two nodes: each joiner numbers its own. What they give
+// is what nodes hold themselves with a server-side optimizer.
+inline constexpr TransferId kReplicaTransfers = TransferId(uint64_t{1} << 63);
+inline bool IsOfReplica(TransferId transfer) { return transfer >= kReplicaTransfers; }
+
 // What a training state is made of: named parts, one behind the other.
 struct StateShape {
   struct Part {
@@ -48,8 +53,10 @@ struct KeysPushed {
 // ---- between nodes and the scheduler ----
 
 // Node to scheduler: a worker of it asks for the state. Said again on each new connection until StateReleased answers.
+// Or the node lacks replicas: then StateHolders answers at once, and names all other members.
 struct StateWanted {
   uint64_t fetch = 0;  // rises with each call of the joiner; what answers it says it again
+  bool of_replica = false;
   friend bool operator==(const StateWanted&, const StateWanted&) = default;
 };
 
@@ -112,6 +119,7 @@ struct StateReleased {
 struct StateManifestWanted {
   SourceRoute route;
   TransferId transfer;
+  std::vector<KeysPushed> replica = {};  // of these keys after these rounds; empty: the state of workers
   friend bool operator==(const StateManifestWanted&, const StateManifestWanted&) = default;
 };
 
@@ -134,6 +142,7 @@ struct StateRequest {
   TransferId transfer;
   Attempt attempt;  // rises with each request of the joiner, and comes back in the chunks
   std::vector<Run> chunks;
+  std::vector<KeysPushed> replica = {};  // as in StateManifestWanted
   friend bool operator==(const StateRequest&, const StateRequest&) = default;
 };
 

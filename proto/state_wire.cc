@@ -74,9 +74,12 @@ int HashesOf(const StateShape& shape) {
 
 }  // namespace
 
-void Write(const StateWanted& from, wire::Envelope& to) { to.mutable_state_wanted()->set_fetch(from.fetch); }
+void Write(const StateWanted& from, wire::Envelope& to) {
+  to.mutable_state_wanted()->set_fetch(from.fetch);
+  to.mutable_state_wanted()->set_of_replica(from.of_replica);
+}
 
-StateWanted Read(const wire::StateWanted& from, FieldReader) { return StateWanted{from.fetch()}; }
+StateWanted Read(const wire::StateWanted& from, FieldReader) { return StateWanted{from.fetch(), from.of_replica()}; }
 
 void Write(const StateSought& from, wire::Envelope& to) {
   wire::StateSought& sought = *to.mutable_state_sought();
@@ -177,11 +180,12 @@ void Write(const StateManifestWanted& from, wire::Envelope& to) {
   wire::StateManifestWanted& wanted = *to.mutable_state_manifest_wanted();
   WriteSourceRoute(from.route, *wanted.mutable_route());
   wanted.set_transfer(from.transfer.value());
+  WritePushed(from.replica, wanted);
 }
 
 StateManifestWanted Read(const wire::StateManifestWanted& from, FieldReader fields) {
   return StateManifestWanted{ReadSourceRoute(from.route(), fields.Within("route")),
-                             fields.NonZero<TransferId>("transfer", from.transfer())};
+                             fields.NonZero<TransferId>("transfer", from.transfer()), ReadPushed(from, fields)};
 }
 
 void Write(const StateManifest& from, wire::Envelope& to) {
@@ -217,6 +221,7 @@ void Write(const StateRequest& from, wire::Envelope& to) {
     written.set_first(run.first.value());
     written.set_last(run.last.value());
   }
+  WritePushed(from.replica, request);
 }
 
 StateRequest Read(const wire::StateRequest& from, FieldReader fields) {
@@ -233,6 +238,7 @@ StateRequest Read(const wire::StateRequest& from, FieldReader fields) {
     request.chunks.push_back({ChunkIndex(first), ChunkIndex(last)});
     low = std::min(last + 1, StateLayout::kMostChunks - 1);
   }
+  request.replica = ReadPushed(from, fields);
   return request;
 }
 

@@ -91,6 +91,10 @@ TEST_F(StateWireTest, ManifestsAndRequestsOfStates) {
           [](auto& e) { e.mutable_state_refused()->clear_route(); });
   Refuses(wire::Envelope::kStateManifestWanted, "StateManifestWanted: transfer: a",
           [](auto& e) { e.mutable_state_manifest_wanted()->clear_transfer(); });
+  Refuses(wire::Envelope::kStateManifestWanted, "StateManifestWanted: pushed[1]",
+          [](auto& e) { e.mutable_state_manifest_wanted()->mutable_pushed(1)->set_first_key(3); });
+  Refuses(request, "StateRequest: pushed[1]",
+          [](auto& e) { e.mutable_state_request()->mutable_pushed(1)->set_first_key(3); });
 }
 
 TEST_F(StateWireTest, ChunksOfStates) {

@@ -351,6 +351,7 @@ Reconfigure Read(const wire::Reconfigure& from, FieldReader fields) {
 void Write(const EpochReport& from, wire::Envelope& to) {
   wire::EpochReport& report = *to.mutable_epoch_report();
   report.set_epoch(from.epoch.value());
+  report.set_lacks_replica(from.lacks_replica);
   for (const EpochReport::Progress& progress : from.progress) {
     wire::EpochReport::Progress& written = *report.add_progress();
     written.set_first_key(progress.first_key.value());
@@ -362,6 +363,7 @@ void Write(const EpochReport& from, wire::Envelope& to) {
 EpochReport Read(const wire::EpochReport& from, FieldReader fields) {
   EpochReport report;
   report.epoch = fields.NonZero<Epoch>("epoch", from.epoch());
+  report.lacks_replica = from.lacks_replica();
   const int count = fields.Count("progress", from.progress_size());
   for (int i = 0; i < count; ++i) {
     const wire::EpochReport::Progress& progress = from.progress(i);

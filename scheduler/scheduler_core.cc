@@ -76,6 +76,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (job_.epoch() != epoch_before) transfers_.OnMembersChanged();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (job_.IsRunning()) policies_.ReviewLeases();
+  if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
     context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());

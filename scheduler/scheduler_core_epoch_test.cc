@@ -403,14 +403,48 @@ class SchedulerOptimizerEpochTest : public SchedulerEpochTest {
   SchedulerOptimizerEpochTest() : SchedulerEpochTest("aggregation: {op: adam}\n") {}
 };
 
-TEST_F(SchedulerOptimizerEpochTest, ANodeThatLacksTheOptimizersStateMayNotJoin) {
+TEST_F(SchedulerOptimizerEpochTest, ANodeThatLacksTheParametersJoinsAndLearnsWhomToAsk) {
   KillNode3();
   harness_.ReportProgress({1, 2}, Round(1));
   harness_.Receive(kOther, SchedulerHarness::JoinOf(3, 2));
-  ASSERT_THAT(harness_.Sent<JoinRefused>(kOther), SizeIs(1));
-  EXPECT_THAT(harness_.Sent<JoinRefused>(kOther)[0].reason, HasSubstr("aggregates with an optimizer, whose state"));
   harness_.BeginEpoch({1, 2});
-  EXPECT_THAT(Begun(1), SizeIs(1));
+  harness_.ReportProgress({1, 2}, Round(2));
+  harness_.Receive(kOther, EpochReport{Epoch(3), {}, true});
+  ASSERT_THAT(harness_.Sent<EpochPlan>(kOther), SizeIs(1));
+  harness_.Receive(kOther, StateWanted{0, true});
+  ASSERT_THAT(harness_.Sent<StateHolders>(kOther), SizeIs(1));
+  const StateHolders holders = harness_.Sent<StateHolders>(kOther)[0];
+  EXPECT_TRUE(IsOfReplica(holders.transfer));
+  const auto path_to = [](uint32_t node) { return std::vector<NodeId>{NodeId(3), NodeId(node)}; };
+  EXPECT_THAT(holders.paths, ElementsAre(path_to(1), path_to(2)));
+  EXPECT_THAT(harness_.Sent<StateSought>(1), IsEmpty()) << "nobody waits for it";
+  // It holds the results of a round and cannot read them.
+  harness_.Receive(1, Ask(key_, 2));
+  harness_.Receive(kOther, RoundsClosed{{{key_, Round(2), 0}}});
+  for (int node : {1, 2}) harness_.Receive(node, RoundsClosed{{{key_, Round(2), 77}}});
+  EXPECT_THAT(harness_.Sent<ClosedEverywhere>(1), SizeIs(1));
+  ExpectNoFailure();
+}
+
+TEST_F(SchedulerOptimizerEpochTest, WithoutAnybodyWhoHasTheParametersTheJobIsOver) {
+  KillNode3();
+  harness_.ReportProgress({1, 2}, Round(2));
+  harness_.Receive(kOther, SchedulerHarness::JoinOf(3, 2));
+  harness_.BeginEpoch({1, 2});
+  harness_.ReportProgress({1, 2}, Round(2));
+  harness_.Receive(kOther, EpochReport{Epoch(3), {}, true});
+  ExpectNoFailure();
+  harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(1)});
+  harness_.Step(ConnectionDown{SchedulerHarness::ConnectionOf(2)});
+  for (int i = 0; i < 3; ++i) {
+    harness_.Receive(kOther, Heartbeat{});
+    harness_.Advance(absl::Seconds(1));
+  }
+  EXPECT_THAT(harness_.Sent<JobFailed>(kOther), IsEmpty()) << "it may have them by now";
+  harness_.Receive(kOther, EpochReport{harness_.Sent<EpochBegin>(kOther).back().epoch, {}, true});
+  ASSERT_THAT(harness_.Sent<JobFailed>(kOther), SizeIs(1));
+  EXPECT_EQ(harness_.Sent<JobFailed>(kOther)[0].code, absl::StatusCode::kDataLoss);
+  EXPECT_THAT(harness_.Sent<JobFailed>(kOther)[0].reason, HasSubstr("all members are gone that had the parameters"));
 }
 
 class SchedulerLeastEpochTest : public SchedulerEpochTest {

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/state_layout.h"
 #include "sim/overlay_scaling.h"
@@ -109,6 +110,11 @@ void Cluster::AddMessageCheckers() {
   if (options_.plan.state_bytes > 0) {
     limits.chunk_bytes = std::max(limits.chunk_bytes, StateLayout(options_.plan.state_bytes).chunk_bytes());
   }
+  if (options_.plan.nodes_have_parameters) {
+    int64_t most_bytes = 0;  // three tensors' memory for each, and a number
+    for (const TrainingPlan::Tensor& tensor : options_.plan.tensors) most_bytes += 3 * 4 * tensor.elements + 8;
+    limits.chunk_bytes = std::max(limits.chunk_bytes, StateLayout(most_bytes).chunk_bytes());
+  }
   acks_ = std::make_unique<AckChecker>(
       limits, [this](NodeId node) { return simulator_.process(node)->LocalNow(); }, violations());
   const std::set<std::pair<NodeId, NodeId>> links(link_ends_.begin(), link_ends_.end());
@@ -148,10 +154,17 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
   };
   simulator_.RunUntil([&] { return has_failed() || is_done(); }, quiet_at + recovery);
   if (contributors_ != nullptr) contributors_->Finish();
-  if (!violations()->empty()) return false;
+  if (!violations()->empty() || HasLostParameters()) return false;
   const bool trained = failures_.empty() && is_done();
   if (!trained) ReportWaiting(absl::StrCat("training has not ended in epoch ", epoch().value(), WhoIsAway()));
   return trained;
+}
+
+bool Cluster::HasLostParameters() const {
+  return options_.plan.nodes_have_parameters && !failures_.empty() &&
+         std::all_of(failures_.begin(), failures_.end(), [](const Failure& failure) {
+           return absl::StrContains(failure.status.message(), "all members are gone that had the parameters");
+         });
 }
 
 bool Cluster::RunUntilNobodyWaits(Timestamp limit) {

@@ -72,6 +72,8 @@ class Cluster : private WorkerListener {
   JobProcesses* processes() { return processes_.get(); }
   // All calls that failed, in the order of time, but for those that may when membership changes.
   const std::vector<Failure>& failures() const { return failures_; }
+  // Returns whether the job is over because all nodes are gone that had the parameters and what the optimizer keeps.
+  bool HasLostParameters() const;
   const RoundClock& clock() const { return clock_; }
   const ResultChecker& results() const { return *results_; }
   // The newest epoch with a policy.

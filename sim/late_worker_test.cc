@@ -146,5 +146,39 @@ TEST(LateWorkersTest, NodesAndWorkersThatAreRestartedFetch) {
   EXPECT_FALSE(cluster.worker(NodeId(1), WorkerId(0))->fetched().has_value());
 }
 
+// Each node dies and comes back in turn, so that in the end nobody has the parameters from the start. Results are
+// parameters here: one that has begun with others than the rest shows it with its first result.
+TEST(LateNodesTest, ParametersOutliveEveryNodeThatHadThem) {
+  for (const AggregationOp op : {AggregationOp::kMomentum, AggregationOp::kAdam}) {
+    ContributorFields fields = FieldsOf(4);
+    ClusterOptions options = LinkedCluster(4, 2e6, 2e6);
+    options.fields = &fields;
+    options.overlay.aggregation.op = op;
+    options.plan.source = &fields;
+    options.plan.tensors = {{"w", 20'000, 0}, {"b", 300, 1}, {"e", 2'000, 0}};
+    options.plan.rounds = 60;
+    options.plan.compute_time = absl::Milliseconds(100);
+    options.plan.may_begin_late = true;
+    options.plan.nodes_have_parameters = true;
+    options.membership_changes = true;
+    Cluster cluster(std::move(options));
+    const auto has_begun = [&](NodeId node) {
+      return [&cluster, node] { return cluster.worker(node, WorkerId(0))->rounds_done() > 0; };
+    };
+    ASSERT_TRUE(cluster.simulator()->RunUntil(has_begun(NodeId(4)), Seconds(30)));
+    for (uint32_t id = 1; id <= 4; ++id) {
+      const NodeId node(id);
+      cluster.processes()->KillNode(node, /*silently=*/false);
+      cluster.simulator()->RunUntil([] { return false; }, cluster.simulator()->now() + absl::Milliseconds(700));
+      cluster.processes()->StartNode(node);
+      ASSERT_TRUE(cluster.simulator()->RunUntil(has_begun(node), cluster.simulator()->now() + absl::Seconds(40)))
+          << node.value();
+    }
+    ASSERT_TRUE(cluster.RunUntilTrained(Seconds(1000))) << cluster.WhoWaits();
+    EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
+    EXPECT_GT(cluster.contributors()->results(), 4 * 3 * 30);
+  }
+}
+
 }  // namespace
 }  // namespace banyan

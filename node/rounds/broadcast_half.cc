@@ -60,16 +60,37 @@ void BroadcastHalf::Take(StepContext& step, RoundKind kind, ChunkIndex index, Ep
   BANYAN_CHECK(!chunk.is_taken);
   chunk.is_taken = true;
   chunk.made_in = made_in;
-  chunk.result = result;
+  chunk.result = std::move(result);
+  Read(step, kind, index);
+}
+
+void BroadcastHalf::Read(StepContext& step, RoundKind kind, ChunkIndex index) {
+  Chunk& chunk = chunks_[index.value()];
+  const bool is_unseen = memory_->lacks_replica();
   std::optional<OptimizerStep> optimizer;
-  if (kind != RoundKind::kBroadcast) optimizer = memory_->Step(chunk.range);
-  auto work = std::make_unique<ReadResult>(std::move(result), std::move(optimizer));
+  if (kind != RoundKind::kBroadcast && !is_unseen) optimizer = memory_->Step(chunk.range);
+  auto work = std::make_unique<ReadResult>(chunk.result, std::move(optimizer));
   computations_->Start<ReadResult>(
       step, std::move(work),
-      [owner = owner_, key = key_, round = round_, index, kind](StepContext& later, ReadResult& done) {
+      [owner = owner_, key = key_, round = round_, index, kind, is_unseen](StepContext& later, ReadResult& done) {
         BroadcastHalf* half = owner->FindBroadcastHalf(later, key, round);
-        if (half != nullptr) half->OnRead(later, index, kind, done);
+        if (half == nullptr) return;
+        is_unseen ? half->OnReadUnseen(later, index, kind) : half->OnRead(later, index, kind, done);
       });
+}
+
+void BroadcastHalf::OnReadUnseen(StepContext& step, ChunkIndex index, RoundKind kind) {
+  if (!memory_->lacks_replica()) return Read(step, kind, index);
+  chunks_[index.value()].is_unseen = true;
+  if (--unread_ == 0) owner_->OnAllRead(step, key_, round_, 0);
+}
+
+void BroadcastHalf::ReadAnew(StepContext& step, RoundKind kind) {
+  for (uint32_t index = 0; index < chunks_.size(); ++index) {
+    if (!std::exchange(chunks_[index].is_unseen, false)) continue;
+    ++unread_;
+    Read(step, kind, ChunkIndex(index));
+  }
 }
 
 void BroadcastHalf::OnRead(StepContext& step, ChunkIndex index, RoundKind kind, const ReadResult& done) {
@@ -90,7 +111,8 @@ void BroadcastHalf::OnRead(StepContext& step, ChunkIndex index, RoundKind kind, 
 uint64_t BroadcastHalf::Hash() const {
   uint64_t hash = 0;
   for (const Chunk& chunk : chunks_) hash = CombineHashes(hash, chunk.hash);
-  return hash;
+  // 0 says that there is none.
+  return hash == 0 ? 1 : hash;
 }
 
 void BroadcastHalf::Replay(const Sink& sink) const {

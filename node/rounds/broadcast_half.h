@@ -3,7 +3,8 @@
 //
 // Invariants:
 // - A chunk has one result, in whatever attempt it was made; all of this outlives attempts.
-// - Each result is read once, and with a server-side optimizer makes one step.
+// - Each result is read once, and with a server-side optimizer makes one step. Where the node lacks the replica it is
+//   read for nobody, and once more if the replica comes before the round is complete.
 #ifndef BANYAN_NODE_ROUNDS_BROADCAST_HALF_H_
 #define BANYAN_NODE_ROUNDS_BROADCAST_HALF_H_
 
@@ -33,7 +34,8 @@ class BroadcastHalf {
     virtual BroadcastHalf* FindBroadcastHalf(StepContext& step, KeyId key, Round round) = 0;
     // A part of the values that workers get is there.
     virtual void OnRead(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) = 0;
-    // All parts were given; `hash` is over all of them and the same on every member.
+    // All parts were given; `hash` is over all of them and the same on every member. It is 0, and nothing was given,
+    // where the node lacks the replica.
     virtual void OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) = 0;
   };
   using Sink = std::function<void(int64_t first_element, const Buffer& values)>;
@@ -45,6 +47,9 @@ class BroadcastHalf {
   // Holds the chunk's one result, which its root made in the epoch `made_in`, and reads it. REQUIRES: `chunk` exists
   // and has had none; all calls of a round have the same `kind`.
   void Take(StepContext& step, RoundKind kind, ChunkIndex chunk, Epoch made_in, CheckedChunk result);
+  // The node lacked the replica, and has it now: reads what was read for nobody. REQUIRES: the round is not complete;
+  // `kind` is that of the round.
+  void ReadAnew(StepContext& step, RoundKind kind);
   // Returns whether the chunk has had its result. REQUIRES: `chunk` exists.
   bool Has(ChunkIndex chunk) const { return chunks_[chunk.value()].is_taken; }
   bool HasAny() const;
@@ -66,13 +71,17 @@ class BroadcastHalf {
   struct Chunk {
     ElementRange range;
     bool is_taken = false;
+    bool is_unseen = false;  // read for nobody
     Epoch made_in;
     CheckedChunk result;
     Buffer values;  // once read
     uint64_t hash = 0;
   };
 
+  void Read(StepContext& step, RoundKind kind, ChunkIndex index);
   void OnRead(StepContext& step, ChunkIndex index, RoundKind kind, const ReadResult& done);
+  // The same of a chunk that was read without the replica.
+  void OnReadUnseen(StepContext& step, ChunkIndex index, RoundKind kind);
   uint64_t Hash() const;
 
   KeyId key_;

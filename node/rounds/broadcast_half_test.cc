@@ -125,6 +125,42 @@ TEST_F(BroadcastHalfTest, AResultThatSaysNothingIsReadAsZeros) {
   EXPECT_THAT(Replayed(), ElementsAre(0, 0));
 }
 
+// The parameters of a member that is in step with the others after `steps`, all of this value.
+std::vector<uint8_t> SgdImage(uint64_t steps, float value) {
+  TensorMemory memory({.op = AggregationOp::kSgd}, 3);
+  memory.Replica({0, 3}).mutable_floats()[0] = value;
+  for (uint64_t i = 0; i < steps; ++i) memory.EndStep();
+  std::vector<uint8_t> image(memory.image_bytes());
+  memory.ReadImage(0, absl::MakeSpan(image));
+  return image;
+}
+
+TEST_F(BroadcastHalfTest, WithoutTheReplicaARoundEndsForNobody) {
+  Start(AggregationOp::kSgd);
+  memory_->Lack();
+  Take(0, Fp32({1, 2}));
+  Take(1, Fp32({3}));
+  RunComputations();
+  EXPECT_EQ(hash_, 0u);
+  EXPECT_THAT(read_, IsEmpty());
+  EXPECT_TRUE(half_->Has(ChunkIndex(1)));
+}
+
+TEST_F(BroadcastHalfTest, AReplicaThatComesMeanwhileTakesTheStepOnce) {
+  Start(AggregationOp::kSgd);
+  memory_->Lack();
+  Take(0, Fp32({1, 2}));
+  RunComputations();
+  // This one is being read when the replica comes.
+  Take(1, Fp32({3}));
+  memory_->TakeImage(SgdImage(4, 10));
+  half_->ReadAnew(step_, RoundKind::kAggregate);
+  for (int i = 0; i < 3; ++i) RunComputations();
+  EXPECT_THAT(Replayed(), ElementsAre(9, -2, -3));
+  EXPECT_TRUE(hash_.has_value() && *hash_ != 0);
+  EXPECT_EQ(memory_->Step({0, 3})->slices.step, 6u);
+}
+
 TEST_F(BroadcastHalfTest, WorkersGetEachPartAndTheRoundEndsWithTheLast) {
   Start();
   Take(1, Fp32({3}));

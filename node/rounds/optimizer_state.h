@@ -23,7 +23,16 @@ class OptimizerState {
   // Counts the step under way. REQUIRES: no computation works on its slices any more.
   void EndStep() { ++steps_; }
 
+  // How many tensors of memory the op keeps.
+  static int Moments(AggregationOp op);
+  // Takes what another member has after so many steps; a moment that the op does not need is empty. REQUIRES: no
+  // computation works on the slices of a step that counts.
+  void Restore(uint64_t steps, Buffer first_moment, Buffer second_moment);
+
   uint64_t steps() const { return steps_; }
+  // Empty before the first step.
+  const Buffer& first_moment() const { return first_moment_; }
+  const Buffer& second_moment() const { return second_moment_; }
   int64_t size_bytes() const { return first_moment_.size_bytes() + second_moment_.size_bytes(); }
 
  private:

@@ -96,6 +96,7 @@ void RoundEngine::RestoreAbstentions(StepContext& step, KeyId key, Round before)
 
 void RoundEngine::TakeAbstentions(StepContext& step, KeyId key, KeyState& of_key) {
   Abstention& abstention = of_key.abstention;
+  if (of_key.is_held) return;
   abstention.SkipTo(of_key.rounds.next_closed());
   for (std::optional<Round> next; (next = abstention.next()).has_value(); abstention.Advance()) {
     if (!of_key.rounds.HasRoomFor(*next, config_.rounds_in_flight)) return;
@@ -307,12 +308,14 @@ void RoundEngine::BeginEpoch(Epoch epoch) {
   network_->BeginEpoch(epoch);
 }
 
-void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan) {
+void RoundEngine::UsePlan(StepContext& step, const EpochPlan& plan, bool is_fresh) {
   epoch_ = planned_ = plan.epoch;
   std::vector<KeyId> keys;
   for (const EpochPlan::Frontier& frontier : plan.frontiers) {
     book_->ForEachKey({frontier.first_key, frontier.last_key}, [&](KeyId key) {
-      if (frontier.first_open > Round(0) || keys_.contains(key)) KeyOf(key).rounds.Rebase(frontier.first_open);
+      if (frontier.first_open == Round(0) && !keys_.contains(key)) return;
+      KeyOf(key).rounds.Rebase(frontier.first_open);
+      if (is_fresh && frontier.first_open > Round(0)) replicas_.Lack(key);
     });
   }
   for (auto& [key, of_key] : keys_) {
@@ -384,22 +387,16 @@ void RoundEngine::OnClosedEverywhere(StepContext& step, KeyId key, Round round) 
   TryOpen(step, key);
 }
 
-bool RoundEngine::IsAbstaining() const {
-  return std::any_of(keys_.begin(), keys_.end(), [](const auto& key) {
-    const KeyState& of_key = key.second;
-    return of_key.abstention.is_on() || of_key.rounds.HasAbstention();
-  });
-}
-
-bool RoundEngine::IsIdle() const {
-  return std::all_of(keys_.begin(), keys_.end(), [](const auto& key) { return key.second.rounds.IsIdle(); });
-}
-
 void RoundEngine::Replay(KeyId key, Round round, const BroadcastHalf::Sink& sink) const {
   auto known = keys_.find(key);
   if (known == keys_.end()) return;
+  const std::optional<std::pair<Round, Buffer>>& fetched = known->second.fetched;
+  if (fetched.has_value() && fetched->first == round) return sink(0, fetched->second);
   const RoundState* state = known->second.rounds.Find(round);
-  if (state != nullptr && state->results.has_value()) state->results->Replay(sink);
+  if (state != nullptr && state->results.has_value()) return state->results->Replay(sink);
+  // They may have made room for an abstention from the next one.
+  const Buffer parameters = replicas_.CopyIfStill(key, round.Next());
+  if (!parameters.empty()) sink(0, parameters);
 }
 
 void RoundEngine::Clear() {
@@ -462,6 +459,7 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
 }
 
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {
+  KeyOf(key).fetched.reset();
   KeyOf(key).rounds.Complete(round, hash);
   listener_->OnRoundComplete(step, key, round, hash);
   for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);

@@ -36,6 +36,7 @@
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/key_rounds.h"
 #include "node/rounds/reduce_half.h"
+#include "node/rounds/replicas.h"
 #include "node/rounds/round_reports.h"
 #include "node/rounds/silent_rounds.h"
 #include "node/rounds/tensor_memory.h"
@@ -99,8 +100,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   void BeginFirstEpoch(Epoch epoch) { epoch_ = planned_ = epoch; }
   // The former epoch is over: drops all attempts. What this node has put in and what it holds of results stays.
   void BeginEpoch(Epoch epoch);
-  // Goes on as the plan of the epoch says, whose bindings are in the book.
-  void UsePlan(StepContext& step, const EpochPlan& plan);
+  // Goes on as the plan of the epoch says, whose bindings are in the book. A node that `is_fresh` has joined with it,
+  // and lacks the replicas of what has been trained.
+  void UsePlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
   // Returns how far this node is with each key for which `counts` is true.
   std::vector<EpochReport::Progress> Progress(absl::FunctionRef<bool(KeyId)> counts) const {
     return ProgressOf(keys_, book_->keys(), counts);
@@ -116,7 +118,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
     return known == keys_.end() ? Round(0) : known->second.rounds.first_not_begun();
   }
   // Returns whether this node abstains from a key, or from a round that is not complete here.
-  bool IsAbstaining() const;
+  bool IsAbstaining() const { return banyan::IsAbstaining(keys_); }
   // Returns whether this node has put anything into a round of the key.
   bool HasContributed(KeyId key) const {
     const auto known = keys_.find(key);
@@ -141,11 +143,15 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Forgets every round: the job has failed.
   void Clear();
   // True if every round that this node took part in is closed everywhere.
-  bool IsIdle() const;
+  bool IsIdle() const { return banyan::IsIdle(keys_); }
 
   // Ends rounds from which all members abstain, when it is time.
   void OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return silent_.NextDeadline(); }
+  // What an optimizer keeps of the keys, which other members may need. A key whose replica has come is to be told as
+  // one of OnBookChanged.
+  Replicas& replicas() { return replicas_; }
+  const Replicas& replicas() const { return replicas_; }
   // Returns how many chunks of earlier epochs have come.
   uint64_t stale_chunks() const { return stale_chunks_; }
 
@@ -220,6 +226,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   bool has_denied_inputs_ = false;  // for want of room for more
   uint64_t stale_chunks_ = 0;
   KeyStates keys_;
+  Replicas replicas_{&keys_};
   EncodingChooser encodings_;
   EarlyChunks early_;
   SilentRounds silent_;

@@ -1,6 +1,19 @@
 #include "node/rounds/round_reports.h"
 
+#include <algorithm>
+
 namespace banyan {
+
+bool IsAbstaining(const KeyStates& keys) {
+  return std::any_of(keys.begin(), keys.end(), [](const auto& key) {
+    const KeyState& of_key = key.second;
+    return of_key.abstention.is_on() || of_key.rounds.HasAbstention();
+  });
+}
+
+bool IsIdle(const KeyStates& keys) {
+  return std::all_of(keys.begin(), keys.end(), [](const auto& key) { return key.second.rounds.IsIdle(); });
+}
 
 std::vector<EpochReport::Progress> ProgressOf(const KeyStates& keys, const std::map<KeyId, KeySlice>& table,
                                               absl::FunctionRef<bool(KeyId)> counts) {
@@ -32,6 +45,7 @@ std::vector<NodeReport::Memory> MemoryOf(const KeyStates& keys) {
   for (const auto& [key, of_key] : keys) {
     const TensorMemory::Sizes sizes = of_key.memory.sizes();
     replicas += sizes.replica_bytes;
+    if (of_key.fetched.has_value()) replicas += of_key.fetched->second.size_bytes();
     residuals += sizes.residual_bytes;
     weights += sizes.weights_bytes;
     optimizers += sizes.optimizer_bytes;

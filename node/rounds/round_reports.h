@@ -3,6 +3,8 @@
 #define BANYAN_NODE_ROUNDS_ROUND_REPORTS_H_
 
 #include <map>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -20,8 +22,17 @@ struct KeyState {
   TensorMemory memory;
   KeyRounds rounds;
   Abstention abstention = {};
+  // It abstains from no further round for now: all members wait, so that the replica comes after a known round.
+  bool is_held = false;
+  // The parameters after the round with which they came from another member, until the next one is complete.
+  std::optional<std::pair<Round, Buffer>> fetched = {};
 };
 using KeyStates = std::map<KeyId, KeyState>;
+
+// Returns whether the node abstains from a key, or from a round that is not complete here.
+bool IsAbstaining(const KeyStates& keys);
+// Returns whether every round that the node took part in is closed everywhere.
+bool IsIdle(const KeyStates& keys);
 
 // Returns how far this node is with each key of the table for which `counts` is true, in runs.
 std::vector<EpochReport::Progress> ProgressOf(const KeyStates& keys, const std::map<KeyId, KeySlice>& table,

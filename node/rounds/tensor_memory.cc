@@ -1,5 +1,8 @@
 #include "node/rounds/tensor_memory.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "core/check.h"
 
 namespace banyan {
@@ -33,6 +36,59 @@ Buffer TensorMemory::Residual(const ElementRange& range) {
 void TensorMemory::CommitResidual(const ElementRange& range, Buffer left) {
   CheckRange(range);
   residual_.Commit(range, std::move(left));
+}
+
+int64_t TensorMemory::image_bytes() const {
+  const int64_t tensors = 1 + OptimizerState::Moments(aggregation_.op);
+  return static_cast<int64_t>(sizeof(uint64_t)) + tensors * elements_ * SizeOf(DataType::kFloat32);
+}
+
+std::vector<TensorMemory::Section> TensorMemory::ImageSections() const {
+  const int64_t tensor_bytes = elements_ * SizeOf(DataType::kFloat32);
+  const int moments = OptimizerState::Moments(aggregation_.op);
+  std::vector<Section> sections = {{nullptr, static_cast<int64_t>(sizeof(uint64_t))}, {replica_.data(), tensor_bytes}};
+  if (moments > 0) sections.push_back({optimizer_.first_moment().data(), tensor_bytes});
+  if (moments > 1) sections.push_back({optimizer_.second_moment().data(), tensor_bytes});
+  return sections;
+}
+
+void TensorMemory::ReadImage(int64_t first_byte, absl::Span<uint8_t> to) const {
+  BANYAN_CHECK(first_byte >= 0 && first_byte + static_cast<int64_t>(to.size()) <= image_bytes());
+  const uint64_t steps = optimizer_.steps();
+  std::vector<Section> sections = ImageSections();
+  sections.front().data = &steps;
+  for (const Section& section : sections) {
+    const int64_t bytes = std::min(static_cast<int64_t>(to.size()), section.size_bytes - first_byte);
+    if (bytes > 0) {
+      const auto* from = static_cast<const uint8_t*>(section.data);
+      if (from == nullptr) {
+        std::memset(to.data(), 0, bytes);
+      } else {
+        std::memcpy(to.data(), from + first_byte, bytes);
+      }
+      to.remove_prefix(bytes);
+    }
+    first_byte = std::max<int64_t>(0, first_byte - section.size_bytes);
+  }
+}
+
+void TensorMemory::TakeImage(absl::Span<const uint8_t> image) {
+  BANYAN_CHECK(lacks_replica_ && static_cast<int64_t>(image.size()) == image_bytes());
+  uint64_t steps = 0;
+  std::memcpy(&steps, image.data(), sizeof(steps));
+  image.remove_prefix(sizeof(steps));
+  const auto take_tensor = [&] {
+    Buffer tensor = Buffer::AllocateForOverwrite(elements_);
+    std::memcpy(tensor.mutable_data(), image.data(), tensor.size_bytes());
+    image.remove_prefix(tensor.size_bytes());
+    return tensor;
+  };
+  replica_ = take_tensor();
+  const int moments = OptimizerState::Moments(aggregation_.op);
+  Buffer first = moments > 0 ? take_tensor() : Buffer();
+  Buffer second = moments > 1 ? take_tensor() : Buffer();
+  optimizer_.Restore(steps, std::move(first), std::move(second));
+  lacks_replica_ = false;
 }
 
 TensorMemory::Sizes TensorMemory::sizes() const {

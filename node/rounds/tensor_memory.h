@@ -5,14 +5,20 @@
 // - Everything is indexed by the tensor's elements, never by chunk or tree, so that these may differ from round to
 // round.
 // - A buffer that is not needed takes no memory; one that is needed is zero before its first use.
-// - With an optimizer the replica is the same on every member after every round.
+// - With an optimizer the replica is the same on every member after every round, but on one that has joined and lacks
+//   it still.
+// - The image of a tensor is what a joiner needs of it: steps (uint64), parameters, moments, one behind the other in
+// the
+//   machine's order.
 #ifndef BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_
 #define BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_
 
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "core/buffer.h"
 #include "node/rounds/committed_residual.h"
 #include "node/rounds/optimizer.h"
@@ -47,6 +53,17 @@ class TensorMemory {
   // Counts the step that all ranges have made. REQUIRES: no computation works on one of its parts any more.
   void EndStep() { optimizer_.EndStep(); }
 
+  // This node has joined when the tensor had been trained: it cannot step until it has an image of another member.
+  void Lack() { lacks_replica_ = has_optimizer(); }
+  bool lacks_replica() const { return lacks_replica_; }
+  // REQUIRE: has_optimizer().
+  int64_t image_bytes() const;
+  // Copies a part of the image, from this byte on. REQUIRES: it lies within the image; no step is under way.
+  void ReadImage(int64_t first_byte, absl::Span<uint8_t> to) const;
+  absl::Span<const float> Parameters() const { return replica_.floats(); }
+  // Takes the whole image of another member. REQUIRES: its size is image_bytes(), and lacks_replica().
+  void TakeImage(absl::Span<const uint8_t> image);
+
   // Returns the weights of the range: the replica with an optimizer, else what SetWeights said; empty before that.
   Buffer Weights(const ElementRange& range);
   // Takes the tensor's weights as they are now, in memory that nobody writes. REQUIRES: as many elements; no optimizer.
@@ -59,6 +76,13 @@ class TensorMemory {
   Sizes sizes() const;
 
  private:
+  // A part of the image. It is zero where there is no memory yet.
+  struct Section {
+    const void* data = nullptr;
+    int64_t size_bytes = 0;
+  };
+
+  std::vector<Section> ImageSections() const;
   void CheckRange(const ElementRange& range) const;
   Buffer Part(Buffer& whole, const ElementRange& range);
 
@@ -68,6 +92,7 @@ class TensorMemory {
   CommittedResidual residual_;
   Buffer weights_;  // as workers registered them
   bool misses_weights_ = false;
+  bool lacks_replica_ = false;
   OptimizerState optimizer_;
 };
 

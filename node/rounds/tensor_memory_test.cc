@@ -49,6 +49,39 @@ TEST(TensorMemoryTest, StepsWorkOnTheReplica) {
   EXPECT_EQ(memory.Step({0, 1})->slices.step, 2u);
 }
 
+// Returns the parameters after a step along this gradient.
+std::vector<float> StepAlong(TensorMemory& memory, std::vector<float> gradient) {
+  OptimizerStep step = *memory.Step({0, 6});
+  MakeStep(step, absl::MakeSpan(gradient));
+  memory.EndStep();
+  return gradient;
+}
+
+TEST(TensorMemoryTest, AnImageMakesAnotherMembersMemoryTheSame) {
+  for (const AggregationOp op : {AggregationOp::kSgd, AggregationOp::kMomentum, AggregationOp::kAdam}) {
+    TensorMemory trained = Memory(op);
+    for (int step = 0; step < 3; ++step) StepAlong(trained, {1, -2, 3, -4, 5, -6});
+    std::vector<uint8_t> image(trained.image_bytes());
+    // In parts that are cut anyhow.
+    for (size_t first = 0; first < image.size(); first += 7) {
+      trained.ReadImage(static_cast<int64_t>(first), absl::MakeSpan(image).subspan(first, 7));
+    }
+    TensorMemory joined = Memory(op);
+    joined.Lack();
+    ASSERT_TRUE(joined.lacks_replica());
+    joined.TakeImage(image);
+    EXPECT_FALSE(joined.lacks_replica());
+    EXPECT_EQ(StepAlong(joined, {2, 2, 2, 2, 2, 2}), StepAlong(trained, {2, 2, 2, 2, 2, 2}));
+  }
+}
+
+TEST(TensorMemoryTest, TheImageOfWhatHasNotBegunIsZero) {
+  const TensorMemory memory = Memory(AggregationOp::kAdam);
+  std::vector<uint8_t> image(memory.image_bytes(), 1);
+  memory.ReadImage(0, absl::MakeSpan(image));
+  EXPECT_EQ(image, std::vector<uint8_t>(8 + 3 * 6 * 4, 0));
+}
+
 TEST(TensorMemoryTest, WithoutAnOptimizerThereIsNoStep) {
   TensorMemory memory = Memory(AggregationOp::kMean);
   EXPECT_FALSE(memory.has_optimizer());

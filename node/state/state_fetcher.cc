@@ -210,7 +210,11 @@ void StateFetcher::OnRefused(StepContext& step, const StateRefused& refused) {
   if (holders_.count(holder) == 0) return;
   step.Log(LogLevel::kWarning, absl::StrCat("node ", holder.value(), " gives no state: ", refused.reason));
   RemoveHolder(holder);
-  if (phase_ == Phase::kNoManifest && manifest_from_ == holder) return AskAnotherForManifest(step);
+  if (phase_ == Phase::kNoManifest && manifest_from_ == holder) {
+    // It is asked no more: what counts is how often those were asked who are left.
+    --manifest_asked_;
+    return AskAnotherForManifest(step);
+  }
   Fill(step);
 }
 

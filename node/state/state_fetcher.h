@@ -46,7 +46,7 @@ class StateFetcher {
   enum class Phase : uint8_t { kIdle, kNoHolders, kNoManifest, kPulling, kComplete, kFailed };
 
   // `outlet` outlives this.
-  StateFetcher(Settings settings, StateOutlet* outlet) : settings_(settings), outlet_(outlet) {}
+  StateFetcher(Settings settings, StateChannel* outlet) : settings_(settings), outlet_(outlet) {}
 
   // Fetches for this worker too, whose state has this shape. INVALID_ARGUMENT when another worker's differs.
   absl::Status AddWorker(StepContext& step, WorkerId worker, StateShape shape);
@@ -74,6 +74,8 @@ class StateFetcher {
   Phase phase() const { return phase_; }
   // Why it has failed; REQUIRES: phase() is kFailed.
   const absl::Status& failure() const { return failure_; }
+  // Returns whether anybody is left to ask.
+  bool has_holders() const { return !holders_.empty(); }
   TransferId transfer() const { return transfer_; }
   uint64_t boundary() const { return boundary_; }
   const std::vector<KeysPushed>& pushed() const { return pushed_; }
@@ -116,7 +118,7 @@ class StateFetcher {
   std::string HolderNames() const;
 
   const Settings settings_;
-  StateOutlet* outlet_;
+  StateChannel* outlet_;
 
   Phase phase_ = Phase::kIdle;
   absl::Status failure_;

@@ -267,6 +267,18 @@ TEST_F(StateFetcherTest, AHolderThatSaysNothingOfTheStateIsPassedOver) {
   ExpectComplete();
 }
 
+TEST_F(StateFetcherTest, TheLastOneIsAskedHoweverManyRefuse) {
+  Make(100'000);
+  for (uint32_t node = 2; node <= 7; ++node) holders_[NodeId(node)].gives_manifest = node == 7;
+  Begin();
+  for (uint32_t node = 2; node < 7; ++node) {
+    StepContext step = Step();
+    fetcher_.OnRefused(step, {{{NodeId(node), kJoiner}, 0}, kTransfer, "it has none itself"});
+  }
+  Run();
+  ExpectComplete();
+}
+
 TEST_F(StateFetcherTest, AHolderThatRefusesIsPassedOver) {
   Make(100'000);
   holders_[NodeId(2)] = {.gives_manifest = false};

@@ -15,9 +15,10 @@
 
 namespace banyan {
 
-class StateOutlet {
+// The ways of what moves a state, be it that of workers or of nodes.
+class StateChannel {
  public:
-  virtual ~StateOutlet() = default;
+  virtual ~StateChannel() = default;
 
   // Sends to the scheduler while it is connected.
   virtual void TellScheduler(StepContext& step, Message message) = 0;
@@ -27,6 +28,10 @@ class StateOutlet {
   // this start of the node.
   virtual void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
   virtual void Ask(StepContext& step, StateTask task) = 0;
+};
+
+class StateOutlet : public StateChannel {
+ public:
   virtual void CompleteStateCall(StepContext& step, RequestId request, absl::Status status, uint64_t boundary) = 0;
 
   // Returns the last round of each key that this worker has pushed.

@@ -30,6 +30,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       computations_(computations),
       listener_(listener),
       rounds_in_flight_(config.rounds_in_flight),
+      has_optimizer_(IsOptimizer(config.aggregation.op)),
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
       fetching_(&keys_, engine),
@@ -227,13 +228,14 @@ void WorkerDesk::OnKeysAssigned(StepContext& step, const std::vector<std::string
     if (local != nullptr) TakeLateInits(step, *local);
   }
   for (LocalKey* local : assigned.ready) {
-    if (!local->takes_part) ContributeInit(step, *local);
+    if (!local->takes_part && !engine_->replicas().Lacks(local->key)) ContributeInit(step, *local);
   }
 }
 
 void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
   // Under a limit nobody knows yet with which round it would begin.
-  if (local.init_requests.empty() || local.waits_from != LocalKey::kNoLimit) return;
+  const bool is_blocked = local.waits_from != LocalKey::kNoLimit || engine_->replicas().Lacks(local.key);
+  if (local.init_requests.empty() || is_blocked) return;
   const std::optional<Round> next = engine_->EndAbstention(local.key);
   local.next_contribution = std::max(local.next_contribution, next.value_or(Round(0)));
   if (local.next_contribution == Round(0)) return;
@@ -242,12 +244,15 @@ void WorkerDesk::TakeLateInits(StepContext& step, LocalKey& local) {
   for (const WaitingCall& call : std::exchange(local.init_requests, {})) {
     local.last_push[call.worker.value()] = begins_after;
     Buffer values = std::exchange(local.init_values[call.worker.value()], Buffer());
-    if (begins_after == Round(0)) {
-      engine_->OfferValues(step, local.key, std::move(values));
-      WaitFor(step, call.request, call.worker, local, Round(0));
+    if (begins_after == Round(0)) engine_->OfferValues(step, local.key, std::move(values));
+    // With an optimizer the node has the parameters, and the worker begins with them.
+    Buffer parameters = engine_->replicas().CopyIfStill(local.key, begins_after);
+    if (begins_after == Round(0) || (has_optimizer_ && parameters.empty())) {
+      WaitFor(step, call.request, call.worker, local, begins_after);
       continue;
     }
-    Replay(step, call.request, local.key, Round(0));
+    if (has_optimizer_) step.actions.emplace_back(WriteResult{call.request, 0, std::move(parameters)});
+    if (!has_optimizer_) Replay(step, call.request, local.key, Round(0));
     Complete(step, call.request, absl::OkStatus(), local.key, begins_after);
   }
 }

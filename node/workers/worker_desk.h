@@ -61,6 +61,12 @@ class WorkerDesk {
   // Takes up the rows of the keys of these `names`, which are new in the key table.
   void OnKeysAssigned(StepContext& step, const std::vector<std::string>& names);
   void OnKeyRefused(StepContext& step, const std::string& name, const std::string& reason);
+  // The replicas of these keys may be here, which were lacked: workers may begin with them.
+  void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) {
+    for (const KeyId key : keys) {
+      if (LocalKey* local = keys_.Find(key); local != nullptr) TakeLateInits(step, *local);
+    }
+  }
   void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values);
   void OnRoundComplete(StepContext& step, KeyId key, Round round);
   void OnBarrierReleased(StepContext& step, uint64_t barrier) {
@@ -156,6 +162,7 @@ class WorkerDesk {
   ComputationTable* computations_;
   Listener* listener_;
   uint32_t rounds_in_flight_;
+  bool has_optimizer_;
   WorkerRoster workers_;
   LocalKeys keys_;
   FetchingWorkers fetching_;

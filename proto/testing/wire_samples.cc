@@ -123,7 +123,8 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(SampleReport());
   messages.emplace_back(StatusRequest{});
   messages.emplace_back(Reconfigure{"job: fashion-mnist\n", "overlay.yaml"});
-  messages.emplace_back(EpochReport{Epoch(6), {{KeyId(1), KeyId(3), Round(18)}, {KeyId(4), KeyId(4), Round(17)}}});
+  messages.emplace_back(
+      EpochReport{Epoch(6), {{KeyId(1), KeyId(3), Round(18)}, {KeyId(4), KeyId(4), Round(17)}}, true});
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
@@ -163,6 +164,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
 void AddStateSamples(std::vector<Message>& messages) {
   const std::vector<KeysPushed> pushed = {{KeyId(1), KeyId(3), Round(17)}, {KeyId(4), KeyId(4), Round(16)}};
   messages.emplace_back(StateWanted{2});
+  messages.emplace_back(StateWanted{0, true});
   messages.emplace_back(StateSought{Term(3), TransferId(5), "n4 has joined"});
   messages.emplace_back(BoundaryHeld{TransferId(5), 1200, pushed});
   messages.emplace_back(NoState{TransferId(5), "no worker of n2 shares a state"});
@@ -174,11 +176,15 @@ void AddStateSamples(std::vector<Message>& messages) {
                                      {{NodeId(4), NodeId(2)}, {NodeId(4), NodeId(2), NodeId(9)}, {NodeId(4)}}});
   messages.emplace_back(FetchEnded{TransferId(5), 2, true, "worker 0 has died"});
   messages.emplace_back(StateReleased{Term(3), TransferId(5), 2, absl::StatusCode::kNotFound, "nobody shares a state"});
-  messages.emplace_back(StateManifestWanted{SampleRoute(), TransferId(5)});
+  messages.emplace_back(StateManifestWanted{SampleRoute(), TransferId(5), {}});
+  messages.emplace_back(StateManifestWanted{SampleRoute(), kReplicaTransfers, pushed});
   messages.emplace_back(
       StateManifest{SampleRoute(), TransferId(5), {{{"adam.step", 8}, {"fc1.weight", 2000}}}, {0xdeadbeef, 7}});
-  messages.emplace_back(StateRequest{
-      SampleRoute(), TransferId(5), Attempt(3), {{ChunkIndex(1), ChunkIndex(4)}, {ChunkIndex(7), ChunkIndex(7)}}});
+  messages.emplace_back(StateRequest{SampleRoute(),
+                                     TransferId(5),
+                                     Attempt(3),
+                                     {{ChunkIndex(1), ChunkIndex(4)}, {ChunkIndex(7), ChunkIndex(7)}},
+                                     pushed});
   messages.emplace_back(StateRefused{SampleRoute(), TransferId(5), "no worker of n2 is held at a boundary"});
 }
 

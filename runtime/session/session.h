@@ -129,8 +129,9 @@ class Session {
 
   // Makes the key known with `values.size()` elements. Every worker of every node calls it once per key. The values of
   // the lowest worker of the lowest node win; all get them, in `agreed` (of the same size, may be `values` itself) or
-  // by a Pull. Errors: INVALID_ARGUMENT for no name, no values or sizes that differ; ALREADY_EXISTS for a second Init
-  // with the same shape, INVALID_ARGUMENT with another one.
+  // by a Pull. With a server-side optimizer a worker that comes to a job that runs gets the parameters as they are now.
+  // Errors: INVALID_ARGUMENT for no name, no values or sizes that differ; ALREADY_EXISTS for a second Init with the
+  // same shape, INVALID_ARGUMENT with another one.
   Ticket Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
               CallOptions options = {});
   Ticket Init(absl::string_view key, absl::Span<const float> values);

@@ -35,20 +35,22 @@ void EpochChanger::Resume(Epoch planned) {
   Begin({now(), {}, {"the scheduler was restarted while membership changed"}});
 }
 
-bool EpochChanger::RefuseWithoutState(NodeId node) {
+bool EpochChanger::HasLostReplicas() const {
   const AggregationOp op = parts_.overlay->aggregation.op;
-  const bool has_state = op != AggregationOp::kSum && op != AggregationOp::kMean;
-  if (!has_state || !parts_.rounds->HasBegun()) return false;
-  parts_.members->RefuseWaiting(
-      node, absl::StrCat("the job aggregates with an optimizer, whose state '", parts_.members->NameOf(node),
-                         "' cannot get while the job runs; restart the job, or let it aggregate by sum or mean"));
-  return true;
+  const bool has_optimizer = op != AggregationOp::kSum && op != AggregationOp::kMean;
+  return has_optimizer && parts_.rounds->HasBegun() && !epoch_reports_.HasReplica();
+}
+
+void EpochChanger::OnLostReplicas() {
+  const std::vector<Member>& all = table().all();
+  is_over_ = std::any_of(all.begin(), all.end(), [](const Member& member) { return member.has_left_for_good; });
+  if (is_over_) return;
+  failure_ = "all members are gone that had the parameters and what the optimizer keeps; restart the job";
 }
 
 void EpochChanger::OnJoin(const JoinVerdict& verdict) {
   const NodeId node = verdict.node;
   const Member& member = table().Find(node);
-  if (RefuseWithoutState(node)) return;
   if (verdict.kind == JoinVerdict::Kind::kContests) return suspicions_.NoteContest(now(), node);
   if (member.is_member) {
     causes_.FallOut(now(), node, absl::StrCat(member.name, " has been restarted"));
@@ -232,7 +234,7 @@ std::vector<NodeId> EpochChanger::AdmitJoiners() {
   std::vector<NodeId> joiners;
   const uint64_t barriers_before = parts_.barriers->BeforeJoiner();
   for (const NodeId node : parts_.members->waiting().Nodes()) {
-    if (table().Find(node).is_member || RefuseWithoutState(node)) continue;
+    if (table().Find(node).is_member) continue;
     if (parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) joiners.push_back(node);
   }
   return joiners;
@@ -272,6 +274,7 @@ void EpochChanger::OnPlan(PlanDecision decision) {
 void EpochChanger::FinishIfReady() {
   const bool is_overtaken = causes_.NextDeadline() != kNever;
   if (!decision_.has_value() || !epoch_reports_.IsComplete() || is_overtaken) return;
+  if (HasLostReplicas()) return OnLostReplicas();
   Finish(*std::exchange(decision_, std::nullopt));
 }
 

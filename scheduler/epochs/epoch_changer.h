@@ -93,6 +93,8 @@ class EpochChanger {
 
   // Returns whether a change found that nobody is left who trains, and that some member has finished its work.
   bool is_over() const { return is_over_; }
+  // Why the job cannot go on with any members; empty while it can.
+  const std::string& failure() const { return failure_; }
   bool is_changing() const { return parts_.rounds->is_frozen(); }
   // Says for what the change under way waits; empty when none is.
   std::string WaitsFor() const;
@@ -103,8 +105,10 @@ class EpochChanger {
  private:
   Timestamp now() const { return parts_.context->now; }
   const Membership& table() const { return parts_.members->table(); }
-  // Refuses the start of a node that waits and cannot get the state of an optimizer. True when it has.
-  bool RefuseWithoutState(NodeId node);
+  // Returns whether rounds have gone through an optimizer, and no member has what it keeps.
+  bool HasLostReplicas() const;
+  // Nobody can go on: the job is over if some member has finished its work, and has failed else.
+  void OnLostReplicas();
   void TakeSilence();
   void TakeSuspicions();
   // Refuses those who claim the place of a node that was heard.
@@ -131,6 +135,7 @@ class EpochChanger {
   EpochReports epoch_reports_;
   EpochHistory history_;
   bool is_over_ = false;
+  std::string failure_;
   Epoch planned_epoch_;
   std::string reason_;       // of the last change
   Timestamp began_because_;  // when the first cause of the change under way came up

@@ -148,5 +148,40 @@ TEST_F(FewMembersTest, WithFewerThanTheLeastMembersTrainingWaits) {
   EXPECT_FALSE(changer_.is_over());
 }
 
+// Members have trained a key.
+class OptimizerChangeTest : public EpochChangerTest {
+ protected:
+  OptimizerChangeTest() : EpochChangerTest("aggregation: {op: adam}\n") {
+    keys_.Register(NodeId(1), {{"w", 10}}, rounds_);
+    rounds_.Request(NodeId(1), PolicyRequest{{{KeyId(1), Round(0)}}});
+    changer_.Change("a test");
+    Advance(absl::Seconds(1), {1, 2, 3});
+  }
+  void ReportLack(const std::vector<int>& nodes) {
+    for (const int node : nodes) changer_.OnEpochReport(NodeId(node), {mesh_.job.epoch(), {}, true});
+  }
+};
+
+TEST_F(OptimizerChangeTest, OneMemberWithTheParametersIsEnough) {
+  ReportLack({1, 2});
+  Report({3});
+  EXPECT_EQ(changer_.failure(), "");
+  EXPECT_THAT(mesh_.Sent<EpochPlan>(1), SizeIs(1));
+}
+
+TEST_F(OptimizerChangeTest, WithoutTheParametersNobodyGoesOn) {
+  ReportLack({1, 2, 3});
+  EXPECT_THAT(changer_.failure(), HasSubstr("all members are gone that had the parameters"));
+  EXPECT_FALSE(changer_.is_over());
+  EXPECT_THAT(mesh_.Sent<EpochPlan>(1), IsEmpty());
+}
+
+TEST_F(OptimizerChangeTest, ParametersThatAreGoneWithThoseWhoHaveFinishedAreNoFailure) {
+  mesh_.members.Leave(kThird, false);
+  ReportLack({1, 2, 3});
+  EXPECT_EQ(changer_.failure(), "");
+  EXPECT_TRUE(changer_.is_over());
+}
+
 }  // namespace
 }  // namespace banyan

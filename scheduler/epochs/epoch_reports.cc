@@ -13,6 +13,7 @@ void EpochReports::Begin(Epoch epoch, std::set<NodeId> members, std::set<NodeId>
   epoch_ = epoch;
   missing_ = std::move(members);
   survivors_ = std::move(survivors);
+  has_replica_ = false;
   least_next_.assign(key_count, Round(std::numeric_limits<uint64_t>::max()));
 }
 
@@ -20,6 +21,7 @@ absl::Status EpochReports::Accept(NodeId node, const EpochReport& report) {
   if (report.epoch < epoch_) return absl::OkStatus();
   if (absl::Status status = Check(report); !status.ok()) return status;
   missing_.erase(node);
+  has_replica_ = has_replica_ || !report.lacks_replica;
   if (survivors_.count(node) > 0) Lower(report);
   return absl::OkStatus();
 }

@@ -25,6 +25,8 @@ class EpochReports {
   absl::Status Accept(NodeId node, const EpochReport& report);
 
   bool IsComplete() const { return missing_.empty(); }
+  // Returns whether some member that has reported has all replicas that an optimizer works on.
+  bool HasReplica() const { return has_replica_; }
   // Returns the members that have not reported yet.
   const std::set<NodeId>& missing() const { return missing_; }
   // Returns from which round on some survivor lacks the key's results; empty when nobody survives. REQUIRES: complete.
@@ -37,6 +39,7 @@ class EpochReports {
   Epoch epoch_;
   std::set<NodeId> missing_;
   std::set<NodeId> survivors_;
+  bool has_replica_ = false;
   std::vector<Round> least_next_;  // by KeyId - 1
 };
 

@@ -222,8 +222,9 @@ void RoundBook::ReportRun(NodeId node, const RoundsClosed::Entry& entry, RoundOu
   for (KeyId key = entry.key; key <= last; key = key.Next()) {
     all_open = ReportOne(node, key, entry.round, outcome) && all_open;
   }
-  // What is closed has been compared, and a digest cannot be divided among its keys.
-  if (!all_open) return;
+  // What is closed has been compared, and a digest cannot be divided among its keys. Who could not read its results has
+  // nothing to compare.
+  if (!all_open || entry.hash == 0) return;
   const std::optional<ResultDigests::Difference> difference =
       digests_.Report(node, entry.round, entry.key, last, entry.hash, member_count_);
   if (difference.has_value()) outcome.failure = Describe(*difference, entry.round);

@@ -110,6 +110,14 @@ TEST_F(RoundBookTest, FailuresNameKeyRoundAndNodes) {
   EXPECT_THAT(std::string(differs.message()), HasSubstr("round 1 of key 'w': the result of n1"));
 }
 
+TEST_F(RoundBookTest, WhoHasNotReadAResultAgreesWithAll) {
+  Ask(1, 1);
+  EXPECT_EQ(Close(1, 1, 0).failure, absl::OkStatus());
+  const RoundOutcome closed = Close(2, 1, 11);
+  EXPECT_EQ(closed.failure, absl::OkStatus());
+  EXPECT_THAT(closed.closed, SizeIs(1));
+}
+
 TEST_F(RoundBookTest, BindsNothingNewAfterADeparture) {
   Ask(1, 1);
   book_.SetDeparted();

@@ -12,13 +12,23 @@ StateTransfer& TransferControl::transfer() {
   transfer_ = std::make_unique<StateTransfer>(
       StateTransfer::Settings{parts_.job->term()},
       StateTransfer::Surroundings{[this](NodeId node) { return parts_.members->NameOf(node); },
-                                  [this](NodeId from) {
-                                    const Policy* policy = parts_.policies->Current();
-                                    return policy == nullptr ? std::map<NodeId, std::vector<NodeId>>()
-                                                             : PathsFrom(from, *policy);
-                                  }});
+                                  [this](NodeId from) { return PathsOf(from); }});
   OnMembersChanged();
   return *transfer_;
+}
+
+std::map<NodeId, std::vector<NodeId>> TransferControl::PathsOf(NodeId node) const {
+  const Policy* policy = parts_.policies->Current();
+  return policy == nullptr ? std::map<NodeId, std::vector<NodeId>>() : PathsFrom(node, *policy);
+}
+
+void TransferControl::TellPaths(NodeId node) {
+  StateHolders holders{parts_.job->term(), kReplicaTransfers, 0, 0, {}, {}};
+  for (auto& [other, path] : PathsOf(node)) {
+    const Member& member = parts_.members->table().Find(other);
+    if (other != node && member.is_member && member.state != MemberState::kLeft) holders.paths.push_back(path);
+  }
+  if (!holders.paths.empty()) parts_.members->SendTo(node, std::move(holders));
 }
 
 void TransferControl::OnMembersChanged() {

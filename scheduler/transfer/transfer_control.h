@@ -4,10 +4,12 @@
 #define BANYAN_SCHEDULER_TRANSFER_TRANSFER_CONTROL_H_
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/ids.h"
 #include "core/time.h"
@@ -34,7 +36,9 @@ class TransferControl {
 
   TransferControl(Parts parts, BeginEpoch begin_epoch) : parts_(parts), begin_epoch_(std::move(begin_epoch)) {}
 
-  void On(NodeId node, const StateWanted& message) { Apply(transfer().OnWanted(node, message)); }
+  void On(NodeId node, const StateWanted& message) {
+    message.of_replica ? TellPaths(node) : Apply(transfer().OnWanted(node, message));
+  }
   void On(NodeId node, const BoundaryHeld& message) { Apply(transfer().OnHeld(now(), node, message)); }
   void On(NodeId node, const NoState& message) { Apply(transfer().OnNoState(node, message)); }
   void On(NodeId node, const FetchEnded& message) { Apply(transfer().OnFetchEnded(node, message)); }
@@ -62,6 +66,10 @@ class TransferControl {
   // Made at its first use, when the term is known for good.
   StateTransfer& transfer();
   void Apply(StateTransfer::Outcome outcome);
+  // Returns paths from the node to all others that it can reach under the current policy.
+  std::map<NodeId, std::vector<NodeId>> PathsOf(NodeId node) const;
+  // Tells a node that lacks replicas how it reaches the other members.
+  void TellPaths(NodeId node);
 
   Parts parts_;
   BeginEpoch begin_epoch_;

@@ -34,7 +34,8 @@ namespace banyan {
 
 class ContributorChecker : public WorkerListener {
  public:
-  // `plan` takes its values from `fields`. `op` is a sum or a mean. All pointers outlive this.
+  // `plan` takes its values from `fields`. Who is in a result can be read off that of a sum or a mean; what another op
+  // makes of them has only to be the same for all. All pointers outlive this.
   ContributorChecker(const TrainingPlan* plan, ContributorFields* fields, AggregationOp op,
                      const MembershipWatch* membership, const ChunkWatch* chunks, Violations* violations);
 

@@ -227,8 +227,9 @@ void PolicyChecker::CheckClosed(const SentMessage& sent, const ClosedEverywhere&
     // What was held only by those who have fallen out may be made again, of others.
     std::map<KeyRun, std::set<uint64_t>> results;
     for (const auto& [node, hash] : closing.hashes) {
-      const bool counts = membership_ == nullptr || membership_->IsMember(node, membership_->epoch());
-      if (counts) results[hash.first].insert(hash.second);
+      const bool is_member = membership_ == nullptr || membership_->IsMember(node, membership_->epoch());
+      // Who lacks the parameters cannot read it.
+      if (is_member && hash.second != 0) results[hash.first].insert(hash.second);
     }
     const bool equal =
         std::all_of(results.begin(), results.end(), [](const auto& of) { return of.second.size() == 1; });

@@ -82,9 +82,9 @@ TEST(AttemptBreachTest, AnOldAttemptsSumInANewAttempt) {
   const std::vector<FaultKind> kinds = {FaultKind::kKillNode, FaultKind::kStopNode, FaultKind::kIsolateLink};
   int broken = 0;
   for (uint64_t seed = 0; seed < 100 && broken < 2; ++seed) {
-    FaultScenario scenario = MakeFaultScenario(seed, kinds);
+    FaultScenario scenario = MakeFaultScenario(seed, kinds, /*may_have_optimizer=*/false);
     EXPECT_EQ(RunFaultScenario(scenario, {}).violations, "") << seed;
-    scenario = MakeFaultScenario(seed, kinds);
+    scenario = MakeFaultScenario(seed, kinds, /*may_have_optimizer=*/false);
     scenario.cluster.wrap_core = WrapNodes(tampering);
     const std::string violations = RunFaultScenario(scenario, {}).violations;
     if (violations.find("exactly once") != std::string::npos) ++broken;

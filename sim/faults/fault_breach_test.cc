@@ -40,7 +40,7 @@ bool IsPlain(const ChunkMessage& chunk) {
 int Broken(const std::string& rule, const std::function<TamperingProtocol::Tampering()>& tampering) {
   int broken = 0;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    FaultScenario scenario = MakeFaultScenario(seed, AllFaultKinds());
+    FaultScenario scenario = MakeFaultScenario(seed, AllFaultKinds(), /*may_have_optimizer=*/false);
     scenario.cluster.wrap_core = [&](NodeId node, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
       if (node != kVillain) return core;
       return std::make_unique<TamperingProtocol>(std::move(core), tampering());

@@ -28,6 +28,8 @@ constexpr int64_t kMostElements = 300;  // of a tensor
 constexpr int64_t kMostChunks = 20;     // of a tensor
 constexpr int64_t kMostStateBytes = 20'000;
 constexpr uint64_t kStateSeed = 0x57A7E;
+constexpr uint64_t kOptimizerSeed = 0x0971;
+constexpr double kWithOptimizer = 0.25;
 
 template <typename T, size_t N>
 T OneOf(const std::array<T, N>& choices, Random* random) {
@@ -124,6 +126,26 @@ void DrawState(TrainingPlan* plan, Random random) {
   if (random.Chance(0.2)) plan->fetch_timeout = absl::Milliseconds(random.Between(2000, 6000));
 }
 
+// Likewise. What is in a result cannot be read off then, and it has to be the same for all.
+void DrawOptimizer(ClusterOptions* cluster, Random random) {
+  if (!random.Chance(kWithOptimizer)) return;
+  using enum AggregationOp;
+  cluster->overlay.aggregation.op = OneOf<AggregationOp, 4>({kSgd, kMomentum, kNesterov, kAdam}, &random);
+  cluster->plan.rounds_in_flight = 1;
+  cluster->plan.nodes_have_parameters = true;
+}
+
+// Counts what nodes give to others of their parameters.
+class GivenReplicas : public TrafficObserver {
+ public:
+  void OnSent(const SentMessage& sent) override {
+    const auto* manifest = std::get_if<StateManifest>(&sent.message);
+    if (manifest != nullptr && IsOfReplica(manifest->transfer)) ++given;
+  }
+
+  int64_t given = 0;
+};
+
 FaultPlanOptions DrawFaultOptions(const OverlayConfig& overlay, const std::vector<FaultKind>& kinds, Random* random) {
   FaultPlanOptions options;
   std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(options.kinds),
@@ -171,7 +193,7 @@ void AddStandby(uint64_t seed, const std::vector<FaultKind>& kinds, const FaultP
 
 }  // namespace
 
-FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds) {
+FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer) {
   Random random(seed);
   FaultScenario scenario;
   ClusterOptions& cluster = scenario.cluster;
@@ -210,6 +232,7 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   const size_t present = cluster.overlay.nodes.size() - cluster.absent.size();
   if (!cluster.absent.empty()) cluster.overlay.membership.start_with = static_cast<int>(present);
   DrawState(&cluster.plan, Random(seed ^ kStateSeed));
+  if (may_have_optimizer) DrawOptimizer(&cluster, Random(seed ^ kOptimizerSeed));
   scenario.recovery = Recovery(cluster);
   return scenario;
 }
@@ -217,6 +240,8 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {
   Cluster cluster(scenario.cluster);
   cluster.simulator()->trace()->set_sink(sink);
+  GivenReplicas replicas;
+  cluster.simulator()->network()->AddObserver(&replicas);
   const FaultInjector injector(scenario.faults, scenario.fault_seed, &cluster);
   const bool trained = cluster.RunUntilStayersTrained(injector.quiet_at(), injector.gone(), scenario.recovery);
   FaultOutcome outcome;
@@ -228,6 +253,8 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   outcome.required = cluster.contributors()->required();
   outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();
   for (const auto& [name, worker] : cluster.workers()) outcome.fetches += worker->fetched().has_value();
+  outcome.given = replicas.given;
+  outcome.is_lost = cluster.HasLostParameters();
   outcome.epochs = cluster.epoch().value();
   outcome.happened = injector.happened();
   outcome.violations = cluster.violations()->Report();

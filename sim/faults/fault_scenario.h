@@ -25,8 +25,9 @@ struct FaultScenario {
   absl::Duration recovery;
 };
 
-// With faults of these kinds alone.
-FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds);
+// With faults of these kinds alone. Some jobs have a server-side optimizer, unless there are to be none; all else is
+// the same with and without.
+FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer = true);
 
 struct FaultOutcome {
   uint64_t seed = 0;
@@ -36,6 +37,8 @@ struct FaultOutcome {
   int64_t required = 0;  // contributors that results had to have
   int64_t replicas = 0;  // models that were compared with others
   int64_t fetches = 0;   // workers that go on with the state of others
+  int64_t given = 0;     // groups of nodes' parameters that others have described to joiners
+  bool is_lost = false;  // all nodes were gone that had the parameters
   uint64_t epochs = 0;   // the last one's number
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;

@@ -36,9 +36,10 @@ TEST_P(FaultSeedsTest, NoRuleBreaks) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, FaultSeedsTest, testing::Range(0, kBlocks));
 
-void RunSeedWithoutStates(uint64_t seed, const std::vector<FaultKind>& kinds) {
-  FaultScenario scenario = MakeFaultScenario(seed, kinds);
-  scenario.cluster.plan.state_bytes = 0;
+// Seeds that failed before jobs had optimizers are run without.
+void RunRegression(uint64_t seed, const std::vector<FaultKind>& kinds, bool has_states) {
+  FaultScenario scenario = MakeFaultScenario(seed, kinds, /*may_have_optimizer=*/false);
+  if (!has_states) scenario.cluster.plan.state_bytes = 0;
   const FaultOutcome outcome = RunFaultScenario(scenario, {});
   EXPECT_TRUE(outcome.violations.empty()) << "seed " << seed << "\n" << outcome.violations;
 }
@@ -47,23 +48,23 @@ TEST(FaultRegressionTest, SeedsThatFailedOncePass) {
   for (const RegressionSeed& regression : kFaultRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
     // They failed before workers shared their states.
-    RunSeedWithoutStates(regression.seed, OneSchedulerFaultKinds());
-    RunSeedWithoutStates(regression.seed, AllFaultKinds());
+    RunRegression(regression.seed, OneSchedulerFaultKinds(), /*has_states=*/false);
+    RunRegression(regression.seed, AllFaultKinds(), /*has_states=*/false);
   }
 }
 
 TEST(FaultRegressionTest, SeedsThatFailedOnceWithStatesPass) {
   for (const RegressionSeed& regression : kStateRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
-    RunSeed(regression.seed, OneSchedulerFaultKinds());
-    RunSeed(regression.seed, AllFaultKinds());
+    RunRegression(regression.seed, OneSchedulerFaultKinds(), /*has_states=*/true);
+    RunRegression(regression.seed, AllFaultKinds(), /*has_states=*/true);
   }
 }
 
 TEST(FaultRegressionTest, SeedsThatFailedOnceWithFaultsOfTheSchedulerPass) {
   for (const RegressionSeed& regression : kSchedulerRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
-    RunSeed(regression.seed, SchedulerFaultKinds());
+    RunRegression(regression.seed, SchedulerFaultKinds(), /*has_states=*/true);
   }
 }
 
@@ -72,6 +73,7 @@ TEST(FaultCoverageTest, TheSameSeedRunsTheSameAndAllKindsHappen) {
   int64_t required = 0;
   int64_t replicas = 0;
   int64_t fetches = 0;
+  int64_t given = 0;
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const FaultOutcome first = RunSeed(seed);
     if (seed < 5) {
@@ -81,11 +83,13 @@ TEST(FaultCoverageTest, TheSameSeedRunsTheSameAndAllKindsHappen) {
     required += first.required;
     replicas += first.replicas;
     fetches += first.fetches;
+    given += first.given;
   }
   for (const FaultKind kind : AllFaultKinds()) EXPECT_GT(happened[kind], 0) << NameOf(kind);
   EXPECT_GT(required, 10000);
   EXPECT_GT(replicas, 500);
   EXPECT_GT(fetches, 5);
+  EXPECT_GT(given, 5);
 }
 
 }  // namespace

@@ -58,6 +58,8 @@ class Sweep {
     report_.required += outcome.required;
     report_.replicas += outcome.replicas;
     report_.fetches += outcome.fetches;
+    report_.given += outcome.given;
+    report_.lost += outcome.is_lost;
     report_.epochs += outcome.epochs;
     report_.simulated += outcome.simulated;
     for (const auto& [kind, times] : outcome.happened) report_.happened[kind] += times;

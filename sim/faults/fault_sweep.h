@@ -32,6 +32,8 @@ struct FaultSweepReport {
   int64_t required = 0;
   int64_t replicas = 0;
   int64_t fetches = 0;
+  int64_t given = 0;
+  int64_t lost = 0;     // jobs
   uint64_t epochs = 0;  // changes of membership, over all seeds
   absl::Duration simulated;
   std::map<FaultKind, int64_t> happened;

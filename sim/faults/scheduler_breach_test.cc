@@ -99,7 +99,7 @@ int Broken(const std::string& rule, const std::function<ForgetfulProtocol::IsKep
   int broken = 0;
   for (uint64_t seed = 0; seed < seeds; ++seed) {
     const std::vector<FaultKind> kinds = {FaultKind::kRestartScheduler, FaultKind::kSlowStorage};
-    FaultScenario scenario = MakeFaultScenario(seed, kinds);
+    FaultScenario scenario = MakeFaultScenario(seed, kinds, /*may_have_optimizer=*/false);
     scenario.cluster.wrap_core = Wrap([&](int, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
       return std::make_unique<ForgetfulProtocol>(std::move(core), is_kept());
     });

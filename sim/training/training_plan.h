@@ -44,6 +44,8 @@ struct TrainingPlan {
   uint64_t barrier_every = 0;    // before round 1 and after so many; 0: never; not with tensors_apart
 
   bool may_begin_late = false;  // workers may come to a job that runs, and Init tells them the rounds that are done
+  // Nodes have the parameters, and Init gives them to workers that come late.
+  bool nodes_have_parameters = false;
 
   // Of a training state that workers share, fetch at first, and give to others at boundaries; 0: none. Not with
   // tensors_apart.

@@ -52,6 +52,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"node/peers", 1},
                                                      {"node/rounds", 2},
                                                      {"node/state", 2},
+                                                     {"node/replicas", 3},
                                                      {"node/workers", 3},
 
                                                      {"scheduler/state", 0},

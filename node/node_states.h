@@ -1,0 +1,80 @@
+// The states that pass between a node and others: those of workers (StateExchange), and with a server-side optimizer
+// its own (ReplicaExchange). Hands each event to the one that it concerns. Thread-compatible; owned by NodeCore.
+#ifndef BANYAN_NODE_NODE_STATES_H_
+#define BANYAN_NODE_NODE_STATES_H_
+
+#include <algorithm>
+#include <variant>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "node/replicas/replica_exchange.h"
+#include "node/state/state_exchange.h"
+#include "node/state/state_outlet.h"
+#include "proto/state_messages.h"
+
+namespace banyan {
+
+class NodeStates {
+ public:
+  // Gives up on whoever is silent for `patience`. The pointers outlive this.
+  NodeStates(absl::Duration patience, Replicas* replicas, StateOutlet* outlet, ReplicaExchange::Listener* listener)
+      : workers_({.stall_after = patience}, outlet), replicas_({.patience = patience}, replicas, outlet, listener) {}
+
+  // Those of workers.
+  StateExchange& workers() { return workers_; }
+
+  void OnHolders(StepContext& step, const StateHolders& holders) {
+    IsOfReplica(holders.transfer) ? replicas_.OnHolders(step, holders) : workers_.OnHolders(step, holders);
+  }
+  void OnSchedulerConnected(StepContext& step, Term term) {
+    workers_.OnSchedulerConnected(step, term);
+    replicas_.OnSchedulerConnected(step);
+  }
+  // Takes what another node says of a state.
+  void OnPeerMessage(StepContext& step, const Message& message, const Payload& payload = {}) {
+    if (IsOfReplica(TransferIn(message))) return replicas_.OnPeerMessage(step, message, payload);
+    workers_.OnPeerMessage(step, message, payload);
+  }
+  void OnRoundComplete(StepContext& step) {
+    replicas_.OnRoundComplete(step);
+    workers_.OnRoundComplete(step);
+  }
+  void OnEpochBegin() {
+    workers_.OnEpochBegin();
+    replicas_.OnEpochBegin();
+  }
+  void OnEpochPlan(StepContext& step) {
+    replicas_.OnEpochPlan(step);
+    workers_.OnEpochPlan(step);
+  }
+  void OnDeadline(StepContext& step) {
+    workers_.OnDeadline(step);
+    replicas_.OnDeadline(step);
+  }
+  int64_t replica_bytes() const { return replicas_.image_bytes(); }
+  Timestamp NextDeadline() const { return std::min(workers_.NextDeadline(), replicas_.NextDeadline()); }
+  // Ends all calls, as the job has ended.
+  void FailAll(StepContext& step, const absl::Status& status) {
+    workers_.FailAll(step, status);
+    replicas_.Clear();
+  }
+
+ private:
+  static TransferId TransferIn(const Message& message) {
+    return std::visit(
+        [](const auto& concrete) {
+          if constexpr (requires { concrete.transfer; }) return concrete.transfer;
+          if constexpr (requires { concrete.frames; }) return TransferOf(concrete.id);
+          return TransferId();
+        },
+        message);
+  }
+
+  StateExchange workers_;
+  ReplicaExchange replicas_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_NODE_STATES_H_

@@ -1,0 +1,211 @@
+#include "node/replicas/replica_exchange.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+
+ReplicaExchange::ReplicaExchange(Settings settings, Replicas* replicas, StateChannel* outlet, Listener* listener)
+    : settings_(settings),
+      replicas_(replicas),
+      outlet_(outlet),
+      listener_(listener),
+      server_(replicas, outlet),
+      fetcher_({.stall_after = settings.patience}, this) {}
+
+// ---- the scheduler ----
+
+void ReplicaExchange::AskForPaths(StepContext& step) {
+  paths_.clear();
+  outlet_->TellScheduler(step, StateWanted{0, true});
+  // It may have no policy yet, or be away.
+  try_at_ = step.now + settings_.patience / 4;
+}
+
+void ReplicaExchange::OnSchedulerConnected(StepContext& step) {
+  const bool is_waiting = !is_changing_ && group_.empty() && !keys_.empty();
+  if (is_waiting) AskForPaths(step);
+}
+
+void ReplicaExchange::OnHolders(StepContext& step, const StateHolders& holders) {
+  paths_ = holders.paths;
+  std::erase_if(paths_, [](const std::vector<NodeId>& path) { return path.size() < 2; });
+  if (!is_changing_ && group_.empty() && !keys_.empty()) Fetch(step);
+}
+
+void ReplicaExchange::OnEpochBegin() {
+  is_changing_ = true;
+  fetcher_.Pause();
+}
+
+void ReplicaExchange::OnEpochPlan(StepContext& step) {
+  is_changing_ = false;
+  fetcher_.Resume(step);
+  fetcher_.Clear();
+  group_ = ReplicaSet();
+  // The policy may be another one.
+  paths_.clear();
+  ChooseGroup(step);
+}
+
+// ---- one group of keys ----
+
+void ReplicaExchange::ChooseGroup(StepContext& step) {
+  keys_.clear();
+  failures_ = 0;
+  try_at_ = held_until_ = kNever;
+  const std::vector<KeyId> lacking = replicas_->Lacking();
+  int64_t bytes = 0;
+  for (const KeyId key : lacking) {
+    bytes += replicas_->ImageBytes(key);
+    if (keys_.empty() || bytes <= kGroupBytes) keys_.push_back(key);
+    replicas_->Hold(key, false);
+  }
+  if (keys_.empty()) return;
+  paths_.empty() ? AskForPaths(step) : Fetch(step);
+  listener_->OnReplicasChanged(step, lacking);
+}
+
+void ReplicaExchange::Fetch(StepContext& step) {
+  try_at_ = kNever;
+  held_until_ = std::min(held_until_, step.now + settings_.patience);
+  for (const KeyId key : keys_) replicas_->Hold(key, true);
+  group_ = ReplicaSet(*replicas_, keys_);
+  image_.assign(group_.total_bytes(), 0);
+  unsettled_ = 0;
+  transfer_ = TransferId(transfer_.value() + 1);
+  fetcher_.Clear();
+  if (!fetcher_.AddWorker(step, WorkerId(0), group_.Shape()).ok()) return Retry(step);
+  StateHolders holders;
+  holders.transfer = transfer_;
+  holders.paths = paths_;
+  fetcher_.OnHolders(step, holders);
+  if (paths_.empty()) Retry(step);
+}
+
+void ReplicaExchange::OnRoundComplete(StepContext& step) {
+  // Others may be there already, and nobody gets further.
+  if (!group_.empty() && !is_changing_ && !group_.IsCurrent(*replicas_)) Fetch(step);
+}
+
+void ReplicaExchange::Settle(StepContext& step) {
+  while (unsettled_ > 0) {
+    --unsettled_;
+    fetcher_.OnWritten(step, {WorkerId(0), ChunkIndex(), true});
+  }
+  if (group_.empty() || is_changing_) return;
+  if (fetcher_.phase() == StateFetcher::Phase::kComplete) return Finish(step);
+  const bool has_nobody = fetcher_.phase() == StateFetcher::Phase::kPulling && !fetcher_.has_holders();
+  if (has_nobody || fetcher_.phase() == StateFetcher::Phase::kFailed) Retry(step);
+}
+
+void ReplicaExchange::Finish(StepContext& step) {
+  const ReplicaSet group = std::exchange(group_, ReplicaSet());
+  for (const ReplicaSet::Part& part : group.parts()) {
+    replicas_->Take(step, part.key, absl::MakeConstSpan(image_).subspan(part.first_byte, part.size_bytes));
+  }
+  image_ = {};
+  fetcher_.Clear();
+  step.Log(LogLevel::kInfo, absl::StrCat("the replicas of ", group.parts().size(), " keys, ", group.total_bytes(),
+                                         " bytes, have come from other members"));
+  const std::vector<KeyId> keys = std::exchange(keys_, {});
+  ChooseGroup(step);
+  listener_->OnReplicasChanged(step, keys);
+}
+
+void ReplicaExchange::Retry(StepContext& step) {
+  if (failures_ == 0) {
+    step.Log(LogLevel::kInfo, absl::StrCat("no member has given its parameters yet: ", fetcher_.failure().message()));
+  }
+  group_ = ReplicaSet();
+  fetcher_.Clear();
+  if (++failures_ >= kMostFailures) return Release(step);
+  try_at_ = step.now + settings_.retry;
+}
+
+void ReplicaExchange::Release(StepContext& step) {
+  step.Log(LogLevel::kWarning, absl::StrCat("no member has given its parameters; the next try is in ",
+                                            absl::FormatDuration(settings_.patience)));
+  group_ = ReplicaSet();
+  fetcher_.Clear();
+  held_until_ = kNever;
+  paths_.clear();
+  for (const KeyId key : keys_) replicas_->Hold(key, false);
+  const std::vector<KeyId> keys = std::exchange(keys_, {});
+  try_at_ = step.now + settings_.patience;
+  listener_->OnReplicasChanged(step, keys);
+}
+
+// ---- other nodes ----
+
+void ReplicaExchange::OnPeerMessage(StepContext& step, const Message& message, const Payload& payload) {
+  if (const auto* chunk = std::get_if<ChunkMessage>(&message)) {
+    // What comes is progress: whoever waits for it waits for its end.
+    if (!group_.empty()) held_until_ = step.now + settings_.patience;
+    fetcher_.OnChunk(step, *chunk, payload);
+  } else if (const auto* wanted = std::get_if<StateManifestWanted>(&message)) {
+    server_.OnManifestWanted(step, *wanted);
+  } else if (const auto* manifest = std::get_if<StateManifest>(&message)) {
+    fetcher_.OnManifest(step, *manifest);
+  } else if (const auto* request = std::get_if<StateRequest>(&message)) {
+    server_.OnRequest(step, *request);
+  } else if (const auto* refused = std::get_if<StateRefused>(&message)) {
+    fetcher_.OnRefused(step, *refused);
+  }
+  Settle(step);
+}
+
+// ---- time ----
+
+void ReplicaExchange::OnDeadline(StepContext& step) {
+  fetcher_.OnDeadline(step);
+  Settle(step);
+  if (is_changing_) return;
+  if (step.now >= held_until_) return Release(step);
+  if (step.now < try_at_) return;
+  keys_.empty() ? ChooseGroup(step) : AskForPaths(step);
+}
+
+Timestamp ReplicaExchange::NextDeadline() const {
+  if (is_changing_) return fetcher_.NextDeadline();
+  return std::min({fetcher_.NextDeadline(), held_until_, try_at_});
+}
+
+void ReplicaExchange::Clear() {
+  fetcher_.Clear();
+  group_ = ReplicaSet();
+  image_ = {};
+  keys_.clear();
+  held_until_ = try_at_ = kNever;
+}
+
+// ---- the fetcher's ways ----
+
+void ReplicaExchange::TellScheduler(StepContext& step, Message message) {
+  outlet_->TellScheduler(step, std::move(message));
+}
+
+void ReplicaExchange::SendOnRoute(StepContext& step, Message message) {
+  if (auto* wanted = std::get_if<StateManifestWanted>(&message)) wanted->replica = group_.Runs();
+  if (auto* request = std::get_if<StateRequest>(&message)) request->replica = group_.Runs();
+  outlet_->SendOnRoute(step, std::move(message));
+}
+
+void ReplicaExchange::SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) {
+  outlet_->SendStateChunk(step, std::move(message), std::move(payload));
+}
+
+void ReplicaExchange::Ask(StepContext& /*step*/, StateTask task) {
+  const auto* write = std::get_if<WriteState>(&task);
+  if (write == nullptr || group_.empty()) return;
+  const absl::Span<const uint8_t> bytes = write->bytes.AsBytes().bytes();
+  std::memcpy(image_.data() + group_.layout().OffsetOf(write->chunk), bytes.data(), bytes.size());
+  ++unsettled_;
+}
+
+}  // namespace banyan

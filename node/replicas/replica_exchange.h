@@ -1,0 +1,116 @@
+// A node's part in giving replicas to nodes that join, with a server-side optimizer: gives those of this node, and
+// fetches what it lacks itself. Thread-compatible; owned by NodeCore.
+//
+// A node that has joined lacks the replica of each key that has been trained. It goes on with these keys as one that
+// abstains: results pass through it and are read for nobody. It fetches the keys in groups. With each key of a group it
+// abstains from no further round, so that no member gets past the round after the next; with the others all go on. All
+// replicas are the same after the same round, so that the last round which is complete here is a boundary all agree on:
+//   it has not abstained from the next round   nobody can complete that, and all who have this one can give the replica
+//   it has                                     that round may still complete: then the fetch begins anew after it, and
+//                                              nobody gets further
+// The scheduler says at once by which paths it reaches the other members. Those that lack replicas themselves, or are
+// elsewhere with a key, refuse.
+//
+// Each wait has an end: a group is held while its replicas come, and for at most the patience of the settings while
+// nothing does, or until its fetch has failed kMostFailures times. Then rounds go on for a while before the next try.
+// Members change only with an epoch, whose plan begins the fetch anew. Where no member has
+// replicas any more, the scheduler ends the job.
+#ifndef BANYAN_NODE_REPLICAS_REPLICA_EXCHANGE_H_
+#define BANYAN_NODE_REPLICAS_REPLICA_EXCHANGE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "core/ids.h"
+#include "core/time.h"
+#include "node/replicas/replica_server.h"
+#include "node/replicas/replica_set.h"
+#include "node/rounds/replicas.h"
+#include "node/state/state_fetcher.h"
+#include "node/state/state_outlet.h"
+#include "node/step_context.h"
+#include "proto/message.h"
+#include "proto/state_messages.h"
+
+namespace banyan {
+
+class ReplicaExchange : private StateChannel {
+ public:
+  // Keys are fetched together up to about so much; a key that is larger is fetched alone.
+  static constexpr int64_t kGroupBytes = int64_t{64} << 20;
+  static constexpr int kMostFailures = 20;
+
+  struct Settings {
+    absl::Duration patience = absl::Seconds(5);
+    absl::Duration retry = absl::Milliseconds(100);
+  };
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // Rounds of these keys may go on as they are now: their replicas are here, or they are held no longer.
+    virtual void OnReplicasChanged(StepContext& step, const std::vector<KeyId>& keys) = 0;
+  };
+
+  // The pointers outlive this.
+  ReplicaExchange(Settings settings, Replicas* replicas, StateChannel* outlet, Listener* listener);
+
+  // Takes the scheduler's answer with the paths to the other members.
+  void OnHolders(StepContext& step, const StateHolders& holders);
+  // Asks again what may have been lost, on a new connection to the scheduler.
+  void OnSchedulerConnected(StepContext& step);
+  // Takes what another node says of a replica.
+  void OnPeerMessage(StepContext& step, const Message& message, const Payload& payload);
+  void OnEpochBegin();
+  void OnEpochPlan(StepContext& step);
+  // A round is complete at this node.
+  void OnRoundComplete(StepContext& step);
+  void OnDeadline(StepContext& step);
+  Timestamp NextDeadline() const;
+  // The job has ended.
+  void Clear();
+
+  // What has come so far, and is kept until all has.
+  int64_t image_bytes() const { return static_cast<int64_t>(image_.size()); }
+
+ private:
+  void AskForPaths(StepContext& step);
+  // Chooses which of the keys that are lacked come next. None is held until there are paths.
+  void ChooseGroup(StepContext& step);
+  // Holds the keys of the group, and fetches them as they are now.
+  void Fetch(StepContext& step);
+  // Takes what has been fetched, and goes on with the next keys; or sees to a fetch that has failed.
+  void Settle(StepContext& step);
+  void Finish(StepContext& step);
+  void Retry(StepContext& step);
+  // Lets rounds of the group's keys go on without their replicas.
+  void Release(StepContext& step);
+
+  // StateChannel of the fetcher.
+  void TellScheduler(StepContext& step, Message message) override;
+  void SendOnRoute(StepContext& step, Message message) override;
+  void SendStateChunk(StepContext& step, ChunkMessage message, Payload payload) override;
+  void Ask(StepContext& step, StateTask task) override;
+
+  const Settings settings_;
+  Replicas* replicas_;
+  StateChannel* outlet_;
+  Listener* listener_;
+  ReplicaServer server_;
+  StateFetcher fetcher_;
+  TransferId transfer_ = kReplicaTransfers;  // the last one
+  std::vector<std::vector<NodeId>> paths_;   // to all other members
+  std::vector<KeyId> keys_;                  // that come next
+  ReplicaSet group_;                         // of these keys, as it is fetched; empty while nothing is
+  std::vector<uint8_t> image_;               // of the group, as far as it has come
+  uint32_t unsettled_ = 0;                   // chunks that were written, and the fetcher is to hear of it
+  bool is_changing_ = false;                 // an epoch has begun, and has no plan
+  Timestamp held_until_ = kNever;            // these keys; kNever: they are not
+  int failures_ = 0;                         // of fetches of them
+  Timestamp try_at_ = kNever;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_NODE_REPLICAS_REPLICA_EXCHANGE_H_

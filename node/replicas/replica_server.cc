@@ -1,0 +1,65 @@
+#include "node/replicas/replica_server.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "core/digest.h"
+#include "node/rejection_log.h"
+
+namespace banyan {
+namespace {
+
+SourceRoute Reversed(SourceRoute route) {
+  std::reverse(route.path.begin(), route.path.end());
+  route.hop = 0;
+  return route;
+}
+
+}  // namespace
+
+void ReplicaServer::OnManifestWanted(StepContext& step, const StateManifestWanted& wanted) {
+  SourceRoute back = Reversed(wanted.route);
+  const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, wanted.replica);
+  if (!set.ok()) {
+    return outlet_->SendOnRoute(step,
+                                StateRefused{std::move(back), wanted.transfer, std::string(set.status().message())});
+  }
+  std::vector<uint64_t> hashes;
+  for (ChunkIndex chunk(0); set->layout().Has(chunk); chunk = chunk.Next()) {
+    hashes.push_back(DigestBytes(set->ReadChunk(*replicas_, chunk).bytes(), 0));
+  }
+  outlet_->SendOnRoute(step, StateManifest{std::move(back), wanted.transfer, set->Shape(), std::move(hashes)});
+}
+
+void ReplicaServer::OnRequest(StepContext& step, const StateRequest& request) {
+  const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, request.replica);
+  if (!set.ok()) {
+    return outlet_->SendOnRoute(
+        step, StateRefused{Reversed(request.route), request.transfer, std::string(set.status().message())});
+  }
+  std::vector<ChunkIndex> chunks;
+  for (const StateRequest::Run& run : request.chunks) {
+    for (ChunkIndex chunk = run.first; chunk <= run.last; chunk = chunk.Next()) {
+      if (!set->layout().Has(chunk) || chunks.size() >= kMostChunks) {
+        return step.rejections.Reject("request for chunks of a replica that there are not, or too many",
+                                      absl::StrCat("from node ", request.route.source().value()), step.actions);
+      }
+      chunks.push_back(chunk);
+    }
+  }
+  for (const ChunkIndex chunk : chunks) SendChunk(step, request, chunk, set->ReadChunk(*replicas_, chunk));
+}
+
+void ReplicaServer::SendChunk(StepContext& step, const StateRequest& request, ChunkIndex chunk, Buffer bytes) {
+  ChunkMessage message;
+  message.id = StateChunkId(request.transfer, request.attempt, chunk);
+  message.route = Reversed(request.route);
+  message.elements = bytes.size_bytes();
+  message.frames = {{CodecId::kFp32, 0, bytes.size_bytes(), bytes.size_bytes()}};
+  outlet_->SendStateChunk(step, std::move(message), {std::move(bytes)});
+}
+
+}  // namespace banyan
