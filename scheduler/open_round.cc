@@ -11,10 +11,17 @@ using Pushed = std::map<std::pair<KeyId, NodeId>, Round>;
 
 bool IsHere(const Member& member) { return member.is_member && member.state != MemberState::kLeft; }
 
-// Nobody waits for what no worker can do: such nodes abstain. Those of the start do not.
-bool IsAbstainer(const Member& member, const NodeReport* report, Epoch oldest) {
-  if (member.is_workerless) return true;
-  return report != nullptr && report->workers_attached == 0 && member.joined_in > oldest;
+// Returns whether the node was in the round before, or is in this one.
+bool IsInStep(const NodeReport& report, KeyId key, Round round) {
+  return std::any_of(report.progress.begin(), report.progress.end(),
+                     [key, round](const auto& row) { return row.key == key && row.pushed.Next() >= round; });
+}
+
+// Nobody waits for what no worker can do: such nodes abstain. Those of the start do not. A worker that came later takes
+// no part in open rounds, of keys that it has not come to either.
+bool IsAbstainer(const Member& member, const NodeReport* report, Epoch oldest, KeyId key, Round round) {
+  if (report != nullptr && report->workers_attached > 0) return member.is_workerless && !IsInStep(*report, key, round);
+  return member.is_workerless || (report != nullptr && member.joined_in > oldest);
 }
 
 Epoch OldestMember(const Membership& members) {
@@ -55,7 +62,7 @@ OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membersh
   for (const Member& member : members.all()) {
     if (!IsHere(member)) continue;
     const NodeReport* const report = reports.Find(member.id);
-    const bool is_awaited = !IsAbstainer(member, report, oldest);
+    const bool is_awaited = !IsAbstainer(member, report, oldest, key, round);
     const bool holds = rounds.HasReported(member.id, key, round);
     if (is_awaited && !holds && !HasPushed(report, key, round)) open.not_pushed.push_back(member.id);
     if (!holds) open.not_held.push_back(member.id);

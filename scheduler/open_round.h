@@ -22,7 +22,7 @@ struct OpenRound {
 };
 
 // Looks at one round of a key that exists; nobody is named when it is closed. Nodes that abstain, as they have no
-// worker, are not awaited.
+// worker or one that came later and is not in step, are not awaited.
 OpenRound LookAt(KeyId key, Round round, const RoundBook& rounds, const Membership& members,
                  const NodeReports& reports);
 

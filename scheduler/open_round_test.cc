@@ -24,6 +24,7 @@ class OpenRoundTest : public testing::Test {
 
   void Push(uint32_t node, KeyId key, uint64_t round) {
     NodeReport report;
+    report.workers_attached = 1;
     report.progress = {{key, Round(0), Round(round)}};
     ASSERT_TRUE(reports_.Accept(NodeId(node), report, 2, 2).ok());
   }
@@ -68,6 +69,23 @@ TEST_F(OpenRoundTest, NamesWhoLacksTheResultWhenAllHavePushed) {
 TEST_F(OpenRoundTest, WhoHasLeftIsNotAwaited) {
   Push(1, kFirst, 0);
   mesh_.members.Leave(NodeId(2), false);
+  ASSERT_TRUE(Find().has_value());
+  EXPECT_THAT(Find()->not_pushed, IsEmpty());
+}
+
+// Its worker came late: it is in step in one key, and has not come to the other one.
+TEST_F(OpenRoundTest, WhoAbstainsIsAwaitedWhereItIsInStep) {
+  for (uint64_t round = 0; round < 5; ++round) {
+    for (const KeyId key : {kFirst, kSecond}) {
+      for (const uint32_t node : {1, 2}) Hold(node, key, round);
+    }
+  }
+  mesh_.members.SetWorkerless(NodeId(2), true);
+  Push(2, kFirst, 4);
+  Push(1, kFirst, 5);
+  ASSERT_TRUE(Find().has_value());
+  EXPECT_THAT(Find()->not_pushed, ElementsAre(NodeId(2)));
+  Push(1, kSecond, 5);
   ASSERT_TRUE(Find().has_value());
   EXPECT_THAT(Find()->not_pushed, IsEmpty());
 }
