@@ -222,6 +222,7 @@ TEST(NamedFaultsTest, EarlyDataBeyondItsRoomIsAnsweredBusyAndComesOnAGrant) {
   options.overlay.topology.planner = "star";
   options.overlay.topology.root = "n2";
   options.overlay.transport.early_bytes = 2000;  // two chunks
+  options.overlay.policy.lease = absl::ZeroDuration();
   options.plan.tensors_apart = true;
   Cluster cluster(std::move(options));
   Counter counter;

@@ -54,6 +54,10 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {13, "what concerned states went to the first scheduler, whichever led"},
     {33, "what concerned states went to the first scheduler, whichever led"},
     {129, "the simulated worker did not know with which round it began when nobody had a state"},
+    {1472, "a node left although a worker had come late, whose fetch nobody answered"},
+    {2513, "a node left although a worker had come late, whose fetch nobody answered"},
+    {4662, "a worker that came when the job was over waited for a state for ever"},
+    {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
 };
 
 // Faults of the scheduler.
@@ -62,6 +66,8 @@ inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {138, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},
     {340, "what a worker had pushed before it died counted beside the push of the one that came in its place"},
     {184, "a worker that had fetched a state was taken for one without until its next boundary"},
+    {653, "the checker took a round for one of two kinds whose first contributors had all died"},
+    {1702, "a node left although a worker had come late, whose fetch nobody answered"},
 };
 
 }  // namespace banyan
