@@ -56,6 +56,11 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {129, "the simulated worker did not know with which round it began when nobody had a state"},
 };
 
+// All faults, in jobs some of which have a server-side optimizer.
+inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
+    {32319, "a node that lacked parameters waited for ever for members that had finished"},
+};
+
 // Faults of the scheduler.
 inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {60, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},
