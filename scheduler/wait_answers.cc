@@ -48,6 +48,14 @@ std::string WaitAnswers::Describe(const OpenRound& open) const {
   return absl::StrCat(absl::StrJoin(names, ", "), " to hold its result");
 }
 
+std::string WaitAnswers::DescribeClosed(Round round) const {
+  const AggregationOp op = from_.overlay.aggregation.op;
+  const bool has_optimizer = op != AggregationOp::kSum && op != AggregationOp::kMean;
+  // Who calls Init late begins with what the node has.
+  return round == Round(0) && has_optimizer ? "its node to get the parameters from other members"
+                                            : "a result on its way";
+}
+
 std::string WaitAnswers::DescribeJob() const {
   if (!from_.is_running) {
     const std::vector<std::string> names = from_.membership.WaitingFor();
@@ -62,7 +70,7 @@ std::string WaitAnswers::Answer(const WaitQuestion& question) const {
   if (whom.empty() && from_.keys.Contains(question.key)) {
     const OpenRound open = LookAt(question.key, question.round, from_.rounds, from_.membership, from_.reports);
     const bool is_open = !open.not_pushed.empty() || !open.not_held.empty();
-    whom = is_open ? Describe(open) : "a result on its way";
+    whom = is_open ? Describe(open) : DescribeClosed(question.round);
     if (!from_.cut.empty()) absl::StrAppend(&whom, "; ", from_.cut);
   }
   if (whom.empty() && !from_.barrier.empty()) {

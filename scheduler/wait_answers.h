@@ -44,6 +44,8 @@ class WaitAnswers {
  private:
   // What holds up everything; empty when nothing does.
   std::string DescribeJob() const;
+  // What those wait for who ask for a round that is closed.
+  std::string DescribeClosed(Round round) const;
   // "worker 1 of n2", or the node where all its workers are missing.
   std::string NameOf(NodeId node, KeyId key, Round round) const;
   std::string NamesOf(const std::vector<NodeId>& nodes, KeyId key, Round round) const;

@@ -88,6 +88,14 @@ TEST_F(WaitAnswersTest, AClosedRoundIsOnItsWay) {
   EXPECT_EQ(Answer(kKey, Round(4)), "a result on its way");
 }
 
+TEST_F(WaitAnswersTest, ALateInitWaitsForParametersOfOthers) {
+  mesh_.Start();
+  rounds_.RestoreClosed(kKey, ClosedRounds{Round(5), {}});
+  EXPECT_EQ(Answer(kKey, Round(0)), "a result on its way");
+  mesh_.overlay.aggregation.op = AggregationOp::kAdam;
+  EXPECT_EQ(Answer(kKey, Round(0)), "its node to get the parameters from other members");
+}
+
 TEST_F(WaitAnswersTest, NamesWhoHasNotEnteredABarrier) {
   mesh_.Start();
   barrier_ = {NodeId(2), NodeId(3)};

@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/transfer/holder_paths.h"
 
 namespace banyan {
@@ -24,11 +25,16 @@ std::map<NodeId, std::vector<NodeId>> TransferControl::PathsOf(NodeId node) cons
 
 void TransferControl::TellPaths(NodeId node) {
   StateHolders holders{parts_.job->term(), kReplicaTransfers, 0, 0, {}, {}};
+  bool has_left = false;
   for (auto& [other, path] : PathsOf(node)) {
     const Member& member = parts_.members->table().Find(other);
-    if (other != node && member.is_member && member.state != MemberState::kLeft) holders.paths.push_back(path);
+    if (other == node || !member.is_member) continue;
+    has_left = has_left || member.state == MemberState::kLeft;
+    if (member.state != MemberState::kLeft) holders.paths.push_back(path);
   }
-  if (!holders.paths.empty()) parts_.members->SendTo(node, std::move(holders));
+  if (!holders.paths.empty()) return parts_.members->SendTo(node, std::move(holders));
+  // Without them it is seen that nobody can give anything.
+  if (has_left) begin_epoch_(absl::StrCat("all have left who had what ", parts_.members->NameOf(node), " lacks"));
 }
 
 void TransferControl::OnMembersChanged() {

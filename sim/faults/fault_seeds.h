@@ -60,6 +60,11 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
 };
 
+// All faults, in jobs some of which have a server-side optimizer.
+inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
+    {32319, "a node that lacked parameters waited for ever for members that had finished"},
+};
+
 // Faults of the scheduler.
 inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {60, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},

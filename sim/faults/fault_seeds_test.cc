@@ -61,6 +61,14 @@ TEST(FaultRegressionTest, SeedsThatFailedOnceWithStatesPass) {
   }
 }
 
+TEST(FaultRegressionTest, SeedsThatFailedOnceWithOptimizersPass) {
+  for (const RegressionSeed& regression : kOptimizerRegressionSeeds) {
+    SCOPED_TRACE(regression.what_broke);
+    RunSeed(regression.seed, OneSchedulerFaultKinds());
+    RunSeed(regression.seed, AllFaultKinds());
+  }
+}
+
 TEST(FaultRegressionTest, SeedsThatFailedOnceWithFaultsOfTheSchedulerPass) {
   for (const RegressionSeed& regression : kSchedulerRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
