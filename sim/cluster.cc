@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "proto/state_layout.h"
 #include "sim/overlay_scaling.h"
@@ -142,7 +141,9 @@ bool Cluster::RunUntilTrained(Timestamp limit) {
 }
 
 bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>& gone, absl::Duration recovery) {
-  const auto has_failed = [this] { return !failures_.empty() || !violations()->empty(); };
+  const auto has_failed = [this] {
+    return !failures_.empty() || !violations()->empty() || processes_->has_lost_parameters();
+  };
   simulator_.RunUntil(has_failed, quiet_at);
   auto unfinished = workers().begin();
   const auto is_absent = [&](NodeId node) { return gone.contains(node) || processes_->CameTooLate(node); };
@@ -161,10 +162,10 @@ bool Cluster::RunUntilStayersTrained(Timestamp quiet_at, const std::set<NodeId>&
 }
 
 bool Cluster::HasLostParameters() const {
-  return options_.plan.nodes_have_parameters && !failures_.empty() &&
-         std::all_of(failures_.begin(), failures_.end(), [](const Failure& failure) {
-           return absl::StrContains(failure.status.message(), "all members are gone that had the parameters");
-         });
+  const bool all_say_so = std::all_of(failures_.begin(), failures_.end(), [this](const Failure& failure) {
+    return processes_->IsOfLostParameters(failure.status);
+  });
+  return all_say_so && (!failures_.empty() || processes_->has_lost_parameters());
 }
 
 bool Cluster::RunUntilNobodyWaits(Timestamp limit) {

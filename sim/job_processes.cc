@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "node/node_core.h"
@@ -175,10 +176,17 @@ void JobProcesses::OnNodeStopped(NodeId node, const absl::Status& status) {
     came_too_late_.insert(node);
     return;
   }
+  has_lost_parameters_ = has_lost_parameters_ || IsOfLostParameters(status);
+  if (IsOfLostParameters(status)) return;
   if (!absl::IsAborted(status)) return ReportEnd(absl::StrCat("node ", node.value()), status);
   simulator_->agenda()->CallAfter(kRestartPause, [this, node] {
     if (!IsRunning(node)) StartNode(node);
   });
+}
+
+bool JobProcesses::IsOfLostParameters(const absl::Status& status) const {
+  return options_.plan.nodes_have_parameters &&
+         absl::StrContains(status.message(), "all members are gone that had the parameters");
 }
 
 bool JobProcesses::HasEnded(const StoredRecords& records) const {

@@ -74,6 +74,11 @@ class JobProcesses {
   // Since its last start.
   bool IsAskedToStop(NodeId process) const { return asked_to_stop_.contains(process); }
 
+  // Returns whether a call or a node ended since all nodes were gone that had the parameters.
+  bool IsOfLostParameters(const absl::Status& status) const;
+  // Returns whether a node ended so.
+  bool has_lost_parameters() const { return has_lost_parameters_; }
+
  private:
   void AddScheduler();
   void AddStandby();
@@ -95,6 +100,7 @@ class JobProcesses {
   // A job that outlives its members has no reason to give up.
   void ReportEnd(const std::string& who, const absl::Status& status);
 
+  bool has_lost_parameters_ = false;
   const ClusterOptions& options_;
   const OverlayConfig& scaled_;
   Simulator* const simulator_;

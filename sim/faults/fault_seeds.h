@@ -62,6 +62,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
 
 // All faults, in jobs some of which have a server-side optimizer.
 inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
+    {33690, "the checker knew nothing of a node that came to a job whose parameters were lost"},
     {32319, "a node that lacked parameters waited for ever for members that had finished"},
 };
 
