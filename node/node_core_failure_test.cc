@@ -246,6 +246,7 @@ TEST_F(NodeCoreFailureTest, BeforeTheJobHasStartedASchedulerWithoutRecordsIsAsGo
 
 TEST_F(NodeCoreFailureTest, MoreBindingsOfAKeyThanTheLimitAreRejected) {
   cluster_.InitEverywhere({1, 2, 3});
+  cluster_.Advance(absl::Seconds(1));  // until round 0 is closed everywhere
   const PolicyVersion policy = cluster_.scheduler().version;
   PolicyAnswer answer;
   answer.term = Term(7);

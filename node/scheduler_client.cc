@@ -65,7 +65,6 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
 }
 
 void SchedulerClient::Send(StepContext& step, Message message) {
-  FlushClosed(step);
   Flush(step);
   Transmit(step, std::move(message));
 }
@@ -93,6 +92,7 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   registering_.SayAgain();
   policies_.SayAgain();
   closed_.SayAgain();
+  closed_goes_at_once_ = closed_.has_unsaid();
   barriers_.SayAgain();
   for (const Message& message : announcements_) Transmit(step, message);
 }
@@ -119,7 +119,11 @@ void SchedulerClient::RegisterKey(const std::string& name, int64_t elements) { r
 
 void SchedulerClient::WantPolicy(KeyId key, Round round) { policies_.Add({key, round}, Nothing()); }
 
-void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash) { closed_.Add({key, round}, hash); }
+void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash) {
+  if (!closed_.Add({key, round}, hash)) return;
+  has_collected_ = true;
+  if (!collected_.insert(key).second) closed_goes_at_once_ = true;
+}
 
 void SchedulerClient::EnterBarrier(uint64_t barrier) { barriers_.Add(barrier, Nothing()); }
 
@@ -137,9 +141,11 @@ void SchedulerClient::OnFrontier(KeyId key, Round first_open) {
 void SchedulerClient::OnNewEpoch() {
   policies_.SayAgain();
   closed_.SayAgain();
+  closed_goes_at_once_ = closed_.has_unsaid();
 }
 
 void SchedulerClient::Announce(StepContext& step, Message message) {
+  FlushClosed(step);
   if (joined_) Send(step, message);
   announcements_.push_back(std::move(message));
 }
@@ -148,11 +154,22 @@ void SchedulerClient::Collect(StepContext& step) {
   if (!joined_) return;
   const bool has_unsaid = registering_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid();
   if (has_unsaid) flush_at_ = std::min(flush_at_, step.now);
-  if (closed_.has_unsaid()) flush_closed_at_ = std::min(flush_closed_at_, step.now + kCollectClosed);
+  CollectClosed(step.now);
+}
+
+void SchedulerClient::CollectClosed(Timestamp now) {
+  const bool has_new = std::exchange(has_collected_, false);
+  if (!closed_.has_unsaid()) return;
+  if (!collects_closed_since_.has_value()) collects_closed_since_ = now;
+  if (has_new) flush_closed_at_ = std::min(now + kCollectClosed, *collects_closed_since_ + kMostCollectClosed);
+  if (closed_goes_at_once_) flush_closed_at_ = now;
 }
 
 void SchedulerClient::FlushClosed(StepContext& step) {
   flush_closed_at_ = kNever;
+  collects_closed_since_.reset();
+  collected_.clear();
+  closed_goes_at_once_ = false;
   if (!joined_ || !closed_.has_unsaid()) return;
   const RoundsClosed all = RunsOf(closed_.TakeUnsaid());
   for (auto first = all.entries.begin(); first != all.entries.end();) {

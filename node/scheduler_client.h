@@ -4,14 +4,16 @@
 // Invariants:
 // - Requests that come up at one moment leave together, however many keys they are about. A burst of events is one
 //   moment: the deadline is now, and it is reached when all of them have been handled.
-// - Results that are held here, for which no round waits, are collected for kCollectClosed: so many a message has, not
-//   so many messages.
+// - Results that are held here, for which no round waits, are collected until none has come for kCollectClosed, or one
+//   of a key that has one there: a message is then about a round of all keys. None waits longer than
+//   kMostCollectClosed.
 #ifndef BANYAN_NODE_SCHEDULER_CLIENT_H_
 #define BANYAN_NODE_SCHEDULER_CLIENT_H_
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +30,7 @@ namespace banyan {
 class SchedulerClient {
  public:
   static constexpr absl::Duration kCollectClosed = absl::Milliseconds(50);
+  static constexpr absl::Duration kMostCollectClosed = absl::Milliseconds(500);
 
   // REQUIRES: 1 to kMostSchedulers addresses.
   SchedulerClient(Join join, std::vector<std::string> addresses);
@@ -39,7 +42,7 @@ class SchedulerClient {
   bool ListensTo(ConnectionId connection) const { return connections_.IsInUse(connection); }
   void OnConnectionUp(StepContext& step, ConnectionId connection);
   void OnConnectionDown(StepContext& step, ConnectionId connection);
-  // Sends a message on the connection in use, after what was collected; it is lost while there is none.
+  // Sends a message on the connection in use, after the requests that were collected; it is lost while there is none.
   void Send(StepContext& step, Message message);
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
   // Forgets the requests that a plan answers for a key, whose rounds before `first_open` are closed everywhere.
@@ -67,7 +70,7 @@ class SchedulerClient {
   void OnClosedEverywhere(KeyId key, Round round) { closed_.OnAnswered({key, round}); }
   void OnBarrierReleased(uint64_t barrier) { barriers_.OnAnswered(barrier); }
 
-  // Said at once, and again with every join: the scheduler decides what follows.
+  // Said at once, after all that was collected, and again with every join: the scheduler decides what follows.
   void Announce(StepContext& step, Message message);
 
   // Looks for requests that have not been sent on this connection: OnDeadline sends them.
@@ -90,6 +93,8 @@ class SchedulerClient {
   // Sends the requests that have not been sent on this connection, but for results.
   void Flush(StepContext& step);
   void FlushClosed(StepContext& step);
+  // Decides when the results go that were collected.
+  void CollectClosed(Timestamp now);
   // Sends a message without a look at what was collected.
   void Transmit(StepContext& step, Message message) const;
   // Joins on the connection that is in use now.
@@ -110,6 +115,10 @@ class SchedulerClient {
   Timestamp next_join_ = kNever;  // while one waits for its answer
   Timestamp flush_at_ = kNever;
   Timestamp flush_closed_at_ = kNever;
+  std::optional<Timestamp> collects_closed_since_;
+  std::set<KeyId> collected_;         // since then
+  bool has_collected_ = false;        // one since the last Collect
+  bool closed_goes_at_once_ = false;  // what has to be said again, or is of two rounds of a key
   std::optional<Timestamp> last_heard_;
   Timestamp turned_at_;                                   // to the one in use
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name

@@ -211,6 +211,35 @@ TEST_F(SchedulerClientTest, RequestsOfOneMomentLeaveTogether) {
   EXPECT_THAT(Sent<RoundsClosed>()[0].entries, ElementsAre(RoundsClosed::Entry{KeyId(1), Round(1), digest, 99}));
 }
 
+TEST_F(SchedulerClientTest, AReportIsAboutARoundOfAllKeysHoweverLongItTakes) {
+  JoinAt(0);
+  actions_.clear();
+  StepContext step = At(0);
+  const auto pass = [&](absl::Duration time) {
+    step.now = step.now + time;
+    if (client_.NextDeadline() <= step.now) client_.OnDeadline(step);
+  };
+  for (uint64_t round = 1; round <= 3; ++round) {
+    for (uint32_t key = 1; key <= 10; ++key) {
+      client_.ReportClosed(KeyId(key), Round(round), 7);
+      client_.Collect(step);
+      pass(absl::Milliseconds(20));
+    }
+  }
+  // The first result of the next round of a key sends what was collected.
+  ASSERT_THAT(Sent<RoundsClosed>(), SizeIs(2));
+  EXPECT_THAT(Sent<RoundsClosed>()[0].entries, SizeIs(2));
+  EXPECT_EQ(Sent<RoundsClosed>()[0].entries[0].more_keys, 9u);
+  pass(SchedulerClient::kCollectClosed);
+  EXPECT_THAT(Sent<RoundsClosed>(), SizeIs(3));
+  for (uint32_t key = 1; key <= 100; ++key) {
+    client_.ReportClosed(KeyId(key), Round(9), 7);
+    client_.Collect(step);
+    pass(absl::Milliseconds(20));
+  }
+  EXPECT_THAT(Sent<RoundsClosed>(), SizeIs(3 + 4)) << "none waits for long";
+}
+
 TEST_F(SchedulerClientTest, WhatIsSaidLaterGoesAfterWhatWasCollected) {
   JoinAt(0);
   StepContext step = At(0);

@@ -368,12 +368,10 @@ bool SchedulerCore::IsDone() const {
 
 bool SchedulerCore::NeedsRunning(NodeId node, const char* what) {
   if (job_.IsRunning()) return true;
-  if (job_.phase() == JobPhase::kFailed) {
-    // Until the end is durable the node is told by what waits for it already.
-    if (context_.outbox.IsAllDurable()) members_.SendTo(node, job_.MakeJobFailed());
-  } else {
-    members_.Reject(node, absl::StrCat("a message about ", what, " while the job does not run"));
-  }
+  const bool has_failed = job_.phase() == JobPhase::kFailed;
+  if (!has_failed) members_.Reject(node, absl::StrCat("a message about ", what, " while the job does not run"));
+  // Until the end is durable the node is told by what waits for it already.
+  if (has_failed && context_.outbox.IsAllDurable()) members_.SendTo(node, job_.MakeJobFailed());
   return false;
 }
 

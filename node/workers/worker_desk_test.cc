@@ -391,6 +391,7 @@ TEST_F(WorkerDeskTest, TheOthersGoOnAfterACleanGoodbye) {
   EXPECT_THAT(cluster_.Result(cluster_.Push(1, 0, kKey, {1, 2})), ElementsAre(1, 2));
   EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 0u);
   cluster_.Detach(1, 0, true);
+  cluster_.Advance(absl::Seconds(1));  // until the last round is closed everywhere
   EXPECT_EQ(cluster_.scheduler().Said<Leave>(1).size(), 1u);
   EXPECT_EQ(cluster_.scheduler().Said<WorkerLost>(1).size(), 0u);
 }
