@@ -5,7 +5,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
-#include "posix/batch_scheduling.h"
 #include "runtime/compute_pool.h"
 #include "runtime/driver.h"
 #include "runtime/event_queue.h"
@@ -130,7 +129,6 @@ int ProtocolHost::bound_port() const {
 StoredRecords ProtocolHost::TakeRecords() { return std::exchange(parts_->records, StoredRecords()); }
 
 absl::Status ProtocolHost::Run(std::unique_ptr<Protocol> protocol) {
-  UseBatchScheduling();
   Driver driver(*protocol, {.queue = parts_->queue,
                             .transport = parts_->transport.get(),
                             .pool = &parts_->pool,

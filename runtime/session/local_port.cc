@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "posix/batch_scheduling.h"
 
 namespace banyan {
 
@@ -40,7 +39,6 @@ void LocalPort::Close() {
 }
 
 void LocalPort::Work() {
-  UseBatchScheduling();
   std::unique_lock<std::mutex> lock(mailbox_->mutex);
   while (true) {
     mailbox_->changed.wait(lock, [this] { return mailbox_->closed || !mailbox_->replies.empty(); });

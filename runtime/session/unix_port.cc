@@ -10,7 +10,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "core/check.h"
-#include "posix/batch_scheduling.h"
 #include "posix/steady_clock.h"
 #include "posix/unix_socket.h"
 #include "proto/session_codec.h"
@@ -101,7 +100,6 @@ void UnixPort::Close() {
 }
 
 void UnixPort::Work() {
-  UseBatchScheduling();
   absl::Status status;
   while (status.ok()) status = ReceiveOne();
   if (closing_) return;

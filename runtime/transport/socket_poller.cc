@@ -1,6 +1,5 @@
 #include "runtime/transport/socket_poller.h"
 
-#include <sched.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -34,8 +33,6 @@ int TimeoutMs(Timestamp now, Timestamp deadline) {
 SocketPoller::SocketPoller(int most_sockets) : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
   BANYAN_CHECK(epoll_.valid());
   context_.set(zmq::ctxopt::max_sockets, most_sockets);
-  // The I/O threads as well: see UseBatchScheduling.
-  (void)zmq_ctx_set(context_.handle(), ZMQ_THREAD_SCHED_POLICY, SCHED_BATCH);
 }
 
 bool SocketPoller::Watch(int fd, SocketReadiness* readiness) {

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "core/ids.h"
-#include "posix/batch_scheduling.h"
 #include "posix/peer_process.h"
 #include "proto/session_codec.h"
 
@@ -70,7 +69,6 @@ void WorkerServer::Start() {
 }
 
 void WorkerServer::Work() {
-  UseBatchScheduling();
   while (!stopping_) {
     Wait();
     for (Worker& worker : workers_) {
