@@ -153,7 +153,7 @@ class OptimizerChangeTest : public EpochChangerTest {
  protected:
   OptimizerChangeTest() : EpochChangerTest("aggregation: {op: adam}\n") {
     keys_.Register(NodeId(1), {{"w", 10}}, rounds_);
-    rounds_.Request(NodeId(1), PolicyRequest{{{KeyId(1), Round(0)}}});
+    rounds_.Request(mesh_.context.now, NodeId(1), PolicyRequest{{{KeyId(1), Round(0)}}});
     changer_.Change("a test");
     Advance(absl::Seconds(1), {1, 2, 3});
   }
