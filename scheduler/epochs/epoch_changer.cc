@@ -235,7 +235,10 @@ std::vector<NodeId> EpochChanger::AdmitJoiners() {
   const uint64_t barriers_before = parts_.barriers->BeforeJoiner();
   for (const NodeId node : parts_.members->waiting().Nodes()) {
     if (table().Find(node).is_member) continue;
-    if (parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) joiners.push_back(node);
+    if (!parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) continue;
+    joiners.push_back(node);
+    // Only one of them is alive, and it may be another one.
+    if (parts_.members->waiting().Contains(node)) suspicions_.NoteContest(now(), node);
   }
   return joiners;
 }

@@ -8,7 +8,7 @@ namespace banyan {
 
 void Suspicions::NoteDown(Timestamp now, NodeId node) { down_.try_emplace(node, now); }
 
-void Suspicions::NoteContest(Timestamp now, NodeId node) { contests_.try_emplace(node, now); }
+void Suspicions::NoteContest(Timestamp now, NodeId node) { contests_[node] = now; }
 
 void Suspicions::NoteComplaint(Timestamp now, NodeId from, NodeId about, std::string what) {
   complaints_.try_emplace(std::minmax(from, about), Complaint{now, now + members_->suspect_after(), std::move(what)});

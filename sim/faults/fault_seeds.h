@@ -58,6 +58,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {2513, "a node left although a worker had come late, whose fetch nobody answered"},
     {4662, "a worker that came when the job was over waited for a state for ever"},
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
+    {22987, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
 };
 
 // All faults, in jobs some of which have a server-side optimizer.
@@ -74,6 +75,8 @@ inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {184, "a worker that had fetched a state was taken for one without until its next boundary"},
     {653, "the checker took a round for one of two kinds whose first contributors had all died"},
     {1702, "a node left although a worker had come late, whose fetch nobody answered"},
+    {5017, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
+    {5646, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
 };
 
 }  // namespace banyan
