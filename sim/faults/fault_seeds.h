@@ -59,6 +59,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {4662, "a worker that came when the job was over waited for a state for ever"},
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
     {22987, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
+    {20851, "the checker took what a finished worker had for held, though its node had fallen out and started again"},
 };
 
 // All faults, in jobs some of which have a server-side optimizer.
