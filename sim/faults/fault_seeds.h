@@ -66,6 +66,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
 inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
     {33690, "the checker knew nothing of a node that came to a job whose parameters were lost"},
     {32319, "a node that lacked parameters waited for ever for members that had finished"},
+    {24519, "the simulator did not know that a job may be over while a dead worker of its last node is away"},
 };
 
 // Faults of the scheduler.
