@@ -246,8 +246,9 @@ void SchedulerCore::AdmitBeforeStart() {
   for (const NodeId node : members_.waiting().Nodes()) {
     const Member& member = members_.table().Find(node);
     if (member.state == MemberState::kJoined && member.connection.has_value()) continue;
-    const std::optional<WaitingJoins::Entry> entry = members_.TakeWaiting(node);
-    OnJoin(entry->connection, entry->join);
+    std::vector<WaitingJoins::Entry> starts;
+    while (std::optional<WaitingJoins::Entry> start = members_.TakeWaiting(node)) starts.push_back(*std::move(start));
+    for (const WaitingJoins::Entry& start : starts) OnJoin(start.connection, start.join);
   }
 }
 

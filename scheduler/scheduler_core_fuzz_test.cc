@@ -56,7 +56,7 @@ class Fuzzer {
     EXPECT_LE(sizes.at("parked"), keys * window * kNodes);
     EXPECT_LE(sizes.at("waiting keys"), 20u * 2 * kNodes);
     EXPECT_LE(sizes.at("held"), kMaxHeldMessages);
-    EXPECT_LE(sizes.at("waiting joins"), size_t{kNodes});
+    EXPECT_LE(sizes.at("waiting joins"), kNodes * kMostWaitingStarts);
     EXPECT_LE(sizes.at("policies"), kMostLivePolicies);
   }
 

@@ -41,6 +41,8 @@ inline constexpr int kMaxRejectionLines = 10;
 inline constexpr absl::Duration kRejectionLineInterval = absl::Seconds(10);
 // A member whose connection went down has at least this long to join again.
 inline constexpr absl::Duration kLeastSuspectAfter = absl::Seconds(1);
+// The starts of one node that wait to become a member.
+inline constexpr size_t kMostWaitingStarts = 8;
 // A change of membership waits this long for others, so that a thousand joining nodes cost a few broadcasts.
 inline constexpr absl::Duration kMembershipBatch = absl::Milliseconds(50);
 

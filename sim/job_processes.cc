@@ -195,7 +195,7 @@ bool JobProcesses::HasEnded(const StoredRecords& records) const {
 }
 
 bool JobProcesses::HasFinisher() const {
-  return std::any_of(crews_.begin(), crews_.end(), [](const auto& crew) { return crew.second.IsDone(); });
+  return std::any_of(crews_.begin(), crews_.end(), [](const auto& crew) { return crew.second.HasEnded(); });
 }
 
 void JobProcesses::KillWorker(WorkerName worker) { crews_.at(worker.node).Kill(worker.worker); }

@@ -95,7 +95,7 @@ class JobProcesses {
   // True, and the job is over, when the records say so.
   bool EndIfOver(const StoredRecords& records);
   bool HasEnded(const StoredRecords& records) const;
-  // Whether the workers of some node have finished, without which no job is over.
+  // Whether the workers of some node have finished, but for dead ones, without which no job is over.
   bool HasFinisher() const;
   // A job that outlives its members has no reason to give up.
   void ReportEnd(const std::string& who, const absl::Status& status);

@@ -197,6 +197,27 @@ TEST(NamedFaultsTest, ANodeCutOffFromTheSchedulerFallsOutAndComesBack) {
   EXPECT_GT(cluster->epoch(), Epoch(2));
 }
 
+// With an optimizer a job is lost when all fall out.
+TEST(NamedFaultsTest, ASchedulerThatIsCutOffFromAllLosesNobody) {
+  for (const AggregationOp op : {AggregationOp::kSum, AggregationOp::kMomentum}) {
+    ClusterOptions options = Linked(3);
+    options.plan.rounds = 60;
+    options.overlay.aggregation.op = op;
+    options.plan.nodes_have_parameters = op != AggregationOp::kSum;
+    ChangingCluster cluster(std::move(options));
+    RunUntilRound(cluster.get(), 2);
+    const Epoch before = cluster->epoch();
+    for (const uint32_t node : {1u, 2u, 3u}) {
+      cluster->simulator()->network()->Partition(NodeId(node), kSchedulerNode, absl::Seconds(1));
+      cluster->simulator()->agenda()->CallAfter(absl::Seconds(9) + node * absl::Milliseconds(400), [&cluster, node] {
+        cluster->simulator()->network()->Heal(NodeId(node), kSchedulerNode);
+      });
+    }
+    ExpectTheOthersFinish(cluster.get(), {});
+    EXPECT_EQ(cluster->epoch(), before);
+  }
+}
+
 TEST(NamedFaultsTest, ADeadSchedulerHoldsUpRoundsUntilItIsBack) {
   ClusterOptions options = Linked(3);
   ChangingCluster cluster(std::move(options));

@@ -153,7 +153,7 @@ Timestamp EpochChanger::NextDeadline() const {
 
 void EpochChanger::TakeSilence() {
   const std::vector<NodeId> silent = parts_.members->TakeSilent();
-  for (const NodeId node : silent) causes_.FallOut(now(), node, parts_.members->DescribeSilence({node}));
+  for (const NodeId node : silent) suspicions_.NoteSilent(now(), node, parts_.members->DescribeSilence({node}));
 }
 
 void EpochChanger::RefuseContesters(const std::vector<NodeId>& defended) {
@@ -173,7 +173,9 @@ std::vector<NodeId> EpochChanger::TakeReplaced() {
 }
 
 void EpochChanger::TakeSuspicions() {
+  const bool was_deaf = suspicions_.is_deaf();
   Suspicions::Findings findings = suspicions_.Take(now());
+  if (suspicions_.is_deaf() && !was_deaf) parts_.context->LogWarning(absl::StrCat("the job waits: ", WaitsFor()));
   for (const auto& [node, why] : findings.fallen) causes_.FallOut(now(), node, why);
   RefuseContesters(findings.defended);
   for (const auto& [ends, why] : findings.cuts) {
@@ -185,6 +187,8 @@ void EpochChanger::TakeSuspicions() {
 }
 
 void EpochChanger::TakeUnreported() {
+  if (now() < report_due_) return;
+  report_due_ = suspicions_.JudgedFrom(now());
   if (now() < report_due_) return;
   report_due_ = kNever;
   for (const NodeId node : epoch_reports_.missing()) {
@@ -235,7 +239,10 @@ std::vector<NodeId> EpochChanger::AdmitJoiners() {
   const uint64_t barriers_before = parts_.barriers->BeforeJoiner();
   for (const NodeId node : parts_.members->waiting().Nodes()) {
     if (table().Find(node).is_member) continue;
-    if (parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) joiners.push_back(node);
+    if (!parts_.members->Admit(node, parts_.job->epoch(), barriers_before)) continue;
+    joiners.push_back(node);
+    // Only one of them is alive, and it may be another one.
+    if (parts_.members->waiting().Contains(node)) suspicions_.NoteContest(now(), node);
   }
   return joiners;
 }
@@ -326,7 +333,13 @@ void EpochChanger::SendState(NodeId node) {
   parts_.policies->OnRejoined(node);
 }
 
+std::string EpochChanger::DescribeDeafness() const {
+  return absl::StrCat("the scheduler hears none of its ", CountOf(table().Members().size(), "member"),
+                      ": is its own network down?");
+}
+
 std::string EpochChanger::WaitsFor() const {
+  if (suspicions_.is_deaf()) return DescribeDeafness();
   if (!is_changing()) return "";
   const size_t members = table().Members().size();
   const auto least = static_cast<size_t>(parts_.overlay->membership.least);

@@ -96,7 +96,7 @@ class EpochChanger {
   // Why the job cannot go on with any members; empty while it can.
   const std::string& failure() const { return failure_; }
   bool is_changing() const { return parts_.rounds->is_frozen(); }
-  // Says for what the change under way waits; empty when none is.
+  // Says for what the change under way waits, or that no member is heard; empty when neither is so.
   std::string WaitsFor() const;
   const std::string& reason() const { return reason_; }
   const EpochHistory& history() const { return history_; }
@@ -114,6 +114,7 @@ class EpochChanger {
   // Refuses those who claim the place of a node that was heard.
   void RefuseContesters(const std::vector<NodeId>& defended);
   void TakeUnreported();
+  std::string DescribeDeafness() const;
   void CheckDeparture(NodeId node);
   // Returns whether the job is over when these members fall out.
   bool IsOver(const std::set<NodeId>& fallen) const;

@@ -98,6 +98,51 @@ TEST_F(EpochChangerTest, AMemberThatJoinsAgainInTimeStays) {
   EXPECT_FALSE(changer_.is_changing());
 }
 
+TEST_F(EpochChangerTest, WhenAllFallSilentTogetherTheyMayAllComeBack) {
+  for (const int node : {1, 2}) Disconnect(NodeId(static_cast<uint32_t>(node)));
+  Advance(absl::Seconds(20), {});
+  EXPECT_FALSE(changer_.is_changing());
+  EXPECT_EQ(changer_.WaitsFor(), "the scheduler hears none of its 3 members: is its own network down?");
+  mesh_.members.Join(MeshConnection(1), MeshJoin(1));
+  Advance(absl::Seconds(3), {1});
+  EXPECT_EQ(changer_.WaitsFor(), "");
+  mesh_.members.Join(MeshConnection(2), MeshJoin(2));
+  Advance(absl::Seconds(10), {1, 2, 3});
+  EXPECT_FALSE(changer_.is_changing());
+}
+
+TEST_F(EpochChangerTest, WhenAllHaveFallenSilentWhoDoesNotComeBackFallsOut) {
+  Advance(absl::Seconds(20), {});
+  EXPECT_FALSE(changer_.is_changing());
+  Advance(absl::Seconds(10), {1, 2});
+  EXPECT_TRUE(changer_.is_changing());
+  EXPECT_THAT(changer_.reason(), HasSubstr("nothing heard from n3"));
+}
+
+TEST_F(EpochChangerTest, AChangeThatIsCutOffWaitsForReports) {
+  const Epoch first = mesh_.job.epoch();
+  Disconnect(kThird);
+  Advance(absl::Seconds(3), {1, 2});
+  Advance(absl::Seconds(20), {});
+  EXPECT_EQ(mesh_.job.epoch(), first.Next());
+  Advance(absl::Seconds(1), {1, 2});
+  Report({1, 2});
+  EXPECT_FALSE(changer_.is_changing());
+  EXPECT_EQ(mesh_.job.epoch(), first.Next());
+}
+
+TEST_F(EpochChangerTest, OfTwoStartsThatWaitTheOneThatIsAliveStays) {
+  Disconnect(kThird);
+  for (const int start : {2, 3}) {
+    changer_.OnJoin(mesh_.members.Join(MeshConnection(10 + start), MeshJoin(3, static_cast<uint64_t>(start))));
+  }
+  Advance(absl::Milliseconds(200), {1, 2});
+  EXPECT_EQ(mesh_.members.table().Find(kThird).incarnation, Incarnation(3)) << "the newest";
+  // The first one has only been late.
+  Advance(absl::Seconds(4), {1, 2});
+  EXPECT_EQ(mesh_.members.table().Find(kThird).incarnation, Incarnation(2));
+}
+
 TEST_F(EpochChangerTest, WhoDoesNotReportFallsOutByOneMoreEpoch) {
   const Epoch first = mesh_.job.epoch();
   Disconnect(kThird);
@@ -153,7 +198,7 @@ class OptimizerChangeTest : public EpochChangerTest {
  protected:
   OptimizerChangeTest() : EpochChangerTest("aggregation: {op: adam}\n") {
     keys_.Register(NodeId(1), {{"w", 10}}, rounds_);
-    rounds_.Request(Timestamp(), NodeId(1), PolicyRequest{{{KeyId(1), Round(0)}}});
+    rounds_.Request(mesh_.context.now, NodeId(1), PolicyRequest{{{KeyId(1), Round(0)}}});
     changer_.Change("a test");
     Advance(absl::Seconds(1), {1, 2, 3});
   }

@@ -6,9 +6,17 @@
 
 namespace banyan {
 
-void Suspicions::NoteDown(Timestamp now, NodeId node) { down_.try_emplace(node, now); }
+void Suspicions::NoteSilent(Timestamp now, NodeId node, std::string what) {
+  missing_.try_emplace(node, Missing{now, std::move(what)});
+}
 
-void Suspicions::NoteContest(Timestamp now, NodeId node) { contests_.try_emplace(node, now); }
+void Suspicions::NoteDown(Timestamp now, NodeId node) {
+  const std::string& name = members_->Find(node).name;
+  missing_.try_emplace(
+      node, Missing{now + members_->suspect_after(), absl::StrCat("the connection of ", name, " went down")});
+}
+
+void Suspicions::NoteContest(Timestamp now, NodeId node) { contests_[node] = now; }
 
 void Suspicions::NoteComplaint(Timestamp now, NodeId from, NodeId about, std::string what) {
   complaints_.try_emplace(std::minmax(from, about), Complaint{now, now + members_->suspect_after(), std::move(what)});
@@ -16,7 +24,7 @@ void Suspicions::NoteComplaint(Timestamp now, NodeId from, NodeId about, std::st
 
 Suspicions::Findings Suspicions::Take(Timestamp now) {
   Findings findings;
-  TakeDown(now, findings);
+  TakeMissing(now, findings);
   TakeContests(now, findings);
   TakeComplaints(now, findings);
   return findings;
@@ -24,7 +32,11 @@ Suspicions::Findings Suspicions::Take(Timestamp now) {
 
 Timestamp Suspicions::NextDeadline() const {
   Timestamp next = kNever;
-  for (const auto& [node, since] : down_) next = std::min(next, since + members_->suspect_after());
+  if (!deaf_since_.has_value()) {
+    for (const auto& [node, missing] : missing_) next = std::min(next, std::max(missing.due, judged_from_));
+  } else if (const Timestamp heard = LastHeard(); heard >= *deaf_since_) {
+    next = heard;
+  }
   for (const auto& [node, since] : contests_) {
     // Once the member is heard there is nothing to wait for.
     const Timestamp heard = members_->Find(node).last_heard;
@@ -40,12 +52,40 @@ bool Suspicions::IsHere(NodeId node) const {
   return member.is_member && member.state != MemberState::kLeft;
 }
 
-void Suspicions::TakeDown(Timestamp now, Findings& findings) {
-  std::erase_if(down_, [&](const auto& entry) {
-    const auto& [node, since] = entry;
-    if (!IsHere(node) || members_->Find(node).connection.has_value()) return true;
-    if (now < since + members_->suspect_after()) return false;
-    findings.fallen[node] = absl::StrCat("the connection of ", members_->Find(node).name, " went down");
+bool Suspicions::HearsNobody(Timestamp now) const {
+  const std::vector<Member>& all = members_->all();
+  if (std::any_of(all.begin(), all.end(), [](const Member& member) { return member.has_left_for_good; })) return false;
+  return now >= LastHeard() + members_->quiet_after();
+}
+
+Timestamp Suspicions::LastHeard() const {
+  Timestamp last;
+  for (const Member& member : members_->all()) {
+    if (IsHere(member.id) && member.connection.has_value()) last = std::max(last, member.last_heard);
+  }
+  return last;
+}
+
+Timestamp Suspicions::JudgedFrom(Timestamp now) const {
+  return HearsNobody(now) ? now + members_->lost_after() : judged_from_;
+}
+
+void Suspicions::TakeMissing(Timestamp now, Findings& findings) {
+  std::erase_if(missing_, [&](const auto& entry) {
+    const Member& member = members_->Find(entry.first);
+    const bool is_back = member.connection.has_value() && member.state != MemberState::kSilent;
+    return is_back || !IsHere(entry.first);
+  });
+  const auto is_due = [&](const auto& entry) { return now >= std::max(entry.second.due, judged_from_); };
+  if (HearsNobody(now)) {
+    const bool is_missed = std::any_of(missing_.begin(), missing_.end(), is_due);
+    if (is_missed || deaf_since_.has_value()) deaf_since_ = now;
+    return;
+  }
+  if (std::exchange(deaf_since_, std::nullopt).has_value()) judged_from_ = now + members_->lost_after();
+  std::erase_if(missing_, [&](const auto& entry) {
+    if (!is_due(entry)) return false;
+    findings.fallen[entry.first] = entry.second.what;
     return true;
   });
 }

@@ -1,16 +1,18 @@
-// What speaks against members of the running job, until it is known whether it is true: a connection that went down, a
-// neighbour's complaint, another start that claims the place. Time is handed in. Thread-compatible; owned by
+// What speaks against members of the running job, until it is known whether it is true: silence, a connection that went
+// down, a neighbour's complaint, another start that claims the place. Time is handed in. Thread-compatible; owned by
 // EpochChanger.
 //
 // Invariants:
-// - Nothing is judged before suspect_after: a member that is only reconnecting, or a stranger's packet, costs nobody
-// his
-//   place.
+// - Nothing but silence for lost_after is judged before suspect_after: a member that is only reconnecting, or a
+//   stranger's packet, costs nobody his place.
+// - While no member is heard nobody is gone: the likelier cause is the scheduler's own network. From when one is heard
+//   again the others have lost_after to come back.
 // - A complaint about a member that is not heard itself is the end of the member, and none of a link.
 #ifndef BANYAN_SCHEDULER_EPOCHS_SUSPICIONS_H_
 #define BANYAN_SCHEDULER_EPOCHS_SUSPICIONS_H_
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +34,8 @@ class Suspicions {
   // `members` must outlive this.
   explicit Suspicions(const Membership* members) : members_(members) {}
 
+  // Notes that the member was silent for lost_after.
+  void NoteSilent(Timestamp now, NodeId node, std::string what);
   // Notes that the member's connection went down.
   void NoteDown(Timestamp now, NodeId node);
   // Notes that another start wants the place of a member that was heard lately.
@@ -45,8 +49,17 @@ class Suspicions {
   Findings Take(Timestamp now);
   // When Take has something to do; kNever when nothing is suspected.
   Timestamp NextDeadline() const;
+  // Returns whether members are missing, and none is heard.
+  bool is_deaf() const { return deaf_since_.has_value(); }
+  // Returns from when on those may be judged who are not heard; in the future while none is heard, and for a while
+  // afterwards.
+  Timestamp JudgedFrom(Timestamp now) const;
 
  private:
+  struct Missing {
+    Timestamp due;
+    std::string what;
+  };
   struct Complaint {
     Timestamp since;
     Timestamp due;
@@ -54,12 +67,18 @@ class Suspicions {
   };
 
   bool IsHere(NodeId node) const;
-  void TakeDown(Timestamp now, Findings& findings);
+  // Returns whether no member that is awaited was heard lately. Not when some have finished: the job is ending then,
+  // and nobody needs what the others hold.
+  bool HearsNobody(Timestamp now) const;
+  Timestamp LastHeard() const;
+  void TakeMissing(Timestamp now, Findings& findings);
   void TakeContests(Timestamp now, Findings& findings);
   void TakeComplaints(Timestamp now, Findings& findings);
 
   const Membership* members_;
-  std::map<NodeId, Timestamp> down_;      // since when
+  std::map<NodeId, Missing> missing_;
+  std::optional<Timestamp> deaf_since_;  // or the last look since then
+  Timestamp judged_from_;
   std::map<NodeId, Timestamp> contests_;  // since when
   std::map<std::pair<NodeId, NodeId>, Complaint> complaints_;
 };

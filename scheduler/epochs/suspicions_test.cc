@@ -26,6 +26,7 @@ class SuspicionsTest : public testing::Test {
     Membership::Options options;
     options.names = {"a", "b"};
     options.start_with = 2;
+    options.heartbeat = absl::Seconds(1);
     options.lost_after = absl::Seconds(5);
     options.suspect_after = absl::Seconds(2);
     return options;
@@ -46,6 +47,7 @@ TEST_F(SuspicionsTest, AConnectionThatIsDownIsTheEndAfterAWhile) {
   members_.Disconnect(ConnectionId('a'));
   suspicions_.NoteDown(At(1), kA);
   EXPECT_EQ(suspicions_.NextDeadline(), At(3));
+  members_.Hear(At(2), kB);
   EXPECT_THAT(suspicions_.Take(At(2)).fallen, IsEmpty());
   EXPECT_THAT(suspicions_.Take(At(3)).fallen, ElementsAre(testing::Pair(kA, "the connection of a went down")));
   EXPECT_EQ(suspicions_.NextDeadline(), kNever);
@@ -57,6 +59,49 @@ TEST_F(SuspicionsTest, WhoConnectsAgainIsCleared) {
   Connect("a", ConnectionId(7), 2);
   EXPECT_THAT(suspicions_.Take(At(3)).fallen, IsEmpty());
   EXPECT_EQ(suspicions_.NextDeadline(), kNever);
+}
+
+TEST_F(SuspicionsTest, WhileNobodyIsHeardNobodyIsGone) {
+  members_.Disconnect(ConnectionId('a'));
+  suspicions_.NoteDown(At(1), kA);
+  EXPECT_FALSE(suspicions_.is_deaf());
+  EXPECT_THAT(suspicions_.Take(At(3)).fallen, IsEmpty());
+  EXPECT_TRUE(suspicions_.is_deaf());
+  EXPECT_EQ(suspicions_.NextDeadline(), kNever);
+  EXPECT_EQ(suspicions_.JudgedFrom(At(3)), At(8));
+  members_.TakeSilent(At(5));
+  suspicions_.NoteSilent(At(5), kB, "b is silent");
+  EXPECT_THAT(suspicions_.Take(At(5)).fallen, IsEmpty());
+}
+
+TEST_F(SuspicionsTest, WhenOneIsHeardAgainTheOthersHaveTimeToComeBack) {
+  members_.Disconnect(ConnectionId('a'));
+  suspicions_.NoteDown(At(1), kA);
+  suspicions_.Take(At(9));
+  members_.Hear(At(10), kB);
+  EXPECT_EQ(suspicions_.NextDeadline(), At(10));
+  EXPECT_THAT(suspicions_.Take(At(10)).fallen, IsEmpty());
+  EXPECT_FALSE(suspicions_.is_deaf());
+  EXPECT_EQ(suspicions_.NextDeadline(), At(15)) << "lost_after later";
+  EXPECT_EQ(suspicions_.JudgedFrom(At(11)), At(15));
+  members_.Hear(At(15), kB);
+  EXPECT_THAT(suspicions_.Take(At(15)).fallen, ElementsAre(testing::Pair(kA, "the connection of a went down")));
+}
+
+TEST_F(SuspicionsTest, ASilentMemberThatIsHeardAgainIsCleared) {
+  members_.Hear(At(4), kB);
+  ASSERT_THAT(members_.TakeSilent(At(5)), ElementsAre(kA));
+  suspicions_.NoteSilent(At(5), kA, "a is silent");
+  members_.Hear(At(5), kA);
+  EXPECT_THAT(suspicions_.Take(At(5)).fallen, IsEmpty());
+  EXPECT_EQ(suspicions_.NextDeadline(), kNever);
+}
+
+TEST_F(SuspicionsTest, WhenSomeHaveFinishedNobodyWaitsForTheLast) {
+  members_.Leave(kB, /*is_asked_for=*/false);
+  members_.Disconnect(ConnectionId('a'));
+  suspicions_.NoteDown(At(1), kA);
+  EXPECT_THAT(suspicions_.Take(At(3)).fallen, SizeIs(1));
 }
 
 TEST_F(SuspicionsTest, APlaceIsDefendedByTheNextWord) {

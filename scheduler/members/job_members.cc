@@ -42,7 +42,10 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
     Refuse(connection, verdict);
     return verdict;
   }
-  if (verdict.kind != JoinVerdict::Kind::kAccepted) return LetWait(connection, join, std::move(verdict));
+  if (verdict.kind != JoinVerdict::Kind::kAccepted) {
+    LetWait(connection, join, verdict.node);
+    return verdict;
+  }
   const Member& member = membership_.Find(verdict.node);
   if (verdict.new_incarnation) {
     context_->Persist(NodeRecord{member.id, member.name, member.address, member.incarnation});
@@ -53,12 +56,12 @@ JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) 
   return verdict;
 }
 
-JoinVerdict JobMembers::LetWait(ConnectionId connection, const banyan::Join& join, JoinVerdict verdict) {
-  if (waiting_.Add(verdict.node, connection, join)) return verdict;
-  verdict.kind = JoinVerdict::Kind::kRefused;
-  verdict.reason = absl::StrCat("another node named '", join.name, "' is joining; give each node its own name");
-  Refuse(connection, verdict);
-  return verdict;
+void JobMembers::LetWait(ConnectionId connection, const banyan::Join& join, NodeId node) {
+  const std::optional<WaitingJoins::Entry> oldest = waiting_.Add(node, connection, join);
+  if (!oldest.has_value()) return;
+  JoinVerdict refusal;
+  refusal.reason = absl::StrCat("other nodes named '", join.name, "' are joining; give each node its own name");
+  Refuse(oldest->connection, refusal);
 }
 
 bool JobMembers::Admit(NodeId node, Epoch epoch, uint64_t barriers_before) {
@@ -79,14 +82,15 @@ void JobMembers::Welcome(NodeId node) {
 void JobMembers::Expel(NodeId node) { membership_.Expel(node); }
 
 void JobMembers::RefuseWaiting(NodeId node, std::string reason) {
-  const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node);
   JoinVerdict refusal;
   refusal.reason = std::move(reason);
-  if (entry.has_value()) Refuse(entry->connection, refusal);
+  while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) Refuse(entry->connection, refusal);
 }
 
 void JobMembers::End() {
-  for (const NodeId node : waiting_.Nodes()) Refuse(waiting_.Take(node)->connection, JobIsOver());
+  for (const NodeId node : waiting_.Nodes()) {
+    while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) Refuse(entry->connection, JobIsOver());
+  }
   for (const Member& member : membership_.all()) {
     if (member.connection.has_value() && !member.has_left_for_good) Refuse(*member.connection, JobIsOver());
   }

@@ -32,16 +32,16 @@ class JobMembers {
   // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. A start that
   // waits for the next epoch gets no answer yet.
   JoinVerdict Join(ConnectionId connection, const banyan::Join& join);
-  // Takes a start that waits into the job, as a member from this epoch on. Its record is made, and it hears nothing
-  // before Welcome. False when it does not wait any more.
+  // Takes the newest start of the node that waits into the job, as a member from this epoch on. Its record is made, and
+  // it hears nothing before Welcome. False when none waits.
   bool Admit(NodeId node, Epoch epoch, uint64_t barriers_before);
   // Tells a start that was admitted that it has joined.
   void Welcome(NodeId node);
   // The member is none any more.
   void Expel(NodeId node);
-  // Returns the start of the node that waits, if one does, and forgets it.
+  // Returns the newest start of the node that waits, if one does, and forgets it.
   std::optional<WaitingJoins::Entry> TakeWaiting(NodeId node) { return waiting_.Take(node); }
-  // Refuses the start of the node that waits, if one does.
+  // Refuses all starts of the node that wait.
   void RefuseWaiting(NodeId node, std::string reason);
   // The job is over: tells those who have not finished that nothing is left to do.
   void End();
@@ -98,7 +98,7 @@ class JobMembers {
  private:
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
   void Refuse(ConnectionId connection, const JoinVerdict& refusal);
-  JoinVerdict LetWait(ConnectionId connection, const banyan::Join& join, JoinVerdict verdict);
+  void LetWait(ConnectionId connection, const banyan::Join& join, NodeId node);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;
 

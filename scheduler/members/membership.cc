@@ -112,7 +112,7 @@ bool Membership::Remembers(const banyan::Join& join) const {
 bool Membership::Hear(Timestamp now, NodeId node) {
   Member& member = At(node);
   member.last_heard = now;
-  if (member.state != MemberState::kSilent || started_) return false;
+  if (member.state != MemberState::kSilent) return false;
   SetState(member, MemberState::kJoined);
   if (!is_watched_[node.value() - 1]) Watch(node, now + options_.lost_after);
   is_watched_[node.value() - 1] = true;

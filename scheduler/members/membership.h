@@ -9,6 +9,7 @@
 #ifndef BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_
 #define BANYAN_SCHEDULER_MEMBERS_MEMBERSHIP_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -31,7 +32,7 @@ enum class MemberState : uint8_t {
   kAbsent,    // never seen, or gone before the job started
   kExpected,  // a member of a running job that has not come back since the scheduler's restart
   kJoined,
-  kSilent,   // no heartbeat for lost_after
+  kSilent,   // no heartbeat for lost_after; a member of a running job falls out when others are heard
   kLeft,     // on purpose; a member until the next epoch
   kOut,      // was a member, and is none any more
   kRemoved,  // by an operator: may not come back
@@ -138,6 +139,11 @@ class Membership {
   size_t start_with() const { return options_.start_with; }
   absl::Duration lost_after() const { return options_.lost_after; }
   absl::Duration suspect_after() const { return options_.suspect_after; }
+  // A member of which nothing was heard for that long may be out of reach. Less than lost_after by two heartbeats, so
+  // that it is true of all before the first of them counts as silent.
+  absl::Duration quiet_after() const {
+    return std::min(options_.suspect_after, options_.lost_after - 2 * options_.heartbeat);
+  }
   // Returns the members in rising order; before the start the joined nodes.
   std::vector<NodeId> Members() const;
   std::vector<EpochMember> EpochMembers() const;

@@ -45,12 +45,14 @@ void ContributorChecker::OnEnded(Timestamp /*now*/, WorkerName worker) {
   debts_.OnChange();
 }
 
-bool ContributorChecker::IsThere(WorkerName worker, uint32_t start) const {
-  return lives_.at(worker) == Life{start, true} && membership_->IsMember(worker.node, membership_->epoch());
+bool ContributorChecker::IsThere(WorkerName worker, Start start) const {
+  const Life& life = lives_.at(worker);
+  const bool is_same = Start{life.start, membership_->StartsOf(worker.node)} == start;
+  return life.is_up && is_same && membership_->IsMember(worker.node, membership_->epoch());
 }
 
 void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
-  pushes_[{tensor, round}][worker] = lives_[worker].start;
+  pushes_[{tensor, round}][worker] = StartOf(worker);
 }
 
 void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
@@ -70,7 +72,7 @@ void ContributorChecker::Finish() {
 
 void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, TensorRound round,
                                         absl::Span<const float> values) {
-  const std::pair<WorkerName, uint32_t> holder(worker, lives_[worker].start);
+  const std::pair<WorkerName, Start> holder(worker, StartOf(worker));
   // A node that has fallen out may end its last epoch by itself, until it hears of it.
   if (!IsThere(holder.first, holder.second)) return;
   std::vector<Variant>& variants = variants_[round];

@@ -54,15 +54,20 @@ class ContributorChecker : public WorkerListener {
   using TensorRound = std::pair<size_t, Round>;
   using Counts = ContributorFields::Counts;
 
-  // A start of a worker.
+  // A start of a worker on a start of its node. One that has finished is not started again with its node, which holds
+  // nothing of what it did.
+  struct Start {
+    uint32_t worker = 0;
+    uint32_t node = 0;
+    friend bool operator==(const Start&, const Start&) = default;
+  };
   struct Life {
     uint32_t start = 0;
     bool is_up = false;
-    friend bool operator==(const Life&, const Life&) = default;
   };
   struct Variant {
     uint64_t hash = 0;
-    std::vector<std::pair<WorkerName, uint32_t>> holders;  // with their starts
+    std::vector<std::pair<WorkerName, Start>> holders;
   };
   // The first result of a round, and those who were there when it was handed out.
   struct Unchecked {
@@ -75,8 +80,9 @@ class ContributorChecker : public WorkerListener {
     std::set<WorkerName> on_holders_node;  // of those
   };
 
+  Start StartOf(WorkerName worker) { return {lives_[worker].start, membership_->StartsOf(worker.node)}; }
   // True if this start of the worker runs, on a node that is a member.
-  bool IsThere(WorkerName worker, uint32_t start) const;
+  bool IsThere(WorkerName worker, Start start) const;
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   // Something was pushed to a round of the tensor before this one that has come to nobody, and after the last that has.
@@ -97,7 +103,7 @@ class ContributorChecker : public WorkerListener {
   const ChunkWatch* const chunks_;
   Violations* const violations_;
   std::map<WorkerName, Life> lives_;
-  std::map<TensorRound, std::map<WorkerName, uint32_t>> pushes_;  // with the start that pushed last
+  std::map<TensorRound, std::map<WorkerName, Start>> pushes_;  // with the start that pushed last
   std::map<TensorRound, std::vector<Variant>> variants_;
   std::deque<Unchecked> unchecked_;
   std::map<size_t, Round> booked_;  // by tensor of which debts are booked, the last round

@@ -202,6 +202,19 @@ TEST_F(ContributorCheckerTest, ARoundHasOneResultWhileSomebodyHoldsIt) {
   EXPECT_NE(Findings().find("identical replicas"), std::string::npos);
 }
 
+// One that has finished does not start again with its node.
+TEST_F(ContributorCheckerTest, WhatWorkersDidOnAnEarlierStartOfTheirNodeIsGone) {
+  PushAll(kExact, 1);
+  Result(2, kExact, 1, Sum(kExact, 1, {1, 1, 1}));
+  membership_.OnProcessStarted(now_, NodeId(2));
+  Epochs(2, {1, 2, 3});
+  MadeIn(2, 1);
+  Result(1, kExact, 1, Sum(kExact, 1, {1, 0, 1}));
+  EXPECT_EQ(Findings(), "");
+  Result(3, kExact, 1, Sum(kExact, 1, {1, 1, 1}));
+  EXPECT_NE(Findings().find("identical replicas"), std::string::npos);
+}
+
 TEST_F(ContributorCheckerTest, WhatAnEpochMadeTravelsAsItIs) {
   ChunkMessage chunk;
   chunk.id.key = kKey;

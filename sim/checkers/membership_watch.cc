@@ -5,7 +5,10 @@
 
 namespace banyan {
 
-void MembershipWatch::OnProcessStarted(Timestamp /*now*/, NodeId process) { joined_in_.erase(process); }
+void MembershipWatch::OnProcessStarted(Timestamp /*now*/, NodeId process) {
+  joined_in_.erase(process);
+  ++starts_[process];
+}
 
 void MembershipWatch::OnSent(const SentMessage& sent) {
   // No node says any of these.
@@ -50,6 +53,11 @@ std::optional<Epoch> MembershipWatch::JoinedIn(NodeId node) const {
   const auto found = joined_in_.find(node);
   if (found == joined_in_.end()) return std::nullopt;
   return found->second;
+}
+
+uint32_t MembershipWatch::StartsOf(NodeId node) const {
+  const auto found = starts_.find(node);
+  return found == starts_.end() ? 0 : found->second;
 }
 
 bool MembershipWatch::HasSameMembersSince(Epoch epoch) const {

@@ -33,6 +33,8 @@ class MembershipWatch : public TrafficObserver {
   std::optional<std::set<NodeId>> MembersOf(Epoch epoch) const;
   // The first epoch to which the newest start of the node belongs; empty while it belongs to none.
   std::optional<Epoch> JoinedIn(NodeId node) const;
+  // Counts the starts of the node.
+  uint32_t StartsOf(NodeId node) const;
   // All epochs from this one to the newest have the same members.
   bool HasSameMembersSince(Epoch epoch) const;
 
@@ -48,6 +50,7 @@ class MembershipWatch : public TrafficObserver {
   Epoch begun_;  // the newest change of membership
   std::map<Epoch, Members> members_;
   std::map<NodeId, Epoch> joined_in_;
+  std::map<NodeId, uint32_t> starts_;
 };
 
 }  // namespace banyan

@@ -45,7 +45,9 @@ TEST_F(MembershipWatchTest, MembersAreThoseWhoWereSentAPolicyAndTheirNeighbours)
 TEST_F(MembershipWatchTest, AStartThatJoinsLaterBelongsToNoEarlierEpoch) {
   Publish(kA, 1, 2, kB);
   Publish(kB, 1, 2, kB);
+  EXPECT_EQ(watch_.StartsOf(kB), 0u);
   watch_.OnProcessStarted(Timestamp(), kB);
+  EXPECT_EQ(watch_.StartsOf(kB), 1u);
   EXPECT_EQ(watch_.JoinedIn(kB), std::nullopt);
   Send(kA, EpochBegin{Term(1), Epoch(2), "node b has started anew"});
   Publish(kB, 1, 2, kB);

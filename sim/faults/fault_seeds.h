@@ -58,12 +58,15 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {2513, "a node left although a worker had come late, whose fetch nobody answered"},
     {4662, "a worker that came when the job was over waited for a state for ever"},
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
+    {22987, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
+    {20851, "the checker took what a finished worker had for held, though its node had fallen out and started again"},
 };
 
 // All faults, in jobs some of which have a server-side optimizer.
 inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
     {33690, "the checker knew nothing of a node that came to a job whose parameters were lost"},
     {32319, "a node that lacked parameters waited for ever for members that had finished"},
+    {24519, "the simulator did not know that a job may be over while a dead worker of its last node is away"},
 };
 
 // Faults of the scheduler.
@@ -74,6 +77,8 @@ inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {184, "a worker that had fetched a state was taken for one without until its next boundary"},
     {653, "the checker took a round for one of two kinds whose first contributors had all died"},
     {1702, "a node left although a worker had come late, whose fetch nobody answered"},
+    {5017, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
+    {5646, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
 };
 
 }  // namespace banyan

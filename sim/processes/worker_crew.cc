@@ -50,6 +50,13 @@ bool WorkerCrew::IsDone() const {
   return std::all_of(starts_.begin(), starts_.end(), [](const auto& starts) { return starts.back()->finished(); });
 }
 
+bool WorkerCrew::HasEnded() const {
+  const auto has_finished = [](const auto& starts) { return starts.back()->finished(); };
+  const auto has_ended = [](const auto& starts) { return starts.back()->finished() || starts.back()->dead(); };
+  return std::any_of(starts_.begin(), starts_.end(), has_finished) &&
+         std::all_of(starts_.begin(), starts_.end(), has_ended);
+}
+
 void WorkerCrew::OnAsked(const StateTask& task) {
   const auto* read = std::get_if<ReadState>(&task);
   const auto* write = std::get_if<WriteState>(&task);

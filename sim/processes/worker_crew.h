@@ -35,6 +35,8 @@ class WorkerCrew : public WorkerPort {
   size_t size() const { return starts_.size(); }
   // Every worker has finished.
   bool IsDone() const;
+  // Some worker has finished, and no other one runs: its node waits for nobody.
+  bool HasEnded() const;
   // The newest start of it. REQUIRES: worker < size().
   SimulatedWorker* current(WorkerId worker) const { return starts_[worker.value()].back().get(); }
 

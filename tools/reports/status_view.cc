@@ -148,7 +148,7 @@ void AppendLinks(const StatusView& status, std::string& text) {
 
 void AppendEpochs(const StatusView& status, std::string& text) {
   if (!status.change.empty()) {
-    absl::StrAppend(&text, "membership changes (", status.epoch_reason, "): ", status.change, "\n");
+    absl::StrAppend(&text, "membership waits (last change because ", status.epoch_reason, "): ", status.change, "\n");
   } else if (status.changes > 0) {
     absl::StrAppendFormat(&text, "%d changes of membership, %.1f s in the mean; the last because %s\n", status.changes,
                           status.changes_s / static_cast<double>(status.changes), status.epoch_reason);

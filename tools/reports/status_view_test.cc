@@ -108,5 +108,13 @@ TEST(StatusViewTest, SaysForWhomTheJobWaits) {
   EXPECT_THAT(text, HasSubstr("link out: n1 - n2: silent\n"));
 }
 
+TEST(StatusViewTest, SaysWhyTheMembershipWaits) {
+  StatusView status;
+  status.epoch_reason = "n3 joins";
+  status.change = "the scheduler hears none of its 3 members";
+  EXPECT_THAT(FormatStatus(status), HasSubstr("membership waits (last change because n3 joins): the scheduler hears "
+                                              "none of its 3 members\n"));
+}
+
 }  // namespace
 }  // namespace banyan
