@@ -339,7 +339,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value());
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
-  if (message.workers_attached > 0) members_.SetWorkerless(node, false);
+  if (members_.NoteWorkers(node, message.workers_attached)) return;
   if (job_.IsRunning() && IsDone()) return End();
   if (job_.IsRunning()) {
     epochs_.OnNodeReport(node);

@@ -72,5 +72,34 @@ TEST(SchedulerEndTest, ALateWorkerOfWhoHasLeftIsToldThatTheJobIsOver) {
   EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
 }
 
+TEST(SchedulerEndTest, WhoReportsALateWorkerBeforeTheEndIsToldWithIt) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  NodeReport report;
+  report.workers_attached = 1;
+  for (const int node : {1, 2}) harness.Receive(node, report);
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Receive(1, report);
+  EXPECT_THAT(harness.Sent<JoinRefused>(1), IsEmpty());
+  harness.Receive(2, Leave{"its workers are done"});
+  ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(1)[0].job_is_over);
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty()) << "what it said before it left is of workers that are done";
+}
+
+TEST(SchedulerEndTest, WhoReportsALateWorkerAfterTheEndIsToldThatTheJobIsOver) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  NodeReport report;
+  report.workers_attached = 0;
+  harness.Receive(2, report);
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
+  report.workers_attached = 1;
+  harness.Receive(2, report);
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
+}
+
 }  // namespace
 }  // namespace banyan
