@@ -51,6 +51,7 @@ bool ContributorChecker::IsThere(WorkerName worker, uint32_t start) const {
 
 void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
   pushes_[{tensor, round}][worker] = lives_[worker].start;
+  debts_.OnPushed(tensor, round);
 }
 
 void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
@@ -123,7 +124,8 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
   // What somebody has pushed who is gone may be in the result or not. What came back of a round to nobody is unknown.
   if (!all_are_there || HasUnbookedPushes(round)) debts_.OnDoubt(round.first);
   booked_[round.first] = round.second;
-  const std::optional<ReturnedDebts::Miss> miss = debts_.Book(round.first, pushed, values, kind == RoundKind::kFlush);
+  const std::optional<ReturnedDebts::Miss> miss =
+      debts_.Book(round.first, round.second, pushed, values, kind == RoundKind::kFlush);
   // A node that abstains from a flush does not know of it, and gives what it has kept later.
   if (kind == RoundKind::kFlush && !AllNodesPushed(result)) debts_.OnDoubt(round.first);
   if (!miss.has_value()) return;

@@ -277,6 +277,22 @@ TEST_F(ContributorCheckerTest, WhatWasKeptBackComesWithAFlushUnlessSomebodyWent)
   EXPECT_NE(Findings().find("nothing lost"), std::string::npos);
 }
 
+TEST_F(ContributorCheckerTest, WhoHasGoneMayHaveKeptSomethingOfAResultThatIsWholeLater) {
+  for (const uint32_t node : {1, 3}) Push(node, kSpread, 1);
+  // It abstained, and passed on a chunk of the sum of the others.
+  Epochs(2, {1, 3});
+  membership_.OnProcessStarted(now_, NodeId(2));
+  Epochs(3, {1, 2, 3});
+  for (const uint64_t flush : {4, 8}) {
+    Result(1, kSpread, flush - 3, Sum(kSpread, flush - 3, {1, 0, 0}));
+    EXPECT_EQ(Findings(), "");
+    PushAll(kSpread, flush);
+    Result(1, kSpread, flush, Sum(kSpread, flush, {1, 1, 1}));
+    for (const uint32_t node : {1, 3}) Push(node, kSpread, flush + 1);
+  }
+  EXPECT_NE(Findings().find("round 8"), std::string::npos) << "what is pushed later must come back";
+}
+
 TEST_F(ContributorCheckerTest, WhatWasKeptOfARoundThatCameToNobodyComesBackLater) {
   Push(1, kSpread, 1);
   checker_.OnEnded(now_, WorkerOf(1));
