@@ -37,6 +37,7 @@ void ContributorChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
   const bool is_first = !lives_.contains(worker);
   Life& life = lives_[worker];
   life = {life.start + 1, true};
+  began_.erase(worker);
   if (!is_first) debts_.OnChange();
 }
 
@@ -51,6 +52,7 @@ bool ContributorChecker::IsThere(WorkerName worker, uint32_t start) const {
 
 void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
   pushes_[{tensor, round}][worker] = lives_[worker].start;
+  began_.try_emplace(worker, membership_->epoch());
   debts_.OnPushed(tensor, round);
 }
 
@@ -107,7 +109,8 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
     const bool is_there = IsThere(name, start) && joined.has_value();
     all_are_there = all_are_there && is_there;
     if (!is_there) continue;
-    result.there[name] = *joined;
+    // Its node abstained before, and what an earlier epoch made stands without it.
+    result.there[name] = std::max(*joined, began_.at(name));
     if (name.node == worker.node) result.on_holders_node.insert(name);
   }
   const RoundKind kind = plan_->KindOf(round.second);
@@ -222,9 +225,9 @@ void ContributorChecker::CheckCounts(const Unchecked& result, const ChunkWatch::
 std::set<WorkerName> ContributorChecker::Required(const Unchecked& result, const ChunkWatch::Chunk& chunk) const {
   if (chunk.made_in.empty()) return result.on_holders_node;
   std::set<WorkerName> required;
-  for (const auto& [name, joined] : result.there) {
+  for (const auto& [name, began] : result.there) {
     const bool was_member = std::all_of(chunk.made_in.begin(), chunk.made_in.end(), [&](Epoch epoch) {
-      return joined <= epoch && membership_->IsMember(name.node, epoch);
+      return began <= epoch && membership_->IsMember(name.node, epoch);
     });
     if (was_member) required.insert(name);
   }

@@ -144,6 +144,19 @@ TEST_F(ContributorCheckerTest, WhoeverWasNoMemberInTheEpochThatMadeItNeedNotBeTh
   EXPECT_NE(Findings().find("lacks worker 0 of node 2"), std::string::npos);
 }
 
+TEST_F(ContributorCheckerTest, WhoBeganAfterTheEpochThatMadeItNeedNotBeThere) {
+  for (const uint32_t node : {1, 3}) Push(node, kExact, 1);
+  Epochs(2, {1, 2, 3});
+  Push(2, kExact, 1);
+  MadeIn(1, 1);  // when node 2 was a member, and abstained
+  Result(1, kExact, 1, Sum(kExact, 1, {1, 0, 1}));
+  EXPECT_EQ(Findings(), "");
+  PushAll(kExact, 2);
+  MadeIn(2, 2);
+  Result(1, kExact, 2, Sum(kExact, 2, {1, 0, 1}));
+  EXPECT_NE(Findings().find("lacks worker 0 of node 2"), std::string::npos);
+}
+
 TEST_F(ContributorCheckerTest, WhoHasFallenOutMayHaveAResultOfItsOwn) {
   PushAll(kExact, 1);
   MadeIn(1, 1);
