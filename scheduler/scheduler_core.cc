@@ -73,6 +73,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   const bool was_changing = epochs_.is_changing();
   const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
+  if (job_.IsRunning() && epochs_.is_over()) End();
   if (job_.epoch() != epoch_before) transfers_.OnMembersChanged();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (job_.IsRunning()) policies_.ReviewLeases();
@@ -190,7 +191,7 @@ void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
     transfers_.OnDeadline();
     epochs_.OnDeadline();
-    if (epochs_.is_over()) return End();
+    if (epochs_.is_over()) return;
   } else if (const std::vector<NodeId> silent = members_.TakeSilent(); job_.IsStarting()) {
     if (!silent.empty()) context_.LogWarning(members_.DescribeSilence(silent));
     for (const NodeId replaced : epochs_.TakeReplaced()) LeaveBeforeStart(replaced);
