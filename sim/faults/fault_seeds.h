@@ -59,6 +59,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {2513, "a node left although a worker had come late, whose fetch nobody answered"},
     {4662, "a worker that came when the job was over waited for a state for ever"},
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
+    {64589, "the checker missed who had abstained in a result that was made before it began"},
     {33086, "the checker took a round for one of two kinds whose first contributors had all died"},
     {32476, "a node that had left did not hear that the job was over when a worker of it came late"},
     {33076, "a node that had left did not hear that the job was over when a worker of it came late"},
@@ -72,6 +73,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
 inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
     {33690, "the checker knew nothing of a node that came to a job whose parameters were lost"},
     {32319, "a node that lacked parameters waited for ever for members that had finished"},
+    {61965, "nodes that lacked parameters asked each other for ever when all others had finished"},
     {25787, "simulated workers fetched again and again within less time than their states took"},
 };
 
