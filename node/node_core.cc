@@ -449,6 +449,8 @@ void NodeCore::LeaveIfOver(StepContext& step) {
   if (!is_over) return;
   left_ = true;
   scheduler_.Announce(step, Leave{"its workers are done"});
+  // What is said from now on tells of workers that come too late.
+  last_report_.reset();
   if (stop_at_.has_value()) stop_ = absl::OkStatus();
 }
 

@@ -73,6 +73,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   const bool was_changing = epochs_.is_changing();
   const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
+  if (job_.IsRunning() && epochs_.is_over()) End();
   if (job_.epoch() != epoch_before) transfers_.OnMembersChanged();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (job_.IsRunning()) policies_.ReviewLeases();
@@ -190,7 +191,7 @@ void SchedulerCore::On(const DeadlineReached&) {
   if (job_.IsRunning()) {
     transfers_.OnDeadline();
     epochs_.OnDeadline();
-    if (epochs_.is_over()) return End();
+    if (epochs_.is_over()) return;
   } else if (const std::vector<NodeId> silent = members_.TakeSilent(); job_.IsStarting()) {
     if (!silent.empty()) context_.LogWarning(members_.DescribeSilence(silent));
     for (const NodeId replaced : epochs_.TakeReplaced()) LeaveBeforeStart(replaced);
@@ -277,10 +278,9 @@ void SchedulerCore::OnNodeMessage(NodeId node, const Message& message) {
 void SchedulerCore::OnNode(NodeId node, const Heartbeat& message) { members_.AnswerHeartbeat(node, message); }
 
 void SchedulerCore::OnNode(NodeId node, const RegisterKeys& message) {
-  if (job_.IsStarting()) return keys_.Wait(node, message.keys);
-  if (!NeedsRunning(node, "keys")) return;
+  if (!job_.IsStarting() && !NeedsRunning(node, "keys")) return;
   // Keys must not change while members say how far they are with each.
-  if (epochs_.is_changing()) return keys_.Wait(node, message.keys);
+  if (job_.IsStarting() || epochs_.is_changing()) return keys_.Wait(node, message.keys);
   if (keys_.Register(node, message.keys, rounds_)) policies_.replanner().OnModelGrown(context_.now);
 }
 
@@ -340,7 +340,7 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   const size_t node_count = members_.table().all().size();
   const absl::Status status = reports_.Accept(node, message, node_count, keys_.table().version().value());
   if (!status.ok()) return members_.Reject(node, std::string(status.message()));
-  if (message.workers_attached > 0) members_.SetWorkerless(node, false);
+  if (members_.NoteWorkers(node, message.workers_attached)) return;
   if (job_.IsRunning() && IsDone()) return End();
   if (job_.IsRunning()) {
     epochs_.OnNodeReport(node);

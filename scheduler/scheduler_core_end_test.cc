@@ -72,5 +72,55 @@ TEST(SchedulerEndTest, ALateWorkerOfWhoHasLeftIsToldThatTheJobIsOver) {
   EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
 }
 
+TEST(SchedulerEndTest, WhoReportsALateWorkerBeforeTheEndIsToldWithIt) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  NodeReport report;
+  report.workers_attached = 1;
+  for (const int node : {1, 2}) harness.Receive(node, report);
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Receive(1, report);
+  EXPECT_THAT(harness.Sent<JoinRefused>(1), IsEmpty());
+  harness.Receive(2, Leave{"its workers are done"});
+  ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(1)[0].job_is_over);
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty()) << "what it said before it left is of workers that are done";
+}
+
+TEST(SchedulerEndTest, WhoReportsALateWorkerAfterTheEndIsToldThatTheJobIsOver) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  NodeReport report;
+  report.workers_attached = 0;
+  harness.Receive(2, report);
+  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
+  report.workers_attached = 1;
+  harness.Receive(2, report);
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
+}
+
+TEST(SchedulerEndTest, TheJobIsOverWhenAllWhoAreHereLackTheParameters) {
+  SchedulerHarness harness(MeshOverlay(3, "aggregation: {op: adam}\n"));
+  harness.StartJob(3);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, PolicyRequest{{{key, Round(0)}}});
+  harness.CloseRound(key, Round(0), 3);
+  harness.ForgetSent();
+  harness.Receive(1, Leave{"its workers are done"});
+  harness.Receive(2, StateWanted{0, true});
+  EXPECT_THAT(harness.Sent<StateHolders>(2), SizeIs(1));
+  harness.Advance(absl::Milliseconds(100), {1, 2, 3});
+  EXPECT_THAT(harness.Sent<EpochBegin>(2), IsEmpty()) << "node 3 may have them";
+  harness.Receive(3, StateWanted{0, true});
+  harness.Advance(absl::Milliseconds(100), {1, 2, 3});
+  ASSERT_THAT(harness.Sent<EpochBegin>(2), SizeIs(1));
+  const EpochReport report{harness.Sent<EpochBegin>(2)[0].epoch, {{key, key, Round(1)}}, true};
+  for (const int node : {2, 3}) harness.Receive(node, report);
+  EXPECT_TRUE(harness.HasLog("the job is done"));
+  for (const int node : {2, 3}) EXPECT_THAT(harness.Sent<JoinRefused>(node), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace banyan

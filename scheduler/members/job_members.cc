@@ -92,8 +92,14 @@ void JobMembers::End() {
     while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) Refuse(entry->connection, JobIsOver());
   }
   for (const Member& member : membership_.all()) {
-    if (member.connection.has_value() && !member.has_left_for_good) Refuse(*member.connection, JobIsOver());
+    const bool has_finished = member.has_left_for_good && !member.has_late_worker;
+    if (member.connection.has_value() && !has_finished) Refuse(*member.connection, JobIsOver());
   }
+}
+
+bool JobMembers::NoteWorkers(NodeId node, uint32_t attached) {
+  membership_.NoteWorkers(node, attached > 0);
+  return membership_.Find(node).has_late_worker && AnswerOver(node);
 }
 
 bool JobMembers::AnswerOver(NodeId node) {

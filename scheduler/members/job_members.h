@@ -8,6 +8,7 @@
 #ifndef BANYAN_SCHEDULER_MEMBERS_JOB_MEMBERS_H_
 #define BANYAN_SCHEDULER_MEMBERS_JOB_MEMBERS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,7 +44,7 @@ class JobMembers {
   std::optional<WaitingJoins::Entry> TakeWaiting(NodeId node) { return waiting_.Take(node); }
   // Refuses all starts of the node that wait.
   void RefuseWaiting(NodeId node, std::string reason);
-  // The job is over: tells those who have not finished that nothing is left to do.
+  // The job is over: tells those who have not finished, or have late workers, that nothing is left to do.
   void End();
   // Tells the node that the job is over, if it is. True when it is.
   bool AnswerOver(NodeId node);
@@ -52,6 +53,9 @@ class JobMembers {
   // Notes whether an operator keeps the node out; it is durable.
   void SetRemoved(NodeId node, bool is_removed);
   void SetWorkerless(NodeId node, bool is_workerless) { membership_.SetWorkerless(node, is_workerless); }
+  // Takes how many workers a node says are attached to it. True when one has come since the node has left, and the job
+  // is over: it is told so, since nobody else will answer that worker.
+  bool NoteWorkers(NodeId node, uint32_t attached);
   // Takes nodes that were added to the overlay.
   void AddNodes();
   // Notes that the node is alive. True when it had been silent and counts again.

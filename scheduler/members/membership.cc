@@ -135,6 +135,12 @@ void Membership::Leave(NodeId node, bool is_asked_for) {
   member.has_left_for_good = started_ && !is_asked_for;
 }
 
+void Membership::NoteWorkers(NodeId node, bool has_workers) {
+  Member& member = At(node);
+  if (has_workers) member.is_workerless = false;
+  member.has_late_worker = has_workers && member.has_left_for_good;
+}
+
 void Membership::Start(Epoch epoch) {
   started_ = true;
   for (Member& member : members_) {
@@ -171,6 +177,7 @@ void Membership::Admit(Timestamp now, ConnectionId connection, const banyan::Joi
   BANYAN_CHECK(started_ && !member.is_member);
   member.has_left_for_good = false;
   member.is_workerless = false;
+  member.has_late_worker = false;
   member.address = join.address;
   SetState(member, MemberState::kAbsent);
   Accept(now, connection, join, member);

@@ -50,6 +50,7 @@ struct Member {
   bool is_spent = false;           // this incarnation belonged to a job that has ended
   bool has_left_for_good = false;  // its work is done: it has left, and nobody has asked for that
   bool is_workerless = false;      // its last worker has died
+  bool has_late_worker = false;    // one has come since it has left for good
   // Of a member:
   Epoch joined_in;
   uint64_t barriers_before = 0;
@@ -110,6 +111,8 @@ class Membership {
   void SetRemoved(NodeId node, bool is_removed);
   // Notes whether the last worker of the node has died.
   void SetWorkerless(NodeId node, bool is_workerless) { At(node).is_workerless = is_workerless; }
+  // Takes whether the node says that workers are attached to it.
+  void NoteWorkers(NodeId node, bool has_workers);
   // Adds nodes at the end of the overlay.
   void AddNodes(const std::vector<std::string>& names);
 

@@ -26,15 +26,20 @@ std::map<NodeId, std::vector<NodeId>> TransferControl::PathsOf(NodeId node) cons
 void TransferControl::TellPaths(NodeId node) {
   StateHolders holders{parts_.job->term(), kReplicaTransfers, 0, 0, {}, {}};
   bool has_left = false;
+  bool has_giver = false;
+  lacking_.insert(node);
   for (auto& [other, path] : PathsOf(node)) {
     const Member& member = parts_.members->table().Find(other);
     if (other == node || !member.is_member) continue;
     has_left = has_left || member.state == MemberState::kLeft;
-    if (member.state != MemberState::kLeft) holders.paths.push_back(path);
+    if (member.state == MemberState::kLeft) continue;
+    holders.paths.push_back(path);
+    has_giver = has_giver || !lacking_.contains(other);
   }
-  if (!holders.paths.empty()) return parts_.members->SendTo(node, std::move(holders));
-  // Without them it is seen that nobody can give anything.
-  if (has_left) begin_epoch_(absl::StrCat("all have left who had what ", parts_.members->NameOf(node), " lacks"));
+  if (!holders.paths.empty()) parts_.members->SendTo(node, std::move(holders));
+  // In the next one it is seen whether anybody can give anything.
+  if (has_left && !has_giver)
+    begin_epoch_(absl::StrCat("all have left who had what ", parts_.members->NameOf(node), " lacks"));
 }
 
 void TransferControl::OnMembersChanged() {

@@ -55,6 +55,7 @@ class TransferControl {
   void OnMembersChanged();
   // The plan of an epoch has gone to all members.
   void OnEpochPlanned() {
+    lacking_.clear();
     if (transfer_ != nullptr) Apply(transfer_->OnEpochPlanned());
   }
 
@@ -68,12 +69,14 @@ class TransferControl {
   void Apply(StateTransfer::Outcome outcome);
   // Returns paths from the node to all others that it can reach under the current policy.
   std::map<NodeId, std::vector<NodeId>> PathsOf(NodeId node) const;
-  // Tells a node that lacks replicas how it reaches the other members.
+  // Tells a node that lacks replicas how it reaches the other members. When some have left, and those who are here have
+  // all asked the same, begins an epoch.
   void TellPaths(NodeId node);
 
   Parts parts_;
   BeginEpoch begin_epoch_;
   std::unique_ptr<StateTransfer> transfer_;
+  std::set<NodeId> lacking_;  // have asked for replicas in this epoch
 };
 
 }  // namespace banyan

@@ -37,6 +37,7 @@ void ContributorChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
   const bool is_first = !lives_.contains(worker);
   Life& life = lives_[worker];
   life = {life.start + 1, true};
+  began_.erase(worker);
   if (!is_first) debts_.OnChange();
 }
 
@@ -53,6 +54,8 @@ bool ContributorChecker::IsThere(WorkerName worker, Start start) const {
 
 void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t tensor, Round round) {
   pushes_[{tensor, round}][worker] = StartOf(worker);
+  began_.try_emplace(worker, membership_->epoch());
+  debts_.OnPushed(tensor, round);
 }
 
 void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
@@ -108,7 +111,8 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
     const bool is_there = IsThere(name, start) && joined.has_value();
     all_are_there = all_are_there && is_there;
     if (!is_there) continue;
-    result.there[name] = *joined;
+    // Its node abstained before, and what an earlier epoch made stands without it.
+    result.there[name] = std::max(*joined, began_.at(name));
     if (name.node == worker.node) result.on_holders_node.insert(name);
   }
   const RoundKind kind = plan_->KindOf(round.second);
@@ -125,7 +129,8 @@ void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound 
   // What somebody has pushed who is gone may be in the result or not. What came back of a round to nobody is unknown.
   if (!all_are_there || HasUnbookedPushes(round)) debts_.OnDoubt(round.first);
   booked_[round.first] = round.second;
-  const std::optional<ReturnedDebts::Miss> miss = debts_.Book(round.first, pushed, values, kind == RoundKind::kFlush);
+  const std::optional<ReturnedDebts::Miss> miss =
+      debts_.Book(round.first, round.second, pushed, values, kind == RoundKind::kFlush);
   // A node that abstains from a flush does not know of it, and gives what it has kept later.
   if (kind == RoundKind::kFlush && !AllNodesPushed(result)) debts_.OnDoubt(round.first);
   if (!miss.has_value()) return;
@@ -222,9 +227,9 @@ void ContributorChecker::CheckCounts(const Unchecked& result, const ChunkWatch::
 std::set<WorkerName> ContributorChecker::Required(const Unchecked& result, const ChunkWatch::Chunk& chunk) const {
   if (chunk.made_in.empty()) return result.on_holders_node;
   std::set<WorkerName> required;
-  for (const auto& [name, joined] : result.there) {
+  for (const auto& [name, began] : result.there) {
     const bool was_member = std::all_of(chunk.made_in.begin(), chunk.made_in.end(), [&](Epoch epoch) {
-      return joined <= epoch && membership_->IsMember(name.node, epoch);
+      return began <= epoch && membership_->IsMember(name.node, epoch);
     });
     if (was_member) required.insert(name);
   }

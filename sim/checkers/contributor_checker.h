@@ -76,7 +76,7 @@ class ContributorChecker : public WorkerListener {
     WorkerName holder;
     std::vector<float> values;
     std::set<WorkerName> pushed;           // at any time
-    std::map<WorkerName, Epoch> there;     // pushed it and run; with the epoch in which their nodes joined
+    std::map<WorkerName, Epoch> there;     // pushed it and run; with the epoch in which they began
     std::set<WorkerName> on_holders_node;  // of those
   };
 
@@ -103,6 +103,7 @@ class ContributorChecker : public WorkerListener {
   const ChunkWatch* const chunks_;
   Violations* const violations_;
   std::map<WorkerName, Life> lives_;
+  std::map<WorkerName, Epoch> began_;                          // when this start first pushed anything
   std::map<TensorRound, std::map<WorkerName, Start>> pushes_;  // with the start that pushed last
   std::map<TensorRound, std::vector<Variant>> variants_;
   std::deque<Unchecked> unchecked_;

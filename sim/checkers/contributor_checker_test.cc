@@ -144,6 +144,19 @@ TEST_F(ContributorCheckerTest, WhoeverWasNoMemberInTheEpochThatMadeItNeedNotBeTh
   EXPECT_NE(Findings().find("lacks worker 0 of node 2"), std::string::npos);
 }
 
+TEST_F(ContributorCheckerTest, WhoBeganAfterTheEpochThatMadeItNeedNotBeThere) {
+  for (const uint32_t node : {1, 3}) Push(node, kExact, 1);
+  Epochs(2, {1, 2, 3});
+  Push(2, kExact, 1);
+  MadeIn(1, 1);  // when node 2 was a member, and abstained
+  Result(1, kExact, 1, Sum(kExact, 1, {1, 0, 1}));
+  EXPECT_EQ(Findings(), "");
+  PushAll(kExact, 2);
+  MadeIn(2, 2);
+  Result(1, kExact, 2, Sum(kExact, 2, {1, 0, 1}));
+  EXPECT_NE(Findings().find("lacks worker 0 of node 2"), std::string::npos);
+}
+
 TEST_F(ContributorCheckerTest, WhoHasFallenOutMayHaveAResultOfItsOwn) {
   PushAll(kExact, 1);
   MadeIn(1, 1);
@@ -288,6 +301,22 @@ TEST_F(ContributorCheckerTest, WhatWasKeptBackComesWithAFlushUnlessSomebodyWent)
     Result(1, kSpread, round, Sum(kSpread, round, {1, 1, 1}));
   }
   EXPECT_NE(Findings().find("nothing lost"), std::string::npos);
+}
+
+TEST_F(ContributorCheckerTest, WhoHasGoneMayHaveKeptSomethingOfAResultThatIsWholeLater) {
+  for (const uint32_t node : {1, 3}) Push(node, kSpread, 1);
+  // It abstained, and passed on a chunk of the sum of the others.
+  Epochs(2, {1, 3});
+  membership_.OnProcessStarted(now_, NodeId(2));
+  Epochs(3, {1, 2, 3});
+  for (const uint64_t flush : {4, 8}) {
+    Result(1, kSpread, flush - 3, Sum(kSpread, flush - 3, {1, 0, 0}));
+    EXPECT_EQ(Findings(), "");
+    PushAll(kSpread, flush);
+    Result(1, kSpread, flush, Sum(kSpread, flush, {1, 1, 1}));
+    for (const uint32_t node : {1, 3}) Push(node, kSpread, flush + 1);
+  }
+  EXPECT_NE(Findings().find("round 8"), std::string::npos) << "what is pushed later must come back";
 }
 
 TEST_F(ContributorCheckerTest, WhatWasKeptOfARoundThatCameToNobodyComesBackLater) {

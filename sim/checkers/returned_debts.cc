@@ -11,11 +11,11 @@ constexpr double kFloatTolerance = 1e-5;
 
 }  // namespace
 
-std::optional<ReturnedDebts::Miss> ReturnedDebts::Book(size_t tensor, absl::Span<const float> pushed,
+std::optional<ReturnedDebts::Miss> ReturnedDebts::Book(size_t tensor, Round round, absl::Span<const float> pushed,
                                                        absl::Span<const float> returned, bool is_flush) {
   const auto [entry, is_new] = debts_.try_emplace(tensor);
   Debt& debt = entry->second;
-  if (is_new) debt = {{}, 0, changes_, membership_->epoch()};
+  if (is_new) debt = {{}, 0, BeginningOf(tensor, round)};
   debt.owed.resize(returned.size());
   double largest = 0;
   for (size_t i = 0; i < returned.size(); ++i) {
@@ -26,8 +26,8 @@ std::optional<ReturnedDebts::Miss> ReturnedDebts::Book(size_t tensor, absl::Span
   if (!is_flush) return std::nullopt;
   const Debt settled = std::move(debt);
   debts_.erase(entry);
-  if (doubtful_.erase(tensor) > 0 || settled.changes != changes_ || !membership_->HasSameMembersSince(settled.since))
-    return std::nullopt;
+  if (doubtful_.erase(tensor) > 0 || settled.begun.changes != changes_) return std::nullopt;
+  if (!membership_->HasSameMembersSince(settled.begun.epoch)) return std::nullopt;
   for (size_t i = 0; i < settled.owed.size(); ++i) {
     if (std::abs(settled.owed[i]) > kFloatTolerance * settled.magnitude) return Miss{i, settled.owed[i]};
   }

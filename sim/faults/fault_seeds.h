@@ -42,6 +42,7 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {121605, "a node that joined waited for ever for a round that was closed after an open one"},
     {122548, "a job whose workers had all died at the start began from zeros"},
     {779, "a result into which nobody had put anything was malformed"},
+    {34316, "the checker took for lost what one had kept of a round who was gone before it was whole"},
 };
 
 // All faults, in jobs whose workers may share their states.
@@ -60,6 +61,14 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
     {22987, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
     {20851, "the checker took what a finished worker had for held, though its node had fallen out and started again"},
+    {64589, "the checker missed who had abstained in a result that was made before it began"},
+    {33086, "the checker took a round for one of two kinds whose first contributors had all died"},
+    {32476, "a node that had left did not hear that the job was over when a worker of it came late"},
+    {33076, "a node that had left did not hear that the job was over when a worker of it came late"},
+    {33400, "a node that had left did not hear that the job was over when a worker of it came late"},
+    {50133, "a node that had left did not hear that the job was over when a worker of it came late"},
+    {51909, "a node that had left did not hear that the job was over when a worker of it came late"},
+    {31556, "a node that had left did not hear that the job was over when a worker of it came late"},
 };
 
 // All faults, in jobs some of which have a server-side optimizer.
@@ -67,6 +76,8 @@ inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
     {33690, "the checker knew nothing of a node that came to a job whose parameters were lost"},
     {32319, "a node that lacked parameters waited for ever for members that had finished"},
     {24519, "the simulator did not know that a job may be over while a dead worker of its last node is away"},
+    {61965, "nodes that lacked parameters asked each other for ever when all others had finished"},
+    {25787, "simulated workers fetched again and again within less time than their states took"},
 };
 
 // Faults of the scheduler.

@@ -17,7 +17,14 @@ constexpr absl::Duration kCallTime = absl::Microseconds(20);
 
 SimulatedWorker::SimulatedWorker(WorkerName name, uint32_t start, const TrainingPlan* plan, uint64_t seed,
                                  SimulatedProcess* process, Agenda* agenda, WorkerListener* listener)
-    : name_(name), start_(start), plan_(plan), random_(seed), process_(process), agenda_(agenda), listener_(listener) {
+    : name_(name),
+      start_(start),
+      plan_(plan),
+      random_(seed),
+      process_(process),
+      agenda_(agenda),
+      listener_(listener),
+      fetch_timeout_(plan->fetch_timeout) {
   tensors_.resize(plan->tensors.size());
   if (plan->state_bytes > 0) state_.emplace(name.worker, plan->state_bytes);
 }
@@ -145,6 +152,8 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
   waiting_.erase(found);
   if (waiting.kind == Kind::kFetchState && !failure_.has_value()) {
     if (completion.status.ok() || absl::IsNotFound(completion.status)) return OnFetched(completion);
+    // With the same time each try would fail alike where the state takes longer.
+    if (absl::IsDeadlineExceeded(completion.status)) fetch_timeout_ *= 2;
     if (absl::IsUnavailable(completion.status) || absl::IsDeadlineExceeded(completion.status)) return FetchState();
   }
   if (!completion.status.ok()) {
@@ -184,7 +193,7 @@ void SimulatedWorker::OnComplete(const CompleteRequest& completion) {
 void SimulatedWorker::FetchState() {
   state_->BeginFetch();
   asked_at_ = agenda_->now();
-  CallOfState(WorkerFetchState{Ask(Kind::kFetchState, 0, Round(), false), name_.worker, plan_->fetch_timeout});
+  CallOfState(WorkerFetchState{Ask(Kind::kFetchState, 0, Round(), false), name_.worker, fetch_timeout_});
 }
 
 void SimulatedWorker::OnFetched(const CompleteRequest& completion) {

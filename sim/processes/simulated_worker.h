@@ -147,6 +147,7 @@ class SimulatedWorker {
   size_t synchronised_ = 0;
   std::optional<SimulatedState> state_;
   ReplicaMark replica_;
+  absl::Duration fetch_timeout_;
   Timestamp asked_at_;
   std::optional<uint64_t> fetched_;
   Timestamp fetched_at_;
