@@ -29,6 +29,8 @@ class PeerProcessTest : public ::testing::Test {
     ASSERT_EQ(poll(&item, 1, -1), 1);
     socket_ = FileDescriptor(accept(listener_.get(), nullptr, nullptr));
     ASSERT_TRUE(socket_.valid());
+    char byte = 0;
+    ASSERT_EQ(recv(socket_.get(), &byte, 1, 0), 1) << "the child is there";
   }
   void TearDown() override { kill(-peer_, SIGKILL); }
 
@@ -36,7 +38,7 @@ class PeerProcessTest : public ::testing::Test {
   [[noreturn]] void Connect() const {
     setpgid(0, 0);
     const auto socket = ConnectToUnix(path_);
-    (void)fork();
+    if (fork() == 0) (void)!send(socket->get(), "c", 1, 0);
     while (socket.ok()) pause();
     _exit(1);
   }

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace banyan {
 
 LocalPort::LocalPort(const MakeConnection& make)
