@@ -184,6 +184,7 @@ bool Cluster::RunUntilNobodyWaits(Timestamp limit) {
 }
 
 bool Cluster::StopAll(Timestamp limit) {
+  processes_->End();
   for (uint32_t id = 1; id <= node_count(); ++id) processes_->Stop(NodeId(id));
   const auto all_stopped = [this] {
     for (uint32_t id = 1; id <= node_count(); ++id) {

@@ -141,6 +141,7 @@ void JobProcesses::KillNode(NodeId node, bool silently) { simulator_->process(no
 
 void JobProcesses::StartNode(NodeId node) {
   BANYAN_CHECK(!IsRunning(node));
+  if (is_ending_) return;
   asked_to_stop_.erase(node);
   simulator_->StartAgain(node, MakeNode(node, Incarnation(random_.Next())));
   WorkerCrew& crew = crews_.at(node);

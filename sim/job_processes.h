@@ -37,8 +37,11 @@ class JobProcesses {
 
   // Ends a node at once, and with it the connections of its workers. `silently`: its host is gone too.
   void KillNode(NodeId node, bool silently);
-  // Starts a node that does not run, with another incarnation, and those of its workers that have not finished.
+  // Starts a node that does not run, with another incarnation, and those of its workers that have not finished. Does
+  // nothing when the job is being stopped.
   void StartNode(NodeId node);
+  // The job is being stopped: no node starts any more.
+  void End() { is_ending_ = true; }
   // Asks a node, or the scheduler, to stop; it ends by itself.
   void Stop(NodeId process);
   void KillWorker(WorkerName worker);
@@ -114,6 +117,7 @@ class JobProcesses {
   std::set<NodeId> came_too_late_;
   bool is_over_ = false;
   bool storage_fails_ = false;
+  bool is_ending_ = false;
   std::function<void()> on_records_lost_;
   SimulatedOperator* operator_ = nullptr;  // owned by its process
 };

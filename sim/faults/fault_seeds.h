@@ -42,6 +42,7 @@ inline const std::vector<RegressionSeed> kFaultRegressionSeeds = {
     {121605, "a node that joined waited for ever for a round that was closed after an open one"},
     {122548, "a job whose workers had all died at the start began from zeros"},
     {779, "a result into which nobody had put anything was malformed"},
+    {80290, "a node that had taken long to leave was started again after all were asked to stop"},
     {34316, "the checker took for lost what one had kept of a round who was gone before it was whole"},
 };
 
