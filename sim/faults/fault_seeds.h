@@ -60,6 +60,7 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {2513, "a node left although a worker had come late, whose fetch nobody answered"},
     {4662, "a worker that came when the job was over waited for a state for ever"},
     {5509, "the checker took a round for one of two kinds whose first contributors had all died"},
+    {82647, "the checker counted what a paused node had sent before it took the new epoch"},
     {64589, "the checker missed who had abstained in a result that was made before it began"},
     {33086, "the checker took a round for one of two kinds whose first contributors had all died"},
     {32476, "a node that had left did not hear that the job was over when a worker of it came late"},
