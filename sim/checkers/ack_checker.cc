@@ -54,18 +54,20 @@ void AckChecker::CheckChunk(const SentMessage& sent, const ChunkMessage& chunk) 
   in_flight.sent_at = chunk.sent_at;
   link.by_sequence[chunk.link_sequence] = on_way;
   const int64_t most_bytes = limits_.window_bytes + limits_.chunk_bytes;
-  if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(chunk.sent_at, &link);
+  if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) TakeBackOverdue(chunk, &link);
   if (limits_.window_bytes > 0 && link.in_flight_bytes > most_bytes) {
     Complain(sent, "bounded",
              absl::StrCat(link.in_flight_bytes, " bytes are on their way, the window has ", limits_.window_bytes));
   }
 }
 
-// Its ack was lost; the sender will send it again.
-void AckChecker::TakeBackOverdue(Timestamp now, Link* link) {
+// The ack of one was lost; the sender will send it again. One of an earlier epoch the sender has dropped: it may have
+// been sent after the new epoch was delivered, by a process that was paused then.
+void AckChecker::TakeBackOverdue(const ChunkMessage& newest, Link* link) {
   for (auto entry = link->in_flight.begin(); entry != link->in_flight.end();) {
     const auto next = std::next(entry);
-    if (entry->second.sent_at + limits_.resend_after <= now) TakeBack(link, entry);
+    const bool is_overdue = entry->second.sent_at + limits_.resend_after <= newest.sent_at;
+    if (is_overdue || std::get<0>(entry->first).epoch < newest.id.epoch) TakeBack(link, entry);
     entry = next;
   }
 }

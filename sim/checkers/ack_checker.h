@@ -85,7 +85,7 @@ class AckChecker : public TrafficObserver {
   void CheckAnswer(const SentMessage& sent, const Answer& answer, bool from_relay_too);
   // The node drops what it has sent and has not been acknowledged, and may open its links anew.
   void ForgetInFlight(NodeId node);
-  void TakeBackOverdue(Timestamp now, Link* link);
+  void TakeBackOverdue(const ChunkMessage& newest, Link* link);
   void TakeBack(Link* link, std::map<ChunkOnWay, InFlight>::iterator entry);
   void Complain(const SentMessage& sent, const std::string& rule, const std::string& what);
 
