@@ -285,6 +285,16 @@ TEST_F(RecoveryTest, AKilledSchedulerIsWaitedFor) {
   StopAll();
 }
 
+TEST_F(RecoveryTest, RoundsGoOnWithoutAScheduler) {
+  for (int round = 0; round < 3; ++round) Round({0, 1, 2});
+  JobFixture::Kill(job_.scheduler());
+  for (int round = 0; round < 10; ++round) Round({0, 1, 2});
+  job_.StartScheduler();
+  job_.WaitForLog("scheduler", "is back from");
+  for (int round = 0; round < 30; ++round) Round({0, 1, 2});
+  StopAll();
+}
+
 TEST_F(RecoveryTest, ANodeMayDieWhileThereIsNoScheduler) {
   Round({0, 1, 2});
   JobFixture::Kill(job_.scheduler());

@@ -46,9 +46,9 @@ void ContributorChecker::OnEnded(Timestamp /*now*/, WorkerName worker) {
   debts_.OnChange();
 }
 
-bool ContributorChecker::IsThere(WorkerName worker, Start start) const {
+bool ContributorChecker::IsThere(WorkerName worker, WorkerStart start) const {
   const Life& life = lives_.at(worker);
-  const bool is_same = Start{life.start, membership_->StartsOf(worker.node)} == start;
+  const bool is_same = WorkerStart{life.start, membership_->StartsOf(worker.node)} == start;
   return life.is_up && is_same && membership_->IsMember(worker.node, membership_->epoch());
 }
 
@@ -75,7 +75,7 @@ void ContributorChecker::Finish() {
 
 void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, TensorRound round,
                                         absl::Span<const float> values) {
-  const std::pair<WorkerName, Start> holder(worker, StartOf(worker));
+  const std::pair<WorkerName, WorkerStart> holder(worker, StartOf(worker));
   // A node that has fallen out may end its last epoch by itself, until it hears of it.
   if (!IsThere(holder.first, holder.second)) return;
   std::vector<Variant>& variants = variants_[round];

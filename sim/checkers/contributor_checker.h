@@ -54,20 +54,13 @@ class ContributorChecker : public WorkerListener {
   using TensorRound = std::pair<size_t, Round>;
   using Counts = ContributorFields::Counts;
 
-  // A start of a worker on a start of its node. One that has finished is not started again with its node, which holds
-  // nothing of what it did.
-  struct Start {
-    uint32_t worker = 0;
-    uint32_t node = 0;
-    friend bool operator==(const Start&, const Start&) = default;
-  };
   struct Life {
     uint32_t start = 0;
     bool is_up = false;
   };
   struct Variant {
     uint64_t hash = 0;
-    std::vector<std::pair<WorkerName, Start>> holders;
+    std::vector<std::pair<WorkerName, WorkerStart>> holders;
   };
   // The first result of a round, and those who were there when it was handed out.
   struct Unchecked {
@@ -80,9 +73,9 @@ class ContributorChecker : public WorkerListener {
     std::set<WorkerName> on_holders_node;  // of those
   };
 
-  Start StartOf(WorkerName worker) { return {lives_[worker].start, membership_->StartsOf(worker.node)}; }
+  WorkerStart StartOf(WorkerName worker) { return {lives_[worker].start, membership_->StartsOf(worker.node)}; }
   // True if this start of the worker runs, on a node that is a member.
-  bool IsThere(WorkerName worker, Start start) const;
+  bool IsThere(WorkerName worker, WorkerStart start) const;
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   // Something was pushed to a round of the tensor before this one that has come to nobody, and after the last that has.
@@ -103,8 +96,8 @@ class ContributorChecker : public WorkerListener {
   const ChunkWatch* const chunks_;
   Violations* const violations_;
   std::map<WorkerName, Life> lives_;
-  std::map<WorkerName, Epoch> began_;                          // when this start first pushed anything
-  std::map<TensorRound, std::map<WorkerName, Start>> pushes_;  // with the start that pushed last
+  std::map<WorkerName, Epoch> began_;                                // when this start first pushed anything
+  std::map<TensorRound, std::map<WorkerName, WorkerStart>> pushes_;  // with the start that pushed last
   std::map<TensorRound, std::vector<Variant>> variants_;
   std::deque<Unchecked> unchecked_;
   std::map<size_t, Round> booked_;  // by tensor of which debts are booked, the last round

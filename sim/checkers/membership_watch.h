@@ -18,6 +18,14 @@
 
 namespace banyan {
 
+// A start of a worker on a start of its node. One that has finished is not started again with its node, which holds
+// nothing of what it did.
+struct WorkerStart {
+  uint32_t worker = 0;
+  uint32_t node = 0;
+  friend bool operator==(const WorkerStart&, const WorkerStart&) = default;
+};
+
 class MembershipWatch : public TrafficObserver {
  public:
   void OnSent(const SentMessage& sent) override;

@@ -20,9 +20,9 @@ void ReplicaChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
 
 void ReplicaChecker::OnEnded(Timestamp /*now*/, WorkerName worker) { lives_[worker].is_up = false; }
 
-bool ReplicaChecker::IsThere(WorkerName worker, uint32_t start) const {
-  const Life& life = lives_.at(worker);
-  return life.start == start && life.is_up && membership_->IsMember(worker.node, membership_->epoch());
+bool ReplicaChecker::IsThere(WorkerName worker, WorkerStart start) const {
+  const bool is_same = StartOf(worker) == start;
+  return is_same && lives_.at(worker).is_up && membership_->IsMember(worker.node, membership_->epoch());
 }
 
 void ReplicaChecker::OnReplica(Timestamp now, WorkerName worker, const ReplicaMark& replica) {
@@ -30,7 +30,7 @@ void ReplicaChecker::OnReplica(Timestamp now, WorkerName worker, const ReplicaMa
   life.step = replica.step;
   if (!life.has_model_since.has_value()) life.has_model_since = now;
   // A node that has fallen out may end its last epoch by itself, until it hears of it.
-  if (!IsThere(worker, life.start)) return;
+  if (!IsThere(worker, StartOf(worker))) return;
   Variant& variant = variants_[{replica.lineage, replica.step}];
   // What only those had who are gone may be made again, of others.
   const bool is_gone = std::none_of(variant.holders.begin(), variant.holders.end(),
@@ -43,13 +43,13 @@ void ReplicaChecker::OnReplica(Timestamp now, WorkerName worker, const ReplicaMa
                                   " differs from that of ", NameOf(variant.holders.front().first)));
     return;
   }
-  variant.holders.emplace_back(worker, life.start);
+  variant.holders.emplace_back(worker, StartOf(worker));
 }
 
 void ReplicaChecker::OnBeganAlone(Timestamp now, WorkerName worker, Timestamp asked_at) {
   for (const auto& [name, life] : lives_) {
     const bool has_model = life.has_model_since.has_value() && *life.has_model_since < asked_at;
-    if (name == worker || !has_model || !IsThere(name, life.start) || life.step >= last_step_) continue;
+    if (name == worker || !has_model || !IsThere(name, StartOf(name)) || life.step >= last_step_) continue;
     violations_->Add(
         now, "states are shared",
         absl::StrCat(NameOf(worker), " begins with its own values, though ", NameOf(name), " has a model"));

@@ -44,10 +44,12 @@ class ReplicaChecker : public WorkerListener {
   };
   struct Variant {
     uint64_t results = 0;
-    std::vector<std::pair<WorkerName, uint32_t>> holders;  // with their starts
+    std::vector<std::pair<WorkerName, WorkerStart>> holders;
   };
 
-  bool IsThere(WorkerName worker, uint32_t start) const;
+  WorkerStart StartOf(WorkerName worker) const { return {lives_.at(worker).start, membership_->StartsOf(worker.node)}; }
+  // It goes on, as a worker of a member.
+  bool IsThere(WorkerName worker, WorkerStart start) const;
 
   const uint64_t last_step_;
   const MembershipWatch* const membership_;
