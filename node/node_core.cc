@@ -316,7 +316,7 @@ void NodeCore::On(StepContext& step, const EpochPlan& plan) {
   joined_->engine->UsePlan(step, plan, is_fresh);
   joined_->desk->OnEpochPlan(step, plan, is_fresh);
   for (const RoundsClosed::Entry& entry : joined_->engine->CompleteRounds()) {
-    scheduler_.ReportClosed(entry.key, entry.round, entry.hash);
+    scheduler_.ReportClosed(entry.key, entry.round, entry.hash, book_.keys().size());
   }
   scheduler_.OnNewEpoch();
   ReportMissingValues(step);
@@ -387,7 +387,7 @@ void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first
 }
 
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
-  scheduler_.ReportClosed(key, round, hash);
+  scheduler_.ReportClosed(key, round, hash, book_.keys().size());
   joined_->desk->OnRoundComplete(step, key, round);
   joined_->state->OnRoundComplete(step);
   std::vector<LinkRatios::Observation> links;

@@ -119,10 +119,11 @@ void SchedulerClient::RegisterKey(const std::string& name, int64_t elements) { r
 
 void SchedulerClient::WantPolicy(KeyId key, Round round) { policies_.Add({key, round}, Nothing()); }
 
-void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash) {
+void SchedulerClient::ReportClosed(KeyId key, Round round, uint64_t hash, size_t keys) {
   if (!closed_.Add({key, round}, hash)) return;
   has_collected_ = true;
-  if (!collected_.insert(key).second) closed_goes_at_once_ = true;
+  const bool is_second = !collected_.insert(key).second;
+  if (is_second || collected_.size() >= keys) closed_goes_at_once_ = true;
 }
 
 void SchedulerClient::EnterBarrier(uint64_t barrier) { barriers_.Add(barrier, Nothing()); }

@@ -4,9 +4,8 @@
 // Invariants:
 // - Requests that come up at one moment leave together, however many keys they are about. A burst of events is one
 //   moment: the deadline is now, and it is reached when all of them have been handled.
-// - Results that are held here, for which no round waits, are collected until none has come for kCollectClosed, or one
-//   of a key that has one there: a message is then about a round of all keys. None waits longer than
-//   kMostCollectClosed.
+// - Results that are held here, for which no round waits, are collected until there is one of each key, or two of one
+//   key, or none has come for kCollectClosed. None waits longer than kMostCollectClosed.
 #ifndef BANYAN_NODE_SCHEDULER_CLIENT_H_
 #define BANYAN_NODE_SCHEDULER_CLIENT_H_
 
@@ -62,7 +61,8 @@ class SchedulerClient {
   // Requests, each idempotent, said until answered.
   void RegisterKey(const std::string& name, int64_t elements);
   void WantPolicy(KeyId key, Round round);
-  void ReportClosed(KeyId key, Round round, uint64_t hash);
+  // The job has `keys` keys.
+  void ReportClosed(KeyId key, Round round, uint64_t hash, size_t keys);
   void EnterBarrier(uint64_t barrier);
   // Their answers.
   void OnKeyAnswered(const std::string& name) { registering_.OnAnswered(name); }
@@ -118,7 +118,7 @@ class SchedulerClient {
   std::optional<Timestamp> collects_closed_since_;
   std::set<KeyId> collected_;         // since then
   bool has_collected_ = false;        // one since the last Collect
-  bool closed_goes_at_once_ = false;  // what has to be said again, or is of two rounds of a key
+  bool closed_goes_at_once_ = false;  // what has to be said again, or is as much as is collected
   std::optional<Timestamp> last_heard_;
   Timestamp turned_at_;                                   // to the one in use
   UnansweredRequests<std::string, int64_t> registering_;  // elements by name

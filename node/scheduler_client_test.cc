@@ -13,6 +13,9 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
+// Of the job: more than report anything here.
+constexpr size_t kKeys = 1000;
+
 class SchedulerClientTest : public ::testing::Test {
  protected:
   StepContext At(int64_t seconds) {
@@ -141,7 +144,7 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   client_.WantPolicy(KeyId(1), Round(0));
   client_.WantPolicy(KeyId(1), Round(1));
   client_.WantPolicy(KeyId(1), Round(1));
-  client_.ReportClosed(KeyId(1), Round(0), 77);
+  client_.ReportClosed(KeyId(1), Round(0), 77, kKeys);
   client_.EnterBarrier(0);
   Flush(0);
   EXPECT_THAT(actions_, IsEmpty());
@@ -162,7 +165,7 @@ TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   JoinAt(0);
   for (const char* name : {"a", "b"}) client_.RegisterKey(name, 10);
   for (uint64_t round = 0; round < 4; ++round) client_.WantPolicy(KeyId(1), Round(round));
-  for (uint64_t round : {0, 1}) client_.ReportClosed(KeyId(1), Round(round), 7);
+  for (uint64_t round : {0, 1}) client_.ReportClosed(KeyId(1), Round(round), 7, kKeys);
   for (uint64_t barrier : {0, 1}) client_.EnterBarrier(barrier);
   StepContext step = At(0);
   client_.Announce(step, WorkerLost{WorkerId(2), "its socket closed"});
@@ -194,7 +197,7 @@ TEST_F(SchedulerClientTest, RequestsOfOneMomentLeaveTogether) {
   StepContext step = At(0);
   for (uint32_t key = 1; key <= 100; ++key) {
     client_.WantPolicy(KeyId(key), Round(3));
-    client_.ReportClosed(KeyId(key), Round(1), 7);
+    client_.ReportClosed(KeyId(key), Round(1), 7, kKeys);
     client_.Collect(step);
   }
   EXPECT_THAT(actions_, IsEmpty());
@@ -221,7 +224,7 @@ TEST_F(SchedulerClientTest, AReportIsAboutARoundOfAllKeysHoweverLongItTakes) {
   };
   for (uint64_t round = 1; round <= 3; ++round) {
     for (uint32_t key = 1; key <= 10; ++key) {
-      client_.ReportClosed(KeyId(key), Round(round), 7);
+      client_.ReportClosed(KeyId(key), Round(round), 7, kKeys);
       client_.Collect(step);
       pass(absl::Milliseconds(20));
     }
@@ -233,17 +236,30 @@ TEST_F(SchedulerClientTest, AReportIsAboutARoundOfAllKeysHoweverLongItTakes) {
   pass(SchedulerClient::kCollectClosed);
   EXPECT_THAT(Sent<RoundsClosed>(), SizeIs(3));
   for (uint32_t key = 1; key <= 100; ++key) {
-    client_.ReportClosed(KeyId(key), Round(9), 7);
+    client_.ReportClosed(KeyId(key), Round(9), 7, kKeys);
     client_.Collect(step);
     pass(absl::Milliseconds(20));
   }
   EXPECT_THAT(Sent<RoundsClosed>(), SizeIs(3 + 4)) << "none waits for long";
 }
 
+TEST_F(SchedulerClientTest, ResultsOfAllKeysGoAtOnce) {
+  JoinAt(0);
+  actions_.clear();
+  StepContext step = At(0);
+  for (uint32_t key = 1; key <= 2; ++key) {
+    client_.ReportClosed(KeyId(key), Round(1), 7, 2);
+    client_.Collect(step);
+  }
+  EXPECT_EQ(client_.NextDeadline(), step.now);
+  client_.OnDeadline(step);
+  EXPECT_THAT(Sent<RoundsClosed>(), SizeIs(1));
+}
+
 TEST_F(SchedulerClientTest, WhatIsSaidLaterGoesAfterWhatWasCollected) {
   JoinAt(0);
   StepContext step = At(0);
-  client_.ReportClosed(KeyId(1), Round(1), 7);
+  client_.ReportClosed(KeyId(1), Round(1), 7, kKeys);
   client_.Collect(step);
   actions_.clear();
   client_.Announce(step, Leave{"it is done", true});
@@ -289,7 +305,7 @@ TEST_F(SchedulerClientTest, ANewEpochHasSaidAgainWhatItsPlanDoesNotAnswer) {
   JoinAt(1);
   for (uint64_t round = 1; round <= 3; ++round) {
     client_.WantPolicy(KeyId(1), Round(round));
-    client_.ReportClosed(KeyId(1), Round(round), 10 + round);
+    client_.ReportClosed(KeyId(1), Round(round), 10 + round, kKeys);
   }
   Flush(1);
   client_.OnFrontier(KeyId(1), Round(2));
