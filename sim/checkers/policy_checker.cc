@@ -193,7 +193,10 @@ void PolicyChecker::CheckRetired(const SentMessage& sent, const PoliciesRetired&
     for (const auto& [first, lease] : entry->second.leases()) {
       if (lease.bound.policy >= retired.oldest) continue;
       for (Round round = first; round <= lease.last; round = round.Next()) {
-        if (IsClosed({entry->first.second, round}) || IsHeldByAll({entry->first.second, round})) continue;
+        const KeyRound of_key(entry->first.second, round);
+        // A cut may be durable whose end nobody has heard of yet: members wait for another policy then.
+        const bool is_cut = IsPromised(entry->first.first, retired.oldest, of_key);
+        if (is_cut || IsClosed(of_key) || IsHeldByAll(of_key)) continue;
         violations_->Add(sent.now, "retired policies",
                          absl::StrCat("policies below ", retired.oldest.value(), " are called retired, but ",
                                       RoundText(entry->first.second, round), " runs under policy ",

@@ -63,6 +63,8 @@ inline const std::vector<RegressionSeed> kStateRegressionSeeds = {
     {22987, "a node that was restarted twice within a moment was refused, since its former start waited to join"},
     {20851, "the checker took what a finished worker had for held, though its node had fallen out and started again"},
     {82647, "the checker counted what a paused node had sent before it took the new epoch"},
+    {122103, "the checker did not know of a cut that was durable and that nobody had heard of before a restart"},
+    {122559, "the checker did not know of a cut that was durable and that nobody had heard of before a restart"},
     {73939, "the checker compared a model with that of a finished worker whose node had fallen out and started again"},
     {64589, "the checker missed who had abstained in a result that was made before it began"},
     {33086, "the checker took a round for one of two kinds whose first contributors had all died"},
