@@ -1,6 +1,5 @@
 #include "node/replicas/replica_server.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,18 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "core/digest.h"
 #include "node/rejection_log.h"
+#include "node/state/reversed_route.h"
 
 namespace banyan {
-namespace {
-
-SourceRoute Reversed(SourceRoute route) {
-  std::reverse(route.path.begin(), route.path.end());
-  route.hop = 0;
-  return route;
-}
-
-}  // namespace
-
 void ReplicaServer::OnManifestWanted(StepContext& step, const StateManifestWanted& wanted) {
   SourceRoute back = Reversed(wanted.route);
   const absl::StatusOr<ReplicaSet> set = ReplicaSet::ToGive(*replicas_, wanted.replica);

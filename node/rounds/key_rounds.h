@@ -94,8 +94,8 @@ class KeyRounds {
   // Returns the complete rounds that are not closed and that later ones prove to be held by every member, in order.
   std::vector<Round> Held(uint64_t rounds_in_flight) const;
   // Every member has the round's result: gives back results once earlier rounds are closed too. A new member would need
-  // a later one before. Returns the last round up to which all are closed, if there are more of
-  // these now. Nothing happens before the round is complete here.
+  // a later one before. Returns the last round up to which all are closed, if there are more of these now. Nothing
+  // happens before the round is complete here.
   std::optional<Round> Close(Round round);
   // The round was over for all members before this node was one, though an earlier round is not: it has no result here.
   // Returns what Close does. Nothing happens in a round that is complete here, or to which this node has contributed.

@@ -8,8 +8,7 @@
 // - With an optimizer the replica is the same on every member after every round, but on one that has joined and lacks
 //   it still.
 // - The image of a tensor is what a joiner needs of it: steps (uint64), parameters, moments, one behind the other in
-// the
-//   machine's order.
+//   the machine's order.
 #ifndef BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_
 #define BANYAN_NODE_ROUNDS_TENSOR_MEMORY_H_
 

@@ -6,18 +6,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "node/rejection_log.h"
+#include "node/state/reversed_route.h"
 
 namespace banyan {
-namespace {
-
-SourceRoute Reversed(SourceRoute route) {
-  std::reverse(route.path.begin(), route.path.end());
-  route.hop = 0;
-  return route;
-}
-
-}  // namespace
-
 absl::Status StateServer::Share(WorkerId worker, StateShape shape) {
   for (const auto& [other, known] : shapes_) {
     if (other == worker || known == shape) continue;
