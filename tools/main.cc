@@ -19,7 +19,7 @@
 #include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
 #include "tools/demo/demo_command.h"
-#include "tools/doctor_command.h"
+#include "tools/doctor/doctor_command.h"
 #include "tools/node_command.h"
 #include "tools/plan_command.h"
 #include "tools/reconfigure_command.h"

@@ -1,4 +1,4 @@
-#include "tools/clock_check.h"
+#include "tools/doctor/clock_check.h"
 
 #include <unistd.h>
 
@@ -71,8 +71,8 @@ CheckResult Check(const char* name, bool ok, const std::string& found, const std
   return {name, ok, ok ? found : absl::StrCat(found, "; ", fix)};
 }
 
-std::vector<CheckResult> CheckTracking(const ClockTracking& tracking, absl::Duration max_offset) {
-  std::vector<CheckResult> results;
+CheckResults CheckTracking(const ClockTracking& tracking, absl::Duration max_offset) {
+  CheckResults results;
   const bool is_synchronised = tracking.stratum > 0 && tracking.leap != "Not synchronised";
   results.push_back(
       Check("synchronised", is_synchronised,
@@ -120,10 +120,9 @@ absl::StatusOr<ClockTracking> ParseTracking(absl::string_view line) {
   return tracking;
 }
 
-std::vector<CheckResult> CheckClock(const std::string& chronyc, absl::Duration max_offset) {
+CheckResults CheckClock(const std::string& chronyc, absl::Duration max_offset) {
   const bool exists = access(chronyc.c_str(), X_OK) == 0;
-  std::vector<CheckResult> results = {
-      Check("chrony", exists, absl::StrCat(exists ? "found " : "there is no ", chronyc), kInstall)};
+  CheckResults results = {Check("chrony", exists, absl::StrCat(exists ? "found " : "there is no ", chronyc), kInstall)};
   if (!exists) return results;
   const absl::StatusOr<Answer> answer = AskChrony(chronyc);
   const bool is_running = answer.ok() && answer->ok;

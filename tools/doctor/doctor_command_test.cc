@@ -1,4 +1,4 @@
-#include "tools/doctor_command.h"
+#include "tools/doctor/doctor_command.h"
 
 #include <sys/stat.h>
 

@@ -1,21 +1,15 @@
 // Looks at the clock of this machine as chrony sees it. Functions; thread-safe.
-#ifndef BANYAN_TOOLS_CLOCK_CHECK_H_
-#define BANYAN_TOOLS_CLOCK_CHECK_H_
+#ifndef BANYAN_TOOLS_DOCTOR_CLOCK_CHECK_H_
+#define BANYAN_TOOLS_DOCTOR_CLOCK_CHECK_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tools/doctor/check_result.h"
 
 namespace banyan {
-
-struct CheckResult {
-  std::string name;  // one word
-  bool ok = false;
-  std::string text;  // what was found; what to do when it is not ok
-};
 
 // The state of the clock as `chronyc -c tracking` says it.
 struct ClockTracking {
@@ -32,8 +26,8 @@ absl::StatusOr<ClockTracking> ParseTracking(absl::string_view line);
 
 // Each check that could be made, in order: one that fails may leave no sense in those after it. `chronyc` is the path
 // of chrony's client; the clock may be off by `max_offset`.
-std::vector<CheckResult> CheckClock(const std::string& chronyc, absl::Duration max_offset);
+CheckResults CheckClock(const std::string& chronyc, absl::Duration max_offset);
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_CLOCK_CHECK_H_
+#endif  // BANYAN_TOOLS_DOCTOR_CLOCK_CHECK_H_

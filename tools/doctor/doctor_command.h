@@ -1,6 +1,6 @@
 // `banyan doctor`: tells if this machine's wall clock is right, and what to do where it is not. Function.
-#ifndef BANYAN_TOOLS_DOCTOR_COMMAND_H_
-#define BANYAN_TOOLS_DOCTOR_COMMAND_H_
+#ifndef BANYAN_TOOLS_DOCTOR_DOCTOR_COMMAND_H_
+#define BANYAN_TOOLS_DOCTOR_DOCTOR_COMMAND_H_
 
 #include <ostream>
 #include <string>
@@ -14,4 +14,4 @@ int DoctorCommand(absl::Span<const std::string> arguments, std::ostream& out, st
 
 }  // namespace banyan
 
-#endif  // BANYAN_TOOLS_DOCTOR_COMMAND_H_
+#endif  // BANYAN_TOOLS_DOCTOR_DOCTOR_COMMAND_H_

@@ -1,0 +1,88 @@
+// Answers the doctors of other sites: how late it is here, that large blocks come through, and whether this site can
+// call back. It listens where the site's daemon will, so that firewalls let it be reached as that. Owns its threads;
+// other calls come from one thread.
+//
+// A conversation is of lines; the other side asks:
+//   banyan-doctor 1 NAME   its name; the answer: banyan-doctor 1 NAME ADDRESS, of this site and where the caller is
+//   seen time                   time NANOSECONDS, of this machine's clock take N                 N bytes follow; the
+//   answer once all have come: taken N give N                 giving N, and N bytes call                   called ok,
+//   or called and why not: a connection to the caller, where the overlay says it is
+//
+// Invariants:
+// - Nobody can make it call an address that is not in the overlay, nor hold more than kMostCallers connections.
+// - A caller that says nothing for kPatience is forgotten.
+#ifndef BANYAN_TOOLS_DOCTOR_DOCTOR_SERVER_H_
+#define BANYAN_TOOLS_DOCTOR_DOCTOR_SERVER_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "posix/file_descriptor.h"
+#include "tools/doctor/doctor_stream.h"
+
+namespace banyan {
+
+inline constexpr char kDoctorGreeting[] = "banyan-doctor 1";
+
+class DoctorServer {
+ public:
+  static constexpr size_t kMostCallers = 64;
+  static constexpr int64_t kMostBlockBytes = int64_t{1} << 30;
+  static constexpr absl::Duration kPatience = absl::Minutes(10);
+  static constexpr absl::Duration kCallTimeout = absl::Seconds(3);
+
+  struct Options {
+    std::string listen;                            // tcp://host:port
+    std::string name;                              // of this site
+    std::map<std::string, std::string> addresses;  // of all sites, tcp://host:port, by name
+  };
+
+  // NOT_FOUND when `listen` has no address, and ListenOnTcp's errors.
+  static absl::StatusOr<std::unique_ptr<DoctorServer>> Start(Options options);
+  DoctorServer(const DoctorServer&) = delete;
+  DoctorServer& operator=(const DoctorServer&) = delete;
+  ~DoctorServer();
+
+  // Waits until each of `names` has called and hung up, or until `deadline`.
+  void AwaitVisitors(const std::set<std::string>& names, absl::Time deadline);
+
+ private:
+  struct Caller {
+    int fd = -1;  // of its stream; -1 once that has ended
+    std::thread thread;
+  };
+
+  explicit DoctorServer(Options options) : options_(std::move(options)) {}
+  void Accept();
+  void Take(FileDescriptor socket);
+  // Joins the threads of callers that have gone.
+  void Sweep();
+  void Serve(DoctorStream stream);
+  absl::Status Answer(const std::string& line, std::string& caller, DoctorStream& stream) const;
+  // Connects to where the overlay says that `name` is, and says how that went.
+  std::string CallBack(const std::string& name) const;
+
+  const Options options_;
+  std::vector<FileDescriptor> listeners_;
+  FileDescriptor stop_;  // readable once this ends
+  std::thread acceptor_;
+  std::mutex mutex_;
+  std::map<uint64_t, Caller> callers_;  // guarded by mutex_
+  uint64_t next_caller_ = 0;            // guarded by mutex_
+  std::set<std::string> visitors_;      // that have called and hung up; guarded by mutex_
+  std::condition_variable visited_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DOCTOR_DOCTOR_SERVER_H_

@@ -1,0 +1,43 @@
+// What one site finds out about the path to another one. A value; thread-compatible.
+#ifndef BANYAN_TOOLS_DOCTOR_PATH_FACTS_H_
+#define BANYAN_TOOLS_DOCTOR_PATH_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+
+namespace banyan {
+
+struct PathFacts {
+  enum class Answerer { kNobody, kDoctor, kBanyan, kStranger };
+
+  std::string name;     // of the other site, in the overlay
+  std::string address;  // tcp://host:port, as the overlay says it
+  absl::Status lookup;
+  bool is_here_alone = false;  // it was looked up to this machine's loopback, and this site's was not
+  absl::Status connect;        // of the last try
+  Answerer answerer = Answerer::kNobody;
+  // With a doctor there:
+  std::string answered_name;
+  std::string own_end;  // this end of the connection, host alone
+  std::string seen_as;  // the same as the other side sees it
+  absl::Status talk;    // small messages
+  absl::Duration round_trip;
+  absl::Duration clock_ahead;  // the other clock's, to either side; known to half a round trip
+  absl::Status large_there;    // a block of many packets
+  absl::Status large_back;
+  int path_mtu = 0;  // bytes; 0 where the kernel does not say
+  std::string congestion_control;
+  double resent_fraction = 0;  // of the segments that were sent
+  std::string call_back;       // "ok", or why the other side cannot call this site
+  std::optional<double> rate_there_bps;
+  std::optional<double> rate_back_bps;
+  std::optional<absl::Status> idle;  // after a pause
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_DOCTOR_PATH_FACTS_H_
