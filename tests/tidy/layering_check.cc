@@ -85,6 +85,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/terminal", 0},
                                                      {"tools/chaos", 1},
                                                      {"tools/demo", 1},
+                                                     {"tools/doctor", 1},
                                                      {"tools/metrics", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};

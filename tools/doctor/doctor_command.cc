@@ -34,7 +34,7 @@ constexpr double kLargestOffsetMs = 60'000;
 constexpr double kLongestWait = 3600;
 constexpr double kLongestRateProbe = 60;
 // For the conversation with a doctor that was found at the last moment.
-constexpr absl::Duration kGrace = absl::Seconds(10);
+constexpr absl::Duration kGrace = absl::Seconds(5);
 constexpr int64_t kMostTensors = 10'000'000;
 constexpr char kExplanation[] =
     "A job does not depend on it. Banyan's timestamps come from a monotonic clock, which chrony does not set. Nodes\n"

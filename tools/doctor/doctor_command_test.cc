@@ -54,7 +54,7 @@ Matcher<std::string> SaysWhatClocksAreFor() {
 
 TEST_F(DoctorCommandTest, HelpShowsAnExampleAndWhatClocksAreFor) {
   EXPECT_EQ(Run({"--help"}), 0);
-  EXPECT_THAT(out_.str(), HasSubstr("banyan doctor --max-offset-ms 5"));
+  EXPECT_THAT(out_.str(), HasSubstr("banyan doctor overlay.yaml --name n1"));
   EXPECT_THAT(OneLine(out_.str()), SaysWhatClocksAreFor());
 }
 

@@ -59,7 +59,7 @@ class DoctorFaultsTest : public ::testing::Test {
   void RunOne(const std::string& site) {
     const std::string path = absl::StrCat(::testing::TempDir(), "/", site, ".yaml");
     std::ofstream(path) << OverlayOf(site);
-    std::vector<std::string> arguments = {path, "--name", site, "--chronyc", chronyc_, "--wait", "2s"};
+    std::vector<std::string> arguments = {path, "--name", site, "--chronyc", chronyc_, "--wait", "1s"};
     arguments.insert(arguments.end(), flags_.begin(), flags_.end());
     codes_[site] = DoctorCommand(arguments, out_[site], err_[site]);
   }
@@ -147,12 +147,6 @@ TEST_F(DoctorFaultsTest, OneThatCannotCallBack) {
   Run();
   EXPECT_EQ(Found("n1"), Names{"call-back:n2"});
   EXPECT_EQ(Found("n2"), Names{"reach:n1"});
-}
-
-TEST_F(DoctorFaultsTest, TwoWithOneAddress) {
-  wrong_[{"n1", "n3"}] = addresses_[2];
-  Run();
-  EXPECT_TRUE(Found("n1").contains("address:n3")) << out_["n1"].str();
 }
 
 TEST_F(DoctorFaultsTest, AnAddressThatIsNotThisMachines) {

@@ -80,11 +80,8 @@ void DoctorServer::Take(FileDescriptor socket) {
   const uint64_t id = next_caller_++;
   Caller& caller = callers_[id];
   caller.fd = socket.get();
-  caller.thread = std::thread([this, id, stream = DoctorStream(std::move(socket))]() mutable {
-    Serve(std::move(stream));
-    const std::lock_guard<std::mutex> done(mutex_);
-    callers_.at(id).fd = -1;
-  });
+  caller.thread =
+      std::thread([this, id, stream = DoctorStream(std::move(socket))]() mutable { Serve(id, std::move(stream)); });
 }
 
 void DoctorServer::Sweep() {
@@ -99,7 +96,7 @@ void DoctorServer::Sweep() {
   for (std::thread& thread : gone) thread.join();
 }
 
-void DoctorServer::Serve(DoctorStream stream) {
+void DoctorServer::Serve(uint64_t id, DoctorStream stream) {
   std::string caller;
   absl::Status status;
   while (status.ok()) {
@@ -108,9 +105,7 @@ void DoctorServer::Serve(DoctorStream stream) {
   }
   // Its number may be another's once the stream has closed it.
   const std::lock_guard<std::mutex> lock(mutex_);
-  for (auto& [id, known] : callers_) {
-    if (known.fd == stream.fd()) known.fd = -1;
-  }
+  callers_.at(id).fd = -1;
   visitors_.insert(caller);
   visited_.notify_all();
 }
@@ -126,7 +121,7 @@ absl::Status DoctorServer::Answer(const std::string& line, std::string& caller, 
     return stream.Send(absl::StrCat(answer, "\n"), kSendTimeout);
   };
   absl::string_view name = line;
-  if (absl::ConsumePrefix(&name, kDoctorGreeting) && absl::ConsumePrefix(&name, " ")) {
+  if (absl::ConsumePrefix(&name, kDoctorGreeting) && absl::ConsumePrefix(&name, " ") && !name.empty()) {
     caller = std::string(name);
     return say(absl::StrCat(kDoctorGreeting, " ", options_.name, " ", OtherEnd(stream.fd()).Text()));
   }

@@ -67,7 +67,7 @@ class DoctorServer {
   void Take(FileDescriptor socket);
   // Joins the threads of callers that have gone.
   void Sweep();
-  void Serve(DoctorStream stream);
+  void Serve(uint64_t id, DoctorStream stream);
   absl::Status Answer(const std::string& line, std::string& caller, DoctorStream& stream) const;
   // Connects to where the overlay says that `name` is, and says how that went.
   std::string CallBack(const std::string& name) const;

@@ -83,7 +83,7 @@ TEST_F(DoctorServerTest, WhoListensInItsPlaceIsKnown) {
   ASSERT_TRUE(listener.ok()) << listener.status();
   EXPECT_EQ(ListenOnTcp(LookUp(Address(1))->front()).status().code(), absl::StatusCode::kAlreadyExists);
   std::thread answers([&] {
-    for (const std::string greeting : {std::string("\xff\0\0\0\0\0\0\0\1\x7f", 10), std::string("HTTP/1.1 400\r\n")}) {
+    for (const std::string& greeting : {std::string("\xff\0\0\0\0\0\0\0\1\x7f", 10), std::string("HTTP/1.1 400\r\n")}) {
       FileDescriptor socket;
       while (!socket.valid()) socket = FileDescriptor(accept4(listener->get(), nullptr, nullptr, SOCK_NONBLOCK));
       EXPECT_TRUE(DoctorStream(std::move(socket)).Send(greeting, kTimeout).ok());

@@ -44,8 +44,8 @@ struct JobSize {
 // it.
 absl::StatusOr<DoctorSite> MakeDoctorSite(const OverlayConfig& overlay, const std::string& name, const JobSize& size);
 
-// Judges the addresses of all sites as they are looked up on this machine: names that lead nowhere or to this machine
-// alone, two sites with one address, and an own address that no interface has.
+// Judges the addresses of all sites as they are looked up on this machine: an own name that leads nowhere
+// or to this machine alone, and an own address that no interface has.
 CheckResults CheckAddresses(const DoctorSite& site);
 
 }  // namespace banyan

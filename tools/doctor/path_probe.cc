@@ -1,7 +1,7 @@
 #include "tools/doctor/path_probe.h"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -27,7 +27,7 @@ namespace {
 constexpr absl::Duration kConnectTimeout = absl::Seconds(3);
 constexpr absl::Duration kAnswerTimeout = absl::Seconds(5);
 // The server there tries each address of a name.
-constexpr absl::Duration kCallBackTimeout = 5 * DoctorServer::kCallTimeout;
+constexpr absl::Duration kCallBackTimeout = absl::Seconds(15);
 constexpr absl::Duration kRetry = absl::Milliseconds(500);
 constexpr int64_t kLargeBytes = 400'000;
 constexpr int kEchoes = 8;
