@@ -150,7 +150,7 @@ TEST_F(DoctorFaultsTest, OneThatCannotCallBack) {
 }
 
 TEST_F(DoctorFaultsTest, AnAddressThatIsNotThisMachines) {
-  wrong_[{"n1", "n1"}] = "tcp://192.0.2.1:7701";
+  wrong_[{"n1", "n1"}] = "tcp://203.0.113.1:7701";
   away_ = {"scheduler", "n2", "n3"};
   flags_ = {"--idle", "1s"};
   Run();

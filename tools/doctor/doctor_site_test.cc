@@ -86,10 +86,10 @@ std::string FaultOf(DoctorSite site) {
 
 TEST(DoctorAddressTest, AddressesThatCannotBeAreNamed) {
   DoctorSite site = SiteOf("n1");
-  site.addresses["n2"] = "tcp://192.0.2.2:7702";
+  site.addresses["n2"] = "tcp://203.0.113.2:7702";
   EXPECT_THAT(FaultOf(site), HasSubstr("is this machine alone, and other sites are to call it"));
   site = SiteOf("n1");
-  site.address = site.listen = "tcp://192.0.2.1:7701";
+  site.address = site.listen = "tcp://203.0.113.1:7701";
   EXPECT_THAT(FaultOf(site), HasSubstr("is no address of this machine; correct it"));
   site.listen = "tcp://*:7701";
   EXPECT_EQ(FaultOf(site), "") << "behind a NAT";
