@@ -123,8 +123,11 @@ std::unique_ptr<DoctorServer> Listen(const DoctorSite& site, CheckResults& resul
   const bool is_taken = absl::IsAlreadyExists(server.status());
   results.push_back(
       {"port", false,
-       absl::StrCat(why, is_taken ? "; another program has the port: stop it, or give the site another one"
-                                  : "; give the site a `listen` address of this machine")});
+       absl::StrCat(
+           why,
+           is_taken
+               ? "; another program has the port: stop it, or give the site another one; a node that runs has it, too"
+               : "; give the site a `listen` address of this machine")});
   return nullptr;
 }
 

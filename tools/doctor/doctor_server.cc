@@ -98,7 +98,8 @@ void DoctorServer::Sweep() {
 
 void DoctorServer::Serve(uint64_t id, DoctorStream stream) {
   std::string caller;
-  absl::Status status;
+  absl::Status status = stream.Send(
+      absl::StrCat(kDoctorGreeting, " ", options_.name, " ", OtherEnd(stream.fd()).Text(), "\n"), kSendTimeout);
   while (status.ok()) {
     const absl::StatusOr<std::string> line = stream.ReceiveLine(kPatience);
     status = line.ok() ? Answer(*line, caller, stream) : line.status();
@@ -123,7 +124,7 @@ absl::Status DoctorServer::Answer(const std::string& line, std::string& caller, 
   absl::string_view name = line;
   if (absl::ConsumePrefix(&name, kDoctorGreeting) && absl::ConsumePrefix(&name, " ") && !name.empty()) {
     caller = std::string(name);
-    return say(absl::StrCat(kDoctorGreeting, " ", options_.name, " ", OtherEnd(stream.fd()).Text()));
+    return absl::OkStatus();
   }
   if (caller.empty()) return absl::InvalidArgumentError("no doctor: it has not said its name");
   if (line == "time") return say(absl::StrCat("time ", absl::GetCurrentTimeNanos()));

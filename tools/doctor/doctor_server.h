@@ -2,11 +2,13 @@
 // call back. It listens where the site's daemon will, so that firewalls let it be reached as that. Owns its threads;
 // other calls come from one thread.
 //
-// A conversation is of lines; the other side asks:
-//   banyan-doctor 1 NAME   its name; the answer: banyan-doctor 1 NAME ADDRESS, of this site and where the caller is
-//   seen time                   time NANOSECONDS, of this machine's clock take N                 N bytes follow; the
-//   answer once all have come: taken N give N                 giving N, and N bytes call                   called ok,
-//   or called and why not: a connection to the caller, where the overlay says it is
+// A conversation is of lines. It begins with "banyan-doctor 1 NAME ADDRESS", this site's name and where the caller is
+// seen: what else may listen on a port is known by its first byte. Then the other side says:
+// - "banyan-doctor 1 NAME", its own name, which has no answer.
+// - "time"; the answer is "time NANOSECONDS", of this machine's clock.
+// - "take N" and N bytes; the answer once all have come is "taken N".
+// - "give N"; the answer is "giving N" and N bytes.
+// - "call"; the answer is "called ok", or "called" and why not, of a connection to the caller's address in the overlay.
 //
 // Invariants:
 // - Nobody can make it call an address that is not in the overlay, nor hold more than kMostCallers connections.

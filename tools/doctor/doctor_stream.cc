@@ -66,6 +66,14 @@ absl::Status DoctorStream::Fill(absl::Time deadline) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<char> DoctorStream::Peek(absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  while (buffer_.empty()) {
+    if (const absl::Status status = Fill(deadline); !status.ok()) return status;
+  }
+  return buffer_[0];
+}
+
 absl::StatusOr<std::string> DoctorStream::ReceiveLine(absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
   size_t end = buffer_.find('\n');

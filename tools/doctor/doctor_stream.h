@@ -25,6 +25,8 @@ class DoctorStream {
   absl::Status Send(absl::string_view bytes, absl::Duration timeout);
   // Sends `size_bytes` bytes that mean nothing.
   absl::Status SendBlock(int64_t size_bytes, absl::Duration timeout);
+  // Returns the next byte, which stays to be received.
+  absl::StatusOr<char> Peek(absl::Duration timeout);
   // Returns the next line without its end. INVALID_ARGUMENT for one of more than kMostLineBytes.
   absl::StatusOr<std::string> ReceiveLine(absl::Duration timeout);
   // Reads and forgets `size_bytes` bytes.
@@ -33,8 +35,6 @@ class DoctorStream {
   absl::StatusOr<std::string> Ask(absl::string_view line, absl::string_view word, absl::Duration timeout);
 
   int fd() const { return socket_.get(); }
-  // The first byte that has come and that nobody has asked for; 0 for none.
-  char ReceivedFirst() const { return buffer_.empty() ? '\0' : buffer_[0]; }
 
  private:
   // Waits until the socket can be read from or, by `events`, written to.

@@ -58,18 +58,18 @@ std::optional<FileDescriptor> TryConnect(const Addresses& addresses, PathFacts& 
 std::optional<DoctorStream> Greet(const PathProbe& probe, FileDescriptor socket, PathFacts& facts) {
   facts.own_end = OwnEnd(socket.get()).Host();
   DoctorStream stream(std::move(socket));
-  const absl::Status sent = stream.Send(absl::StrCat(kDoctorGreeting, " ", probe.own_name, "\n"), kAnswerTimeout);
-  const absl::StatusOr<std::string> answer = sent.ok() ? stream.ReceiveLine(kAnswerTimeout) : sent;
-  const std::vector<std::string> words = absl::StrSplit(answer.value_or(""), ' ');
-  if (words.size() == 4 && absl::StartsWith(*answer, kDoctorGreeting)) {
-    facts.answerer = Answerer::kDoctor;
-    facts.answered_name = words[2];
-    facts.seen_as = SplitTcpAddress(words[3]).host;
-    return stream;
-  }
-  const bool is_banyan = stream.ReceivedFirst() == kZmtp;
-  facts.answerer = is_banyan ? Answerer::kBanyan : Answerer::kStranger;
-  return std::nullopt;
+  facts.answerer = Answerer::kStranger;
+  const absl::StatusOr<char> first = stream.Peek(kAnswerTimeout);
+  if (first.ok() && *first == kZmtp) facts.answerer = Answerer::kBanyan;
+  if (!first.ok() || *first != kDoctorGreeting[0]) return std::nullopt;
+  const absl::StatusOr<std::string> greeting = stream.ReceiveLine(kAnswerTimeout);
+  const std::vector<std::string> words = absl::StrSplit(greeting.value_or(""), ' ');
+  if (words.size() != 4 || !absl::StartsWith(*greeting, kDoctorGreeting)) return std::nullopt;
+  facts.answerer = Answerer::kDoctor;
+  facts.answered_name = words[2];
+  facts.seen_as = SplitTcpAddress(words[3]).host;
+  facts.talk = stream.Send(absl::StrCat(kDoctorGreeting, " ", probe.own_name, "\n"), kAnswerTimeout);
+  return stream;
 }
 
 // Tries until a doctor answers or patience is at its end: doctors are started by hand, one after the other.
