@@ -136,8 +136,8 @@ SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<c
 }
 
 absl::Status SessionCore::OpenMemory(const std::string& name, const TensorLayout& layout) {
-  const auto opening =
-      std::make_shared<Operation>(absl::StrCat("node ", node_name(), ", key ", name), absl::Span<float>());
+  // The Init's operation describes its errors.
+  const auto opening = std::make_shared<Operation>("", absl::Span<float>());
   CallId id;
   int64_t elements = 0;
   {
