@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "bench/gloo_all_reduce.h"
 #include "bench/loopback_pairs.h"
 #include "runtime/chunk_heap.h"
@@ -22,7 +23,7 @@
 namespace banyan {
 namespace {
 
-constexpr char kUsage[] = "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD FLOATS KEYS PAIRS";
+constexpr char kUsage[] = "usage: loopback_peer NAME SCHEDULER DIRECTORY RANK WORLD FLOATS KEYS PAIRS group|apart";
 
 struct PeerOptions {
   std::string name;       // of the node
@@ -33,11 +34,12 @@ struct PeerOptions {
   int64_t floats = 0;
   int64_t keys = 0;
   int64_t pairs = 0;
+  bool group = false;  // the keys are one
 };
 
 std::optional<PeerOptions> ParseArguments(const std::vector<std::string>& arguments) {
   PeerOptions options;
-  if (arguments.size() != 8 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
+  if (arguments.size() != 9 || !absl::SimpleAtoi(arguments[3], &options.rank) ||
       !absl::SimpleAtoi(arguments[4], &options.world) || !absl::SimpleAtoi(arguments[5], &options.floats) ||
       !absl::SimpleAtoi(arguments[6], &options.keys) || !absl::SimpleAtoi(arguments[7], &options.pairs)) {
     return std::nullopt;
@@ -45,6 +47,7 @@ std::optional<PeerOptions> ParseArguments(const std::vector<std::string>& argume
   options.name = arguments[0];
   options.scheduler = arguments[1];
   options.directory = arguments[2];
+  options.group = arguments[8] == "group";
   const bool valid = 0 <= options.rank && options.rank < options.world && 0 < options.keys &&
                      options.keys <= options.floats && options.pairs > 0;
   return valid ? std::make_optional(options) : std::nullopt;
@@ -61,20 +64,29 @@ class Contest {
       : session_(session),
         ring_(ring),
         values_(static_cast<size_t>(peer.floats)),
+        is_group_(peer.group),
         own_(static_cast<float>(peer.rank + 1)),
         sum_(static_cast<float>(peer.world * (peer.world + 1) / 2)) {
     for (int64_t key = 0; key < peer.keys; ++key) {
       const int64_t first = peer.floats * key / peer.keys;
       const int64_t end = peer.floats * (key + 1) / peer.keys;
       tensors_.push_back({absl::StrCat("values", key), absl::MakeSpan(values_).subspan(first, end - first)});
+      gradients_.push_back(tensors_.back().values);
+      results_.push_back(tensors_.back().values);
     }
   }
 
   absl::Status Prepare() {
+    if (is_group_) {
+      std::vector<GroupPart> parts;
+      for (const Tensor& tensor : tensors_) parts.push_back({tensor.key, tensor.values});
+      return session_.InitGroup("group", parts).Wait();
+    }
     return ForEachTensor([this](const Tensor& tensor) { return session_.Init(tensor.key, tensor.values); });
   }
   absl::StatusOr<double> PushPull() {
     return Time([this] {
+      if (is_group_) return session_.PushPullGroup("group", gradients_, results_).Wait();
       return ForEachTensor(
           [this](const Tensor& tensor) { return session_.PushPull(tensor.key, tensor.values, tensor.values); });
     });
@@ -119,6 +131,9 @@ class Contest {
   GlooAllReduce& ring_;
   std::vector<float> values_;
   std::vector<Tensor> tensors_;
+  std::vector<absl::Span<const float>> gradients_;  // of the tensors
+  std::vector<absl::Span<float>> results_;
+  const bool is_group_;
   const float own_;
   const float sum_;
 };

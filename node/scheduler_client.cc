@@ -115,7 +115,10 @@ bool SchedulerClient::AcceptTerm(StepContext& step, Term term) {
   return true;
 }
 
-void SchedulerClient::RegisterKey(const std::string& name, int64_t elements) { registering_.Add(name, elements); }
+void SchedulerClient::RegisterKey(RegisterKeys::Key key) {
+  const std::string name = key.name;
+  registering_.Add(name, std::move(key));
+}
 
 void SchedulerClient::WantPolicy(KeyId key, Round round) { policies_.Add({key, round}, Nothing()); }
 
@@ -186,8 +189,15 @@ void SchedulerClient::Flush(StepContext& step) {
   // Keys before the rounds on them.
   if (registering_.has_unsaid()) {
     RegisterKeys keys;
-    for (auto& [name, elements] : registering_.TakeUnsaid()) keys.keys.push_back({std::move(name), elements});
-    Transmit(step, std::move(keys));
+    for (auto& [name, key] : registering_.TakeUnsaid()) {
+      // The names of a group may fill a message.
+      if (key.layout.is_group()) {
+        Transmit(step, RegisterKeys{{std::move(key)}});
+      } else {
+        keys.keys.push_back(std::move(key));
+      }
+    }
+    if (!keys.keys.empty()) Transmit(step, std::move(keys));
   }
   if (policies_.has_unsaid()) {
     PolicyRequest policies;

@@ -59,7 +59,7 @@ class SchedulerClient {
   bool AcceptTerm(StepContext& step, Term term);
 
   // Requests, each idempotent, said until answered.
-  void RegisterKey(const std::string& name, int64_t elements);
+  void RegisterKey(RegisterKeys::Key key);
   void WantPolicy(KeyId key, Round round);
   // The job has `keys` keys.
   void ReportClosed(KeyId key, Round round, uint64_t hash, size_t keys);
@@ -120,8 +120,8 @@ class SchedulerClient {
   bool has_collected_ = false;        // one since the last Collect
   bool closed_goes_at_once_ = false;  // what has to be said again, or is as much as is collected
   std::optional<Timestamp> last_heard_;
-  Timestamp turned_at_;                                   // to the one in use
-  UnansweredRequests<std::string, int64_t> registering_;  // elements by name
+  Timestamp turned_at_;                                             // to the one in use
+  UnansweredRequests<std::string, RegisterKeys::Key> registering_;  // by name
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;
   UnansweredRequests<std::pair<KeyId, Round>, uint64_t> closed_;  // hashes
   UnansweredRequests<uint64_t, Nothing> barriers_;

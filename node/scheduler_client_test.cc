@@ -140,7 +140,7 @@ TEST_F(SchedulerClientTest, ALoneSchedulerOfALowerTermIsForgetful) {
 }
 
 TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
-  client_.RegisterKey("w", 10);
+  client_.RegisterKey({"w", 10});
   client_.WantPolicy(KeyId(1), Round(0));
   client_.WantPolicy(KeyId(1), Round(1));
   client_.WantPolicy(KeyId(1), Round(1));
@@ -161,9 +161,22 @@ TEST_F(SchedulerClientTest, RequestsWaitForTheJoinAndAreSaidOnce) {
   EXPECT_THAT(actions_, IsEmpty());
 }
 
+TEST_F(SchedulerClientTest, AGroupIsRegisteredInAMessageOfItsOwn) {
+  JoinAt(0);
+  actions_.clear();
+  const RegisterKeys::Key group{"g", 2, {{{"a", 1}, {"b", 1}}}};
+  client_.RegisterKey({"x", 10});
+  client_.RegisterKey(group);
+  client_.RegisterKey({"y", 10});
+  Flush(0);
+  ASSERT_THAT(Sent<RegisterKeys>(), SizeIs(2));
+  EXPECT_EQ(Sent<RegisterKeys>()[0].keys, std::vector<RegisterKeys::Key>{group});
+  EXPECT_THAT(Sent<RegisterKeys>()[1].keys, SizeIs(2));
+}
+
 TEST_F(SchedulerClientTest, WhatIsNotAnsweredIsSaidAgainAfterAReconnect) {
   JoinAt(0);
-  for (const char* name : {"a", "b"}) client_.RegisterKey(name, 10);
+  for (const char* name : {"a", "b"}) client_.RegisterKey({name, 10});
   for (uint64_t round = 0; round < 4; ++round) client_.WantPolicy(KeyId(1), Round(round));
   for (uint64_t round : {0, 1}) client_.ReportClosed(KeyId(1), Round(round), 7, kKeys);
   for (uint64_t barrier : {0, 1}) client_.EnterBarrier(barrier);

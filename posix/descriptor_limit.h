@@ -1,4 +1,4 @@
-// How many descriptors this process may have. Functions; for main functions, before threads start.
+// How many descriptors this process may have. Thread-safe.
 #ifndef BANYAN_POSIX_DESCRIPTOR_LIMIT_H_
 #define BANYAN_POSIX_DESCRIPTOR_LIMIT_H_
 

@@ -71,6 +71,7 @@ struct KeySlice {
   KeyId key;
   std::string name;
   int64_t elements = 0;
+  uint64_t layout = 0;  // the hash of its parts; 0: no group
 
   friend bool operator==(const KeySlice&, const KeySlice&) = default;
 };

@@ -225,6 +225,7 @@ void WriteKeySlice(const KeySlice& from, wire::KeySlice& to) {
   to.set_key(from.key.value());
   to.set_name(from.name);
   to.set_elements(from.elements);
+  to.set_layout(from.layout);
 }
 
 KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
@@ -232,6 +233,7 @@ KeySlice ReadKeySlice(const wire::KeySlice& from, FieldReader fields) {
   key.key = fields.NonZero<KeyId>("key", from.key());
   key.name = fields.Name("name", from.name());
   key.elements = fields.Between("elements", from.elements(), int64_t{1}, fields.limits().max_key_elements);
+  key.layout = from.layout();
   return key;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "core/digest.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "core/time.h"
 #include "proto/chunk_message.h"
 #include "proto/job_config.h"
@@ -74,6 +75,7 @@ struct RegisterKeys {
   struct Key {
     std::string name;
     int64_t elements = 0;
+    TensorLayout layout = {};
     friend bool operator==(const Key&, const Key&) = default;
   };
   std::vector<Key> keys;

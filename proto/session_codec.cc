@@ -14,6 +14,8 @@ namespace banyan {
 namespace {
 
 constexpr size_t kMaxStatusTextBytes = 4096;
+// More than a grouped tensor takes beside its name, or an envelope.
+constexpr size_t kMostPartBytes = 24;
 
 absl::Status Malformed(absl::string_view what) {
   return absl::InvalidArgumentError(absl::StrCat("malformed message between worker and node: ", what));
@@ -33,6 +35,15 @@ void Fill(const OpenTensor& from, session::WorkerMessage& to) {
   open.set_call(from.call.value());
   open.set_name(from.name);
   open.set_elements(from.elements);
+}
+
+void Fill(const DescribeGroup& from, session::WorkerMessage& to) {
+  session::DescribeGroup& described = *to.mutable_describe_group();
+  for (const TensorLayout::Part& part : from.parts) {
+    session::DescribeGroup::Part& written = *described.add_parts();
+    written.set_name(part.name);
+    written.set_elements(part.elements);
+  }
 }
 
 void Fill(const TensorCall& from, session::WorkerMessage& to) {
@@ -197,6 +208,19 @@ absl::StatusOr<WorkerMessage> Read(const session::OpenTensor& from) {
   return OpenTensor{CallId(from.call()), from.name(), from.elements()};
 }
 
+absl::StatusOr<WorkerMessage> Read(const session::DescribeGroup& from) {
+  DescribeGroup described;
+  for (const session::DescribeGroup::Part& part : from.parts()) {
+    if (absl::Status status = CheckTensorName(part.name()); !status.ok()) return status;
+    if (part.elements() < 0 || part.elements() > kMaxTensorElements) {
+      return Malformed(
+          absl::StrCat("expected 0 to ", kMaxTensorElements, " elements of a grouped tensor, got ", part.elements()));
+    }
+    described.parts.push_back({part.name(), part.elements()});
+  }
+  return described;
+}
+
 absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
   if (from.kind() > static_cast<uint32_t>(kLastTensorCallKind)) {
     return Malformed(absl::StrCat("unknown kind of call ", from.kind()));
@@ -356,6 +380,20 @@ absl::Status CheckTensorName(absl::string_view name) {
   return absl::OkStatus();
 }
 
+std::vector<DescribeGroup> DescribeInMessages(const TensorLayout& layout) {
+  std::vector<DescribeGroup> messages;
+  size_t bytes = kMaxSessionMessageBytes;
+  for (const TensorLayout::Part& part : layout.parts) {
+    bytes += part.name.size() + kMostPartBytes;
+    if (bytes > kMaxSessionMessageBytes) {
+      messages.emplace_back();
+      bytes = part.name.size() + 2 * kMostPartBytes;
+    }
+    messages.back().parts.push_back(part);
+  }
+  return messages;
+}
+
 std::string EncodeWorkerMessage(const WorkerMessage& message) { return Encode<session::WorkerMessage>(message); }
 
 std::string EncodeWorkerReply(const WorkerReply& reply) { return Encode<session::WorkerReply>(reply); }
@@ -378,6 +416,8 @@ absl::StatusOr<WorkerMessage> DecodeWorkerMessage(absl::string_view bytes) {
       return WorkerGoodBye{};
     case session::WorkerMessage::kDescribeWait:
       return Read(envelope->describe_wait());
+    case session::WorkerMessage::kDescribeGroup:
+      return Read(envelope->describe_group());
     case session::WorkerMessage::kDescribeState:
       return Read(envelope->describe_state());
     case session::WorkerMessage::kShareState:

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -23,6 +24,9 @@ inline constexpr size_t kMaxStateNameBytes = size_t{8} << 20;  // of all parts t
 
 // INVALID_ARGUMENT unless it has 1 to kMaxTensorNameBytes characters, all of them printable ASCII.
 absl::Status CheckTensorName(absl::string_view name);
+
+// Returns the messages that name a group's tensors, each small enough; none for no group.
+std::vector<DescribeGroup> DescribeInMessages(const TensorLayout& layout);
 
 // At most kMaxSessionMessageBytes: a longer status text is cut.
 std::string EncodeWorkerMessage(const WorkerMessage& message);

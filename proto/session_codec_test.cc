@@ -14,6 +14,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
   const std::vector<WorkerMessage> messages = {
       AttachWorker{7, WorkerId(3), CallId(11)},
       OpenTensor{CallId(1), "fc1.weight", 12345},
+      DescribeGroup{{{"q", 4}, {"none", 0}, {"v", int64_t{1} << 40}}},
       TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5},
       TensorCall{CallId(3), TensorId(4), TensorCallKind::kInit, 0, 0, 0},
       TensorCall{CallId(4), TensorId(4), TensorCallKind::kRegisterWeights, 1, 0, 0},
@@ -115,6 +116,35 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_gradient_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_result_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(std::string(kMaxSessionMessageBytes + 1, '\0'), "at most");
+}
+
+TEST(SessionCodecTest, GroupsOutOfRangeAreRefused) {
+  const auto part = [](const std::string& name, int64_t elements) {
+    return Worker([&](auto& m) {
+      session::DescribeGroup::Part& added = *m.mutable_describe_group()->add_parts();
+      added.set_name(name);
+      added.set_elements(elements);
+    });
+  };
+  ExpectRefused(part("", 5), "name");
+  ExpectRefused(part("tab\tbed", 5), "printable");
+  ExpectRefused(part("w", -1), "elements of a grouped tensor, got -1");
+  ExpectRefused(part("w", kMaxTensorElements + 1), "elements of a grouped tensor");
+}
+
+TEST(SessionCodecTest, SplitsAGroupIntoMessagesThatFit) {
+  TensorLayout layout;
+  for (int i = 0; i < 1000; ++i) layout.parts.push_back({"part" + std::to_string(i), i});
+  for (size_t length : {1, 500, 1000, 1024}) layout.parts.push_back({std::string(length, 'x'), kMaxTensorElements});
+  TensorLayout again;
+  for (const DescribeGroup& message : DescribeInMessages(layout)) {
+    const std::string bytes = EncodeWorkerMessage(message);
+    EXPECT_LE(bytes.size(), kMaxSessionMessageBytes);
+    ASSERT_TRUE(DecodeWorkerMessage(bytes).ok());
+    again.parts.insert(again.parts.end(), message.parts.begin(), message.parts.end());
+  }
+  EXPECT_EQ(again, layout);
+  EXPECT_TRUE(DescribeInMessages(TensorLayout()).empty());
 }
 
 TEST(SessionCodecTest, StatesOutOfRangeAreRefused) {

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "proto/peer_messages.h"
 #include "proto/state_messages.h"
 
@@ -41,7 +42,13 @@ struct AttachWorker {
   friend bool operator==(const AttachWorker&, const AttachWorker&) = default;
 };
 
-// Asks for the shared memory of a key's tensor.
+// Names further tensors of the group that the next OpenTensor opens.
+struct DescribeGroup {
+  std::vector<TensorLayout::Part> parts;
+  friend bool operator==(const DescribeGroup&, const DescribeGroup&) = default;
+};
+
+// Asks for the shared memory of a key's tensor: of the group, if tensors have been named for one.
 struct OpenTensor {
   CallId call;
   std::string name;
@@ -135,9 +142,9 @@ struct WorkerGoodBye {
   friend bool operator==(const WorkerGoodBye&, const WorkerGoodBye&) = default;
 };
 
-using WorkerMessage =
-    std::variant<AttachWorker, OpenTensor, TensorCall, BarrierCall, ReportLossCall, WorkerGoodBye, DescribeState,
-                 ShareStateCall, BoundaryCall, LeaveBoundary, FetchStateCall, StateFilled, StateTaken, DescribeWait>;
+using WorkerMessage = std::variant<AttachWorker, OpenTensor, TensorCall, BarrierCall, ReportLossCall, WorkerGoodBye,
+                                   DescribeState, ShareStateCall, BoundaryCall, LeaveBoundary, FetchStateCall,
+                                   StateFilled, StateTaken, DescribeWait, DescribeGroup>;
 
 // ---- node to worker ----
 

@@ -27,6 +27,22 @@ double FiniteLoss(double loss) {
   return loss < 0 ? -largest : largest;
 }
 
+// Reads the parts of a group, which has as many elements as all of them.
+TensorLayout ReadLayout(const wire::RegisterKeys::Key& from, FieldReader& key) {
+  TensorLayout layout;
+  const int count = key.Count("parts", from.parts_size());
+  layout.parts.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    FieldReader part = key.Within("parts", i);
+    layout.parts.push_back(
+        {part.Name("name", from.parts(i).name()),
+         part.Between("elements", from.parts(i).elements(), int64_t{0}, part.limits().max_key_elements)});
+  }
+  key.Expect(!layout.is_group() || layout.Elements() == from.elements(), "parts",
+             absl::StrCat(from.elements(), " elements in all"), absl::StrCat(layout.Elements()));
+  return layout;
+}
+
 void WriteMeasurement(const LinkMeasurement& from, wire::LinkMeasurement& to) {
   to.set_source(static_cast<wire::MeasurementSource>(from.source));
   to.set_rate_bps(from.rate_bps);
@@ -169,6 +185,11 @@ void Write(const RegisterKeys& from, wire::Envelope& to) {
     wire::RegisterKeys::Key& written = *keys.add_keys();
     written.set_name(key.name);
     written.set_elements(key.elements);
+    for (const TensorLayout::Part& part : key.layout.parts) {
+      wire::RegisterKeys::Part& added = *written.add_parts();
+      added.set_name(part.name);
+      added.set_elements(part.elements);
+    }
   }
 }
 
@@ -180,7 +201,8 @@ RegisterKeys Read(const wire::RegisterKeys& from, FieldReader fields) {
     FieldReader within = fields.Within("keys", i);
     keys.keys.push_back(
         {within.Name("name", from.keys(i).name()),
-         within.Between("elements", from.keys(i).elements(), int64_t{1}, fields.limits().max_key_elements)});
+         within.Between("elements", from.keys(i).elements(), int64_t{1}, fields.limits().max_key_elements),
+         ReadLayout(from.keys(i), within)});
   }
   return keys;
 }

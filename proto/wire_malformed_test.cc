@@ -239,6 +239,13 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->set_name("a\nb"); });
   Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[0].elements: 1 to 1099511627776 expected, 0 came",
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
+  Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[1].parts[1].name: a name expected",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(1)->mutable_parts(1)->clear_name(); });
+  Refuses(wire::Envelope::kRegisterKeys,
+          "RegisterKeys: keys[1].parts[0].elements: 0 to 1099511627776 expected, -1 came",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(1)->mutable_parts(0)->set_elements(-1); });
+  Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[1].parts: 12 elements in all expected, 13 came",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(1)->mutable_parts(0)->set_elements(5); });
   Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].key: a number above 0",
           [](auto& e) { e.mutable_policy_request()->mutable_entries(0)->set_key(0); });
   Refuses(wire::Envelope::kPolicyRequest, "PolicyRequest: entries[0].more_keys: at most",

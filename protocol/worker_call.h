@@ -13,6 +13,7 @@
 
 #include "core/buffer.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 
 namespace banyan {
 
@@ -36,6 +37,7 @@ struct WorkerInit {
   WorkerId worker;
   std::string name;
   Buffer values;
+  TensorLayout layout = {};  // the parts of a group
 };
 
 // The worker's part of the key's next round. With `wants_result` the request completes when the result has been

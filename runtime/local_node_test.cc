@@ -1,5 +1,6 @@
 #include "runtime/local_node.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -107,6 +108,62 @@ TEST_F(LocalNodeTest, ATimeoutSaysForWhomACallWaits) {
     EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), "n3 gives it 11 elements, n")) << status;
     EXPECT_TRUE(absl::StrContains(status.message(), " gave it 10;")) << status;
+  }
+}
+
+// One data centre with a group of tensors, which together are more than a chunk.
+void TrainGroup(LocalNode& node, int number) {
+  auto session = node.OpenSession(0, kLong);
+  ASSERT_TRUE(session.ok()) << session.status();
+  constexpr int kTensors = 100;
+  std::vector<std::vector<float>> values;
+  std::vector<GroupPart> parts;
+  for (int i = 0; i < kTensors; ++i) values.emplace_back(i % 7, static_cast<float>(number));
+  for (int i = 0; i < kTensors; ++i) parts.push_back({absl::StrCat("t", i), values[i], absl::MakeSpan(values[i])});
+  ASSERT_TRUE((*session)->InitGroup("model", parts).Wait(kLong).ok());
+  EXPECT_EQ(values[6], std::vector<float>(6, 1));
+  for (int round = 1; round <= 5; ++round) {
+    for (int i = 0; i < kTensors; ++i) std::fill(values[i].begin(), values[i].end(), static_cast<float>(number * i));
+    std::vector<Ticket> tickets;
+    for (int i = 0; i < kTensors; ++i) {
+      // In another order at each site.
+      const int tensor = (i * 7 + number * 13) % kTensors;
+      tickets.push_back((*session)->PushPull(absl::StrCat("t", tensor), values[tensor], values[tensor]));
+    }
+    for (Ticket& ticket : tickets) ASSERT_TRUE(ticket.Wait(kLong).ok());
+    for (int i = 0; i < kTensors; ++i) EXPECT_EQ(values[i], std::vector<float>(i % 7, static_cast<float>(6 * i)));
+  }
+  EXPECT_TRUE((*session)->Barrier().Wait(kLong).ok());
+}
+
+TEST_F(LocalNodeTest, TheTensorsOfAGroupTravelAsOne) {
+  std::vector<std::unique_ptr<LocalNode>> nodes;
+  std::vector<std::thread> threads;
+  for (int number = 1; number <= kNodes; ++number) nodes.push_back(Start(number));
+  for (int number = 1; number <= kNodes; ++number) {
+    threads.emplace_back([&node = *nodes[number - 1], number] { TrainGroup(node, number); });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST_F(LocalNodeTest, AGroupOfOtherTensorsIsToldToAll) {
+  std::vector<std::unique_ptr<LocalNode>> nodes;
+  std::vector<std::unique_ptr<Session>> sessions;
+  std::vector<Ticket> inits;
+  const std::vector<float> values(10);
+  for (int number = 1; number <= kNodes; ++number) {
+    nodes.push_back(Start(number));
+    auto session = nodes.back()->OpenSession(0, kLong);
+    ASSERT_TRUE(session.ok()) << session.status();
+    sessions.push_back(*std::move(session));
+    inits.push_back(sessions.back()->InitGroup("g", {{"a", values}, {number == 3 ? "c" : "b", values}}));
+  }
+  for (Ticket& init : inits) {
+    const absl::Status status = init.Wait(kLong);
+    EXPECT_TRUE(absl::IsInvalidArgument(status)) << status;
+    for (const char* part : {"'b' with 10 elements as tensor 2", "'c' with 10 elements as tensor 2", "n3 g"}) {
+      EXPECT_TRUE(absl::StrContains(status.message(), part)) << status;
+    }
   }
 }
 

@@ -10,14 +10,17 @@
 namespace banyan {
 
 inline constexpr size_t kMaxKeys = 65536;
+// The tensors in groups, of all keys together.
+inline constexpr size_t kMaxGroupedTensors = size_t{1} << 20;
 inline constexpr size_t kMaxKeyNameBytes = 256;
 inline constexpr int64_t kMaxKeyElements = int64_t{1} << 40;
 inline constexpr size_t kMaxAddressBytes = 256;
 // A longer reason that a peer gives is cut.
 inline constexpr size_t kMaxReasonBytes = 512;
 inline constexpr size_t kMaxWaitingForNames = 16;
-// The keys that nodes have asked for before the start, of all nodes together.
+// The keys that nodes have asked for before the start, of all nodes together; likewise the tensors in groups.
 inline constexpr size_t kMaxWaitingKeys = size_t{1} << 20;
+inline constexpr size_t kMaxWaitingTensors = size_t{1} << 22;
 // The open rounds of one key, from the oldest that is not closed everywhere to the newest that is bound. Requests
 // beyond wait. With long leases or many rounds in flight the limit is kOpenWindowFactor times their sum.
 inline constexpr uint64_t kMinOpenWindowRounds = 64;

@@ -24,7 +24,11 @@ struct SizeVisitor {
   int64_t operator()(const DeliveryAck& m) const { return 16 + RouteBytes(m.route) + 16 * Count(m.chunks); }
   int64_t operator()(const Busy& m) const { return 16 + RouteBytes(m.route) + 16 * Count(m.chunks); }
   int64_t operator()(const KeysAssigned& m) const { return 32 + 32 * Count(m.keys); }
-  int64_t operator()(const RegisterKeys& m) const { return 16 + 32 * Count(m.keys); }
+  int64_t operator()(const RegisterKeys& m) const {
+    int64_t bytes = 16 + 32 * Count(m.keys);
+    for (const RegisterKeys::Key& key : m.keys) bytes += 24 * Count(key.layout.parts);
+    return bytes;
+  }
   int64_t operator()(const PolicyRequest& m) const { return 16 + 12 * Count(m.entries); }
   int64_t operator()(const PolicyAnswer& m) const { return 16 + 20 * Count(m.bindings); }
   int64_t operator()(const RoundsClosed& m) const { return 16 + 20 * Count(m.entries); }

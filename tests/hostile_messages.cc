@@ -187,7 +187,7 @@ std::vector<std::string> HostileMessages::SenselessFrames() {
 
 WorkerMessage HostileMessages::AnyWorkerMessage() {
   const auto slot = [this] { return static_cast<uint32_t>(random_.Below(70)); };
-  switch (random_.Below(7)) {
+  switch (random_.Below(8)) {
     case 0:
       // Worker 0 is attached, and there is no other.
       return AttachWorker{static_cast<uint32_t>(random_.Below(3)), WorkerId(static_cast<uint32_t>(Number())),
@@ -202,6 +202,8 @@ WorkerMessage HostileMessages::AnyWorkerMessage() {
       return WorkerGoodBye{};
     case 5:
       return DescribeWait{CallId(Number()), Name()};
+    case 6:
+      return DescribeGroup{{{Name(), static_cast<int64_t>(Number() >> 1)}, {Name(), 1}}};
     default:
       return TensorCall{CallId(Number()),
                         TensorId(Number()),

@@ -34,7 +34,8 @@ namespace {
 constexpr int64_t kMaxNodes = 64;
 constexpr double kMaxMegabytes = 4000;
 constexpr int64_t kMaxPairs = 1000;
-constexpr int64_t kMaxKeys = 10000;
+constexpr int64_t kMaxKeys = 50000;
+constexpr double kFloatsPerMegabyte = 1e6 / sizeof(float);
 
 int BenchAggregate(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   bool json = false;
@@ -137,7 +138,6 @@ absl::Status MeasureLoopback(LoopbackBenchmarkOptions options, std::ostream& out
 
 int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   int64_t nodes = 4;
-  double megabytes = 64;
   int64_t pairs = 10;
   LoopbackBenchmarkOptions options;
   CommandLine line(
@@ -147,16 +147,17 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
       "banyan bench loopback --nodes 4 --mbytes 64");
   line.Integer("nodes", "N", "processes (default 4)", 2, kMaxNodes, &nodes);
   line.Megabytes("mbytes", "megabytes (10^6 bytes) that each pushes and pulls, or a size such as 1G (default 64)", 1,
-                 kMaxMegabytes, &megabytes);
+                 kMaxMegabytes, &options.megabytes);
   line.Integer("keys", "N", "keys among which they are divided evenly (default 1)", 1, kMaxKeys, &options.keys);
+  line.Switch("group", "initialise the keys as one group, and push them all at once", &options.group);
   line.Number("mbps", "RATE", "Mbit/s that the overlay believes each link to have (default: it says nothing)", 1, 1e9,
               &options.mbps);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   options.nodes = static_cast<int>(nodes);
-  if (megabytes != std::floor(megabytes)) return line.UsageError("--mbytes: expected whole megabytes", err);
-  options.megabytes = static_cast<int64_t>(megabytes);
+  const double floats = options.megabytes * kFloatsPerMegabyte;
+  if (std::abs(floats - std::round(floats)) > 1e-6) return line.UsageError("--mbytes: expected whole floats", err);
   options.pairs = static_cast<int>(pairs);
   const absl::Status status = MeasureLoopback(std::move(options), out);
   if (status.ok()) return kExitSuccess;

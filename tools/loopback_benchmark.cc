@@ -1,5 +1,6 @@
 #include "tools/loopback_benchmark.h"
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
 constexpr int kShownLogLines = 20;
-constexpr int64_t kFloatsPerMegabyte = 1000 * 1000 / 4;
+constexpr double kFloatsPerMegabyte = 1e6 / sizeof(float);
 
 // Every pair of nodes has a link, each way as fast as the next.
 std::string MakeOverlay(int nodes, double mbps, const PortReservation& ports) {
@@ -87,8 +88,9 @@ class LoopbackJob {
     return ChildProcess::Start(
         {.name = absl::StrCat("node ", name),
          .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
-                       absl::StrCat(options_.nodes), absl::StrCat(options_.megabytes * kFloatsPerMegabyte),
-                       absl::StrCat(options_.keys), absl::StrCat(options_.pairs)},
+                       absl::StrCat(options_.nodes),
+                       absl::StrCat(std::llround(options_.megabytes * kFloatsPerMegabyte)), absl::StrCat(options_.keys),
+                       absl::StrCat(options_.pairs), options_.group ? "group" : "apart"},
          .log_path = directory_.File(absl::StrCat(name, ".log")),
          .capture_output = true});
   }
@@ -121,17 +123,18 @@ void Print(const LoopbackBenchmarkOptions& options, const LoopbackPairs& pairs, 
   const LoopbackSummary summary = Summarize(pairs);
   if (options.json) {
     out << absl::StreamFormat(
-        "{\"nodes\":%d,\"megabytes\":%d,\"keys\":%d,\"banyan_seconds_p50\":%.6f,\"gloo_seconds_p50\":%.6f,\"ratio_"
+        "{\"nodes\":%d,\"megabytes\":%g,\"keys\":%d,\"group\":%s,\"banyan_seconds_p50\":%.6f,\"gloo_seconds_p50\":%.6f,"
+        "\"ratio_"
         "p50\":%.4f,"
         "\"pairs\":%s}\n",
-        options.nodes, options.megabytes, options.keys, summary.banyan_seconds, summary.gloo_seconds, summary.ratio,
-        FormatPairs(pairs));
+        options.nodes, options.megabytes, options.keys, options.group ? "true" : "false", summary.banyan_seconds,
+        summary.gloo_seconds, summary.ratio, FormatPairs(pairs));
     return;
   }
   out << absl::StreamFormat(
-      "loopback: nodes=%d mbytes=%d keys=%d pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n",
-      options.nodes, options.megabytes, options.keys, pairs.banyan_seconds.size(), summary.banyan_seconds * 1e3,
-      summary.gloo_seconds * 1e3, summary.ratio);
+      "loopback: nodes=%d mbytes=%g keys=%d%s pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n",
+      options.nodes, options.megabytes, options.keys, options.group ? " group" : "", pairs.banyan_seconds.size(),
+      summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3, summary.ratio);
 }
 
 }  // namespace

@@ -13,17 +13,18 @@ namespace banyan {
 
 struct LoopbackBenchmarkOptions {
   int nodes = 4;
-  int64_t megabytes = 64;  // of float32 that every node pushes and pulls
-  int64_t keys = 1;        // among which they are divided evenly
-  double mbps = 0;         // at which the overlay believes each link to be; 0: it does not say
-  int pairs = 10;          // measured, after one that is not
+  double megabytes = 64;  // of float32 that every node pushes and pulls
+  int64_t keys = 1;       // among which they are divided evenly
+  bool group = false;     // of which all are one
+  double mbps = 0;        // at which the overlay believes each link to be; 0: it does not say
+  int pairs = 10;         // measured, after one that is not
   bool json = false;
   std::string banyan_program;  // the command `banyan`, for the scheduler
   std::string peer_program;    // //bench:loopback_peer
 };
 
 // Starts a scheduler and the nodes, measures interleaved pairs and writes the medians to `out`. What a process that
-// fails has logged is in the error. REQUIRES: 2 <= nodes, 1 <= megabytes, 1 <= pairs,
+// fails has logged is in the error. REQUIRES: 2 <= nodes, 1 <= megabytes, whole floats, 1 <= pairs,
 // 1 <= keys, and there are as many floats.
 absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out);
 

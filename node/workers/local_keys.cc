@@ -122,11 +122,11 @@ absl::Status LocalKeys::CheckInit(const WorkerInit& call) const {
     return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "': expected at least one float32 element"));
   }
   const auto known = by_name_.find(call.name);
-  const int64_t expected = known != by_name_.end() ? known->second.elements : call.values.elements();
-  if (expected != call.values.elements()) {
-    return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "' has ", expected, " elements, but worker ",
-                                                   call.worker.value(), " initialises it with ",
-                                                   call.values.elements()));
+  if (known != by_name_.end() && !known->second.HasShapeOf(call)) {
+    const auto [had, came] =
+        DescribeDifference({known->second.elements, known->second.layout}, {call.values.elements(), call.layout});
+    return absl::InvalidArgumentError(absl::StrCat("key '", call.name, "' has ", had, ", but worker ",
+                                                   call.worker.value(), " initialises it with ", came));
   }
   if (!HasInit(call.name, call.worker)) return absl::OkStatus();
   return absl::AlreadyExistsError(
@@ -139,6 +139,8 @@ LocalKey& LocalKeys::TakeInit(Timestamp now, WorkerInit& call) {
   if (is_new) {
     local.name = call.name;
     local.elements = call.values.elements();
+    local.layout = std::move(call.layout);
+    local.layout_hash = local.layout.Hash();
     local.init_values.resize(workers_);
     local.has_init.resize(workers_);
     local.last_push.resize(workers_);
@@ -163,7 +165,7 @@ LocalKeys::Assigned LocalKeys::Assign(const std::vector<std::string>& names,
     const KeySlice* row = book_->FindKey(name);
     if (row == nullptr || known == by_name_.end() || known->second.takes_part) continue;
     LocalKey& local = known->second;
-    if (row->elements != local.elements) continue;
+    if (!local.HasShapeOf(*row)) continue;
     assigned.answered.push_back(name);
     local.key = row->key;
     by_key_[row->key] = &local;

@@ -20,6 +20,7 @@
 #include "absl/strings/string_view.h"
 #include "core/buffer.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "core/time.h"
 #include "node/policy_book.h"
 #include "node/rounds/abstention.h"
@@ -65,6 +66,8 @@ struct LocalKey {
 
   std::string name;
   int64_t elements = 0;
+  TensorLayout layout;
+  uint64_t layout_hash = 0;
   KeyId key;                        // 0 until the scheduler has assigned it
   bool takes_part = false;          // in rounds: workers may push
   std::vector<Buffer> init_values;  // by worker, until they are contributed
@@ -78,6 +81,8 @@ struct LocalKey {
   Round waits_from = kNoLimit;
   std::map<Round, LocalRound> rounds;
 
+  bool HasShapeOf(const KeySlice& row) const { return row.elements == elements && row.layout == layout_hash; }
+  bool HasShapeOf(const WorkerInit& call) const { return call.values.elements() == elements && call.layout == layout; }
   // INVALID_ARGUMENT unless `values` of `worker` have the key's type and size.
   absl::Status CheckShape(WorkerId worker, const Buffer& values) const;
   uint32_t initialised() const;

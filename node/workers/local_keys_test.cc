@@ -87,6 +87,26 @@ TEST_F(LocalKeysTest, SaysWhatIsWrongWithAnInit) {
   EXPECT_FALSE(keys_.HasInit("v", WorkerId(0)));
 }
 
+TEST_F(LocalKeysTest, AGroupOfOtherTensorsIsAnotherShape) {
+  const auto group = [](uint32_t worker, const TensorLayout& layout) {
+    WorkerInit init = Init(worker, "g", {1, 2, 3});
+    init.layout = layout;
+    return init;
+  };
+  const TensorLayout layout{{{"q", 1}, {"v", 2}}};
+  WorkerInit first = group(0, layout);
+  LocalKey& local = keys_.TakeInit(Timestamp(), first);
+  EXPECT_EQ(
+      ErrorOf(group(1, {{{"q", 1}, {"k", 2}}})),
+      "key 'g' has 'v' with 2 elements as tensor 2, but worker 1 initialises it with 'k' with 2 elements as tensor 2");
+  EXPECT_THAT(ErrorOf(Init(1, "g", {1, 2, 3})), HasSubstr("with 3 elements as a single tensor"));
+  EXPECT_TRUE(keys_.CheckInit(group(1, layout)).ok());
+  EXPECT_FALSE(local.HasShapeOf(KeySlice{KeyId(1), "g", 3}));
+  EXPECT_TRUE(local.HasShapeOf(KeySlice{KeyId(1), "g", 3, layout.Hash()}));
+  ASSERT_TRUE(book_.AddKeys({{KeyId(1), "g", 3, layout.Hash() + 1}}).ok());
+  EXPECT_THAT(Assign().answered, IsEmpty()) << "the job has another group";
+}
+
 TEST_F(LocalKeysTest, AnInitThatContradictsTheJobsKeyWaitsForTheSchedulersRefusal) {
   AddRow(3);
   Take(0);

@@ -202,15 +202,15 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   if (!sound.ok()) {
     Complete(step, call.request, sound);
     const LocalKey* const known = keys_.Find(name);
-    if (known == nullptr || known->elements == call.values.elements() || known->takes_part) return;
+    if (known == nullptr || known->HasShapeOf(call) || known->takes_part) return;
     // Whoever waits for this Init hears of it, here and elsewhere.
     OnKeyRefused(step, name, std::string(sound.message()));
-    return scheduler_->RegisterKey(name, call.values.elements());
+    return scheduler_->RegisterKey({name, call.values.elements(), std::move(call.layout)});
   }
   const LocalKey& local = keys_.TakeInit(step.now, call);
   const KeySlice* const row = book_->FindKey(name);
-  const bool is_new = row == nullptr || row->elements != local.elements;
-  if (is_new && local.initialised() == 1) scheduler_->RegisterKey(name, local.elements);
+  const bool is_new = row == nullptr || !local.HasShapeOf(*row);
+  if (is_new && local.initialised() == 1) scheduler_->RegisterKey({name, local.elements, local.layout});
   OnKeysAssigned(step, {name});
 }
 

@@ -79,7 +79,7 @@ class SharedResult : public ::testing::Test {
   }
 
   SlotLease Lend() {
-    keys_->named.at("w").LendResult(0);
+    keys_->named.at("w").LendResult(0, SessionKey::Holder::kWorker);
     return SlotLease(keys_, "w", segment_, SlotLease::Row::kResults, 0);
   }
   bool IsLent() const { return keys_->named.at("w").AllResultsLent(); }

@@ -4,6 +4,7 @@
 
 #include "runtime/session/operation.h"
 #include "runtime/session/session_core.h"
+#include "runtime/session/session_opening.h"
 #include "runtime/session/slot_lease.h"
 #include "runtime/session/unix_port.h"
 
@@ -52,7 +53,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& opt
     return UnixPort::Connect(options.node, timeout, options.answer_timeout);
   };
   absl::StatusOr<std::unique_ptr<SessionCore>> core =
-      SessionCore::OpenUntil(connect, WorkerId(options.worker), options.open_timeout, options.answer_timeout);
+      OpenSessionCore(connect, WorkerId(options.worker), options.open_timeout, options.answer_timeout);
   if (!core.ok()) return core.status();
   return std::make_unique<Session>(*std::move(core));
 }
@@ -67,6 +68,30 @@ Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl
 }
 
 Ticket Session::Init(absl::string_view key, absl::Span<const float> values) { return Init(key, values, {}); }
+
+Ticket Session::InitGroup(absl::string_view group, absl::Span<const GroupPart> parts, CallOptions options) {
+  std::vector<SessionGroups::Part> named;
+  named.reserve(parts.size());
+  for (const GroupPart& part : parts) named.push_back({part.name, part.values, part.agreed});
+  return Ticket(core_->groups().Init(group, named, std::move(options.on_done)));
+}
+
+Ticket Session::PushGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
+                          PushOptions options) {
+  return Ticket(core_->groups().StartAll(TensorCallKind::kPush, group, gradients, {}, options.priority,
+                                         std::move(options.on_done)));
+}
+
+Ticket Session::PullGroup(absl::string_view group, absl::Span<const absl::Span<float>> results, CallOptions options) {
+  return Ticket(
+      core_->groups().StartAll(TensorCallKind::kPull, group, {}, results, /*priority=*/0, std::move(options.on_done)));
+}
+
+Ticket Session::PushPullGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
+                              absl::Span<const absl::Span<float>> results, PushOptions options) {
+  return Ticket(core_->groups().StartAll(TensorCallKind::kPushPull, group, gradients, results, options.priority,
+                                         std::move(options.on_done)));
+}
 
 Ticket Session::Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options) {
   return Ticket(core_->Start(TensorCallKind::kPush, key, gradient, {}, SettingsOf(std::move(options))));

@@ -109,6 +109,13 @@ class SharedGradient {
   std::unique_ptr<SlotLease> lease_;  // null once moved away
 };
 
+// A tensor of a group, as Init would name it.
+struct GroupPart {
+  std::string name;
+  absl::Span<const float> values;  // may be empty
+  absl::Span<float> agreed = {};
+};
+
 // A named piece of a worker's training state, of any type: parameters, the state of its optimizer, a counter of steps.
 struct StatePart {
   std::string name;
@@ -140,6 +147,21 @@ class Session {
               CallOptions options = {}) {
     return Init(key, values, absl::MakeSpan(agreed), std::move(options));
   }
+
+  // Does Init for many tensors, which are one from then on: in memory, on the wire, and to the rules of the job, by the
+  // name `group`, as a key of their values one after another. So thousands of small ones cost no more than a large one.
+  // Names, sizes and order are the same in all workers of all nodes. Each tensor can be pushed, pulled, flushed and
+  // broadcast by its own name, as below. A round of all goes out when the last one has been pushed, and their tickets
+  // are done together: keep them, for to wait for one before all are pushed is to wait for ever. A time-out names those
+  // that are missing. Errors: as Init's; INVALID_ARGUMENT also when all tensors are empty.
+  // FAILED_PRECONDITION, at a push: the tensor is in the round already, or the calls of one round differ in kind.
+  Ticket InitGroup(absl::string_view group, absl::Span<const GroupPart> parts, CallOptions options = {});
+  // Push, Pull and PushPull of all tensors of a group, in their order; not while some are pushed alone.
+  Ticket PushGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
+                   PushOptions options = {});
+  Ticket PullGroup(absl::string_view group, absl::Span<const absl::Span<float>> results, CallOptions options = {});
+  Ticket PushPullGroup(absl::string_view group, absl::Span<const absl::Span<const float>> gradients,
+                       absl::Span<const absl::Span<float>> results, PushOptions options = {});
 
   // Gives this worker's part of the key's next round. The ticket is done when the node has taken it.
   // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at

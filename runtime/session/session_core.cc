@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "posix/steady_clock.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
@@ -16,11 +14,11 @@ namespace {
 
 // For the answers to what was asked before a good-bye.
 constexpr absl::Duration kFarewell = absl::Seconds(5);
-// Before a node that has gone is tried again: it gives nothing to wait on.
-constexpr absl::Duration kPause = absl::Milliseconds(20);
 
-absl::Duration TimeLeft(Timestamp deadline) {
-  return deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
+std::function<void(absl::Span<float>)> CopyOf(absl::Span<const float> values) {
+  return [values](absl::Span<float> slot) {
+    if (!values.empty()) std::memcpy(slot.data(), values.data(), values.size() * sizeof(float));
+  };
 }
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
@@ -43,7 +41,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
                      [raw](absl::Status reason) { raw->FailAll(reason); }});
   const auto operation =
       std::make_shared<Operation>(absl::StrCat("attaching worker ", worker.value()), absl::Span<float>());
-  WaitAsker::Serve(raw->asker_, operation, "");
+  raw->make_.LetAsk(operation);
   CallId id;
   {
     Lock lock(raw->keys_->mutex);
@@ -56,32 +54,23 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
   return core;
 }
 
-absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::OpenUntil(MakePort connect, WorkerId worker,
-                                                                    absl::Duration timeout,
-                                                                    absl::Duration answer_timeout) {
-  const Timestamp deadline = SteadyNow() + timeout;
-  while (true) {
-    absl::StatusOr<std::shared_ptr<SessionPort>> port = connect(TimeLeft(deadline));
-    if (!port.ok()) return port.status();
-    absl::StatusOr<std::unique_ptr<SessionCore>> core =
-        Open(*std::move(port), worker, TimeLeft(deadline), answer_timeout);
-    if (core.ok() || !absl::IsAborted(core.status())) return core;
-    if (TimeLeft(deadline) <= absl::ZeroDuration()) return absl::UnavailableError(core.status().message());
-    absl::SleepFor(std::min(kPause, TimeLeft(deadline)));
-  }
-}
-
 SessionCore::SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout)
     : port_(std::move(port)), answer_timeout_(answer_timeout) {}
 
 SessionCore::~SessionCore() { Close(); }
 
 void SessionCore::Close() {
-  asker_->Close();
+  make_.StopAsking();
+  absl::Status failure;
   {
     Lock lock(keys_->mutex);
     if (std::exchange(closed_, true)) return;
     if (failure_.ok()) failure_ = absl::CancelledError("the session was closed");
+    failure = failure_;
+  }
+  groups_.End(failure);
+  {
+    Lock lock(keys_->mutex);
     // Callbacks that wait for room end.
     keys_->changed.notify_all();
     // Pushes without a ticket that is waited for must not look like a death.
@@ -93,31 +82,15 @@ void SessionCore::Close() {
   (void)port_->Send(WorkerGoodBye{});
   port_->Close();
   EndCalls(absl::CancelledError("the session was closed"), /*may_try_again=*/false);
-  callbacks_->Stop();
+  make_.StopCallbacks();
 }
 
-SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl::Span<float> result,
-                                                    Operation::Callback on_done, const std::string& key) const {
-  Operation::Callback post;
-  if (on_done) {
-    post = [callbacks = callbacks_, on_done = std::move(on_done)](const absl::Status& status) {
-      callbacks->Post([on_done, status] { on_done(status); });
-    };
+void SessionCore::AskWait(const std::string& key, uint64_t round, Operation::Callback done) {
+  if (const std::string own = groups_.DescribeMissing(key, round); !own.empty()) {
+    return done(absl::DeadlineExceededError(own));
   }
-  const auto operation =
-      std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result, std::move(post));
-  WaitAsker::Serve(asker_, operation, key);
-  return operation;
-}
-
-void SessionCore::AskWait(const std::string& key, Operation::Callback done) {
   const auto asking = std::make_shared<Operation>("", absl::Span<float>(), std::move(done));
   StartPlainCall(asking, /*prompt=*/false, [&key](CallId id) { return DescribeWait{id, key}; });
-}
-
-SessionCore::OperationPtr SessionCore::KeyOperation(absl::string_view name, absl::Span<float> result,
-                                                    Operation::Callback on_done) const {
-  return NewOperation(absl::StrCat("key ", name), result, std::move(on_done), std::string(name));
 }
 
 CallId SessionCore::Register(Call call) {
@@ -136,19 +109,16 @@ void SessionCore::Send(CallId id, const WorkerMessage& message) {
 absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
   if (elements == 0) return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
+  if (groups_.IsPart(name)) return absl::AlreadyExistsError("it came before in a group, with InitGroup");
   Lock lock(keys_->mutex);
   if (!failure_.ok()) return failure_;
-  const auto [key, added] = keys_->named.try_emplace(name, elements);
-  if (added) return absl::OkStatus();
-  const std::string text = absl::StrCat("Init came before, with ", key->second.elements(), " elements");
-  if (key->second.elements() == elements) return absl::AlreadyExistsError(text);
-  return absl::InvalidArgumentError(absl::StrCat(text, ", and now has ", elements));
+  return keys_->Add(name, elements);
 }
 
 SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<const float> values,
                                             absl::Span<float> agreed, Settings settings) {
   const std::string key(name);
-  OperationPtr operation = KeyOperation(name, agreed, std::move(settings.on_done));
+  OperationPtr operation = make_.MakeForKey(name, agreed, std::move(settings.on_done));
   operation->SetRound(0);
   absl::Status status;
   if (!agreed.empty() && agreed.size() != values.size()) {
@@ -156,18 +126,18 @@ SessionCore::OperationPtr SessionCore::Init(absl::string_view name, absl::Span<c
         absl::StrCat("expected room for ", values.size(), " agreed values, got ", agreed.size()));
   }
   if (status.ok()) status = AddKey(key, values.size());
-  if (status.ok()) status = OpenMemory(key);
+  if (status.ok()) status = OpenMemory(key, TensorLayout());
   if (status.ok()) {
-    StartTensorCall(operation, key, {.kind = TensorCallKind::kInit, .gradient = values});
+    StartTensorCall(operation, key, {.kind = TensorCallKind::kInit, .fill = CopyOf(values)});
   } else {
     operation->Finish(status);
   }
   return operation;
 }
 
-absl::Status SessionCore::OpenMemory(const std::string& name) {
-  const auto opening =
-      std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", key ", name), absl::Span<float>());
+absl::Status SessionCore::OpenMemory(const std::string& name, const TensorLayout& layout) {
+  // The Init's operation describes its errors.
+  const auto opening = std::make_shared<Operation>("", absl::Span<float>());
   CallId id;
   int64_t elements = 0;
   {
@@ -176,7 +146,11 @@ absl::Status SessionCore::OpenMemory(const std::string& name) {
     id = Register({.type = CallType::kOpen, .operation = opening, .name = name, .prompt = true});
     elements = keys_->named.at(name).elements();
   }
-  Send(id, OpenTensor{id, name, elements});
+  {
+    const Lock in_order(opening_);
+    for (const DescribeGroup& message : DescribeInMessages(layout)) Send(id, message);
+    Send(id, OpenTensor{id, name, elements});
+  }
   absl::Status status = opening->Wait(answer_timeout_);
   if (!absl::IsDeadlineExceeded(status)) return status;
   // Unless it is late by a hair's breadth, the key has failed.
@@ -185,6 +159,7 @@ absl::Status SessionCore::OpenMemory(const std::string& name) {
 }
 
 absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& use) {
+  if (absl::Status status = groups_.CheckShared(use.kind, name); !status.ok()) return status;
   {
     Lock lock(keys_->mutex);
     if (!keys_->named.contains(name)) return NoInit();
@@ -199,56 +174,56 @@ absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name,
   Lock lock(keys_->mutex);
   const auto key = keys_->named.find(name);
   if (key == keys_->named.end()) return NoInit();
-  const auto check = [&key](absl::string_view what, size_t size) {
-    if (static_cast<int64_t>(size) == key->second.elements()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected a ", what, " of ", key->second.elements(), " elements, as Init had, got ", size));
-  };
-  absl::Status status;
-  const absl::string_view what = kind == TensorCallKind::kRegisterWeights ? "weight tensor" : "gradient";
-  if (HasGradient(kind)) status = check(what, gradient.size());
-  if (status.ok() && HasResult(kind)) status = check("result", result.size());
-  return status;
+  return key->second.CheckSizes(kind, gradient.size(), result.size());
 }
 
 SessionCore::OperationPtr SessionCore::Start(TensorCallKind kind, absl::string_view name,
                                              absl::Span<const float> gradient, absl::Span<float> result,
                                              Settings settings) {
+  OperationPtr grouped = groups_.Start(kind, name, gradient, result, settings.priority, settings.on_done);
+  if (grouped != nullptr) return grouped;
   const std::string key(name);
-  OperationPtr operation = KeyOperation(name, result, std::move(settings.on_done));
+  OperationPtr operation = make_.MakeForKey(name, result, std::move(settings.on_done));
   if (absl::Status status = CheckUse(kind, key, gradient, result); !status.ok()) {
     operation->Finish(status);
   } else {
-    StartTensorCall(operation, key, {.kind = kind, .gradient = gradient, .priority = settings.priority});
+    StartTensorCall(operation, key, {.kind = kind, .fill = CopyOf(gradient), .priority = settings.priority});
   }
   return operation;
 }
 
-absl::StatusOr<SlotLease> SessionCore::LendGradient(absl::string_view name) {
-  const std::string key(name);
+absl::StatusOr<SessionGroup::Room> SessionCore::Lend(const std::string& name) {
   const auto take = [](SessionKey& from) -> std::optional<SessionKey::Slots> {
     const std::optional<uint32_t> slot = from.LendGradient();
     if (!slot) return std::nullopt;
-    return SessionKey::Slots{.gradient = *slot};
+    return SessionKey::Slots{.gradient = *slot, .round = from.next_round()};
   };
-  absl::StatusOr<SessionKey::Slots> slots = NoInit();
-  {
-    Lock lock(keys_->mutex);
-    if (keys_->named.contains(key)) slots = Reserve(lock, key, {.gradient = true}, take);
-    if (slots.ok()) {
-      return SlotLease(keys_, key, keys_->named.at(key).segment(), SlotLease::Row::kGradients, slots->gradient);
-    }
+  Lock lock(keys_->mutex);
+  const absl::StatusOr<SessionKey::Slots> slots = Reserve(lock, name, {.gradient = true}, take);
+  if (!slots.ok()) return slots.status();
+  SlotLease lease(keys_, name, keys_->named.at(name).segment(), SlotLease::Row::kGradients, slots->gradient);
+  return SessionGroup::Room{std::move(lease), slots->round};
+}
+
+absl::StatusOr<SlotLease> SessionCore::LendGradient(absl::string_view name) {
+  // Which begins no round yet.
+  absl::Status status = groups_.CheckShared(TensorCallKind::kRegisterWeights, name);
+  if (status.ok()) {
+    absl::StatusOr<SessionGroup::Room> room = Lend(std::string(name));
+    if (room.ok()) return std::move(room->gradient);
+    status = room.status();
   }
-  const OperationPtr operation = KeyOperation(name, {}, {});
-  operation->Finish(slots.status());
+  const OperationPtr operation = make_.MakeForKey(name);
+  operation->Finish(status);
   return operation->Wait(absl::InfiniteDuration());
 }
 
 SessionCore::OperationPtr SessionCore::StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient,
                                                    Settings settings) {
   const std::string key(name);
-  OperationPtr operation = KeyOperation(name, {}, std::move(settings.on_done));
-  const TensorUse use{.kind = kind, .lent = gradient, .result_stays = HasResult(kind), .priority = settings.priority};
+  OperationPtr operation = make_.MakeForKey(name, {}, std::move(settings.on_done));
+  const auto keeper = HasResult(kind) ? SessionKey::Holder::kWorker : SessionKey::Holder::kNobody;
+  const TensorUse use{.kind = kind, .lent = gradient, .keeper = keeper, .priority = settings.priority};
   if (absl::Status status = CheckShared(key, use); !status.ok()) {
     operation->Finish(status);
   } else {
@@ -279,16 +254,17 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
                               .kind = use.kind,
                               .slots = *slots,
                               .prompt = !HasResult(use.kind),
-                              .result_stays = use.result_stays});
+                              .keeper = use.keeper});
   lock.unlock();
-  if (!use.gradient.empty())
-    std::memcpy(segment->gradient(slots->gradient).data(), use.gradient.data(), use.gradient.size() * sizeof(float));
+  if (use.fill && HasGradient(use.kind)) use.fill(segment->gradient(slots->gradient));
   Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority});
 }
 
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
                                                        TakeSlots take) {
-  SessionKey& key = keys_->named.at(name);
+  const auto found = keys_->named.find(name);
+  if (found == keys_->named.end()) return NoInit();
+  SessionKey& key = found->second;
   while (true) {
     if (!failure_.ok()) return failure_;
     if (key.state() == SessionKey::State::kFailed) return key.failure();
@@ -312,13 +288,13 @@ void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
 }
 
 SessionCore::OperationPtr SessionCore::Barrier(Settings settings) {
-  OperationPtr operation = NewOperation("barrier", {}, std::move(settings.on_done));
+  OperationPtr operation = make_.Make("barrier", {}, std::move(settings.on_done));
   StartPlainCall(operation, /*prompt=*/false, [](CallId id) { return BarrierCall{id}; });
   return operation;
 }
 
 SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss, Settings settings) {
-  OperationPtr operation = NewOperation("loss report", {}, std::move(settings.on_done));
+  OperationPtr operation = make_.Make("loss report", {}, std::move(settings.on_done));
   StartPlainCall(operation, /*prompt=*/true, [step, loss](CallId id) { return ReportLossCall{id, step, loss}; });
   return operation;
 }
@@ -341,7 +317,7 @@ void SessionCore::On(const WorkerAttached& attached) {
   Lock lock(keys_->mutex);
   const auto call = calls_.find(attached.call);
   if (call == calls_.end() || call->second.type != CallType::kAttach) return;
-  node_name_ = attached.node_name;
+  make_.set_node_name(attached.node_name);
   rounds_in_flight_ = attached.rounds_in_flight;
   const OperationPtr operation = call->second.operation;
   calls_.erase(call);
@@ -375,7 +351,7 @@ void SessionCore::OnOpened(const StateOpened& opened, std::shared_ptr<TensorSegm
 SessionState::Session SessionCore::LendToState() {
   return {.start =
               [this](absl::string_view what, std::function<WorkerMessage(CallId)> make) {
-                OperationPtr operation = NewOperation(what, {}, {});
+                OperationPtr operation = make_.Make(what);
                 StartPlainCall(operation, /*prompt=*/false, make);
                 return operation;
               },
@@ -383,7 +359,35 @@ SessionState::Session SessionCore::LendToState() {
           .busy_key = [this] { return BusyKey(); }};
 }
 
+SessionGroups::Session SessionCore::LendToGroups() {
+  const auto start = [this](OperationPtr whole, const std::string& group, TensorUse use) {
+    use.keeper = HasResult(use.kind) ? SessionKey::Holder::kSession : SessionKey::Holder::kNobody;
+    StartTensorCall(std::move(whole), group, use);
+  };
+  return {.open =
+              [this](const std::string& group, const TensorLayout& layout) {
+                absl::Status added = AddKey(group, layout.Elements());
+                return added.ok() ? OpenMemory(group, layout) : added;
+              },
+          .init =
+              [start](OperationPtr whole, const std::string& group, std::function<void(absl::Span<float>)> fill) {
+                start(std::move(whole), group, {.kind = TensorCallKind::kInit, .fill = std::move(fill)});
+              },
+          .is_key =
+              [this](const std::string& name) {
+                Lock lock(keys_->mutex);
+                return keys_->named.contains(name);
+              },
+          .of_one = {.lend = [this](const std::string& group) { return Lend(group); },
+                     .start =
+                         [start](OperationPtr whole, const std::string& group, TensorCallKind kind, SlotLease* gradient,
+                                 int32_t priority) {
+                           start(std::move(whole), group, {.kind = kind, .lent = gradient, .priority = priority});
+                         }}};
+}
+
 std::string SessionCore::BusyKey() const {
+  if (std::string group = groups_.Filling(); !group.empty()) return group;
   Lock lock(keys_->mutex);
   for (const auto& [name, key] : keys_->named) {
     if (key.HasOpenRounds()) return name;
@@ -410,7 +414,9 @@ void SessionCore::On(const CallCompleted& completed) {
   lock.lock();
   if (calls_.erase(completed.call) == 0) return;  // ended by a failure meanwhile
   Answered(call, completed);
-  if (completed.status.ok() && call.result_stays) call.operation->KeepShared([&] { return LendResult(call); });
+  if (completed.status.ok() && call.keeper != SessionKey::Holder::kNobody) {
+    call.operation->KeepShared([&] { return LendResult(call); });
+  }
   lock.unlock();
   keys_->changed.notify_all();
   call.operation->SetStep(completed.step);
@@ -422,7 +428,7 @@ void SessionCore::On(const CallCompleted& completed) {
 
 SlotLease SessionCore::LendResult(const Call& call) {
   SessionKey& key = keys_->named.at(call.name);
-  key.LendResult(call.slots.result);
+  key.LendResult(call.slots.result, call.keeper);
   return SlotLease(keys_, call.name, key.segment(), SlotLease::Row::kResults, call.slots.result);
 }
 
@@ -435,33 +441,26 @@ void SessionCore::Answered(const Call& call, const CallCompleted& completed) {
   if (!ok && opens) key.Fail(completed.status);
 }
 
-SessionKey* SessionCore::FindKey(TensorId tensor) {
-  const auto name = tensors_.find(tensor);
-  return name == tensors_.end() ? nullptr : &keys_->named.at(name->second);
+void SessionCore::ChangeKey(TensorId tensor, absl::FunctionRef<void(SessionKey&)> change) {
+  {
+    Lock lock(keys_->mutex);
+    const auto name = tensors_.find(tensor);
+    if (name != tensors_.end()) change(keys_->named.at(name->second));
+  }
+  keys_->changed.notify_all();
 }
 
 void SessionCore::On(const SlotFreed& freed) {
-  {
-    Lock lock(keys_->mutex);
-    if (SessionKey* key = FindKey(freed.tensor)) key->GradientFreed(freed.gradient_slot);
-  }
-  keys_->changed.notify_all();
+  ChangeKey(freed.tensor, [&freed](SessionKey& key) { key.GradientFreed(freed.gradient_slot); });
 }
 
 void SessionCore::On(const RoundCompleted& completed) {
-  {
-    Lock lock(keys_->mutex);
-    if (SessionKey* key = FindKey(completed.tensor)) key->RoundCompleted(completed.round.value());
-  }
-  keys_->changed.notify_all();
+  ChangeKey(completed.tensor, [&completed](SessionKey& key) { key.RoundCompleted(completed.round.value()); });
 }
 
 // Calls that wait get their own answers, which name their keys and rounds.
 void SessionCore::On(const JobEnded& ended) {
-  {
-    Lock lock(keys_->mutex);
-    if (failure_.ok()) failure_ = absl::UnavailableError(ended.reason.message());
-  }
+  (void)NoteFailure(ended.reason);
   keys_->changed.notify_all();
 }
 
@@ -470,13 +469,18 @@ void SessionCore::On(const WorkerMessageRejected& rejected) {
 }
 
 void SessionCore::FailAll(const absl::Status& reason) {
+  EndCalls(NoteFailure(reason), /*may_try_again=*/absl::IsUnavailable(reason));
+}
+
+absl::Status SessionCore::NoteFailure(const absl::Status& reason) {
   absl::Status failure;
   {
     Lock lock(keys_->mutex);
     if (failure_.ok()) failure_ = absl::UnavailableError(reason.message());
     failure = failure_;
   }
-  EndCalls(failure, /*may_try_again=*/absl::IsUnavailable(reason));
+  groups_.End(failure);
+  return failure;
 }
 
 void SessionCore::EndCalls(const absl::Status& status, bool may_try_again) {

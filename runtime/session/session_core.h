@@ -11,11 +11,13 @@
 #define BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
@@ -24,15 +26,16 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "proto/session_messages.h"
-#include "runtime/session/callback_thread.h"
 #include "runtime/session/operation.h"
+#include "runtime/session/operation_maker.h"
+#include "runtime/session/session_groups.h"
 #include "runtime/session/session_key.h"
 #include "runtime/session/session_keys.h"
 #include "runtime/session/session_port.h"
 #include "runtime/session/session_state.h"
 #include "runtime/session/slot_lease.h"
-#include "runtime/session/wait_asker.h"
 
 namespace banyan {
 
@@ -54,12 +57,6 @@ class SessionCore {
   static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
                                                            absl::Duration timeout,
                                                            absl::Duration answer_timeout = kAnswerTimeout);
-  // Does so on one port after the other, which `connect` makes in at most the time it is given, until the node has
-  // answered or for `timeout`: a node that goes away may be about to join again.
-  using MakePort = absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)>;
-  static absl::StatusOr<std::unique_ptr<SessionCore>> OpenUntil(MakePort connect, WorkerId worker,
-                                                                absl::Duration timeout,
-                                                                absl::Duration answer_timeout = kAnswerTimeout);
   SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout);
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
@@ -68,7 +65,8 @@ class SessionCore {
 
   OperationPtr Init(absl::string_view name, absl::Span<const float> values, absl::Span<float> agreed,
                     Settings settings);
-  // Starts an operation of another kind than kInit. A span that the kind does not have is empty.
+  // Starts an operation of another kind than kInit, of a key or a tensor in a group. A span that the kind does not have
+  // is empty.
   OperationPtr Start(TensorCallKind kind, absl::string_view name, absl::Span<const float> gradient,
                      absl::Span<float> result, Settings settings);
   // Lends a gradient slot to the caller, once one is free. FAILED_PRECONDITION when the worker has them all.
@@ -82,9 +80,10 @@ class SessionCore {
   // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
   void Close();
 
-  const std::string& node_name() const { return node_name_; }
+  const std::string& node_name() const { return make_.node_name(); }
   // The worker's training state.
   SessionState& state() { return state_; }
+  SessionGroups& groups() { return groups_; }
 
  private:
   enum class CallType { kAttach, kOpen, kTensor, kPlain };
@@ -94,14 +93,15 @@ class SessionCore {
     std::string name = {};  // of the key
     TensorCallKind kind = TensorCallKind::kPull;
     SessionKey::Slots slots = {};
-    bool prompt = false;        // the node answers without waiting for anyone
-    bool result_stays = false;  // in shared memory, with the operation
+    bool prompt = false;  // the node answers without waiting for anyone
+    // Who has the result in shared memory then, with the operation; nobody, when it is copied.
+    SessionKey::Holder keeper = SessionKey::Holder::kNobody;
   };
   struct TensorUse {
     TensorCallKind kind = TensorCallKind::kPull;
-    absl::Span<const float> gradient = {};  // to be copied into the slot
-    SlotLease* lent = nullptr;              // or the slot, filled
-    bool result_stays = false;
+    std::function<void(absl::Span<float>)> fill = {};  // writes the gradient into the slot
+    SlotLease* lent = nullptr;                         // or the slot, filled
+    SessionKey::Holder keeper = SessionKey::Holder::kNobody;
     int32_t priority = 0;
   };
   // The slots that must be free in a key.
@@ -113,20 +113,17 @@ class SessionCore {
   using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
-  // `key` is that of the operation; empty when it has none.
-  OperationPtr NewOperation(absl::string_view what, absl::Span<float> result, Operation::Callback on_done,
-                            const std::string& key = "") const;
-  OperationPtr KeyOperation(absl::string_view name, absl::Span<float> result, Operation::Callback on_done) const;
-  // Asks the node for whom this worker's calls of the key wait.
-  void AskWait(const std::string& key, Operation::Callback done);
+  // Says for whom a call of the key waits in `round`: for this worker itself, or for whom the node says.
+  void AskWait(const std::string& key, uint64_t round, Operation::Callback done);
   CallId Register(Call call);  // the mutex is held
   void Send(CallId id, const WorkerMessage& message);
 
   absl::Status AddKey(const std::string& name, int64_t elements);
-  absl::Status OpenMemory(const std::string& name);
+  absl::Status OpenMemory(const std::string& name, const TensorLayout& layout);
   absl::Status CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                         absl::Span<float> result);
   absl::Status CheckShared(const std::string& name, const TensorUse& use);
+  absl::StatusOr<SessionGroup::Room> Lend(const std::string& name);
   // Waits until `take`, which needs `needs`, gives slots.
   absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, Needs needs, TakeSlots take);
   // Starts a call that concerns no key, with the message that `make` gives for its id.
@@ -149,10 +146,13 @@ class SessionCore {
   void OnOpened(const StateOpened& opened, std::shared_ptr<TensorSegment> segment);
   void OnOpened(const TensorOpened& opened, std::shared_ptr<TensorSegment> segment);
   void Answered(const Call& call, const CallCompleted& completed);  // the mutex is held
-  SessionKey* FindKey(TensorId tensor);                             // the mutex is held
+  void ChangeKey(TensorId tensor, absl::FunctionRef<void(SessionKey&)> change);
   // Names the key of a tensor call under way; empty when there is none.
   std::string BusyKey() const;
   SessionState::Session LendToState();
+  SessionGroups::Session LendToGroups();
+  // Ends every later call with `reason`, and rounds of groups that are not full. Returns what calls end with.
+  absl::Status NoteFailure(const absl::Status& reason);
   // Ends every waiting and every later call, as the node has gone.
   void FailAll(const absl::Status& reason);
   // `may_try_again` is for an attach: on another connection.
@@ -160,15 +160,16 @@ class SessionCore {
 
   const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
   const absl::Duration answer_timeout_;
-  std::string node_name_;  // set before Open returns
 
-  const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
   const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
 
-  const std::shared_ptr<WaitAsker> asker_ =
-      std::make_shared<WaitAsker>([this](const std::string& key, Operation::Callback done) { AskWait(key, done); });
+  OperationMaker make_{[this](const std::string& key, uint64_t round, Operation::Callback done) {
+    AskWait(key, round, std::move(done));
+  }};
 
   SessionState state_{LendToState()};
+  SessionGroups groups_{&make_, LendToGroups()};
+  std::mutex opening_;  // held while a group is named and opened; before keys_->mutex
 
   // Guarded by keys_->mutex, as all below.
   uint32_t rounds_in_flight_ = 1;

@@ -58,9 +58,9 @@ std::optional<uint32_t> SessionKey::LendGradient() {
   return slot;
 }
 
-void SessionKey::LendResult(uint32_t slot) {
+void SessionKey::LendResult(uint32_t slot, Holder holder) {
   BANYAN_CHECK(results_.at(slot) == Holder::kNobody);
-  results_[slot] = Holder::kWorker;
+  results_[slot] = holder;
 }
 
 void SessionKey::GiveBackGradient(uint32_t slot) {
@@ -69,8 +69,21 @@ void SessionKey::GiveBackGradient(uint32_t slot) {
 }
 
 void SessionKey::GiveBackResult(uint32_t slot) {
-  BANYAN_CHECK(results_.at(slot) == Holder::kWorker);
+  BANYAN_CHECK(results_.at(slot) == Holder::kWorker || results_.at(slot) == Holder::kSession);
   results_[slot] = Holder::kNobody;
+}
+
+absl::Status SessionKey::CheckSizes(TensorCallKind kind, size_t gradient, size_t result) const {
+  const auto check = [this](absl::string_view what, size_t size) {
+    if (static_cast<int64_t>(size) == elements_) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("expected a ", what, " of ", elements_, " elements, as Init had, got ", size));
+  };
+  absl::Status status;
+  const absl::string_view what = kind == TensorCallKind::kRegisterWeights ? "weight tensor" : "gradient";
+  if (HasGradient(kind)) status = check(what, gradient);
+  if (status.ok() && HasResult(kind)) status = check("result", result);
+  return status;
 }
 
 absl::Status SessionKey::CheckHeld(bool gradient, bool result) const {

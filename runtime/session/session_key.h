@@ -8,6 +8,7 @@
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_KEY_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -24,6 +25,8 @@ namespace banyan {
 class SessionKey {
  public:
   enum class State { kOpening, kOpened, kReady, kFailed };
+  // Who has a slot. The session keeps results only while it copies them.
+  enum class Holder : uint8_t { kNobody, kNode, kWorker, kSession };
   struct Slots {
     uint32_t gradient = 0;
     uint32_t result = 0;
@@ -54,10 +57,14 @@ class SessionKey {
 
   // Lends a gradient slot to the worker; nothing while the node has them all, or before Init is done.
   std::optional<uint32_t> LendGradient();
-  // Leaves the result of an answered call with the worker. REQUIRES: it is free.
-  void LendResult(uint32_t slot);
+  // Leaves the result of an answered call with the worker or the session. REQUIRES: it is free.
+  void LendResult(uint32_t slot, Holder holder);
   void GiveBackGradient(uint32_t slot);
   void GiveBackResult(uint32_t slot);
+  // The round that the next push opens.
+  uint64_t next_round() const { return last_round_ + 1; }
+  // INVALID_ARGUMENT unless what a call of this kind has is of the key's size.
+  absl::Status CheckSizes(TensorCallKind kind, size_t gradient, size_t result) const;
   // Says whether a round that was pushed is not over.
   bool HasOpenRounds() const { return !open_rounds_.empty(); }
   // Says whether the worker has all of a kind.
@@ -67,8 +74,6 @@ class SessionKey {
   absl::Status CheckHeld(bool gradient, bool result) const;
 
  private:
-  enum class Holder : uint8_t { kNobody, kNode, kWorker };
-
   static std::optional<uint32_t> FirstFree(const std::vector<Holder>& slots);
   static bool AllLent(const std::vector<Holder>& slots);
 

@@ -163,7 +163,7 @@ TEST(SessionKeyTest, KnowsWhenTheWorkerHasThemAll) {
   ASSERT_TRUE(round);
   EXPECT_FALSE(key.AllResultsLent());
   key.Answered(TensorCallKind::kPushPull, *round, true, 1);
-  key.LendResult(round->result);
+  key.LendResult(round->result, SessionKey::Holder::kWorker);
   EXPECT_TRUE(key.AllResultsLent());
   EXPECT_FALSE(key.Take(TensorCallKind::kPull, 1));
   key.GiveBackResult(round->result);

@@ -4,10 +4,12 @@
 #define BANYAN_RUNTIME_SESSION_SESSION_KEYS_H_
 
 #include <condition_variable>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <string>
 
+#include "absl/status/status.h"
 #include "runtime/session/session_key.h"
 
 namespace banyan {
@@ -16,6 +18,9 @@ struct SessionKeys {
   std::mutex mutex;
   std::condition_variable changed;          // a slot, a round or a key's state; the session's failure, too
   std::map<std::string, SessionKey> named;  // guarded by mutex; no key ever goes
+
+  // Adds a key. ALREADY_EXISTS when there is one of the same size, INVALID_ARGUMENT for another one. The mutex is held.
+  absl::Status Add(const std::string& name, int64_t elements);
 };
 
 }  // namespace banyan

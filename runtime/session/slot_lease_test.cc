@@ -57,7 +57,7 @@ TEST_F(SlotLeaseTest, WhatWasPassedOnIsNotGivenBack) {
 TEST_F(SlotLeaseTest, AResultStaysReadableWhenTheSessionHasGone) {
   const auto pull = key().Take(TensorCallKind::kPull, 1);
   key().Answered(TensorCallKind::kPull, *pull, true, 0);
-  key().LendResult(pull->result);
+  key().LendResult(pull->result, SessionKey::Holder::kWorker);
   SlotLease lease(keys_, "w", segment_, SlotLease::Row::kResults, pull->result);
   segment_->result(0)[2] = 7;
   keys_.reset();

@@ -19,13 +19,20 @@ namespace {
 
 constexpr absl::Duration kPause = absl::Milliseconds(20);
 
-// The shape of the memory that comes with the reply, if any does.
-std::optional<TensorSegment::Shape> ShapeOf(const WorkerReply& reply) {
+// The memory that comes with a reply.
+struct Opening {
+  CallId call;
+  TensorSegment::Shape shape;
+};
+
+// Nothing for replies without memory.
+std::optional<Opening> OpeningOf(const WorkerReply& reply) {
   if (const auto* opened = std::get_if<TensorOpened>(&reply)) {
-    return TensorSegment::Shape{opened->elements, opened->gradient_slots, opened->result_slots};
+    return Opening{opened->call, {opened->elements, opened->gradient_slots, opened->result_slots}};
   }
   if (const auto* opened = std::get_if<StateOpened>(&reply)) {
-    return TensorSegment::Shape{opened->slot_bytes / static_cast<int64_t>(sizeof(float)), opened->slots, opened->slots};
+    const int64_t elements = opened->slot_bytes / static_cast<int64_t>(sizeof(float));
+    return Opening{opened->call, {elements, opened->slots, opened->slots}};
   }
   return std::nullopt;
 }
@@ -114,14 +121,32 @@ absl::Status UnixPort::ReceiveOne() {
   absl::StatusOr<WorkerReply> reply = DecodeWorkerReply(packet.bytes);
   if (!reply.ok()) return reply.status();
   std::shared_ptr<TensorSegment> segment;
-  if (const std::optional<TensorSegment::Shape> shape = ShapeOf(*reply); shape.has_value()) {
-    auto mapped = TensorSegment::Map(std::move(packet.file), *shape);
-    if (!mapped.ok()) return mapped.status();
-    segment = *std::move(mapped);
-    segment->CloseFile();
+  if (const std::optional<Opening> opening = OpeningOf(*reply); opening.has_value()) {
+    auto mapped = MapSegment(std::move(packet.file), opening->shape);
+    if (mapped.ok()) {
+      segment = *std::move(mapped);
+    } else if (absl::IsResourceExhausted(mapped.status())) {
+      // This process has no room for it. Other keys live on.
+      reply = CallCompleted{opening->call, mapped.status(), Round()};
+    } else {
+      return mapped.status();
+    }
   }
   callbacks_.reply(*std::move(reply), std::move(segment));
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::shared_ptr<TensorSegment>> UnixPort::MapSegment(FileDescriptor file,
+                                                                    const TensorSegment::Shape& shape) {
+  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
+  if (absl::Status taken = budget_->Take(size_bytes, "shared memory"); !taken.ok()) return taken;
+  auto mapped = TensorSegment::Map(std::move(file), shape);
+  if (!mapped.ok()) {
+    budget_->Return(size_bytes);
+    return mapped.status();
+  }
+  (*mapped)->CloseFile();
+  return Counted(*std::move(mapped), budget_);
 }
 
 }  // namespace banyan

@@ -3,6 +3,8 @@
 #define BANYAN_RUNTIME_SESSION_UNIX_PORT_H_
 
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -13,6 +15,7 @@
 #include "absl/time/time.h"
 #include "posix/file_descriptor.h"
 #include "runtime/session/session_port.h"
+#include "runtime/workers/segment_budget.h"
 
 namespace banyan {
 
@@ -33,6 +36,8 @@ class UnixPort : public SessionPort {
   void Work();
   // The connection's end, when the node sent what it must not.
   absl::Status ReceiveOne();
+  // Maps the memory that came with a reply.
+  absl::StatusOr<std::shared_ptr<TensorSegment>> MapSegment(FileDescriptor file, const TensorSegment::Shape& shape);
   absl::Status ClosedByNode() const;
   // Ends the connection for `reason` unless it ended before, and returns why it did: whichever thread sees the end
   // next tells its cause, not that it is closed.
@@ -40,6 +45,8 @@ class UnixPort : public SessionPort {
 
   const FileDescriptor socket_;
   const std::string address_;
+  // Shared with the segments. Its bytes are for the node to bound.
+  const std::shared_ptr<SegmentBudget> budget_ = std::make_shared<SegmentBudget>(std::numeric_limits<int64_t>::max());
   Callbacks callbacks_;
   std::atomic<bool> closing_ = false;
   std::mutex mutex_;

@@ -9,9 +9,11 @@ void WaitAsker::Serve(const std::shared_ptr<WaitAsker>& asker, const std::shared
 }
 
 void WaitAsker::AskFor(const std::weak_ptr<Operation>& operation, const std::string& key) {
+  const std::shared_ptr<Operation> asking = operation.lock();
+  if (asking == nullptr) return;
   std::lock_guard<std::mutex> lock(mutex_);
   if (!ask_) return;
-  ask_(key, [operation](const absl::Status& answer) {
+  ask_(key, asking->round(), [operation](const absl::Status& answer) {
     const std::shared_ptr<Operation> waiting = operation.lock();
     if (waiting != nullptr && absl::IsDeadlineExceeded(answer)) waiting->SetWait(std::string(answer.message()));
   });

@@ -3,6 +3,7 @@
 #ifndef BANYAN_RUNTIME_SESSION_WAIT_ASKER_H_
 #define BANYAN_RUNTIME_SESSION_WAIT_ASKER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -16,8 +17,10 @@ namespace banyan {
 
 class WaitAsker {
  public:
-  // Asks about this worker's calls of a key, none for an empty name. `done` takes the node's answer, on any thread.
-  using Ask = std::function<void(const std::string& key, std::function<void(const absl::Status&)> done)>;
+  // Asks about this worker's calls of a key, none for an empty name, because of one in `round`. `done` takes the
+  // answer, on any thread.
+  using Ask =
+      std::function<void(const std::string& key, uint64_t round, std::function<void(const absl::Status&)> done)>;
 
   explicit WaitAsker(Ask ask) : ask_(std::move(ask)) {}
 

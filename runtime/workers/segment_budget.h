@@ -1,48 +1,47 @@
-// Counts the shared memory of all workers against a limit. Thread-safe. Shared by the host and by everything
-// that holds such memory, which may outlive it.
+// Counts the segments of memory that a process shares, and their bytes, against its limits. Thread-safe. Shared by who
+// makes or maps segments and by everything that holds one, which may outlive it.
+//
+// Invariants:
+// - Segments leave a part of the kernel's mappings free: a process that has none left cannot even allocate memory.
 #ifndef BANYAN_RUNTIME_WORKERS_SEGMENT_BUDGET_H_
 #define BANYAN_RUNTIME_WORKERS_SEGMENT_BUDGET_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
-#include <utility>
+#include <mutex>
 
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "posix/mapping_limit.h"
 #include "runtime/workers/tensor_segment.h"
 
 namespace banyan {
 
 class SegmentBudget {
  public:
-  explicit SegmentBudget(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  // `mapping_limit`: as MappingLimit; 0 for none.
+  explicit SegmentBudget(int64_t limit_bytes, int64_t mapping_limit = MappingLimit())
+      : limit_bytes_(limit_bytes), mapping_limit_(mapping_limit) {}
 
-  // False when it would go over the limit; then nothing is taken.
-  bool Take(int64_t size_bytes) {
-    if (used_bytes_.fetch_add(size_bytes) <= limit_bytes_ - size_bytes) return true;
-    used_bytes_.fetch_sub(size_bytes);
-    return false;
-  }
-  void Return(int64_t size_bytes) { used_bytes_.fetch_sub(size_bytes); }
+  // Takes what `what` needs; RESOURCE_EXHAUSTED says which limit leaves no room for it, and then nothing is taken.
+  absl::Status Take(int64_t size_bytes, absl::string_view what);
+  void Return(int64_t size_bytes);
 
-  int64_t limit_bytes() const { return limit_bytes_; }
-  int64_t used_bytes() const { return used_bytes_.load(); }
+  int64_t used_bytes() const;
 
  private:
+  // Returns how many segments there may be.
+  int64_t MostSegments() const;
+
   const int64_t limit_bytes_;
-  std::atomic<int64_t> used_bytes_ = 0;
+  const int64_t mapping_limit_;
+  mutable std::mutex mutex_;
+  int64_t used_bytes_ = 0;  // guarded by mutex_
+  int64_t segments_ = 0;    // guarded by mutex_
 };
 
 // Returns the segment with its bytes, which have been taken, going back to the budget when the last user has gone.
-inline std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment,
-                                              std::shared_ptr<SegmentBudget> budget) {
-  TensorSegment* const raw = segment.get();
-  return std::shared_ptr<TensorSegment>(
-      raw, [segment = std::move(segment), budget = std::move(budget)](TensorSegment*) mutable {
-        const int64_t size_bytes = segment->size_bytes();
-        segment.reset();
-        budget->Return(size_bytes);
-      });
-}
+std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment, std::shared_ptr<SegmentBudget> budget);
 
 }  // namespace banyan
 

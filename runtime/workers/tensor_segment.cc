@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
+#include "posix/mapping_limit.h"
 
 namespace banyan {
 namespace {
@@ -30,17 +32,19 @@ int64_t SlotBytes(const TensorSegment::Shape& shape) {
 
 // Where mmap fails although there is memory: the kernel's limit on mappings binds. Empty when it does not.
 std::string MappingAdvice() {
-  int64_t most = 0;
-  std::ifstream("/proc/sys/vm/max_map_count") >> most;
+  const int64_t most = MappingLimit();
   std::ifstream maps("/proc/self/maps");
   const auto count = std::count(std::istreambuf_iterator<char>(maps), std::istreambuf_iterator<char>(), '\n');
   if (most == 0 || static_cast<double>(count) < static_cast<double>(most) * kFullShare) return "";
-  return absl::StrCat("; this process has ", count, " mappings of at most ", most,
-                      ": join small tensors to few, or raise vm.max_map_count");
+  return absl::StrCat("; this process has ", count, " mappings, and vm.max_map_count is ", most,
+                      ": initialise small tensors together with InitGroup, or raise it with sysctl");
 }
 
-std::string DescriptorAdvice(int error) {
-  return error == EMFILE ? "; this process has as many descriptors as it may: raise its limit (ulimit -n)" : "";
+std::string DescriptorAdvice() {
+  rlimit limit = {};
+  (void)getrlimit(RLIMIT_NOFILE, &limit);
+  return absl::StrCat("; this process may have ", limit.rlim_cur,
+                      " descriptors (RLIMIT_NOFILE): raise that with ulimit -n, or in its unit with LimitNOFILE");
 }
 
 absl::StatusOr<std::shared_ptr<TensorSegment>> MapFile(FileDescriptor file, const TensorSegment::Shape& shape) {
@@ -65,7 +69,8 @@ absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape
   FileDescriptor file(memfd_create("banyan-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.valid()) {
     const int error = errno;
-    return absl::ErrnoToStatus(error, absl::StrCat("cannot make shared memory", DescriptorAdvice(error)));
+    return absl::ErrnoToStatus(error,
+                               absl::StrCat("cannot make shared memory", error == EMFILE ? DescriptorAdvice() : ""));
   }
   if (ftruncate(file.get(), size_bytes) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", size_bytes, " bytes of shared memory"));
@@ -77,6 +82,10 @@ absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape
 }
 
 absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Map(FileDescriptor file, const Shape& shape) {
+  if (!file.valid()) {
+    // The kernel drops those for which the receiver has no room.
+    return absl::ResourceExhaustedError(absl::StrCat("no descriptor of shared memory came", DescriptorAdvice()));
+  }
   const int seals = fcntl(file.get(), F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0) {
     return absl::InvalidArgumentError("expected shared memory that is sealed against shrinking");

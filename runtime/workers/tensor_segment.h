@@ -26,7 +26,8 @@ class TensorSegment {
 
   // The node's side. RESOURCE_EXHAUSTED or the system's error when there is no memory.
   static absl::StatusOr<std::shared_ptr<TensorSegment>> Create(const Shape& shape);
-  // The worker's side, of a descriptor that came from the node. INVALID_ARGUMENT when it is not sealed or too small.
+  // The worker's side, of a descriptor that came from the node. INVALID_ARGUMENT when it is not sealed or too small,
+  // RESOURCE_EXHAUSTED when none came or a limit of the process binds.
   static absl::StatusOr<std::shared_ptr<TensorSegment>> Map(FileDescriptor file, const Shape& shape);
   static int64_t SizeBytes(const Shape& shape);
 

@@ -46,7 +46,9 @@ TEST(TensorSegmentTest, UnsealedOrSmallMemoryIsRefused) {
   auto node = TensorSegment::Create({4, 2, 1});
   ASSERT_TRUE(node.ok());
   EXPECT_FALSE(TensorSegment::Map(FileDescriptor(dup((*node)->fd())), {1000, 2, 1}).ok());
-  EXPECT_FALSE(TensorSegment::Map(FileDescriptor(), {4, 2, 1}).ok());
+  const absl::Status lost = TensorSegment::Map(FileDescriptor(), {4, 2, 1}).status();
+  EXPECT_EQ(lost.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(lost.message().find("RLIMIT_NOFILE"), absl::string_view::npos) << lost;
 }
 
 TEST(TensorSegmentTest, AbsurdSizesAreErrors) { EXPECT_FALSE(TensorSegment::Create({int64_t{1} << 40, 64, 64}).ok()); }

@@ -11,7 +11,7 @@
 namespace banyan {
 namespace {
 
-constexpr int kMaxWaitingCalls = 65536;
+constexpr int kMaxWaitingCalls = 262144;
 constexpr size_t kMaxTensors = 65536;
 constexpr int kMostQuestions = 4096;
 
@@ -115,22 +115,29 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
   Answer(std::move(attached));
 }
 
+absl::Status WorkerConnection::On(const DescribeGroup& described) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return group_.Add(described);
+}
+
 absl::Status WorkerConnection::On(const OpenTensor& open) {
   const auto refuse = [&](absl::Status status) {
     Answer(CallCompleted{open.call, std::move(status), Round()});
     return absl::OkStatus();
   };
   std::unique_lock<std::mutex> lock(mutex_);
-  if (tensors_.size() >= kMaxTensors)
-    return absl::ResourceExhaustedError(absl::StrCat("more than ", kMaxTensors, " tensors"));
+  const bool has_room = tensors_.size() < kMaxTensors;
+  absl::StatusOr<TensorLayout> layout = group_.Take(open.elements);
+  if (!layout.ok()) return layout.status();
   const TensorSegment::Shape shape{open.elements, rounds_in_flight_ + 1, rounds_in_flight_};
   lock.unlock();
-  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  if (!budget_->Take(size_bytes)) {
-    return refuse(absl::ResourceExhaustedError(absl::StrCat(
-        "key ", open.name, " needs ", size_bytes, " bytes of shared memory, but the node's workers may have ",
-        budget_->limit_bytes(), " and have ", budget_->used_bytes())));
+  if (!has_room) {
+    return refuse(absl::ResourceExhaustedError(
+        absl::StrCat("a worker may have ", kMaxTensors, " keys: initialise small tensors together with InitGroup")));
   }
+  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
+  if (absl::Status taken = budget_->Take(size_bytes, absl::StrCat("key ", open.name)); !taken.ok())
+    return refuse(taken);
   absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
   if (!segment.ok()) {
     budget_->Return(size_bytes);
@@ -139,6 +146,7 @@ absl::Status WorkerConnection::On(const OpenTensor& open) {
   Tensor tensor;
   tensor.segment = Counted(*std::move(segment), budget_);
   tensor.name = open.name;
+  tensor.layout = *std::move(layout);
   tensor.gradient_in_use.resize(shape.gradient_slots);
   tensor.result_in_use.resize(shape.result_slots);
   std::shared_ptr<TensorSegment> memory = tensor.segment;
@@ -193,6 +201,7 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
   WorkerId worker;
   KeyId key;
   std::string name;
+  TensorLayout layout;
   {
     std::lock_guard<std::mutex> lock(mutex_);
     if (closed_) return absl::OkStatus();
@@ -202,11 +211,12 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
     worker = *worker_;
     key = tensors_.at(call.tensor).key;
     name = tensors_.at(call.tensor).name;
+    if (call.kind == TensorCallKind::kInit) layout = std::move(tensors_.at(call.tensor).layout);
   }
   const auto make = [&](RequestId request) -> WorkerCall {
     switch (call.kind) {
       case TensorCallKind::kInit:
-        return WorkerInit{request, worker, name, std::move(gradient)};
+        return WorkerInit{request, worker, name, std::move(gradient), std::move(layout)};
       case TensorCallKind::kPush:
       case TensorCallKind::kPushPull:
       case TensorCallKind::kFlush:

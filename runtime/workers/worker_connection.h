@@ -18,6 +18,7 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "proto/session_messages.h"
+#include "runtime/workers/group_description.h"
 #include "runtime/workers/segment_budget.h"
 #include "runtime/workers/tensor_segment.h"
 #include "runtime/workers/worker_gate.h"
@@ -44,6 +45,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   struct Tensor {
     std::shared_ptr<TensorSegment> segment;  // shared with Buffers on its slots
     std::string name;
+    TensorLayout layout;                // until its Init
     KeyId key;                          // once `known`
     bool known = false;                 // Init is done
     std::vector<bool> gradient_in_use;  // by the core
@@ -51,6 +53,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   };
 
   absl::Status On(const AttachWorker& attach);
+  absl::Status On(const DescribeGroup& described);
   absl::Status On(const OpenTensor& open);
   absl::Status On(const TensorCall& call);
   absl::Status On(const BarrierCall& call);
@@ -96,6 +99,7 @@ class WorkerConnection : public std::enable_shared_from_this<WorkerConnection> {
   uint32_t rounds_in_flight_ = 1;
   int waiting_ = 0;    // calls
   int questions_ = 0;  // for whom they wait
+  GroupDescription group_;
   TensorId next_tensor_ = TensorId(1);
   std::map<TensorId, Tensor> tensors_;
   std::map<KeyId, TensorId> by_key_;  // whose Init is done

@@ -209,6 +209,22 @@ TEST_F(WorkerConnectionTest, TheBudgetBoundsMemory) {
   EXPECT_EQ(budget_->used_bytes(), 0);
 }
 
+TEST_F(WorkerConnectionTest, AGroupComesWithTheTensorsThatWereNamed) {
+  auto connection = Connect();
+  Attach(*connection);
+  const TensorLayout layout{{{"q", 1}, {"none", 0}, {"v", 2}}};
+  ASSERT_TRUE(connection->Receive(DescribeGroup{{layout.parts[0], layout.parts[1]}}).ok());
+  ASSERT_TRUE(connection->Receive(DescribeGroup{{layout.parts[2]}}).ok());
+  ASSERT_TRUE(connection->Receive(OpenTensor{CallId(2), "g", 3}).ok());
+  const TensorOpened opened = TakeReply<TensorOpened>();
+  EXPECT_EQ(opened.elements, 3);
+  ASSERT_TRUE(connection->Receive(TensorCall{CallId(3), opened.tensor, TensorCallKind::kInit, 0, 0, 0}).ok());
+  EXPECT_EQ(TakeCall<WorkerInit>().layout, layout);
+  ASSERT_TRUE(connection->Receive(DescribeGroup{{layout.parts[0]}}).ok());
+  EXPECT_EQ(connection->Receive(OpenTensor{CallId(4), "h", 3}).code(), absl::StatusCode::kInvalidArgument);
+  ASSERT_TRUE(connection->Receive(OpenTensor{CallId(5), "w", 3}).ok()) << "what was named before is forgotten";
+}
+
 TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
   constexpr int64_t kLarge = 40000;  // more than is copied at once
   auto connection = Connect();

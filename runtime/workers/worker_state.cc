@@ -40,11 +40,7 @@ absl::StatusOr<StateShape> WorkerState::Open() {
   layout_ = StateLayout(shape_.total_bytes());
   const TensorSegment::Shape shape{layout_.slot_bytes() / static_cast<int64_t>(sizeof(float)), kSlots, kSlots};
   const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  if (!budget_->Take(size_bytes)) {
-    return absl::ResourceExhaustedError(absl::StrCat("the training state needs ", size_bytes,
-                                                     " bytes of shared memory, but the node's workers may have ",
-                                                     budget_->limit_bytes(), " and have ", budget_->used_bytes()));
-  }
+  if (absl::Status taken = budget_->Take(size_bytes, "the training state"); !taken.ok()) return taken;
   absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
   if (!segment.ok()) {
     budget_->Return(size_bytes);

@@ -10,7 +10,9 @@ namespace banyan {
 void KeyRegistrar::Wait(NodeId node, const Keys& keys) {
   for (const RegisterKeys::Key& key : keys) {
     if (waiting_.Add(node, key)) continue;
-    Refuse(node, key, absl::StrCat(kMaxWaitingKeys, " keys wait for the start already"));
+    Refuse(
+        node, key,
+        absl::StrCat(kMaxWaitingKeys, " keys or ", kMaxWaitingTensors, " grouped tensors wait for the start already"));
   }
 }
 
@@ -22,7 +24,7 @@ bool KeyRegistrar::Register(NodeId node, const Keys& keys, const RoundBook& roun
   for (const RegisterKeys::Key& key : keys) {
     const KeyTableVersion before = table_.version();
     const std::optional<KeyId> known = table_.Find(key.name);
-    const absl::StatusOr<KeyId> id = table_.Register(key.name, key.elements);
+    const absl::StatusOr<KeyId> id = table_.Register(key);
     if (!id.ok() && known.has_value()) {
       RefuseShape(node, key, *known, rounds);
     } else if (!id.ok()) {
@@ -57,7 +59,7 @@ void KeyRegistrar::SendAll(NodeId node) {
 absl::Status KeyRegistrar::Restore(const Keys& keys) {
   for (const RegisterKeys::Key& key : keys) {
     const KeyTableVersion before = table_.version();
-    if (!table_.Register(key.name, key.elements).ok() || table_.version() == before) {
+    if (!table_.Register(key).ok() || table_.version() == before) {
       return absl::DataLossError(absl::StrCat("the records have an impossible key '", key.name, "'"));
     }
   }
@@ -73,10 +75,10 @@ void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId 
   const auto first = first_.find(id);
   const std::string former = first == first_.end() ? "the job" : members_->NameOf(first->second);
   const bool is_same = first != first_.end() && first->second == node;
-  const std::string reason =
-      absl::StrCat(is_same ? "a worker of " : "", members_->NameOf(node), " gives it ", key.elements, " elements, ",
-                   is_same ? "another one" : former, " gave it ", table_.ElementsOf(id),
-                   "; all workers of all nodes must give it the same shape");
+  const auto [now, before] = DescribeDifference({key.elements, key.layout}, table_.ShapeOf(id));
+  const std::string reason = absl::StrCat(is_same ? "a worker of " : "", members_->NameOf(node), " gives it ", now,
+                                          ", ", is_same ? "another one" : former, " gave it ", before,
+                                          "; all workers of all nodes must give it the same shape");
   const KeyRefused refused{job_->term(), key.name, reason};
   members_->Reject(node, absl::StrCat("key '", key.name, "': ", reason));
   // Those who have agreed on its values do not wait for this Init.

@@ -59,6 +59,18 @@ TEST_F(KeyRegistrarTest, AnotherShapeIsToldToAllWhileTheyWaitForTheInit) {
   EXPECT_TRUE(mesh_.HasLog("from n2: "));
 }
 
+TEST_F(KeyRegistrarTest, AnotherLayoutOfAGroupIsToldToAllByNameAndSize) {
+  keys_.Register(kA, {{"g", 5, {{{"q", 2}, {"v", 3}}}}}, rounds_);
+  mesh_.Forget();
+  EXPECT_FALSE(keys_.Register(kB, {{"g", 5, {{{"q", 2}, {"k", 3}}}}}, rounds_));
+  for (const int node : {1, 2}) {
+    ASSERT_THAT(mesh_.Sent<KeyRefused>(node), SizeIs(1));
+    EXPECT_THAT(mesh_.Sent<KeyRefused>(node)[0].reason,
+                HasSubstr("n2 gives it 'k' with 3 elements as tensor 2, n1 gave it 'v' with 3 elements as tensor 2;"));
+  }
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), IsEmpty());
+}
+
 TEST_F(KeyRegistrarTest, TwoWorkersOfOneNodeMayDifferToo) {
   keys_.Register(kA, {{"w", 10}}, rounds_);
   keys_.Register(kA, {{"w", 11}}, rounds_);

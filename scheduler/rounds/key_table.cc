@@ -8,22 +8,32 @@
 
 namespace banyan {
 
-absl::StatusOr<KeyId> KeyTable::Register(const std::string& name, int64_t elements) {
-  if (absl::Status status = Check(name, elements); !status.ok()) return status;
-  if (const auto known = ids_.find(name); known != ids_.end()) {
-    const int64_t had = ElementsOf(known->second);
-    if (had == elements) return known->second;
-    return absl::InvalidArgumentError(absl::StrCat("key '", name, "' has ", had, " elements, and ", elements,
+absl::StatusOr<KeyId> KeyTable::Register(const RegisterKeys::Key& key) {
+  if (absl::Status status = Check(key.name, key.elements); !status.ok()) return status;
+  if (const auto known = ids_.find(key.name); known != ids_.end()) {
+    const Key& before = keys_[known->second.value() - 1];
+    if (before.elements == key.elements && before.layout == key.layout) return known->second;
+    const auto [had, came] = DescribeDifference(ShapeOf(known->second), {key.elements, key.layout});
+    return absl::InvalidArgumentError(absl::StrCat("key '", key.name, "' has ", had, ", and ", came,
                                                    " came; a key keeps its shape, and all nodes must give the same"));
   }
-  if (keys_.size() >= kMaxKeys) {
-    return absl::ResourceExhaustedError(absl::StrCat("the job has its ", kMaxKeys, " keys already; '", name,
-                                                     "' would be one more: join small tensors into one"));
-  }
-  keys_.push_back(Key{name, elements});
+  if (absl::Status status = CheckRoom(key); !status.ok()) return status;
+  keys_.push_back(Key{key.name, key.elements, key.layout, key.layout.Hash()});
+  grouped_tensors_ += key.layout.parts.size();
   const KeyId id(static_cast<uint32_t>(keys_.size()));
-  ids_.emplace(name, id);
+  ids_.emplace(key.name, id);
   return id;
+}
+
+absl::Status KeyTable::CheckRoom(const RegisterKeys::Key& key) const {
+  if (keys_.size() >= kMaxKeys) {
+    return absl::ResourceExhaustedError(absl::StrCat("the job has its ", kMaxKeys, " keys already; '", key.name,
+                                                     "' would be one more: initialise small tensors as a group"));
+  }
+  if (grouped_tensors_ + key.layout.parts.size() <= kMaxGroupedTensors) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat("the job's groups may have ", kMaxGroupedTensors,
+                                                   " tensors and have ", grouped_tensors_, ": '", key.name,
+                                                   "' would add ", key.layout.parts.size()));
 }
 
 std::optional<KeyId> KeyTable::Find(const std::string& name) const {
@@ -42,6 +52,11 @@ int64_t KeyTable::ElementsOf(KeyId key) const {
   return keys_[key.value() - 1].elements;
 }
 
+TensorShape KeyTable::ShapeOf(KeyId key) const {
+  BANYAN_CHECK(Contains(key));
+  return {keys_[key.value() - 1].elements, keys_[key.value() - 1].layout};
+}
+
 std::vector<int64_t> KeyTable::Elements() const {
   std::vector<int64_t> elements;
   for (const Key& key : keys_) elements.push_back(key.elements);
@@ -58,7 +73,7 @@ std::vector<KeySlice> KeyTable::Rows(KeyId first, KeyId last) const {
   std::vector<KeySlice> rows;
   rows.reserve(last.value() - first.value() + 1);
   for (KeyId key = first; key <= last; key = key.Next()) {
-    rows.push_back(KeySlice{key, NameOf(key), ElementsOf(key)});
+    rows.push_back(KeySlice{key, NameOf(key), ElementsOf(key), keys_[key.value() - 1].layout_hash});
   }
   return rows;
 }

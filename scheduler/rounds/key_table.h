@@ -12,7 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "core/ids.h"
+#include "core/tensor_layout.h"
 #include "proto/policy_slice.h"
+#include "proto/scheduler_messages.h"
 
 namespace banyan {
 
@@ -21,9 +23,10 @@ class KeyTable {
   // Refuses keys that would need more than kMaxChunksPerKey chunks of this size.
   explicit KeyTable(int64_t chunk_max_elements) : chunk_max_elements_(chunk_max_elements) {}
 
-  // The key's id, new or known with the same size; version() tells which. INVALID_ARGUMENT for a name or a size out of
-  // bounds and for a known name with another size, RESOURCE_EXHAUSTED at kMaxKeys; the message is for the user.
-  absl::StatusOr<KeyId> Register(const std::string& name, int64_t elements);
+  // The key's id, new or known with the same shape; version() tells which. INVALID_ARGUMENT for a name or a size out of
+  // bounds and for a known name with another shape, RESOURCE_EXHAUSTED at kMaxKeys and kMaxGroupedTensors. The message
+  // is for the user.
+  absl::StatusOr<KeyId> Register(const RegisterKeys::Key& key);
 
   // INVALID_ARGUMENT names a key that would need too many chunks of this size.
   absl::Status CheckChunks(int64_t chunk_max_elements) const;
@@ -37,6 +40,7 @@ class KeyTable {
   // These require that the keys exist.
   const std::string& NameOf(KeyId key) const;
   int64_t ElementsOf(KeyId key) const;
+  TensorShape ShapeOf(KeyId key) const;
   // Returns the elements of each key, in order of KeyId.
   std::vector<int64_t> Elements() const;
   int64_t ElementsOfAll() const;
@@ -46,14 +50,18 @@ class KeyTable {
   struct Key {
     std::string name;
     int64_t elements = 0;
+    TensorLayout layout;
+    uint64_t layout_hash = 0;
   };
 
   static absl::Status CheckChunks(const std::string& name, int64_t elements, int64_t chunk_max_elements);
   absl::Status Check(const std::string& name, int64_t elements) const;
+  absl::Status CheckRoom(const RegisterKeys::Key& key) const;
 
   int64_t chunk_max_elements_;
   std::vector<Key> keys_;  // by KeyId - 1
   std::map<std::string, KeyId> ids_;
+  size_t grouped_tensors_ = 0;  // in all keys
 };
 
 }  // namespace banyan

@@ -15,9 +15,9 @@ constexpr int64_t kChunk = 65536;
 
 TEST(KeyTableTest, CountsFromOneInOrderOfArrival) {
   KeyTable table(kChunk);
-  EXPECT_EQ(*table.Register("b", 20), KeyId(1));
-  EXPECT_EQ(*table.Register("a", 10), KeyId(2));
-  EXPECT_EQ(*table.Register("b", 20), KeyId(1));
+  EXPECT_EQ(*table.Register({"b", 20}), KeyId(1));
+  EXPECT_EQ(*table.Register({"a", 10}), KeyId(2));
+  EXPECT_EQ(*table.Register({"b", 20}), KeyId(1));
   EXPECT_EQ(table.version(), KeyTableVersion(2));
   EXPECT_TRUE(table.Contains(KeyId(2)));
   EXPECT_FALSE(table.Contains(KeyId(3)));
@@ -27,37 +27,62 @@ TEST(KeyTableTest, CountsFromOneInOrderOfArrival) {
 
 TEST(KeyTableTest, RefusesAnotherShape) {
   KeyTable table(kChunk);
-  ASSERT_TRUE(table.Register("w", 10).ok());
-  const absl::Status status = table.Register("w", 12).status();
+  ASSERT_TRUE(table.Register({"w", 10}).ok());
+  const absl::Status status = table.Register({"w", 12}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), HasSubstr("key 'w' has 10 elements, and 12 came"));
   EXPECT_EQ(table.version(), KeyTableVersion(1));
 }
 
+TEST(KeyTableTest, RefusesAGroupOfOtherTensors) {
+  KeyTable table(kChunk);
+  ASSERT_TRUE(table.Register({"g", 3, {{{"a", 1}, {"b", 2}}}}).ok());
+  EXPECT_EQ(*table.Register({"g", 3, {{{"a", 1}, {"b", 2}}}}), KeyId(1));
+  EXPECT_THAT(std::string(table.Register({"g", 3, {{{"a", 2}, {"b", 1}}}}).status().message()),
+              HasSubstr("key 'g' has 'a' with 1 elements as tensor 1, and 'a' with 2 elements as tensor 1 came"));
+  EXPECT_THAT(std::string(table.Register({"g", 3}).status().message()),
+              HasSubstr("and 3 elements as a single tensor came"));
+  EXPECT_EQ(table.Rows(KeyId(1), KeyId(1))[0].layout, (TensorLayout{{{"a", 1}, {"b", 2}}}.Hash()));
+}
+
+TEST(KeyTableTest, TheTensorsOfGroupsAreBounded) {
+  KeyTable table(kChunk);
+  RegisterKeys::Key group{"", 1, {}};
+  group.layout.parts.resize(TensorLayout::kMostParts, {"x", 0});
+  group.layout.parts[0].elements = 1;
+  for (size_t i = 0; i < kMaxGroupedTensors / TensorLayout::kMostParts; ++i) {
+    group.name = absl::StrCat("g", i);
+    ASSERT_TRUE(table.Register(group).ok());
+  }
+  group.name = "one more";
+  EXPECT_EQ(table.Register(group).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(table.Register({"w", 1}).ok());
+}
+
 TEST(KeyTableTest, RefusesNamesAndSizesOutOfBounds) {
   KeyTable table(kChunk);
-  EXPECT_FALSE(table.Register("", 1).ok());
-  EXPECT_FALSE(table.Register("a\nb", 1).ok());
-  EXPECT_FALSE(table.Register("\xff", 1).ok());
-  EXPECT_TRUE(table.Register(std::string(kMaxKeyNameBytes, 'x'), 1).ok());
-  EXPECT_FALSE(table.Register(std::string(kMaxKeyNameBytes + 1, 'x'), 1).ok());
-  EXPECT_FALSE(table.Register("w", 0).ok());
-  EXPECT_FALSE(table.Register("w", -1).ok());
-  EXPECT_FALSE(table.Register("w", kMaxKeyElements + 1).ok());
+  EXPECT_FALSE(table.Register({"", 1}).ok());
+  EXPECT_FALSE(table.Register({"a\nb", 1}).ok());
+  EXPECT_FALSE(table.Register({"\xff", 1}).ok());
+  EXPECT_TRUE(table.Register({std::string(kMaxKeyNameBytes, 'x'), 1}).ok());
+  EXPECT_FALSE(table.Register({std::string(kMaxKeyNameBytes + 1, 'x'), 1}).ok());
+  EXPECT_FALSE(table.Register({"w", 0}).ok());
+  EXPECT_FALSE(table.Register({"w", -1}).ok());
+  EXPECT_FALSE(table.Register({"w", kMaxKeyElements + 1}).ok());
 }
 
 TEST(KeyTableTest, RefusesMoreChunksThanAKeyMayHave) {
   KeyTable table(1);
-  EXPECT_TRUE(table.Register("large", 1 << 20).ok());
-  const absl::Status status = table.Register("larger", (1 << 20) + 1).status();
+  EXPECT_TRUE(table.Register({"large", 1 << 20}).ok());
+  const absl::Status status = table.Register({"larger", (1 << 20) + 1}).status();
   EXPECT_THAT(std::string(status.message()), HasSubstr("raise chunks.max_elements"));
 }
 
 TEST(KeyTableTest, IsBounded) {
   KeyTable table(kChunk);
-  for (size_t i = 0; i < kMaxKeys; ++i) ASSERT_TRUE(table.Register(absl::StrCat(i), 1).ok());
-  EXPECT_EQ(table.Register("one more", 1).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(table.Register("0", 1).ok());
+  for (size_t i = 0; i < kMaxKeys; ++i) ASSERT_TRUE(table.Register({absl::StrCat(i), 1}).ok());
+  EXPECT_EQ(table.Register({"one more", 1}).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(table.Register({"0", 1}).ok());
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ class WaitingKeys {
     RegisterKeys::Key key;
   };
 
-  // Adds a key, once per node and key. False at kMaxWaitingKeys.
+  // Adds a key, once per node and key. False at kMaxWaitingKeys and kMaxWaitingTensors.
   bool Add(NodeId node, const RegisterKeys::Key& key);
   // Drops the keys of a node that is gone: the next start of it may have other keys.
   void Drop(NodeId node);
@@ -31,7 +31,8 @@ class WaitingKeys {
 
  private:
   std::vector<Entry> entries_;
-  std::set<std::tuple<NodeId, std::string, int64_t>> seen_;
+  std::set<std::tuple<NodeId, std::string, int64_t, uint64_t>> seen_;  // with the layout's hash
+  size_t grouped_tensors_ = 0;
 };
 
 }  // namespace banyan

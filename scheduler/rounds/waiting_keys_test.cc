@@ -38,5 +38,26 @@ TEST(WaitingKeysTest, IsBounded) {
   EXPECT_TRUE(waiting.Add(NodeId(1), {"w", 0}));
 }
 
+TEST(WaitingKeysTest, TheTensorsOfGroupsAreBoundedToo) {
+  RegisterKeys::Key group{"g", 1, {}};
+  group.layout.parts.resize(TensorLayout::kMostParts, {"x", 0});
+  group.layout.parts[0].elements = 1;
+  WaitingKeys waiting;
+  const size_t fit = kMaxWaitingTensors / TensorLayout::kMostParts;
+  for (uint32_t node = 1; node <= fit; ++node) ASSERT_TRUE(waiting.Add(NodeId(node), group));
+  EXPECT_TRUE(waiting.Add(NodeId(1), group)) << "said again";
+  EXPECT_FALSE(waiting.Add(NodeId(static_cast<uint32_t>(fit) + 1), group));
+  EXPECT_TRUE(waiting.Add(NodeId(1), {"w", 1}));
+  waiting.Drop(NodeId(2));
+  EXPECT_TRUE(waiting.Add(NodeId(static_cast<uint32_t>(fit) + 1), group));
+}
+
+TEST(WaitingKeysTest, KeepsGroupsApartThatDifferInNamesAlone) {
+  WaitingKeys waiting;
+  EXPECT_TRUE(waiting.Add(NodeId(1), {"g", 1, {{{"a", 1}}}}));
+  EXPECT_TRUE(waiting.Add(NodeId(1), {"g", 1, {{{"b", 1}}}}));
+  EXPECT_EQ(waiting.size(), 2u);
+}
+
 }  // namespace
 }  // namespace banyan

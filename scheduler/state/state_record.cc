@@ -96,6 +96,10 @@ struct Encoder {
       state::Key& added = *to.mutable_keys()->add_keys();
       added.set_name(key.name);
       added.set_elements(key.elements);
+      for (const TensorLayout::Part& part : key.layout.parts) {
+        added.add_parts()->set_name(part.name);
+        added.mutable_parts()->rbegin()->set_elements(part.elements);
+      }
     }
   }
   void operator()(const PolicyRecord& record) {
@@ -313,7 +317,12 @@ absl::StatusOr<StateRecord> ReadBindings(const state::Bindings& from) {
 StateRecord ReadKeys(const state::Keys& from) {
   KeysRecord record;
   record.first_key = KeyId(from.first_key());
-  for (const state::Key& key : from.keys()) record.keys.push_back(RegisterKeys::Key{key.name(), key.elements()});
+  for (const state::Key& key : from.keys()) {
+    record.keys.push_back(RegisterKeys::Key{key.name(), key.elements()});
+    for (const state::Part& part : key.parts()) {
+      record.keys.back().layout.parts.push_back({part.name(), part.elements()});
+    }
+  }
   return record;
 }
 

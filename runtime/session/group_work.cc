@@ -1,0 +1,29 @@
+#include "runtime/session/group_work.h"
+
+#include <cstring>
+#include <utility>
+
+namespace banyan {
+
+void GroupWork::Finish(const Operation& whole, const absl::Status& status) const {
+  const absl::Span<const float> result = whole.shared_result();
+  for (const Target& target : targets) {
+    if (!status.ok() || target.values.empty()) continue;
+    std::memcpy(target.values.data(), result.data() + target.first, target.values.size() * sizeof(float));
+  }
+  for (const std::shared_ptr<Operation>& operation : operations) {
+    if (status.ok()) operation->SetRound(whole.round());
+    operation->Finish(status);
+  }
+}
+
+std::shared_ptr<Operation> MakeWholeOperation(std::function<void(Operation& whole, const absl::Status&)> done) {
+  // The callback goes with the operation's end, and so never outlives it.
+  const auto self = std::make_shared<Operation*>(nullptr);
+  auto whole = std::make_shared<Operation>(
+      "", absl::Span<float>(), [self, done = std::move(done)](const absl::Status& status) { done(**self, status); });
+  *self = whole.get();
+  return whole;
+}
+
+}  // namespace banyan
