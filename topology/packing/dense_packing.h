@@ -12,6 +12,9 @@
 
 namespace banyan {
 
+// With more nodes, linear programs seldom come as close to the bound as PackDense, and take long.
+inline constexpr size_t kMostNodesForPrograms = 40;
+
 // Tells if PackDense is worth trying: there are more than a few nodes, and each has links with a good part of the
 // others.
 bool IsDense(const CapacityGraph& graph);

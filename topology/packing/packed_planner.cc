@@ -48,10 +48,9 @@ const Precision& PrecisionFor(size_t nodes, absl::Span<const Precision> precisio
 
 // What a plan of a dense overlay may miss of the bound.
 constexpr Precision kDensePrecisions[] = {{100, 3e-2, 2e-3}, {std::numeric_limits<size_t>::max(), 6e-2, 2e-3}};
-// Where shallow trees miss more, linear programs try as well; with many nodes they seldom come as close.
+// Where shallow trees miss more, linear programs try as well.
 constexpr double kLeastDenseRatio = 0.96;
 constexpr double kLeastDenseRatioOfMany = 0.75;
-constexpr size_t kMostNodesForPrograms = 40;
 
 // Larger networks have roots only where FAPT would have them, so that a plan takes no longer than it may.
 constexpr size_t kMostNodesForAllRoots = 150;

@@ -25,7 +25,7 @@ double RateBoundBps(const NetworkView& view) {
   const size_t nodes = view.nodes().size();
   if (nodes < 2 || !view.CheckConnected().ok()) return bound_bps;
   const CapacityGraph graph(view);
-  if (IsDense(graph)) return std::min(bound_bps, DenseBoundBps(graph));
+  if (IsDense(graph) && nodes > kMostNodesForPrograms) return std::min(bound_bps, DenseBoundBps(graph));
   PackingOptions options{.roots = {}, .seeds = {}, .candidates = {}, .accuracy = kAccuracy, .work = PackingWork(nodes)};
   for (size_t root = 0; root < std::min(nodes, kMaxRoots); ++root) options.roots.push_back(root);
   return std::min(bound_bps, PackTrees(graph, options).bound_bps);
