@@ -97,12 +97,15 @@ std::string AuxiliaryDot(const Policy& policy, const NetworkView& view) {
 std::string PlanText(const Policy& policy, const NetworkView& view) {
   std::string text = absl::StrFormat("planner         %s\nnetwork         %d nodes, %d directed links\n",
                                      policy.planner, view.nodes().size(), view.links().size());
-  absl::StrAppendFormat(&text, "predicted rate  %.1f Mbit/s\n", policy.rate_bps / kBitsPerMegabit);
+  absl::StrAppendFormat(&text, "predicted rate  %.1f Mbit/s (of the model, summed and sent back to all)\n",
+                        policy.rate_bps / kBitsPerMegabit);
   if (!policy.auxiliary.empty()) {
     absl::StrAppendFormat(&text, "with auxiliary paths    %.1f Mbit/s\n", policy.auxiliary_rate_bps / kBitsPerMegabit);
   }
-  absl::StrAppendFormat(&text, "upper bound     %.1f Mbit/s\n", policy.bound_bps / kBitsPerMegabit);
-  absl::StrAppendFormat(&text, "ratio           %.3f\n", BoundRatio(policy));
+  absl::StrAppendFormat(&text, "upper bound     %.1f Mbit/s (that no scheme can beat, were there no delays)\n",
+                        policy.bound_bps / kBitsPerMegabit);
+  absl::StrAppendFormat(&text, "ratio           %.3f (of rate%s to bound)\n", BoundRatio(policy),
+                        policy.auxiliary.empty() ? "" : " with auxiliary paths");
   if (policy.round_time > absl::ZeroDuration()) {
     absl::StrAppendFormat(&text, "time of a round %.3g s, in chunks of %d elements\n",
                           absl::ToDoubleSeconds(policy.round_time), policy.chunk_max_elements);

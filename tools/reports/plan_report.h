@@ -14,7 +14,7 @@ namespace banyan {
 std::string PlanText(const Policy& policy, const NetworkView& view);
 
 // One object: planner, rate_mbps, auxiliary_rate_mbps, bound_mbps, bound_ratio, trees, routes, auxiliary. Rates are
-// null when nothing limits them.
+// of the model, as in Policy, and null when nothing limits them; bound_ratio is BoundRatio.
 std::string PlanJson(const Policy& policy, const NetworkView& view);
 
 // One cluster for each tree; reduce edges are solid, broadcast edges dashed. One more for the auxiliary paths, dotted.

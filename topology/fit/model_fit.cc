@@ -23,6 +23,22 @@ namespace {
 
 // Of FAPT with so many roots; small models are sooner done over few shallow trees than over all that a packing has.
 constexpr int kRootsToTry[] = {1, 2, 4, kMaxRootsOfAll};
+// In larger networks, and every node: where most nodes have links with each other, that is about a star for each.
+constexpr int kMoreRootsToTry[] = {1, 2, 4, 8, 16, kMaxRootsOfAll, 2 * kMaxRootsOfAll};
+// In still larger ones each plan takes long.
+constexpr int kMostNodesForMoreRoots = 150;
+
+std::vector<int> RootsToTry(const PlannerConfig& config, int nodes) {
+  std::vector<int> roots(std::begin(kRootsToTry), std::end(kRootsToTry));
+  int most = config.roots.value_or(kMaxRootsOfAll);
+  if (nodes > kMaxRootsOfAll && nodes <= kMostNodesForMoreRoots && !config.roots.has_value()) {
+    roots.assign(std::begin(kMoreRootsToTry), std::end(kMoreRootsToTry));
+    roots.push_back(most = nodes);
+  }
+  std::erase_if(roots, [most](int count) { return count > most; });
+  for (int& count : roots) count = std::min(count, nodes);
+  return roots;
+}
 
 // Of the packing's rate: what trees may cost that fill and drain sooner. Which trees a program takes is a matter of
 // chance where many are as good for it: more parts are more draws, too.
@@ -93,10 +109,9 @@ std::vector<ModelFit::Candidate> ModelFit::Fapt(absl::Duration to_beat) const {
   const double bits =
       kBitsPerElement * std::accumulate(config_.tensor_elements.begin(), config_.tensor_elements.end(), 0.0);
   std::vector<Candidate> candidates;
-  for (const int roots : kRootsToTry) {
-    if (roots > config_.roots.value_or(kMaxRootsOfAll)) break;
+  for (const int roots : RootsToTry(config_, static_cast<int>(view_.nodes().size()))) {
     PlannerConfig few = rates_only_;
-    few.roots = std::min(roots, static_cast<int>(view_.nodes().size()));
+    few.roots = roots;
     absl::StatusOr<Policy> fapt = FaptPlanner().Plan(view_, few);
     if (fapt.ok() && absl::Seconds(bits / fapt->rate_bps) <= to_beat) candidates.push_back(Fitted(*std::move(fapt)));
   }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
@@ -13,8 +14,11 @@
 #include "absl/time/time.h"
 #include "topology/evaluation/round_time.h"
 #include "topology/packing/capacity_graph.h"
+#include "topology/packing/dense_packing.h"
+#include "topology/packing/dense_trees.h"
 #include "topology/packing/half_tree.h"
 #include "topology/packing/packed_trees.h"
+#include "topology/packing/tree_extension.h"
 #include "topology/packing/tree_packing.h"
 #include "topology/planners/fapt_planner.h"
 #include "topology/planners/policy_assembly.h"
@@ -37,10 +41,16 @@ struct Precision {
 constexpr Precision kPrecisions[] = {
     {12, 1e-3, 5e-3}, {20, 5e-3, 1e-2}, {std::numeric_limits<size_t>::max(), 2e-2, 2e-2}};
 
-const Precision& PrecisionFor(size_t nodes) {
-  return *std::find_if(std::begin(kPrecisions), std::end(kPrecisions),
+const Precision& PrecisionFor(size_t nodes, absl::Span<const Precision> precisions = kPrecisions) {
+  return *std::find_if(precisions.begin(), precisions.end(),
                        [nodes](const Precision& precision) { return nodes <= precision.most_nodes; });
 }
+
+// What a plan of a dense overlay may miss of the bound.
+constexpr Precision kDensePrecisions[] = {{100, 3e-2, 2e-3}, {std::numeric_limits<size_t>::max(), 6e-2, 2e-3}};
+// Where shallow trees miss more, linear programs try as well.
+constexpr double kLeastDenseRatio = 0.96;
+constexpr double kLeastDenseRatioOfMany = 0.75;
 
 // Larger networks have roots only where FAPT would have them, so that a plan takes no longer than it may.
 constexpr size_t kMostNodesForAllRoots = 150;
@@ -63,6 +73,12 @@ std::set<NodeId> RootsFor(const NetworkView& view, const PlannerConfig& config, 
   return roots;
 }
 
+std::vector<size_t> PositionsOf(const std::set<NodeId>& roots, const NetworkView& view) {
+  std::vector<size_t> positions;
+  for (const NodeId root : roots) positions.push_back(*view.IndexOf(root));
+  return positions;
+}
+
 // The halves of trees all of whose edges are links.
 void AddHalves(const std::vector<Tree>& trees, const NetworkView& view, std::vector<HalfTree>& halves) {
   for (const Tree& tree : trees) {
@@ -73,13 +89,26 @@ void AddHalves(const std::vector<Tree>& trees, const NetworkView& view, std::vec
   }
 }
 
-// Trees of the policy in use that still span this view, on roots that may be used.
-std::vector<Tree> UsableTrees(const std::vector<Tree>& trees, const std::set<NodeId>& roots, const NetworkView& view) {
+// Trees of the policy in use, on roots that may be used: those that still span this view, and those that do since nodes
+// that joined became their leaves.
+struct UsableTrees {
+  std::vector<Tree> spanning;
+  std::vector<Tree> extended;
+};
+
+UsableTrees FindUsable(const std::vector<Tree>& trees, const std::set<NodeId>& roots, const NetworkView& view) {
   std::set<NodeId> members;
   for (const NetworkNode& node : view.nodes()) members.insert(node.id);
-  std::vector<Tree> usable;
+  std::vector<Tree> smaller;
+  UsableTrees usable;
   for (const Tree& tree : trees) {
-    if (roots.count(tree.root) > 0 && CheckTree(tree, members, view).ok()) usable.push_back(tree);
+    if (roots.count(tree.root) == 0) continue;
+    const bool lacks_nodes = tree.reduce_parent.size() + 1 < members.size();
+    if (lacks_nodes) smaller.push_back(tree);
+    if (!lacks_nodes && CheckTree(tree, members, view).ok()) usable.spanning.push_back(tree);
+  }
+  for (Tree& tree : ExtendTrees(smaller, view)) {
+    if (CheckTree(tree, members, view).ok()) usable.extended.push_back(std::move(tree));
   }
   return usable;
 }
@@ -94,14 +123,15 @@ std::vector<double> ChunkSeconds(const NetworkView& view, int64_t chunk_max_elem
   return seconds;
 }
 
-std::vector<Tree> TreesOf(const Selection& selection, const NetworkView& view) {
+std::vector<Tree> TreesOf(const std::vector<HalfPair>& pairs, const std::vector<HalfTree>& halves,
+                          const NetworkView& view) {
   std::vector<Tree> trees;
   double sum_bps = 0;
-  for (const HalfPair& pair : PairHalves(selection)) {
-    trees.push_back({.root = view.nodes()[selection.halves[pair.reduce].root].id,
+  for (const HalfPair& pair : pairs) {
+    trees.push_back({.root = view.nodes()[halves[pair.reduce].root].id,
                      .share = pair.volume_bps,
-                     .reduce_parent = ParentsOf(selection.halves[pair.reduce], view),
-                     .broadcast_parent = ParentsOf(selection.halves[pair.broadcast], view)});
+                     .reduce_parent = ParentsOf(halves[pair.reduce], view),
+                     .broadcast_parent = ParentsOf(halves[pair.broadcast], view)});
     sum_bps += pair.volume_bps;
   }
   for (Tree& tree : trees) tree.share /= sum_bps;
@@ -116,11 +146,91 @@ PackingOptions OptionsFor(const NetworkView& view, const PlannerConfig& config, 
                          .accuracy = PrecisionFor(view.nodes().size()).accuracy,
                          .work = PackingWork(view.nodes().size())};
   const std::set<NodeId> roots = RootsFor(view, config, fapt_trees);
-  for (const NodeId root : roots) options.roots.push_back(*view.IndexOf(root));
+  options.roots = PositionsOf(roots, view);
   AddHalves(fapt_trees, view, options.seeds);
-  AddHalves(UsableTrees(config.current_trees, roots, view), view, options.candidates);
+  const UsableTrees usable = FindUsable(config.current_trees, roots, view);
+  AddHalves(usable.extended, view, options.seeds);
+  AddHalves(usable.spanning, view, options.candidates);
   return options;
 }
+
+bool IsGoodEnough(const Policy& dense) {
+  const bool has_many = dense.members.size() > kMostNodesForPrograms;
+  return dense.rate_bps >= (has_many ? kLeastDenseRatioOfMany : kLeastDenseRatio) * dense.bound_bps;
+}
+
+// Plans one view for one configuration.
+class PackedPlans {
+ public:
+  PackedPlans(const NetworkView& view, const PlannerConfig& config)
+      : view_(view), config_(config), graph_(view), routes_(&view) {}
+
+  // Empty where the overlay is not dense or only some nodes may be roots, and where there are no shallow trees.
+  std::vector<Policy> Dense(absl::Span<const double> spare_parts) {
+    std::vector<Policy> policies;
+    if (config_.roots.has_value() || !IsDense(graph_)) return policies;
+    std::vector<size_t> roots(graph_.nodes());
+    std::iota(roots.begin(), roots.end(), size_t{0});
+    const Precision& precision = PrecisionFor(graph_.nodes(), kDensePrecisions);
+    const TreePacking packing = PackDense(graph_, roots, precision.accuracy);
+    if (packing.rate_bps <= 0) return policies;
+    for (const double spare : spare_parts) {
+      const double rate_bps = (1 - std::max(spare, precision.for_few_trees)) * packing.rate_bps;
+      policies.push_back(Assemble(TreesOf(LargestPairs(packing, rate_bps), packing.halves, view_), packing.bound_bps));
+    }
+    KeepExtended(packing.bound_bps, policies.front());
+    return policies;
+  }
+
+  absl::StatusOr<std::vector<Policy>> ByPrograms(absl::Span<const double> spare_parts) {
+    const absl::StatusOr<Policy> fapt = PlanFapt(view_, config_);
+    if (!fapt.ok()) return fapt.status();
+    if (graph_.nodes() < 2) return std::vector<Policy>(spare_parts.size(), Assemble(fapt->trees, fapt->bound_bps));
+    const PackingOptions options = OptionsFor(view_, config_, fapt->trees);
+    const TreePacking packing = PackTrees(graph_, options);
+    const double for_few_trees = PrecisionFor(graph_.nodes()).for_few_trees;
+    std::vector<Policy> policies;
+    for (const double spare : spare_parts) {
+      const double floor_bps =
+          std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
+      const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
+                                       .delays = ChunkSeconds(view_, config_.chunk_max_elements),
+                                       .work = options.work};
+      std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
+      if (packing.rate_bps > 0) {
+        const Selection selected = SelectHalves(graph_, packing, selection);
+        trees = TreesOf(PairHalves(selected), selected.halves, view_);
+      }
+      policies.push_back(Assemble(std::move(trees), packing.bound_bps));
+    }
+    return policies;
+  }
+
+ private:
+  Policy Assemble(std::vector<Tree> trees, double bound_bps) {
+    Policy policy = AssemblePolicy("packed", config_, std::move(trees), routes_);
+    policy.bound_bps = std::min(policy.bound_bps, bound_bps);
+    return policy;
+  }
+
+  // A node that joins makes nobody slower whose links are faster than the trees in use: these are kept if they are
+  // faster than the plan when it is a leaf of all.
+  void KeepExtended(double bound_bps, Policy& policy) {
+    std::set<NodeId> roots(policy.members.begin(), policy.members.end());
+    std::vector<Tree> trees = FindUsable(config_.current_trees, roots, view_).extended;
+    double sum = 0;
+    for (const Tree& tree : trees) sum += tree.share;
+    if (!(sum > 0)) return;
+    for (Tree& tree : trees) tree.share /= sum;
+    Policy extended = Assemble(std::move(trees), bound_bps);
+    if (extended.rate_bps > policy.rate_bps) policy = std::move(extended);
+  }
+
+  const NetworkView& view_;
+  const PlannerConfig& config_;
+  const CapacityGraph graph_;
+  RouteTable routes_;
+};
 
 }  // namespace
 
@@ -132,29 +242,13 @@ absl::StatusOr<Policy> PackedPlanner::Plan(const NetworkView& view, const Planne
 
 absl::StatusOr<std::vector<Policy>> PackedPlanner::PlanEach(const NetworkView& view, const PlannerConfig& config,
                                                             absl::Span<const double> spare_parts) const {
-  const absl::StatusOr<Policy> fapt = PlanFapt(view, config);
-  if (!fapt.ok()) return fapt.status();
-  RouteTable routes(&view);
-  const auto assemble = [&](std::vector<Tree> trees) {
-    return AssemblePolicy("packed", config, std::move(trees), routes);
-  };
-  if (view.nodes().size() < 2) return std::vector<Policy>(spare_parts.size(), assemble(fapt->trees));
-  const CapacityGraph graph(view);
-  const PackingOptions options = OptionsFor(view, config, fapt->trees);
-  const TreePacking packing = PackTrees(graph, options);
-  const double for_few_trees = PrecisionFor(view.nodes().size()).for_few_trees;
-  std::vector<Policy> policies;
-  for (const double spare : spare_parts) {
-    const double floor_bps = std::max(packing.seeds_rate_bps, (1 - std::max(spare, for_few_trees)) * packing.rate_bps);
-    const SelectionOptions selection{.rate_bps = std::min(floor_bps, (1 - kRounding) * packing.rate_bps),
-                                     .delays = ChunkSeconds(view, config.chunk_max_elements),
-                                     .work = options.work};
-    std::vector<Tree> trees = fapt->trees;  // unless rounding errors defeat the solver
-    if (packing.rate_bps > 0) trees = TreesOf(SelectHalves(graph, packing, selection), view);
-    policies.push_back(assemble(std::move(trees)));
-    policies.back().bound_bps = std::min(policies.back().bound_bps, packing.bound_bps);
-  }
-  return policies;
+  if (absl::Status status = CheckPlannable(view); !status.ok()) return status;
+  PackedPlans plans(view, config);
+  std::vector<Policy> dense = plans.Dense(spare_parts);
+  if (!dense.empty() && IsGoodEnough(dense.front())) return dense;
+  absl::StatusOr<std::vector<Policy>> by_programs = plans.ByPrograms(spare_parts);
+  if (dense.empty() || (by_programs.ok() && by_programs->front().rate_bps > dense.front().rate_bps)) return by_programs;
+  return dense;
 }
 
 }  // namespace banyan

@@ -14,8 +14,11 @@ namespace banyan {
 
 class PackedPlanner : public Planner {
  public:
-  // The roots are among those that FAPT takes under this configuration, and the rate is at least what FAPT's trees
-  // reach with the best shares; a root may have several trees.
+  // Where few or no links are missing between many nodes, trees are shallow and every node may be a root, unless
+  // config.roots says otherwise; the rate is close to the bound. Elsewhere the roots are among those that FAPT takes
+  // under this configuration, or any in networks that are not large, and the rate is at least what FAPT's trees reach
+  // with the best shares. A root may have several trees. The trees in use give the least rate, as far as new nodes can
+  // be their leaves.
   absl::StatusOr<Policy> Plan(const NetworkView& view, const PlannerConfig& config) const override;
 
   // Plans of one packing, one for each part: so much of the packing's rate it may give up for shallower trees, and what

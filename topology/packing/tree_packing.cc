@@ -10,6 +10,7 @@
 #include "topology/packing/packing_program.h"
 #include "topology/packing/price_search.h"
 #include "topology/packing/rough_packing.h"
+#include "topology/packing/simple_prices.h"
 
 namespace banyan {
 namespace {
@@ -45,7 +46,7 @@ class Packer {
     if (!options_.seeds.empty() && Solve()) packing_.seeds_rate_bps = packing_.rate_bps;
     for (const HalfTree& half : options_.candidates) Add(half);
     BeginRoughly();
-    SearchSimplePrices();
+    for (const std::vector<double>& prices : SimplePrices(graph_)) Search(prices);
     bool goes_on = Solve();
     while (goes_on && packing_.rate_bps < (1 - options_.accuracy) * search_.bound_bps() &&
            packing_.work < options_.work) {
@@ -99,31 +100,6 @@ class Packer {
                     search_);
     packing_.work += rough.work;
     for (const HalfTree& half : rough.halves) Add(half);
-  }
-
-  // Prices that prove the simple bound (simple_bound.h): all links alike, and the links, or the cap, of the node that
-  // can send or receive the least.
-  void SearchSimplePrices() {
-    const std::vector<double>& capacities_bps = graph_.capacities_bps();
-    std::vector<double> prices(capacities_bps.size(), 0);
-    std::fill(prices.begin(), prices.begin() + graph_.links().size(), 1);
-    Search(prices);
-    std::vector<double> sums_bps(capacities_bps.size(), 0);  // of the links of each node, either way
-    for (size_t i = 0; i < graph_.links().size(); ++i) {
-      sums_bps[graph_.Up(graph_.links()[i].from)] += capacities_bps[i];
-      sums_bps[graph_.Down(graph_.links()[i].to)] += capacities_bps[i];
-    }
-    const auto can = [&](size_t number) { return std::min(sums_bps[number], capacities_bps[number]); };
-    size_t least = graph_.Up(0);
-    for (size_t number = least; number < capacities_bps.size(); ++number) {
-      if (can(number) < can(least)) least = number;
-    }
-    std::fill(prices.begin(), prices.end(), 0);
-    if (capacities_bps[least] <= sums_bps[least]) prices[least] = 1;
-    for (size_t i = 0; i < graph_.links().size() && prices[least] == 0; ++i) {
-      if (graph_.Up(graph_.links()[i].from) == least || graph_.Down(graph_.links()[i].to) == least) prices[i] = 1;
-    }
-    Search(prices);
   }
 
   // What both halves for a root cost at the solver's prices, of which the program pays back 1.
