@@ -180,7 +180,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   last_report_.reset();
   if (joined_.has_value()) {
     if (joined_->self == accepted.node) {
-      for (PeerLost& lost : joined_->network->LostNeighbours()) OnPeerLost(step, lost);
+      for (PeerLost& lost : joined_->network->LostNeighbours(step.now)) OnPeerLost(step, lost);
       joined_->state->OnSchedulerConnected(step, accepted.term);
       return ReportLostWorker(step);
     }

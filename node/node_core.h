@@ -75,6 +75,11 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, MessageRejected& rejected);
   void Handle(StepContext& step, ConnectionUp& up);
   void Handle(StepContext& step, ConnectionDown& down);
+  void Handle(StepContext& step, ConnectFailed& failed) {
+    if (scheduler_.Owns(failed.connection)) return scheduler_.OnConnectFailed(step, failed.connection, failed.reason);
+    if (joined_.has_value()) joined_->network->OnConnectFailed(step, failed.connection, failed.reason);
+  }
+  void Handle(StepContext&, ConnectionAccepted&) {}
   void Handle(StepContext& step, DeadlineReached&);
   void Handle(StepContext& step, WorkerCalled& called);
   void Handle(StepContext& step, StateCalled& called);

@@ -12,6 +12,8 @@ namespace banyan {
 namespace {
 
 constexpr absl::Duration kJoinAgainAfter = absl::Seconds(5);
+// Joins on one connection: with no answer to so many it may carry nothing.
+constexpr int kMostUnanswered = 2;
 // Of one message: no more than a receiver takes. There are many after the scheduler was away.
 constexpr ptrdiff_t kMostClosedEntries = 1 << 15;
 
@@ -48,6 +50,8 @@ void SchedulerClient::Start(StepContext& step) {
 
 void SchedulerClient::OnConnectionUp(StepContext& step, ConnectionId connection) {
   connections_.OnUp(connection);
+  connect_failure_.clear();
+  unanswered_joins_ = 0;
   // How long another one was silent says nothing of it.
   turned_at_ = step.now;
   JoinAgain(step);
@@ -62,6 +66,13 @@ void SchedulerClient::OnConnectionDown(StepContext& step, ConnectionId connectio
   if (!was_in_use) return;
   joined_ = false;
   next_join_ = kNever;
+}
+
+void SchedulerClient::OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason) {
+  const std::string failure =
+      absl::StrCat("cannot reach the scheduler at ", connections_.AddressOf(connection), ": ", reason);
+  if (std::exchange(connect_failure_, failure) == failure || connections_.in_use().has_value()) return;
+  step.Log(LogLevel::kWarning, failure);
 }
 
 void SchedulerClient::Send(StepContext& step, Message message) {
@@ -83,6 +94,7 @@ void SchedulerClient::JoinAgain(StepContext& step) {
 void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& accepted) {
   joined_ = true;
   has_joined_ = true;
+  unanswered_joins_ = 0;
   next_join_ = kNever;
   start_ = accepted.start;
   joined_term_ = accepted.term;
@@ -212,15 +224,31 @@ void SchedulerClient::Flush(StepContext& step) {
 bool SchedulerClient::OnDeadline(StepContext& step) {
   if (step.now >= flush_closed_at_) FlushClosed(step);
   if (step.now >= flush_at_) Flush(step);
-  if (step.now >= next_join_) JoinAgain(step);
+  if (step.now >= next_join_) OnUnansweredJoin(step);
   if (step.now < next_heartbeat_) return false;
   // When this process itself was stopped for a while, what the scheduler sent meanwhile is still to be read.
   const absl::Duration late = step.now - next_heartbeat_;
   if (late > heartbeat_ && last_heard_.has_value()) last_heard_ = std::min(*last_heard_ + late, step.now);
   next_heartbeat_ = step.now + heartbeat_;
   TurnAwayFromSilence(step);
+  RenewSilent(step);
   if (joined_) Transmit(step, Heartbeat{step.now});
   return joined_;
+}
+
+void SchedulerClient::OnUnansweredJoin(StepContext& step) {
+  const std::optional<ConnectionId> connection = connections_.in_use();
+  if (++unanswered_joins_ < kMostUnanswered || !connection.has_value()) return JoinAgain(step);
+  next_join_ = step.now + kJoinAgainAfter;
+  step.actions.emplace_back(std::in_place_type<Renew>, Renew{*connection});
+}
+
+void SchedulerClient::RenewSilent(StepContext& step) {
+  const std::optional<ConnectionId> connection = connections_.in_use();
+  if (!joined_ || !connection.has_value() || !last_heard_.has_value()) return;
+  if (step.now - std::max({*last_heard_, turned_at_, renewed_at_}) <= kRenewAfter * lost_after_) return;
+  renewed_at_ = step.now;
+  step.actions.emplace_back(std::in_place_type<Renew>, Renew{*connection});
 }
 
 void SchedulerClient::TurnAwayFromSilence(StepContext& step) {

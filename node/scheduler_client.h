@@ -31,6 +31,9 @@ class SchedulerClient {
   static constexpr absl::Duration kCollectClosed = absl::Milliseconds(50);
   static constexpr absl::Duration kMostCollectClosed = absl::Milliseconds(500);
 
+  // Early enough that a scheduler which only this connection fails does not lose the node.
+  static constexpr double kRenewAfter = 0.5;
+
   // REQUIRES: 1 to kMostSchedulers addresses.
   SchedulerClient(Join join, std::vector<std::string> addresses);
 
@@ -41,6 +44,8 @@ class SchedulerClient {
   bool ListensTo(ConnectionId connection) const { return connections_.IsInUse(connection); }
   void OnConnectionUp(StepContext& step, ConnectionId connection);
   void OnConnectionDown(StepContext& step, ConnectionId connection);
+  // Says why a scheduler is not reached, when that is news.
+  void OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason);
   // Sends a message on the connection in use, after the requests that were collected; it is lost while there is none.
   void Send(StepContext& step, Message message);
   void OnJoinAccepted(StepContext& step, const JoinAccepted& accepted);
@@ -76,8 +81,9 @@ class SchedulerClient {
   // Looks for requests that have not been sent on this connection: OnDeadline sends them.
   void Collect(StepContext& step);
   // Sends what was collected, and a heartbeat when it is due; true when one was sent, which is when a report is due as
-  // well. Joins again when nobody has answered for long: the scheduler lets a join wait while another start of this
-  // node is a member. Turns to another scheduler when the one in use is silent.
+  // well. Joins again when nobody has answered for long, in the end on a new connection: the scheduler lets a join wait
+  // while another start of this node is a member, or has never got it. When the one in use is silent its connection is
+  // made anew, which may carry nothing any more; when it stays silent this node turns to another scheduler.
   bool OnDeadline(StepContext& step);
   Timestamp NextDeadline() const { return std::min({next_heartbeat_, next_join_, flush_at_, flush_closed_at_}); }
   // How long the scheduler has been silent; zero before it has ever answered.
@@ -99,6 +105,9 @@ class SchedulerClient {
   void Transmit(StepContext& step, Message message) const;
   // Joins on the connection that is in use now.
   void JoinAgain(StepContext& step);
+  void OnUnansweredJoin(StepContext& step);
+  // Has the connection in use made anew when the scheduler has been silent on it for kRenewAfter of `lost_after`.
+  void RenewSilent(StepContext& step);
   // Joins another scheduler that is up when the one in use has been silent for `lost_after`.
   void TurnAwayFromSilence(StepContext& step);
 
@@ -113,6 +122,7 @@ class SchedulerClient {
   absl::Duration lost_after_ = absl::Seconds(5);
   Timestamp next_heartbeat_ = kNever;
   Timestamp next_join_ = kNever;  // while one waits for its answer
+  int unanswered_joins_ = 0;      // on this connection
   Timestamp flush_at_ = kNever;
   Timestamp flush_closed_at_ = kNever;
   std::optional<Timestamp> collects_closed_since_;
@@ -120,6 +130,8 @@ class SchedulerClient {
   bool has_collected_ = false;        // one since the last Collect
   bool closed_goes_at_once_ = false;  // what has to be said again, or is as much as is collected
   std::optional<Timestamp> last_heard_;
+  std::string connect_failure_;                                     // as logged last; empty since a connection was made
+  Timestamp renewed_at_;                                            // the connection in use
   Timestamp turned_at_;                                             // to the one in use
   UnansweredRequests<std::string, RegisterKeys::Key> registering_;  // by name
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;

@@ -1,6 +1,8 @@
 #include "node/scheduler_client.h"
 
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -60,6 +62,21 @@ TEST_F(SchedulerClientTest, JoinsOnEveryConnection) {
   client_.OnConnectionDown(step, kSchedulerConnection);
   client_.OnConnectionUp(step, kSchedulerConnection);
   EXPECT_THAT(Sent<Join>(), SizeIs(2));
+}
+
+TEST_F(SchedulerClientTest, SaysOnceWhyItDoesNotReachTheScheduler) {
+  StepContext step = At(0);
+  for (const char* reason : {"refused", "refused", "no route", "no route"}) {
+    client_.OnConnectFailed(step, kSchedulerConnection, reason);
+  }
+  client_.OnConnectionUp(step, kSchedulerConnection);
+  client_.OnConnectFailed(step, ConnectionId(kSchedulerConnection.value() + 1), "refused");
+  std::vector<std::string> lines;
+  for (const Action& action : actions_) {
+    if (const auto* line = std::get_if<LogLine>(&action)) lines.push_back(line->text);
+  }
+  EXPECT_THAT(lines, ElementsAre("cannot reach the scheduler at tcp://scheduler:1: refused",
+                                 "cannot reach the scheduler at tcp://scheduler:1: no route"));
 }
 
 TEST_F(SchedulerClientTest, JoinsTheSchedulerThatBeginsToListen) {
@@ -304,6 +321,39 @@ TEST_F(SchedulerClientTest, HeartbeatsAndSilence) {
   EXPECT_FALSE(client_.OnDeadline(later));
   EXPECT_THAT(Sent<Heartbeat>(), SizeIs(1));
   EXPECT_EQ(client_.Silence(At(12).now), absl::Seconds(2));
+}
+
+TEST_F(SchedulerClientTest, AConnectionOnWhichJoinsAreNotAnsweredIsMadeAnew) {
+  StepContext up = At(0);
+  client_.OnConnectionUp(up, kSchedulerConnection);
+  StepContext first = At(5);
+  client_.OnDeadline(first);
+  EXPECT_THAT(Sent<Join>(), SizeIs(2));
+  StepContext second = At(10);
+  client_.OnDeadline(second);
+  EXPECT_THAT(Sent<Join>(), SizeIs(2));
+  ASSERT_TRUE(std::holds_alternative<Renew>(actions_.back()));
+  EXPECT_EQ(std::get<Renew>(actions_.back()).connection, kSchedulerConnection);
+  client_.OnConnectionDown(second, kSchedulerConnection);
+  EXPECT_EQ(client_.NextDeadline(), kNever);
+}
+
+TEST_F(SchedulerClientTest, AConnectionOnWhichTheSchedulerIsSilentIsMadeAnew) {
+  JoinAt(10);
+  std::vector<int64_t> renewed;
+  for (int64_t second = 11; second <= 18; ++second) {
+    actions_.clear();
+    StepContext step = At(second);
+    client_.OnDeadline(step);
+    for (const Action& action : actions_) {
+      if (const auto* renew = std::get_if<Renew>(&action)) {
+        EXPECT_EQ(renew->connection, kSchedulerConnection);
+        EXPECT_FALSE(renew->unless_moving);
+        renewed.push_back(second);
+      }
+    }
+  }
+  EXPECT_THAT(renewed, ElementsAre(13, 16));
 }
 
 TEST_F(SchedulerClientTest, ItsOwnPauseIsNotTheSchedulersSilence) {

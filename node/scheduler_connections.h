@@ -44,6 +44,8 @@ class SchedulerConnections {
 
   // Returns the connection in use; empty when none is up.
   std::optional<ConnectionId> in_use() const;
+  // REQUIRES: Has(connection).
+  const std::string& AddressOf(ConnectionId connection) const { return addresses_[IndexOf(connection)]; }
   // Returns the address of the scheduler in use, or those of all, for messages.
   std::string address() const;
 

@@ -33,6 +33,14 @@ struct Disconnect {
   ConnectionId connection;
 };
 
+// Make a connection anew that this process opens and over which nothing seems to pass. What is on it is lost, and a
+// ConnectionDown says so. Nothing happens to a connection that is down.
+struct Renew {
+  ConnectionId connection;
+  // Leave a connection alone whose other end has just taken bytes: it is slow.
+  bool unless_moving = false;
+};
+
 // Send at most this much a second on a connection that this process opens, from now on and after each loss as well;
 // infinite, as at first: as much as the network takes.
 struct Pace {
@@ -107,7 +115,7 @@ struct Stop {
   absl::Status status;
 };
 
-using AnyAction = std::variant<Connect, Disconnect, Pace, Send, StartComputation, WriteResult, CompleteRequest,
+using AnyAction = std::variant<Connect, Disconnect, Renew, Pace, Send, StartComputation, WriteResult, CompleteRequest,
                                TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.

@@ -44,6 +44,19 @@ struct ConnectionDown {
   ConnectionId connection;
 };
 
+// An attempt to make a connection that this core asked for has failed; the driver tries again and again. Not told of
+// each attempt, and not while the reason is looked for.
+struct ConnectFailed {
+  ConnectionId connection;
+  std::string reason;  // "Connection refused"
+};
+
+// Another process has opened a connection to this one. Comes before the first message on it.
+struct ConnectionAccepted {
+  ConnectionId connection;
+  std::string host;  // from where: a number; empty when that is not known
+};
+
 // NextDeadline() has passed.
 struct DeadlineReached {};
 
@@ -68,8 +81,9 @@ struct RecordPersisted {
 // The process was asked to end (SIGTERM, Ctrl-C). Answered in the end by a Stop action.
 struct StopRequested {};
 
-using AnyEvent = std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached,
-                              WorkerCalled, StateCalled, ComputationFinished, RecordPersisted, StopRequested>;
+using AnyEvent =
+    std::variant<Started, MessageReceived, MessageRejected, ConnectionUp, ConnectionDown, DeadlineReached, WorkerCalled,
+                 StateCalled, ComputationFinished, RecordPersisted, StopRequested, ConnectFailed, ConnectionAccepted>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Event : AnyEvent {

@@ -77,6 +77,7 @@ bool Driver::IsStale(const Event& event) const {
   const auto closed = [this](ConnectionId connection) { return !surroundings_.transport->Exists(connection); };
   if (const auto* received = std::get_if<MessageReceived>(&event)) return closed(received->connection);
   if (const auto* rejected = std::get_if<MessageRejected>(&event)) return closed(rejected->connection);
+  if (const auto* failed = std::get_if<ConnectFailed>(&event)) return closed(failed->connection);
   if (const auto* up = std::get_if<ConnectionUp>(&event)) return closed(up->connection);
   // One that the other side opened no longer exists when its end is reported.
   if (const auto* down = std::get_if<ConnectionDown>(&event)) {
@@ -101,6 +102,8 @@ void Driver::Step(Event event) {
 void Driver::Carry(Connect action) { surroundings_.transport->Connect(action, now_); }
 
 void Driver::Carry(Disconnect action) { surroundings_.transport->Disconnect(action.connection, now_); }
+
+void Driver::Carry(Renew action) { surroundings_.transport->Renew(action, now_); }
 
 void Driver::Carry(Pace action) { surroundings_.transport->SetPace(action); }
 

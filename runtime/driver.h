@@ -59,6 +59,7 @@ class Driver {
   void Carry(Connect action);
   void Carry(Disconnect action);
   void Carry(Send action);
+  void Carry(Renew action);
   void Carry(Pace action);
   void Carry(StartComputation action);
   void Carry(WriteResult action);

@@ -22,7 +22,9 @@ constexpr absl::Duration kForever = absl::Hours(24 * 365);
 absl::StatusOr<std::unique_ptr<NodeHost>> NodeHost::Start(ProtocolHostOptions options, MakeProtocol make) {
   absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(options);
   if (!host.ok()) return host.status();
-  options.bind_address = (*host)->bound_address();
+  // The next start listens at the same port, and on all that the address leads to.
+  const std::string& asked = options.bind_address;
+  options.bind_address = absl::StrCat(asked.substr(0, asked.rfind(':')), ":", (*host)->bound_port());
   return std::make_unique<NodeHost>(std::move(options), std::move(make), *std::move(host));
 }
 

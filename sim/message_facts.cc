@@ -277,6 +277,8 @@ struct EventDigestVisitor {
   uint64_t operator()(const MessageRejected& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionUp& e) const { return e.connection.value(); }
   uint64_t operator()(const ConnectionDown& e) const { return e.connection.value(); }
+  uint64_t operator()(const ConnectFailed& e) const { return e.connection.value(); }
+  uint64_t operator()(const ConnectionAccepted& e) const { return e.connection.value(); }
   uint64_t operator()(const WorkerCalled& e) const { return e.call.index(); }
   uint64_t operator()(const StateCalled& e) const { return e.call.index(); }
   uint64_t operator()(const ComputationFinished& e) const { return e.computation.value(); }
@@ -306,6 +308,12 @@ struct EventTextVisitor {
   }
   std::string operator()(const ConnectionUp& e) const { return absl::StrCat(Describe(e.connection), " up"); }
   std::string operator()(const ConnectionDown& e) const { return absl::StrCat(Describe(e.connection), " down"); }
+  std::string operator()(const ConnectFailed& e) const {
+    return absl::StrCat(Describe(e.connection), " not made: ", e.reason);
+  }
+  std::string operator()(const ConnectionAccepted& e) const {
+    return absl::StrCat(Describe(e.connection), " accepted from ", e.host);
+  }
   std::string operator()(const DeadlineReached&) const { return "deadline"; }
   std::string operator()(const WorkerCalled& e) const { return absl::StrCat("worker ", kCallNames[e.call.index()]); }
   std::string operator()(const StateCalled& e) const { return absl::StrCat("worker, state ", e.call.index()); }

@@ -26,6 +26,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int64_t kElements = 1000000;
 
@@ -154,6 +155,34 @@ TEST(PartitionTest, AShortSilenceDelaysTheRound) {
   EXPECT_EQ(tickets.front().Wait(absl::Milliseconds(100)).code(), absl::StatusCode::kDeadlineExceeded);
   for (size_t node = 0; node < 3; ++node) chain.to_node(node).SpeakAgain();
   for (Ticket& ticket : tickets) EXPECT_EQ(ticket.Wait(kPatience), absl::OkStatus());
+  chain.training().PushPullRound();
+  chain.job().StopAll();
+}
+
+// As when a NAT has forgotten the connections: nobody is told, and new ones pass.
+TEST(PartitionTest, ConnectionsThatSwallowAllCostARoundNoMoreThanASilentPeer) {
+  ProxiedJob chain(ImpatientChain());
+  for (const bool one_way : {true, false}) {
+    for (size_t node = 0; node < 3; ++node) chain.to_node(node).SwallowOfPresent(one_way);
+    chain.training().PushPullRound();
+    chain.training().PushPullRound();
+  }
+  EXPECT_GT(chain.to_node(1).swallowing(), 4);
+  EXPECT_THAT(chain.job().LogOf("n1"), HasSubstr("nothing passed over a connection to n2"));
+  EXPECT_THAT(chain.job().LogOf("scheduler"), Not(HasSubstr("has lost its neighbour")));
+  chain.job().StopAll();
+}
+
+// As where a tunnel drops large packets.
+TEST(PartitionTest, ALinkThatOnlySmallMessagesPassIsNamed) {
+  ProxiedJob chain(ImpatientChain());
+  // Less than a chunk, and more than greetings and a few heartbeats.
+  chain.to_node(1).SwallowAfter(8000, /*one_way=*/true);
+  std::vector<Ticket> tickets = chain.training().StartRound();
+  chain.job().WaitForLog("scheduler", "has lost its neighbour n2: it connects at tcp://127.0.0.1:");
+  EXPECT_THAT(chain.job().StatusJson(), HasSubstr("large messages do not pass (path MTU?)"));
+  chain.to_node(1).SwallowNoMore();
+  chain.training().FinishRound(std::move(tickets));
   chain.training().PushPullRound();
   chain.job().StopAll();
 }

@@ -101,6 +101,31 @@ void TcpProxy::SpeakAgain() {
   Wake();
 }
 
+void TcpProxy::SwallowAfter(int64_t size_bytes, bool one_way) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  swallow_after_bytes_ = size_bytes;
+  swallow_one_way_ = one_way;
+}
+
+void TcpProxy::SwallowOfPresent(bool one_way) {
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    swallow_present_ = true;
+    swallow_one_way_ = one_way;
+  }
+  Wake();
+}
+
+void TcpProxy::SwallowNoMore() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  swallow_after_bytes_ = -1;
+}
+
+int TcpProxy::swallowing() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return swallowing_;
+}
+
 void TcpProxy::Drop() {
   {
     std::lock_guard<std::mutex> lock(mutex_);
@@ -142,6 +167,9 @@ void TcpProxy::Work() {
     {
       std::lock_guard<std::mutex> lock(mutex_);
       if (stopping_) break;
+      if (std::exchange(swallow_present_, false)) {
+        for (Connection& connection : connections_) BeginToSwallow(connection);
+      }
       drop = std::exchange(drop_, false);
       if (silent_ && !drop) continue;
     }
@@ -203,13 +231,23 @@ bool TcpProxy::IsHeldBack(const Connection& connection) const {
   return absl::StrContains(begin.substr(0, kOpeningBytes), silent_opening_);
 }
 
+// REQUIRES: mutex_ is held.
+void TcpProxy::BeginToSwallow(Connection& connection) {
+  if (connection.up.swallows) return;
+  connection.up.swallows = true;
+  connection.down.swallows = !swallow_one_way_;
+  ++swallowing_;
+}
+
 void TcpProxy::Move(Connection& connection) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (IsHeldBack(connection)) return;
+  const int64_t most_bytes = swallow_after_bytes_ < 0 ? INT64_MAX : swallow_after_bytes_;
   const int client = connection.client.get();
   const int target = connection.target.get();
-  const int64_t up = Forward(client, target, connection.up, &records_[connection.record]);
-  const int64_t down = Forward(target, client, connection.down, nullptr);
+  const int64_t up = Forward(client, target, most_bytes, connection.up, &records_[connection.record]);
+  if (connection.up.taken_bytes > most_bytes) BeginToSwallow(connection);
+  const int64_t down = Forward(target, client, INT64_MAX, connection.down, nullptr);
   passed_bytes_ += up + down;
   const bool up_done = connection.up.ended && connection.up.waiting.empty();
   const bool down_done = connection.down.ended && connection.down.waiting.empty();
@@ -220,15 +258,19 @@ void TcpProxy::Move(Connection& connection) {
   Wake();
 }
 
-// Reads what has come and writes what can go; gives the number of bytes written.
-int64_t TcpProxy::Forward(int from, int to, Flow& flow, std::string* record) {
+// Reads what has come and writes what can go, the first `most_bytes` of the flow at most; gives the number of bytes
+// written.
+int64_t TcpProxy::Forward(int from, int to, int64_t most_bytes, Flow& flow, std::string* record) {
   char bytes[1 << 16];
   while (!flow.ended && flow.waiting.size() < kBufferBytes) {
     const ssize_t got = recv(from, bytes, sizeof(bytes), 0);
     if (got < 0 && WouldBlock()) break;
     flow.ended = got <= 0;
     if (flow.ended) break;
-    flow.waiting.append(bytes, static_cast<size_t>(got));
+    const int64_t passes = std::clamp<int64_t>(most_bytes - flow.taken_bytes, 0, got);
+    flow.taken_bytes += got;
+    if (flow.swallows) continue;
+    flow.waiting.append(bytes, static_cast<size_t>(passes));
     if (record == nullptr || record->size() >= kRecordedBytes) continue;
     record->append(bytes, std::min(static_cast<size_t>(got), kRecordedBytes - record->size()));
   }

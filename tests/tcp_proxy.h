@@ -1,5 +1,5 @@
 // A network between two processes that a test can break: forwards TCP connections of 127.0.0.1 to a port, until told to
-// drop them or to fall silent. Thread-safe; forwards on a thread of its own.
+// drop them, to fall silent or to swallow what they carry. Thread-safe; forwards on a thread of its own.
 #ifndef BANYAN_TESTS_TCP_PROXY_H_
 #define BANYAN_TESTS_TCP_PROXY_H_
 
@@ -41,6 +41,15 @@ class TcpProxy {
   // The same of those connections alone that begin with bytes in which `opening` is; it passes itself.
   void FallSilent(const std::string& opening);
   void SpeakAgain();
+  // From now on a connection that has taken more than so many bytes of its client swallows all that follows, and tells
+  // nobody: what the client sends, and unless `one_way` what it is sent too.
+  void SwallowAfter(int64_t size_bytes, bool one_way);
+  // The same of the connections that there are, at once. Those to come pass all.
+  void SwallowOfPresent(bool one_way);
+  // No connection swallows more from now on than swallows already.
+  void SwallowNoMore();
+  // Connections that swallow.
+  int swallowing() const;
   // Resets all connections. New ones are welcome.
   void Drop();
   // The same, once, as soon as so many more bytes have passed.
@@ -58,6 +67,8 @@ class TcpProxy {
   // One direction of a connection.
   struct Flow {
     std::string waiting;
+    int64_t taken_bytes = 0;
+    bool swallows = false;
     bool ended = false;
   };
   struct Connection {
@@ -75,7 +86,8 @@ class TcpProxy {
   void Accept();
   void Move(Connection& connection);
   bool IsHeldBack(const Connection& connection) const;
-  int64_t Forward(int from, int to, Flow& flow, std::string* record);
+  void BeginToSwallow(Connection& connection);
+  int64_t Forward(int from, int to, int64_t most_bytes, Flow& flow, std::string* record);
   void DropAll();
 
   int port_ = 0;
@@ -90,6 +102,10 @@ class TcpProxy {
   bool silent_ = false;
   std::string silent_opening_;  // empty: of no connection alone
   bool drop_ = false;
+  bool swallow_present_ = false;
+  bool swallow_one_way_ = false;
+  int64_t swallow_after_bytes_ = -1;
+  int swallowing_ = 0;
   int64_t drop_at_bytes_ = -1;
   int64_t passed_bytes_ = 0;
   int dropped_ = 0;

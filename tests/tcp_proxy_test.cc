@@ -113,6 +113,38 @@ TEST_F(TcpProxyTest, SomeConnectionsFallSilentByWhatTheyBeganWith) {
   EXPECT_EQ(Hear(one_server, 1), "+");
 }
 
+TEST_F(TcpProxyTest, SwallowsWhatPresentConnectionsCarry) {
+  TcpProxy proxy(port_);
+  const FileDescriptor one = Connect(proxy.port());
+  const FileDescriptor one_server = Accept();
+  Say(one, "one");
+  EXPECT_EQ(Hear(one_server, 3), "one");
+  proxy.SwallowOfPresent(/*one_way=*/true);
+  const FileDescriptor other = Connect(proxy.port());
+  const FileDescriptor other_server = Accept();
+  Say(one, "lost");
+  Say(other, "other");
+  EXPECT_EQ(Hear(other_server, 5), "other");
+  Say(one_server, "back");
+  EXPECT_EQ(Hear(one, 4), "back");
+  EXPECT_EQ(proxy.swallowing(), 1);
+}
+
+TEST_F(TcpProxyTest, SwallowsWhatComesAfterSoManyBytes) {
+  TcpProxy proxy(port_);
+  proxy.SwallowAfter(4, /*one_way=*/false);
+  const FileDescriptor client = Connect(proxy.port());
+  const FileDescriptor server = Accept();
+  Say(client, "four");
+  EXPECT_EQ(Hear(server, 4), "four");
+  Say(client, "fives");
+  // A second connection has its own count.
+  const FileDescriptor other = Connect(proxy.port());
+  Say(other, "more");
+  EXPECT_EQ(Hear(Accept(), 4), "more");
+  proxy.SwallowNoMore();
+}
+
 TEST_F(TcpProxyTest, DropsConnectionsWhenToldAndAfterSoManyBytes) {
   TcpProxy proxy(port_);
   const FileDescriptor client = Connect(proxy.port());

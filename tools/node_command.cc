@@ -82,7 +82,9 @@ absl::Status CheckFlags(const NodeFlags& flags) {
   absl::Status status = CheckFlag("--scheduler", ParseConnectAddresses(flags.scheduler).status());
   status.Update(CheckFlag("--listen", CheckListenAddress(flags.listen)));
   if (!flags.advertise.empty()) status.Update(CheckFlag("--advertise", CheckConnectAddress(flags.advertise)));
-  if (flags.advertise.empty() && absl::StrContains(flags.listen, "*")) {
+  // Nobody can connect to every interface.
+  const bool is_everywhere = status.ok() && !CheckConnectAddress(WithPort(flags.listen, 1)).ok();
+  if (flags.advertise.empty() && is_everywhere) {
     status.Update(absl::InvalidArgumentError(
         absl::StrCat("expected --advertise, where other nodes reach this one, since --listen is ", flags.listen)));
   }

@@ -38,6 +38,8 @@ Actions SchedulerProbe::Step(Timestamp now, Event event) {
   } else if (const auto* down = std::get_if<ConnectionDown>(&event)) {
     up_.erase(down->connection);
     if (asked_ && down->connection == asked_at_ && !up_.empty()) Ask(now, actions);
+  } else if (auto* failed = std::get_if<ConnectFailed>(&event)) {
+    failure_ = std::move(failed->reason);
   } else if (const auto* received = std::get_if<MessageReceived>(&event)) {
     TakeAnswer(now, received->message, actions);
   } else if (std::holds_alternative<DeadlineReached>(event)) {
@@ -74,11 +76,12 @@ void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {
     Ask(now, actions);
     return;
   }
-  Append(actions,
-         Stop{absl::UnavailableError(absl::StrCat(
-             "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "), " within ",
-             absl::FormatDuration(options_.patience), ", got none",
-             !up_.empty() ? " though it took the connection; is it a Banyan scheduler?" : "; does it run there?"))});
+  Append(actions, Stop{absl::UnavailableError(absl::StrCat(
+                      "expected an answer from the scheduler at ", absl::StrJoin(options_.schedulers, " or "),
+                      " within ", absl::FormatDuration(options_.patience), ", got none",
+                      !up_.empty() ? std::string(" though it took the connection; is it a Banyan scheduler?")
+                                   : absl::StrCat("; does it run there?",
+                                                  failure_.empty() ? "" : absl::StrCat(" (", failure_, ")"))))});
   deadline_ = kNever;
 }
 

@@ -43,6 +43,7 @@ class SchedulerProbe : public Protocol {
 
   const SchedulerProbeOptions options_;
   std::set<ConnectionId> up_;
+  std::string failure_;    // why a connection was not made, lastly
   ConnectionId asked_at_;  // of the newest question
   bool asked_ = false;
   // The deadline of the answer while one is awaited, of the next question otherwise.

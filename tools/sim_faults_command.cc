@@ -25,7 +25,7 @@ constexpr unsigned kMostThreads = 16;
 struct FaultsFlags {
   int64_t seeds = 100;
   int64_t from = 0;
-  std::string faults;  // transient, scheduler, all, or empty, which is all
+  std::string faults;  // transient, scheduler, silent, all, or empty, which is all
   bool trace = false;
   bool json = false;
 };
@@ -40,9 +40,10 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
   line.Integer("seeds", "N", "jobs to simulate (default 100)", 1, kMostSeeds, &flags.seeds);
   line.Integer("from", "S", "the first seed (default 0); the same seed gives the same job", 0, INT64_MAX / 2,
                &flags.from);
-  line.Choice("faults", {"transient", "scheduler", "all"},
+  line.Choice("faults", {"transient", "scheduler", "silent", "all"},
               "transient: only those that leave the members as they are; scheduler: those of the scheduler, and of "
-              "nodes and workers that come back; all: the whole list (default all)",
+              "nodes and workers that come back; silent: connections that carry nothing without a word; all: the whole "
+              "list (default all)",
               &flags.faults);
   line.Switch("trace", "print what every process is handed", &flags.trace);
   line.Switch("json", "print JSON", &flags.json);
@@ -51,6 +52,7 @@ CommandLine MakeCommandLine(FaultsFlags& flags) {
 
 std::vector<FaultKind> KindsOf(const FaultsFlags& flags) {
   if (flags.faults == "scheduler") return SchedulerFaultKinds();
+  if (flags.faults == "silent") return SilentFaultKinds();
   return flags.faults == "transient" ? TransientFaultKinds() : AllFaultKinds();
 }
 

@@ -18,7 +18,9 @@ void DataConnections::OnUp(ConnectionId connection) {
 
 void DataConnections::OnDown(ConnectionId connection) {
   const auto found = states_.find(connection);
-  if (found != states_.end()) found->second.up = false;
+  if (found == states_.end()) return;
+  found->second.up = false;
+  found->second.is_trusted = true;
 }
 
 void DataConnections::Add(ConnectionId connection, int64_t size_bytes) {
@@ -33,30 +35,36 @@ void DataConnections::Overtake(ConnectionId connection) { ++states_.at(connectio
 
 void DataConnections::Recover(ConnectionId connection) { --states_.at(connection).overtaken; }
 
+void DataConnections::SetTrusted(ConnectionId connection, bool is_trusted) {
+  states_.at(connection).is_trusted = is_trusted;
+}
+
 void DataConnections::Clear() {
-  for (auto& [id, state] : states_) state.in_flight_bytes = state.overtaken = 0;
+  for (auto& [id, state] : states_) {
+    state.in_flight_bytes = state.overtaken = 0;
+    state.is_trusted = true;
+  }
 }
 
 std::optional<ConnectionId> DataConnections::LeastLoaded(int64_t most_used) const {
   const std::pair<const ConnectionId, State>* best = nullptr;
-  std::optional<ConnectionId> overtaken;
+  const std::pair<const ConnectionId, State>* other = nullptr;
   int64_t seen = 0;
   for (const auto& entry : states_) {
     const State& state = entry.second;
     if (!state.up) continue;
-    if (state.overtaken > 0) {
-      overtaken = entry.first;
-      continue;
-    }
-    if (++seen > most_used) break;
-    if (best == nullptr || state.in_flight_bytes < best->second.in_flight_bytes) best = &entry;
+    const bool is_doubtful = state.overtaken > 0 || !state.is_trusted;
+    if (!is_doubtful && ++seen > most_used) break;
+    const std::pair<const ConnectionId, State>*& least = is_doubtful ? other : best;
+    if (least == nullptr || state.in_flight_bytes < least->second.in_flight_bytes) least = &entry;
   }
-  return best != nullptr ? best->first : overtaken;
+  if (best == nullptr) best = other;
+  return best == nullptr ? std::nullopt : std::optional<ConnectionId>(best->first);
 }
 
 std::optional<ConnectionId> DataConnections::Idle() const {
   for (const auto& [id, state] : states_) {
-    if (state.up && state.in_flight_bytes == 0) return id;
+    if (state.up && state.is_trusted && state.in_flight_bytes == 0) return id;
   }
   return std::nullopt;
 }

@@ -1,6 +1,6 @@
 // The connections of one link that carry chunks: which of them are up, and how much each has on its way. A connection
 // is overtaken when a chunk that it carries has arrived over another one: it probably recovers from a lost packet, and
-// what is sent on it now would wait for that. Thread-compatible; owned by Flight.
+// what is sent on it now would wait for that. One that seems stalled is distrusted. Thread-compatible; owned by Flight.
 //
 // Invariants:
 // - All connections are down at first, and their ids never change.
@@ -32,13 +32,16 @@ class DataConnections {
   // Counts a chunk on `connection` that has arrived over another one, until Recover does so for the same chunk.
   void Overtake(ConnectionId connection);
   void Recover(ConnectionId connection);
-  // Forgets what is on the connections; they stay up or down.
+  // Keeps chunks off a connection that seems stalled as long as another one is up; ends with `is_trusted`, or when the
+  // connection is lost.
+  void SetTrusted(ConnectionId connection, bool is_trusted);
+  // Forgets what is on the connections, and distrust; they stay up or down.
   void Clear();
 
-  // Returns the connection for the next chunk: of the first `most_used` that are up and not overtaken, the one with the
-  // least on its way. If there is none, one that is overtaken; empty when all are down.
+  // Returns the connection for the next chunk: of the first `most_used` that are up, not overtaken and trusted, the one
+  // with the least on its way. If there is none, another one; empty when all are down.
   std::optional<ConnectionId> LeastLoaded(int64_t most_used) const;
-  // Returns the first connection that is up and carries nothing; empty when there is none.
+  // Returns the first connection that is up, trusted and carries nothing; empty when there is none.
   std::optional<ConnectionId> Idle() const;
 
   bool is_up() const;                      // any connection
@@ -49,6 +52,7 @@ class DataConnections {
  private:
   struct State {
     bool up = false;
+    bool is_trusted = true;
     int64_t in_flight_bytes = 0;
     int64_t overtaken = 0;  // chunks on it that have arrived over another connection
   };

@@ -90,6 +90,27 @@ TEST_F(DataConnectionsTest, AnOvertakenOneRecoversWithItsLastChunk) {
   EXPECT_EQ(connections_.LeastLoaded(3), kFirst);
 }
 
+TEST_F(DataConnectionsTest, ADistrustedOneIsUsedOnlyWithoutAnother) {
+  AllUp();
+  connections_.SetTrusted(kFirst, false);
+  EXPECT_EQ(connections_.LeastLoaded(1), kSecond);
+  EXPECT_EQ(connections_.Idle(), kSecond);
+  connections_.OnDown(kSecond);
+  connections_.OnDown(kThird);
+  EXPECT_EQ(connections_.LeastLoaded(1), kFirst);
+  EXPECT_EQ(connections_.Idle(), std::nullopt);
+  connections_.SetTrusted(kFirst, true);
+  EXPECT_EQ(connections_.Idle(), kFirst);
+}
+
+TEST_F(DataConnectionsTest, ADistrustedOneThatWasMadeAnewIsTrusted) {
+  connections_.OnUp(kFirst);
+  connections_.SetTrusted(kFirst, false);
+  connections_.OnDown(kFirst);
+  connections_.OnUp(kFirst);
+  EXPECT_EQ(connections_.Idle(), kFirst);
+}
+
 TEST_F(DataConnectionsTest, AnIdleOneIsUpAndCarriesNothing) {
   connections_.OnUp(kSecond);
   connections_.OnUp(kThird);

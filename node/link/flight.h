@@ -64,6 +64,8 @@ class Flight {
   // was never sent, or was acknowledged, settled or given up before.
   std::optional<Sent> Acknowledge(uint64_t link_sequence);
   void OnConnectionUp(ConnectionId connection) { connections_.OnUp(connection); }
+  // As DataConnections.
+  void SetTrusted(ConnectionId connection, bool is_trusted) { connections_.SetTrusted(connection, is_trusted); }
   // Gives up all copies on a connection that was lost. Returns the chunks that have no other copy, marked as resends.
   [[nodiscard]] std::vector<SendQueue::Chunk> OnConnectionDown(ConnectionId connection);
   // Gives up all copies that were sent `age` ago or earlier. Returns chunks as OnConnectionDown does.

@@ -1,5 +1,6 @@
 #include "node/link/peer_link.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "node/link/link_ack_buffer.h"
@@ -11,7 +12,8 @@ PeerLink::PeerLink(Options options, const std::vector<ConnectionId>& data)
       queue_(options.tiny_bytes),
       flight_(data, options.first_sequence),
       pacer_(data),
-      resend_timer_(options.resend_after) {}
+      resend_timer_(options.resend_after),
+      stall_watch_(options.lost_after, data) {}
 
 void PeerLink::Enqueue(ChunkMessage message, Payload payload, bool resend) {
   queue_.Enqueue(std::move(message), std::move(payload), resend);
@@ -20,6 +22,7 @@ void PeerLink::Enqueue(ChunkMessage message, Payload payload, bool resend) {
 void PeerLink::Clear() {
   queue_.Clear();
   flight_.Clear();
+  stall_watch_.Clear();
 }
 
 void PeerLink::Pump(Timestamp now, Actions& actions) {
@@ -57,6 +60,7 @@ bool PeerLink::AckMayWait(int64_t size_bytes) const {
 void PeerLink::HandOver(const Flight::Sent& sent, Actions& actions) {
   counters_.sent_bytes += sent.chunk.size_bytes;
   pacer_.OnSent(sent.connection, sent.chunk.size_bytes);
+  stall_watch_.OnSent(sent.connection, sent.link_sequence(), sent.sent_at());
   actions.emplace_back(std::in_place_type<Send>, Send{sent.connection, sent.chunk.message, sent.chunk.payload});
 }
 
@@ -76,6 +80,8 @@ void PeerLink::SendCopies(Timestamp now, Actions& actions) {
 
 std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestamp now) {
   if (flight_.sent().contains(link_sequence)) CountBusy(now);
+  const std::optional<ConnectionId> carrier = stall_watch_.OnAck(link_sequence, now);
+  if (carrier.has_value()) flight_.SetTrusted(*carrier, true);
   std::optional<Flight::Sent> sent = flight_.Acknowledge(link_sequence);
   if (!sent.has_value()) return std::nullopt;
   resend_timer_.OnAck(now - sent->sent_at(), now);
@@ -83,9 +89,22 @@ std::optional<ChunkMessage> PeerLink::OnLinkAck(uint64_t link_sequence, Timestam
   return std::move(sent->chunk.message);
 }
 
-void PeerLink::OnConnectionDown(ConnectionId connection) {
+absl::Duration PeerLink::OnConnectionDown(ConnectionId connection, Timestamp now) {
   pacer_.OnConnectionDown(connection);
   for (SendQueue::Chunk& chunk : flight_.OnConnectionDown(connection)) queue_.Return(std::move(chunk));
+  return stall_watch_.OnConnectionDown(connection, now);
+}
+
+absl::Duration PeerLink::RoundTrip() const {
+  const absl::Duration expected = options_.window.AckAfter(flight_.bytes());
+  const bool is_known = expected < absl::InfiniteDuration();
+  return std::max(resend_timer_.slowest_ack(), is_known ? expected : absl::ZeroDuration());
+}
+
+std::vector<ConnectionId> PeerLink::FindStalled(Timestamp now) {
+  std::vector<ConnectionId> stalled = stall_watch_.FindStalled(now, RoundTrip());
+  for (const ConnectionId connection : stalled) flight_.SetTrusted(connection, false);
+  return stalled;
 }
 
 void PeerLink::ResendOverdue(Timestamp now) {

@@ -1,6 +1,6 @@
 // The directed link from this node to one neighbour. It joins a SendQueue of chunks that wait and a Flight of those
 // that are not acknowledged. A Pacer says how fast chunks go, a Hedger which go twice, a ResendTimer when they go
-// again. Thread-compatible; owned by PeerNetwork.
+// again, a StallWatch which connections carry nothing any more. Thread-compatible; owned by PeerNetwork.
 //
 // Invariants:
 // - A chunk is in the queue or in flight from Enqueue until its first link ack, unless it is taken or Clear drops it.
@@ -26,6 +26,7 @@
 #include "node/link/pacer.h"
 #include "node/link/resend_timer.h"
 #include "node/link/send_queue.h"
+#include "node/link/stall_watch.h"
 #include "proto/chunk_message.h"
 #include "protocol/action.h"
 
@@ -41,6 +42,7 @@ class PeerLink {
   struct Options {
     LinkWindow window;
     absl::Duration resend_after = absl::Seconds(2);
+    absl::Duration lost_after = absl::Seconds(5);  // a silence that ends a peer
     // A chunk of at most this size goes before larger ones whatever their priority.
     int64_t tiny_bytes = 4096;
     // Above those of a former link to the same node, whose last acks may still come.
@@ -79,10 +81,25 @@ class PeerLink {
   std::optional<ChunkMessage> OnLinkAck(uint64_t link_sequence, Timestamp now);
   // Marks `connection` as up. Ids that are not of this link are ignored, here and below.
   void OnConnectionUp(ConnectionId connection) { flight_.OnConnectionUp(connection); }
-  // Puts what was in flight on `connection` back into the queue.
-  void OnConnectionDown(ConnectionId connection);
+  // Puts what was in flight on `connection` back into the queue. Returns how long nothing on it was answered if it was
+  // stalled, zero otherwise.
+  absl::Duration OnConnectionDown(ConnectionId connection, Timestamp now);
   // Puts chunks whose link ack is overdue back into the queue.
   void ResendOverdue(Timestamp now);
+  // Returns the connections on which nothing is answered any more, although the link is not that slow. Chunks take
+  // others from then on; whoever owns the link has these made anew.
+  std::vector<ConnectionId> FindStalled(Timestamp now);
+  // Returns when FindStalled finds one, unless acks come before.
+  Timestamp NextStall() const { return stall_watch_.NextDeadline(RoundTrip()); }
+  // Returns true, once until the next ack, when `small` messages pass and chunks do not.
+  bool BecomesBlocked(Timestamp now, const StallWatch::SmallMessages& small) {
+    return stall_watch_.BecomesBlocked(now, small);
+  }
+  // Acks come on a new connection, and some may have been lost.
+  void OnAckWayRenewed() { stall_watch_.OnAckWayRenewed(); }
+  const StallWatch& stall_watch() const { return stall_watch_; }
+  // Excuses a `pause` of this process.
+  void ExcusePause(absl::Duration pause, Timestamp now) { stall_watch_.ExcusePause(pause, now); }
   // Brings counters().busy up to `now`.
   void CountBusy(Timestamp now);
 
@@ -114,6 +131,8 @@ class PeerLink {
   void HandOver(const Flight::Sent& sent, Actions& actions);
   // Returns the time until the ack of `size_bytes` more in flight is expected.
   absl::Duration AckAfter(int64_t size_bytes) const { return options_.window.AckAfter(flight_.bytes() + size_bytes); }
+  // Returns how long acks take at most.
+  absl::Duration RoundTrip() const;
   // Returns true when the ack of the next chunk may come with a later one's: another one follows soon, and the window
   // does without the ack until then.
   bool AckMayWait(int64_t size_bytes) const;
@@ -124,6 +143,7 @@ class PeerLink {
   Pacer pacer_;
   Hedger hedger_;
   ResendTimer resend_timer_;
+  StallWatch stall_watch_;
   std::optional<Timestamp> waits_since_;  // for the first connection, with a chunk to send
   Timestamp busy_counted_at_;
   Counters counters_;

@@ -221,10 +221,10 @@ TEST_F(HedgedLinkTest, ALostConnectionTakesOnlyItsCopyAlong) {
   Enqueue(1);
   Pump(0);
   Pump(50);
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   EXPECT_EQ(link_.queued_bytes(), 0);
   EXPECT_GT(link_.in_flight_bytes(), 0);
-  link_.OnConnectionDown(kSecond);
+  link_.OnConnectionDown(kSecond, At(0));
   EXPECT_EQ(link_.in_flight_bytes(), 0);
   link_.OnConnectionUp(kFirst);
   EXPECT_THAT(Pump(60), ElementsAre(Pair(1, kFirst)));

@@ -57,7 +57,7 @@ class PeerLinkTest : public ::testing::Test {
 };
 
 TEST_F(PeerLinkTest, AuxiliaryPathsWaitForOthersButNotForEver) {
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   for (uint32_t i = 1; i <= 2; ++i) {
     ChunkMessage on_auxiliary_path = Chunk(100 + i);
     on_auxiliary_path.is_auxiliary = true;
@@ -70,7 +70,7 @@ TEST_F(PeerLinkTest, AuxiliaryPathsWaitForOthersButNotForEver) {
 }
 
 TEST_F(PeerLinkTest, GivesAwayWhatWaitsForAnAuxiliaryPath) {
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   link_.Enqueue(Chunk(1, 0, 1), Bytes(5000));
   link_.Enqueue(Chunk(2), Bytes(5000));
   link_.Enqueue(Chunk(3), Bytes(5000));
@@ -92,7 +92,7 @@ TEST_F(PeerLinkTest, IsStuckWithoutAConnectionOrAcks) {
   EXPECT_TRUE(link_.IsStuck(At(1001)));
   link_.OnLinkAck(SequenceOf(0), At(1002));
   EXPECT_FALSE(link_.IsStuck(At(5000)));
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   EXPECT_TRUE(link_.IsStuck(At(5000)));
 }
 
@@ -120,7 +120,7 @@ TEST_F(PeerLinkTest, IsBusyWhileAChunkIsOnItsWay) {
 }
 
 TEST_F(PeerLinkTest, TinyThenPriorityThenFirstCome) {
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   link_.Enqueue(Chunk(1), Bytes(5000));
   link_.Enqueue(Chunk(2), Bytes(5000));
   link_.Enqueue(Chunk(3, 7), Bytes(5000));
@@ -169,7 +169,7 @@ TEST_F(PeerLinkTest, OthersThanTheFirstConnectionsAreForWhenTheseAreLost) {
   link_.OnConnectionUp(kSecond);
   for (uint32_t i = 0; i < 2; ++i) link_.Enqueue(Chunk(i), Bytes(5000));
   Pump();
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   EXPECT_THAT(Pump(), ElementsAre(0, 1));
   link_.OnConnectionUp(kFirst);
   link_.Enqueue(Chunk(2), Bytes(5000));
@@ -184,7 +184,7 @@ TEST_F(PeerLinkTest, ALostConnectionRequeuesExactlyWhatWasOnIt) {
   for (uint32_t i = 0; i < 3; ++i) link_.Enqueue(Chunk(i), Bytes(6000));
   EXPECT_THAT(Pump(), ElementsAre(0, 1, 2));
   link_.Enqueue(Chunk(3), Bytes(6000));
-  link_.OnConnectionDown(kFirst);  // had 0 and 2
+  link_.OnConnectionDown(kFirst, At(0));  // had 0 and 2
   // In their old places, before what came later.
   EXPECT_THAT(Pump(), ElementsAre(0, 2));
   for (size_t i : {3, 4}) EXPECT_EQ(sent_[i].connection, kSecond);
@@ -248,7 +248,7 @@ TEST_F(PeerLinkTest, RelayedBytesAreCountedOnce) {
   EXPECT_EQ(link_.relayed_bytes(), relayed);
   Pump();
   EXPECT_EQ(link_.relayed_bytes(), relayed);
-  link_.OnConnectionDown(kFirst);
+  link_.OnConnectionDown(kFirst, At(0));
   link_.OnConnectionUp(kFirst);
   EXPECT_EQ(link_.relayed_bytes(), relayed);
   Pump();
@@ -324,7 +324,7 @@ TEST_F(PacedLinkTest, SmallChunksHaveNoPace) {
 
 TEST_F(PacedLinkTest, ALostConnectionLeavesItsPartToTheOther) {
   for (uint32_t chunk = 1; chunk <= 3; ++chunk) PumpWith(chunk);
-  link_.OnConnectionDown(kSecond);
+  link_.OnConnectionDown(kSecond, At(0));
   EXPECT_THAT(Pump(), ElementsAre("pace 1 at 6", "send on 1"));
 }
 

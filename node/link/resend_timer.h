@@ -33,6 +33,8 @@ class ResendTimer {
   Timestamp Deadline(Timestamp oldest_sent_at) const { return WaitsSince(oldest_sent_at) + Timeout(); }
   // Returns how long the wait is now.
   absl::Duration Timeout() const;
+  // Returns how long the slowest of the recent acks took; zero before the first.
+  absl::Duration slowest_ack() const { return slowest_ack_; }
   // Returns the least wait; what was sent later than that is not sent again at a timeout.
   absl::Duration resend_after() const { return resend_after_; }
 

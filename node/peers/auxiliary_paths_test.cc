@@ -92,13 +92,13 @@ TEST_F(AuxiliaryPathsTest, NothingIsOnItsWayAfterAllChunksAreDropped) {
 }
 
 TEST_F(AuxiliaryPathsTest, AnAuxiliaryPathWhoseFirstLinkHasNoRoomTakesNothing) {
-  table_.OnConnectionDown(kSecondData);
+  Down(kSecondData);
   EXPECT_THAT(Send(1, 5), IsEmpty());
   EXPECT_THAT(SentOn(kFirstData), ElementsAre(1));
 }
 
 TEST_F(AuxiliaryPathsTest, WithoutThePrimaryLinkEverythingTakesTheAuxiliaryPath) {
-  table_.OnConnectionDown(kFirstData);
+  Down(kFirstData);
   EXPECT_THAT(Send(1, 3), ElementsAre(1, 2));
 }
 

@@ -47,6 +47,64 @@ TEST(HeartbeatsTest, OneIsDuePerInterval) {
   EXPECT_TRUE(heartbeats.TakeDue(At(2), kInterval).has_value());
 }
 
+TEST(HeartbeatsTest, WhatIsNotEchoedIsCountedFromTheFirst) {
+  Heartbeats heartbeats(At(0));
+  EXPECT_EQ(heartbeats.UnechoedFor(At(9)), absl::ZeroDuration());
+  heartbeats.TakeDue(At(1), kInterval);
+  heartbeats.TakeDue(At(2), kInterval);
+  heartbeats.OnHeard(At(3));
+  heartbeats.OnHeartbeat({At(70), std::nullopt}, At(3));
+  EXPECT_EQ(heartbeats.UnechoedFor(At(3)), absl::Seconds(2));
+  EXPECT_EQ(heartbeats.echoed(), Timestamp());
+  heartbeats.OnHeartbeat({At(71), PeerHeartbeat::Echo{At(2), At(70)}}, At(4));
+  EXPECT_EQ(heartbeats.UnechoedFor(At(9)), absl::ZeroDuration());
+  EXPECT_EQ(heartbeats.echoed(), At(2));
+}
+
+TEST(HeartbeatsTest, AnOldEchoAnswersNothing) {
+  Heartbeats heartbeats(At(0));
+  heartbeats.TakeDue(At(5), kInterval);
+  heartbeats.OnHeartbeat({At(70), PeerHeartbeat::Echo{At(4), At(69)}}, At(6));
+  EXPECT_EQ(heartbeats.UnechoedFor(At(6)), absl::Seconds(1));
+}
+
+TEST(HeartbeatsTest, ANewConnectionAndAPauseStartTheCountAnew) {
+  Heartbeats heartbeats(At(0));
+  heartbeats.TakeDue(At(1), kInterval);
+  heartbeats.OnConnectionUp();
+  EXPECT_EQ(heartbeats.UnechoedFor(At(3)), absl::ZeroDuration());
+  heartbeats.TakeDue(At(4), kInterval);
+  heartbeats.ExcusePause(absl::Seconds(9), At(20));
+  EXPECT_EQ(heartbeats.UnechoedFor(At(20)), absl::ZeroDuration());
+}
+
+TEST(HeartbeatsTest, ANeighbourThatIsHeardAndEchoesNothingIsLostOnce) {
+  Heartbeats heartbeats(At(0));
+  heartbeats.TakeDue(At(1), kInterval);
+  for (int64_t second = 1; second <= 8; ++second) {
+    heartbeats.OnHeard(At(second));
+    heartbeats.OnConnectionUp();
+    EXPECT_FALSE(heartbeats.BecomesLost(At(second), kLostAfter)) << second;
+  }
+  heartbeats.OnHeard(At(9));
+  EXPECT_TRUE(heartbeats.BecomesLost(At(9), kLostAfter));
+  heartbeats.OnHeard(At(10));
+  EXPECT_FALSE(heartbeats.BecomesLost(At(10), kLostAfter));
+  EXPECT_TRUE(heartbeats.is_lost());
+  heartbeats.OnHeartbeat({At(70), PeerHeartbeat::Echo{At(1), At(69)}}, At(11));
+  EXPECT_FALSE(heartbeats.is_lost());
+  EXPECT_FALSE(heartbeats.BecomesLost(At(11), kLostAfter));
+}
+
+TEST(HeartbeatsTest, WhoIsForgivenIsNotLost) {
+  Heartbeats heartbeats(At(0));
+  heartbeats.TakeDue(At(1), kInterval);
+  EXPECT_TRUE(heartbeats.BecomesLost(At(50), kLostAfter));
+  heartbeats.Forgive(At(50));
+  EXPECT_FALSE(heartbeats.is_lost());
+  EXPECT_FALSE(heartbeats.BecomesLost(At(55), kLostAfter));
+}
+
 TEST(HeartbeatsTest, TheNewestHeartbeatIsEchoedOnce) {
   Heartbeats heartbeats(At(0));
   heartbeats.OnHeartbeat({At(70), std::nullopt}, At(1));

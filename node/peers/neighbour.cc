@@ -1,7 +1,10 @@
 #include "node/peers/neighbour.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace banyan {
 
@@ -15,6 +18,15 @@ LinkRound Neighbour::EndRound(std::optional<absl::Duration> took, Timestamp now)
   const uint64_t new_bytes = counters.sent_bytes - before.sent_bytes - resent_bytes - hedged_bytes;
   busy_share = took.has_value() ? std::min(1.0, absl::ToDoubleSeconds(busy) / absl::ToDoubleSeconds(*took)) : 0;
   return {slice.node, static_cast<int64_t>(new_bytes), busy, resent_bytes > 0};
+}
+
+void Neighbour::NoteRenewal(StepContext& step, absl::Duration silence) {
+  ++renewals;
+  if (!std::has_single_bit(renewals)) return;
+  step.Log(LogLevel::kWarning,
+           absl::StrCat("nothing passed over a connection to ", slice.name, " at ", slice.address, " for ",
+                        absl::FormatDuration(absl::Trunc(silence, absl::Milliseconds(1))),
+                        ", so that it is made anew (", renewals, " so far); has a NAT or a firewall forgotten it?"));
 }
 
 NodeReport::Link Neighbour::Report(bool is_measured, Timestamp now) const {

@@ -14,6 +14,7 @@
 #include "node/link/peer_link.h"
 #include "node/peers/control_connection.h"
 #include "node/peers/heartbeats.h"
+#include "node/step_context.h"
 #include "proto/policy_slice.h"
 #include "proto/scheduler_messages.h"
 
@@ -37,6 +38,14 @@ struct Neighbour {
   std::optional<Timestamp> unnamed_since = {};  // no policy in force names it any more
   std::string unreadable = {};                  // why the last of its messages that do not decode did not
 
+  // The connection on which its heartbeats come, and since when.
+  std::optional<ConnectionId> heard_on = {};
+  Timestamp heard_on_since = {};
+  std::string unreachable = {};  // why the control connection is not made; empty when it is, or nothing has failed
+  std::optional<Timestamp> unreachable_since = {};
+  bool is_out_of_reach = false;  // for so long that it was said
+  uint64_t renewals = 0;         // connections that were made anew because nothing passed
+
   PeerLink::Counters before_round = {};  // the link's counters at the end of the last round
   double busy_share = 0;                 // the part of the last round in which a chunk was on its way
   // The highest rate of late, for the choice of auxiliary paths, and when the meter was asked. 0 when unknown.
@@ -45,6 +54,9 @@ struct Neighbour {
 
   // Ends a round that took `took`, empty when unknown, and sets busy_share. Tells how the round went on the link.
   LinkRound EndRound(std::optional<absl::Duration> took, Timestamp now);
+  // Notes that a connection is made anew over which nothing passed for so long; the first, second, fourth ... is
+  // logged.
+  void NoteRenewal(StepContext& step, absl::Duration silence);
   // Returns what the link did so far, and its measurement when it `is_measured`.
   NodeReport::Link Report(bool is_measured, Timestamp now) const;
 };

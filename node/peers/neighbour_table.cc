@@ -10,6 +10,14 @@
 #include "node/rejection_log.h"
 
 namespace banyan {
+namespace {
+
+// Deadlines are reached a little late on a busy machine.
+constexpr absl::Duration kMostLate = absl::Milliseconds(100);
+// Of the silence that ends a peer: a connection that brings no echo for longer is made anew.
+constexpr double kLongestEcho = 0.3;
+
+}  // namespace
 
 NeighbourTable::NeighbourTable(Identity identity, const JobConfig& config, Limits limits)
     : identity_(std::move(identity)), config_(config), limits_(limits) {}
@@ -19,6 +27,8 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
   if (Neighbour* known = Find(slice.node)) {
     if (policy < known->newest_policy) return;
     if (known->slice.incarnation == slice.incarnation && known->slice.address == slice.address) {
+      // Named again, it is to be reached after all.
+      if (policy > known->newest_policy) known->is_out_of_reach = false;
       known->newest_policy = policy;
       known->slice = slice;
       return;
@@ -28,8 +38,10 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
   const ConnectionId control(next_connection_++);
   std::vector<ConnectionId> data;
   for (uint32_t i = 0; i < std::max(1u, config_.connections_per_link); ++i) data.emplace_back(next_connection_++);
-  const PeerLink::Options options = {
-      .window = window, .resend_after = config_.resend_after, .first_sequence = FirstSequence(slice.node)};
+  const PeerLink::Options options = {.window = window,
+                                     .resend_after = config_.resend_after,
+                                     .lost_after = config_.lost_after,
+                                     .first_sequence = FirstSequence(slice.node)};
   neighbours_.emplace(slice.node, Neighbour{.slice = slice,
                                             .newest_policy = policy,
                                             .control = {control, slice.name, limits_.waiting_control},
@@ -106,12 +118,18 @@ void NeighbourTable::OnConnectionUp(StepContext& step, ConnectionId connection) 
   Neighbour& neighbour = neighbours_.at(entry->second);
   step.SendTo(connection,
               PeerHello{kProtocolVersion, identity_.job, identity_.term, identity_.node, identity_.incarnation});
-  if (connection == neighbour.control.id()) return neighbour.control.OnUp(step);
+  if (connection == neighbour.control.id()) {
+    neighbour.heartbeats.OnConnectionUp();
+    neighbour.unreachable.clear();
+    neighbour.unreachable_since.reset();
+    neighbour.is_out_of_reach = false;
+    return neighbour.control.OnUp(step);
+  }
   neighbour.link.OnConnectionUp(connection);
   Pump(step, neighbour);
 }
 
-Neighbour* NeighbourTable::OnConnectionDown(ConnectionId connection) {
+Neighbour* NeighbourTable::OnConnectionDown(StepContext& step, ConnectionId connection) {
   inbound_.erase(connection);
   auto entry = outbound_.find(connection);
   if (entry == outbound_.end()) return nullptr;
@@ -120,8 +138,40 @@ Neighbour* NeighbourTable::OnConnectionDown(ConnectionId connection) {
     neighbour.control.OnDown();
     return nullptr;
   }
-  neighbour.link.OnConnectionDown(connection);
+  const absl::Duration silence = neighbour.link.OnConnectionDown(connection, step.now);
+  if (silence > absl::ZeroDuration()) neighbour.NoteRenewal(step, silence);
   return &neighbour;
+}
+
+void NeighbourTable::OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason) {
+  const auto entry = outbound_.find(connection);
+  if (entry == outbound_.end()) return;
+  Neighbour& neighbour = neighbours_.at(entry->second);
+  // All lead to the same place, and one that is there proves it.
+  if (connection != neighbour.control.id() || neighbour.control.is_up()) return;
+  if (!neighbour.unreachable_since.has_value()) neighbour.unreachable_since = step.now;
+  if (std::exchange(neighbour.unreachable, reason) == reason) return;
+  step.Log(LogLevel::kWarning,
+           absl::StrCat("cannot reach ", neighbour.slice.name, " at ", neighbour.slice.address, ": ", reason));
+}
+
+bool NeighbourTable::BecomesUnreachable(Neighbour& neighbour, Timestamp now) const {
+  const bool is_wanted = neighbour.newest_policy >= oldest_policy_;
+  const bool is_out =
+      is_wanted && neighbour.unreachable_since.has_value() && now - *neighbour.unreachable_since >= kUnreachableAfter;
+  return is_out && !std::exchange(neighbour.is_out_of_reach, true);
+}
+
+void NeighbourTable::RenewUnechoed(StepContext& step, Neighbour& neighbour) const {
+  // A neighbour that has never been heard does not reach this node, which a new connection does not change.
+  if (!neighbour.control.is_up() || !neighbour.heard_on.has_value()) return;
+  // An echo comes with the neighbour's next heartbeat.
+  const absl::Duration echo_time = config_.heartbeat + 0.8 * std::min(config_.heartbeat, config_.resend_after);
+  const absl::Duration unechoed = neighbour.heartbeats.UnechoedFor(step.now);
+  if (unechoed <= std::max(kLongestEcho * config_.lost_after, echo_time)) return;
+  neighbour.NoteRenewal(step, unechoed);
+  neighbour.heartbeats.OnConnectionUp();
+  step.actions.emplace_back(std::in_place_type<Renew>, Renew{neighbour.control.id()});
 }
 
 std::string NeighbourTable::ErrorIn(const PeerHello& hello, ConnectionId connection) const {
@@ -176,6 +226,13 @@ Neighbour* NeighbourTable::FindSender(StepContext& step, MessageReceived& receiv
     return nullptr;
   }
   known->heartbeats.OnHeard(step.now);
+  const bool is_heartbeat = std::holds_alternative<PeerHeartbeat>(received.message);
+  if (is_heartbeat && known->heard_on != received.connection) {
+    known->heard_on = received.connection;
+    known->heard_on_since = step.now;
+    known->link.OnAckWayRenewed();
+    next_stall_ = std::min(next_stall_, known->link.NextStall());
+  }
   return known;
 }
 
@@ -224,11 +281,12 @@ void NeighbourTable::Acknowledge(StepContext& step, Neighbour& from, const LinkA
 void NeighbourTable::Pump(StepContext& step, Neighbour& neighbour) {
   neighbour.link.Pump(step.now, step.actions);
   next_hedge_ = std::min(next_hedge_, neighbour.link.NextHedge());
+  next_stall_ = std::min(next_stall_, neighbour.link.NextStall());
 }
 
 bool NeighbourTable::BecomesLost(Neighbour& neighbour, Timestamp now) const {
   // It may never have seen the policies that named it: then it does not know that anybody listens.
-  if (neighbour.newest_policy < oldest_policy_) neighbour.heartbeats.OnHeard(now);
+  if (neighbour.newest_policy < oldest_policy_) neighbour.heartbeats.Forgive(now);
   return neighbour.heartbeats.BecomesLost(now, config_.lost_after);
 }
 
@@ -241,6 +299,7 @@ void NeighbourTable::SendHeartbeat(StepContext& step, Neighbour& neighbour) cons
 void NeighbourTable::OnDeadline(StepContext& step) {
   if (step.now >= next_acks_) SendDueAcks(step);
   if (step.now >= next_hedge_) SendHedges(step);
+  if (step.now >= next_stall_) RenewStalled(step);
 }
 
 void NeighbourTable::SendDueAcks(StepContext& step) {
@@ -256,6 +315,20 @@ void NeighbourTable::SendHedges(StepContext& step) {
   for (auto& [node, neighbour] : neighbours_) {
     neighbour.link.Hedge(step.now, step.actions);
     next_hedge_ = std::min(next_hedge_, neighbour.link.NextHedge());
+  }
+}
+
+void NeighbourTable::RenewStalled(StepContext& step) {
+  // This process itself was stopped for a while: acks that came meanwhile are still to be read.
+  const absl::Duration late = step.now - next_stall_;
+  const bool was_stopped = late > kMostLate;
+  next_stall_ = kNever;
+  for (auto& [node, neighbour] : neighbours_) {
+    if (was_stopped) neighbour.link.ExcusePause(late, step.now);
+    for (const ConnectionId connection : neighbour.link.FindStalled(step.now)) {
+      step.actions.emplace_back(std::in_place_type<Renew>, Renew{connection, /*unless_moving=*/true});
+    }
+    next_stall_ = std::min(next_stall_, neighbour.link.NextStall());
   }
 }
 

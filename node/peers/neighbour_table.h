@@ -9,7 +9,8 @@
 //   3. Everything of a neighbour is in its Neighbour; the other maps hold ids, and messages of unknown senders.
 //   4. Inbound connections, messages that wait and bytes of unknown senders each have a limit. What is above it is
 //      refused and counted. Unknown senders share theirs: who sends most gives way.
-//   5. NextDeadline() is never later than the next copy of a late chunk or the next link ack that is due.
+//   5. NextDeadline() is never later than the next copy of a late chunk, the next link ack that is due, or the time at
+//      which a connection counts as stalled.
 #ifndef BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_
 #define BANYAN_NODE_PEERS_NEIGHBOUR_TABLE_H_
 
@@ -36,6 +37,9 @@ namespace banyan {
 
 // Connections to neighbours take their ids from here upwards; lower ones are the scheduler's.
 inline constexpr ConnectionId kFirstPeerConnection = ConnectionId(64);
+
+// A neighbour that is only restarted is there again within this.
+inline constexpr absl::Duration kUnreachableAfter = absl::Seconds(1);
 
 class NeighbourTable {
  public:
@@ -86,7 +90,14 @@ class NeighbourTable {
   // Says hello on `connection`, and sends what has waited for it.
   void OnConnectionUp(StepContext& step, ConnectionId connection);
   // Returns the neighbour whose link has lost a connection; null when `connection` carried no chunks.
-  Neighbour* OnConnectionDown(ConnectionId connection);
+  Neighbour* OnConnectionDown(StepContext& step, ConnectionId connection);
+  // Notes why a connection to a neighbour is not made.
+  void OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason);
+  // Returns true, once for each policy that names it anew, when a neighbour could not be reached for kUnreachableAfter
+  // while a live policy names it.
+  bool BecomesUnreachable(Neighbour& neighbour, Timestamp now) const;
+  // Has the control connection made anew when heartbeats are not echoed, though nobody says that it is lost.
+  void RenewUnechoed(StepContext& step, Neighbour& neighbour) const;
   // Returns the neighbour that has said hello on `connection`; null when nobody has, or another start of it.
   Neighbour* FindOn(ConnectionId connection);
   // Returns the neighbour that sent `received`. Null when there is nothing more to do: it was a hello, is kept until
@@ -104,9 +115,10 @@ class NeighbourTable {
   // Sends a heartbeat when it is time for one.
   void SendHeartbeat(StepContext& step, Neighbour& neighbour) const;
 
-  // Sends the link acks that are due, and copies of chunks that are late.
+  // Sends the link acks that are due, and copies of chunks that are late. Has connections made anew over which no chunk
+  // passes, though nobody says that they are lost.
   void OnDeadline(StepContext& step);
-  Timestamp NextDeadline() const { return std::min(next_hedge_, next_acks_); }
+  Timestamp NextDeadline() const { return std::min({next_hedge_, next_acks_, next_stall_}); }
   // Drops all chunks: of every link, and of unknown senders. Of these, what is of `first_kept` or a later epoch stays.
   void DropChunks(Epoch first_kept = Epoch(UINT64_MAX));
 
@@ -128,6 +140,7 @@ class NeighbourTable {
   bool MakeRoom(const Sender& from, int64_t size_bytes);
   void SendDueAcks(StepContext& step);
   void SendHedges(StepContext& step);
+  void RenewStalled(StepContext& step);
 
   const Identity identity_;
   const JobConfig config_;
@@ -145,9 +158,10 @@ class NeighbourTable {
   };
   std::map<Sender, Unknown> unknown_;
   int64_t unknown_bytes_ = 0;  // of all of them
-  // Not later than any link may have something to hedge, or any link ack that waits is due.
+  // Not later than any link may have something to hedge, any link ack that waits is due, or a connection is stalled.
   Timestamp next_hedge_ = kNever;
   Timestamp next_acks_ = kNever;
+  Timestamp next_stall_ = kNever;
 };
 
 }  // namespace banyan

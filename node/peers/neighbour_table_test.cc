@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -14,6 +15,7 @@ namespace banyan {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -33,6 +35,27 @@ class NeighbourTableTest : public NeighbourTableFixture {
   // Returns whether the last message made this node close its connection.
   bool IsClosed() const { return !actions_.empty() && std::holds_alternative<Disconnect>(actions_.back()); }
 
+  // Returns the connections to `node` that are made anew now, and whether only if they do not move.
+  std::vector<std::pair<ConnectionId, bool>> Renewed(uint32_t node) {
+    StepContext step = Now();
+    table_.OnDeadline(step);
+    table_.RenewUnechoed(step, At(node));
+    std::vector<std::pair<ConnectionId, bool>> renewed;
+    for (const Action& action : actions_) {
+      if (const auto* renew = std::get_if<Renew>(&action))
+        renewed.emplace_back(renew->connection, renew->unless_moving);
+    }
+    return renewed;
+  }
+  std::vector<std::string> Logged() const {
+    std::vector<std::string> lines;
+    for (const Action& action : actions_) {
+      if (const auto* line = std::get_if<LogLine>(&action)) lines.push_back(line->text);
+    }
+    return lines;
+  }
+
+  const Timestamp begin_ = now_;
   NodeId from_;  // of the last message that was taken
 };
 
@@ -85,7 +108,7 @@ TEST_F(NeighbourTableTest, ANeighbourThatCameBackGetsNewConnections) {
     EXPECT_THAT(opened, ElementsAre(kSecondControl, kSecondData));
     EXPECT_EQ(table.At(NodeId(2)).slice, again);
     // Nothing of the former connections counts any more.
-    EXPECT_EQ(table.OnConnectionDown(kFirstData), nullptr);
+    EXPECT_EQ(table.OnConnectionDown(later, kFirstData), nullptr);
   }
 }
 
@@ -184,12 +207,77 @@ TEST_F(NeighbourTableTest, SaysHelloOnEveryConnectionOfItsOwnAndOnNoOther) {
 TEST_F(NeighbourTableTest, ALinkIsUpWhileADataConnectionIs) {
   AddNeighbours();
   EXPECT_TRUE(At(2).link.is_up());
-  EXPECT_EQ(table_.OnConnectionDown(kFirstControl), nullptr);
+  EXPECT_EQ(Down(kFirstControl), nullptr);
   EXPECT_FALSE(At(2).control.is_up());
   EXPECT_TRUE(At(2).link.is_up());
-  EXPECT_EQ(table_.OnConnectionDown(kFirstData), &At(2));
+  EXPECT_EQ(Down(kFirstData), &At(2));
   EXPECT_FALSE(At(2).link.is_up());
   EXPECT_TRUE(At(3).link.is_up());
+}
+
+TEST_F(NeighbourTableTest, AConnectionThatCarriesNothingIsMadeAnew) {
+  AddNeighbours();
+  At(2).link.Enqueue(FullChunk(1, {1, 2}), Bytes(1000));
+  StepContext first = Now();
+  table_.Pump(first, At(2));
+  EXPECT_EQ(table_.NextDeadline(), now_ + absl::Seconds(1));
+  now_ = now_ + absl::Milliseconds(999);
+  EXPECT_THAT(Renewed(2), IsEmpty());
+  now_ = now_ + absl::Milliseconds(1);
+  EXPECT_THAT(Renewed(2), ElementsAre(std::make_pair(kFirstData, true)));
+  EXPECT_EQ(At(2).renewals, 0u);
+  Down(kFirstData);
+  EXPECT_EQ(At(2).renewals, 1u);
+  EXPECT_THAT(Logged(), ElementsAre(HasSubstr("nothing passed over a connection to n2")));
+  EXPECT_GT(At(2).link.queued_bytes(), 0);
+  EXPECT_THAT(Renewed(2), IsEmpty());
+}
+
+TEST_F(NeighbourTableTest, AControlConnectionWhoseHeartbeatsAreNotEchoedIsMadeAnew) {
+  AddNeighbours();
+  now_ = now_ + config_.heartbeat;
+  for (const uint32_t node : {2, 3}) {
+    StepContext step = Now();
+    table_.SendHeartbeat(step, At(node));
+  }
+  Receive(kInbound, HelloOf(2));
+  EXPECT_TRUE(Receive(kInbound, PeerHeartbeat{now_, std::nullopt}));
+  now_ = now_ + absl::Milliseconds(1800);
+  EXPECT_THAT(Renewed(2), IsEmpty());
+  now_ = now_ + absl::Milliseconds(1);
+  EXPECT_THAT(Renewed(2), ElementsAre(std::make_pair(kFirstControl, false)));
+  EXPECT_THAT(Renewed(2), IsEmpty());
+  EXPECT_EQ(At(2).renewals, 1u);
+  // One that was never heard may be right not to echo.
+  EXPECT_THAT(Renewed(3), IsEmpty());
+}
+
+TEST_F(NeighbourTableTest, ANeighbourThatCannotBeReachedIsNamedOnceWithTheReason) {
+  Add(2);
+  for (const ConnectionId connection : {kFirstControl, kFirstControl, kFirstData, kInbound}) {
+    StepContext step = Now();
+    table_.OnConnectFailed(step, connection, "Connection refused");
+    EXPECT_THAT(Logged(), SizeIs(connection == kFirstControl && now_ == begin_ ? 1 : 0));
+    now_ = now_ + absl::Milliseconds(100);
+  }
+  EXPECT_FALSE(table_.BecomesUnreachable(At(2), begin_ + absl::Milliseconds(999)));
+  EXPECT_TRUE(table_.BecomesUnreachable(At(2), begin_ + absl::Seconds(1)));
+  EXPECT_FALSE(table_.BecomesUnreachable(At(2), begin_ + absl::Seconds(2)));
+  Add(2, PolicyVersion(2));
+  EXPECT_TRUE(table_.BecomesUnreachable(At(2), begin_ + absl::Seconds(3)));
+  EXPECT_EQ(At(2).unreachable, "Connection refused");
+  StepContext up = Now();
+  table_.OnConnectionUp(up, kFirstControl);
+  EXPECT_FALSE(At(2).is_out_of_reach);
+  EXPECT_EQ(At(2).unreachable, "");
+}
+
+TEST_F(NeighbourTableTest, ANeighbourThatNoPolicyInForceNamesNeedNotBeReached) {
+  Add(2);
+  StepContext step = Now();
+  table_.OnConnectFailed(step, kFirstControl, "Connection refused");
+  table_.RetirePolicies(PolicyVersion(2));
+  EXPECT_FALSE(table_.BecomesUnreachable(At(2), now_ + absl::Seconds(2)));
 }
 
 TEST_F(NeighbourTableTest, AMessageCountsAfterHelloOnItsConnectionUntilThatIsLost) {
@@ -200,7 +288,7 @@ TEST_F(NeighbourTableTest, AMessageCountsAfterHelloOnItsConnectionUntilThatIsLos
   EXPECT_TRUE(Receive(kInbound, LinkAck()));
   EXPECT_EQ(from_, NodeId(2));
   EXPECT_FALSE(Receive(kOtherInbound, LinkAck()));
-  table_.OnConnectionDown(kInbound);
+  Down(kInbound);
   EXPECT_FALSE(Receive(kInbound, LinkAck()));
   EXPECT_EQ(rejections_.total(), 3u);
 }
@@ -247,7 +335,7 @@ TEST_F(NeighbourTableTest, InboundConnectionsHaveALimit) {
   Receive(kOtherInbound, HelloOf(3));
   Receive(ConnectionId(kOtherInbound.value() + 1), HelloOf(4));
   EXPECT_TRUE(IsClosed());
-  table_.OnConnectionDown(kInbound);
+  Down(kInbound);
   Receive(ConnectionId(kOtherInbound.value() + 1), HelloOf(4));
   EXPECT_FALSE(IsClosed());
 }

@@ -114,7 +114,7 @@ void PeerNetwork::BeginEpoch(Epoch epoch) {
 }
 
 void PeerNetwork::OnConnectionDown(StepContext& step, ConnectionId connection) {
-  Neighbour* neighbour = neighbours_.OnConnectionDown(connection);
+  Neighbour* neighbour = neighbours_.OnConnectionDown(step, connection);
   if (neighbour == nullptr) return;
   if (!neighbour->link.is_up()) return ReturnAuxiliary(step, *neighbour);
   neighbours_.Pump(step, *neighbour);
@@ -259,17 +259,41 @@ void PeerNetwork::Arrived(StepContext& step, const Grant& grant) {
 
 void PeerNetwork::CheckPresence(StepContext& step, Neighbour& neighbour) {
   if (neighbours_.BecomesLost(neighbour, step.now)) listener_->OnPeerLost(step, LossOf(neighbour));
+  if (neighbours_.BecomesUnreachable(neighbour, step.now)) listener_->OnPeerLost(step, OutOfReach(neighbour));
+  const StallWatch::SmallMessages small = {neighbour.heartbeats.echoed(), neighbour.heard_on_since};
+  if (neighbour.link.BecomesBlocked(step.now, small)) listener_->OnPeerLost(step, BlockOf(neighbour, step.now));
+  neighbours_.RenewUnechoed(step, neighbour);
   neighbours_.SendHeartbeat(step, neighbour);
 }
 
 PeerLost PeerNetwork::LossOf(const Neighbour& neighbour) const {
-  return {neighbour.slice.node, absl::StrCat("nothing heard from it for ", absl::FormatDuration(config_.lost_after))};
+  if (!neighbour.unreachable.empty()) return OutOfReach(neighbour);
+  const bool is_heard = !neighbour.heartbeats.is_silent();
+  return {neighbour.slice.node,
+          absl::StrCat(is_heard ? "it is heard, and echoes no heartbeat for " : "nothing heard from it for ",
+                       absl::FormatDuration((is_heard ? Heartbeats::kLostWithoutEcho : 1) * config_.lost_after))};
 }
 
-std::vector<PeerLost> PeerNetwork::LostNeighbours() const {
+PeerLost PeerNetwork::OutOfReach(const Neighbour& neighbour) {
+  return {neighbour.slice.node,
+          absl::StrCat("it cannot be reached at ", neighbour.slice.address, ": ", neighbour.unreachable)};
+}
+
+PeerLost PeerNetwork::BlockOf(const Neighbour& neighbour, Timestamp now) {
+  const absl::Duration silence = absl::Trunc(neighbour.link.stall_watch().Silence(now), absl::Milliseconds(100));
+  return {neighbour.slice.node,
+          absl::StrCat("it connects at ", neighbour.slice.address, ", but large messages do not pass (path MTU?): no ",
+                       "chunk was acknowledged for ", absl::FormatDuration(silence), ", on new connections either")};
+}
+
+std::vector<PeerLost> PeerNetwork::LostNeighbours(Timestamp now) const {
   std::vector<PeerLost> lost;
   for (const auto& [node, neighbour] : neighbours_) {
-    if (neighbour.heartbeats.is_lost()) lost.push_back(LossOf(neighbour));
+    if (neighbour.heartbeats.is_lost() || neighbour.is_out_of_reach) {
+      lost.push_back(LossOf(neighbour));
+    } else if (neighbour.link.stall_watch().is_blocked()) {
+      lost.push_back(BlockOf(neighbour, now));
+    }
   }
   return lost;
 }
@@ -282,7 +306,10 @@ void PeerNetwork::OnDeadline(StepContext& step) {
   ResizeWindows(step.now);
   for (auto& [node, neighbour] : neighbours_) {
     // This process itself was stopped for a while: what the neighbours sent meanwhile is still to be read.
-    if (late > tick_) neighbour.heartbeats.ExcusePause(late, step.now);
+    if (late > tick_) {
+      neighbour.heartbeats.ExcusePause(late, step.now);
+      neighbour.link.ExcusePause(late, step.now);
+    }
     CheckPresence(step, neighbour);
     neighbour.link.ResendOverdue(step.now);
     neighbours_.Pump(step, neighbour);

@@ -51,8 +51,8 @@ class PeerNetwork {
     virtual Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) = 0;
     // Takes a message about a training state that is for this node.
     virtual void OnStateMessage(StepContext& step, const Message& message) = 0;
-    // Learns, once in each silence, that a neighbour has been silent for `lost_after`, or that it sends what does not
-    // decode. Another incarnation of it counts as silence.
+    // Learns, once in each silence, that a neighbour has been silent for `lost_after`, that it cannot be reached, that
+    // no chunk passes to it, or that it sends what does not decode. Another incarnation of it counts as silence.
     virtual void OnPeerLost(StepContext& step, const PeerLost& lost) = 0;
   };
 
@@ -78,8 +78,8 @@ class PeerNetwork {
   void AddPolicy(StepContext& step, const PolicySlice& slice);
   // Forgets policies below `oldest`, which govern no round any more: what only they named need not be heard of.
   void RetirePolicies(PolicyVersion oldest, Timestamp now);
-  // Returns the neighbours that were found lost and have not been heard since.
-  std::vector<PeerLost> LostNeighbours() const;
+  // Returns the neighbours that were found lost and have not been heard, or sent an ack, since.
+  std::vector<PeerLost> LostNeighbours(Timestamp now) const;
   bool IsNeighbour(NodeId node) const { return neighbours_.Find(node) != nullptr; }
   // Returns the name for log lines and errors, "node 7" when unknown.
   std::string NameOf(NodeId node) const { return neighbours_.NameOf(node); }
@@ -104,6 +104,9 @@ class PeerNetwork {
 
   void OnConnectionUp(StepContext& step, ConnectionId connection) { neighbours_.OnConnectionUp(step, connection); }
   void OnConnectionDown(StepContext& step, ConnectionId connection);
+  void OnConnectFailed(StepContext& step, ConnectionId connection, const std::string& reason) {
+    neighbours_.OnConnectFailed(step, connection, reason);
+  }
   void OnMessage(StepContext& step, MessageReceived received);
   // Notes that what came on `connection` does not decode. A neighbour of whom the same comes twice would send it for
   // ever, and is lost.
@@ -149,6 +152,8 @@ class PeerNetwork {
   void ReturnAuxiliary(StepContext& step, Neighbour& neighbour);
   void CheckPresence(StepContext& step, Neighbour& neighbour);
   PeerLost LossOf(const Neighbour& neighbour) const;
+  static PeerLost BlockOf(const Neighbour& neighbour, Timestamp now);
+  static PeerLost OutOfReach(const Neighbour& neighbour);
 
   const JobConfig config_;
   Listener* listener_;

@@ -189,7 +189,7 @@ TEST_F(PeerNetworkTest, SilenceIsReportedOnce) {
   for (int second = 0; second < 20; ++second) {
     Deadline(1);
     EXPECT_THAT(Sent<PeerHeartbeat>(), SizeIs(2));
-    Receive(PeerHeartbeat{now_, std::nullopt});
+    Receive(PeerHeartbeat{now_, PeerHeartbeat::Echo{now_, now_}});
   }
   EXPECT_THAT(lost_, ElementsAre(3));
 }
@@ -308,6 +308,36 @@ TEST_F(PeerNetworkTest, ItsOwnPauseIsNotTheNeighboursSilence) {
   EXPECT_THAT(lost_, IsEmpty());
   for (int second = 0; second < 6; ++second) Deadline(1);
   EXPECT_THAT(lost_, ElementsAre(2, 3));
+}
+
+TEST_F(PeerNetworkTest, ALinkThatOnlySmallMessagesPassIsLost) {
+  AddNeighbours();
+  Receive(PeerHeartbeat{now_, std::nullopt});
+  StepContext step = Now();
+  network_.SendChunk(step, FullChunk(1, {1, 2}), Bytes(1000));
+  const auto pass = [&](int seconds) {
+    for (int second = 0; second < seconds; ++second) {
+      Deadline(1);
+      for (const auto& [connection, heartbeat] : Sent<PeerHeartbeat>()) {
+        if (connection == kControlTo2) Receive(PeerHeartbeat{now_, PeerHeartbeat::Echo{heartbeat.sent_at, now_}});
+      }
+      Hello(HelloOf(3), kInboundOf3);
+    }
+  };
+  pass(2);
+  EXPECT_THAT(lost_, IsEmpty());
+  StepContext down = Now();
+  network_.OnConnectionDown(down, kDataTo2);
+  StepContext up = Now();
+  network_.OnConnectionUp(up, kDataTo2);
+  ASSERT_THAT(Sent<ChunkMessage>(), SizeIs(1));
+  const uint64_t newest = Sent<ChunkMessage>()[0].second.link_sequence;
+  pass(6);
+  EXPECT_THAT(lost_, ElementsAre(2));
+  ASSERT_THAT(network_.LostNeighbours(now_), SizeIs(1));
+  EXPECT_THAT(network_.LostNeighbours(now_)[0].reason, HasSubstr("large messages do not pass (path MTU?)"));
+  Receive(LinkAck{{{newest, now_, now_}}});
+  EXPECT_THAT(network_.LostNeighbours(now_), IsEmpty());
 }
 
 TEST_F(PeerNetworkTest, AnswersWaitForTheConnectionWithinABound) {

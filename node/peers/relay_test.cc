@@ -96,7 +96,7 @@ TEST_F(RelayTest, AChunkOnAnAuxiliaryPathIsRefusedWithoutAGrant) {
 }
 
 TEST_F(RelayTest, WithoutAConnectionToTheNextHopOnlyAuxiliaryPathsAreRefused) {
-  table_.OnConnectionDown(kSecondData);
+  Down(kSecondData);
   EXPECT_TRUE(Forward(1, {2, 1, 3}, /*is_auxiliary=*/true).has_value());
   EXPECT_EQ(relay_.size_bytes(), 0);
   EXPECT_FALSE(Forward(2, {2, 1, 3}).has_value());
@@ -117,7 +117,7 @@ TEST_F(RelayTest, AChunkThatIsGivenUpMakesRoomAndIsAnsweredBusy) {
   At(3).link.Resize({.size_bytes = 1});
   Forward(1, {2, 1, 3});
   Forward(2, {2, 1, 3}, /*is_auxiliary=*/true);
-  table_.OnConnectionDown(kSecondData);
+  Down(kSecondData);
   std::vector<PeerLink::Queued> queued = At(3).link.TakeAuxiliary();
   ASSERT_THAT(queued, SizeIs(1));
   const Busy refusal = relay_.GiveUp(std::move(queued[0].message));

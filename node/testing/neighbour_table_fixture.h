@@ -31,6 +31,10 @@ class NeighbourTableFixture : public StepFixture {
       table_.OnConnectionUp(step, connection);
     }
   }
+  Neighbour* Down(ConnectionId connection) {
+    StepContext step = Now();
+    return table_.OnConnectionDown(step, connection);
+  }
   Neighbour& At(uint32_t node) { return table_.At(NodeId(node)); }
 
   JobConfig config_ = [] {

@@ -117,8 +117,8 @@ void TestCluster::Advance(absl::Duration time) {
 void TestCluster::Carry(uint32_t from, Action action) {
   std::visit(
       Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); },
-                 [&](Disconnect& disconnect) { nodes_.at(from)->outbound.erase(disconnect.connection); }, [&](Pace&) {},
-                 [&](Send& send) { Carry(from, std::move(send)); },
+                 [&](Disconnect& disconnect) { nodes_.at(from)->outbound.erase(disconnect.connection); },
+                 [&](Renew&) {}, [&](Pace&) {}, [&](Send& send) { Carry(from, std::move(send)); },
                  [&](StartComputation& start) {
                    start.computation->Run();
                    (hold_computations.contains(from) ? held_ : arrivals_)

@@ -59,6 +59,8 @@ class TestingProtocol : public Protocol {
   void On(Timestamp, ConnectionDown& down, Actions& actions) {
     if (on_down) on_down(down.connection, actions);
   }
+  void On(Timestamp, ConnectFailed&, Actions&) {}
+  void On(Timestamp, ConnectionAccepted&, Actions&) {}
   void On(Timestamp now, DeadlineReached&, Actions& actions) {
     if (on_deadline) on_deadline(now, actions);
   }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "proto/wire.h"
 
 namespace banyan {
@@ -18,6 +18,12 @@ constexpr absl::Duration kLookEvery = absl::Milliseconds(250);
 // ZeroMQ gives a peer that brings no routing id five bytes, the first of them zero.
 bool ChosenBySocket(absl::string_view route) { return route.size() == 5 && route[0] == '\0'; }
 
+// Where the frame comes from, as a number; empty when ZeroMQ does not know it.
+std::string HostOf(zmq::message_t& frame) {
+  const char* host = zmq_msg_gets(frame.handle(), "Peer-Address");
+  return host == nullptr ? "" : std::string(absl::StripPrefix(host, "::ffff:"));
+}
+
 // The descriptor of the connection that the frame came on, -1 when ZeroMQ does not know it.
 int DescriptorOf(zmq::message_t& frame) { return zmq_msg_get(frame.handle(), ZMQ_SRCFD); }
 
@@ -26,31 +32,50 @@ int DescriptorOf(zmq::message_t& frame) { return zmq_msg_get(frame.handle(), ZMQ
 absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(SocketPoller& poller,
                                                                              const std::string& address,
                                                                              const SocketLimits& limits) {
-  const absl::Status refusal = absl::InvalidArgumentError(absl::StrCat(
-      "cannot listen on ", address, ": expected tcp://IP-ADDRESS:PORT with a port up to 65535, 0 for a free one"));
-  // ZeroMQ would take a larger port for a smaller one.
-  int port = 0;
-  if (!absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port) || port < 0 || port > 65535) return refusal;
+  const absl::StatusOr<std::vector<TcpEndpoint>> endpoints = LookUpListeners(address);
+  if (!endpoints.ok()) {
+    return absl::Status(endpoints.status().code(),
+                        absl::StrCat("cannot listen on ", address, ": ", endpoints.status().message()));
+  }
   try {
     auto socket = std::make_unique<PolledSocket>(poller, zmq::socket_type::router);
     ApplyLimits(limits, socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
     auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits);
     // Now that its connections are watched, from the first one on.
-    connections->socket_->socket().bind(address);
+    if (absl::Status status = connections->BindTo(address, *endpoints); !status.ok()) return status;
     return connections;
   } catch (const zmq::error_t& error) {
-    return error.num() == EADDRINUSE
-               ? absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"))
-               : absl::InvalidArgumentError(absl::StrCat(refusal.message(), " (", error.what(), ")"));
+    return absl::ResourceExhaustedError(absl::StrCat("cannot listen on ", address, ": ", error.what()));
   }
+}
+
+absl::Status InboundConnections::BindTo(const std::string& address, const std::vector<TcpEndpoint>& endpoints) {
+  int error = 0;
+  for (const TcpEndpoint& endpoint : endpoints) {
+    // Where IPv6 takes both families, and where the port is to be a free one, the first is all of them.
+    const bool is_last_one = endpoint.host == "::" || endpoint.port == "0";
+    socket_->socket().set(zmq::sockopt::ipv6, endpoint.is_ipv6);
+    if (zmq_bind(socket_->socket().handle(), endpoint.Address().c_str()) != 0) {
+      if (error == 0) error = zmq_errno();
+      if (zmq_errno() == EADDRINUSE) break;
+      continue;
+    }
+    if (bound_address_.empty()) bound_address_ = socket_->socket().get(zmq::sockopt::last_endpoint);
+    if (is_last_one) return absl::OkStatus();
+  }
+  if (error != EADDRINUSE && !bound_address_.empty()) return absl::OkStatus();
+  if (error == EADDRINUSE) {
+    return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"));
+  }
+  return absl::InvalidArgumentError(absl::StrCat("cannot listen on ", address, ", which is ",
+                                                 endpoints.front().Address(), ": ", zmq_strerror(error),
+                                                 "; give an address of this machine, or * for all of them"));
 }
 
 InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,
                                        const SocketLimits& limits)
     : socket_(std::move(socket)), accepted_(poller, socket_->socket()), limits_(limits) {}
-
-std::string InboundConnections::bound_address() const { return socket_->socket().get(zmq::sockopt::last_endpoint); }
 
 std::optional<InboundConnections::Received> InboundConnections::Receive() {
   Received received;
@@ -58,6 +83,7 @@ std::optional<InboundConnections::Received> InboundConnections::Receive() {
   std::vector<zmq::message_t>& frames = received.message.frames;
   const std::string route(BytesOf(frames.front()));
   const int fd = DescriptorOf(frames.back());
+  if (!peers_.contains(route)) received.accepted_from = HostOf(frames.back());
   frames.erase(frames.begin());
   const Peer& peer = Find(route, fd);
   accepted_.CountRead(route, fd, frames);

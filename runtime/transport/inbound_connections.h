@@ -21,6 +21,7 @@
 #include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_poller.h"
+#include "runtime/transport/tcp_endpoint.h"
 #include "zmq.hpp"
 
 namespace banyan {
@@ -29,18 +30,21 @@ class InboundConnections {
  public:
   struct Received {
     ConnectionId connection;
-    bool refused = false;    // from a peer that chose its routing id
-    bool closed = false;     // on a connection that was closed: to be ignored
+    bool refused = false;  // from a peer that chose its routing id
+    bool closed = false;   // on a connection that was closed: to be ignored
+    // Whose first message this is: the host that it comes from, empty when that is not known.
+    std::optional<std::string> accepted_from;
     ReceivedFrames message;  // without the routing id
   };
 
-  // Errors name the address and what is wrong with it. `poller` outlives this.
+  // Listens on all that the address leads to, or with port 0 on the first of it that can be had. Errors name the
+  // address and what is wrong with it. A host name is looked up, which may block. `poller` outlives this.
   static absl::StatusOr<std::unique_ptr<InboundConnections>> Bind(SocketPoller& poller, const std::string& address,
                                                                   const SocketLimits& limits);
   InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits);
 
-  // With the real port.
-  std::string bound_address() const;
+  // The first of all, with the real port.
+  const std::string& bound_address() const { return bound_address_; }
 
   // The next message that waits.
   std::optional<Received> Receive();
@@ -75,6 +79,8 @@ class InboundConnections {
     Timestamp deadline;
   };
 
+  // OK when it listens on at least one of these, and none of their ports is taken.
+  absl::Status BindTo(const std::string& address, const std::vector<TcpEndpoint>& endpoints);
   Peer& Find(const std::string& route, int fd);
   void Forget(const std::string& route);
   void End(const std::string& route);
@@ -82,6 +88,7 @@ class InboundConnections {
   std::unique_ptr<PolledSocket> socket_;
   AcceptedSockets accepted_;
   const SocketLimits limits_;
+  std::string bound_address_;
   ConnectionId next_ = kInboundConnection;
   std::map<std::string, Peer> peers_;           // by routing id
   std::map<ConnectionId, std::string> routes_;  // to routing ids

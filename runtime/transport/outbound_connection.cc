@@ -1,11 +1,15 @@
 #include "runtime/transport/outbound_connection.h"
 
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace banyan {
 namespace {
@@ -16,30 +20,88 @@ constexpr int kWatched = kLosses | ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUC
 // A new connection gets a new socket: the old one has gone long before it would connect again. Told never to, ZeroMQ
 // would throw away what had arrived on the lost connection and was not read yet.
 constexpr int kReconnectMs = 3'600'000;
+// How soon a lookup is asked for its answer again.
+constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
 
 }  // namespace
 
-OutboundConnection::OutboundConnection(SocketPoller& poller, std::string address, const SocketLimits& limits,
-                                       Timestamp now)
-    : poller_(poller), address_(std::move(address)), limits_(limits), pause_(limits.shortest_pause) {
+OutboundConnection::OutboundConnection(SocketPoller& poller, Dialler& dialler, std::string address,
+                                       const SocketLimits& limits, Timestamp now)
+    : poller_(poller), dialler_(dialler), address_(std::move(address)), limits_(limits), pause_(limits.shortest_pause) {
   Open(now);
 }
 
 void OutboundConnection::Open(Timestamp now) {
+  if (const std::optional<TcpEndpoint> endpoint = NumericEndpoint(address_); endpoint.has_value()) {
+    endpoints_ = {*endpoint};
+    return OpenSocket(now);
+  }
+  is_looking_up_ = true;
+  dialler_.LookUp(address_, now);
+  LookForEndpoints(now);
+}
+
+void OutboundConnection::LookForEndpoints(Timestamp now) {
+  retry_at_ = now + kLookAgain;
+  std::optional<Dialler::Endpoints> found = dialler_.Found(address_);
+  if (!found.has_value()) return;
+  is_looking_up_ = false;
+  if (found->ok()) {
+    endpoints_ = **std::move(found);
+    return OpenSocket(now);
+  }
+  failure_ = std::string(found->status().message());
+  retry_at_ = now + Dialler::kFresh;
+}
+
+void OutboundConnection::OpenSocket(Timestamp now) {
   opened_at_ = now;
   retry_at_ = now + limits_.connect_timeout;
+  const TcpEndpoint& endpoint = endpoints_[attempts_ % endpoints_.size()];
   try {
     zmq::socket_t& socket = socket_.emplace(poller_, zmq::socket_type::dealer).socket();
     ApplyLimits(limits_, socket);
+    socket.set(zmq::sockopt::ipv6, endpoint.is_ipv6);
     socket.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
     monitor_.emplace(poller_, socket, kWatched);
-    socket.connect(address_);
+    socket.connect(endpoint.Address());
   } catch (const zmq::error_t&) {
-    // An address without sense, or more connections than this process can have: others decided both. It stays down, and
-    // the core says who cannot be reached.
+    // More connections than this process can have: others decided that. It stays down, and the core says who cannot be
+    // reached.
     Drop();
     retry_at_ = now + limits_.longest_pause;
   }
+}
+
+void OutboundConnection::NoteFailure(Timestamp now) {
+  if (!socket_ || up_) return;
+  const TcpEndpoint& endpoint = endpoints_[attempts_++ % endpoints_.size()];
+  if (now - opened_at_ < limits_.connect_timeout) {
+    dialler_.Diagnose(endpoint, now);
+    in_doubt_ = endpoint;
+  } else {
+    const bool is_silent = connected_.Descriptor() >= 0;
+    failure_ =
+        FailureAt(endpoint, absl::StrCat(is_silent ? "it takes the connection, and is silent for " : "no answer for ",
+                                         absl::FormatDuration(limits_.connect_timeout)));
+  }
+}
+
+std::string OutboundConnection::FailureAt(const TcpEndpoint& endpoint, const std::string& reason) const {
+  const std::string address = endpoint.Address();
+  return address == address_ ? reason : absl::StrCat(address, ": ", reason);
+}
+
+std::optional<std::string> OutboundConnection::TakeFailure() {
+  if (in_doubt_.has_value()) {
+    const std::optional<std::string> reason = dialler_.Diagnosis(*in_doubt_);
+    if (!reason.has_value()) return std::nullopt;
+    failure_ =
+        FailureAt(*in_doubt_, reason->empty() ? "somebody else listens there, or refuses this process" : *reason);
+    in_doubt_.reset();
+  }
+  if (up_ || failure_.empty()) return std::nullopt;
+  return std::exchange(failure_, std::string());
 }
 
 void OutboundConnection::Drop() {
@@ -69,6 +131,8 @@ OutboundConnection::Change OutboundConnection::Watch() {
       continue;
     }
     up_ = true;
+    failure_.clear();
+    in_doubt_.reset();
     retry_at_ = kNever;
     change = Change::kUp;
   }
@@ -78,6 +142,16 @@ OutboundConnection::Change OutboundConnection::Watch() {
 void OutboundConnection::SetPace(double rate_bps) {
   pace_bps_ = rate_bps;
   ApplyPace();
+}
+
+bool OutboundConnection::Moves() const {
+  // Longer than between two packets of a link that is worth using.
+  constexpr uint32_t kMomentMs = 300;
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  const int fd = connected_.Descriptor();
+  if (fd < 0 || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  return info.tcpi_last_ack_recv < kMomentMs;
 }
 
 // A kernel that does not pace leaves the connection as it is. The number of one that has just been closed may name
@@ -91,6 +165,7 @@ void OutboundConnection::ApplyPace() const {
 }
 
 void OutboundConnection::Reset(Timestamp now) {
+  NoteFailure(now);
   if (now - opened_at_ > limits_.longest_pause) pause_ = limits_.shortest_pause;
   Drop();
   retry_at_ = now + pause_;
@@ -98,6 +173,8 @@ void OutboundConnection::Reset(Timestamp now) {
 }
 
 void OutboundConnection::Retry(Timestamp now) {
+  if (is_looking_up_) return LookForEndpoints(now);
+  NoteFailure(now);
   Drop();
   Open(now);
 }

@@ -1,9 +1,12 @@
 // A connection that this process opens and keeps: a DEALER socket of its own, watched by a monitor. After a loss the
 // socket is thrown away, so that nothing queued for the old connection leaks into the new one. A fresh one is made
-// after a growing, bounded pause. Thread-compatible; used by the protocol thread only.
+// after a growing, bounded pause. A host name is looked up before each attempt, and each attempt takes the next of the
+// addresses that it leads to. Thread-compatible; used by the protocol thread only.
 #ifndef BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
 #define BANYAN_RUNTIME_TRANSPORT_OUTBOUND_CONNECTION_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -12,12 +15,14 @@
 #include "absl/status/status.h"
 #include "core/time.h"
 #include "runtime/transport/congestion_renewal.h"
+#include "runtime/transport/dialler.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_identity.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_monitor.h"
 #include "runtime/transport/socket_poller.h"
+#include "runtime/transport/tcp_endpoint.h"
 #include "zmq.hpp"
 
 namespace banyan {
@@ -26,8 +31,9 @@ class OutboundConnection {
  public:
   enum class Change { kNone, kUp, kLost };
 
-  // Starts to connect. `poller` outlives this.
-  OutboundConnection(SocketPoller& poller, std::string address, const SocketLimits& limits, Timestamp now);
+  // Starts to connect. `poller` and `dialler` outlive this.
+  OutboundConnection(SocketPoller& poller, Dialler& dialler, std::string address, const SocketLimits& limits,
+                     Timestamp now);
 
   // Reads what the monitor has seen. With kUp the connection can carry messages; with kLost it can no more: Receive
   // gives what had still arrived, then call Reset.
@@ -37,9 +43,14 @@ class OutboundConnection {
   // When Retry wants to be called: for a new attempt, or because an attempt has taken too long.
   Timestamp retry_at() const { return retry_at_; }
   void Retry(Timestamp now);
+  // Returns why attempts fail, where one has since the last call and the reason is known.
+  std::optional<std::string> TakeFailure();
 
   // Of what is sent from now on, by this socket and its successors; infinite for none.
   void SetPace(double rate_bps);
+
+  // Returns whether the other end has taken bytes a moment ago, as far as the kernel knows.
+  bool Moves() const;
 
   bool up() const { return up_; }
   // REQUIRES: up().
@@ -51,12 +62,25 @@ class OutboundConnection {
 
  private:
   void Open(Timestamp now);
+  // Goes on with an attempt when the host has been looked up.
+  void LookForEndpoints(Timestamp now);
+  void OpenSocket(Timestamp now);
+  // Takes the next address from now on, and has it found out what is wrong with this one.
+  void NoteFailure(Timestamp now);
+  // Returns `reason`, with the address that a name has led to.
+  std::string FailureAt(const TcpEndpoint& endpoint, const std::string& reason) const;
   void Drop();
   void ApplyPace() const;
 
   SocketPoller& poller_;
+  Dialler& dialler_;
   const std::string address_;
   const SocketLimits limits_;
+  std::vector<TcpEndpoint> endpoints_;  // that it leads to
+  size_t attempts_ = 0;                 // that have failed
+  bool is_looking_up_ = false;
+  std::optional<TcpEndpoint> in_doubt_;  // its diagnosis is to be told
+  std::string failure_;                  // to be told; empty for none
   std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
   bool up_ = false;

@@ -1,5 +1,6 @@
 #include "runtime/transport/socket_frames.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,21 @@ namespace banyan {
 namespace {
 
 int Milliseconds(absl::Duration duration) { return static_cast<int>(absl::ToInt64Milliseconds(duration)); }
+
+// By the kernel, which finds ends that are gone, and by ZeroMQ, whose bytes pass what ends TCP on the way. ZeroMQ must
+// not judge by its own: behind a large frame on a slow link they take long.
+void KeepAlive(const SocketLimits& limits, zmq::socket_t& socket) {
+  constexpr int kProbes = 3;
+  constexpr absl::Duration kNeverJudged = absl::Hours(24);
+  const auto idle_s = static_cast<int>(absl::ToInt64Seconds(limits.keep_alive));
+  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  socket.set(zmq::sockopt::tcp_keepalive_idle, std::max(1, idle_s));
+  socket.set(zmq::sockopt::tcp_keepalive_intvl, std::max(1, idle_s / kProbes));
+  socket.set(zmq::sockopt::tcp_keepalive_cnt, kProbes);
+  socket.set(zmq::sockopt::tcp_maxrt, Milliseconds(limits.unacknowledged));
+  socket.set(zmq::sockopt::heartbeat_ivl, Milliseconds(limits.keep_alive));
+  socket.set(zmq::sockopt::heartbeat_timeout, Milliseconds(kNeverJudged));
+}
 
 void DropReference(void*, void* reference) { delete static_cast<Buffer*>(reference); }
 
@@ -40,7 +56,7 @@ void ApplyLimits(const SocketLimits& limits, zmq::socket_t& socket) {
   socket.set(zmq::sockopt::maxmsgsize, limits.max_frame_bytes);
   socket.set(zmq::sockopt::handshake_ivl, Milliseconds(limits.connect_timeout));
   socket.set(zmq::sockopt::connect_timeout, Milliseconds(limits.connect_timeout));
-  socket.set(zmq::sockopt::tcp_keepalive, 1);
+  KeepAlive(limits, socket);
   // With a domain, and nobody who answers for it, ZeroMQ refuses peers of protocol versions before 3. That is needed:
   // libzmq 4.3.4 ends the process when such a peer's first message meets a socket that is being closed.
   socket.set(zmq::sockopt::zap_domain, "banyan");

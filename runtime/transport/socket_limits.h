@@ -23,6 +23,12 @@ struct SocketLimits {
   absl::Duration linger = absl::Seconds(1);
   // For an attempt to connect, handshake included.
   absl::Duration connect_timeout = absl::Seconds(5);
+  // A connection ends when nobody has acknowledged what it sent for so long. The kernel alone would try for a quarter
+  // of an hour.
+  absl::Duration unacknowledged = absl::Seconds(10);
+  // A connection on which nothing is sent is kept alive by a few bytes this often: below what NATs and firewalls keep
+  // in mind, which is minutes, or half a minute where they are strict.
+  absl::Duration keep_alive = absl::Seconds(15);
   // The pause before a connection is made again: it doubles from the shortest to the longest, and starts anew after a
   // connection that has stood for the longest.
   absl::Duration shortest_pause = absl::Milliseconds(20);

@@ -47,7 +47,8 @@ Transport::~Transport() {
 
 void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
-  outbound_[connect.connection] = std::make_unique<OutboundConnection>(poller_, connect.address, limits_, now);
+  outbound_[connect.connection] =
+      std::make_unique<OutboundConnection>(poller_, dialler_, connect.address, limits_, now);
 }
 
 void Transport::Disconnect(ConnectionId connection, Timestamp now) { Close(connection, "it was closed", now); }
@@ -56,6 +57,14 @@ void Transport::Close(ConnectionId connection, absl::string_view reason, Timesta
   outbound_.erase(connection);
   inbound_->Close(connection, reason, now);
   counters_.Close(connection);
+}
+
+void Transport::Renew(const banyan::Renew& renew, Timestamp now) {
+  const auto outbound = outbound_.find(renew.connection);
+  if (outbound == outbound_.end() || !outbound->second->up()) return;
+  if (renew.unless_moving && outbound->second->Moves()) return;
+  outbound->second->Reset(now);
+  pending_.emplace_back(ConnectionDown{renew.connection});
 }
 
 void Transport::SetPace(const Pace& pace) {
@@ -121,6 +130,9 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
     if (!Decode(id, std::move(received), events)) return Drop(id, connection, now, events);
   }
   if (now >= connection.retry_at()) connection.Retry(now);
+  if (std::optional<std::string> failure = connection.TakeFailure()) {
+    events.emplace_back(ConnectFailed{id, *std::move(failure)});
+  }
 }
 
 void Transport::Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events) {
@@ -141,6 +153,9 @@ void Transport::CollectInbound(Timestamp now, std::vector<Event>& events) {
   for (int i = 0; i < kInboundBatch; ++i) {
     std::optional<InboundConnections::Received> received = inbound_->Receive();
     if (!received) return EndInbound(now, events);
+    if (received->accepted_from.has_value()) {
+      events.emplace_back(ConnectionAccepted{received->connection, *received->accepted_from});
+    }
     if (received->closed) continue;
     if (received->refused) {
       Reject(received->connection, absl::InvalidArgumentError("a peer must not choose its own routing id"), events);

@@ -14,6 +14,7 @@
 #include "core/time.h"
 #include "protocol/action.h"
 #include "protocol/event.h"
+#include "runtime/transport/dialler.h"
 #include "runtime/transport/inbound_connections.h"
 #include "runtime/transport/outbound_connection.h"
 #include "runtime/transport/socket_limits.h"
@@ -25,7 +26,7 @@ namespace banyan {
 
 class Transport {
  public:
-  // Listens on `address`, tcp://IP:PORT, port 0 for a free one.
+  // Listens on `address`, tcp://host:port, port 0 for a free one. A host name is looked up, which may block.
   static absl::StatusOr<std::unique_ptr<Transport>> Bind(const std::string& address, const SocketLimits& limits);
   explicit Transport(const SocketLimits& limits);
   Transport(const Transport&) = delete;
@@ -41,6 +42,7 @@ class Transport {
   void Connect(const banyan::Connect& connect, Timestamp now);
   // Closes a connection of either direction. The opener of one that this process accepted is told to go away.
   void Disconnect(ConnectionId connection, Timestamp now);
+  void Renew(const banyan::Renew& renew, Timestamp now);
   // Nothing when the connection is gone.
   void SetPace(const Pace& pace);
   void Send(const banyan::Send& send, Timestamp now);
@@ -72,6 +74,7 @@ class Transport {
 
   const SocketLimits limits_;
   SocketPoller poller_;
+  Dialler dialler_;
   std::unique_ptr<InboundConnections> inbound_;
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
   std::string bound_address_;

@@ -15,13 +15,28 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/file_descriptor.h"
+#include "posix/port_reservation.h"
 #include "posix/steady_clock.h"
 #include "proto/wire.h"
 #include "runtime/testing/testing_transport.h"
 
 namespace banyan {
 namespace {
+
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+// Some machines have no IPv6 at all.
+bool HasIpv6() {
+  const FileDescriptor fd(socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in6 loopback = {};
+  loopback.sin6_family = AF_INET6;
+  loopback.sin6_addr = in6addr_loopback;
+  return fd.valid() && bind(fd.get(), reinterpret_cast<const sockaddr*>(&loopback), sizeof(loopback)) == 0;
+}
 
 // The paces in bytes a second of this process's connections to a port, as the kernel has them.
 std::vector<uint64_t> PacesOfConnectionsTo(const std::string& address) {
@@ -239,6 +254,74 @@ TEST_F(TransportTest, AnAddressWithoutSenseOnlyStaysDown) {
   EXPECT_EQ(client->counters().Get().dropped_sends, 1u);
   client->Disconnect(kOut, SteadyNow());
   EXPECT_FALSE(client->Exists(kOut));
+}
+
+TEST_F(TransportTest, ListensOnNamesAndOnBothFamilies) {
+  for (const char* listen : {"tcp://localhost:0", "tcp://*:0", "tcp://[::1]:0"}) {
+    SCOPED_TRACE(listen);
+    if (absl::StrContains(listen, "[") && !HasIpv6()) continue;
+    auto server = Bind(listen);
+    const std::string port = server->bound_address().substr(server->bound_address().rfind(':'));
+    auto client = Bind();
+    const bool is_ipv6 = server->bound_address().find("[::1]") != std::string::npos;
+    client->Connect({kOut, (is_ipv6 ? "tcp://[::1]" : "tcp://127.0.0.1") + port, Channel::kControl}, SteadyNow());
+    Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  }
+}
+
+TEST_F(TransportTest, ConnectsToANameAndTellsWhereItComesFrom) {
+  auto server = Bind("tcp://*:0");
+  auto client = Bind();
+  const std::string port = server->bound_address().substr(server->bound_address().rfind(':'));
+  client->Connect({kOut, "tcp://localhost" + port, Channel::kControl}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send(Beat(kOut, 1), SteadyNow());
+  const std::vector<Event> events = Collect(*server, Have<MessageReceived>(1), {client.get()});
+  EXPECT_THAT(First<ConnectionAccepted>(events).host, AnyOf("127.0.0.1", "::1"));
+  EXPECT_EQ(First<ConnectionAccepted>(events).connection, First<MessageReceived>(events).connection);
+}
+
+TEST_F(TransportTest, SaysWhyAConnectionIsNotMade) {
+  const auto port = PortReservation::Take(1);
+  ASSERT_TRUE(port.ok());
+  auto client = Bind();
+  client->Connect({kOut, port->Address(0), Channel::kControl}, SteadyNow());
+  EXPECT_EQ(First<ConnectFailed>(Collect(*client, Have<ConnectFailed>(1))).reason, "Connection refused");
+}
+
+TEST_F(TransportTest, SaysThatANameIsNotKnown) {
+  auto client = Bind();
+  client->Connect({kOut, "tcp://" + std::string(64, 'a') + ":1", Channel::kControl}, SteadyNow());
+  EXPECT_THAT(First<ConnectFailed>(Collect(*client, Have<ConnectFailed>(1))).reason, HasSubstr("cannot be looked up"));
+}
+
+TEST_F(TransportTest, MakesAConnectionAnewWhenAsked) {
+  auto server = Bind();
+  auto client = Bind();
+  InboundOf(*server, *client);
+  client->Renew({kOut}, SteadyNow());
+  const std::vector<Event> events = Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  EXPECT_EQ(Count<ConnectionDown>(events), 1u);
+  // One that is down, or is not there, is left alone.
+  client->Renew({ConnectionId(7)}, SteadyNow());
+}
+
+TEST_F(TransportTest, LeavesAConnectionAloneThatMoves) {
+  auto server = Bind();
+  auto client = Bind();
+  const ConnectionId inbound = InboundOf(*server, *client);
+  server->Send(Beat(inbound, 3), SteadyNow());
+  Collect(*client, Have<MessageReceived>(1), {server.get()});
+  // It moves as long as anything has just been acknowledged, and is made anew after that.
+  std::vector<Event> events;
+  int looks = 0;
+  for (; Count<ConnectionDown>(events) == 0 && looks < 1000; ++looks) {
+    client->Renew({kOut, /*unless_moving=*/true}, SteadyNow());
+    client->Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(10));
+    client->Collect(SteadyNow(), events);
+  }
+  EXPECT_GT(looks, 1);
+  EXPECT_LT(looks, 1000);
 }
 
 }  // namespace

@@ -348,7 +348,7 @@ std::string EpochChanger::WaitsFor() const {
                         "; nodes that come back may join");
   }
   if (!parts_.policies->epoch_failure().empty()) {
-    return absl::StrCat("there is no plan for these members: ", parts_.policies->epoch_failure());
+    return absl::StrCat("there is no plan for these members: ", parts_.policies->epoch_failure(), " (", reason_, ")");
   }
   if (epoch_reports_.IsComplete()) return "a plan is being made";
   std::vector<std::string> names;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/members/address_check.h"
 #include "scheduler/members/job_config_maker.h"
 #include "scheduler/scheduler_limits.h"
 
@@ -23,6 +24,8 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
   return options;
 }
 
+constexpr size_t kMostHosts = 4096;
+
 JoinVerdict JobIsOver() {
   JoinVerdict refusal;
   refusal.reason = "the job is over: its members have finished; restart the scheduler for a new one";
@@ -34,6 +37,11 @@ JoinVerdict JobIsOver() {
 
 JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context)
     : overlay_(overlay), job_(job), start_(start), context_(context), membership_(MembershipOptions(*overlay)) {}
+
+void JobMembers::NoteHost(ConnectionId connection, std::string host) {
+  hosts_[connection] = std::move(host);
+  if (hosts_.size() > kMostHosts) hosts_.erase(hosts_.begin());
+}
 
 JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) {
   const bool is_first_join = !membership_.Remembers(join);
@@ -131,6 +139,7 @@ void JobMembers::AddNodes() {
 
 std::optional<NodeId> JobMembers::Disconnect(ConnectionId connection) {
   waiting_.Drop(connection);
+  hosts_.erase(connection);
   return membership_.Disconnect(connection);
 }
 
@@ -140,6 +149,11 @@ JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join
   if (job_->phase() == JobPhase::kFailed && !membership_.Knows(join)) {
     refused.reason = absl::StrCat("job failed: ", job_->failure().message(), "; restart the job");
     return refused;
+  }
+  const auto host = hosts_.find(connection);
+  if (!membership_.Knows(join)) {
+    refused.reason = AddressFault(join, host == hosts_.end() ? "" : host->second, membership_, *overlay_);
+    if (!refused.reason.empty()) return refused;
   }
   return membership_.Join(context_->now, connection, join);
 }

@@ -9,6 +9,7 @@
 #define BANYAN_SCHEDULER_MEMBERS_JOB_MEMBERS_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +31,8 @@ class JobMembers {
   // `start` is this start of the scheduler. The pointers must outlive this.
   JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context);
 
+  // Notes from which host a connection comes.
+  void NoteHost(ConnectionId connection, std::string host);
   // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. A start that
   // waits for the next epoch gets no answer yet.
   JoinVerdict Join(ConnectionId connection, const banyan::Join& join);
@@ -114,6 +117,7 @@ class JobMembers {
   SchedulerContext* context_;
   Membership membership_;
   WaitingJoins waiting_;
+  std::map<ConnectionId, std::string> hosts_;  // of connections that have not joined; the newest kMostHosts
   std::optional<Timestamp> update_due_;
 };
 

@@ -49,9 +49,15 @@ const char* NameOf(FaultKind kind) {
     case FaultKind::kStoreAway:
       return "store away";
     case FaultKind::kIsolateLeader:
+      return "isolate leader";
+    case FaultKind::kSilenceConnections:
+      return "silence connections";
+    case FaultKind::kLoseLarge:
+      return "lose large";
+    case FaultKind::kForgetIdle:
       break;
   }
-  return "isolate leader";
+  return "forget idle";
 }
 
 std::vector<FaultKind> AllFaultKinds() {
@@ -68,7 +74,13 @@ std::vector<FaultKind> TransientFaultKinds() {
   return kinds;
 }
 
-bool NeedsStandby(FaultKind kind) { return kind >= FaultKind::kStopLeader; }
+bool NeedsStandby(FaultKind kind) { return kind >= FaultKind::kStopLeader && kind <= FaultKind::kIsolateLeader; }
+
+bool IsSilence(FaultKind kind) { return kind >= FaultKind::kSilenceConnections; }
+
+std::vector<FaultKind> SilentFaultKinds() {
+  return {FaultKind::kSilenceConnections, FaultKind::kLoseLarge, FaultKind::kForgetIdle};
+}
 
 std::vector<FaultKind> OneSchedulerFaultKinds() {
   std::vector<FaultKind> kinds = AllFaultKinds();

@@ -37,8 +37,12 @@ enum class FaultKind : uint8_t {
   kCutLeaderFromStore,
   kStoreAway,      // for all, for less than a lease or longer
   kIsolateLeader,  // from all nodes, but not from the store
+  // Connections stay, and nobody is told that they carry nothing any more.
+  kSilenceConnections,  // some or all between two, in one direction or both, for good
+  kLoseLarge,           // a path drops what is large: each connection that carries it is silent from then on
+  kForgetIdle,          // a path forgets connections that are not used for a while
 };
-inline constexpr FaultKind kLastFaultKind = FaultKind::kIsolateLeader;
+inline constexpr FaultKind kLastFaultKind = FaultKind::kForgetIdle;
 
 // Returns a short name such as "kill node".
 const char* NameOf(FaultKind kind);
@@ -46,9 +50,13 @@ const char* NameOf(FaultKind kind);
 // All kinds; and those that a job outlives whose members must stay.
 std::vector<FaultKind> AllFaultKinds();
 std::vector<FaultKind> TransientFaultKinds();
+// Those that no connection tells of, alone.
+std::vector<FaultKind> SilentFaultKinds();
 // Those of jobs with one scheduler.
 std::vector<FaultKind> OneSchedulerFaultKinds();
 bool NeedsStandby(FaultKind kind);
+// Those that no connection tells of.
+bool IsSilence(FaultKind kind);
 // Those of the scheduler, and of those who come back to it: what it knows of them ends with it.
 std::vector<FaultKind> SchedulerFaultKinds();
 

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "sim/faults/leader_faults.h"
+#include "sim/faults/silences.h"
 
 namespace banyan {
 namespace {
@@ -83,7 +84,7 @@ bool FaultInjector::Begin(const Fault& fault) {
     case FaultKind::kLateStart:
       return true;
     default:
-      return BeginLeaderFault(fault, cluster_);
+      return IsSilence(fault.kind) ? BeginSilence(fault, &random_, cluster_) : BeginLeaderFault(fault, cluster_);
   }
 }
 
@@ -107,6 +108,7 @@ void FaultInjector::End(const Fault& fault) {
       return StartWorker({fault.node, fault.worker});
     default:
       if (NeedsStandby(fault.kind)) EndLeaderFault(fault, cluster_);
+      if (IsSilence(fault.kind)) EndSilence(fault, cluster_);
       return;
   }
 }

@@ -13,6 +13,7 @@
 #include "sim/faults/fault_injector.h"
 #include "sim/faults/fault_plan.h"
 #include "sim/faults/leader_faults.h"
+#include "sim/faults/silences.h"
 #include "sim/sample_overlays.h"
 
 namespace banyan {
@@ -24,6 +25,8 @@ constexpr absl::Duration kStoppingLimit = absl::Seconds(60);
 constexpr double kLeastBps = 1e6;
 constexpr uint64_t kStandbySeed = 0x57A4DB1;
 constexpr double kWithStandby = 0.3;
+constexpr uint64_t kSilenceSeed = 0x511E7CE;
+constexpr double kWithSilences = 0.3;
 constexpr int64_t kMostElements = 300;  // of a tensor
 constexpr int64_t kMostChunks = 20;     // of a tensor
 constexpr int64_t kMostStateBytes = 20'000;
@@ -149,7 +152,7 @@ class GivenReplicas : public TrafficObserver {
 FaultPlanOptions DrawFaultOptions(const OverlayConfig& overlay, const std::vector<FaultKind>& kinds, Random* random) {
   FaultPlanOptions options;
   std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(options.kinds),
-               [](FaultKind kind) { return !NeedsStandby(kind); });
+               [](FaultKind kind) { return !NeedsStandby(kind) && !IsSilence(kind); });
   std::map<std::string, NodeId> ids;
   for (const NodeConfig& node : overlay.nodes) {
     options.workers.push_back(node.workers);
@@ -191,6 +194,20 @@ void AddStandby(uint64_t seed, const std::vector<FaultKind>& kinds, const FaultP
   for (const Fault& fault : DrawLeaderFaults(options, cluster->standby->lease, &random)) faults->push_back(fault);
 }
 
+// Gives some of the seeds connections that fall silent; all of them where these are the only faults. Likewise drawn
+// apart.
+void AddSilences(uint64_t seed, const std::vector<FaultKind>& kinds, const FaultPlanOptions& plan,
+                 std::vector<Fault>* faults) {
+  Random random(seed ^ kSilenceSeed);
+  FaultPlanOptions options = plan;
+  options.kinds.clear();
+  std::copy_if(kinds.begin(), kinds.end(), std::back_inserter(options.kinds), IsSilence);
+  const bool is_chosen = random.Chance(kWithSilences) || options.kinds.size() == kinds.size();
+  if (options.kinds.empty() || !is_chosen) return;
+  options.faults = static_cast<int>(random.Between(1, 6));
+  for (const Fault& fault : DrawSilences(options, &random)) faults->push_back(fault);
+}
+
 }  // namespace
 
 FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer) {
@@ -222,9 +239,10 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   cluster.membership_changes = true;
   Random faults = random.Fork();
   FaultPlanOptions plan = DrawFaultOptions(cluster.overlay, kinds, &faults);
-  scenario.faults = DrawFaults(plan, &faults);
+  if (!plan.kinds.empty()) scenario.faults = DrawFaults(plan, &faults);
   scenario.fault_seed = faults.Next();
   AddStandby(seed, kinds, plan, &cluster, &scenario.faults);
+  AddSilences(seed, kinds, plan, &scenario.faults);
   for (const Fault& fault : scenario.faults) {
     cluster.longest_pause = std::max(cluster.longest_pause, fault.lasts + kLostAfter);
     if (fault.kind == FaultKind::kLateStart) cluster.absent.insert(fault.node);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
@@ -77,7 +78,8 @@ void SimulatedNetwork::EndOpened(ConnectionIndex index, bool silently) {
     const int64_t now_ns = agenda_->now().nanoseconds();
     const int64_t last_ns = std::max(connection.forward.last_arrival_ns, now_ns + connection.forward.link->delay_ns());
     loss.survivors = absl::Nanoseconds(last_ns - now_ns);
-    if (!silently && !IsCut(connection.opener, connection.acceptor)) loss.acceptor_notices = loss.survivors;
+    const bool is_told = !connection.forward.is_silent && !IsCut(connection.opener, connection.acceptor);
+    if (!silently && is_told) loss.acceptor_notices = loss.survivors;
     MarkLost(index, loss);
   }
   connection.state = State::kClosed;
@@ -86,7 +88,8 @@ void SimulatedNetwork::EndOpened(ConnectionIndex index, bool silently) {
 
 void SimulatedNetwork::EndAccepted(ConnectionIndex index) {
   const Connection& connection = connections_[index];
-  if (connection.state != State::kUp || IsCut(connection.acceptor, connection.opener)) return;
+  const bool is_told = !connection.backward.is_silent && !IsCut(connection.acceptor, connection.opener);
+  if (connection.state != State::kUp || !is_told) return;
   LossOptions loss;
   loss.opener_notices = absl::Nanoseconds(connection.backward.link->delay_ns());
   MarkLost(index, loss);
@@ -154,14 +157,9 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const Dialled
     agenda_->At(agenda_->now() + absl::Nanoseconds(round_trip_ns), Dialled{dialled.connection, true});
     return std::nullopt;
   }
-  connection.state = State::kUp;
-  connection.failed_dials = 0;
-  ++connection.generation;
   const ConnectionId inbound_id(kInboundConnection.value() + inbound_.size());
-  connection.accepted = {inbound_id, HostOf(connection.acceptor).life, false};
+  connection.Make({inbound_id, HostOf(connection.acceptor).life, false}, agenda_->now());
   inbound_.push_back(dialled.connection);
-  connection.forward.used = connection.backward.used = false;
-  connection.forward.last_arrival_ns = connection.backward.last_arrival_ns = 0;
   return Delivery{connection.opener, ConnectionUp{connection.opener_id}};
 }
 
@@ -180,15 +178,16 @@ std::optional<ConnectionIndex> SimulatedNetwork::FindConnection(NodeId process, 
   return inbound_[position];
 }
 
+void SimulatedNetwork::ReportUse(NodeId process, const char* use, ConnectionId id) {
+  violations_->Add(agenda_->now(), "connection ids",
+                   absl::StrCat(NameOf(process), " ", use, " connection ", id.value(), ", which it does not have"));
+}
+
 void SimulatedNetwork::CloseConnection(NodeId process, ConnectionId id) {
   bool is_opener = false;
   bool is_current = false;
   const std::optional<ConnectionIndex> index = FindConnection(process, id, &is_opener, &is_current);
-  if (!index.has_value()) {
-    violations_->Add(agenda_->now(), "connection ids",
-                     absl::StrCat(NameOf(process), " closes connection ", id.value(), ", which it does not have"));
-    return;
-  }
+  if (!index.has_value()) return ReportUse(process, "closes", id);
   if (!is_current) return;
   if (!is_opener) return SendGoAway(*index);
   LossOptions loss;
@@ -208,6 +207,7 @@ void SimulatedNetwork::SendGoAway(ConnectionIndex index) {
   go_away.to_opener = true;
   go_away.past_host_cap = true;
   go_away.is_go_away = true;
+  if (connection.backward.is_silent) return;
   const int64_t arrival_ns = agenda_->now().nanoseconds() + connection.backward.link->delay_ns();
   Arrive(index, std::move(go_away), arrival_ns);
 }
@@ -215,10 +215,8 @@ void SimulatedNetwork::SendGoAway(ConnectionIndex index) {
 // In the order in which things were sent.
 void SimulatedNetwork::Arrive(ConnectionIndex index, MessageArrival arrival, int64_t arrival_ns) {
   Connection& connection = connections_[index];
-  Direction& direction = arrival.to_opener ? connection.backward : connection.forward;
-  const NodeId from = arrival.to_opener ? connection.acceptor : connection.opener;
-  const NodeId to = arrival.to_opener ? connection.opener : connection.acceptor;
-  if (IsCut(from, to)) {
+  Direction& direction = connection.Way(arrival.to_opener);
+  if (IsCut(connection.SenderOf(arrival.to_opener), connection.ReceiverOf(arrival.to_opener))) {
     direction.held.push_back(std::move(arrival));
     return;
   }
@@ -228,7 +226,7 @@ void SimulatedNetwork::Arrive(ConnectionIndex index, MessageArrival arrival, int
 
 void SimulatedNetwork::ReleaseHeld(ConnectionIndex index, bool to_opener) {
   Connection& connection = connections_[index];
-  Direction& direction = to_opener ? connection.backward : connection.forward;
+  Direction& direction = connection.Way(to_opener);
   std::vector<MessageArrival> held = std::move(direction.held);
   direction.held.clear();
   const int64_t arrival_ns = direction.link == nullptr ? 0 : agenda_->now().nanoseconds() + direction.link->delay_ns();
@@ -256,12 +254,7 @@ void SimulatedNetwork::SendMessage(NodeId from, Send send) {
   bool is_opener = false;
   bool is_current = false;
   const std::optional<ConnectionIndex> index = FindConnection(from, send.connection, &is_opener, &is_current);
-  if (!index.has_value()) {
-    violations_->Add(
-        agenda_->now(), "connection ids",
-        absl::StrCat(NameOf(from), " sends on connection ", send.connection.value(), ", which it does not have"));
-    return;
-  }
+  if (!index.has_value()) return ReportUse(from, "sends on", send.connection);
   Connection& connection = connections_[*index];
   if (!is_current || connection.state == State::kDialling || connection.state == State::kClosed) return;
   if (is_opener && connection.announced != connection.generation) return;
@@ -320,11 +313,8 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(const PaceDue
 void SimulatedNetwork::TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload) {
   if (observers_.empty()) return;
   const Connection& connection = connections_[index];
-  const NodeId from = to_opener ? connection.acceptor : connection.opener;
-  const NodeId to = to_opener ? connection.opener : connection.acceptor;
-  const SentMessage sent{
-      agenda_->now(), from,   to, connection.channel, index, connection.generation, WireBytes(message, payload),
-      message,        payload};
+  const SentMessage sent = connection.Describe(agenda_->now(), {index, connection.generation}, to_opener,
+                                               WireBytes(message, payload), message, payload);
   for (TrafficObserver* observer : observers_) observer->OnSent(sent);
 }
 
@@ -334,11 +324,15 @@ int64_t SimulatedNetwork::WireBytes(const Message& message, const Payload& paylo
 
 void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message message, Payload payload) {
   Connection& connection = connections_[index];
-  Direction& direction = to_opener ? connection.backward : connection.forward;
-  Direction& way_back = to_opener ? connection.forward : connection.backward;
-  const NodeId from = to_opener ? connection.acceptor : connection.opener;
+  Direction& direction = connection.Way(to_opener);
+  Direction& way_back = connection.Way(!to_opener);
+  const NodeId from = connection.SenderOf(to_opener);
   const int64_t size_bytes = WireBytes(message, payload);
   if (connection.state != State::kUp) return;
+  const auto box = middle_boxes_.find({from, connection.ReceiverOf(to_opener)});
+  const bool is_lost = connection.Swallows(to_opener, size_bytes,
+                                           box == middle_boxes_.end() ? MiddleBox() : box->second, agenda_->now());
+  if (is_lost) return;
   const int64_t now_ns = agenda_->now().nanoseconds();
   int64_t arrival_ns = 0;
   if (connection.channel == Channel::kData) {
@@ -352,6 +346,20 @@ void SimulatedNetwork::Transmit(ConnectionIndex index, bool to_opener, Message m
          MessageArrival{index, connection.generation, to_opener, connection.channel == Channel::kControl, size_bytes,
                         std::move(message), std::move(payload)},
          arrival_ns);
+}
+
+void SimulatedNetwork::RenewConnection(NodeId opener, const Renew& renew) {
+  const auto found = outbound_.find(std::pair(opener.value(), renew.connection.value()));
+  if (found == outbound_.end()) return ReportUse(opener, "renews", renew.connection);
+  const Connection& connection = connections_[found->second];
+  const bool is_cut = IsCut(opener, connection.acceptor);
+  const bool is_moving = !is_cut && connection.IsMoving(agenda_->now());
+  if (connection.state != State::kUp || (renew.unless_moving && is_moving)) return;
+  LossOptions loss;
+  loss.opener_notices = absl::ZeroDuration();
+  if (!is_cut && !connection.forward.is_silent)
+    loss.acceptor_notices = absl::Nanoseconds(connection.forward.link->delay_ns());
+  MarkLost(found->second, loss);
 }
 
 bool SimulatedNetwork::DelayAtHost(MessageArrival* arrival, NodeId to) {
@@ -368,8 +376,7 @@ bool SimulatedNetwork::DelayAtHost(MessageArrival* arrival, NodeId to) {
 
 std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArrival arrival) {
   Connection& connection = connections_[arrival.connection];
-  const NodeId to = arrival.to_opener ? connection.opener : connection.acceptor;
-  const NodeId from = arrival.to_opener ? connection.acceptor : connection.opener;
+  const NodeId to = connection.ReceiverOf(arrival.to_opener);
   if (!HostOf(to).running || DelayAtHost(&arrival, to)) return std::nullopt;
   const bool is_current = arrival.generation == connection.generation && connection.state == State::kUp;
   const bool survives = arrival.generation == connection.lost_generation &&
@@ -381,15 +388,8 @@ std::optional<SimulatedNetwork::Delivery> SimulatedNetwork::Handle(MessageArriva
     MarkLost(arrival.connection, LossOptions{.survivors = {}, .opener_notices = {}, .acceptor_notices = {}});
     return Handle(LossNoticed{arrival.connection, arrival.generation, true});
   }
-  const SentMessage sent{agenda_->now(),
-                         from,
-                         to,
-                         connection.channel,
-                         arrival.connection,
-                         arrival.generation,
-                         arrival.size_bytes,
-                         arrival.message,
-                         arrival.payload};
+  const SentMessage sent = connection.Describe(agenda_->now(), {arrival.connection, arrival.generation},
+                                               arrival.to_opener, arrival.size_bytes, arrival.message, arrival.payload);
   for (TrafficObserver* observer : observers_) observer->OnDelivered(sent);
   return Delivery{to, MessageReceived{arrival.to_opener ? connection.opener_id : acceptance.id,
                                       std::move(arrival.message), std::move(arrival.payload)}};

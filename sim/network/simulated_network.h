@@ -28,7 +28,8 @@
 #include "core/time.h"
 #include "protocol/action.h"
 #include "sim/agenda.h"
-#include "sim/network/paced_queue.h"
+#include "sim/network/middle_box.h"
+#include "sim/network/simulated_connection.h"
 #include "sim/network/simulated_link.h"
 #include "sim/network/simulated_links.h"
 #include "sim/traffic_observer.h"
@@ -78,6 +79,7 @@ class SimulatedNetwork {
   // These carry out what cores ask for.
   void OpenConnection(NodeId opener, const Connect& connect);
   void CloseConnection(NodeId process, ConnectionId connection);
+  void RenewConnection(NodeId opener, const Renew& renew);
   void SetPace(NodeId opener, const Pace& pace);
   // Sends over a connection. What the opener sends before OnUpHandled tells that it has handled the ConnectionUp is
   // dropped.
@@ -105,6 +107,12 @@ class SimulatedNetwork {
   // Nothing that is sent from now on passes from the one to the other, until Mend. Connections stay, and are silent.
   void Cut(NodeId from, NodeId to);
   void Mend(NodeId from, NodeId to);
+  // From now on nothing passes over this connection in these directions, and neither end is told.
+  void Silence(ConnectionIndex connection, bool forward, bool backward) {
+    connections_[connection].Silence(forward, backward);
+  }
+  // Of connections from one node to another; the default stops none.
+  void PlaceMiddleBox(NodeId from, NodeId to, const MiddleBox& box) { middle_boxes_[{from, to}] = box; }
   // Cuts both directions. Connections are lost; both ends notice after `noticed`.
   void Partition(NodeId a, NodeId b, absl::Duration noticed);
   // Mends both.
@@ -116,43 +124,10 @@ class SimulatedNetwork {
   const std::map<std::pair<NodeId, NodeId>, SimulatedLink>& links() const { return links_.overlay(); }
 
  private:
-  enum class State : uint8_t { kDialling, kUp, kLost, kClosed };
-
-  struct Direction {
-    SimulatedLink* link = nullptr;
-    int64_t last_arrival_ns = 0;
-    bool used = false;                   // since the connection was made
-    std::vector<MessageArrival> held{};  // until the direction is mended
-  };
-
-  // A connection at its accepting end.
-  struct Acceptance {
-    ConnectionId id;
-    uint32_t life = 0;        // of the process that accepted it
-    bool is_refused = false;  // it has closed it, and the opener does not know yet
-  };
-
-  struct Connection {
-    NodeId opener;
-    NodeId acceptor;
-    bool resolved = false;  // the address has answered once, so that the acceptor is known
-    std::string address;
-    ConnectionId opener_id;
-    Acceptance accepted;
-    Channel channel = Channel::kControl;
-    State state = State::kDialling;
-    uint32_t generation = 0;
-    uint32_t announced = 0;  // the generation whose ConnectionUp the opener has handled
-    uint32_t failed_dials = 0;
-    Direction forward;
-    Direction backward;
-    PacedQueue<std::pair<Message, Payload>> paced;  // forward
-    uint32_t pace_changes = 0;                      // and messages that it passed on
-    // These tell of the generation before this one, or of this one when it is lost.
-    uint32_t lost_generation = 0;
-    Acceptance lost;
-    int64_t survivors_until_ns = 0;
-  };
+  using Connection = SimulatedConnection;
+  using Direction = SimulatedConnection::Direction;
+  using Acceptance = SimulatedConnection::Acceptance;
+  using State = SimulatedConnection::State;
 
   struct Host {
     bool running = false;
@@ -174,6 +149,8 @@ class SimulatedNetwork {
   void Resolve(Connection* connection);
   void DialLater(ConnectionIndex index);
   std::optional<ConnectionIndex> FindConnection(NodeId process, ConnectionId id, bool* is_opener, bool* is_current);
+  // Says that the process uses a connection that it does not have.
+  void ReportUse(NodeId process, const char* use, ConnectionId id);
   void CheckUse(const Connection& connection, bool is_opener, const Direction& direction, const Message& message);
   int64_t WireBytes(const Message& message, const Payload& payload) const;
   void TellSent(ConnectionIndex index, bool to_opener, const Message& message, const Payload& payload);
@@ -203,7 +180,8 @@ class SimulatedNetwork {
   absl::flat_hash_map<std::pair<uint32_t, uint64_t>, ConnectionIndex> outbound_;  // by opener and its id
   std::vector<ConnectionIndex> inbound_;                                          // by id - kInboundConnection
   std::set<NodeId> schedulers_ = {kSchedulerNode};
-  std::set<NodePair> cuts_;  // (from, to)
+  std::set<NodePair> cuts_;                     // (from, to)
+  std::map<NodePair, MiddleBox> middle_boxes_;  // likewise
 };
 
 }  // namespace banyan

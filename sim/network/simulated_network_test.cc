@@ -173,6 +173,58 @@ ConnectionId LastInbound(const ScriptedProtocol& core) {
   return last;
 }
 
+TEST_F(SimulatedNetworkTest, ASilentConnectionStaysAndLosesWhatIsSentUntilItIsMadeAnew) {
+  simulator_.network()->Silence(DataConnection(), true, false);
+  SendChunk(1, 1000);
+  Run(60000);
+  EXPECT_EQ(ChunksAtB().size(), 0u);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 0u);
+  simulator_.network()->RenewConnection(kA, {kData, /*unless_moving=*/true});
+  Run(61000);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 1u);
+  SendChunk(2, 1000);
+  Run(62000);
+  EXPECT_EQ(ChunksAtB().size(), 1u);
+  EXPECT_TRUE(simulator_.violations()->empty()) << simulator_.violations()->Report();
+}
+
+TEST_F(SimulatedNetworkTest, AConnectionWithSomethingOnItsWayIsMadeAnewOnlyWhenItMust) {
+  SendChunk(1, 100000);
+  simulator_.network()->RenewConnection(kA, {kData, /*unless_moving=*/true});
+  Run(1000);
+  EXPECT_EQ(ChunksAtB().size(), 1u);
+  SendChunk(2, 100000);
+  simulator_.network()->RenewConnection(kA, {kData});
+  Run(2000);
+  EXPECT_EQ(ChunksAtB().size(), 1u);
+  EXPECT_EQ(a_->TimesOf<ConnectionDown>().size(), 1u);
+}
+
+TEST_F(SimulatedNetworkTest, APathThatDropsLargeMessagesStopsTheirConnection) {
+  simulator_.network()->PlaceMiddleBox(kA, kB, {.drops_from_bytes = 1500});
+  for (const auto& [sequence, bytes] : {std::pair(1, 1000), std::pair(2, 2000), std::pair(3, 1000)}) {
+    SendChunk(sequence, bytes);
+  }
+  Run(1000);
+  EXPECT_EQ(ChunksAtB().size(), 1u);
+}
+
+TEST_F(SimulatedNetworkTest, APathForgetsConnectionsThatWereIdle) {
+  simulator_.network()->PlaceMiddleBox(kA, kB, {.forgets_after = absl::Seconds(1)});
+  SendChunk(1, 1000);
+  Run(900);
+  SendChunk(2, 1000);
+  Run(2500);
+  SendChunk(3, 1000);
+  Run(3000);
+  EXPECT_EQ(ChunksAtB().size(), 2u);
+  simulator_.network()->RenewConnection(kA, {kData});
+  Run(3500);
+  SendChunk(4, 1000);
+  Run(4000);
+  EXPECT_EQ(ChunksAtB().size(), 3u);
+}
+
 TEST_F(SimulatedNetworkTest, ARefusedConnectionIsDownWhenTheWordArrivesAndIsDialledAgain) {
   SendChunk(1, 1000);
   Run(200);

@@ -210,6 +210,7 @@ void SimulatedProcess::CarryOut(Action action) {
   std::visit(Overloaded{
                  [this](Connect& connect) { context_.network->OpenConnection(id_, connect); },
                  [this](Disconnect& disconnect) { context_.network->CloseConnection(id_, disconnect.connection); },
+                 [this](Renew& renew) { context_.network->RenewConnection(id_, renew); },
                  [this](Pace& pace) { context_.network->SetPace(id_, pace); },
                  [this](Send& send) { context_.network->SendMessage(id_, std::move(send)); },
                  [this](StartComputation& start) { Compute(std::move(start)); },
