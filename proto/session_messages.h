@@ -41,7 +41,7 @@ struct AttachWorker {
   friend bool operator==(const AttachWorker&, const AttachWorker&) = default;
 };
 
-// Asks for the shared memory of a key's tensor.
+// Asks for the shared memory of a key's tensor. Of one without elements it tells that the worker has tried this.
 struct OpenTensor {
   CallId call;
   std::string name;
@@ -62,6 +62,7 @@ struct TensorCall {
   uint32_t gradient_slot = 0;
   uint32_t result_slot = 0;
   int32_t priority = 0;
+  uint64_t not_finite = 0;  // values of a gradient that are NaN or infinite; 0 for what is no gradient
   friend bool operator==(const TensorCall&, const TensorCall&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include "core/time.h"
 #include "posix/steady_clock.h"
 #include "runtime/session/session_core.h"
+#include "runtime/session/session_opener.h"
 
 namespace banyan {
 namespace {
@@ -85,7 +86,7 @@ absl::StatusOr<std::shared_ptr<SessionPort>> NodeHost::NewPort(absl::Duration ti
 }
 
 absl::StatusOr<std::unique_ptr<Session>> NodeHost::OpenSession(uint32_t worker, absl::Duration timeout) {
-  auto core = SessionCore::OpenUntil([this](absl::Duration left) { return NewPort(left); }, WorkerId(worker), timeout);
+  auto core = OpenSessionCore([this](absl::Duration left) { return NewPort(left); }, WorkerId(worker), timeout);
   if (!core.ok()) return core.status();
   return std::make_unique<Session>(*std::move(core));
 }

@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
-#include "posix/steady_clock.h"
+#include "compression/kernels/not_finite.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
@@ -16,12 +15,6 @@ namespace {
 
 // For the answers to what was asked before a good-bye.
 constexpr absl::Duration kFarewell = absl::Seconds(5);
-// Before a node that has gone is tried again: it gives nothing to wait on.
-constexpr absl::Duration kPause = absl::Milliseconds(20);
-
-absl::Duration TimeLeft(Timestamp deadline) {
-  return deadline == kNever ? absl::InfiniteDuration() : deadline - SteadyNow();
-}
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
 
@@ -56,21 +49,6 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
   return core;
 }
 
-absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::OpenUntil(MakePort connect, WorkerId worker,
-                                                                    absl::Duration timeout,
-                                                                    absl::Duration answer_timeout) {
-  const Timestamp deadline = SteadyNow() + timeout;
-  while (true) {
-    absl::StatusOr<std::shared_ptr<SessionPort>> port = connect(TimeLeft(deadline));
-    if (!port.ok()) return port.status();
-    absl::StatusOr<std::unique_ptr<SessionCore>> core =
-        Open(*std::move(port), worker, TimeLeft(deadline), answer_timeout);
-    if (core.ok() || !absl::IsAborted(core.status())) return core;
-    if (TimeLeft(deadline) <= absl::ZeroDuration()) return absl::UnavailableError(core.status().message());
-    absl::SleepFor(std::min(kPause, TimeLeft(deadline)));
-  }
-}
-
 SessionCore::SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout)
     : port_(std::move(port)), answer_timeout_(answer_timeout) {}
 
@@ -99,10 +77,13 @@ void SessionCore::Close() {
 SessionCore::OperationPtr SessionCore::NewOperation(absl::string_view what, absl::Span<float> result,
                                                     Operation::Callback on_done, const std::string& key) const {
   Operation::Callback post;
-  if (on_done) {
+  if (on_done && IsHere()) {
     post = [callbacks = callbacks_, on_done = std::move(on_done)](const absl::Status& status) {
       callbacks->Post([on_done, status] { on_done(status); });
     };
+  } else {
+    // A forked child has no thread for callbacks.
+    post = std::move(on_done);
   }
   const auto operation =
       std::make_shared<Operation>(absl::StrCat("node ", node_name_, ", ", what), result, std::move(post));
@@ -135,7 +116,12 @@ void SessionCore::Send(CallId id, const WorkerMessage& message) {
 
 absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
-  if (elements == 0) return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
+  if (elements == 0) {
+    // The others, who wait for this Init, hear of it through the node; nobody waits for its answer here.
+    (void)port_->Send(OpenTensor{CallId(), name, 0});
+    return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
+  }
   Lock lock(keys_->mutex);
   if (!failure_.ok()) return failure_;
   const auto [key, added] = keys_->named.try_emplace(name, elements);
@@ -185,6 +171,7 @@ absl::Status SessionCore::OpenMemory(const std::string& name) {
 }
 
 absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& use) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
   {
     Lock lock(keys_->mutex);
     if (!keys_->named.contains(name)) return NoInit();
@@ -196,6 +183,7 @@ absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& 
 
 absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                                    absl::Span<float> result) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
   Lock lock(keys_->mutex);
   const auto key = keys_->named.find(name);
   if (key == keys_->named.end()) return NoInit();
@@ -232,7 +220,9 @@ absl::StatusOr<SlotLease> SessionCore::LendGradient(absl::string_view name) {
     return SessionKey::Slots{.gradient = *slot};
   };
   absl::StatusOr<SessionKey::Slots> slots = NoInit();
-  {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) {
+    slots = here;
+  } else {
     Lock lock(keys_->mutex);
     if (keys_->named.contains(key)) slots = Reserve(lock, key, {.gradient = true}, take);
     if (slots.ok()) {
@@ -281,9 +271,14 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
                               .prompt = !HasResult(use.kind),
                               .result_stays = use.result_stays});
   lock.unlock();
-  if (!use.gradient.empty())
-    std::memcpy(segment->gradient(slots->gradient).data(), use.gradient.data(), use.gradient.size() * sizeof(float));
-  Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority});
+  const uint64_t not_finite =
+      Fill(use, HasGradient(use.kind) ? segment->gradient(slots->gradient) : absl::Span<float>());
+  Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority, not_finite});
+}
+
+uint64_t SessionCore::Fill(const TensorUse& use, absl::Span<float> slot) {
+  const int64_t not_finite = use.gradient.empty() ? CountNotFinite(slot) : CopyCountingNotFinite(use.gradient, slot);
+  return OpensRound(use.kind) ? static_cast<uint64_t>(not_finite) : 0;
 }
 
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
@@ -300,6 +295,7 @@ absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::st
 
 void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
                                  absl::FunctionRef<WorkerMessage(CallId)> make) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return operation->Finish(here);
   Lock lock(keys_->mutex);
   if (!failure_.ok()) {
     const absl::Status failure = failure_;

@@ -7,6 +7,8 @@
 // - The session makes no calls of its own: replies say when a round is over and when the job has ended.
 // - Every operation ends, at the latest with Close.
 // - No callback and no call of the port runs under the mutex.
+// - In a forked child every call ends with FAILED_PRECONDITION, without a look at anything that the parent's threads
+//   may have locked. A child must not destroy this.
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
 
@@ -54,12 +56,6 @@ class SessionCore {
   static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
                                                            absl::Duration timeout,
                                                            absl::Duration answer_timeout = kAnswerTimeout);
-  // Does so on one port after the other, which `connect` makes in at most the time it is given, until the node has
-  // answered or for `timeout`: a node that goes away may be about to join again.
-  using MakePort = absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)>;
-  static absl::StatusOr<std::unique_ptr<SessionCore>> OpenUntil(MakePort connect, WorkerId worker,
-                                                                absl::Duration timeout,
-                                                                absl::Duration answer_timeout = kAnswerTimeout);
   SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout);
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
@@ -82,6 +78,8 @@ class SessionCore {
   // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
   void Close();
 
+  // Returns whether the caller runs in the process that opened the session, and in no forked child.
+  bool IsHere() const { return keys_->process.IsHere(); }
   const std::string& node_name() const { return node_name_; }
   // The worker's training state.
   SessionState& state() { return state_; }
@@ -132,6 +130,8 @@ class SessionCore {
   // Starts a call that concerns no key, with the message that `make` gives for its id.
   void StartPlainCall(const OperationPtr& operation, bool prompt, absl::FunctionRef<WorkerMessage(CallId)> make);
   void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
+  // Copies the gradient into its slot, unless it is there. Returns how many of its values are not finite.
+  static uint64_t Fill(const TensorUse& use, absl::Span<float> slot);
   SlotLease LendResult(const Call& call);  // the mutex is held
 
   void OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment);

@@ -116,6 +116,12 @@ void WorkerConnection::Attached(const AttachWorker& attach, const CompleteReques
 }
 
 absl::Status WorkerConnection::On(const OpenTensor& open) {
+  if (open.elements == 0) {
+    StartPlain(open.call, [&open](RequestId request, WorkerId worker) {
+      return WorkerInit{request, worker, open.name, Buffer()};
+    });
+    return absl::OkStatus();
+  }
   const auto refuse = [&](absl::Status status) {
     Answer(CallCompleted{open.call, std::move(status), Round()});
     return absl::OkStatus();
@@ -125,19 +131,15 @@ absl::Status WorkerConnection::On(const OpenTensor& open) {
     return absl::ResourceExhaustedError(absl::StrCat("more than ", kMaxTensors, " tensors"));
   const TensorSegment::Shape shape{open.elements, rounds_in_flight_ + 1, rounds_in_flight_};
   lock.unlock();
-  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  if (!budget_->Take(size_bytes)) {
-    return refuse(absl::ResourceExhaustedError(absl::StrCat(
-        "key ", open.name, " needs ", size_bytes, " bytes of shared memory, but the node's workers may have ",
-        budget_->limit_bytes(), " and have ", budget_->used_bytes())));
-  }
+  const std::string what = absl::StrCat("key ", open.name);
+  if (absl::Status taken = budget_->Take(what, shape); !taken.ok()) return refuse(std::move(taken));
   absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
   if (!segment.ok()) {
-    budget_->Return(size_bytes);
+    budget_->Return(what, shape);
     return refuse(segment.status());
   }
   Tensor tensor;
-  tensor.segment = Counted(*std::move(segment), budget_);
+  tensor.segment = Counted(*std::move(segment), what, budget_);
   tensor.name = open.name;
   tensor.gradient_in_use.resize(shape.gradient_slots);
   tensor.result_in_use.resize(shape.result_slots);
@@ -216,7 +218,8 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
                           std::move(gradient),
                           call.priority,
                           HasResult(call.kind),
-                          call.kind == TensorCallKind::kFlush};
+                          call.kind == TensorCallKind::kFlush,
+                          call.not_finite};
       case TensorCallKind::kPull:
         return WorkerPull{request, worker, key};
       case TensorCallKind::kRegisterWeights:

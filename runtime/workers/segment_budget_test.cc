@@ -1,0 +1,59 @@
+#include "runtime/workers/segment_budget.h"
+
+#include <memory>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+// Slots of 64 bytes.
+constexpr TensorSegment::Shape kShape{16, 2, 1};
+
+TEST(SegmentBudgetTest, CountsAllThatIsShared) {
+  SegmentBudget budget(2 * 3 * 64);
+  EXPECT_TRUE(budget.Take("key a", kShape).ok());
+  EXPECT_TRUE(budget.Take("key b", kShape).ok());
+  EXPECT_EQ(budget.used_bytes(), 2 * 3 * 64);
+  const absl::Status full = budget.Take("key c", kShape);
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(full.message()), HasSubstr("key c needs 192 bytes"));
+  budget.Return("key a", kShape);
+  EXPECT_TRUE(budget.Take("key c", kShape).ok());
+}
+
+TEST(SegmentBudgetTest, WhatCannotFitIntoTheProcessIsRefusedWithTheNumbers) {
+  // One result as it came, and one for each worker.
+  SegmentBudget budget(1 << 20, MemoryLimit{5 * 64, "memory.max of cgroup /bn"});
+  EXPECT_TRUE(budget.Take("key a", kShape).ok());
+  EXPECT_TRUE(budget.Take("key a", kShape).ok());
+  EXPECT_TRUE(budget.Take("key b", kShape).ok());
+  const absl::Status full = budget.Take("key c", kShape);
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(full.message()), AllOf(HasSubstr("key c does not fit"), HasSubstr("at least 448 bytes"),
+                                                 HasSubstr("may have 320 (memory.max of cgroup /bn)")));
+  budget.Return("key a", kShape);
+  budget.Return("key b", kShape);
+  budget.Return("key a", kShape);
+  EXPECT_EQ(budget.used_bytes(), 0);
+  EXPECT_TRUE(budget.Take("key c", {16, 2, 4}).ok());
+}
+
+TEST(SegmentBudgetTest, ASegmentGivesItsBytesBackWithItsLastUser) {
+  const auto budget = std::make_shared<SegmentBudget>(1 << 20);
+  ASSERT_TRUE(budget->Take("key a", kShape).ok());
+  std::shared_ptr<TensorSegment> segment = Counted(TensorSegment::Create(kShape).value(), "key a", budget);
+  std::shared_ptr<TensorSegment> other = segment;
+  segment.reset();
+  EXPECT_EQ(budget->used_bytes(), 3 * 64);
+  other.reset();
+  EXPECT_EQ(budget->used_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace banyan
