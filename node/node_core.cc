@@ -476,20 +476,14 @@ void NodeCore::TakeFailure(StepContext& step) {
 void NodeCore::SendReport(StepContext& step) {
   if (!joined_.has_value()) return;
   NodeReport report;
-  report.workers_attached = joined_->desk->attached();
+  joined_->desk->AddTo(report);
   report.rejected_messages = rejections_.total();
   report.links = joined_->network->LinkReport(step.now);
-  report.memory = joined_->engine->MemoryReport();
-  report.memory.push_back({"worker segments", static_cast<uint64_t>(joined_->desk->worker_segment_bytes())});
+  for (NodeReport::Memory& row : joined_->engine->MemoryReport()) report.memory.push_back(std::move(row));
   report.memory.push_back({"undelivered", static_cast<uint64_t>(joined_->network->undelivered_bytes())});
   report.memory.push_back({"relayed", static_cast<uint64_t>(joined_->network->relay_bytes())});
   report.memory.push_back({"unknown", static_cast<uint64_t>(joined_->network->unknown_bytes())});
   report.memory.push_back({"fetched replicas", static_cast<uint64_t>(joined_->state->replica_bytes())});
-  report.progress = joined_->desk->KeyProgress();
-  report.missing = joined_->desk->waits().Missing();
-  report.step = joined_->desk->progress().step;
-  report.loss = joined_->desk->progress().loss;
-  report.last_sync = joined_->desk->last_synchronisation();
   if (last_report_.has_value() && *last_report_ == report) return;
   last_report_ = report;
   scheduler_.Send(step, std::move(report));

@@ -1,13 +1,17 @@
 #include "posix/unix_socket.h"
 
+#include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
 namespace banyan {
@@ -58,6 +62,53 @@ absl::Status RemoveStale(const std::string& path) {
   return absl::OkStatus();
 }
 
+// Looks a group up by name or number.
+absl::StatusOr<gid_t> FindGroup(const std::string& group) {
+  uint32_t number = 0;
+  if (absl::SimpleAtoi(group, &number)) return number;
+  std::vector<char> memory(1 << 16);
+  ::group entry = {};
+  ::group* found = nullptr;
+  if (getgrnam_r(group.c_str(), &entry, memory.data(), memory.size(), &found) == 0 && found != nullptr) {
+    return entry.gr_gid;
+  }
+  return absl::InvalidArgumentError(absl::StrCat("no group is called '", group, "'"));
+}
+
+std::string GroupName(gid_t group) {
+  std::vector<char> memory(1 << 16);
+  ::group entry = {};
+  ::group* found = nullptr;
+  const bool has_name = getgrgid_r(group, &entry, memory.data(), memory.size(), &found) == 0 && found != nullptr;
+  return has_name ? absl::StrCat(entry.gr_name, " (", group, ")") : absl::StrCat(group);
+}
+
+absl::Status GiveAccess(const std::string& path, const SocketAccess& access) {
+  if (!access.group.empty()) {
+    const absl::StatusOr<gid_t> group = FindGroup(access.group);
+    if (!group.ok()) return group.status();
+    if (chown(path.c_str(), static_cast<uid_t>(-1), *group) != 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot give ", path, " to group ", access.group, "; is user ",
+                                                     geteuid(), " a member of it?"));
+    }
+  }
+  const bool is_shared = access.has_group || !access.group.empty();
+  if (chmod(path.c_str(), is_shared ? 0660 : 0600) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, absl::StrCat("cannot set the mode of ", path));
+}
+
+// Who may connect where this process may not.
+std::string AccessAdvice(const std::string& path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) != 0) {
+    return absl::StrCat("; user ", geteuid(), " may not enter the directory that it is in");
+  }
+  const std::string users = absl::StrCat("; user ", info.st_uid);
+  if ((info.st_mode & S_IWGRP) == 0) return absl::StrCat(users, " alone may, this process is of user ", geteuid());
+  return absl::StrCat(users, " may, and members of group ", GroupName(info.st_gid), "; this process is of user ",
+                      geteuid(), ", group ", GroupName(getegid()));
+}
+
 // Takes all descriptors that came, keeps the first and closes the others.
 FileDescriptor TakeFile(msghdr& message) {
   FileDescriptor first;
@@ -87,16 +138,20 @@ absl::StatusOr<std::string> UnixPathOf(absl::string_view address) {
   return path;
 }
 
-absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path) {
+absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path, const SocketAccess& access) {
   if (absl::Status status = CheckPath(path); !status.ok()) return status;
   if (absl::Status status = RemoveStale(path); !status.ok()) return status;
   FileDescriptor listener = NewSocket(SOCK_NONBLOCK);
   const sockaddr_un address = AddressOf(path);
-  // Nobody can connect before listen, so the mode is right in time.
-  if (!listener.valid() || bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-      chmod(path.c_str(), 0600) != 0 || listen(listener.get(), kBacklog) != 0) {
+  if (!listener.valid() || bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
   }
+  // Nobody can connect before listen, so the mode is right in time.
+  if (absl::Status given = GiveAccess(path, access); !given.ok()) {
+    unlink(path.c_str());
+    return given;
+  }
+  if (listen(listener.get(), kBacklog) != 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
   return listener;
 }
 
@@ -108,7 +163,9 @@ absl::StatusOr<FileDescriptor> ConnectToUnix(const std::string& path) {
   if (errno == ENOENT || errno == ECONNREFUSED || errno == EINTR || errno == EAGAIN) {
     return absl::UnavailableError(absl::StrCat("no node listens on ", path, ": ", std::strerror(errno)));
   }
-  return absl::ErrnoToStatus(errno, absl::StrCat("cannot connect to ", path));
+  const int error = errno;
+  return absl::ErrnoToStatus(error,
+                             absl::StrCat("cannot connect to ", path, error == EACCES ? AccessAdvice(path) : ""));
 }
 
 PacketResult SendPacket(int socket, absl::string_view bytes, int file, bool may_block) {

@@ -16,10 +16,17 @@ namespace banyan {
 // Of "unix:/path". INVALID_ARGUMENT for anything else and for paths that do not fit into a socket address.
 absl::StatusOr<std::string> UnixPathOf(absl::string_view address);
 
-// Listens, for this user only, without blocking. A socket file that nobody listens on any more is replaced;
-// FAILED_PRECONDITION when somebody does, or when the file is no socket.
-absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path);
-// UNAVAILABLE when nobody listens there yet.
+// Who may connect to a socket beside the user that listens.
+struct SocketAccess {
+  bool has_group = false;  // the file's group: that of the process, or of a directory that hands its own on
+  std::string group = {};  // the file gets this one, a name or a number; empty: as above
+};
+
+// Listens without blocking, for this user alone by default. A socket file that nobody listens on any more is replaced;
+// FAILED_PRECONDITION when somebody does, or when the file is no socket. INVALID_ARGUMENT for a group that does not
+// exist, PERMISSION_DENIED for one to which this user may not give a file.
+absl::StatusOr<FileDescriptor> ListenOnUnix(const std::string& path, const SocketAccess& access = {});
+// UNAVAILABLE when nobody listens there yet. PERMISSION_DENIED says which user and group may connect.
 absl::StatusOr<FileDescriptor> ConnectToUnix(const std::string& path);
 
 enum class PacketResult {

@@ -1,11 +1,15 @@
 #include "posix/unix_socket.h"
 
+#include <grp.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <string>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -47,6 +51,50 @@ TEST_F(UnixSocketTest, ListensForThisUserOnly) {
   ASSERT_EQ(stat(path_.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   EXPECT_TRUE(ConnectToUnix(path_).ok());
+}
+
+TEST_F(UnixSocketTest, TheGroupMayConnectWhereItIsToldTo) {
+  struct stat info;
+  {
+    auto listener = ListenOnUnix(path_, {.has_group = true});
+    ASSERT_TRUE(listener.ok()) << listener.status();
+    ASSERT_EQ(stat(path_.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0660u);
+  }
+  // A group of this process is one to which it may give the file.
+  auto named = ListenOnUnix(path_, {.group = std::to_string(getegid())});
+  ASSERT_TRUE(named.ok()) << named.status();
+  ASSERT_EQ(stat(path_.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0660u);
+  EXPECT_EQ(info.st_gid, getegid());
+}
+
+TEST_F(UnixSocketTest, AnUnknownGroupIsNamed) {
+  const absl::Status status = ListenOnUnix(path_, {.group = "no-such-group"}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("'no-such-group'"), absl::string_view::npos) << status;
+  EXPECT_EQ(access(path_.c_str(), F_OK), -1);
+}
+
+TEST_F(UnixSocketTest, WhoMayNotConnectIsToldWhoMay) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs to be root to become another user";
+  ASSERT_EQ(chmod(path_.substr(0, path_.size() - 2).c_str(), 0755), 0);
+  auto listener = ListenOnUnix(path_, {.group = "2001"});
+  if (absl::IsInvalidArgument(listener.status())) GTEST_SKIP() << "no other users exist here: " << listener.status();
+  ASSERT_TRUE(listener.ok()) << listener.status();
+  const pid_t child = fork();
+  if (child == 0) {
+    // Another user and group, then one of the group.
+    if (setgroups(0, nullptr) != 0 || setresgid(2002, 2002, 0) != 0 || setresuid(1002, 1002, 0) != 0) _exit(2);
+    const absl::Status refused = ConnectToUnix(path_).status();
+    if (!absl::IsPermissionDenied(refused)) _exit(3);
+    if (refused.message().find("members of group 2001") == absl::string_view::npos) _exit(4);
+    if (setresuid(0, 0, 0) != 0 || setresgid(2001, 2001, 2001) != 0 || setresuid(1002, 1002, 1002) != 0) _exit(5);
+    _exit(ConnectToUnix(path_).ok() ? 0 : 6);
+  }
+  int ended = -1;
+  ASSERT_EQ(waitpid(child, &ended, 0), child);
+  EXPECT_EQ(WEXITSTATUS(ended), 0);
 }
 
 TEST_F(UnixSocketTest, ReplacesAStaleSocketButNothingElse) {

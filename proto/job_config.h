@@ -12,6 +12,10 @@ namespace banyan {
 
 enum class AggregationOp : uint8_t { kSum, kMean, kSgd, kMomentum, kNesterov, kAdam };
 
+// What happens to a worker's gradient in which not all values are finite: it goes into the sum like another; it is left
+// out of its round, with its weight; or the job ends.
+enum class NotFiniteRule : uint8_t { kKeep, kSkip, kFail };
+
 // How contributions become results. The root divides the sum by its weight unless the op is kSum. With one of the four
 // optimizers every member then steps its own parameters along the mean gradient g, and workers get the parameters.
 struct AggregationConfig {
@@ -22,6 +26,7 @@ struct AggregationConfig {
   double beta2 = 0.999;       // adam
   double epsilon = 1e-8;      // adam
   double weight_decay = 0.0;  // added to g as weight_decay * parameters, by all four optimizers
+  NotFiniteRule not_finite = NotFiniteRule::kKeep;
 
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };

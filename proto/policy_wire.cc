@@ -17,6 +17,9 @@ static_assert(static_cast<int>(AggregationOp::kSgd) == wire::AGGREGATION_OP_SGD)
 static_assert(static_cast<int>(AggregationOp::kMomentum) == wire::AGGREGATION_OP_MOMENTUM);
 static_assert(static_cast<int>(AggregationOp::kNesterov) == wire::AGGREGATION_OP_NESTEROV);
 static_assert(static_cast<int>(AggregationOp::kAdam) == wire::AGGREGATION_OP_ADAM);
+static_assert(static_cast<int>(NotFiniteRule::kKeep) == wire::NOT_FINITE_RULE_KEEP);
+static_assert(static_cast<int>(NotFiniteRule::kSkip) == wire::NOT_FINITE_RULE_SKIP);
+static_assert(static_cast<int>(NotFiniteRule::kFail) == wire::NOT_FINITE_RULE_FAIL);
 static_assert(static_cast<int>(RateEstimator::kDelivery) == wire::RATE_ESTIMATOR_DELIVERY);
 static_assert(static_cast<int>(RateEstimator::kOneWayDelay) == wire::RATE_ESTIMATOR_ONE_WAY_DELAY);
 
@@ -36,6 +39,7 @@ void WriteAggregation(const AggregationConfig& from, wire::AggregationConfig& to
   to.set_beta2(from.beta2);
   to.set_epsilon(from.epsilon);
   to.set_weight_decay(from.weight_decay);
+  to.set_not_finite(static_cast<wire::NotFiniteRule>(from.not_finite));
 }
 
 AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldReader fields) {
@@ -47,6 +51,7 @@ AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldRead
   config.beta2 = fields.Finite("beta2", from.beta2());
   config.epsilon = fields.Finite("epsilon", from.epsilon());
   config.weight_decay = fields.Finite("weight_decay", from.weight_decay());
+  config.not_finite = fields.OneOf("not_finite", from.not_finite(), NotFiniteRule::kFail);
   return config;
 }
 

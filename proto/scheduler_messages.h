@@ -338,6 +338,14 @@ struct NodeReport {
     std::vector<WorkerId> workers;  // kMostMissingWorkers at most
     friend bool operator==(const Missing&, const Missing&) = default;
   };
+  // What workers of this node have pushed that is no finite number, since its start.
+  struct NotFinite {
+    KeyId key;            // 0: of all further keys
+    uint64_t values = 0;  // NaN and infinities, at least 1
+    Round last;           // the last round with some
+    friend bool operator==(const NotFinite&, const NotFinite&) = default;
+  };
+  static constexpr size_t kMostNotFinite = 64;
   static constexpr size_t kMostMissing = 2;
   static constexpr size_t kMostMissingWorkers = 16;
   // The last wait of this node's workers, from a push that found no round open here until none was any more.
@@ -355,7 +363,8 @@ struct NodeReport {
   uint64_t step = 0;  // of the last loss report
   double loss = 0;
   Synchronisation last_sync;
-  std::vector<Missing> missing;  // of the key and the barrier that have waited longest; kMostMissing at most
+  std::vector<Missing> missing;       // of the key and the barrier that have waited longest; kMostMissing at most
+  std::vector<NotFinite> not_finite;  // kMostNotFinite at most
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 

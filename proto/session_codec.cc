@@ -54,6 +54,7 @@ void Fill(const TensorCall& from, session::WorkerMessage& to) {
   call.set_gradient_slot(from.gradient_slot);
   call.set_result_slot(from.result_slot);
   call.set_priority(from.priority);
+  call.set_not_finite(from.not_finite);
 }
 
 void Fill(const BarrierCall& from, session::WorkerMessage& to) { to.mutable_barrier()->set_call(from.call.value()); }
@@ -204,7 +205,8 @@ absl::StatusOr<WorkerMessage> Read(const session::AttachWorker& from) {
 
 absl::StatusOr<WorkerMessage> Read(const session::OpenTensor& from) {
   if (absl::Status status = CheckTensorName(from.name()); !status.ok()) return status;
-  if (absl::Status status = CheckElements(from.elements()); !status.ok()) return status;
+  const absl::Status elements = from.elements() == 0 ? absl::OkStatus() : CheckElements(from.elements());
+  if (!elements.ok()) return elements;
   return OpenTensor{CallId(from.call()), from.name(), from.elements()};
 }
 
@@ -227,8 +229,13 @@ absl::StatusOr<WorkerMessage> Read(const session::TensorCall& from) {
   }
   if (absl::Status status = CheckSlot(from.gradient_slot()); !status.ok()) return status;
   if (absl::Status status = CheckSlot(from.result_slot()); !status.ok()) return status;
+  if (from.not_finite() > static_cast<uint64_t>(kMaxTensorElements)) {
+    return Malformed(
+        absl::StrCat("expected at most ", kMaxTensorElements, " values that are not finite, got ", from.not_finite()));
+  }
   return TensorCall{CallId(from.call()),  TensorId(from.tensor()), static_cast<TensorCallKind>(from.kind()),
-                    from.gradient_slot(), from.result_slot(),      from.priority()};
+                    from.gradient_slot(), from.result_slot(),      from.priority(),
+                    from.not_finite()};
 }
 
 absl::StatusOr<WorkerMessage> Read(const session::ReportLossCall& from) {

@@ -15,7 +15,7 @@ TEST(SessionCodecTest, EveryWorkerMessageComesBackEqual) {
       AttachWorker{7, WorkerId(3), CallId(11)},
       OpenTensor{CallId(1), "fc1.weight", 12345},
       DescribeGroup{{{"q", 4}, {"none", 0}, {"v", int64_t{1} << 40}}},
-      TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5},
+      TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5, 4096},
       TensorCall{CallId(3), TensorId(4), TensorCallKind::kInit, 0, 0, 0},
       TensorCall{CallId(4), TensorId(4), TensorCallKind::kRegisterWeights, 1, 0, 0},
       TensorCall{CallId(3), TensorId(4), kLastTensorCallKind, 0, 1, 0},
@@ -103,7 +103,7 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
                   m.mutable_open_tensor()->set_elements(1);
                 }),
                 "printable");
-  for (int64_t elements : {int64_t{0}, int64_t{-1}, kMaxTensorElements + 1}) {
+  for (int64_t elements : {int64_t{-1}, kMaxTensorElements + 1}) {
     ExpectRefused(Worker([elements](auto& m) {
                     m.mutable_open_tensor()->set_name("x");
                     m.mutable_open_tensor()->set_elements(elements);
@@ -113,6 +113,7 @@ TEST(SessionCodecTest, FieldsOutOfRangeAreRefused) {
   ExpectRefused(
       Worker([](auto& m) { m.mutable_tensor_call()->set_kind(static_cast<uint32_t>(kLastTensorCallKind) + 1); }),
       "kind");
+  ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_not_finite(kMaxTensorElements + 1); }), "not finite");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_gradient_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(Worker([](auto& m) { m.mutable_tensor_call()->set_result_slot(kMaxTensorSlots); }), "slot");
   ExpectRefused(std::string(kMaxSessionMessageBytes + 1, '\0'), "at most");

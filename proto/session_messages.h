@@ -48,7 +48,8 @@ struct DescribeGroup {
   friend bool operator==(const DescribeGroup&, const DescribeGroup&) = default;
 };
 
-// Asks for the shared memory of a key's tensor: of the group, if tensors have been named for one.
+// Asks for the shared memory of a key's tensor: of the group, if tensors have been named for one. Of one without
+// elements it tells that the worker has tried this.
 struct OpenTensor {
   CallId call;
   std::string name;
@@ -69,6 +70,7 @@ struct TensorCall {
   uint32_t gradient_slot = 0;
   uint32_t result_slot = 0;
   int32_t priority = 0;
+  uint64_t not_finite = 0;  // values of a gradient that are NaN or infinite; 0 for what is no gradient
   friend bool operator==(const TensorCall&, const TensorCall&) = default;
 };
 

@@ -201,7 +201,7 @@ RegisterKeys Read(const wire::RegisterKeys& from, FieldReader fields) {
     FieldReader within = fields.Within("keys", i);
     keys.keys.push_back(
         {within.Name("name", from.keys(i).name()),
-         within.Between("elements", from.keys(i).elements(), int64_t{1}, fields.limits().max_key_elements),
+         within.Between("elements", from.keys(i).elements(), int64_t{0}, fields.limits().max_key_elements),
          ReadLayout(from.keys(i), within)});
   }
   return keys;
@@ -338,6 +338,12 @@ void Write(const NodeReport& from, wire::Envelope& to) {
   report.set_loss(FiniteLoss(from.loss));
   WriteSynchronisation(from.last_sync, *report.mutable_last_sync());
   for (const NodeReport::Missing& missing : from.missing) WriteMissing(missing, *report.add_missing());
+  for (const NodeReport::NotFinite& row : from.not_finite) {
+    wire::NodeReport::NotFinite& written = *report.add_not_finite();
+    written.set_key(row.key.value());
+    written.set_values(row.values);
+    written.set_last(row.last.value());
+  }
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -351,6 +357,11 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
   const int missing = fields.Count("missing", from.missing_size(), 0, NodeReport::kMostMissing);
   for (int i = 0; i < missing; ++i) {
     report.missing.push_back(ReadMissing(from.missing(i), fields.Within("missing", i)));
+  }
+  const int not_finite = fields.Count("not_finite", from.not_finite_size(), 0, NodeReport::kMostNotFinite);
+  for (int i = 0; i < not_finite; ++i) {
+    const wire::NodeReport::NotFinite& row = from.not_finite(i);
+    report.not_finite.push_back({KeyId(row.key()), row.values(), Round(row.last())});
   }
   return report;
 }

@@ -237,8 +237,8 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
           [](auto& e) { e.mutable_register_keys()->mutable_keys(1)->clear_name(); });
   Refuses(wire::Envelope::kRegisterKeys, "keys[0].name: no control character expected, one with code 10 came",
           [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->set_name("a\nb"); });
-  Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[0].elements: 1 to 1099511627776 expected, 0 came",
-          [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->clear_elements(); });
+  Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[0].elements: 0 to 1099511627776 expected, -1 came",
+          [](auto& e) { e.mutable_register_keys()->mutable_keys(0)->set_elements(-1); });
   Refuses(wire::Envelope::kRegisterKeys, "RegisterKeys: keys[1].parts[1].name: a name expected",
           [](auto& e) { e.mutable_register_keys()->mutable_keys(1)->mutable_parts(1)->clear_name(); });
   Refuses(wire::Envelope::kRegisterKeys,
@@ -282,6 +282,9 @@ TEST_F(WireMalformedTest, ReasonsAndReports) {
             auto& missing = *e.mutable_node_report()->mutable_missing(0);
             while (missing.workers_size() < 17) missing.add_workers(1);
           });
+  Refuses(wire::Envelope::kNodeReport, "NodeReport: not_finite: 0 to 64 entries expected, 65 came", [](auto& e) {
+    while (e.node_report().not_finite_size() < 65) e.mutable_node_report()->add_not_finite();
+  });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: progress[0].key: a number above 0",
           [](auto& e) { e.mutable_node_report()->mutable_progress(0)->clear_key(); });
   Refuses(wire::Envelope::kNodeReport, "NodeReport: loss: a finite number expected, nan came",

@@ -50,7 +50,8 @@ struct WorkerPush {
   Buffer gradient;
   int32_t priority = 0;  // higher goes first
   bool wants_result = false;
-  bool flush = false;  // the round is a kFlush; all workers of all nodes say the same
+  bool flush = false;       // the round is a kFlush; all workers of all nodes say the same
+  uint64_t not_finite = 0;  // values of the gradient that are NaN or infinite, as the worker counts
 };
 
 // The result of the last round that this worker pushed.

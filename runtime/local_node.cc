@@ -69,12 +69,19 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
 LocalNode::LocalNode(std::unique_ptr<NodeHost> host, std::string address)
     : host_(std::move(host)), address_(std::move(address)) {}
 
-LocalNode::~LocalNode() = default;
+LocalNode::~LocalNode() {
+  // A forked child has none of its threads.
+  if (!host_->home().IsHere()) (void)host_.release();
+}
 
 absl::StatusOr<std::unique_ptr<Session>> LocalNode::OpenSession(uint32_t worker, absl::Duration timeout) {
+  if (absl::Status here = host_->home().Check("node"); !here.ok()) return here;
   return host_->OpenSession(worker, timeout);
 }
 
-absl::Status LocalNode::Stop() { return host_->Stop(); }
+absl::Status LocalNode::Stop() {
+  if (absl::Status here = host_->home().Check("node"); !here.ok()) return here;
+  return host_->Stop();
+}
 
 }  // namespace banyan

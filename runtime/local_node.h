@@ -31,7 +31,8 @@ struct LocalNodeOptions {
 };
 
 // A node that has fallen out of its job joins again by itself. Its sessions end with UNAVAILABLE then: open new ones.
-// Thread-safe. Sessions may outlive it: their operations then end with UNAVAILABLE.
+// Thread-safe. Sessions may outlive it: their operations then end with UNAVAILABLE. A forked child uses nothing of it:
+// calls end with FAILED_PRECONDITION there, and destroying it changes nothing for the parent.
 class LocalNode {
  public:
   static absl::StatusOr<std::unique_ptr<LocalNode>> Start(const LocalNodeOptions& options);
@@ -49,7 +50,7 @@ class LocalNode {
   absl::Status Stop();
 
  private:
-  const std::unique_ptr<NodeHost> host_;
+  std::unique_ptr<NodeHost> host_;
   const std::string address_;
 };
 

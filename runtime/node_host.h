@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "posix/home_process.h"
 #include "protocol/protocol.h"
 #include "runtime/protocol_host.h"
 #include "runtime/session/session.h"
@@ -37,6 +38,8 @@ class NodeHost {
   absl::StatusOr<std::unique_ptr<Session>> OpenSession(uint32_t worker, absl::Duration timeout);
   // The present one. REQUIRES: no core stops with ABORTED meanwhile.
   ProtocolHost& host() { return *host_; }
+  // The process whose threads run it: a forked child must not use or destroy this.
+  const HomeProcess& home() const { return home_; }
   void RequestStop();
   // Waits for the end of the last core and returns its status. Idempotent.
   absl::Status Join();
@@ -48,6 +51,7 @@ class NodeHost {
   absl::StatusOr<std::unique_ptr<Protocol>> StartAgain(absl::string_view reason);
   absl::StatusOr<std::shared_ptr<SessionPort>> NewPort(absl::Duration timeout);
 
+  const HomeProcess home_;
   const MakeProtocol make_;
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -37,7 +37,7 @@ class ProtocolHost::Parts {
       : record_store(std::move(store)),
         options(std::move(from)),
         queue(std::make_shared<EventQueue>()),
-        budget(std::make_shared<SegmentBudget>(options.max_worker_bytes)),
+        budget(std::make_shared<SegmentBudget>(options.max_worker_bytes, options.memory_limit)),
         pool(options.compute_threads),
         gate(std::make_shared<WorkerGate>(queue, pool)) {}
 
@@ -83,8 +83,8 @@ absl::Status ProtocolHost::Parts::OpenTransport() {
 absl::Status ProtocolHost::Parts::OpenWorkerServer() {
   if (options.worker_socket.empty()) return absl::OkStatus();
   absl::StatusOr<std::unique_ptr<WorkerServer>> server = WorkerServer::Listen(
-      options.worker_socket, [this](WorkerConnection::Reply reply) { return NewWorkerConnection(std::move(reply)); },
-      transport->counters());
+      options.worker_socket, options.worker_group,
+      [this](WorkerConnection::Reply reply) { return NewWorkerConnection(std::move(reply)); }, transport->counters());
   if (!server.ok()) return server.status();
   worker_server = *std::move(server);
   worker_server->Start();

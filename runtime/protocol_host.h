@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "posix/memory_limit.h"
 #include "protocol/action.h"
 #include "protocol/leadership.h"
 #include "protocol/protocol.h"
@@ -33,6 +35,7 @@ struct ProtocolHostOptions {
   std::string name = {};                           // of this process, in workers' errors: the node's name
   std::string bind_address = "tcp://127.0.0.1:0";  // tcp://address:port; port 0: a free one
   std::string worker_socket = {};                  // unix:/path; empty: no workers from outside
+  std::string worker_group = {};                   // whose members may attach there; empty: the group of its file
   // What allows the core to act; it outlives the host. None: nobody else could.
   const Leadership* leadership = nullptr;
   int compute_threads = 1;
@@ -41,6 +44,8 @@ struct ProtocolHostOptions {
   int64_t brief_bytes = 0;
   int64_t max_frame_bytes = int64_t{64} << 20;  // of any one frame of a peer; larger ones end its connection
   int64_t max_worker_bytes = int64_t{1} << 40;  // of all workers' shared memory together
+  // What this process may have at all: tensors that cannot fit are refused. None: that is not known.
+  std::optional<MemoryLimit> memory_limit = std::nullopt;
   // How long a core may take from StopRequested to Stop.
   absl::Duration stop_timeout = absl::Seconds(10);
   // Takes the core's lines and the runtime's own, on any thread. Empty: nobody does.

@@ -49,7 +49,16 @@ const char* NameOf(LinkSource source) {
   return "unknown";
 }
 
-void WriteReport(const NodeReport& report, JsonWriter& json) {
+void WriteNotFinite(const NodeReport& report, const KeyTable& keys, JsonWriter& json) {
+  json.Name("not_finite").BeginArray();
+  for (const NodeReport::NotFinite& row : report.not_finite) {
+    json.BeginObject().Name("key").String(keys.Contains(row.key) ? keys.NameOf(row.key) : "other keys");
+    json.Name("values").Integer(row.values).Name("last_round").Integer(row.last.value()).EndObject();
+  }
+  json.EndArray();
+}
+
+void WriteReport(const NodeReport& report, const KeyTable& keys, JsonWriter& json) {
   json.Name("workers").Integer(report.workers_attached).Name("round");
   const auto slowest = std::min_element(report.progress.begin(), report.progress.end(),
                                         [](const auto& a, const auto& b) { return a.round < b.round; });
@@ -65,6 +74,7 @@ void WriteReport(const NodeReport& report, JsonWriter& json) {
   for (const NodeReport::Memory& row : report.memory) memory[row.what] += row.size_bytes;
   for (const auto& [what, size_bytes] : memory) json.Name(what).Integer(size_bytes);
   json.EndObject();
+  WriteNotFinite(report, keys, json);
 }
 
 void WriteNodes(const StatusSources& from, JsonWriter& json) {
@@ -83,7 +93,8 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
       json.Name("incarnation").String(absl::StrCat(member.incarnation.value()));
       json.Name("joined_in").Integer(member.joined_in.value());
     }
-    if (const NodeReport* report = from.reports.Find(member.id); report != nullptr) WriteReport(*report, json);
+    const NodeReport* report = from.reports.Find(member.id);
+    if (report != nullptr) WriteReport(*report, from.keys, json);
     json.EndObject();
   }
   json.EndArray();

@@ -65,7 +65,8 @@ struct StatusSources {
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `member`, and of a member `incarnation`, `joined_in`}], and
 // once the node has reported `workers`, `round` (of its
-//   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes}.
+//   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes},
+//   `not_finite`: [{`key`, `values` (NaN and infinities that its workers have pushed), `last_round`}].
 // - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`, `old` (measured too long ago to rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way)}], and once
 //   measured `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and

@@ -118,6 +118,7 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.links[0].auxiliary_bytes = 250;
   report.links[0].busy_share = 0.875;
   report.memory = {{"results", 64}};
+  report.not_finite = {{KeyId(9), 3, Round(12)}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
   report.step = 9;
   report.loss = 0.5;
@@ -136,7 +137,8 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   const std::string json = Status();
   EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
   EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,"rejected_messages":0,)"
-                              R"("memory":{"results":64})"));
+                              R"("memory":{"results":64},)"
+                              R"("not_finite":[{"key":"other keys","values":3,"last_round":12}])"));
   EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250,"busy_share":0.875)"));
   EXPECT_THAT(
       json,

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/version.h"
 #include "node/node_core.h"
+#include "posix/memory_limit.h"
 #include "posix/stop_signals.h"
 #include "runtime/compute_pool.h"
 #include "runtime/metrics/latest_value.h"
@@ -38,6 +39,7 @@ struct NodeFlags {
   std::string listen = "tcp://127.0.0.1:0";
   std::string advertise;  // empty: where it listens
   std::string attach;
+  std::string attach_group;  // empty: the group of the socket's file
   std::string job;
   std::string http;  // empty: no metrics
   int64_t threads = 1;
@@ -62,6 +64,10 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
   line.Text("attach", "SOCKET", "unix:/path where training processes attach; default: none can", &flags.attach);
+  line.Text("attach-group", "GROUP",
+            "whose members may attach, besides this user; default: this process's own, or that of the socket's "
+            "directory if that hands it on (setgid)",
+            &flags.attach_group);
   line.Text("job", "NAME", "refuse any other job; default: whichever the scheduler runs", &flags.job);
   line.Text("http", "HOST:PORT",
             "serve metrics at http://HOST:PORT/metrics to whoever asks, port 0 for a free one; default: off",
@@ -91,6 +97,9 @@ absl::Status CheckFlags(const NodeFlags& flags) {
   if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
   if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
     status.Update(absl::InvalidArgumentError(absl::StrCat("--attach: expected unix:/path, got '", flags.attach, "'")));
+  }
+  if (!flags.attach_group.empty() && flags.attach.empty()) {
+    status.Update(absl::InvalidArgumentError("--attach-group needs --attach, the socket that the group may use"));
   }
   return status;
 }
@@ -127,6 +136,8 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
   options.name = flags.name;
   options.bind_address = flags.listen;
   options.worker_socket = flags.attach;
+  options.worker_group = flags.attach_group;
+  options.memory_limit = FindMemoryLimit();
   options.compute_threads = static_cast<int>(flags.threads);
   options.brief_bytes = ComputePool::kBriefBytes;
   options.log = log;

@@ -5,6 +5,7 @@
 #include "compression/error_feedback.h"
 #include "compression/kernels/vector_math.h"
 #include "compression/netsense_encoding.h"
+#include "compression/overflow.h"
 #include "compression/prune.h"
 #include "core/check.h"
 #include "xxhash.h"
@@ -76,7 +77,7 @@ void CompressChunk::Run() {
     AddResidual(residual_.floats(), sum_.mutable_floats());
     next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
   }
-  encoding_ = Quantized(encoding_, sum_.floats());
+  encoding_ = WithoutOverflow(Quantized(encoding_, sum_.floats()), sum_.floats());
   encoded_ = EncodeChunk(encoding_, Pruned(), weight_);
   if (has_residual) KeepDropped(encoded_, sum_.floats(), 1, next_residual_.mutable_floats());
 }
@@ -111,7 +112,8 @@ void FinishChunk::Run() {
   const float divisor = divides_ ? static_cast<float>(weight_) : 1.0f;
   if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
   if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
-  result_ = EncodeChunk(Quantized(coding_.encoding, sum_.floats()), sum_, weight_);
+  const Encoding encoding = WithoutOverflow(Quantized(coding_.encoding, sum_.floats()), sum_.floats());
+  result_ = EncodeChunk(encoding, sum_, weight_);
   if (!has_residual) return;
   next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
   KeepDropped(result_, sum_.floats(), divisor, next_residual_.mutable_floats());

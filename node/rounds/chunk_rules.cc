@@ -88,8 +88,8 @@ std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundSt
   if (needs_this_node && stands != ReduceHalf::State::kPassedUp && stands != ReduceHalf::State::kDone) {
     return "a result came before this node's contribution had left";
   }
-  // Only where all members have abstained is there none.
-  const bool has_contributed = state.contribution.has_value() && !state.abstains();
+  // Only where no member has put a value in is there none.
+  const bool has_contributed = state.contribution.has_value() && state.contribution->weight > 0;
   if (message.frames.empty() && has_contributed) return "a result without values";
   if (message.kind == RoundKind::kAbstention || (state.kind.has_value() && message.kind != *state.kind)) {
     return absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ",

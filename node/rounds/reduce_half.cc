@@ -194,7 +194,7 @@ void ReduceHalf::Finish(StepContext& step, ChunkIndex index) {
     if (chunk.sole.empty()) return NoteMissingValues(step, index);
     return tools_.owner->OnResultMade(step, id_, index, std::exchange(chunk.sole, CheckedChunk()));
   }
-  // Of another chunk of the round some member that has gone made a result: all who are left abstain.
+  // No member has put a value in, or those that have are gone after they made a result of another chunk.
   if (chunk.sum.empty()) return FinishSilent(step, index);
   FinishChunk::Coding coding;
   if (chunk.weight > 0) {

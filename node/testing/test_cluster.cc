@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
+#include "compression/kernels/not_finite.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -13,6 +14,25 @@ template <class... Handlers>
 struct Overloaded : Handlers... {
   using Handlers::operator()...;
 };
+
+// How a push is made, beside its values.
+struct PushKind {
+  int32_t priority = 0;
+  bool wants_result = false;
+  bool flush = false;
+};
+
+// Counts what is not finite, as sessions do.
+WorkerPush PushOf(uint32_t worker, KeyId key, const std::vector<float>& gradient, PushKind kind) {
+  return WorkerPush{{},
+                    WorkerId(worker),
+                    key,
+                    Buffer::CopyOf(gradient),
+                    kind.priority,
+                    kind.wants_result,
+                    kind.flush,
+                    static_cast<uint64_t>(CountNotFinite(gradient))};
+}
 
 }  // namespace
 
@@ -239,15 +259,15 @@ RequestId TestCluster::Init(uint32_t node, uint32_t worker, const std::string& n
 
 RequestId TestCluster::Push(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient,
                             int32_t priority) {
-  return Call(node, WorkerPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), priority, true});
+  return Call(node, PushOf(worker, key, gradient, {.priority = priority, .wants_result = true}));
 }
 
 RequestId TestCluster::PushOnly(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient) {
-  return Call(node, WorkerPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, false});
+  return Call(node, PushOf(worker, key, gradient, {}));
 }
 
 RequestId TestCluster::Flush(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient) {
-  return Call(node, WorkerPush{{}, WorkerId(worker), key, Buffer::CopyOf(gradient), 0, true, true});
+  return Call(node, PushOf(worker, key, gradient, {.wants_result = true, .flush = true}));
 }
 
 RequestId TestCluster::Pull(uint32_t node, uint32_t worker, KeyId key) {

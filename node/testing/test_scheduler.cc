@@ -219,6 +219,10 @@ void TestScheduler::On(uint32_t node, const Heartbeat& heartbeat) {
 void TestScheduler::On(uint32_t node, const RegisterKeys& keys) {
   bool grew = false;
   for (const RegisterKeys::Key& key : keys.keys) {
+    if (key.elements == 0) {
+      Say(node, KeyRefused{term, key.name, "0 elements"});
+      continue;
+    }
     const KeySlice* known = nullptr;
     for (const KeySlice& row : keys_) {
       if (row.name == key.name) known = &row;

@@ -12,6 +12,16 @@ constexpr size_t kLongestKeyName = 256;
 
 }  // namespace
 
+std::vector<Buffer> LocalRound::TakeParts(uint32_t workers) {
+  contributed = true;
+  in_sum.resize(workers);
+  for (uint32_t worker = 0; worker < workers; ++worker) in_sum[worker] = in_sum[worker] || has_pushed[worker];
+  std::vector<Buffer> parts = {std::exchange(taken_back, Buffer())};
+  for (Buffer& gradient : std::exchange(gradients, {})) parts.push_back(std::move(gradient));
+  std::erase_if(parts, [](const Buffer& part) { return part.empty(); });
+  return parts;
+}
+
 void LocalRound::TakeBack(Buffer values) {
   contributed = false;
   taken_back = std::move(values);
@@ -113,8 +123,10 @@ void LocalKey::DropOldRounds() {
   }
 }
 
+bool LocalKeys::IsName(const std::string& name) { return !name.empty() && name.size() <= kLongestKeyName; }
+
 absl::Status LocalKeys::CheckInit(const WorkerInit& call) const {
-  if (call.name.empty() || call.name.size() > kLongestKeyName) {
+  if (!IsName(call.name)) {
     return absl::InvalidArgumentError(
         absl::StrCat("a key's name has 1 to ", kLongestKeyName, " bytes, got ", call.name.size()));
   }
@@ -201,6 +213,11 @@ LocalKey* LocalKeys::Find(KeyId key) {
   return entry == by_key_.end() ? nullptr : entry->second;
 }
 
+const LocalKey* LocalKeys::Find(KeyId key) const {
+  const auto entry = by_key_.find(key);
+  return entry == by_key_.end() ? nullptr : entry->second;
+}
+
 LocalKey* LocalKeys::Find(const std::string& name) {
   const auto entry = by_name_.find(name);
   return entry == by_name_.end() ? nullptr : &entry->second;
@@ -221,10 +238,10 @@ absl::StatusOr<LocalKey*> LocalKeys::FindInitialised(KeyId key, WorkerId worker)
   return absl::FailedPreconditionError(absl::StrCat("key ", key.value(), " was not initialised here: call Init first"));
 }
 
-int64_t LocalKeys::initialised_elements() const {
+int64_t LocalKeys::SegmentBytes(uint32_t rounds_in_flight) const {
   int64_t elements = 0;
   for (const auto& [name, local] : by_name_) elements += local.initialised() * local.elements;
-  return elements;
+  return elements * (2 * int64_t{rounds_in_flight} + 1) * SizeOf(DataType::kFloat32);
 }
 
 std::vector<NodeReport::KeyProgress> LocalKeys::Progress() const {

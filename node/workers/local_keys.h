@@ -43,6 +43,7 @@ struct LocalRound {
   int32_t priority = 0;
   Timestamp since;  // its first worker came
   uint32_t pushed = 0;
+  uint32_t left_out = 0;          // of them: pushed, but without a part in the sum
   std::vector<Buffer> gradients;  // by worker, until they are summed
   std::vector<bool> in_sum;       // by worker: has a part in what was contributed
   Buffer taken_back;              // that sum, while it waits for more parts
@@ -53,6 +54,9 @@ struct LocalRound {
   bool is_timed = false;  // as what the workers wait for
   bool complete = false;
 
+  // Begins to contribute what was pushed, by some of these `workers`, and returns those parts of the sum that have
+  // values.
+  std::vector<Buffer> TakeParts(uint32_t workers);
   // Takes back what was contributed, until more has been pushed.
   void TakeBack(Buffer values);
   // True if the worker has pushed the round.
@@ -117,6 +121,8 @@ class LocalKeys {
   // worker has initialised the key before. Another shape than the job's is for the scheduler to refuse, which tells
   // all.
   absl::Status CheckInit(const WorkerInit& call) const;
+  // Returns whether a key may have this name.
+  static bool IsName(const std::string& name);
   // Takes the worker's part of an Init; the first one makes the key. REQUIRES: CheckInit is OK.
   LocalKey& TakeInit(Timestamp now, WorkerInit& call);
   bool HasInit(const std::string& name, WorkerId worker) const;
@@ -130,6 +136,7 @@ class LocalKeys {
 
   // Null for a key without an id.
   LocalKey* Find(KeyId key);
+  const LocalKey* Find(KeyId key) const;
   LocalKey* Find(const std::string& name);
   const LocalKey* Find(const std::string& name) const;
   // FAILED_PRECONDITION before the worker takes part in the key's rounds. Never null.
@@ -137,8 +144,9 @@ class LocalKeys {
   std::map<std::string, LocalKey>& by_name() { return by_name_; }
   const std::map<std::string, LocalKey>& by_name() const { return by_name_; }
 
-  // The elements of all keys, counted once for each worker that has initialised them.
-  int64_t initialised_elements() const;
+  // Returns the memory that this node shares with its workers. Each tensor and worker has a gradient slot per open
+  // round and one to fill meanwhile, and a result slot per open round.
+  int64_t SegmentBytes(uint32_t rounds_in_flight) const;
   // The last rounds that are complete here and that a worker has pushed, by key.
   std::vector<NodeReport::KeyProgress> Progress() const;
 

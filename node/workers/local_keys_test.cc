@@ -204,11 +204,13 @@ TEST_F(LocalKeysTest, OpensARoundOnce) {
 }
 
 TEST_F(LocalKeysTest, CountsElementsAndProgress) {
-  EXPECT_EQ(keys_.initialised_elements(), 0);
+  EXPECT_EQ(keys_.SegmentBytes(1), 0);
   LocalKey& local = Take(0);
-  EXPECT_EQ(keys_.initialised_elements(), 2);
+  // Two gradient slots and one of results, for each worker.
+  EXPECT_EQ(keys_.SegmentBytes(1), 2 * 3 * int64_t{sizeof(float)});
   Take(1);
-  EXPECT_EQ(keys_.initialised_elements(), 4);
+  EXPECT_EQ(keys_.SegmentBytes(1), 4 * 3 * int64_t{sizeof(float)});
+  EXPECT_EQ(keys_.SegmentBytes(2), 4 * 5 * int64_t{sizeof(float)});
   EXPECT_THAT(keys_.Progress(), IsEmpty()) << "the key has no id";
   AddRow(2);
   Assign();

@@ -8,13 +8,10 @@
 #include "absl/strings/str_cat.h"
 #include "compression/encoded_chunk.h"
 #include "node/rounds/chunk_computations.h"
+#include "node/workers/call_subject.h"
 
 namespace banyan {
 namespace {
-
-std::string RoundText(const std::string& key, Round round) {
-  return absl::StrCat("key '", key, "' round ", round.value());
-}
 
 absl::Status Failed(const std::string& what, const absl::Status& why) {
   return absl::Status(why.code(), absl::StrCat(what, ": ", why.message()));
@@ -35,30 +32,12 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       keys_(workers_.size(), book),
       fetching_(&keys_, engine),
       barriers_(workers_.size()),
-      questions_(node, scheduler) {}
+      questions_(node, scheduler),
+      not_finite_(config.aggregation.not_finite) {}
 
 void WorkerDesk::Complete(StepContext& step, RequestId request, absl::Status status, KeyId key, Round round) {
   step.actions.emplace_back(std::in_place_type<CompleteRequest>,
                             CompleteRequest{request, std::move(status), key, round});
-}
-
-template <typename Call>
-WorkerDesk::Subject WorkerDesk::SubjectOf(const Call& call) {
-  if constexpr (std::is_same_v<Call, WorkerInit>) return {absl::StrCat("init of key '", call.name, "'"), {}, {}};
-  if constexpr (std::is_same_v<Call, WorkerBarrier>) return {"barrier", {}, {}};
-  if constexpr (requires { call.key; }) {
-    const LocalKey* local = keys_.Find(call.key);
-    if (local == nullptr || !workers_.Contains(call.worker)) {
-      return {absl::StrCat("key ", call.key.value()), call.key, {}};
-    }
-    const Round last = local->last_push[call.worker.value()];
-    if constexpr (std::is_same_v<Call, WorkerRegisterWeights>) {
-      return {absl::StrCat("weights of key '", local->name, "'"), call.key, {}};
-    }
-    const Round round = std::is_same_v<Call, WorkerPull> ? last : last.Next();
-    return {RoundText(local->name, round), call.key, round};
-  }
-  return {absl::StrCat("worker ", call.worker.value()), {}, {}};
 }
 
 void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
@@ -67,7 +46,7 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
         using Call = std::decay_t<decltype(concrete)>;
         if constexpr (!std::is_same_v<Call, WorkerDetach>) {
           if (!failed_.ok()) {
-            const Subject subject = SubjectOf(concrete);
+            const CallSubject subject = SubjectOf(call, keys_, workers_);
             return Complete(step, concrete.request, Failed(subject.text, failed_), subject.key, subject.round);
           }
           if constexpr (!std::is_same_v<Call, WorkerAttach> && !std::is_same_v<Call, WorkerDescribeWait>) {
@@ -202,7 +181,9 @@ void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   if (!sound.ok()) {
     Complete(step, call.request, sound);
     const LocalKey* const known = keys_.Find(name);
-    if (known == nullptr || known->HasShapeOf(call) || known->takes_part) return;
+    const bool is_empty = call.values.empty() && LocalKeys::IsName(name);
+    const bool is_other = known != nullptr && !known->HasShapeOf(call);
+    if ((!is_empty && !is_other) || (known != nullptr && known->takes_part)) return;
     // Whoever waits for this Init hears of it, here and elsewhere.
     OnKeyRefused(step, name, std::string(sound.message()));
     return scheduler_->RegisterKey({name, call.values.elements(), std::move(call.layout)});
@@ -302,24 +283,27 @@ absl::Status WorkerDesk::CheckPart(const LocalKey& local, WorkerId worker, Round
   return absl::OkStatus();
 }
 
-absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, KeyId key, RoundKind kind, Buffer values,
-                                           int32_t priority) {
+absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, KeyId key, Part part) {
   const absl::StatusOr<LocalKey*> found = keys_.FindInitialised(key, worker);
   if (!found.ok()) return found.status();
   LocalKey& local = **found;
   const Round round = local.last_push[worker.value()].Next();
-  absl::Status sound = CheckPart(local, worker, round, kind, values);
+  absl::Status sound = CheckPart(local, worker, round, part.kind, part.values);
   if (!sound.ok()) return sound;
   local.last_push[worker.value()] = round;
-  LocalRound& state = local.OpenRound(round, kind, workers_.size());
+  LocalRound& state = local.OpenRound(round, part.kind, workers_.size());
   state.has_pushed[worker.value()] = true;
   local.DropOldRounds();
   // It has fetched a state that is behind what this node had contributed, be it of a former worker of this number.
   const bool has_part = !state.in_sum.empty() && state.in_sum[worker.value()];
   if (state.contributed || has_part) return round;
   if (state.pushed == 0) state.since = step.now;
-  state.priority = std::max(priority, state.pushed == 0 ? priority : state.priority);
-  state.gradients[worker.value()] = std::move(values);
+  state.priority = std::max(part.priority, state.pushed == 0 ? part.priority : state.priority);
+  if (part.is_left_out) {
+    ++state.left_out;
+  } else {
+    state.gradients[worker.value()] = std::move(part.values);
+  }
   ++state.pushed;
   return round;
 }
@@ -339,21 +323,15 @@ void WorkerDesk::ContributeWhole(StepContext& step, LocalKey& local) {
 
 void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
-  state.contributed = true;
-  state.in_sum.resize(workers_.size());
-  for (size_t worker = 0; worker < workers_.size(); ++worker) {
-    state.in_sum[worker] = state.in_sum[worker] || state.has_pushed[worker];
-  }
   engine_->OnContributing(local.key, round);
   local.next_contribution = std::max(local.next_contribution, round.Next());
   if (!state.complete && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
-  Contribution contribution{state.kind, Buffer(), state.pushed, state.priority};
-  std::vector<Buffer> gradients = {std::exchange(state.taken_back, Buffer())};
-  for (Buffer& gradient : std::exchange(state.gradients, {})) gradients.push_back(std::move(gradient));
-  std::erase_if(gradients, [](const Buffer& gradient) { return gradient.empty(); });
-  if (state.kind == RoundKind::kBroadcast) contribution.weight = 1;
-  if (gradients.size() == 1 || state.kind == RoundKind::kBroadcast) {
-    contribution.values = std::move(gradients.front());
+  const bool is_broadcast = state.kind == RoundKind::kBroadcast;
+  Contribution contribution{state.kind, Buffer(), is_broadcast ? 1 : state.pushed - state.left_out, state.priority};
+  std::vector<Buffer> gradients = state.TakeParts(workers_.size());
+  if (gradients.size() <= 1 || is_broadcast) {
+    // Where all that was pushed is left out, this node says nothing.
+    if (!gradients.empty()) contribution.values = std::move(gradients.front());
     return PutIn(step, local.key, round, std::move(contribution));
   }
   std::vector<CheckedChunk> inputs;
@@ -397,9 +375,12 @@ void WorkerDesk::Replay(StepContext& step, RequestId request, KeyId key, Round r
 
 void WorkerDesk::On(StepContext& step, WorkerPush& call) {
   const RoundKind kind = call.flush ? RoundKind::kFlush : RoundKind::kAggregate;
-  absl::StatusOr<Round> round = TakePart(step, call.worker, call.key, kind, std::move(call.gradient), call.priority);
+  const bool is_left_out = call.not_finite > 0 && not_finite_.rule() == NotFiniteRule::kSkip;
+  absl::StatusOr<Round> round =
+      TakePart(step, call.worker, call.key, {kind, std::move(call.gradient), call.priority, is_left_out});
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
   LocalKey& local = *keys_.Find(call.key);
+  if (call.not_finite > 0) NoteNotFinite(step, local, *round, call);
   if (call.wants_result) {
     WaitFor(step, call.request, call.worker, local, *round);
   } else {
@@ -408,9 +389,17 @@ void WorkerDesk::On(StepContext& step, WorkerPush& call) {
   ContributeIfWhole(step, local, *round);
 }
 
+void WorkerDesk::NoteNotFinite(StepContext& step, const LocalKey& local, Round round, const WorkerPush& call) {
+  const NotFinitePushes::Push push{call.worker, local.key, local.name, local.elements, round, call.not_finite};
+  not_finite_.Note(step, push);
+  if (not_finite_.rule() != NotFiniteRule::kFail) return;
+  // The call waits, and is answered with the job's end.
+  listener_->OnRoundBroken(step, local.key, round, NodeId(), NotFinitePushes::Describe(push));
+}
+
 void WorkerDesk::On(StepContext& step, WorkerBroadcast& call) {
   absl::StatusOr<Round> round =
-      TakePart(step, call.worker, call.key, RoundKind::kBroadcast, std::move(call.values), call.priority);
+      TakePart(step, call.worker, call.key, {RoundKind::kBroadcast, std::move(call.values), call.priority});
   if (!round.ok()) return Complete(step, call.request, round.status(), call.key);
   LocalKey& local = *keys_.Find(call.key);
   WaitFor(step, call.request, call.worker, local, *round);
@@ -434,8 +423,8 @@ void WorkerDesk::EnterBarriers() {
 }
 
 void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
-  progress_.step = call.step;
-  progress_.loss = call.loss;
+  step_ = call.step;
+  loss_ = call.loss;
   Complete(step, call.request, absl::OkStatus());
 }
 
@@ -473,6 +462,17 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
     step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
   }
   local->DropOldRounds();
+}
+
+void WorkerDesk::AddTo(NodeReport& report) const {
+  report.workers_attached = attached();
+  report.memory.push_back({"worker segments", static_cast<uint64_t>(keys_.SegmentBytes(rounds_in_flight_))});
+  report.progress = keys_.Progress();
+  report.missing = waits().Missing();
+  report.step = step_;
+  report.loss = loss_;
+  report.last_sync = synchronisation_.last();
+  report.not_finite = not_finite_.Report();
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {

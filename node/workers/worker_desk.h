@@ -31,6 +31,7 @@
 #include "node/workers/local_barriers.h"
 #include "node/workers/local_keys.h"
 #include "node/workers/local_waits.h"
+#include "node/workers/not_finite_pushes.h"
 #include "node/workers/synchronisation_clock.h"
 #include "node/workers/wait_questions.h"
 #include "node/workers/worker_roster.h"
@@ -47,10 +48,9 @@ class WorkerDesk {
     virtual void OnWorkerLost(StepContext& step, WorkerId worker, const std::string& reason) = 0;
     // The last worker has said good-bye, and none is waited for.
     virtual void OnWorkersDone(StepContext& step) = 0;
-  };
-  struct Progress {
-    uint64_t step = 0;
-    double loss = 0;
+    // The round can never finish, for this `reason`; no other node is the `culprit`.
+    virtual void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit,
+                               const std::string& reason) = 0;
   };
 
   WorkerDesk(const std::string& node, const JobConfig& config, const PolicyBook* book, RoundEngine* engine,
@@ -98,16 +98,9 @@ class WorkerDesk {
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
 
-  const Progress& progress() const { return progress_; }
-  const NodeReport::Synchronisation& last_synchronisation() const { return synchronisation_.last(); }
   uint32_t attached() const { return workers_.attached(); }
-  // Returns the memory that this node shares with its workers. Each tensor and worker has a gradient slot per open
-  // round and one to fill meanwhile, and a result slot per open round.
-  int64_t worker_segment_bytes() const {
-    return keys_.initialised_elements() * (2 * int64_t{rounds_in_flight_} + 1) * SizeOf(DataType::kFloat32);
-  }
-  // Returns the last rounds that are complete here and that a worker has pushed, by key.
-  std::vector<NodeReport::KeyProgress> KeyProgress() const { return keys_.Progress(); }
+  // Adds to a report what it says of workers.
+  void AddTo(NodeReport& report) const;
   // What waits at this moment; not to be kept.
   LocalWaits waits() const {
     return LocalWaits(&keys_, &barriers_, [this](WorkerId worker) { return workers_.IsAwaited(worker); });
@@ -137,10 +130,18 @@ class WorkerDesk {
   // Closes rounds of the key before `first_open` that this node has not seen end.
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
   void EnterBarriers();
+  // What a worker puts into a round. One that is left out counts as pushed, and is no part of the sum.
+  struct Part {
+    RoundKind kind;
+    Buffer values;
+    int32_t priority = 0;
+    bool is_left_out = false;
+  };
   void OnFetched(StepContext& step, WorkerId worker);
   // Takes one worker's part of its next round. Returns the round, or why not.
-  absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, RoundKind kind, Buffer values,
-                                 int32_t priority);
+  absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, Part part);
+  // Counts a push that is not all finite, and ends the job where the configuration says so.
+  void NoteNotFinite(StepContext& step, const LocalKey& local, Round round, const WorkerPush& call);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
                          const Buffer& values) const;
   // Contributes the round once every worker that takes part in it has pushed it.
@@ -154,14 +155,6 @@ class WorkerDesk {
   void Replay(StepContext& step, RequestId request, KeyId key, Round round);
   // Answers the worker's request with the round's result, now or when it is there.
   void WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round);
-  // The subject of a call that comes after the end of the job, for its error.
-  struct Subject {
-    std::string text;
-    KeyId key;
-    Round round;
-  };
-  template <typename Call>
-  Subject SubjectOf(const Call& call);
   void Complete(StepContext& step, RequestId request, absl::Status status, KeyId key = KeyId(), Round round = Round());
 
   const PolicyBook* book_;
@@ -176,8 +169,10 @@ class WorkerDesk {
   FetchingWorkers fetching_;
   LocalBarriers barriers_;
   WaitQuestions questions_;
+  NotFinitePushes not_finite_;
   bool is_fresh_ = false;  // joined while the job ran
-  Progress progress_;
+  uint64_t step_ = 0;      // of training, as a worker has said last
+  double loss_ = 0;
   SynchronisationClock synchronisation_;
   absl::Status failed_;
 };

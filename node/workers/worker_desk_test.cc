@@ -88,6 +88,18 @@ TEST_F(WorkerDeskTest, WorkersThatGiveAKeyDifferentShapesBothHearOfIt) {
   EXPECT_EQ(cluster_.scheduler().Said<RegisterKeys>(1).back(), (RegisterKeys{{{"w", 3}}}));
 }
 
+TEST_F(WorkerDeskTest, WhoWaitsForAnInitHearsOfOneWithoutValues) {
+  const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
+  const RequestId empty = cluster_.Init(1, 1, "w", {});
+  for (RequestId request : {first, empty}) EXPECT_EQ(CodeOf(request), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cluster_.scheduler().Said<RegisterKeys>(1).back(), (RegisterKeys{{{"w", 0}}}));
+  // A key that trains is not disturbed.
+  InitBoth();
+  const size_t said = cluster_.scheduler().Said<RegisterKeys>(1).size();
+  EXPECT_EQ(CodeOf(cluster_.Init(1, 1, "w", {})), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(cluster_.scheduler().Said<RegisterKeys>(1).size(), said);
+}
+
 TEST_F(WorkerDeskTest, AnInitEndsWhenAnotherNodeGivesTheKeyAnotherShape) {
   cluster_.scheduler().hold_closed = true;
   cluster_.hold_computations = {1};

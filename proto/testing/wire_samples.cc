@@ -15,7 +15,7 @@ std::vector<ChunkId> SampleChunkIds() {
 JobConfig SampleConfig() {
   JobConfig config;
   config.job = "fashion-mnist";
-  config.aggregation = {AggregationOp::kAdam, 0.001, 0.8, 0.91, 0.998, 1e-7, 0.25};
+  config.aggregation = {AggregationOp::kAdam, 0.001, 0.8, 0.91, 0.998, 1e-7, 0.25, NotFiniteRule::kSkip};
   config.chunk_max_elements = 1000;
   config.workers = 3;
   config.rounds_in_flight = 2;
@@ -92,6 +92,7 @@ NodeReport SampleReport() {
   report.loss = 0.4375;
   report.last_sync = {17, 11'200'000, absl::Microseconds(123456)};
   report.missing = {{KeyId(1), Round(18), {WorkerId(1), WorkerId(3)}}, {KeyId(2), Round(4), {WorkerId(2)}}};
+  report.not_finite = {{KeyId(2), 4096, Round(16)}, {KeyId(4), 1, Round(3)}};
   return report;
 }
 

@@ -57,8 +57,10 @@ MHD_Result Handle(void* page, MHD_Connection* connection, const char* url, const
     *upload_size_bytes = 0;
     return Answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain", "expected GET or HEAD\n");
   }
+  // For probes, which else knock at ports where a protocol is spoken.
+  if (absl::string_view(url) == "/healthz") return Answer(connection, MHD_HTTP_OK, "text/plain", "ok\n");
   if (absl::string_view(url) != "/metrics") {
-    return Answer(connection, MHD_HTTP_NOT_FOUND, "text/plain", "the metrics are at /metrics\n");
+    return Answer(connection, MHD_HTTP_NOT_FOUND, "text/plain", "the metrics are at /metrics, probes ask /healthz\n");
   }
   return Answer(connection, MHD_HTTP_OK, kContentType, static_cast<const MetricsPage*>(page)->Render());
 }

@@ -1,4 +1,5 @@
 // Serves metrics at http://host:port/metrics in Prometheus' text format, to whoever asks: there is no authentication.
+// At /healthz it says "ok", for probes.
 // It has a thread of its own, which sees nothing of the process but what `collect` gives it. Thread-compatible.
 #ifndef BANYAN_RUNTIME_METRICS_METRICS_PAGE_H_
 #define BANYAN_RUNTIME_METRICS_METRICS_PAGE_H_

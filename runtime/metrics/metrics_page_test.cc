@@ -17,6 +17,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -50,6 +51,15 @@ TEST(MetricsPageTest, ServesWhatIsCollected) {
                                 "banyan_queue_bytes{to=\"a\\\"\\n\"} 1.5\nbanyan_queue_bytes 2\n"));
   EXPECT_THAT(answer, HasSubstr("# TYPE banyan_sent_bytes_total counter\nbanyan_sent_bytes_total 3000000000\n"));
   EXPECT_THAT(answer, Not(HasSubstr("banyan_empty")));
+}
+
+TEST(MetricsPageTest, AnswersProbes) {
+  const auto page = Serve([]() -> std::vector<MetricFamily> {
+    ADD_FAILURE() << "a probe needs no metrics";
+    return {};
+  });
+  ASSERT_NE(page, nullptr);
+  EXPECT_THAT(HttpGet(PortOf(*page), "/healthz"), AllOf(StartsWith("HTTP/1.1 200 OK"), HasSubstr("ok\n")));
 }
 
 TEST(MetricsPageTest, ServesNothingElse) {

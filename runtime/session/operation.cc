@@ -26,6 +26,7 @@ void Operation::SetRound(uint64_t round) {
 }
 
 uint64_t Operation::round() const {
+  if (!IsHere()) return 0;
   std::lock_guard<std::mutex> lock(mutex_);
   return round_;
 }
@@ -70,11 +71,13 @@ void Operation::KeepShared(absl::FunctionRef<SlotLease()> lend) {
 }
 
 absl::Span<const float> Operation::shared_result() const {
+  if (!IsHere()) return {};
   std::lock_guard<std::mutex> lock(mutex_);
   return done_ ? shared_.values() : absl::Span<float>();
 }
 
 bool Operation::done() const {
+  if (!IsHere()) return true;
   std::lock_guard<std::mutex> lock(mutex_);
   return done_;
 }
@@ -95,6 +98,9 @@ bool Operation::WaitUntil(std::unique_lock<std::mutex>& lock, Timestamp deadline
 }
 
 absl::Status Operation::Wait(absl::Duration timeout) {
+  if (absl::Status here = process_.Check("session"); !here.ok()) {
+    return absl::Status(here.code(), absl::StrCat(what_, ": ", here.message()));
+  }
   const absl::Duration bounded = std::clamp(timeout, absl::ZeroDuration(), kForever);
   const Timestamp deadline = SteadyNow() + bounded;
   std::unique_lock<std::mutex> lock(mutex_);

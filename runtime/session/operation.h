@@ -4,6 +4,7 @@
 // Invariants:
 // - It ends once; only the first Finish counts.
 // - Its callback runs once, after the end is visible to all, whether or not a ticket is still there.
+// - A forked child finds its copy done, with FAILED_PRECONDITION and no result, and never waits for it.
 #ifndef BANYAN_RUNTIME_SESSION_OPERATION_H_
 #define BANYAN_RUNTIME_SESSION_OPERATION_H_
 
@@ -18,6 +19,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/time.h"
+#include "posix/home_process.h"
 #include "runtime/session/slot_lease.h"
 
 namespace banyan {
@@ -46,6 +48,8 @@ class Operation {
   // Returns the result in shared memory; empty before the operation is done, and without such a result.
   absl::Span<const float> shared_result() const;
   bool done() const;
+  // Returns whether the caller runs in the process that made it, and in no forked child: a child must not destroy it.
+  bool IsHere() const { return process_.IsHere(); }
   // Has `ask` run by threads in Wait, without locks held, some time before their time-out, so that SetWait may come.
   // REQUIRES: nobody waits yet.
   void AskBeforeTimeout(std::function<void()> ask);
@@ -60,6 +64,7 @@ class Operation {
   std::string DescriptionLocked() const;
   bool WaitUntil(std::unique_lock<std::mutex>& lock, Timestamp deadline);
 
+  const HomeProcess process_;
   const std::string what_;
   const absl::Span<float> result_;
   mutable std::mutex mutex_;

@@ -8,8 +8,9 @@ namespace banyan {
 
 std::shared_ptr<Operation> OperationMaker::Make(absl::string_view what, absl::Span<float> result,
                                                 Operation::Callback on_done, const std::string& key) const {
-  Operation::Callback post;
-  if (on_done) {
+  // A forked child has no thread for callbacks.
+  Operation::Callback post = on_done;
+  if (on_done && process_.IsHere()) {
     post = [callbacks = callbacks_, on_done = std::move(on_done)](const absl::Status& status) {
       callbacks->Post([on_done, status] { on_done(status); });
     };

@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "posix/home_process.h"
 #include "runtime/session/callback_thread.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/wait_asker.h"
@@ -36,6 +37,7 @@ class OperationMaker {
   void StopCallbacks() { callbacks_->Stop(); }
 
  private:
+  const HomeProcess process_;
   std::string node_name_;
   const std::shared_ptr<CallbackThread> callbacks_ = std::make_shared<CallbackThread>();  // shared with operations
   const std::shared_ptr<WaitAsker> asker_;                                                // likewise

@@ -24,13 +24,18 @@ Ticket::Ticket(std::shared_ptr<Operation> operation) : operation_(std::move(oper
 Ticket::Ticket(Ticket&&) noexcept = default;
 
 Ticket& Ticket::operator=(Ticket&& other) noexcept {
-  if (operation_ && operation_ != other.operation_) operation_->Abandon();
+  if (operation_ != other.operation_) Release();
   operation_ = std::move(other.operation_);
   return *this;
 }
 
-Ticket::~Ticket() {
-  if (operation_) operation_->Abandon();
+Ticket::~Ticket() { Release(); }
+
+void Ticket::Release() {
+  if (!operation_) return;
+  if (operation_->IsHere()) return operation_->Abandon();
+  // A forked child's copy of what the parent waits for: it stays as it is.
+  new std::shared_ptr<Operation>(std::move(operation_));
 }
 
 absl::Status Ticket::Wait(absl::Duration timeout) { return operation_ ? operation_->Wait(timeout) : absl::OkStatus(); }
@@ -60,7 +65,14 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& opt
 
 Session::Session(std::unique_ptr<SessionCore> core) : core_(std::move(core)) {}
 // Explicitly, as callbacks may use the session until the last one has run.
-Session::~Session() { core_->Close(); }
+Session::~Session() {
+  if (core_->IsHere()) {
+    core_->Close();
+  } else {
+    // A forked child has none of its threads, and must not say good-bye for the parent.
+    (void)core_.release();
+  }
+}
 
 Ticket Session::Init(absl::string_view key, absl::Span<const float> values, absl::Span<float> agreed,
                      CallOptions options) {

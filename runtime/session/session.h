@@ -18,6 +18,10 @@
 //   (*session)->PushPull("fc1.weight", gradient, result, {.on_done = [](const absl::Status& done) { ... }});
 //
 // Workers of one node must call Init, Push, Flush and Broadcast of a key equally often.
+//
+// A process that is forked after Open, such as a data loader, can use nothing of the session: every call and ticket
+// ends with FAILED_PRECONDITION there, and destroying them changes nothing for the parent. It may open a session of its
+// own.
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_H_
 
@@ -89,6 +93,8 @@ class Ticket {
   absl::Span<const float> shared_result() const;
 
  private:
+  void Release();
+
   std::shared_ptr<Operation> operation_;  // shared with the session, which finishes it
 };
 
@@ -250,7 +256,7 @@ class Session {
   const std::string& node_name() const;
 
  private:
-  const std::unique_ptr<SessionCore> core_;
+  std::unique_ptr<SessionCore> core_;
 };
 
 }  // namespace banyan

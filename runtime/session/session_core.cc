@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "compression/kernels/not_finite.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
@@ -15,10 +16,9 @@ namespace {
 // For the answers to what was asked before a good-bye.
 constexpr absl::Duration kFarewell = absl::Seconds(5);
 
-std::function<void(absl::Span<float>)> CopyOf(absl::Span<const float> values) {
-  return [values](absl::Span<float> slot) {
-    if (!values.empty()) std::memcpy(slot.data(), values.data(), values.size() * sizeof(float));
-  };
+// Copies the values into a slot, and counts those that are not finite.
+std::function<int64_t(absl::Span<float>)> CopyOf(absl::Span<const float> values) {
+  return [values](absl::Span<float> slot) { return values.empty() ? 0 : CopyCountingNotFinite(values, slot); };
 }
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
@@ -108,7 +108,12 @@ void SessionCore::Send(CallId id, const WorkerMessage& message) {
 
 absl::Status SessionCore::AddKey(const std::string& name, int64_t elements) {
   if (absl::Status status = CheckTensorName(name); !status.ok()) return status;
-  if (elements == 0) return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
+  if (elements == 0) {
+    // The others, who wait for this Init, hear of it through the node; nobody waits for its answer here.
+    (void)port_->Send(OpenTensor{CallId(), name, 0});
+    return absl::InvalidArgumentError("Init with an empty span; expected at least one value");
+  }
   if (groups_.IsPart(name)) return absl::AlreadyExistsError("it came before in a group, with InitGroup");
   Lock lock(keys_->mutex);
   if (!failure_.ok()) return failure_;
@@ -159,6 +164,7 @@ absl::Status SessionCore::OpenMemory(const std::string& name, const TensorLayout
 }
 
 absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& use) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
   if (absl::Status status = groups_.CheckShared(use.kind, name); !status.ok()) return status;
   {
     Lock lock(keys_->mutex);
@@ -171,6 +177,7 @@ absl::Status SessionCore::CheckShared(const std::string& name, const TensorUse& 
 
 absl::Status SessionCore::CheckUse(TensorCallKind kind, const std::string& name, absl::Span<const float> gradient,
                                    absl::Span<float> result) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return here;
   Lock lock(keys_->mutex);
   const auto key = keys_->named.find(name);
   if (key == keys_->named.end()) return NoInit();
@@ -206,8 +213,9 @@ absl::StatusOr<SessionGroup::Room> SessionCore::Lend(const std::string& name) {
 }
 
 absl::StatusOr<SlotLease> SessionCore::LendGradient(absl::string_view name) {
+  absl::Status status = keys_->process.Check("session");
   // Which begins no round yet.
-  absl::Status status = groups_.CheckShared(TensorCallKind::kRegisterWeights, name);
+  if (status.ok()) status = groups_.CheckShared(TensorCallKind::kRegisterWeights, name);
   if (status.ok()) {
     absl::StatusOr<SessionGroup::Room> room = Lend(std::string(name));
     if (room.ok()) return std::move(room->gradient);
@@ -256,8 +264,15 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
                               .prompt = !HasResult(use.kind),
                               .keeper = use.keeper});
   lock.unlock();
-  if (use.fill && HasGradient(use.kind)) use.fill(segment->gradient(slots->gradient));
-  Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority});
+  const uint64_t not_finite =
+      Fill(use, HasGradient(use.kind) ? segment->gradient(slots->gradient) : absl::Span<float>());
+  Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority, not_finite});
+}
+
+uint64_t SessionCore::Fill(const TensorUse& use, absl::Span<float> slot) {
+  if (!use.fill || slot.empty()) return OpensRound(use.kind) ? static_cast<uint64_t>(CountNotFinite(slot)) : 0;
+  const int64_t not_finite = use.fill(slot);
+  return OpensRound(use.kind) ? static_cast<uint64_t>(not_finite) : 0;
 }
 
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
@@ -276,6 +291,7 @@ absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::st
 
 void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
                                  absl::FunctionRef<WorkerMessage(CallId)> make) {
+  if (absl::Status here = keys_->process.Check("session"); !here.ok()) return operation->Finish(here);
   Lock lock(keys_->mutex);
   if (!failure_.ok()) {
     const absl::Status failure = failure_;
@@ -371,7 +387,11 @@ SessionGroups::Session SessionCore::LendToGroups() {
               },
           .init =
               [start](OperationPtr whole, const std::string& group, std::function<void(absl::Span<float>)> fill) {
-                start(std::move(whole), group, {.kind = TensorCallKind::kInit, .fill = std::move(fill)});
+                // Initial values are nobody's gradient.
+                const auto counted = [fill = std::move(fill)](absl::Span<float> slot) {
+                  return fill(slot), int64_t{0};
+                };
+                start(std::move(whole), group, {.kind = TensorCallKind::kInit, .fill = counted});
               },
           .is_key =
               [this](const std::string& name) {

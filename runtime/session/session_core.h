@@ -7,6 +7,8 @@
 // - The session makes no calls of its own: replies say when a round is over and when the job has ended.
 // - Every operation ends, at the latest with Close.
 // - No callback and no call of the port runs under the mutex.
+// - In a forked child every call ends with FAILED_PRECONDITION, without a look at anything that the parent's threads
+//   may have locked. A child must not destroy this.
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_CORE_H_
 
@@ -80,6 +82,8 @@ class SessionCore {
   // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
   void Close();
 
+  // Returns whether the caller runs in the process that opened the session, and in no forked child.
+  bool IsHere() const { return keys_->process.IsHere(); }
   const std::string& node_name() const { return make_.node_name(); }
   // The worker's training state.
   SessionState& state() { return state_; }
@@ -99,8 +103,9 @@ class SessionCore {
   };
   struct TensorUse {
     TensorCallKind kind = TensorCallKind::kPull;
-    std::function<void(absl::Span<float>)> fill = {};  // writes the gradient into the slot
-    SlotLease* lent = nullptr;                         // or the slot, filled
+    // Writes the gradient into the slot, and says how many of its values are not finite.
+    std::function<int64_t(absl::Span<float>)> fill = {};
+    SlotLease* lent = nullptr;  // or the slot, filled
     SessionKey::Holder keeper = SessionKey::Holder::kNobody;
     int32_t priority = 0;
   };
@@ -129,6 +134,8 @@ class SessionCore {
   // Starts a call that concerns no key, with the message that `make` gives for its id.
   void StartPlainCall(const OperationPtr& operation, bool prompt, absl::FunctionRef<WorkerMessage(CallId)> make);
   void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
+  // Copies the gradient into its slot, unless it is there. Returns how many of its values are not finite.
+  static uint64_t Fill(const TensorUse& use, absl::Span<float> slot);
   SlotLease LendResult(const Call& call);  // the mutex is held
 
   void OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment);

@@ -10,11 +10,13 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "posix/home_process.h"
 #include "runtime/session/session_key.h"
 
 namespace banyan {
 
 struct SessionKeys {
+  const HomeProcess process;
   std::mutex mutex;
   std::condition_variable changed;          // a slot, a round or a key's state; the session's failure, too
   std::map<std::string, SessionKey> named;  // guarded by mutex; no key ever goes

@@ -51,6 +51,7 @@ absl::Status NotShared() {
 // ---- calls of the program ----
 
 absl::Status SessionState::Share(std::vector<Part> parts) {
+  if (absl::Status here = process_.Check("session"); !here.ok()) return here;
   if (absl::Status status = Register(std::move(parts)); !status.ok()) return status;
   if (absl::Status status = SendShape(); !status.ok()) return status;
   const std::shared_ptr<Operation> operation =
@@ -96,6 +97,7 @@ absl::Status SessionState::SendShape() {
 }
 
 absl::Status SessionState::PassBoundary(uint64_t step, absl::Duration timeout) {
+  if (absl::Status here = process_.Check("session"); !here.ok()) return here;
   if (!is_shared_) return NotShared();
   if (!is_held_) return absl::OkStatus();
   if (const std::string busy = session_.busy_key(); !busy.empty()) {
@@ -115,6 +117,7 @@ absl::Status SessionState::PassBoundary(uint64_t step, absl::Duration timeout) {
 }
 
 absl::StatusOr<uint64_t> SessionState::Fetch(absl::Duration timeout) {
+  if (absl::Status here = process_.Check("session"); !here.ok()) return here;
   if (!is_shared_) return NotShared();
   if (absl::Status status = Lend(Use::kWriter); !status.ok()) return status;
   const std::shared_ptr<Operation> operation = session_.start("fetching the training state", [timeout](CallId id) {

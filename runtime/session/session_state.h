@@ -6,7 +6,7 @@
 // Invariants:
 // - The parts' memory is read only while the program waits in PassBoundary, and written only while it waits in Fetch.
 //   When these return, nobody touches it any more.
-// - A boundary that nobody has to wait at costs the look at one flag.
+// - A boundary that nobody has to wait at costs the look at one flag and at the number of the process.
 #ifndef BANYAN_RUNTIME_SESSION_SESSION_STATE_H_
 #define BANYAN_RUNTIME_SESSION_SESSION_STATE_H_
 
@@ -24,6 +24,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
+#include "posix/home_process.h"
 #include "proto/session_messages.h"
 #include "proto/state_layout.h"
 #include "runtime/session/operation.h"
@@ -74,6 +75,7 @@ class SessionState {
   uint64_t HashOf(ChunkIndex chunk, std::vector<uint8_t>& scratch) const;  // the mutex is held
   absl::Span<uint8_t> SlotBytes(absl::Span<float> slot) const;
 
+  const HomeProcess process_;
   const Session session_;
   std::atomic<bool> is_held_ = false;
   std::atomic<bool> is_shared_ = false;

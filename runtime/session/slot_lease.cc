@@ -21,12 +21,17 @@ SlotLease& SlotLease::operator=(SlotLease&& other) noexcept {
 }
 
 absl::Span<float> SlotLease::values() const {
-  if (!keys_) return {};
+  if (!keys_ || !keys_->process.IsHere()) return {};
   return row_ == Row::kGradients ? segment_->gradient(slot_) : segment_->result(slot_);
 }
 
 void SlotLease::GiveBack() {
   if (!keys_) return;
+  if (!keys_->process.IsHere()) {
+    // The slot is the parent's, and what guards it may be locked here for ever.
+    new std::shared_ptr<SessionKeys>(std::move(keys_));
+    return;
+  }
   {
     std::lock_guard<std::mutex> lock(keys_->mutex);
     SessionKey& key = keys_->named.at(key_);

@@ -1,5 +1,5 @@
 // One slot of a key's shared memory in the worker's hands: a gradient until it is pushed, a result until nobody reads
-// it any more. Movable; thread-compatible; may outlive the session.
+// it any more. Movable; thread-compatible; may outlive the session. A forked child has a lease of nothing.
 #ifndef BANYAN_RUNTIME_SESSION_SLOT_LEASE_H_
 #define BANYAN_RUNTIME_SESSION_SLOT_LEASE_H_
 
@@ -32,7 +32,10 @@ class SlotLease {
   uint32_t slot() const { return slot_; }
   bool IsOf(const SessionKeys& keys, const std::string& key) const { return keys_.get() == &keys && key_ == key; }
   // The slot is the node's from here on, and this a lease of nothing.
-  void PassOn() { keys_.reset(); }
+  void PassOn() {
+    keys_.reset();
+    segment_.reset();
+  }
 
  private:
   void GiveBack();

@@ -138,15 +138,15 @@ absl::Status UnixPort::ReceiveOne() {
 
 absl::StatusOr<std::shared_ptr<TensorSegment>> UnixPort::MapSegment(FileDescriptor file,
                                                                     const TensorSegment::Shape& shape) {
-  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  if (absl::Status taken = budget_->Take(size_bytes, "shared memory"); !taken.ok()) return taken;
+  constexpr char kWhat[] = "shared memory";
+  if (absl::Status taken = budget_->Take(kWhat, shape); !taken.ok()) return taken;
   auto mapped = TensorSegment::Map(std::move(file), shape);
   if (!mapped.ok()) {
-    budget_->Return(size_bytes);
+    budget_->Return(kWhat, shape);
     return mapped.status();
   }
   (*mapped)->CloseFile();
-  return Counted(*std::move(mapped), budget_);
+  return Counted(*std::move(mapped), kWhat, budget_);
 }
 
 }  // namespace banyan

@@ -18,27 +18,49 @@ int64_t SegmentBudget::MostSegments() const {
   return mapping_limit_ - mapping_limit_ / kSpareDivisor;
 }
 
-absl::Status SegmentBudget::Take(int64_t size_bytes, absl::string_view what) {
-  std::lock_guard<std::mutex> lock(mutex_);
+int64_t SegmentBudget::OwnBytes(const std::string& what, const TensorSegment::Shape& shape) const {
+  const uint32_t slots = shape.result_slots + (users_.contains(what) ? 0 : 1);
+  return TensorSegment::SizeBytes({shape.elements, 0, slots});
+}
+
+absl::Status SegmentBudget::Check(const std::string& what, const TensorSegment::Shape& shape) const {
   if (segments_ >= MostSegments()) {
     return absl::ResourceExhaustedError(absl::StrCat(
         what, ": this process shares ", segments_, " pieces of memory, as many as vm.max_map_count (", mapping_limit_,
         ") safely lets it: initialise small tensors together with InitGroup, or raise vm.max_map_count with sysctl"));
   }
-  if (size_bytes > limit_bytes_ - used_bytes_) {
+  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
+  if (used_bytes_ > limit_bytes_ - size_bytes) {
     return absl::ResourceExhaustedError(absl::StrCat(what, " needs ", size_bytes,
                                                      " bytes of shared memory, but the node's workers may have ",
                                                      limit_bytes_, " and have ", used_bytes_));
   }
-  used_bytes_ += size_bytes;
+  const int64_t own_bytes = OwnBytes(what, shape);
+  if (!memory_.has_value() || own_bytes_ <= memory_->bytes - own_bytes) return absl::OkStatus();
+  return absl::ResourceExhaustedError(absl::StrCat(what, " does not fit: with it the node needs at least ",
+                                                   own_bytes_ + own_bytes, " bytes, and may have ", memory_->bytes,
+                                                   " (", memory_->source,
+                                                   "); it takes about three times the model, and as much again for "
+                                                   "each worker"));
+}
+
+absl::Status SegmentBudget::Take(const std::string& what, const TensorSegment::Shape& shape) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (absl::Status status = Check(what, shape); !status.ok()) return status;
+  used_bytes_ += TensorSegment::SizeBytes(shape);
+  own_bytes_ += OwnBytes(what, shape);
   ++segments_;
+  ++users_[what];
   return absl::OkStatus();
 }
 
-void SegmentBudget::Return(int64_t size_bytes) {
+void SegmentBudget::Return(const std::string& what, const TensorSegment::Shape& shape) {
   std::lock_guard<std::mutex> lock(mutex_);
-  used_bytes_ -= size_bytes;
+  const auto users = users_.find(what);
+  if (--users->second == 0) users_.erase(users);
   --segments_;
+  used_bytes_ -= TensorSegment::SizeBytes(shape);
+  own_bytes_ -= OwnBytes(what, shape);
 }
 
 int64_t SegmentBudget::used_bytes() const {
@@ -46,13 +68,14 @@ int64_t SegmentBudget::used_bytes() const {
   return used_bytes_;
 }
 
-std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment, std::shared_ptr<SegmentBudget> budget) {
+std::shared_ptr<TensorSegment> Counted(std::shared_ptr<TensorSegment> segment, const std::string& what,
+                                       std::shared_ptr<SegmentBudget> budget) {
   TensorSegment* const raw = segment.get();
   return std::shared_ptr<TensorSegment>(
-      raw, [segment = std::move(segment), budget = std::move(budget)](TensorSegment*) mutable {
-        const int64_t size_bytes = segment->size_bytes();
+      raw, [segment = std::move(segment), what, budget = std::move(budget)](TensorSegment*) mutable {
+        const TensorSegment::Shape shape = segment->shape();
         segment.reset();
-        budget->Return(size_bytes);
+        budget->Return(what, shape);
       });
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/workers/segment_budget.h"
 
-#include <vector>
+#include <memory>
+#include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,38 +12,57 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(SegmentBudgetTest, BoundsTheBytes) {
-  SegmentBudget budget(1000, 0);
-  EXPECT_TRUE(budget.Take(900, "key w").ok());
-  const absl::Status refused = budget.Take(101, "key v");
-  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(refused.message()), HasSubstr("key v needs 101 bytes of shared memory"));
-  EXPECT_TRUE(budget.Take(100, "key v").ok());
-  budget.Return(900);
-  EXPECT_EQ(budget.used_bytes(), 100);
+// Slots of 64 bytes.
+constexpr TensorSegment::Shape kShape{16, 2, 1};
+
+TEST(SegmentBudgetTest, CountsAllThatIsShared) {
+  SegmentBudget budget(2 * 3 * 64);
+  EXPECT_TRUE(budget.Take("key a", kShape).ok());
+  EXPECT_TRUE(budget.Take("key b", kShape).ok());
+  EXPECT_EQ(budget.used_bytes(), 2 * 3 * 64);
+  const absl::Status full = budget.Take("key c", kShape);
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(full.message()), HasSubstr("key c needs 192 bytes"));
+  budget.Return("key a", kShape);
+  EXPECT_TRUE(budget.Take("key c", kShape).ok());
+}
+
+TEST(SegmentBudgetTest, WhatCannotFitIntoTheProcessIsRefusedWithTheNumbers) {
+  // One result as it came, and one for each worker.
+  SegmentBudget budget(1 << 20, MemoryLimit{5 * 64, "memory.max of cgroup /bn"});
+  EXPECT_TRUE(budget.Take("key a", kShape).ok());
+  EXPECT_TRUE(budget.Take("key a", kShape).ok());
+  EXPECT_TRUE(budget.Take("key b", kShape).ok());
+  const absl::Status full = budget.Take("key c", kShape);
+  EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(std::string(full.message()), AllOf(HasSubstr("key c does not fit"), HasSubstr("at least 448 bytes"),
+                                                 HasSubstr("may have 320 (memory.max of cgroup /bn)")));
+  budget.Return("key a", kShape);
+  budget.Return("key b", kShape);
+  budget.Return("key a", kShape);
+  EXPECT_EQ(budget.used_bytes(), 0);
+  EXPECT_TRUE(budget.Take("key c", {16, 2, 4}).ok());
 }
 
 TEST(SegmentBudgetTest, LeavesMappingsFree) {
-  SegmentBudget budget(1 << 20, 160);
-  for (int i = 0; i < 150; ++i) ASSERT_TRUE(budget.Take(1, "key w").ok()) << i;
-  const absl::Status refused = budget.Take(1, "key w150");
+  SegmentBudget budget(1 << 20, std::nullopt, 160);
+  for (int i = 0; i < 150; ++i) ASSERT_TRUE(budget.Take("key w", kShape).ok()) << i;
+  const absl::Status refused = budget.Take("key w150", kShape);
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(refused.message()),
               AllOf(HasSubstr("key w150: "), HasSubstr("vm.max_map_count (160)"), HasSubstr("InitGroup")));
-  budget.Return(1);
-  EXPECT_TRUE(budget.Take(1, "key w150").ok());
+  budget.Return("key w", kShape);
+  EXPECT_TRUE(budget.Take("key w150", kShape).ok());
 }
 
-TEST(SegmentBudgetTest, ASegmentGoesBackWithItsLastUser) {
-  const auto budget = std::make_shared<SegmentBudget>(1 << 20, 16);
-  const TensorSegment::Shape shape{4, 2, 1};
-  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  ASSERT_TRUE(budget->Take(size_bytes, "key w").ok());
-  std::shared_ptr<TensorSegment> segment = Counted(TensorSegment::Create(shape).value(), budget);
-  std::shared_ptr<TensorSegment> user = segment;
+TEST(SegmentBudgetTest, ASegmentGivesItsBytesBackWithItsLastUser) {
+  const auto budget = std::make_shared<SegmentBudget>(1 << 20);
+  ASSERT_TRUE(budget->Take("key a", kShape).ok());
+  std::shared_ptr<TensorSegment> segment = Counted(TensorSegment::Create(kShape).value(), "key a", budget);
+  std::shared_ptr<TensorSegment> other = segment;
   segment.reset();
-  EXPECT_EQ(budget->used_bytes(), size_bytes);
-  user.reset();
+  EXPECT_EQ(budget->used_bytes(), 3 * 64);
+  other.reset();
   EXPECT_EQ(budget->used_bytes(), 0);
 }
 

@@ -24,6 +24,8 @@ namespace {
 constexpr int64_t kAlignmentBytes = 64;
 // The kernel counts a little otherwise than the list of mappings does.
 constexpr double kFullShare = 0.99;
+// Linux 6.3 and later; Debian's headers are older. Where vm.memfd_noexec is 2 the kernel refuses memory without it.
+constexpr unsigned kNoExecSeal = 0x0008;
 
 int64_t SlotBytes(const TensorSegment::Shape& shape) {
   const int64_t size_bytes = shape.elements * static_cast<int64_t>(sizeof(float));
@@ -47,6 +49,13 @@ std::string DescriptorAdvice() {
                       " descriptors (RLIMIT_NOFILE): raise that with ulimit -n, or in its unit with LimitNOFILE");
 }
 
+FileDescriptor NewMemory() {
+  constexpr unsigned kFlags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  FileDescriptor file(memfd_create("banyan-tensor", kFlags | kNoExecSeal));
+  if (file.valid() || errno != EINVAL) return file;
+  return FileDescriptor(memfd_create("banyan-tensor", kFlags));
+}
+
 absl::StatusOr<std::shared_ptr<TensorSegment>> MapFile(FileDescriptor file, const TensorSegment::Shape& shape) {
   const int64_t size_bytes = TensorSegment::SizeBytes(shape);
   void* memory = mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
@@ -55,6 +64,8 @@ absl::StatusOr<std::shared_ptr<TensorSegment>> MapFile(FileDescriptor file, cons
     return absl::ErrnoToStatus(error, absl::StrCat("cannot map ", size_bytes, " bytes of shared memory",
                                                    error == ENOMEM ? MappingAdvice() : ""));
   }
+  // Where it cannot be kept from forked children, these have it without harm as long as they do not touch it.
+  (void)madvise(memory, size_bytes, MADV_DONTFORK);
   return std::make_shared<TensorSegment>(std::move(file), memory, shape);
 }
 
@@ -66,7 +77,7 @@ int64_t TensorSegment::SizeBytes(const Shape& shape) {
 
 absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Create(const Shape& shape) {
   const int64_t size_bytes = SizeBytes(shape);
-  FileDescriptor file(memfd_create("banyan-tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  FileDescriptor file = NewMemory();
   if (!file.valid()) {
     const int error = errno;
     return absl::ErrnoToStatus(error,
@@ -102,7 +113,10 @@ absl::StatusOr<std::shared_ptr<TensorSegment>> TensorSegment::Map(FileDescriptor
 TensorSegment::TensorSegment(FileDescriptor file, void* memory, const Shape& shape)
     : file_(std::move(file)), memory_(memory), shape_(shape) {}
 
-TensorSegment::~TensorSegment() { munmap(memory_, size_bytes()); }
+TensorSegment::~TensorSegment() {
+  // In a forked child something else may be there.
+  if (process_.IsHere()) munmap(memory_, size_bytes());
+}
 
 absl::Span<float> TensorSegment::gradient(uint32_t slot) const {
   BANYAN_CHECK(slot < shape_.gradient_slots);

@@ -3,7 +3,8 @@
 // passes the descriptor to the worker.
 //
 // Thread-compatible; who may touch a slot is agreed by messages (proto/session_messages.h). Shared, because Buffers on
-// slots that are still in use outlive the worker's connection.
+// slots that are still in use outlive the worker's connection. A forked child, such as a data loader, has no part of
+// this memory.
 #ifndef BANYAN_RUNTIME_WORKERS_TENSOR_SEGMENT_H_
 #define BANYAN_RUNTIME_WORKERS_TENSOR_SEGMENT_H_
 
@@ -13,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "posix/file_descriptor.h"
+#include "posix/home_process.h"
 
 namespace banyan {
 
@@ -52,6 +54,7 @@ class TensorSegment {
   FileDescriptor file_;
   void* const memory_;
   const Shape shape_;
+  const HomeProcess process_;
 };
 
 }  // namespace banyan

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <utility>
@@ -11,6 +13,11 @@
 
 namespace banyan {
 namespace {
+
+// Linux 6.3 and later; Debian's headers are older.
+#ifndef F_SEAL_EXEC
+constexpr int F_SEAL_EXEC = 0x0020;
+#endif
 
 TEST(TensorSegmentTest, BothSidesSeeTheSameSlots) {
   const TensorSegment::Shape shape{5, 2, 1};
@@ -62,6 +69,38 @@ TEST(TensorSegmentTest, NamesTheLimitOfDescriptors) {
   ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE(status.message().find("ulimit -n"), absl::string_view::npos) << status;
+}
+
+TEST(TensorSegmentTest, AForkedChildHasNoPartOfIt) {
+  auto node = TensorSegment::Create({1000, 2, 1});
+  ASSERT_TRUE(node.ok()) << node.status();
+  (*node)->gradient(0)[0] = 7;
+  const void* const page = (*node)->gradient(0).data();
+  const int64_t size_bytes = (*node)->size_bytes();
+  const pid_t child = fork();
+  if (child == 0) {
+    // What the child maps there is its own, and stays when the segment goes.
+    void* const own = mmap(const_cast<void*>(page), size_bytes, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (own != page) _exit(1);
+    node->reset();
+    _exit(*static_cast<volatile float*>(own) == 0 ? 0 : 2);
+  }
+  int ended = -1;
+  ASSERT_EQ(waitpid(child, &ended, 0), child);
+  EXPECT_EQ(ended, 0);
+  EXPECT_EQ((*node)->gradient(0)[0], 7);
+}
+
+TEST(TensorSegmentTest, IsClosedOnExecAndNeverExecutable) {
+  auto node = TensorSegment::Create({10, 1, 1});
+  ASSERT_TRUE(node.ok()) << node.status();
+  EXPECT_NE(fcntl((*node)->fd(), F_GETFD) & FD_CLOEXEC, 0);
+  struct stat info;
+  ASSERT_EQ(fstat((*node)->fd(), &info), 0);
+  // Older kernels make all such memory executable.
+  const bool is_sealed = (fcntl((*node)->fd(), F_GET_SEALS) & F_SEAL_EXEC) != 0;
+  EXPECT_EQ((info.st_mode & S_IXUSR) == 0, is_sealed);
 }
 
 }  // namespace

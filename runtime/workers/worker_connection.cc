@@ -121,6 +121,12 @@ absl::Status WorkerConnection::On(const DescribeGroup& described) {
 }
 
 absl::Status WorkerConnection::On(const OpenTensor& open) {
+  if (open.elements == 0) {
+    StartPlain(open.call, [&open](RequestId request, WorkerId worker) {
+      return WorkerInit{request, worker, open.name, Buffer()};
+    });
+    return absl::OkStatus();
+  }
   const auto refuse = [&](absl::Status status) {
     Answer(CallCompleted{open.call, std::move(status), Round()});
     return absl::OkStatus();
@@ -135,16 +141,15 @@ absl::Status WorkerConnection::On(const OpenTensor& open) {
     return refuse(absl::ResourceExhaustedError(
         absl::StrCat("a worker may have ", kMaxTensors, " keys: initialise small tensors together with InitGroup")));
   }
-  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  if (absl::Status taken = budget_->Take(size_bytes, absl::StrCat("key ", open.name)); !taken.ok())
-    return refuse(taken);
+  const std::string what = absl::StrCat("key ", open.name);
+  if (absl::Status taken = budget_->Take(what, shape); !taken.ok()) return refuse(std::move(taken));
   absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
   if (!segment.ok()) {
-    budget_->Return(size_bytes);
+    budget_->Return(what, shape);
     return refuse(segment.status());
   }
   Tensor tensor;
-  tensor.segment = Counted(*std::move(segment), budget_);
+  tensor.segment = Counted(*std::move(segment), what, budget_);
   tensor.name = open.name;
   tensor.layout = *std::move(layout);
   tensor.gradient_in_use.resize(shape.gradient_slots);
@@ -226,7 +231,8 @@ absl::Status WorkerConnection::On(const TensorCall& call) {
                           std::move(gradient),
                           call.priority,
                           HasResult(call.kind),
-                          call.kind == TensorCallKind::kFlush};
+                          call.kind == TensorCallKind::kFlush,
+                          call.not_finite};
       case TensorCallKind::kPull:
         return WorkerPull{request, worker, key};
       case TensorCallKind::kRegisterWeights:

@@ -80,6 +80,18 @@ TEST_F(WorkerConnectionTest, NothingBeforeAttachAndAttachOnlyOnce) {
   EXPECT_FALSE(connection->Receive(AttachWorker{kProtocolVersion, WorkerId(1), CallId(2)}).ok());
 }
 
+TEST_F(WorkerConnectionTest, ATensorWithoutElementsIsOnlyTold) {
+  auto connection = Connect();
+  Attach(*connection);
+  ASSERT_TRUE(connection->Receive(OpenTensor{CallId(2), "w", 0}).ok());
+  const WorkerInit init = TakeCall<WorkerInit>();
+  EXPECT_EQ(init.name, "w");
+  EXPECT_TRUE(init.values.empty());
+  gate_->Complete({init.request, absl::InvalidArgumentError("expected at least one"), KeyId(), Round()});
+  EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(budget_->used_bytes(), 0);
+}
+
 TEST_F(WorkerConnectionTest, ARefusedWorkerIdIsFreeAgainAndNobodyDies) {
   auto first = Connect();
   Attach(*first);

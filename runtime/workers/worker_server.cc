@@ -33,11 +33,11 @@ void Wake(const FileDescriptor& wakeup) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<WorkerServer>> WorkerServer::Listen(const std::string& address, MakeConnection make,
-                                                                   TrafficCounters& counters) {
+absl::StatusOr<std::unique_ptr<WorkerServer>> WorkerServer::Listen(const std::string& address, const std::string& group,
+                                                                   MakeConnection make, TrafficCounters& counters) {
   absl::StatusOr<std::string> path = UnixPathOf(address);
   if (!path.ok()) return path.status();
-  absl::StatusOr<FileDescriptor> listener = ListenOnUnix(*path);
+  absl::StatusOr<FileDescriptor> listener = ListenOnUnix(*path, {.has_group = true, .group = group});
   if (!listener.ok()) return listener.status();
   return std::make_unique<WorkerServer>(*std::move(listener), *std::move(path), std::move(make), counters);
 }

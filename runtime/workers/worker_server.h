@@ -25,9 +25,10 @@ class WorkerServer {
  public:
   using MakeConnection = std::function<std::shared_ptr<WorkerConnection>(WorkerConnection::Reply)>;
 
-  // Listens on unix:/path at once; workers are heard after Start. `counters` outlives this.
-  static absl::StatusOr<std::unique_ptr<WorkerServer>> Listen(const std::string& address, MakeConnection make,
-                                                              TrafficCounters& counters);
+  // Listens on unix:/path at once, for this user and the file's group, which `group` names if it is not empty. Workers
+  // are heard after Start. `counters` outlives this.
+  static absl::StatusOr<std::unique_ptr<WorkerServer>> Listen(const std::string& address, const std::string& group,
+                                                              MakeConnection make, TrafficCounters& counters);
   WorkerServer(FileDescriptor listener, std::string path, MakeConnection make, TrafficCounters& counters);
   WorkerServer(const WorkerServer&) = delete;
   WorkerServer& operator=(const WorkerServer&) = delete;

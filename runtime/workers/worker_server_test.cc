@@ -26,7 +26,7 @@ class WorkerServerTest : public testing::Test {
     ASSERT_NE(mkdtemp(directory.data()), nullptr);
     path_ = directory + "/n1";
     auto server = WorkerServer::Listen(
-        "unix:" + path_,
+        "unix:" + path_, /*group=*/"",
         [this](WorkerConnection::Reply reply) {
           return std::make_shared<WorkerConnection>(gate_, budget_, "n1", std::move(reply));
         },

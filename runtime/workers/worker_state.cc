@@ -9,6 +9,11 @@
 #include "proto/session_codec.h"
 
 namespace banyan {
+namespace {
+
+constexpr char kWhat[] = "the training state";
+
+}  // namespace
 
 WorkerState::WorkerState(std::shared_ptr<WorkerGate> gate, std::shared_ptr<SegmentBudget> budget, Reply reply)
     : gate_(std::move(gate)), budget_(std::move(budget)), reply_(std::move(reply)) {}
@@ -39,14 +44,13 @@ absl::StatusOr<StateShape> WorkerState::Open() {
   if (segment_) return absl::FailedPreconditionError("the state has been shared before");
   layout_ = StateLayout(shape_.total_bytes());
   const TensorSegment::Shape shape{layout_.slot_bytes() / static_cast<int64_t>(sizeof(float)), kSlots, kSlots};
-  const int64_t size_bytes = TensorSegment::SizeBytes(shape);
-  if (absl::Status taken = budget_->Take(size_bytes, "the training state"); !taken.ok()) return taken;
+  if (absl::Status taken = budget_->Take(kWhat, shape); !taken.ok()) return taken;
   absl::StatusOr<std::shared_ptr<TensorSegment>> segment = TensorSegment::Create(shape);
   if (!segment.ok()) {
-    budget_->Return(size_bytes);
+    budget_->Return(kWhat, shape);
     return segment.status();
   }
-  segment_ = Counted(*std::move(segment), budget_);
+  segment_ = Counted(*std::move(segment), kWhat, budget_);
   return shape_;
 }
 

@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,7 +39,8 @@ class KeyRegistrar {
   // Forgets the keys that the node waits for.
   void Forget(NodeId node) { waiting_.Drop(node); }
   // Registers the keys and tells their ids. A refused key is told to `node`; to all, if its shape is another one than
-  // they gave it and they wait for this Init, as `rounds` says. True when the model has grown.
+  // they gave it and they wait for this Init, as `rounds` says. Who asks for the key later is told once, too: it would
+  // wait for the other. True when the model has grown.
   bool Register(NodeId node, const Keys& keys, const RoundBook& rounds);
   // Registers what waits for the start. True when the model has grown.
   bool RegisterWaiting(const RoundBook& rounds);
@@ -53,9 +56,24 @@ class KeyRegistrar {
   size_t waiting() const { return waiting_.size(); }
 
  private:
+  // Nodes give a key different shapes. Who asked for it meanwhile has been `told`.
+  struct Quarrel {
+    NodeId culprit;  // who gave it another one than the others
+    RegisterKeys::Key key;
+    std::set<NodeId> told;
+  };
+
   void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
+  // Notes that `culprit` gives a key another shape than those that gave it one before.
+  void NoteQuarrel(NodeId culprit, const RegisterKeys::Key& key, std::optional<KeyId> id);
+  // Refuses a key that has this shape of `node` for what another one has given it, unless it was told so before. False
+  // when nothing is wrong.
+  bool RefuseForQuarrel(NodeId node, const RegisterKeys::Key& key);
+  // Refuses a key without elements that no node has given any.
+  void RefuseEmpty(NodeId node, const RegisterKeys::Key& key);
   // Refuses another shape of a key that exists.
   void RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds);
+  void NoteGiver(KeyId id, NodeId node);
   KeyId Last() const { return KeyId(static_cast<uint32_t>(table_.version().value())); }
   KeysAssigned MakeAssignment(KeyId first, KeyId last) const;
 
@@ -63,7 +81,9 @@ class KeyRegistrar {
   JobMembers* members_;
   SchedulerContext* context_;
   KeyTable table_;
-  std::map<KeyId, NodeId> first_;  // who has registered a key, since the start of the scheduler
+  // Who has given a key its shape since the start of the scheduler, the first one first.
+  std::map<KeyId, std::vector<NodeId>> givers_;
+  std::map<std::string, Quarrel> quarrels_;  // by key's name; kMaxWaitingKeys at most
   WaitingKeys waiting_;
 };
 

@@ -79,6 +79,56 @@ TEST_F(KeyRegistrarTest, TwoWorkersOfOneNodeMayDifferToo) {
               HasSubstr("a worker of n1 gives it 11 elements, another one gave it 10"));
 }
 
+TEST_F(KeyRegistrarTest, AKeyWithoutElementsIsToldToThoseThatHaveSome) {
+  // Whoever comes first.
+  keys_.Register(kA, {{"w", 10}}, rounds_);
+  mesh_.Forget();
+  EXPECT_FALSE(keys_.Register(kB, {{"w", 0}}, rounds_));
+  for (const int node : {1, 2}) {
+    ASSERT_THAT(mesh_.Sent<KeyRefused>(node), SizeIs(1));
+    EXPECT_THAT(mesh_.Sent<KeyRefused>(node)[0].reason, HasSubstr("n2 gives it 0 elements, n1 gave it 10"));
+  }
+  mesh_.Forget();
+  EXPECT_FALSE(keys_.Register(kB, {{"b", 0}}, rounds_));
+  EXPECT_THAT(mesh_.Sent<KeyRefused>(1), IsEmpty()) << "it has not asked for the key";
+  ASSERT_THAT(mesh_.Sent<KeyRefused>(2), SizeIs(1));
+  EXPECT_FALSE(keys_.Register(kA, {{"b", 10}}, rounds_));
+  ASSERT_THAT(mesh_.Sent<KeyRefused>(1), SizeIs(1));
+  EXPECT_THAT(mesh_.Sent<KeyRefused>(1)[0].reason, HasSubstr("n2 gives it 0 elements, n1 gives it 10; all"));
+}
+
+TEST_F(KeyRegistrarTest, WhoAsksAfterAQuarrelIsToldOnce) {
+  MeshJob mesh(3);
+  mesh.Start();
+  KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
+  const RoundBook rounds(&keys.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+  const NodeId c(3);
+  keys.Register(kA, {{"w", 10}}, rounds);
+  keys.Register(kB, {{"w", 11}}, rounds);
+  mesh.Forget();
+  // It would wait for n2, which will not come.
+  keys.Register(c, {{"w", 10}}, rounds);
+  ASSERT_THAT(mesh.Sent<KeyRefused>(3), SizeIs(1));
+  EXPECT_THAT(mesh.Sent<KeyRefused>(3)[0].reason, HasSubstr("n2 gives it 11 elements, n3 gives it 10; all"));
+  mesh.Forget();
+  for (const NodeId node : {kA, c, kB}) keys.Register(node, {{"w", 10}}, rounds);
+  for (const int node : {1, 2, 3}) {
+    EXPECT_THAT(mesh.Sent<KeyRefused>(node), IsEmpty());
+    EXPECT_THAT(mesh.Sent<KeysAssigned>(node), SizeIs(1));
+  }
+}
+
+TEST_F(KeyRegistrarTest, AMistakeThatAllHaveHeardOfMayBeMended) {
+  keys_.Register(kB, {{"b", 0}}, rounds_);
+  keys_.Register(kA, {{"b", 10}}, rounds_);
+  // Whichever starts again first.
+  EXPECT_TRUE(keys_.Register(kA, {{"b", 10}}, rounds_));
+  EXPECT_FALSE(keys_.Register(kB, {{"b", 10}}, rounds_));
+  EXPECT_THAT(mesh_.Sent<KeysAssigned>(2), SizeIs(2));
+  keys_.Register(kB, {{"c", 0}}, rounds_);
+  EXPECT_TRUE(keys_.Register(kB, {{"c", 10}}, rounds_));
+}
+
 TEST_F(KeyRegistrarTest, AnotherShapeOfAKeyInUseIsToldToTheAskerAlone) {
   keys_.Register(kA, {{"w", 10}}, rounds_);
   rounds_.RestoreClosed(KeyId(1), ClosedRounds{Round(5), {}});

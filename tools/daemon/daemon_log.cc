@@ -1,11 +1,13 @@
 #include "tools/daemon/daemon_log.h"
 
+#include <unistd.h>
+
 #include <memory>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_format.h"
-#include "spdlog/sinks/stdout_sinks.h"
 #include "spdlog/spdlog.h"
+#include "tools/daemon/log_sink.h"
 
 namespace banyan {
 namespace {
@@ -36,7 +38,8 @@ const std::vector<std::string>& LogLevelNames() {
 
 LogFunction MakeDaemonLog(const DaemonLogOptions& options) {
   // Shared because a std::function must be copyable.
-  auto logger = std::make_shared<spdlog::logger>(options.process, std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger =
+      std::make_shared<spdlog::logger>(options.process, std::make_shared<LogSink>(STDERR_FILENO, options.json));
   logger->set_pattern(options.json ? kJsonPattern : kTextPattern);
   logger->set_level(spdlog::level::from_str(options.level));
   return [logger, json = options.json](LogLevel level, absl::string_view text) {

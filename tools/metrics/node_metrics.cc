@@ -121,6 +121,13 @@ std::vector<MetricFamily> MakeNodeMetrics(const NodeSnapshot& from) {
     rounds.Add({{"key", NameOf(from.keys, key.key)}}, static_cast<double>(key.round.value()));
   }
   families.push_back(std::move(rounds));
+  MetricFamily not_finite =
+      Make("not_finite_total", "NaN and infinities that workers of this node have pushed.", Kind::kCounter);
+  for (const NodeReport::NotFinite& row : report.not_finite) {
+    const std::string key = row.key == KeyId() ? "other keys" : NameOf(from.keys, row.key);
+    not_finite.Add({{"key", key}}, static_cast<double>(row.values));
+  }
+  families.push_back(std::move(not_finite));
   // A report may name a kind twice.
   std::map<std::string, uint64_t> sizes;
   for (const NodeReport::Memory& row : report.memory) sizes[row.what] += row.size_bytes;

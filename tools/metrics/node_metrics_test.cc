@@ -80,11 +80,14 @@ TEST(NodeMetricsTest, SaysWhatTheReportSays) {
   report.links[0].measurement->clock_offset = absl::Milliseconds(-50);
   report.memory = {{"results", 8}, {"queues", 1}, {"results", 2}};
   report.progress = {{KeyId(1), Round(12)}};
+  report.not_finite = {{KeyId(), 7, Round(3)}, {KeyId(1), 2, Round(4)}};
   const std::vector<MetricFamily> families = MakeNodeMetrics(snapshot);
   EXPECT_THAT(Find(families, "workers").samples, ElementsAre(Sample{{}, 2}));
   EXPECT_THAT(Find(families, "rejected_messages_total").samples, ElementsAre(Sample{{}, 5}));
   EXPECT_THAT(Find(families, "last_sync_seconds").samples, ElementsAre(Sample{{}, 0.25}));
   EXPECT_THAT(Find(families, "rounds_done_total").samples, ElementsAre(Sample{{{"key", "fc"}}, 12}));
+  EXPECT_THAT(Find(families, "not_finite_total").samples,
+              ElementsAre(Sample{{{"key", "other keys"}}, 7}, Sample{{{"key", "fc"}}, 2}));
   EXPECT_THAT(Find(families, "memory_bytes").samples,
               ElementsAre(Sample{{{"what", "queues"}}, 1}, Sample{{{"what", "results"}}, 10}));
   // Without a name there is a number.

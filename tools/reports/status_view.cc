@@ -11,6 +11,9 @@
 namespace banyan {
 namespace {
 
+// In one line.
+constexpr size_t kMostKeysShown = 3;
+
 template <typename Value>
 Value Get(const YAML::Node& object, const char* name) {
   return object[name] && !object[name].IsNull() ? object[name].as<Value>() : Value();
@@ -34,6 +37,10 @@ StatusView::Node ParseNode(const YAML::Node& object) {
   node.sync_s = Get<double>(object, "sync_seconds");
   node.rejected_messages = Get<int64_t>(object, "rejected_messages");
   for (const auto& row : object["memory"]) node.memory_bytes += row.second.as<int64_t>();
+  for (const YAML::Node& row : object["not_finite"]) {
+    node.not_finite.push_back(
+        {Get<std::string>(row, "key"), Get<int64_t>(row, "values"), Get<int64_t>(row, "last_round")});
+  }
   return node;
 }
 
@@ -122,6 +129,24 @@ void AppendNodes(const StatusView& status, std::string& text) {
                           node.round ? absl::StrCat(*node.round) : "-",
                           node.loss ? absl::StrFormat("%.4f", *node.loss) : "-", node.sync_s * 1e3,
                           static_cast<double>(node.memory_bytes) / 1e6, node.address);
+  }
+}
+
+// What nodes have pushed that is no number: the keys with most of it.
+void AppendNotFinite(const StatusView& status, std::string& text) {
+  for (StatusView::Node node : status.nodes) {
+    if (node.not_finite.empty()) continue;
+    std::stable_sort(node.not_finite.begin(), node.not_finite.end(),
+                     [](const auto& a, const auto& b) { return a.values > b.values; });
+    const size_t shown = std::min(node.not_finite.size(), kMostKeysShown);
+    const absl::Span<const StatusView::NotFinite> rows(node.not_finite.data(), shown);
+    absl::StrAppend(&text, node.name, " has pushed NaN or infinity: ",
+                    absl::StrJoin(rows, ", ",
+                                  [](std::string* out, const StatusView::NotFinite& row) {
+                                    absl::StrAppendFormat(out, "%d values of %s, last in round %d", row.values, row.key,
+                                                          row.last_round);
+                                  }),
+                    shown < node.not_finite.size() ? ", and more keys" : "", "\n");
   }
 }
 
@@ -214,6 +239,7 @@ std::string FormatStatus(const StatusView& status) {
   if (!status.waiting_for.empty())
     absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");
   AppendEpochs(status, text);
+  AppendNotFinite(status, text);
   AppendPolicy(status, text);
   AppendNodes(status, text);
   AppendLinks(status, text);

@@ -13,6 +13,12 @@
 namespace banyan {
 
 struct StatusView {
+  // What a node's workers have pushed into a key that is NaN or infinite.
+  struct NotFinite {
+    std::string key;
+    int64_t values = 0;
+    int64_t last_round = 0;
+  };
   struct Node {
     std::string name;
     std::string state;
@@ -24,6 +30,7 @@ struct StatusView {
     double sync_s = 0;
     int64_t memory_bytes = 0;
     int64_t rejected_messages = 0;
+    std::vector<NotFinite> not_finite;
   };
   struct Link {
     std::string from;

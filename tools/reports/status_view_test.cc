@@ -12,7 +12,8 @@ using ::testing::Not;
 
 constexpr char kRunning[] = R"({"job":"fashion","state":"running","term":1,"epoch":2,"policy":3,"rejected_messages":0,
   "waiting_for":[],"nodes":[{"name":"n1","id":1,"state":"joined","address":"tcp://127.0.0.1:7701","heard_s":0.2,"workers":1,
-  "round":12,"step":12,"loss":0.5,"sync_seconds":0.0205,"rejected_messages":1,"memory":{"results":1000000,"queues":500000}},
+  "round":12,"step":12,"loss":0.5,"sync_seconds":0.0205,"rejected_messages":1,"memory":{"results":1000000,"queues":500000},
+  "not_finite":[{"key":"a","values":1,"last_round":3},{"key":"b","values":9,"last_round":12},{"key":"c","values":2,"last_round":4},{"key":"d","values":2,"last_round":5}]},
   {"name":"n2","id":2,"state":"expected","address":"","heard_s":null}],
   "links":[{"from":"n1","to":"n2","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","bytes":1500000,"resent_bytes":0}],
   "planner":"fapt","rate_mbps":58.8,"auxiliary_rate_mbps":66.3,"bound_mbps":110,"bound_ratio":0.6027,
@@ -40,6 +41,13 @@ TEST(StatusViewTest, ReadsWhatTheSchedulerSays) {
   ASSERT_EQ(status.links.size(), 1u);
   EXPECT_EQ(status.links[0].sent_bytes, 1500000u);
   EXPECT_EQ(status.trees[0].share, 0.75);
+}
+
+TEST(StatusViewTest, SaysWhoHasPushedWhatIsNotFinite) {
+  EXPECT_THAT(
+      FormatStatus(Parse(kRunning)),
+      HasSubstr("n1 has pushed NaN or infinity: 9 values of b, last in round 12, 2 values of c, last in round 4, "
+                "2 values of d, last in round 5, and more keys\n"));
 }
 
 TEST(StatusViewTest, ReadsAJobThatWaits) {

@@ -159,6 +159,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"SharesOfTwo", Chain("topology: {trees: [{root: n1, share: 0.5, reduce: {n2: n1}}]}\n"), 5,
                 "must sum to 1, got 0.5"},
         Refusal{"Operation", Chain("aggregation: {op: man}\n"), 5, "unknown value 'man'; did you mean 'mean'?"},
+        Refusal{"NotFiniteRule", Chain("aggregation: {not_finite: skipp}\n"), 5,
+                "unknown value 'skipp'; did you mean 'skip'?"},
         Refusal{"ParameterOfAnother", Chain("aggregation: {op: sgd, beta1: 0.9}\n"), 5, "has no beta1"},
         Refusal{"SchedulerAddress", Chain("scheduler: {address: 10.0.0.1}\n"), 5,
                 "scheduler.address: expected an address"},

@@ -56,6 +56,15 @@ AggregationOp ReadOp(YamlMapReader& map, YamlProblems& problems) {
   return ops[std::find(names.begin(), names.end(), name) - names.begin()];
 }
 
+NotFiniteRule ReadNotFinite(YamlMapReader& map, YamlProblems& problems) {
+  const std::vector<std::string> names = {"keep", "skip", "fail"};
+  const std::vector<NotFiniteRule> rules = {NotFiniteRule::kKeep, NotFiniteRule::kSkip, NotFiniteRule::kFail};
+  const YamlValue* value = map.Find("not_finite");
+  if (value == nullptr) return AggregationConfig().not_finite;
+  const std::string name = ReadWord(*value, map.PathOf("not_finite"), names, problems).value_or("keep");
+  return rules[std::find(names.begin(), names.end(), name) - names.begin()];
+}
+
 RateEstimator ReadEstimator(YamlMapReader& map, YamlProblems& problems) {
   const std::string by_delay = NameOf(RateEstimator::kOneWayDelay);
   const YamlValue* value = map.Find("estimator");
@@ -126,6 +135,7 @@ AggregationConfig ReadAggregation(const YamlValue& value, YamlProblems& problems
   YamlMapReader map(value, "aggregation", problems);
   config.op = ReadOp(map, problems);
   if (config.op == AggregationOp::kAdam) config.learning_rate = 0.001;
+  config.not_finite = ReadNotFinite(map, problems);
   for (const AggregationParameter& parameter : AggregationParameters()) {
     const YamlValue* found = map.Find(parameter.key);
     if (found == nullptr) continue;

@@ -1,0 +1,58 @@
+#include "compression/kernels/not_finite.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kLargest = std::numeric_limits<float>::max();
+
+TEST(NotFiniteTest, CountsNaNAndBothInfinities) {
+  EXPECT_EQ(CountNotFinite({}), 0);
+  const std::vector<float> finite = {0, -0.0f, 1, -kLargest, kLargest, std::numeric_limits<float>::denorm_min()};
+  EXPECT_EQ(CountNotFinite(finite), 0);
+  const std::vector<float> odd = {
+      kInfinity, 1, -kInfinity, std::nanf(""), -std::nanf(""), std::bit_cast<float>(0x7f800001u)};
+  EXPECT_EQ(CountNotFinite(odd), 5);
+}
+
+TEST(NotFiniteTest, FindsOneAnywhere) {
+  for (const size_t size : {1u, 7u, 16u, 33u, 4095u, 4096u, 4097u, 10000u}) {
+    std::vector<float> values(size, 2.0f);
+    EXPECT_EQ(CountNotFinite(values), 0) << size;
+    for (const size_t at : {size_t{0}, size / 2, size - 1}) {
+      values[at] = std::nanf("");
+      EXPECT_EQ(CountNotFinite(values), 1) << size << " at " << at;
+      values[at] = 2.0f;
+    }
+  }
+}
+
+TEST(NotFiniteTest, CopiesAsItCounts) {
+  std::vector<float> from(9001, 3.0f);
+  from[5000] = -kInfinity;
+  from[9000] = kInfinity;
+  std::vector<float> to(9001);
+  EXPECT_EQ(CopyCountingNotFinite(from, absl::MakeSpan(to)), 2);
+  EXPECT_EQ(to, from);
+}
+
+TEST(NotFiniteTest, LargeIsWhatIsFiniteAndAtLeastThat) {
+  EXPECT_FALSE(HasFiniteFrom({}, 65520));
+  const std::vector<float> small = {65519.99f, -65519.99f, kInfinity, -kInfinity, std::nanf(""), 0};
+  EXPECT_FALSE(HasFiniteFrom(small, 65520));
+  EXPECT_TRUE(HasFiniteFrom({65520.0f}, 65520));
+  EXPECT_TRUE(HasFiniteFrom({1.0f, -65520.0f}, 65520));
+  std::vector<float> many(5000, 1.0f);
+  many[4999] = kLargest;
+  EXPECT_TRUE(HasFiniteFrom(many, 65520));
+}
+
+}  // namespace
+}  // namespace banyan
