@@ -194,7 +194,7 @@ TEST(PlanCommandTest, FailuresNameFileAndLine) {
   const std::string path = TemporaryFile("bad.yaml", "nodes: [{name: a}, {name: b}]\nlnks: []\n");
   const Outcome bad = Plan({path});
   EXPECT_EQ(bad.code, 1);
-  EXPECT_THAT(bad.err, HasSubstr(path + ":2: unknown key 'lnks'; did you mean 'links'?"));
+  EXPECT_THAT(bad.err, HasSubstr(path + ":2:1: unknown key 'lnks'; did you mean 'links'?"));
 }
 
 TEST(PlanCommandTest, HelpHasAnExample) {

@@ -24,7 +24,7 @@ TEST(YamlDocumentTest, BuildsATreeWithLines) {
   const YamlValue& root = document->root();
   ASSERT_EQ(root.entries.size(), 3u);
   EXPECT_EQ(root.entries[1].key, "b");
-  EXPECT_EQ(root.entries[1].line, 2);
+  EXPECT_EQ(root.entries[1].place.line, 2);
   const YamlValue& list = *root.entries[1].value;
   ASSERT_EQ(list.items.size(), 3u);
   EXPECT_FALSE(list.items[0]->quoted);
@@ -99,6 +99,8 @@ TEST(YamlDocumentTest, SaysWhatIsWrongInItsOwnWords) {
        "1:4: a typographic quote (U+201C); use ' or \""},
       {"a:\n  \xe2\x80\x93 b\n", "2:3: a dash that is no hyphen (U+2013); put '-' here"},
       {"a: \"b\nc: d\n", "1:4: the quote that opens here is never closed"},
+      {"a: \"b\nc: \"d\"\n", "1:4: the quote that opens here is not closed in its line"},
+      {"a: 'b\nc: {d: 'e', f: g}\n", "1:4: the quote that opens here is not closed in its line"},
       {"a: 'it's'\n", "1:8: text right after the closing '; inside of single quotes write '' for one"},
       {"a: [{b: c}, {b: d}\ne: []\n", "1:4: this '[' is not closed before line 2"},
       {"a:\n  - {b: c\n  - {b: d}\n", "2:5: this '{' is not closed before line 3"},

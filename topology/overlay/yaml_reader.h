@@ -23,7 +23,7 @@ class YamlProblems {
   explicit YamlProblems(absl::string_view file_name, std::set<std::string>* keys = nullptr)
       : file_name_(file_name), keys_(keys) {}
 
-  void Add(int line, absl::string_view what);
+  void Add(const FilePlace& place, absl::string_view what);
   const absl::Status& status() const { return status_; }
 
   bool notes_keys() const { return keys_ != nullptr; }
@@ -73,7 +73,9 @@ class YamlMapReader {
   // `where` names the map in messages: "topology", "nodes[2]"; empty for the whole file.
   YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems);
 
-  int line() const { return map_.line; }
+  const FilePlace& place() const { return map_.place; }
+  // Returns where the value of `key` stands; where the map does when it is absent.
+  const FilePlace& PlaceOf(absl::string_view key) const;
   // Returns the value of `key`, or nullptr when the key is absent.
   const YamlValue* Find(absl::string_view key);
   // Likewise, and adds a problem when the key is absent: the key that it may have been misspelt as is named.

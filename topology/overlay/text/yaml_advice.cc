@@ -86,16 +86,16 @@ std::optional<std::string> MapAdvice(const std::vector<absl::string_view>& lines
 
 }  // namespace
 
-std::string YamlAdvice(absl::string_view text, int line, int column, absl::string_view theirs) {
+std::string YamlAdvice(absl::string_view text, FilePlace place, absl::string_view theirs) {
   const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-  const size_t index = std::clamp<size_t>(static_cast<size_t>(std::max(line, 1)) - 1, 0, lines.size() - 1);
+  const size_t index = std::clamp<size_t>(static_cast<size_t>(std::max(place.line, 1)) - 1, 0, lines.size() - 1);
   const absl::string_view here = lines[index];
   if (absl::StrContains(theirs, "end of map not") || absl::StrContains(theirs, "end of sequence not") ||
       absl::StrContains(theirs, "illegal map")) {
     if (std::optional<std::string> advice = MapAdvice(lines, index); advice.has_value()) return *advice;
   }
-  if (theirs == "unknown token" && column >= 1 && static_cast<size_t>(column) <= here.size()) {
-    return absl::StrCat("a word must not start with '", here.substr(static_cast<size_t>(column) - 1, 1),
+  if (theirs == "unknown token" && place.column >= 1 && static_cast<size_t>(place.column) <= here.size()) {
+    return absl::StrCat("a word must not start with '", here.substr(static_cast<size_t>(place.column) - 1, 1),
                         "'; put quotes around it");
   }
   for (const Advice& advice : kAdvices) {
