@@ -149,8 +149,9 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
   line.Megabytes("mbytes", "megabytes (10^6 bytes) that each pushes and pulls, or a size such as 1G (default 64)", 1,
                  kMaxMegabytes, &megabytes);
   line.Integer("keys", "N", "keys among which they are divided evenly (default 1)", 1, kMaxKeys, &options.keys);
-  line.Number("mbps", "RATE", "Mbit/s that the overlay believes each link to have (default: it says nothing)", 1, 1e9,
-              &options.mbps);
+  line.Rate("mbps", "RATE",
+            "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
+            1, 1e9, &options.mbps);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;

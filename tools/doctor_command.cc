@@ -30,8 +30,8 @@ CommandLine MakeCommandLine(DoctorFlags& flags) {
       std::string("Asks chrony if this machine's wall clock is right, and says what to do where it is not.\n") +
           kExplanation,
       "banyan doctor --max-offset-ms 5");
-  line.Number("max-offset-ms", "MS", "how far the clock may be off (default 5)", 0.001, kLargestOffsetMs,
-              &flags.max_offset_ms);
+  line.Time("max-offset-ms", "MS", "how far the clock may be off (default 5)", absl::Milliseconds(1), 0.001,
+            kLargestOffsetMs, &flags.max_offset_ms);
   line.Text("chronyc", "PATH", "chrony's client (default /usr/bin/chronyc)", &flags.chronyc);
   line.Switch("json", "print JSON: ok, checks [{name, ok, text}]", &flags.json);
   return line;

@@ -1,5 +1,6 @@
 #include "topology/overlay/overlay_yaml.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -67,10 +68,21 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   read("policy", [&](const YamlValue& value) { overlay.policy = ReadPolicy(value, problems); });
 }
 
+// One address cannot have two processes.
+void CheckSchedulerAddresses(const OverlayConfig& overlay, YamlProblems& problems) {
+  const std::vector<std::string>& addresses = overlay.scheduler.addresses;
+  for (const NodeConfig& node : overlay.nodes) {
+    if (std::find(addresses.begin(), addresses.end(), node.address) == addresses.end()) continue;
+    problems.Add(node.place, absl::StrCat("node '", node.name, "' and the scheduler have the same address ",
+                                          node.address, "; give one of them another port"));
+  }
+}
+
 void ReadDocument(const YamlDocument& document, OverlayConfig& overlay, YamlProblems& problems) {
   YamlMapReader map(document.root(), "", problems);
   ReadNetwork(map, overlay, problems);
   ReadSections(map, overlay, problems);
+  CheckSchedulerAddresses(overlay, problems);
   map.Finish();
 }
 

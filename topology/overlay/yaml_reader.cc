@@ -173,11 +173,8 @@ std::optional<std::string> ReadText(const YamlValue& value, absl::string_view wh
 }
 
 std::optional<std::string> ReadName(const YamlValue& value, absl::string_view where, YamlProblems& problems) {
-  const bool is_name = value.kind == YamlValue::Kind::kScalar && !value.scalar.empty() &&
-                       value.scalar.size() <= kLongestName &&
-                       std::all_of(value.scalar.begin(), value.scalar.end(), IsNameCharacter);
-  if (is_name) return value.scalar;
-  Expected(value, where, absl::StrCat("a name of 1 to ", kLongestName, " letters, digits, '-', '_' or '.'"), problems);
+  if (value.kind == YamlValue::Kind::kScalar && IsName(value.scalar)) return value.scalar;
+  Expected(value, where, kNameRule, problems);
   return std::nullopt;
 }
 
@@ -191,6 +188,10 @@ std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view wh
   }
   Expected(value, where, absl::StrCat("one of ", absl::StrJoin(known, ", ")), problems);
   return std::nullopt;
+}
+
+bool IsName(absl::string_view text) {
+  return !text.empty() && text.size() <= kLongestName && std::all_of(text.begin(), text.end(), IsNameCharacter);
 }
 
 bool IsWord(const YamlValue& value, absl::string_view word) { return IsPlainScalar(value) && value.scalar == word; }
