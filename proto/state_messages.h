@@ -80,6 +80,7 @@ struct BoundaryHeld {
 struct NoState {
   TransferId transfer;
   std::string reason;
+  bool had_state = false;  // a worker of it had one at a boundary that it has left: a new fetch may get a later one
   friend bool operator==(const NoState&, const NoState&) = default;
 };
 

@@ -112,10 +112,12 @@ void Write(const NoState& from, wire::Envelope& to) {
   wire::NoState& none = *to.mutable_no_state();
   none.set_transfer(from.transfer.value());
   none.set_reason(SendableReason(from.reason));
+  none.set_had_state(from.had_state);
 }
 
 NoState Read(const wire::NoState& from, FieldReader fields) {
-  return NoState{fields.NonZero<TransferId>("transfer", from.transfer()), fields.Reason("reason", from.reason())};
+  return NoState{fields.NonZero<TransferId>("transfer", from.transfer()), fields.Reason("reason", from.reason()),
+                 from.had_state()};
 }
 
 void Write(const StateHolders& from, wire::Envelope& to) {

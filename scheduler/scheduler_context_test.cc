@@ -11,7 +11,7 @@ using ::testing::HasSubstr;
 
 TEST(SchedulerContextTest, PersistsARecordThatCanBeReadBack) {
   SchedulerContext context;
-  context.Persist(BarrierRecord{7});
+  context.Persist(BarrierRecord{7, {}});
   Actions actions = context.outbox.Take();
   ASSERT_EQ(actions.size(), 1u);
   const absl::StatusOr<StateRecord> record = DecodeStateRecord(std::get<PersistRecord>(actions[0]).bytes);

@@ -23,7 +23,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)),
       order_({&members_.table(), &reports_, &keys_.table(), &rounds_}),
       announcer_(&job_, &members_, &context_),
-      barriers_(&job_, &members_, &context_),
+      barriers_(&job_, &members_, &context_, [this](NodeId node) { return transfers_.IsFetching(node); }),
       policies_(&overlay_, &job_, &keys_, &rounds_, &members_, &context_),
       epochs_(
           {&overlay_, &job_, &members_, &reports_, &keys_, &rounds_, &announcer_, &barriers_, &policies_, &context_}),

@@ -119,7 +119,10 @@ class SchedulerCore : public Protocol {
   // Messages about training states.
   template <typename Message>
   void OnOfState(NodeId node, const Message& message) {
-    if (NeedsRunning(node, "a training state")) transfers_.On(node, message);
+    if (!NeedsRunning(node, "a training state")) return;
+    transfers_.On(node, message);
+    // Nobody need wait in a barrier for whoever fetches.
+    barriers_.Review();
   }
   template <typename Other>
   void OnNode(NodeId node, const Other& message);

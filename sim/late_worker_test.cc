@@ -118,7 +118,7 @@ TEST_F(LateWorkerSimulation, TheDeathOfAGiverCostsLessThanItsPartAgain) {
 }
 
 // Small states, many restarts: nothing hangs, and each worker has the right state.
-TEST(LateWorkersTest, NodesAndWorkersThatAreRestartedFetch) {
+void RestartNodesAndWorkers(uint64_t barrier_every) {
   ContributorFields fields = FieldsOf(4);
   ClusterOptions options = LinkedCluster(4, 2e6, 2e6);
   options.fields = &fields;
@@ -126,6 +126,7 @@ TEST(LateWorkersTest, NodesAndWorkersThatAreRestartedFetch) {
   options.plan.rounds = 100;
   options.plan.state_bytes = 20'000;
   options.plan.may_begin_late = true;
+  options.plan.barrier_every = barrier_every;
   options.membership_changes = true;
   Cluster cluster(std::move(options));
   const auto run_for = [&](absl::Duration time) {
@@ -144,6 +145,13 @@ TEST(LateWorkersTest, NodesAndWorkersThatAreRestartedFetch) {
   EXPECT_TRUE(cluster.worker(NodeId(3), WorkerId(0))->fetched().has_value());
   EXPECT_TRUE(cluster.worker(NodeId(2), WorkerId(0))->fetched().has_value());
   EXPECT_FALSE(cluster.worker(NodeId(1), WorkerId(0))->fetched().has_value());
+}
+
+TEST(LateWorkersTest, NodesAndWorkersThatAreRestartedFetch) { RestartNodesAndWorkers(/*barrier_every=*/0); }
+
+// Those who wait in a barrier for the one that fetches would not come to the boundary that it waits for.
+TEST(LateWorkersTest, WhoFetchesIsNotWaitedForInBarriers) {
+  for (const uint64_t barrier_every : {1, 2, 5}) RestartNodesAndWorkers(barrier_every);
 }
 
 // Each node dies and comes back in turn, so that in the end nobody has the parameters from the start. Results are

@@ -9,6 +9,12 @@
 #include "node/state/reversed_route.h"
 
 namespace banyan {
+namespace {
+
+constexpr char kWentOn[] = "the scheduler was silent, and its workers went on";
+
+}  // namespace
+
 absl::Status StateServer::Share(WorkerId worker, StateShape shape) {
   for (const auto& [other, known] : shapes_) {
     if (other == worker || known == shape) continue;
@@ -46,7 +52,7 @@ void StateServer::OnSought(StepContext& step, const StateSought& sought) {
   if (transfer_.has_value() && sought.transfer < *transfer_) return;
   // Its workers are at a later boundary.
   if (sought.transfer <= given_up_) {
-    return outlet_->TellScheduler(step, NoState{sought.transfer, "the scheduler was silent, and its workers went on"});
+    return outlet_->TellScheduler(step, NoState{sought.transfer, kWentOn, true});
   }
   if (transfer_ != sought.transfer) {
     DropTransfer();
@@ -123,7 +129,7 @@ void StateServer::ReplaceGiver(StepContext& step, const std::string& reason) {
     reading_.clear();
     return ReadMore(step);
   }
-  outlet_->TellScheduler(step, NoState{*transfer_, reason});
+  outlet_->TellScheduler(step, NoState{*transfer_, reason, true});
   // Each joiner once, whatever it has asked for.
   std::map<NodeId, SourceRoute> joiners;
   for (SourceRoute& route : want_manifest_) joiners.emplace(route.destination(), route);
@@ -159,7 +165,7 @@ void StateServer::ReleaseAll(StepContext& step) {
 void StateServer::OnSchedulerSilent(StepContext& step) {
   if (!giver_.has_value()) return;
   given_up_ = *transfer_;
-  outlet_->TellScheduler(step, NoState{given_up_, "the scheduler was silent, and its workers went on"});
+  outlet_->TellScheduler(step, NoState{given_up_, kWentOn, true});
   ReleaseAll(step);
 }
 

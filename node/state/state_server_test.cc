@@ -237,9 +237,24 @@ TEST_F(StateServerTest, WithoutAWorkerJoinersAreRefusedOnceEach) {
   told_.clear();
   server_.OnLeave(step, kFirst);
   EXPECT_EQ(Take<StateRefused>(sent_).size(), 1u);
-  EXPECT_EQ(Take<NoState>(told_), (std::vector<NoState>{{kTransfer, "worker 0 has left its boundary"}}));
+  EXPECT_EQ(Take<NoState>(told_), (std::vector<NoState>{{kTransfer, "worker 0 has left its boundary", true}}));
   ASSERT_EQ(completed_.size(), 1u);
   EXPECT_EQ(completed_[0].status.code(), absl::StatusCode::kCancelled);
+}
+
+// The scheduler may not have heard that it was held.
+TEST_F(StateServerTest, WhoWasLetGoInSilenceSaysThatItHadAState) {
+  Share(kFirst);
+  Seek();
+  Reach(kFirst, 5, 1);
+  StepContext step = Step();
+  server_.OnSchedulerSilent(step);
+  told_.clear();
+  Seek();
+  const std::vector<NoState> told = Take<NoState>(told_);
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].transfer, kTransfer);
+  EXPECT_TRUE(told[0].had_state);
 }
 
 TEST_F(StateServerTest, WhatWasReadForAnEarlierTransferGoesNowhere) {

@@ -1,8 +1,15 @@
 #include "node/workers/local_barriers.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace banyan {
+
+void LocalBarriers::OnFetched(WorkerId worker) {
+  if (fetching_.erase(worker) == 0) return;
+  uint64_t& count = counts_[worker.value()];
+  count = std::max(count, entered_);
+}
 
 void LocalBarriers::Enter(Timestamp now, const WaitingCall& call) {
   Waiting& waiting = waiting_[counts_[call.worker.value()]++];
@@ -24,6 +31,7 @@ std::vector<WaitingCall> LocalBarriers::TakeReleased(uint64_t barrier) {
 }
 
 std::vector<RequestId> LocalBarriers::Drop(WorkerId worker) {
+  fetching_.erase(worker);
   std::vector<RequestId> requests;
   for (auto& [barrier, waiting] : waiting_) {
     for (const WaitingCall& call : waiting.calls) {
@@ -39,7 +47,8 @@ std::map<uint64_t, LocalBarriers::Waiting> LocalBarriers::TakeAll() { return std
 std::vector<WorkerId> LocalBarriers::Missing(uint64_t barrier, IsAwaited is_awaited) const {
   std::vector<WorkerId> missing;
   for (uint32_t worker = 0; worker < counts_.size() && barrier >= entered_; ++worker) {
-    if (counts_[worker] <= barrier && is_awaited(WorkerId(worker))) missing.push_back(WorkerId(worker));
+    const bool is_there = is_awaited(WorkerId(worker)) && !fetching_.contains(WorkerId(worker));
+    if (counts_[worker] <= barrier && is_there) missing.push_back(WorkerId(worker));
   }
   return missing;
 }

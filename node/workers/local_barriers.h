@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
@@ -27,6 +28,11 @@ class LocalBarriers {
 
   // The worker begins with the barrier that this node enters next.
   void OnAttached(WorkerId worker) { counts_[worker.value()] = entered_; }
+  // The node enters barriers without the worker, which fetches the training state of others: they would not come to the
+  // boundary at which it gets it.
+  void OnFetching(WorkerId worker) { fetching_.insert(worker); }
+  // The worker begins with the barrier that this node enters next, unless it has entered that.
+  void OnFetched(WorkerId worker);
   void Enter(Timestamp now, const WaitingCall& call);
   // Returns the barrier that the node enters now, if somebody waits in it and all that are awaited have come.
   std::optional<uint64_t> TakeEntered(IsAwaited is_awaited);
@@ -46,6 +52,7 @@ class LocalBarriers {
   std::vector<uint64_t>
       counts_;            // by worker: the barriers that it has entered, or that the node had before it attached
   uint64_t entered_ = 0;  // by this node
+  std::set<WorkerId> fetching_;
   std::map<uint64_t, Waiting> waiting_;
 };
 

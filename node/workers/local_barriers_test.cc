@@ -43,6 +43,22 @@ TEST(LocalBarriersTest, OneThatAttachesLaterBeginsWithTheNextBarrierOfTheNode) {
   EXPECT_THAT(barriers.Missing(1, All), ElementsAre(kFirst));
 }
 
+TEST(LocalBarriersTest, NobodyWaitsForAWorkerThatFetches) {
+  LocalBarriers barriers(2);
+  barriers.Enter(At(1), {kFirst, RequestId(1)});
+  barriers.OnFetching(kSecond);
+  EXPECT_THAT(barriers.Missing(0, All), IsEmpty());
+  EXPECT_EQ(barriers.TakeEntered(All), 0u);
+  barriers.OnFetched(kSecond);
+  barriers.OnFetched(kSecond);
+  barriers.Enter(At(2), {kSecond, RequestId(2)});
+  EXPECT_THAT(barriers.TakeReleased(0), ElementsAre(WaitingCall{kFirst, RequestId(1)}));
+  EXPECT_THAT(barriers.Missing(1, All), ElementsAre(kFirst)) << "its first one is the node's second";
+  barriers.OnFetching(kSecond);
+  barriers.Drop(kSecond);
+  EXPECT_THAT(barriers.Missing(2, All), ElementsAre(kFirst, kSecond)) << "the next start of it does not fetch";
+}
+
 TEST(LocalBarriersTest, NobodyWaitsForAWorkerThatHasGone) {
   LocalBarriers barriers(2);
   barriers.Enter(At(1), {kFirst, RequestId(1)});

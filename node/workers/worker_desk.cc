@@ -138,6 +138,8 @@ void WorkerDesk::Fetch(StepContext& step, WorkerId worker) {
     ContributeWhole(step, *local);
     AbstainFrom(step, local->key);
   }
+  barriers_.OnFetching(worker);
+  EnterBarriers();
 }
 
 void WorkerDesk::AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed) {
@@ -150,13 +152,8 @@ void WorkerDesk::AbstainFromAll(StepContext& step) {
   for (auto& [name, local] : keys_.by_name()) ContributeWhole(step, local);
 }
 
-void WorkerDesk::BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
-  fetching_.BeginAfter(worker, pushed);
-  for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
-}
-
-void WorkerDesk::BeginAnywhere(StepContext& step, WorkerId worker) {
-  fetching_.BeginAnywhere(worker);
+void WorkerDesk::OnFetched(StepContext& step, WorkerId worker) {
+  barriers_.OnFetched(worker);
   for (LocalKey* local : fetching_.KeysOf(worker)) ContributeWhole(step, *local);
 }
 

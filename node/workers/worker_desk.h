@@ -74,14 +74,21 @@ class WorkerDesk {
   }
   // Takes up the plan of an epoch, which the engine uses already. A node that is `fresh` has joined a job that runs.
   void OnEpochPlan(StepContext& step, const EpochPlan& plan, bool is_fresh);
-  // This worker fetches the training state of others: no round waits for it until one of BeginAfter and BeginAnywhere.
+  // This worker fetches the training state of others: no round or barrier waits for it until one of BeginAfter and
+  // BeginAnywhere.
   // The node abstains from keys in which no other one takes part.
   void Fetch(StepContext& step, WorkerId worker);
   // As FetchingWorkers' functions of these names.
   void AbstainUntil(StepContext& step, const std::vector<KeysPushed>& pushed);
   void AbstainFromAll(StepContext& step);
-  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed);
-  void BeginAnywhere(StepContext& step, WorkerId worker);
+  void BeginAfter(StepContext& step, WorkerId worker, const std::vector<KeysPushed>& pushed) {
+    fetching_.BeginAfter(worker, pushed);
+    OnFetched(step, worker);
+  }
+  void BeginAnywhere(StepContext& step, WorkerId worker) {
+    fetching_.BeginAnywhere(worker);
+    OnFetched(step, worker);
+  }
   const FetchingWorkers& fetching() const { return fetching_; }
   // Takes the scheduler's answer to a question for whom workers wait.
   void OnWaitAnswer(StepContext& step, const WaitAnswer& answer) { questions_.OnAnswer(step, answer); }
@@ -130,6 +137,7 @@ class WorkerDesk {
   // Closes rounds of the key before `first_open` that this node has not seen end.
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
   void EnterBarriers();
+  void OnFetched(StepContext& step, WorkerId worker);
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, RoundKind kind, Buffer values,
                                  int32_t priority);

@@ -168,6 +168,7 @@ void AddStateSamples(std::vector<Message>& messages) {
   messages.emplace_back(StateSought{Term(3), TransferId(5), "n4 has joined"});
   messages.emplace_back(BoundaryHeld{TransferId(5), 1200, pushed});
   messages.emplace_back(NoState{TransferId(5), "no worker of n2 shares a state"});
+  messages.emplace_back(NoState{TransferId(6), "worker 0 has left its boundary", true});
   messages.emplace_back(StateHolders{Term(3),
                                      TransferId(5),
                                      2,

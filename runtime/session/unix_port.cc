@@ -86,7 +86,7 @@ absl::Status UnixPort::ClosedByNode() const {
 }
 
 absl::Status UnixPort::End(const absl::Status& reason) {
-  const absl::MutexLock lock(&mutex_);
+  const std::lock_guard<std::mutex> lock(mutex_);
   if (end_.ok()) end_ = reason;
   // A sender that waits for room must not wait for ever.
   shutdown(socket_.get(), SHUT_RDWR);

@@ -4,13 +4,12 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "posix/file_descriptor.h"
 #include "runtime/session/session_port.h"
@@ -37,14 +36,14 @@ class UnixPort : public SessionPort {
   absl::Status ClosedByNode() const;
   // Ends the connection for `reason` unless it ended before, and returns why it did: whichever thread sees the end
   // next tells its cause, not that it is closed.
-  absl::Status End(const absl::Status& reason) ABSL_LOCKS_EXCLUDED(mutex_);
+  absl::Status End(const absl::Status& reason);
 
   const FileDescriptor socket_;
   const std::string address_;
   Callbacks callbacks_;
   std::atomic<bool> closing_ = false;
-  absl::Mutex mutex_;
-  absl::Status end_ ABSL_GUARDED_BY(mutex_);
+  std::mutex mutex_;
+  absl::Status end_;  // guarded by mutex_
   std::thread thread_;
 };
 

@@ -36,6 +36,8 @@ class JobMembers {
   // Takes the newest start of the node that waits into the job, as a member from this epoch on. Its record is made, and
   // it hears nothing before Welcome. False when none waits.
   bool Admit(NodeId node, Epoch epoch, uint64_t barriers_before);
+  // The member leaves out one more barrier of the job.
+  void LeaveOutOfBarrier(NodeId node) { membership_.LeaveOutOfBarrier(node); }
   // Tells a start that was admitted that it has joined.
   void Welcome(NodeId node);
   // The member is none any more.

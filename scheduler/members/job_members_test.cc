@@ -167,7 +167,7 @@ TEST(JobMembersTest, AHeartbeatIsAnsweredWhileRecordsWait) {
   mesh.JoinAll();
   mesh.Forget();
   mesh.persists = false;
-  mesh.context.Persist(BarrierRecord{0});
+  mesh.context.Persist(BarrierRecord{0, {}});
   mesh.members.AnswerHeartbeat(NodeId(1), Heartbeat{Timestamp() + absl::Seconds(3)});
   mesh.members.SendTo(NodeId(1), BarrierReleased{Term(0), 0});
   ASSERT_THAT(mesh.Sent<HeartbeatReply>(1), SizeIs(1));

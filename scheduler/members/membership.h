@@ -107,6 +107,8 @@ class Membership {
   // Makes this start of the node a member from `epoch` on. `barriers_before`: that the job has passed.
   // REQUIRES: the job has started, and no start of the node is a member.
   void Admit(Timestamp now, ConnectionId connection, const banyan::Join& join, Epoch epoch, uint64_t barriers_before);
+  // The member leaves out one more barrier of the job.
+  void LeaveOutOfBarrier(NodeId node) { ++At(node).barriers_before; }
   // Notes whether an operator keeps the node out.
   void SetRemoved(NodeId node, bool is_removed);
   // Notes whether the last worker of the node has died.

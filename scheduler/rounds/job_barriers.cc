@@ -1,6 +1,7 @@
 #include "scheduler/rounds/job_barriers.h"
 
 #include <limits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -23,28 +24,36 @@ void JobBarriers::Enter(NodeId node, const BarrierEntered& message) {
 void JobBarriers::Review() {
   // Before the start nobody knows whom a barrier waits for.
   if (!job_->IsRunning()) return;
+  std::vector<NodeId> awaited = Participants();
+  std::vector<NodeId> left_out;
+  std::erase_if(awaited, [&](NodeId node) {
+    const bool is_left_out = is_fetching_(node) && barrier_.entered().count(node) == 0;
+    if (is_left_out) left_out.push_back(node);
+    return is_left_out;
+  });
   const uint64_t barrier = barrier_.next();
-  if (!barrier_.Release(Awaited())) return;
-  context_->Persist(BarrierRecord{barrier});
+  if (!barrier_.Release(awaited)) return;
+  for (const NodeId node : left_out) members_->LeaveOutOfBarrier(node);
+  context_->Persist(BarrierRecord{barrier, std::move(left_out)});
   for (const NodeId node : members_->table().Members()) SendRelease(node, barrier);
 }
 
 std::vector<NodeId> JobBarriers::Missing() const {
   std::vector<NodeId> missing;
   if (barrier_.entered().empty()) return missing;
-  for (const NodeId node : Awaited()) {
+  for (const NodeId node : Participants()) {
     if (barrier_.entered().count(node) == 0) missing.push_back(node);
   }
   return missing;
 }
 
-std::vector<NodeId> JobBarriers::Awaited() const {
-  std::vector<NodeId> awaited;
+std::vector<NodeId> JobBarriers::Participants() const {
+  std::vector<NodeId> participants;
   for (const Member& member : members_->table().all()) {
     const bool is_there = member.is_member && member.state != MemberState::kLeft;
-    if (is_there && member.barriers_before <= barrier_.next()) awaited.push_back(member.id);
+    if (is_there && member.barriers_before <= barrier_.next()) participants.push_back(member.id);
   }
-  return awaited;
+  return participants;
 }
 
 void JobBarriers::SendRelease(NodeId node, uint64_t barrier) {

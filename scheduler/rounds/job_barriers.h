@@ -1,6 +1,9 @@
 // The conversation with members about barriers: takes their entries, and releases each barrier when all members that
 // are there have entered. Thread-compatible; owned by the core.
 //
+// Whoever fetches the training state is left out of a barrier in which all others wait: they would not come to the
+// boundary at which it gets the state.
+//
 // Invariants:
 // - A release is durable before any member hears of it.
 // - Members count their own barriers; the job's count is that plus Member::barriers_before.
@@ -8,6 +11,8 @@
 #define BANYAN_SCHEDULER_ROUNDS_JOB_BARRIERS_H_
 
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "core/ids.h"
@@ -20,15 +25,17 @@ namespace banyan {
 
 class JobBarriers {
  public:
+  using IsFetching = std::function<bool(NodeId)>;
+
   // The pointers must outlive this.
-  JobBarriers(const JobState* job, JobMembers* members, SchedulerContext* context)
-      : job_(job), members_(members), context_(context) {}
+  JobBarriers(const JobState* job, JobMembers* members, SchedulerContext* context, IsFetching is_fetching)
+      : job_(job), members_(members), context_(context), is_fetching_(std::move(is_fetching)) {}
 
   // Goes on after `next` barriers of earlier starts.
   void Restore(uint64_t next) { barrier_ = Barrier(next); }
   // Takes the entry of a node, by its own count.
   void Enter(NodeId node, const BarrierEntered& message);
-  // Releases the next barrier if everybody who is there has entered it.
+  // Releases the next barrier if everybody who is there and does not fetch has entered it.
   void Review();
   // Forgets that the node has entered the next one.
   void Drop(NodeId node) { barrier_.Drop(node); }
@@ -38,13 +45,14 @@ class JobBarriers {
   std::vector<NodeId> Missing() const;
 
  private:
-  // Returns the members without whom the next barrier is not released.
-  std::vector<NodeId> Awaited() const;
+  // Returns the members that take part in the next barrier.
+  std::vector<NodeId> Participants() const;
   void SendRelease(NodeId node, uint64_t barrier);
 
   const JobState* job_;
   JobMembers* members_;
   SchedulerContext* context_;
+  IsFetching is_fetching_;
   Barrier barrier_;
 };
 

@@ -1,5 +1,7 @@
 #include "scheduler/rounds/job_barriers.h"
 
+#include <set>
+
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/testing/mesh_job.h"
@@ -19,7 +21,9 @@ class JobBarriersTest : public testing::Test {
   std::vector<BarrierReleased> ReleasedTo(int node) { return mesh_.Sent<BarrierReleased>(node); }
 
   MeshJob mesh_{2};
-  JobBarriers barriers_{&mesh_.job, &mesh_.members, &mesh_.context};
+  std::set<NodeId> fetching_;
+  JobBarriers barriers_{&mesh_.job, &mesh_.members, &mesh_.context,
+                        [this](NodeId node) { return fetching_.contains(node); }};
 };
 
 TEST_F(JobBarriersTest, IsReleasedToAllWhenAllHaveEnteredAndThatIsDurable) {
@@ -30,7 +34,7 @@ TEST_F(JobBarriersTest, IsReleasedToAllWhenAllHaveEnteredAndThatIsDurable) {
   mesh_.persists = false;
   barriers_.Enter(kB, {0});
   EXPECT_THAT(barriers_.Missing(), IsEmpty());
-  EXPECT_EQ(std::get<BarrierRecord>(mesh_.Records().back()), BarrierRecord{0});
+  EXPECT_EQ(std::get<BarrierRecord>(mesh_.Records().back()), (BarrierRecord{0, {}}));
   EXPECT_THAT(ReleasedTo(1), IsEmpty());
   mesh_.persists = true;
   for (const int node : {1, 2}) EXPECT_THAT(ReleasedTo(node), ElementsAre(BarrierReleased{mesh_.job.term(), 0}));
@@ -77,6 +81,33 @@ TEST_F(JobBarriersTest, WhoWasForgottenIsAwaitedAgain) {
   barriers_.Drop(kA);
   barriers_.Enter(kB, {0});
   EXPECT_THAT(barriers_.Missing(), ElementsAre(kA));
+}
+
+// The others would never come to the boundary at which it gets the state.
+TEST_F(JobBarriersTest, WhoFetchesTheStateIsLeftOut) {
+  mesh_.Start();
+  barriers_.Enter(kA, {0});
+  fetching_.insert(kB);
+  EXPECT_THAT(barriers_.Missing(), ElementsAre(kB)) << "until it is reviewed";
+  barriers_.Review();
+  EXPECT_THAT(ReleasedTo(1), SizeIs(1));
+  EXPECT_THAT(ReleasedTo(2), IsEmpty());
+  EXPECT_EQ(std::get<BarrierRecord>(mesh_.Records().back()), (BarrierRecord{0, {kB}}));
+  fetching_.clear();
+  barriers_.Enter(kB, {0});
+  EXPECT_THAT(barriers_.Missing(), ElementsAre(kA)) << "its first one is the job's second";
+  barriers_.Enter(kA, {1});
+  EXPECT_THAT(ReleasedTo(2), ElementsAre(BarrierReleased{mesh_.job.term(), 0}));
+  EXPECT_THAT(ReleasedTo(1), SizeIs(2));
+}
+
+TEST_F(JobBarriersTest, NobodyIsLeftOutOfABarrierThatOthersDoNotWaitIn) {
+  mesh_.Start();
+  fetching_ = {kA, kB};
+  barriers_.Review();
+  EXPECT_THAT(ReleasedTo(1), IsEmpty());
+  barriers_.Enter(kB, {0});
+  EXPECT_EQ(std::get<BarrierRecord>(mesh_.Records().back()), (BarrierRecord{0, {kA}})) << "who entered takes part";
 }
 
 TEST_F(JobBarriersTest, AfterARestartItGoesOnWithTheNextOne) {

@@ -75,6 +75,12 @@ class Replay {
   absl::Status operator()(const BarrierRecord& record) {
     if (record.barrier != state_.next_barrier) return absl::DataLossError("a barrier out of order");
     ++state_.next_barrier;
+    for (const NodeId node : record.left_out) {
+      const auto member = std::find_if(state_.members.begin(), state_.members.end(),
+                                       [node](const EpochMember& candidate) { return candidate.node == node; });
+      if (member == state_.members.end()) return absl::DataLossError("a barrier without a node that is no member");
+      ++member->barriers_before;
+    }
     return absl::OkStatus();
   }
 

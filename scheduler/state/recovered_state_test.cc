@@ -83,7 +83,7 @@ TEST(RecoveredStateTest, CollectsARunningJob) {
               NodeRecord{NodeId(2), "n2", "tcp://b:2", Incarnation(2)}, EpochOf(1, {2}), PolicyOf(1, 1, {NodeId(2)}),
               PlanOf(1, 1), KeysRecord{KeyId(1), {{"a", 1}}}, KeysRecord{KeyId(2), {{"b", 1}, {"c", 1}}},
               BindingsRecord{{{KeyId(1), Round(0), Round(0), PolicyVersion(1), Attempt(0)}}}, BindingOf(2, 0, 0, 1),
-              ClosedRecord{{{KeyId(1), Round(0)}}}, BarrierRecord{0}, TermRecord{Term(2), "test"}});
+              ClosedRecord{{{KeyId(1), Round(0)}}}, BarrierRecord{0, {}}, TermRecord{Term(2), "test"}});
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->last_term, Term(2));
   EXPECT_EQ(state->last_epoch, Epoch(1));
@@ -99,7 +99,7 @@ TEST(RecoveredStateTest, CollectsARunningJob) {
 TEST(RecoveredStateTest, EndLeavesOnlyWhatMustNotBeUsedAgain) {
   const absl::StatusOr<RecoveredState> state =
       Replay({TermRecord{Term(1), "test"}, NodeRecord{NodeId(1), "n1", "tcp://a:1", Incarnation(1)}, EpochOf(3),
-              PolicyOf(4, 3), PlanOf(3, 4), KeysRecord{KeyId(1), {{"a", 1}}}, BarrierRecord{0}, EndRecord{"over"}});
+              PolicyOf(4, 3), PlanOf(3, 4), KeysRecord{KeyId(1), {{"a", 1}}}, BarrierRecord{0, {}}, EndRecord{"over"}});
   ASSERT_TRUE(state.ok()) << state.status();
   EXPECT_EQ(state->last_policy, PolicyVersion(4));
   EXPECT_EQ(state->last_epoch, Epoch(3));
@@ -114,7 +114,8 @@ TEST(RecoveredStateTest, NamesTheRecordThatDoesNotFit) {
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("state record 2 of 2: "));
   EXPECT_FALSE(Replay({KeysRecord{KeyId(2), {{"a", 1}}}}).ok());
-  EXPECT_FALSE(Replay({BarrierRecord{1}}).ok());
+  EXPECT_FALSE(Replay({BarrierRecord{1, {}}}).ok());
+  EXPECT_FALSE(Replay({BarrierRecord{0, {NodeId(1)}}}).ok()) << "of nobody";
   EXPECT_FALSE(Replay({PolicyOf(2, 2), PolicyOf(2, 2)}).ok());
 }
 

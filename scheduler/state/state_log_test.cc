@@ -38,7 +38,7 @@ class RandomHistory {
       case 1:
         return AnyKeys();
       case 2:
-        return BarrierRecord{next_barrier_++};
+        return AnyBarrier();
       case 3:
         return random_.Chance(0.5) ? AnyEpoch() : AnyRemoval();
       case 4:
@@ -80,6 +80,13 @@ class RandomHistory {
     for (uint64_t count = random_.Below(3); count > 0; --count) {
       keys_.emplace_back();
       record.keys.push_back({absl::StrCat("key ", keys_.size()), 7});
+    }
+    return record;
+  }
+  StateRecord AnyBarrier() {
+    BarrierRecord record = {next_barrier_++, {}};
+    for (const NodeId node : members_) {
+      if (random_.Chance(0.2)) record.left_out.push_back(node);
     }
     return record;
   }

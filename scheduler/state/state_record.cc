@@ -143,7 +143,10 @@ struct Encoder {
       added.set_more_keys(more_keys);
     });
   }
-  void operator()(const BarrierRecord& record) { to.mutable_barrier()->set_barrier(record.barrier); }
+  void operator()(const BarrierRecord& record) {
+    to.mutable_barrier()->set_barrier(record.barrier);
+    for (const NodeId node : record.left_out) to.mutable_barrier()->add_left_out(node.value());
+  }
   void operator()(const EndRecord& record) { to.mutable_end()->set_reason(record.reason); }
   void operator()(const EpochRecord& record) {
     state::EpochStart& start = *to.mutable_epoch_start();
@@ -323,6 +326,13 @@ absl::StatusOr<StateRecord> ReadClosed(const state::Closed& from) {
   return record;
 }
 
+StateRecord ReadBarrier(const state::Barrier& from) {
+  BarrierRecord record;
+  record.barrier = from.barrier();
+  for (const uint32_t node : from.left_out()) record.left_out.push_back(NodeId(node));
+  return record;
+}
+
 EpochMember ReadMember(const state::EpochMember& from) {
   return {NodeId(from.node()), Incarnation(from.incarnation()), Epoch(from.joined_in()), from.barriers_before()};
 }
@@ -432,7 +442,7 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
     case state::StateRecord::kClosed:
       return ReadClosed(message.closed());
     case state::StateRecord::kBarrier:
-      return StateRecord(BarrierRecord{message.barrier().barrier()});
+      return ReadBarrier(message.barrier());
     case state::StateRecord::kEnd:
       return StateRecord(EndRecord{message.end().reason()});
     case state::StateRecord::kEpochStart:

@@ -95,7 +95,8 @@ struct ClosedRecord {
 };
 
 struct BarrierRecord {
-  uint64_t barrier = 0;  // released
+  uint64_t barrier = 0;          // released
+  std::vector<NodeId> left_out;  // members for whom it counts as one before they had joined
   friend bool operator==(const BarrierRecord&, const BarrierRecord&) = default;
 };
 

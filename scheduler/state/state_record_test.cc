@@ -62,7 +62,7 @@ std::vector<StateRecord> Samples() {
           ClosedRecord{{{KeyId(1), Round(0)}, {KeyId(2), Round(~uint64_t{0})}}},
           ClosedRecord{},
           CutRecord{PolicyVersion(4), {{KeyId(1), Round(8)}, {KeyId(2), Round(8)}, {KeyId(5), Round(8)}}},
-          BarrierRecord{11},
+          BarrierRecord{11, {NodeId(2), NodeId(5)}},
           EndRecord{"it was over"},
           EpochRecord{Epoch(3),
                       {{NodeId(2), Incarnation(~uint64_t{0}), Epoch(1), 4}, {NodeId(4), Incarnation(7), Epoch(3)}},

@@ -124,6 +124,8 @@ StateTransfer::Outcome StateTransfer::OnHeld(Timestamp now, NodeId node, const B
 StateTransfer::Outcome StateTransfer::OnNoState(NodeId node, const NoState& none) {
   if (none.transfer != transfer_) return Take();
   awaited_.erase(node);
+  // That it was held may not have been heard.
+  had_holder_ = had_holder_ || none.had_state;
   if (holders_.erase(node) > 0 && phase_ == Phase::kServing && !holders_.empty()) TellAllHolders();
   Advance();
   return Take();

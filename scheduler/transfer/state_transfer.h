@@ -85,6 +85,8 @@ class StateTransfer {
 
   Phase phase() const { return phase_; }
   TransferId transfer() const { return transfer_; }
+  // A worker of the node waits for the state, in this transfer or for the next one.
+  bool IsFetching(NodeId node) const { return joiners_.count(node) > 0 || queued_.count(node) > 0; }
   // Says, for status, who fetches and what it waits for; empty while nobody does.
   std::string Describe() const;
 

@@ -167,6 +167,18 @@ TEST_F(StateTransferTest, NobodyHasAState) {
   EXPECT_EQ(transfer_.phase(), Phase::kIdle);
 }
 
+// What they said while they were held was lost with a connection.
+TEST_F(StateTransferTest, WhoHasGoneOnWithItsStateIsAskedAgain) {
+  Want(4);
+  for (uint32_t node : {2, 3, 4}) HaveNone(node);
+  Do(transfer_.OnNoState(NodeId(1), {transfer_.transfer(), "went on", /*had_state=*/true}));
+  EXPECT_EQ(To<StateReleased>(absl::StatusCode::kUnavailable), Ids{4});
+  Want(4, 2);
+  HaveNone(1);
+  for (uint32_t node : {2, 3, 4}) HaveNone(node);
+  EXPECT_EQ(To<StateReleased>(absl::StatusCode::kNotFound), Ids{4}) << "another transfer";
+}
+
 TEST_F(StateTransferTest, AnotherBoundaryIsNoHolder) {
   Want(4);
   Hold(1);

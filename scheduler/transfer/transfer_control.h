@@ -59,6 +59,7 @@ class TransferControl {
     if (transfer_ != nullptr) Apply(transfer_->OnEpochPlanned());
   }
 
+  bool IsFetching(NodeId node) const { return transfer_ != nullptr && transfer_->IsFetching(node); }
   // Says, for status, who fetches and what it waits for; empty while nobody does.
   std::string Describe() const { return transfer_ == nullptr ? "" : transfer_->Describe(); }
 

@@ -82,6 +82,10 @@ inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
     {32319, "a node that lacked parameters waited for ever for members that had finished"},
     {24519, "the simulator did not know that a job may be over while a dead worker of its last node is away"},
     {61965, "nodes that lacked parameters asked each other for ever when all others had finished"},
+    {905, "the simulator did not know that a node may have left while a dead worker of it was away"},
+    {122865, "the simulator did not know that a node may have left while a dead worker of it was away"},
+    {109404, "who had let its workers go while the scheduler was silent was taken for one without a state"},
+    {129553, "who had let its workers go while the scheduler was silent was taken for one without a state"},
     {25787, "simulated workers fetched again and again within less time than their states took"},
 };
 

@@ -34,6 +34,7 @@ void WorkerCrew::StartAll() {
 
 void WorkerCrew::Restart(WorkerId worker, uint64_t seed) {
   BANYAN_CHECK(current(worker)->lost());
+  was_over_ = HasEnded();
   current(worker)->Abandon();
   starts_[worker.value()].push_back(Make(worker, seed));
   is_started_[worker.value()] = false;
@@ -53,8 +54,8 @@ bool WorkerCrew::IsDone() const {
 bool WorkerCrew::HasEnded() const {
   const auto has_finished = [](const auto& starts) { return starts.back()->finished(); };
   const auto has_ended = [](const auto& starts) { return starts.back()->finished() || starts.back()->dead(); };
-  return std::any_of(starts_.begin(), starts_.end(), has_finished) &&
-         std::all_of(starts_.begin(), starts_.end(), has_ended);
+  return was_over_ || (std::any_of(starts_.begin(), starts_.end(), has_finished) &&
+                       std::all_of(starts_.begin(), starts_.end(), has_ended));
 }
 
 void WorkerCrew::OnAsked(const StateTask& task) {

@@ -35,7 +35,7 @@ class WorkerCrew : public WorkerPort {
   size_t size() const { return starts_.size(); }
   // Every worker has finished.
   bool IsDone() const;
-  // Some worker has finished, and no other one runs: its node waits for nobody.
+  // Some worker has finished while no other one ran: its node waited for nobody, and may have left.
   bool HasEnded() const;
   // The newest start of it. REQUIRES: worker < size().
   SimulatedWorker* current(WorkerId worker) const { return starts_[worker.value()].back().get(); }
@@ -60,6 +60,7 @@ class WorkerCrew : public WorkerPort {
   // By WorkerId. Earlier starts stay: the agenda may hold what they meant to do.
   std::vector<std::vector<std::unique_ptr<SimulatedWorker>>> starts_;
   std::vector<bool> is_started_;  // the newest start, by WorkerId
+  bool was_over_ = false;         // before a dead worker came back
 };
 
 }  // namespace banyan
