@@ -18,6 +18,8 @@ namespace {
 constexpr size_t kLongestQuote = 40;
 constexpr double kBitsPerByte = 8;
 constexpr double kDefaultRateBps = 1e6;
+// Beyond it a double skips whole numbers.
+constexpr double kMostExact = 9007199254740992;
 
 struct TimeUnit {
   const char* name;
@@ -108,6 +110,18 @@ absl::StatusOr<double> ParseBytes(absl::string_view text) {
         absl::StrCat("expected a size in bytes, such as 46MB, got '", text.substr(0, kLongestQuote), "' in bits"));
   }
   return Expected("a size such as 46MB, 64MiB, 1.5G or 1e6", text);
+}
+
+absl::StatusOr<int64_t> ParseCount(absl::string_view text) {
+  int64_t count = 0;
+  if (absl::SimpleAtoi(text, &count)) return count;
+  absl::string_view unit = text;
+  const std::optional<double> number = TakeNumber(unit);
+  // A lone "m" is as often a thousandth.
+  const double product = unit == "m" ? 0 : number.value_or(0) * TakePrefix(unit);
+  const bool is_whole = product == std::floor(product) && std::abs(product) <= kMostExact;
+  if (number.has_value() && unit.empty() && is_whole) return static_cast<int64_t>(product);
+  return Expected("a whole number such as 4, 64k or 1e6", text);
 }
 
 absl::StatusOr<absl::Duration> ParseTime(absl::string_view text, std::optional<absl::Duration> unit) {

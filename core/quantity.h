@@ -1,8 +1,10 @@
-// Sizes, times and rates as people write them: "46MB", "64 MiB", "1.5G", "1e6", "200ms", "1m30s", "100Mbit/s", "1Gbps".
+// Sizes, counts, times and rates as people write them: "46MB", "64 MiB", "1.5G", "1e6", "64k", "200ms", "1m30s",
+// "100Mbit/s", "1Gbps".
 // Pure functions. INVALID_ARGUMENT says what was expected and what came.
 #ifndef BANYAN_CORE_QUANTITY_H_
 #define BANYAN_CORE_QUANTITY_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/status/statusor.h"
@@ -13,6 +15,9 @@ namespace banyan {
 
 // Returns bytes. k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024, each with or without B.
 absl::StatusOr<double> ParseBytes(absl::string_view text);
+
+// Returns how many. It is a whole number, and may have the prefixes of ParseBytes.
+absl::StatusOr<int64_t> ParseCount(absl::string_view text);
 
 // Returns the time that `text` says. A number without a unit counts in `unit`; without one it is refused.
 absl::StatusOr<absl::Duration> ParseTime(absl::string_view text, std::optional<absl::Duration> unit);

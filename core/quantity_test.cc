@@ -1,5 +1,6 @@
 #include "core/quantity.h"
 
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -42,6 +43,22 @@ TEST(QuantityTest, Sizes) {
   }
   EXPECT_THAT(std::string(ParseBytes("46Mb").status().message()), HasSubstr("got '46Mb' in bits"));
   EXPECT_THAT(std::string(ParseBytes("1,5G").status().message()), HasSubstr("write numbers with '.'"));
+}
+
+TEST(QuantityTest, Counts) {
+  const std::map<std::string, int64_t> counts = {
+      {"4", 4},          {"1e6", 1000000}, {"64k", 64000},      {"64Ki", 65536},
+      {"1.5M", 1500000}, {"-3", -3},       {"2 G", 2000000000}, {"9223372036854775807", INT64_MAX}};
+  for (const auto& [text, count] : counts) {
+    const absl::StatusOr<int64_t> read = ParseCount(text);
+    ASSERT_TRUE(read.ok()) << text << ": " << read.status();
+    EXPECT_EQ(*read, count) << text;
+  }
+  for (const char* bad :
+       {"", "k", "1.5", "64m", "64kB", "1e-3", "1e17", "99999999999999999999", "inf", "nan", "0x10", "1_000", "four"}) {
+    EXPECT_FALSE(ParseCount(bad).ok()) << bad;
+  }
+  EXPECT_THAT(std::string(ParseCount("1,000").status().message()), HasSubstr("a whole number such as 4, 64k or 1e6"));
 }
 
 TEST(QuantityTest, Times) {

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "core/json_writer.h"
+#include "core/version.h"
+#include "proto/peer_messages.h"
 
 namespace banyan {
 namespace {
@@ -283,6 +285,7 @@ std::string MakeStatusJson(const StatusSources& from) {
   JsonWriter json;
   json.BeginObject().Name("job").String(from.job).Name("state").String(from.state);
   if (!from.error.empty()) json.Name("error").String(from.error);
+  json.Name("version").String(kVersion).Name("protocol").Integer(kProtocolVersion);
   json.Name("term").Integer(from.term.value()).Name("epoch").Integer(from.epoch.value());
   json.Name("policy").Integer(from.policies.Current() == nullptr ? 0 : from.policies.Current()->version.value());
   json.Name("rejected_messages").Integer(from.rejected_messages).Name("waiting_for").BeginArray();

@@ -2,8 +2,11 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "core/version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "proto/peer_messages.h"
 
 namespace banyan {
 namespace {
@@ -95,15 +98,17 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
   JoinA();
   EXPECT_EQ(
       Status(),
-      R"({"job":"job","state":"running","term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
-      R"("change":null,"transfer":null,"disorder":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
-      R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
-      R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"member":false},)"
-      R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"member":false}],)"
-      R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-      R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0},)"
-      R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-      R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0}],"auxiliary_share":0,"trees":[],"keys":[]})");
+      absl::StrCat(
+          R"({"job":"job","state":"running","version":")", kVersion, R"(","protocol":)", kProtocolVersion,
+          R"(,"term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
+          R"("change":null,"transfer":null,"disorder":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
+          R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
+          R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"member":false},)"
+          R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"member":false}],)"
+          R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0},)"
+          R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0}],"auxiliary_share":0,"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {

@@ -20,12 +20,21 @@ expect() {
   [[ "$said" == *"$text"* ]] || fail "expected '$text' of '$*', got: $said"
 }
 
-# Output that cannot be written.
-for arguments in "plan $sample" "plan $sample --json" "sim $sample --rounds 1 --model-bytes 400k --json" "--version" "--help"; do
+cat >"$work/job.yaml" <<'END'
+scheduler: {address: tcp://127.0.0.1:1}
+nodes: [{name: a, address: tcp://127.0.0.1:2}, {name: b, address: tcp://127.0.0.1:3}]
+END
+
+# Output that cannot be written: a full disk, a closed descriptor, a pipe whose reader has gone.
+mkfifo "$work/pipe"
+for arguments in "plan $sample" "plan $sample --json" "sim $sample --rounds 1 --model-bytes 400k --json" "--version" "--help" \
+  "scheduler $work/job.yaml --check --forgetful" "scheduler --help" "node --version" "help status"; do
   # shellcheck disable=SC2086
   expect 1 "cannot write the output: No space left on device" bash -c '"$@" >/dev/full' - "$banyan" $arguments
   # shellcheck disable=SC2086
   expect 1 "cannot write the output: standard output is closed" bash -c '"$@" >&-' - "$banyan" $arguments
+  # shellcheck disable=SC2086
+  (exec 3<>"$work/pipe" && exec 4>"$work/pipe" 3<&- && expect 1 "" bash -c '"$@" >&4' - "$banyan" $arguments)
 done
 
 # Help fits a terminal, on every command and by both ways to ask.
@@ -37,30 +46,58 @@ check_help() {
 }
 mapfile -t commands < <("$banyan" --help | sed -n 's/^  \([a-z-]*\)  .*/\1/p')
 ((${#commands[@]} > 10)) || fail "expected a list of commands, got: ${commands[*]}"
-for command in "${commands[@]}"; do check_help "$command"; done
+version="$("$banyan" --version)"
+[[ "$version" =~ ^banyan\ [0-9.]+\ \(protocol\ [0-9]+\)$ ]] || fail "expected a version, got: $version"
+for command in "${commands[@]}"; do
+  check_help "$command"
+  [[ "$("$banyan" "$command" --version)" == "$version" ]] || fail "expected the version of '$command'"
+done
 for command in up exec status rate cut heal down; do check_help wan "$command"; done
 for command in accuracy aggregate codec plan loopback wan; do check_help bench "$command"; done
 expect 2 "did you mean 'plan'?" "$banyan" plna
 expect 2 "did you mean 'plan'?" "$banyan" help plna
-[[ "$("$banyan" --version)" =~ ^banyan\ [0-9.]+\ \(protocol\ [0-9]+\)$ ]] || fail "expected a version"
+[[ "$("$banyan" version)" == "$version" ]] || fail "expected a version"
 
 # Standard input where a file is read; a device is not read for ever.
 "$banyan" plan - <"$sample" >/dev/null || fail "expected the plan of standard input"
 expect 1 "the file is too large" "$banyan" plan /dev/zero
 expect 1 "the file is empty" "$banyan" plan - </dev/null
+expect 1 "the file is empty" bash -c '"$@" <&-' - "$banyan" plan -
+printf 'nodes:\n\t- a\n' | expect 1 "-:2:1: a tab indents this line" "$banyan" sim -
+expect 2 "--changes: OVERLAY.yaml is standard input already" "$banyan" sim - --changes -
+
+# Sizes and times as people write them, and as they do not.
+for size in 46MB 46M 1.5G 64MiB 1e6 46000000; do
+  "$banyan" plan "$sample" --model-bytes "$size" >/dev/null || fail "expected $size to be a size"
+done
+expect 2 "--model-bytes: expected a size in bytes, such as 46MB, got '46Mb' in bits" "$banyan" sim "$sample" --model-bytes 46Mb
+expect 2 "--tensors: expected a size" "$banyan" sim "$sample" --tensors 4M,5s
+expect 2 "--timeout: expected a time" "$banyan" status --scheduler tcp://127.0.0.1:9 --timeout 5MB
+expect 2 "--mbps: expected rates above 0" "$banyan" bench accuracy --mbps 200,5s
+expect 2 "--mbps: expected a rate" "$banyan" bench loopback --mbps 5MB
 
 # Flags that say nothing, and the environment.
 expect 2 "--k: only the planner bkt has it" "$banyan" plan "$sample" --k 3
-expect 2 "--roots: the planner 'star'" "$banyan" sim "$sample" --planner star --roots 3
+expect 2 "--roots: only the planners fapt, packed have it, not 'star'" "$banyan" sim "$sample" --planner star --roots 3
 expect 2 "--redraw-fraction says nothing without --redraw-seconds" "$banyan" sim "$sample" --redraw-fraction 0.5
+expect 2 "--shares: only the planners fapt, custom have it" "$banyan" plan "$sample" --shares balanced
+expect 2 "--check and --log-json exclude each other" "$banyan" scheduler "$work/job.yaml" --check --log-json
+expect 2 "--redraw-seconds says nothing with --network loopback" "$banyan" demo --network loopback --redraw-seconds 5s
 expect 2 "BANYAN_SCHEDULER: expected an address" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status
+expect 0 "" env BANYAN_SCHEDULER=10.0.0.1 "$banyan" status --help
+expect 2 "expected --scheduler or the variable BANYAN_SCHEDULER" env -u BANYAN_SCHEDULER "$banyan" stop
 expect 1 "tcp://127.0.0.1:9" env BANYAN_SCHEDULER=tcp://127.0.0.1:9 "$banyan" status --timeout 200ms
 
+# What needs the repository says so where the command is installed alone.
+mkdir "$work/bin"
+cp -L "$banyan" "$work/bin/banyan"
+expect 1 "nothing was measured: " "$work/bin/banyan" bench wan "$sample"
+expect 1 "it is not installed" "$work/bin/banyan" bench loopback
+expect 1 "it is not installed" "$work/bin/banyan" bench accuracy
+expect 1 "it is not installed" "$work/bin/banyan" demo --network loopback
+expect 1 "in the repository, not installed" "$work/bin/banyan" sim-figures "$work/figures"
+
 # Daemons outlive the readers of their logs, full disks and, under nohup, their terminal; without, its end is theirs.
-cat >"$work/job.yaml" <<'END'
-scheduler: {address: tcp://127.0.0.1:1}
-nodes: [{name: a, address: tcp://127.0.0.1:2}, {name: b, address: tcp://127.0.0.1:3}]
-END
 run_scheduler() {
   exec "$banyan" scheduler "$work/job.yaml" --forgetful --listen tcp://127.0.0.1:0 --port-file "$work/port" --log-level debug
 }

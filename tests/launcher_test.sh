@@ -62,6 +62,21 @@ expect_last_line() {
   ((code == $2)) || fail "expected exit code $2, got $code"
 }
 
+# Help fits a terminal, by all ways to ask for it.
+for question in "--help" "-h" "help" "help test" "test --help" "build -h" "help install" "install --help"; do
+  # shellcheck disable=SC2086
+  said="$(launch $question)" || fail "expected help after '$question'"
+  [[ "$said" == "usage: ./banyan "* ]] || fail "expected usage after '$question', got: $said"
+  if grep -E '.{81}' <<<"$said"; then fail "expected help within 80 columns after '$question'; the lines are above"; fi
+done
+for wrong in "--fast" "test fast"; do
+  code=0
+  # shellcheck disable=SC2086
+  said="$(launch $wrong 2>&1)" || code=$?
+  ((code == 2)) || fail "expected exit code 2 after '$wrong', got $code"
+  [[ "$said" == "banyan: expected "*fast* ]] || fail "expected a word on '$wrong', got: $said"
+done
+
 # Three stages have the same results.
 echo 0 >"$root/code"
 add_result good PASSED '<testsuites tests="7" failures="0" disabled="1" errors="0">

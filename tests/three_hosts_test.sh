@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Follows deploy/README.md with three hosts, which are network namespaces, from nothing to a round. Skipped where the
-# system lets nobody make namespaces.
+# Follows README.md and deploy/README.md from nothing to rounds, with four hosts: network namespaces that have the
+# addresses of these pages. Commands and C++ are those of the pages. Skipped where the system lets nobody make namespaces.
 set -euo pipefail
 
 fail() {
@@ -8,8 +8,6 @@ fail() {
   exit 1
 }
 
-banyan="$PWD/tools/banyan"
-worker="$PWD/tests/worker_process"
 if [[ "${1:-}" != inside ]]; then
   if ! unshare --user --map-root-user --net --mount --pid --fork true 2>/dev/null; then
     echo "skipped: this system lets nobody make namespaces"
@@ -19,10 +17,11 @@ if [[ "${1:-}" != inside ]]; then
   exec unshare --user --map-root-user --net --mount --pid --fork --mount-proc --kill-child bash "$0" inside
 fi
 
+root="$PWD"
 work="$(mktemp -d "${TEST_TMPDIR:?}/hosts.XXXX")"
-sockets="$(mktemp -d /tmp/banyan-hosts.XXXX)"
-trap 'rm -rf "$sockets"' EXIT
+export HOME="$work"
 mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /opt
 ip link add name switch type bridge
 ip link set switch up
 for i in 0 1 2 3; do
@@ -31,38 +30,92 @@ for i in 0 1 2 3; do
   ip link add "port$i" type veth peer name eth0 netns "host$i"
   ip link set "port$i" master switch
   ip link set "port$i" up
-  ip -n "host$i" address add "10.77.0.$((i + 1))/24" dev eth0
+  ip -n "host$i" address add "10.0.$i.1/16" dev eth0
   ip -n "host$i" link set eth0 up
 done
 
-# Host 0 has the scheduler, the others a node and a training process each.
-cat >"$work/overlay.yaml" <<'END'
-job: hosts
-scheduler: {address: tcp://10.77.0.1:7700}
-nodes:
-  - {name: n1, address: tcp://10.77.0.2:7701}
-  - {name: n2, address: tcp://10.77.0.3:7701}
-  - {name: n3, address: tcp://10.77.0.4:7701}
-END
-export BANYAN_SCHEDULER=tcp://10.77.0.1:7700
-"$banyan" plan "$work/overlay.yaml" >/dev/null
-"$banyan" scheduler "$work/overlay.yaml" --check --state-dir "$work/state" >/dev/null
-ip netns exec host0 "$banyan" scheduler "$work/overlay.yaml" --state-dir "$work/state" >"$work/scheduler.out" \
-  2>"$work/scheduler.log" &
+# shown PAGE BEGIN: the first text in backquotes of the page that begins so, in one line.
+shown() {
+  tr -s ' \n' ' ' <"$1" | tr '`' '\n' |
+    awk -v begin="$2" 'index($0, begin) == 1 && !found { print; found = 1 } END { exit !found }' ||
+    fail "expected '$2' in $1"
+}
+# block PAGE LANGUAGE: the first block of code in that language.
+block() { awk -v start='^ *```'"$2"'$' '/^ *```/ && inside { exit } inside { print } $0 ~ start { inside = 1 }' "$1"; }
+
+# README.md: the installation, and the program that attaches to a node, as its lines have it.
+install="$(shown README.md './banyan install ')"
+prefix="${install##* }"
+deploy/install/install.sh "$prefix" tools/banyan deploy/install/libbanyan.a deploy/install/libbanyan.flags
+export PATH="$prefix/bin:$PATH"
+cd "$work"
+lines="$(block "$root/README.md" cpp)"
+[[ "$lines" == *PushPull* ]] || fail "expected the C++ lines of README.md, got: $lines"
+# The sites differ in socket and worker; what the page leaves out is filled in.
+{
+  grep '#include' <<<"$lines"
+  printf '#include <unistd.h>\n#include <iostream>\n#include <vector>\nint main(int, char** argv) {\n'
+  echo 'std::vector<float> values(8), gradient(8, 1);'
+  grep -v '#include' <<<"$lines" | sed -E \
+    -e 's|"unix:/run/banyan/[a-z0-9]+", \.worker = 0|argv[1], .worker = static_cast<uint32_t>(std::stoi(argv[2]))|' \
+    -e 's|for \(\.\.\.\)|for (int round = 1; round <= 3; ++round)|' \
+    -e 's|(absl::Status done = [^;]*;).*|\1 if (!done.ok()) { std::cerr << done << "\\n"; return 1; }|' \
+    -e 's|^( *)\}$|std::cout << "round " << round << std::endl; }|'
+  # They stay until they are let go, or the job would be over with the first look at it.
+  echo 'char one; return read(0, &one, 1) == 1 && gradient == std::vector<float>(8, 1) ? 0 : 2; }'
+} >train.cc
+export PKG_CONFIG_PATH
+PKG_CONFIG_PATH="$(shown "$root/README.md" PKG_CONFIG_PATH=)"
+PKG_CONFIG_PATH="${PKG_CONFIG_PATH#*=}"
+if command -v pkg-config >/dev/null; then
+  bash -c "$(shown "$root/README.md" 'g++ ') -o train" || fail "expected README.md's lines to compile: $(<train.cc)"
+else
+  read -r -a libs < <(sed -n 's|^Libs: ||p' "$PKG_CONFIG_PATH/banyan.pc" | sed "s|\${libdir}|$prefix/lib|")
+  g++ -std=c++20 train.cc "-I$prefix/include" "${libs[@]}" -o train
+fi
+
+# on HOST LOG COMMAND: runs it there, as typed into a shell.
+on() { ip netns exec "host$1" bash -c "exec $3" 2>"$work/$2.log"; }
+
+# deploy/README.md, with the sample beside it as it is.
+page="$prefix/share/banyan/README.md"
+cp "$prefix/share/banyan/overlay.yaml" .
+on 0 plan "$(shown "$page" 'banyan plan ')" >/dev/null || fail "expected a plan: $(<plan.log)"
+scheduler="$(shown "$page" 'banyan scheduler ')"
+on 0 check "$scheduler --check" >/dev/null || fail "expected the sample to be right: $(<check.log)"
+on 0 scheduler "$scheduler" >scheduler.out &
+node="$(shown "$page" 'banyan node ')"
+[[ "$node" == *"--name berlin "*10.0.1.1*/berlin ]] || fail "expected the node of berlin, got '$node'"
+in_readme="$(sed -n 's|^ *\./banyan node|banyan node|p' "$root/README.md")"
+[[ "${in_readme//n1/berlin}" == "$node" ]] || fail "expected the command of a node to be that of $page, got '$in_readme'"
+sites=(host berlin madrid vienna)
 for i in 1 2 3; do
-  ip netns exec "host$i" "$banyan" node --name "n$i" --listen 'tcp://*:7701' --advertise "tcp://10.77.0.$((i + 1)):7701" \
-    --attach "unix:$sockets/n$i" >/dev/null 2>"$work/n$i.log" &
+  of_site="${node//berlin/${sites[i]}}"
+  on "$i" "${sites[i]}" "${of_site/10.0.1.1/10.0.$i.1}" >/dev/null &
 done
-mkfifo "$work/rounds"
-for i in 1 2 3; do
-  until [[ -S "$sockets/n$i" ]]; do sleep 0.1; done
-  if ((i == 1)); then to="$work/rounds"; else to=/dev/null; fi
-  ip netns exec "host$i" "$worker" "unix:$sockets/n$i" 0 >"$to" 2>"$work/w$i.log" &
+mkfifo hold
+exec 3<>hold
+trainers=()
+# The last site has two.
+for place in "1 0" "2 0" "3 0" "3 1"; do
+  read -r host worker <<<"$place"
+  on "$host" "train-$host-$worker" "./train unix:/run/banyan/${sites[host]} $worker" <hold >"train-$host-$worker.out" &
+  trainers+=($!)
 done
-exec 3<"$work/rounds"
-for expected in 1 2 3; do
-  read -r -t 60 round <&3 || fail "expected round $expected within a minute; logs: $(tail -n 5 "$work"/*.log)"
-  [[ "$round" == "round $expected" ]] || fail "expected round $expected, got '$round'"
+for output in train-{1-0,2-0,3-0,3-1}; do
+  until [[ "$(cat "$output.out" 2>/dev/null)" == $'round 1\nround 2\nround 3' ]]; do
+    [[ ! -s "$output.log" ]] || fail "expected three rounds of $output: $(tail -n 5 ./*.log)"
+    sleep 0.1
+  done
 done
-ip netns exec host1 "$banyan" status | grep -q '^job hosts' || fail "expected a status of the job"
-ip netns exec host2 "$banyan" stop --reason "the test is over" >/dev/null || fail "expected the job to take its end"
+
+# What the page says of looking at the job, and of its end.
+status="$(shown "$page" 'banyan status ')"
+on 1 status "${status% --watch}" >status.out || fail "expected a status: $(<status.log)"
+grep -q '^job fashion-mnist: running' status.out || fail "expected a job that runs, got: $(<status.out)"
+BANYAN_SCHEDULER=tcp://10.0.0.1:7700 on 2 stop "$(shown "$page" 'banyan stop')" >/dev/null ||
+  fail "expected the job to take its end: $(<stop.log)"
+printf 1234 >&3
+for trainer in "${trainers[@]}"; do
+  wait "$trainer" || fail "expected the right mean; a program ended with $?: $(tail -n 5 train-*.log)"
+done

@@ -149,7 +149,7 @@ TEST_F(WanTest, ChaosFindsWhatIsLookedAfterInTheNodes) {
 TEST_F(WanTest, MistakesAreNamed) {
   ASSERT_TRUE(directory_->Write("plain.yaml", "nodes: [{name: a}, {name: b}]\nlinks:\n  - {between: [a, b]}\n").ok());
   EXPECT_THAT(Wan({"up", directory_->File("plain.yaml")}).err,
-              HasSubstr("plain.yaml:3: the link between 'a' and 'b' has no rate"));
+              HasSubstr("plain.yaml:3:5: the link between 'a' and 'b' has no rate"));
   EXPECT_EQ(Wan({"up", directory_->File("overlay.yaml"), "--redraw-seconds", "3"}).failure, "exit code 2");
   EXPECT_EQ(Wan({"exec", "n1"}).failure, "exit code 2");
   EXPECT_EQ(Wan({"rate", "n1", "n2"}).failure, "exit code 2");

@@ -150,8 +150,9 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
                  kMaxMegabytes, &options.megabytes);
   line.Integer("keys", "N", "keys among which they are divided evenly (default 1)", 1, kMaxKeys, &options.keys);
   line.Switch("group", "initialise the keys as one group, and push them all at once", &options.group);
-  line.Number("mbps", "RATE", "Mbit/s that the overlay believes each link to have (default: it says nothing)", 1, 1e9,
-              &options.mbps);
+  line.Rate("mbps", "RATE",
+            "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
+            1, 1e9, &options.mbps);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "core/quantity.h"
 #include "tools/terminal/help_text.h"
+#include "tools/terminal/version_text.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -69,11 +70,11 @@ void CommandLine::Choice(const std::string& name, const std::vector<std::string>
 void CommandLine::Integer(const std::string& name, const std::string& value, const std::string& help, int64_t low,
                           int64_t high, int64_t* target) {
   Custom(name, value, help, [low, high, target](absl::string_view text) {
-    int64_t number = 0;
-    if (!absl::SimpleAtoi(text, &number) || number < low || number > high) {
+    const absl::StatusOr<int64_t> number = ParseCount(text);
+    if (!number.ok() || *number < low || *number > high) {
       return Expected(absl::StrCat("a whole number from ", low, " to ", high), text);
     }
-    *target = number;
+    *target = *number;
     return absl::OkStatus();
   });
 }
@@ -150,8 +151,9 @@ std::optional<int> CommandLine::Parse(absl::Span<const std::string> arguments, s
                                       std::ostream& err) const {
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
-    if (argument != "--help" && argument != "-h") continue;
-    out << Help();
+    const bool asks_help = argument == "--help" || argument == "-h";
+    if (!asks_help && argument != "--version") continue;
+    out << (asks_help ? Help() : VersionText());
     return kExitSuccess;
   }
   const absl::Status status = ParseAll(arguments);
@@ -177,7 +179,7 @@ absl::Status CommandLine::ParseFlag(absl::Span<const std::string> arguments, siz
   const std::string shown = absl::StrCat("--", name);
   const Flag* flag = FindFlag(name);
   if (flag == nullptr) {
-    std::vector<std::string> known = {"--help"};
+    std::vector<std::string> known = {"--help", "--version"};
     for (const Flag& candidate : flags_) known.push_back(absl::StrCat("--", candidate.name));
     return absl::InvalidArgumentError(absl::StrCat("unknown flag ", shown, DidYouMean(shown, known)));
   }
@@ -250,7 +252,7 @@ std::string CommandLine::Help() const {
     usage.push_back(absl::StrCat("[", shown, "]", flag.repeats ? "..." : ""));
     rows.emplace_back(shown, flag.help);
   }
-  rows.emplace_back("--help", "this text");
+  rows.emplace_back("--help, --version", "this text; which version this is");
   constexpr absl::string_view kUsage = "usage: ";
   constexpr absl::string_view kExample = "example: ";
   return absl::StrCat(kUsage, Wrap(usage, kUsage.size(), kUsage.size()), "\n\n", Wrap(description_, 0, 0), "\n\n",

@@ -63,8 +63,8 @@ class CommandLine {
   // Two flags of which only one may be there.
   void Exclude(const std::string& name, const std::string& other);
 
-  // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help, printed to `out`,
-  // or kExitUsage after an error, printed to `err`.
+  // Fills the targets. Returns the exit code when the command ends here: kExitSuccess after --help or --version,
+  // printed to `out`, or kExitUsage after an error, printed to `err`.
   std::optional<int> Parse(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) const;
 
   // Prints a usage error that only the command can see, and returns kExitUsage.

@@ -73,6 +73,19 @@ TEST_F(CommandLineTest, HelpGoesToTheOutput) {
   EXPECT_EQ(err_.str(), "");
 }
 
+TEST_F(CommandLineTest, TellsItsVersion) {
+  EXPECT_EQ(Parse({"--rounds", "nonsense", "--version"}), kExitSuccess);
+  EXPECT_THAT(out_.str(), HasSubstr("banyan "));
+  EXPECT_THAT(out_.str(), HasSubstr("(protocol "));
+}
+
+TEST_F(CommandLineTest, CountsMayHavePrefixes) {
+  EXPECT_EQ(Parse({"a", "--rounds", "1e2"}), std::nullopt);
+  EXPECT_EQ(rounds_, 100);
+  EXPECT_EQ(Parse({"a", "--rounds", "1k"}), kExitUsage);
+  EXPECT_THAT(err_.str(), HasSubstr("--rounds: expected a whole number from 1 to 100, got '1k'"));
+}
+
 TEST_F(CommandLineTest, ArgumentsMayBeOptionalAndFlagsRepeated) {
   std::string file = "default.yaml";
   std::vector<std::string> words;

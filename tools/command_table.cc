@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/command_line.h"
 #include "tools/terminal/help_text.h"
+#include "tools/terminal/version_text.h"
 #include "topology/overlay/did_you_mean.h"
 
 namespace banyan {
@@ -17,6 +18,10 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
   }
   const std::string& name = arguments.front();
   const bool asks_help = name == "--help" || name == "-h" || name == "help";
+  if (name == "--version" || name == "version") {
+    out << VersionText();
+    return kExitSuccess;
+  }
   if (asks_help && arguments.size() == 1) {
     out << Help();
     return kExitSuccess;
@@ -28,7 +33,7 @@ int CommandTable::Run(absl::Span<const std::string> arguments, std::ostream& out
   }
   const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.name == name; });
   if (found != commands_.end()) return found->run(arguments.subspan(1), out, err);
-  std::vector<std::string> names = {"help"};
+  std::vector<std::string> names = {"help", "version"};
   for (const Command& command : commands_) names.push_back(command.name);
   err << absl::StrCat(name_, ": unknown command '", name, "'", DidYouMean(name, names), "; see ", name_, " --help\n");
   return kExitUsage;
@@ -38,7 +43,8 @@ std::string CommandTable::Help() const {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const Command& command : commands_) rows.emplace_back(command.name, command.description);
   const std::string more = absl::StrCat(name_, " help COMMAND, or ", name_,
-                                        " COMMAND --help, tells the arguments of each, with an example.");
+                                        " COMMAND --help, tells the arguments of each, with an example; ", name_,
+                                        " --version which version this is.");
   return absl::StrCat("usage: ", name_, " COMMAND [ARGUMENTS]\n\n", Wrap(description_, 0, 0), "\n\n", HelpTable(rows),
                       "\n", Wrap(more, 0, 0), "\n");
 }

@@ -48,6 +48,14 @@ TEST_F(CommandTableTest, HelpOnACommandAsksIt) {
   EXPECT_THAT(err_.str(), HasSubstr("unknown command 'pln'; did you mean 'plan'?"));
 }
 
+TEST_F(CommandTableTest, TellsItsVersion) {
+  for (const char* question : {"--version", "version"}) {
+    out_.str("");
+    EXPECT_EQ(Run({question}), 0);
+    EXPECT_THAT(out_.str(), ::testing::MatchesRegex("banyan [0-9.]+ \\(protocol [0-9]+\\)\n"));
+  }
+}
+
 TEST_F(CommandTableTest, NothingIsAUsageError) {
   EXPECT_EQ(Run({}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("usage: banyan"));

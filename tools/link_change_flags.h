@@ -24,6 +24,7 @@ class LinkChangeFlags {
   void AddTo(CommandLine& line);
 
   std::optional<LinkRedraw> Redraw(uint64_t seed) const;
+  bool ReadsStandardInput() const { return changes_ == "-"; }
   // Those of the file, in order of time; none without one.
   absl::StatusOr<std::vector<LinkChange>> LoadChanges(const NetworkView& view) const;
 

@@ -1,8 +1,10 @@
 // The command `banyan`: one subcommand per file beside this one.
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,10 +12,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "core/version.h"
 #include "posix/descriptor_limit.h"
 #include "posix/program_path.h"
-#include "proto/peer_messages.h"
+#include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
 #include "tools/chaos/chaos_command.h"
@@ -32,7 +33,6 @@
 #include "tools/terminal/command_arguments.h"
 #include "tools/terminal/standard_output.h"
 #include "tools/wan_command.h"
-#include "topology/overlay/overlay_address.h"
 
 namespace {
 
@@ -79,32 +79,30 @@ banyan::CommandTable Commands() {
                                {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
 }
 
-// The exit code of daemons tells supervisors of the job, whatever became of their standard output.
-bool IsDaemon(const std::string& command) { return command == "scheduler" || command == "node"; }
-
-int ShowVersion() {
-  std::cout << "banyan " << banyan::kVersion << " (protocol " << banyan::kProtocolVersion << ")\n";
-  return banyan::FinishOutput(0, "banyan", std::cerr);
+// The exit code of daemons tells supervisors of the job, whatever became of their standard output. Asked for a text,
+// they are commands like the others.
+bool RunsDaemon(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || (arguments.front() != "scheduler" && arguments.front() != "node")) return false;
+  constexpr const char* kQuestions[] = {"--check", "--help", "-h", "--version"};
+  return std::find_first_of(arguments.begin(), arguments.end(), std::begin(kQuestions), std::end(kQuestions)) ==
+         arguments.end();
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   banyan::OpenStandardStreams();
+  banyan::OutliveReaders();
   banyan::RaiseDescriptorLimit();
   banyan::KeepChunksInHeap();
   std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments == std::vector<std::string>{"--version"}) return ShowVersion();
-  const std::string scheduler = Environment("BANYAN_SCHEDULER");
-  if (!scheduler.empty()) {
-    if (const absl::Status status = banyan::ParseConnectAddresses(scheduler).status(); !status.ok()) {
-      std::cerr << "banyan: BANYAN_SCHEDULER: " << status.message() << "\n";
-      return 2;
-    }
+  absl::StatusOr<std::vector<std::string>> told =
+      banyan::WithDefaultScheduler(std::move(arguments), Environment("BANYAN_SCHEDULER"));
+  if (!told.ok()) {
+    std::cerr << "banyan: " << told.status().message() << "\n";
+    return 2;
   }
-  arguments = banyan::WithDefaultScheduler(std::move(arguments), scheduler);
-  arguments = banyan::WithInstalledSamples(std::move(arguments), InstalledPrefix());
+  arguments = banyan::WithInstalledSamples(*std::move(told), InstalledPrefix());
   const int code = Commands().Run(arguments, std::cout, std::cerr);
-  if (!arguments.empty() && IsDaemon(arguments.front())) return code;
-  return banyan::FinishOutput(code, "banyan", std::cerr);
+  return RunsDaemon(arguments) ? code : banyan::FinishOutput(code, "banyan", std::cerr);
 }

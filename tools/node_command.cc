@@ -1,8 +1,11 @@
 #include "tools/node_command.h"
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <random>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -14,6 +17,7 @@
 #include "node/node_core.h"
 #include "posix/memory_limit.h"
 #include "posix/stop_signals.h"
+#include "posix/unix_socket.h"
 #include "runtime/compute_pool.h"
 #include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metrics_page.h"
@@ -24,9 +28,11 @@
 #include "tools/daemon/daemon_address.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
+#include "tools/flags/scheduler_flag.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/node_metrics.h"
 #include "topology/overlay/overlay_address.h"
+#include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
 namespace {
@@ -56,10 +62,7 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "or job over, 1 an error, 2 wrong flags.",
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
-  line.Text("scheduler", "ADDRESSES",
-            "where the scheduler is, tcp://host:port; of several, with commas between them; "
-            "default: $BANYAN_SCHEDULER",
-            &flags.scheduler);
+  AddSchedulerFlag(line, "", &flags.scheduler);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
@@ -84,15 +87,17 @@ absl::Status CheckFlag(const char* flag, const absl::Status& status) {
 
 absl::Status CheckFlags(const NodeFlags& flags) {
   if (flags.name.empty()) return absl::InvalidArgumentError("expected --name, this node's name in the overlay");
-  if (flags.scheduler.empty()) return absl::InvalidArgumentError("expected --scheduler, the address of the scheduler");
-  absl::Status status = CheckFlag("--scheduler", ParseConnectAddresses(flags.scheduler).status());
+  for (const auto& [flag, name] : {std::pair("--name", flags.name), std::pair("--job", flags.job)}) {
+    if (name.empty() || IsName(name)) continue;
+    return absl::InvalidArgumentError(absl::StrCat(flag, ": expected ", kNameRule, ", got '", name, "'"));
+  }
+  absl::Status status = ReadSchedulerFlag(flags.scheduler).status();
   status.Update(CheckFlag("--listen", CheckListenAddress(flags.listen)));
   if (!flags.advertise.empty()) status.Update(CheckFlag("--advertise", CheckConnectAddress(flags.advertise)));
-  // Nobody can connect to every interface.
-  const bool is_everywhere = status.ok() && !CheckConnectAddress(WithPort(flags.listen, 1)).ok();
-  if (flags.advertise.empty() && is_everywhere) {
+  if (flags.advertise.empty() && ListensOnAllInterfaces(flags.listen)) {
     status.Update(absl::InvalidArgumentError(
-        absl::StrCat("expected --advertise, where other nodes reach this one, since --listen is ", flags.listen)));
+        absl::StrCat("expected --advertise, where other nodes reach this one, since --listen ", flags.listen,
+                     " stands for every interface")));
   }
   if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
   if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
@@ -101,7 +106,21 @@ absl::Status CheckFlags(const NodeFlags& flags) {
   if (!flags.attach_group.empty() && flags.attach.empty()) {
     status.Update(absl::InvalidArgumentError("--attach-group needs --attach, the socket that the group may use"));
   }
+  if (!flags.attach.empty()) status.Update(CheckFlag("--attach", UnixPathOf(flags.attach).status()));
   return status;
+}
+
+// Makes the folder of the worker socket where there is none, as /run/banyan after each start of a machine.
+absl::Status MakeSocketFolder(const NodeFlags& flags) {
+  if (flags.attach.empty()) return absl::OkStatus();
+  const absl::StatusOr<std::string> path = UnixPathOf(flags.attach);
+  if (!path.ok()) return path.status();
+  const std::filesystem::path folder = std::filesystem::path(*path).parent_path();
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("--attach: cannot make the folder ", folder.string(), ": ",
+                                             error.message(), "; make it, or choose another one"));
 }
 
 Incarnation NewIncarnation() {
@@ -128,7 +147,7 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
 }
 
 absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
-  OutliveReaders();
+  if (absl::Status status = MakeSocketFolder(flags); !status.ok()) return status;
   const StopSignals signals;
   LatestValue<NodeSnapshot> snapshot;
   const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});

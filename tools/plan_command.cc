@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "tools/command_line.h"
+#include "tools/flags/planner_flags.h"
 #include "tools/model_size.h"
 #include "tools/reports/plan_report.h"
+#include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
@@ -22,12 +25,9 @@ namespace {
 // What the command line says beyond the file.
 struct PlanFlags {
   std::string path;
-  std::string planner;  // empty: the file's
-  bool has_roots = false;
-  std::optional<int> roots;  // empty with has_roots: all
+  PlannerFlags planner;
   std::optional<std::string> root;
   int64_t arity = 0;        // 0: the file's
-  std::string shares;       // empty: the file's
   std::string auxiliary;    // "on" or "off"; empty: the file's multipath.enabled
   int64_t model_bytes = 0;  // 0: unknown
   bool json = false;
@@ -41,20 +41,8 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
       "that the links allow without and with these, and a bound that no scheme can beat.",
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
   line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
-  line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
-  line.Custom("roots", "N|all", "fapt, packed: how many roots", [&flags](absl::string_view value) {
-    flags.has_roots = true;
-    if (value == "all") return absl::OkStatus();
-    int roots = 0;
-    if (!absl::SimpleAtoi(value, &roots) || roots < 1) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected all or a whole number of at least 1, got '", value, "'"));
-    }
-    flags.roots = roots;
-    return absl::OkStatus();
-  });
+  flags.planner.AddTo(line);
   line.Text("root", "NAME", "plan one tree, on this node", &flags.root);
-  line.Choice("shares", {"quality", "balanced"}, "instead of the file's topology.shares", &flags.shares);
   line.Choice("auxiliary", {"on", "off"}, "auxiliary paths; default: as multipath.enabled says", &flags.auxiliary);
   line.Integer("k", "K", "bkt: children per node", 1, kMaxOverlayNodes, &flags.arity);
   line.Custom("model-bytes", "B", "plan for the time that a round of such a model takes",
@@ -69,43 +57,26 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
   return line;
 }
 
-// Refuses flags that the planner has no use for.
-absl::Status CheckUse(const PlanFlags& flags, const std::string& planner) {
-  const bool has_many = planner == "fapt" || planner == "packed";
-  if (flags.has_roots && !has_many) {
-    return absl::InvalidArgumentError(absl::StrCat("--roots: the planner '", planner,
-                                                   "' has one root or its own trees; fapt and packed have --roots"));
-  }
-  if (flags.arity > 0 && planner != "bkt") {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--k: only the planner bkt has it, not '", planner, "'; add --planner bkt"));
-  }
-  if (flags.root.has_value() && planner == "custom") {
-    return absl::InvalidArgumentError("--root: the trees of the planner 'custom' are the file's");
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ApplyFlags(const PlanFlags& flags, OverlayConfig& overlay) {
   TopologyConfig& topology = overlay.topology;
-  if (!flags.planner.empty()) topology.planner = flags.planner;
-  if (absl::Status status = CheckUse(flags, topology.planner); !status.ok()) return status;
-  if (flags.has_roots) topology.roots = flags.roots;
-  if (!flags.shares.empty()) {
-    topology.shares = flags.shares == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
-  }
+  absl::Status status = flags.planner.Apply(overlay);
+  if (flags.arity > 0) status.Update(CheckPlannerUse("k", topology.planner));
+  if (flags.root.has_value()) status.Update(CheckPlannerUse("root", topology.planner));
+  if (!status.ok()) return status;
   if (!flags.auxiliary.empty()) overlay.multipath.enabled = flags.auxiliary == "on";
   if (flags.arity > 0) topology.arity = static_cast<int>(flags.arity);
   if (flags.root.has_value()) {
-    if (flags.has_roots && flags.roots != 1) {
+    std::vector<std::string> names;
+    for (const NodeConfig& node : overlay.nodes) names.push_back(node.name);
+    if (std::find(names.begin(), names.end(), *flags.root) == names.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--root: unknown node '", *flags.root, "'", DidYouMean(*flags.root, names)));
+    }
+    if (flags.planner.has_roots() && flags.planner.roots() != 1) {
       return absl::InvalidArgumentError("--root plans one tree; leave --roots out or give 1");
     }
     topology.root = flags.root;
     topology.roots = 1;
-  }
-  if (topology.roots.has_value() && *topology.roots > static_cast<int>(overlay.nodes.size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--roots ", *topology.roots, ": the overlay has only ", overlay.nodes.size(), " nodes"));
   }
   return absl::OkStatus();
 }

@@ -174,7 +174,9 @@ TEST(PlanCommandTest, UsageErrors) {
       {{kInternet2, "--roots", "0"}, "--roots: expected all or a whole number"},
       {{kInternet2, "--roots", "10"}, "the overlay has only 9 nodes"},
       {{kInternet2, "--roots", "3", "--root", "n1"}, "--root plans one tree"},
-      {{kInternet2, "--root", "n77"}, "'n77', which is not in the network"},
+      {{kInternet2, "--root", "n10"}, "--root: unknown node 'n10'; did you mean 'n1'?"},
+      {{kInternet2, "--planner", "star", "--shares", "balanced"}, "--shares: only the planners fapt, custom have it"},
+      {{kInternet2, "--root", "n77"}, "--root: unknown node 'n77'; did you mean 'n7'?"},
       {{kInternet2, "--json", "--dot"}, "exclude each other"}};
   for (const auto& [arguments, message] : cases) {
     const Outcome plan = Plan(arguments);
@@ -194,7 +196,7 @@ TEST(PlanCommandTest, FailuresNameFileAndLine) {
   const std::string path = TemporaryFile("bad.yaml", "nodes: [{name: a}, {name: b}]\nlnks: []\n");
   const Outcome bad = Plan({path});
   EXPECT_EQ(bad.code, 1);
-  EXPECT_THAT(bad.err, HasSubstr(path + ":2: unknown key 'lnks'; did you mean 'links'?"));
+  EXPECT_THAT(bad.err, HasSubstr(path + ":2:1: unknown key 'lnks'; did you mean 'links'?"));
 }
 
 TEST(PlanCommandTest, HelpHasAnExample) {

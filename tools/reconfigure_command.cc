@@ -9,8 +9,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "tools/command_line.h"
+#include "tools/flags/scheduler_flag.h"
 #include "tools/operator_order.h"
-#include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -32,10 +32,7 @@ CommandLine MakeCommandLine(ReconfigureFlags& flags) {
                    "with a mistake changes nothing.",
                    "banyan reconfigure overlay.yaml --scheduler tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the whole job, as it shall be from now on", &flags.overlay);
-  line.Text("scheduler", "ADDRESSES",
-            "where the scheduler is, tcp://host:port; of several, with commas between them; default: "
-            "$BANYAN_SCHEDULER, or the overlay's",
-            &flags.scheduler);
+  AddSchedulerFlag(line, ", or the overlay's", &flags.scheduler);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
   line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
@@ -60,8 +57,8 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (!flags.scheduler.empty()) {
-    if (const absl::Status status = ParseConnectAddresses(flags.scheduler).status(); !status.ok()) {
-      return line.UsageError(absl::StrCat("--scheduler: ", status.message()), err);
+    if (const absl::Status status = ReadSchedulerFlag(flags.scheduler).status(); !status.ok()) {
+      return line.UsageError(status.message(), err);
     }
   }
   absl::Status status;

@@ -75,7 +75,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Switch("forgetful", "keep nothing: when this process ends, so does the job, and all must start again",
               &flags.forgetful);
   line.Switch("check", "read the file and plan, say what it would do, and end", &flags.check);
-  line.Exclude("check", "port-file");
+  for (const char* of_a_run : {"port-file", "log-level", "log-json"}) line.Exclude("check", of_a_run);
   line.Text("port-file", "FILE", "gets the bound address in one line, once it can be reached", &flags.port_file);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -199,7 +199,6 @@ absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay,
 // Whoever leads no more stands by again: while etcd is away nobody can lead, and nobody needs to start again.
 absl::Status RunScheduler(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
                           std::ostream& out) {
-  OutliveReaders();
   const StopSignals signals;
   const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
   std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;

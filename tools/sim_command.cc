@@ -10,12 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "sim/runs/simulation.h"
 #include "tools/command_line.h"
+#include "tools/flags/planner_flags.h"
 #include "tools/link_change_flags.h"
 #include "tools/model_size.h"
 #include "tools/reports/progress_bar.h"
@@ -23,7 +23,6 @@
 #include "topology/network_view.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_yaml.h"
-#include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {
@@ -40,9 +39,7 @@ struct SimFlags {
   std::vector<int64_t> tensor_bytes;
   int64_t rounds = 3;
   int64_t seed = 1;
-  std::string planner;  // empty: the file's
-  bool has_roots = false;
-  std::optional<int> roots;  // empty with has_roots: all
+  PlannerFlags planner;
   bool headers = false;
   bool faults = false;
   LinkChangeFlags link_changes;
@@ -51,7 +48,6 @@ struct SimFlags {
   double noise_percent = 0;
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
-  std::string shares;
   double update_seconds = 0;  // 0: the file's
   bool json = false;
 };
@@ -65,21 +61,9 @@ absl::Status ReadTensors(absl::string_view text, std::vector<int64_t>& tensors) 
   return absl::OkStatus();
 }
 
-absl::Status ReadRoots(absl::string_view value, SimFlags& flags) {
-  flags.has_roots = true;
-  if (value == "all") return absl::OkStatus();
-  int roots = 0;
-  if (!absl::SimpleAtoi(value, &roots) || roots < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("expected all or a whole number of at least 1, got '", value, "'"));
-  }
-  flags.roots = roots;
-  return absl::OkStatus();
-}
-
 void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
   line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
   line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
-  line.Choice("shares", {"quality", "balanced"}, "instead of the file's topology.shares", &flags.shares);
   line.Time("update-seconds", "S", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
             kMostSeconds, &flags.update_seconds);
 }
@@ -101,9 +85,7 @@ CommandLine MakeCommandLine(SimFlags& flags) {
               [&flags](absl::string_view value) { return ReadTensors(value, flags.tensor_bytes); });
   line.Integer("rounds", "R", "rounds to simulate (default 3)", 1, kMostRounds, &flags.rounds);
   line.Integer("seed", "S", "the same seed gives the same run (default 1)", 0, INT64_MAX, &flags.seed);
-  line.Choice("planner", PlannerNames(), "instead of the file's topology.planner", &flags.planner);
-  line.Custom("roots", "N|all", "fapt, packed: how many roots",
-              [&flags](absl::string_view value) { return ReadRoots(value, flags); });
+  flags.planner.AddTo(line);
   line.Time("compute-ms", "MS", "a worker computes so long before each round (default 0)", absl::Milliseconds(1), 0,
             kMostSeconds, &flags.compute_ms);
   AddOverlayFlags(line, flags);
@@ -137,22 +119,9 @@ absl::StatusOr<std::vector<int64_t>> TensorElements(const SimFlags& flags) {
 
 // Fills in what the flags say. Returns what does not go together.
 absl::Status Override(const SimFlags& flags, OverlayConfig& overlay) {
-  if (!flags.planner.empty()) overlay.topology.planner = flags.planner;
-  const std::string& planner = overlay.topology.planner;
-  if (flags.has_roots && planner != "fapt" && planner != "packed") {
-    return absl::InvalidArgumentError(absl::StrCat("--roots: the planner '", planner,
-                                                   "' has one root or its own trees; fapt and packed have --roots"));
-  }
-  if (flags.roots.has_value() && *flags.roots > static_cast<int>(overlay.nodes.size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--roots ", *flags.roots, ": the overlay has only ", overlay.nodes.size(), " nodes"));
-  }
-  if (flags.has_roots) overlay.topology.roots = flags.roots;
+  if (absl::Status status = flags.planner.Apply(overlay); !status.ok()) return status;
   if (!flags.awareness.empty()) overlay.awareness.enabled = flags.awareness == "on";
   if (!flags.multipath.empty()) overlay.multipath.enabled = flags.multipath == "on";
-  if (!flags.shares.empty()) {
-    overlay.topology.shares = flags.shares == "balanced" ? ShareRule::kBalanced : ShareRule::kQuality;
-  }
   if (flags.update_seconds > 0) overlay.topology.update_interval = absl::Seconds(flags.update_seconds);
   if (flags.noise_percent > 0 && !overlay.awareness.enabled) {
     return absl::InvalidArgumentError("--noise-percent says nothing without measuring; leave it out, or awareness on");
@@ -195,6 +164,9 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   absl::StatusOr<std::vector<int64_t>> elements = TensorElements(flags);
   if (!elements.ok()) return line.UsageError(elements.status().message(), err);
+  if (flags.path == "-" && flags.link_changes.ReadsStandardInput()) {
+    return line.UsageError("--changes: OVERLAY.yaml is standard input already; give one of them as a file", err);
+  }
   absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (overlay->nodes.size() < 2)

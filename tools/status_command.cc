@@ -13,9 +13,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tools/command_line.h"
+#include "tools/flags/scheduler_flag.h"
 #include "tools/reports/status_view.h"
 #include "tools/scheduler_probe.h"
-#include "topology/overlay/overlay_address.h"
 
 namespace banyan {
 namespace {
@@ -38,10 +38,7 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
                    "answer, 1 none "
                    "or the job has failed, 2 wrong flags.",
                    "banyan status --scheduler tcp://127.0.0.1:7700 --watch");
-  line.Text("scheduler", "ADDRESSES",
-            "where the scheduler is, tcp://host:port; of several, with commas between them; "
-            "default: $BANYAN_SCHEDULER",
-            &flags.scheduler);
+  AddSchedulerFlag(line, "", &flags.scheduler);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
   line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
@@ -90,9 +87,8 @@ int StatusCommand(absl::Span<const std::string> arguments, std::ostream& out, st
   StatusFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  if (flags.scheduler.empty()) return line.UsageError("expected --scheduler, the address of the scheduler", err);
-  absl::StatusOr<std::vector<std::string>> schedulers = ParseConnectAddresses(flags.scheduler);
-  if (!schedulers.ok()) return line.UsageError(absl::StrCat("--scheduler: ", schedulers.status().message()), err);
+  absl::StatusOr<std::vector<std::string>> schedulers = ReadSchedulerFlag(flags.scheduler);
+  if (!schedulers.ok()) return line.UsageError(schedulers.status().message(), err);
   const absl::StatusOr<bool> has_failed = AskForStatus(flags, *std::move(schedulers), out);
   if (has_failed.ok()) return *has_failed ? kExitFailure : kExitSuccess;
   err << "banyan status: " << has_failed.status().message() << "\n";

@@ -1,11 +1,16 @@
 #include "tools/status_command.h"
 
+#include <memory>
 #include <sstream>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/port_reservation.h"
+#include "runtime/protocol_host.h"
+#include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
 namespace {
@@ -15,6 +20,22 @@ using ::testing::HasSubstr;
 class StatusCommandTest : public ::testing::Test {
  protected:
   int Run(std::vector<std::string> arguments) { return StatusCommand(arguments, out_, err_); }
+
+  // Asks a scheduler that gives this answer.
+  int RunWith(const std::string& json, std::vector<std::string> arguments) {
+    absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create({.name = "scheduler"});
+    EXPECT_TRUE(host.ok()) << host.status();
+    auto scheduler = std::make_unique<TestingProtocol>();
+    scheduler->on_message = [&json](MessageReceived& received, Actions& actions) {
+      TestingProtocol::Add(actions, Send{received.connection, StatusReply{json}, {}});
+    };
+    std::thread thread([&] { EXPECT_EQ((*host)->Run(std::move(scheduler)), absl::OkStatus()); });
+    arguments.insert(arguments.end(), {"--scheduler", (*host)->bound_address()});
+    const int code = Run(arguments);
+    (*host)->RequestStop();
+    thread.join();
+    return code;
+  }
 
   std::ostringstream out_, err_;
 };
@@ -33,6 +54,17 @@ TEST_F(StatusCommandTest, RefusesAnUnknownFlag) {
 TEST_F(StatusCommandTest, NeedsAScheduler) {
   EXPECT_EQ(Run({}), 2);
   EXPECT_EQ(Run({"--scheduler", "tcp://127.0.0.1"}), 2);
+}
+
+TEST_F(StatusCommandTest, ExitCodeTellsOfAFailedJob) {
+  const std::string rest = R"(","error":"n2 is lost","epoch":1,"policy":0})";
+  const std::string failed = R"({"job":"j","state":"failed)" + rest;
+  EXPECT_EQ(RunWith(failed, {}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr("job j: failed, epoch 1, policy 0\nerror: n2 is lost\n"));
+  EXPECT_EQ(RunWith(failed, {"--json"}), 1);
+  EXPECT_THAT(out_.str(), HasSubstr(failed));
+  EXPECT_EQ(RunWith(R"({"job":"j","state":"running)" + rest, {}), 0);
+  EXPECT_EQ(err_.str(), "");
 }
 
 TEST_F(StatusCommandTest, SaysThatNobodyAnswers) {

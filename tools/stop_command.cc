@@ -9,8 +9,8 @@
 #include "absl/time/time.h"
 #include "proto/scheduler_messages.h"
 #include "tools/command_line.h"
+#include "tools/flags/scheduler_flag.h"
 #include "tools/operator_order.h"
-#include "topology/overlay/overlay_address.h"
 
 namespace banyan {
 namespace {
@@ -24,10 +24,7 @@ struct OrderFlags {
 };
 
 void AddFlags(OrderFlags& flags, CommandLine& line) {
-  line.Text("scheduler", "ADDRESSES",
-            "where the scheduler is, tcp://host:port; of several, with commas between them; "
-            "default: $BANYAN_SCHEDULER",
-            &flags.scheduler);
+  AddSchedulerFlag(line, "", &flags.scheduler);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
   line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
@@ -35,8 +32,8 @@ void AddFlags(OrderFlags& flags, CommandLine& line) {
 
 int Run(const std::string& command, const CommandLine& line, const OrderFlags& flags, Message order, std::ostream& out,
         std::ostream& err) {
-  if (const absl::Status status = ParseConnectAddresses(flags.scheduler).status(); !status.ok()) {
-    return line.UsageError(absl::StrCat("--scheduler: ", status.message()), err);
+  if (const absl::Status status = ReadSchedulerFlag(flags.scheduler).status(); !status.ok()) {
+    return line.UsageError(status.message(), err);
   }
   const absl::StatusOr<OperatorReply> reply =
       GiveOrder(flags.scheduler, std::move(order), absl::Seconds(flags.patience_s));

@@ -87,7 +87,6 @@ absl::StatusOr<EmulatorOptions> MakeOptions(const UpFlags& flags) {
 
 // What is left is removed here too: whoever stays in the foreground expects that.
 absl::Status RunInForeground(const EmulatorOptions& options, std::ostream& out) {
-  OutliveReaders();
   const StopSignals signals;
   absl::StatusOr<std::unique_ptr<Emulator>> emulator = Emulator::Start(options);
   if (!emulator.ok()) return emulator.status();
@@ -102,6 +101,9 @@ int Up(absl::Span<const std::string> arguments, std::ostream& out, std::ostream&
   UpFlags flags;
   const CommandLine line = UpLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (flags.path == "-" && flags.link_changes.ReadsStandardInput()) {
+    return line.UsageError("--changes: OVERLAY.yaml is standard input already; give one of them as a file", err);
+  }
   const absl::StatusOr<EmulatorOptions> options = MakeOptions(flags);
   if (!options.ok()) return Fail("up", options.status(), err);
   const absl::Status status = flags.foreground ? RunInForeground(*options, out) : StartEmulatorInBackground(*options);

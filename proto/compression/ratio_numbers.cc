@@ -41,6 +41,7 @@ RatioNumber Number(absl::string_view name, double least, double greatest) {
           least,
           greatest,
           std::is_integral_v<Value>,
+          std::is_same_v<Value, absl::Duration>,
           [](const Config& config) { return ToNumber(config.*part.*field); },
           [](Config& config, double value) { FromNumber(value, config.*part.*field); }};
 }

@@ -20,6 +20,7 @@ struct RatioNumber {
   double least = 0;        // that is allowed
   double greatest = 0;     // that is allowed
   bool is_whole = false;
+  bool is_time = false;  // in seconds
   double (*get)(const RatioControllerConfig&) = nullptr;
   // REQUIRES: least <= value <= greatest, and a whole number where is_whole.
   void (*set)(RatioControllerConfig&, double value) = nullptr;

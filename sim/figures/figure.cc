@@ -35,9 +35,16 @@ Setter IntegerSetter(int64_t low, int64_t high, std::function<void(FigureCase&, 
   };
 }
 
-Setter NumberSetter(double high, std::function<void(FigureCase&, double)> set) {
+Setter BytesSetter(int64_t low, std::function<void(FigureCase&, int64_t)> set) {
   return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
-    const std::optional<double> number = ReadNumber(value, where, {0, high}, problems);
+    const std::optional<int64_t> bytes = ReadBytes(value, where, low, kMostModelBytes, problems);
+    if (bytes.has_value()) set(figure_case, *bytes);
+  };
+}
+
+Setter TimeSetter(double high, NumberUnit unit, std::function<void(FigureCase&, double)> set) {
+  return [=](const YamlValue& value, const std::string& where, FigureCase& figure_case, YamlProblems& problems) {
+    const std::optional<double> number = ReadNumber(value, where, {.high = high, .unit = unit}, problems);
     if (number.has_value()) set(figure_case, *number);
   };
 }
@@ -94,15 +101,15 @@ std::map<std::string, Setter> Setters() {
       {"chunk_elements",
        IntegerSetter(1, kMostCount, [](FigureCase& c, int64_t v) { c.overlay.chunks.max_elements = v; })},
       {"probe_chunk_bytes",
-       IntegerSetter(1, kMostModelBytes, [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunk_bytes = v; })},
+       BytesSetter(1, [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunk_bytes = v; })},
       {"probe_chunks",
        IntegerSetter(1, kMostCount,
                      [](FigureCase& c, int64_t v) { c.overlay.awareness.probe_chunks = static_cast<int>(v); })},
       {"update_seconds",
-       NumberSetter(1e6, [](FigureCase& c, double v) { c.overlay.topology.update_interval = absl::Seconds(v); })},
-      {"model_bytes",
-       IntegerSetter(kElementBytes, kMostModelBytes, [](FigureCase& c, int64_t v) { c.model_bytes = v; })},
-      {"compute_ms", NumberSetter(1e9, [](FigureCase& c, double v) { c.compute_ms = v; })},
+       TimeSetter(1e6, NumberUnit::kSeconds,
+                  [](FigureCase& c, double v) { c.overlay.topology.update_interval = absl::Seconds(v); })},
+      {"model_bytes", BytesSetter(kElementBytes, [](FigureCase& c, int64_t v) { c.model_bytes = v; })},
+      {"compute_ms", TimeSetter(1e9, NumberUnit::kMilliseconds, [](FigureCase& c, double v) { c.compute_ms = v; })},
       {"redraw", BoolSetter([](FigureCase& c, bool v) { c.redraw = v; })},
       {"network", WordSetter(FamilyNames(), [](FigureCase& c, const std::string& v) { c.network = v; })},
       {"nodes", IntegerSetter(2, kMostNodes, [](FigureCase& c, int64_t v) { c.nodes = static_cast<int>(v); })},
@@ -161,7 +168,7 @@ class FigureReader {
 
   void Apply(const YamlValue& settings, const std::string& where, FigureCase& figure_case) {
     if (settings.kind != YamlValue::Kind::kMap) {
-      problems_.Add(settings.line, absl::StrCat(where, ": expected a map of settings, got ", Describe(settings)));
+      problems_.Add(settings.place, absl::StrCat(where, ": expected a map of settings, got ", Describe(settings)));
       return;
     }
     for (const YamlEntry& entry : settings.entries) {
@@ -173,10 +180,10 @@ class FigureReader {
     if (key == "variant") return ApplyVariant(value, where, figure_case);
     const auto setter = setters_.find(key);
     if (setter != setters_.end()) return setter->second(value, where, figure_case, problems_);
-    problems_.Add(value.line, absl::StrCat(where, ": no such setting; there are ",
-                                           absl::StrJoin(setters_, ", ", [](std::string* out, const auto& known) {
-                                             absl::StrAppend(out, known.first);
-                                           })));
+    problems_.Add(value.place, absl::StrCat(where, ": no such setting; there are ",
+                                            absl::StrJoin(setters_, ", ", [](std::string* out, const auto& known) {
+                                              absl::StrAppend(out, known.first);
+                                            })));
   }
 
   void ApplyVariant(const YamlValue& value, const std::string& where, FigureCase& figure_case) {
@@ -185,7 +192,7 @@ class FigureReader {
         if (entry.key == value.scalar) return Apply(*entry.value, absl::StrCat("variants.", entry.key), figure_case);
       }
     }
-    problems_.Add(value.line, absl::StrCat(where, ": `variants` has no ", Describe(value)));
+    problems_.Add(value.place, absl::StrCat(where, ": `variants` has no ", Describe(value)));
   }
 
   void ReadPoints(const FigureCase& base, Figure& figure) {
@@ -215,7 +222,7 @@ class FigureReader {
         figure.points.push_back(std::move(point));
       }
     }
-    if (figure.points.empty()) problems_.Add(series->line, "expected at least one series and one value of the sweep");
+    if (figure.points.empty()) problems_.Add(series->place, "expected at least one series and one value of the sweep");
   }
 
   YamlMapReader file_;

@@ -12,8 +12,8 @@ using Names = std::set<std::string>;
 // What command lines and the table of keys declare.
 struct Declared {
   Names flags = {"help", "version"};
-  Names shared = {"help"};
-  Names commands = {"help"};              // "wan up" is one, and so is "wan"
+  Names shared = {"help", "version"};
+  Names commands = {"help", "version"};   // "wan up" is one, and so is "wan"
   std::map<std::string, Names> flags_of;  // by command
   Names keys;
   Names sections;

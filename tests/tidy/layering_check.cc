@@ -80,6 +80,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"sim/studies", 5},
 
                                                      {"tools/daemon", 0},
+                                                     {"tools/flags", 0},
                                                      {"tools/reports", 0},
                                                      {"tools/supervision", 0},
                                                      {"tools/terminal", 0},

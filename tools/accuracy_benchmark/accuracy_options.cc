@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "core/check.h"
+#include "core/quantity.h"
 #include "tools/command_line.h"
 #include "topology/overlay/overlay_compression.h"
 #include "topology/overlay/yaml_reader.h"
@@ -66,10 +66,11 @@ double DefaultMbps(AccuracyScenario scenario) {
 
 absl::Status ReadRates(absl::string_view text, std::vector<double>* rates) {
   for (absl::string_view part : absl::StrSplit(text, ',')) {
-    double mbps = 0;
-    if (!absl::SimpleAtod(part, &mbps) || !(mbps > 0 && mbps <= kMostMbps)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("expected numbers above 0 up to ", kMostMbps, " with commas between, got '", text, "'"));
+    const double mbps = ParseBitsPerSecond(part).value_or(0) / 1e6;
+    if (!(mbps > 0 && mbps <= kMostMbps)) {
+      return absl::InvalidArgumentError(absl::StrCat("expected rates above 0 up to ", kMostMbps,
+                                                     " Mbit/s with commas between, such as 200,1Gbit/s, got '", text,
+                                                     "'"));
     }
     rates->push_back(mbps);
   }

@@ -33,6 +33,7 @@ constexpr int64_t kMaxRounds = 1000000;
 constexpr int64_t kMaxBatch = 1000;
 constexpr int64_t kMaxHidden = 100000;
 constexpr double kMaxSeconds = 1e6;
+constexpr double kRedrawSeconds = 30;
 constexpr double kLeastLostAfterSeconds = 0.1;
 constexpr double kMostLostAfterSeconds = 3600;
 // The default training reaches 0.87.
@@ -50,7 +51,7 @@ struct DemoFlags {
   std::string network = kAuto;
   std::string compression;
   std::string optimizer = kAdam;
-  double redraw_seconds = 30;
+  double redraw_seconds = -1;  // below 0: kRedrawSeconds
   int64_t rounds = 350;
   int64_t batch = 24;
   int64_t hidden = 512;
@@ -96,7 +97,7 @@ CommandLine MakeCommandLine(DemoFlags& flags) {
               &flags.network);
   line.Time("redraw-seconds", "S",
             absl::StrCat("draw all rates of the emulated WAN anew this often, between ", RateRange().ToString(),
-                         " Mbit/s (default 30; 0: never)"),
+                         " Mbit/s (default ", kRedrawSeconds, "; 0: never)"),
             absl::Seconds(1), 0, kMaxSeconds, &flags.redraw_seconds);
   line.Text("compression", "YAML",
             "what overlay.yaml has under `compression`, such as {codec: topk, controller: netsense}",
@@ -209,6 +210,10 @@ int DemoCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   DemoFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (flags.network == kLoopback && flags.redraw_seconds > 0) {
+    return line.UsageError("--redraw-seconds says nothing with --network loopback, whose links have no rates", err);
+  }
+  if (flags.redraw_seconds < 0) flags.redraw_seconds = kRedrawSeconds;
   const absl::StatusOr<DemoResult> result = StartAndWatch(flags, err);
   if (!result.ok()) {
     err << "banyan demo: " << result.status().message() << "\n";

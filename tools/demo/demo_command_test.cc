@@ -33,6 +33,8 @@ TEST_F(DemoCommandTest, RefusesWhatCannotBe) {
   EXPECT_EQ(Run({"--rounds", "0"}), 2);
   EXPECT_EQ(Run({"--network", "lan"}), 2);
   EXPECT_EQ(Run({"--redraw-seconds", "-1"}), 2);
+  EXPECT_EQ(Run({"--network", "loopback", "--redraw-seconds", "5s"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("--redraw-seconds says nothing with --network loopback"));
   EXPECT_EQ(Run({"--least-accuracy", "87"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("expected a number from 0 to 1, got '87'"));
   EXPECT_EQ(Run({"--overlay", "/nonexistent/overlay.yaml"}), 1);

@@ -38,7 +38,7 @@ class DemoNetworkWanTest : public ::testing::Test {
 
 TEST_F(DemoNetworkWanTest, NeedsTheRateOfEveryLink) {
   EXPECT_THAT(std::string(Start("nodes: [{name: a}, {name: b}]\nlinks: [{between: [a, b]}]\n").message()),
-              HasSubstr("x.yaml:2: the link between 'a' and 'b' has no rate"));
+              HasSubstr("x.yaml:2:9: the link between 'a' and 'b' has no rate"));
 }
 
 TEST_F(DemoNetworkWanTest, SaysWhyThereIsNone) {

@@ -78,8 +78,8 @@ CommandLine MakeCommandLine(DoctorFlags& flags) {
     return bytes.status();
   });
   line.Integer("tensors", "N", "keys of each worker (default 1)", 1, kMostTensors, &flags.size.tensors);
-  line.Number("max-offset-ms", "MS", "how far chrony's clock may be off (default 5)", 0.001, kLargestOffsetMs,
-              &flags.max_offset_ms);
+  line.Time("max-offset-ms", "MS", "how far chrony's clock may be off (default 5)", absl::Milliseconds(1), 0.001,
+            kLargestOffsetMs, &flags.max_offset_ms);
   line.Text("chronyc", "PATH", "chrony's client (default /usr/bin/chronyc)", &flags.chronyc);
   line.Switch("json", "print JSON: ok, checks [{name, ok, text}]", &flags.json);
   line.Needs("rate-bytes", "rate");

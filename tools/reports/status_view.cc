@@ -104,6 +104,7 @@ StatusView ParseJob(const YAML::Node& object) {
   status.job = Get<std::string>(object, "job");
   status.state = Get<std::string>(object, "state");
   status.error = Get<std::string>(object, "error");
+  status.version = Get<std::string>(object, "version");
   status.term = Get<int64_t>(object, "term");
   status.rejected_messages = Get<int64_t>(object, "rejected_messages");
   status.epoch = object["epoch"].as<int64_t>();
@@ -234,7 +235,8 @@ absl::StatusOr<StatusView> ParseStatus(absl::string_view json) {
 
 std::string FormatStatus(const StatusView& status) {
   std::string text =
-      absl::StrFormat("job %s: %s, epoch %d, policy %d\n", status.job, status.state, status.epoch, status.policy);
+      absl::StrFormat("job %s: %s, epoch %d, policy %d", status.job, status.state, status.epoch, status.policy);
+  absl::StrAppend(&text, status.version.empty() ? "" : ", banyan ", status.version, "\n");
   if (!status.error.empty()) absl::StrAppend(&text, "error: ", status.error, "\n");
   if (!status.waiting_for.empty())
     absl::StrAppend(&text, "waiting for ", absl::StrJoin(status.waiting_for, ", "), "\n");

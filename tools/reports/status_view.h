@@ -71,7 +71,8 @@ struct StatusView {
 
   std::string job;
   std::string state;
-  std::string error;  // empty when there is none
+  std::string error;    // empty when there is none
+  std::string version;  // of the scheduler
   int64_t term = 0;
   int64_t rejected_messages = 0;  // by the scheduler
   int64_t epoch = 0;

@@ -55,6 +55,13 @@ TEST(StatusViewTest, ReadsAJobThatWaits) {
   EXPECT_THAT(FormatStatus(Parse(kWaiting)), HasSubstr("waiting for n4, n7"));
 }
 
+TEST(StatusViewTest, ShowsTheSchedulersVersion) {
+  const StatusView status = Parse(
+      R"({"job":"a","state":"running","version":"1.2.3","protocol":4,"term":1,"epoch":2,"policy":3,"nodes":[],"links":[],
+      "trees":[],"keys":[]})");
+  EXPECT_THAT(FormatStatus(status), ::testing::StartsWith("job a: running, epoch 2, policy 3, banyan 1.2.3\n"));
+}
+
 TEST(StatusViewTest, ShowsNodesAndLinks) {
   const std::string text = FormatStatus(Parse(kRunning));
   EXPECT_THAT(text, HasSubstr("job fashion: running, epoch 2, policy 3\n"));

@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "topology/overlay/overlay_address.h"
 
 namespace banyan {
 namespace {
@@ -23,22 +25,36 @@ bool TalksToAScheduler(const std::string& command) {
   return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
 }
 
+bool AsksOnly(const std::string& argument) {
+  return argument == "--help" || argument == "-h" || argument == "--version";
+}
+
 }  // namespace
 
 std::vector<std::string> WithInstalledSamples(std::vector<std::string> arguments, const std::string& prefix) {
   for (std::string& argument : arguments) {
     if (argument == "--") break;
-    if (!absl::StartsWith(argument, kSamples) || Exists(argument)) continue;
-    const std::string installed = absl::StrCat(prefix, "/share/banyan/", argument.substr(sizeof(kSamples) - 1));
-    if (Exists(installed)) argument = installed;
+    // A path stands alone, or behind a flag: --overlay=deploy/overlay.yaml.
+    const size_t equals = absl::StartsWith(argument, "--") ? argument.find('=') : std::string::npos;
+    const size_t begin = equals == std::string::npos ? 0 : equals + 1;
+    const std::string path = argument.substr(begin);
+    if (!absl::StartsWith(path, kSamples) || Exists(path)) continue;
+    const std::string installed = absl::StrCat(prefix, "/share/banyan/", path.substr(sizeof(kSamples) - 1));
+    if (Exists(installed)) argument.replace(begin, path.size(), installed);
   }
   return arguments;
 }
 
-std::vector<std::string> WithDefaultScheduler(std::vector<std::string> arguments, const std::string& scheduler) {
+absl::StatusOr<std::vector<std::string>> WithDefaultScheduler(std::vector<std::string> arguments,
+                                                              const std::string& scheduler) {
   if (scheduler.empty() || arguments.empty() || !TalksToAScheduler(arguments.front())) return arguments;
   for (const std::string& argument : arguments) {
-    if (argument == kFlag || absl::StartsWith(argument, absl::StrCat(kFlag, "="))) return arguments;
+    if (argument == kFlag || absl::StartsWith(argument, absl::StrCat(kFlag, "=")) || AsksOnly(argument)) {
+      return arguments;
+    }
+  }
+  if (const absl::Status status = ParseConnectAddresses(scheduler).status(); !status.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("BANYAN_SCHEDULER: ", status.message()));
   }
   arguments.insert(arguments.begin() + 1, {kFlag, scheduler});
   return arguments;

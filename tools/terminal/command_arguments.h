@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+
 namespace banyan {
 
 // Returns `arguments` with each sample of the repository, such as deploy/topologies/internet2.yaml, in place of which
@@ -12,8 +14,10 @@ namespace banyan {
 std::vector<std::string> WithInstalledSamples(std::vector<std::string> arguments, const std::string& prefix);
 
 // Returns `arguments`, of which the first is the command, with `--scheduler scheduler` behind it: for commands that
-// talk to a scheduler, unless they say which. An empty `scheduler` changes nothing.
-std::vector<std::string> WithDefaultScheduler(std::vector<std::string> arguments, const std::string& scheduler);
+// talk to a scheduler, unless they say which or only ask for help. An empty `scheduler`, the value of BANYAN_SCHEDULER,
+// changes nothing. INVALID_ARGUMENT when it is needed and names no scheduler.
+absl::StatusOr<std::vector<std::string>> WithDefaultScheduler(std::vector<std::string> arguments,
+                                                              const std::string& scheduler);
 
 }  // namespace banyan
 

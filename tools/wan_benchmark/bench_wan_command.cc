@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
@@ -106,14 +106,6 @@ CommandLine MakeCommandLine(BenchWanFlags& flags) {
   return line;
 }
 
-absl::StatusOr<std::string> ReadFile(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (file) return text.str();
-  return absl::NotFoundError(absl::StrCat("cannot read ", path));
-}
-
 const char* PeerProgram(ContenderSystem system) {
   switch (system) {
     case ContenderSystem::kGloo:
@@ -191,7 +183,7 @@ class BenchWan {
   absl::Status PrepareRuns(const NetworkView& view, int64_t elements) {
     absl::StatusOr<std::string> banyan = OwnProgram();
     if (!banyan.ok()) return banyan.status();
-    absl::StatusOr<std::string> text = ReadFile(flags_.path);
+    absl::StatusOr<std::string> text = ReadOverlayText(flags_.path);
     if (!text.ok()) return text.status();
     const absl::StatusOr<std::vector<NodeId>> hubs = HubsByRate(view);
     if (!hubs.ok()) return hubs.status();
@@ -283,6 +275,10 @@ int BenchWanCommand(absl::Span<const std::string> arguments, std::ostream& out, 
   const absl::Status status = report.ok() ? Report(flags, *report, out) : report.status();
   if (!status.ok()) {
     err << "banyan bench wan: " << std::string(status.message()) << "\n";
+    return kExitFailure;
+  }
+  if (report->results.empty()) {
+    err << "banyan bench wan: nothing was measured: " << absl::StrJoin(report->left_out, "; ") << "\n";
     return kExitFailure;
   }
   const bool all = std::all_of(report->results.begin(), report->results.end(),

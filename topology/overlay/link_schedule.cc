@@ -25,7 +25,7 @@ const NetworkNode* ReadNode(YamlMapReader& map, absl::string_view key, const Net
   if (!name.has_value()) return nullptr;
   const NetworkNode* node = view.FindNodeByName(*name);
   if (node == nullptr) {
-    problems.Add(value->line, absl::StrCat(map.PathOf(key), ": expected a node of the overlay, got '", *name, "'"));
+    problems.Add(value->place, absl::StrCat(map.PathOf(key), ": expected a node of the overlay, got '", *name, "'"));
   }
   return node;
 }
@@ -48,7 +48,7 @@ void ReadChange(const YamlValue& value, const std::string& where, const NetworkV
   map.Finish();
   if (!seconds.has_value() || !mbps.has_value() || from == nullptr || to == nullptr) return;
   if (view.FindLink(from->id, to->id) == nullptr) {
-    problems.Add(map.line(), absl::StrCat(where, ": the overlay has no link from ", from->name, " to ", to->name));
+    problems.Add(map.place(), absl::StrCat(where, ": the overlay has no link from ", from->name, " to ", to->name));
   }
   changes.push_back({absl::Seconds(*seconds), from->id, to->id, *mbps * kBitsPerMegabit});
 }
@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<LinkChange>> ParseLinkChanges(absl::string_view text,
   const YamlValue* list = file.Require("changes");
   std::vector<LinkChange> changes;
   if (list != nullptr && list->kind != YamlValue::Kind::kSequence) {
-    problems.Add(list->line, absl::StrCat("changes: expected a list of changes, got ", Describe(*list)));
+    problems.Add(list->place, absl::StrCat("changes: expected a list of changes, got ", Describe(*list)));
   } else if (list != nullptr) {
     for (size_t i = 0; i < list->items.size(); ++i) {
       ReadChange(*list->items[i], absl::StrCat("changes[", i, "]"), view, problems, changes);

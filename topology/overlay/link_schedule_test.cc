@@ -32,9 +32,9 @@ TEST(LinkScheduleTest, AFileListsChangesInAnyOrder) {
 
 TEST(LinkScheduleTest, WhatIsWrongIsSaidWithItsLine) {
   EXPECT_THAT(ErrorOf("rounds: 3\n"), HasSubstr("changes"));
-  EXPECT_THAT(ErrorOf("changes: 3\n"), HasSubstr("w.yaml:1: changes: expected a list"));
+  EXPECT_THAT(ErrorOf("changes: 3\n"), HasSubstr("w.yaml:1:10: changes: expected a list"));
   EXPECT_THAT(ErrorOf("changes:\n- {at_seconds: 1, from: a, to: x, mbps: 1}\n"),
-              HasSubstr("w.yaml:2: changes[0].to: expected a node of the overlay, got 'x'"));
+              HasSubstr("w.yaml:2:32: changes[0].to: expected a node of the overlay, got 'x'"));
   EXPECT_THAT(ErrorOf("changes:\n- {at_seconds: 1, from: a, to: c, mbps: 1}\n"), HasSubstr("no link from a to c"));
   EXPECT_THAT(ErrorOf("changes:\n- {at_seconds: 1, from: a, to: b, mbps: 0}\n"), HasSubstr("changes[0].mbps"));
   EXPECT_THAT(ErrorOf("changes:\n- {at_seconds: 1, from: a, to: b}\n"), HasSubstr("mbps"));

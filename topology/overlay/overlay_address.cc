@@ -87,15 +87,23 @@ Reason NameFault(absl::string_view host) {
   return std::nullopt;
 }
 
+// IPv6 has many ways to write its zeros.
+bool IsEveryInterface(absl::string_view host) {
+  return host == "*" || host == "0.0.0.0" ||
+         (absl::StartsWith(host, "[") && host.find_first_not_of("[]:.0") == absl::string_view::npos);
+}
+
 // Addresses of no machine, or of all.
 Reason UnreachableFault(absl::string_view host) {
-  if (host == "*" || host == "0.0.0.0" || host == "[::]") {
+  if (IsEveryInterface(host)) {
     return absl::StrCat("nobody can connect to ", host, ", which stands for every interface; name one of the machine");
   }
-  int first = 0;
-  if (LooksLikeIpv4(host) && absl::SimpleAtoi(host.substr(0, host.find('.')), &first) && first >= 224) {
+  int first = 1;
+  const bool is_ipv4 = LooksLikeIpv4(host) && absl::SimpleAtoi(host.substr(0, host.find('.')), &first);
+  const bool is_ipv6_group = host.find(':') == 5 && absl::StartsWithIgnoreCase(host, "[ff");
+  if ((is_ipv4 && first >= 224) || is_ipv6_group)
     return absl::StrCat(host, " is an address of many machines; name one");
-  }
+  if (is_ipv4 && first == 0) return absl::StrCat(host, " is an address of no machine");
   return std::nullopt;
 }
 
@@ -186,6 +194,11 @@ absl::StatusOr<std::vector<std::string>> ParseConnectAddresses(absl::string_view
 absl::Status CheckListenAddress(absl::string_view address) {
   return Check(address, {"tcp://"}, "tcp://host:port (host * for every interface, port 0 for any free one)",
                Use::kListen);
+}
+
+bool ListensOnAllInterfaces(absl::string_view address) {
+  absl::ConsumePrefix(&address, "tcp://");
+  return IsEveryInterface(address.substr(0, address.rfind(':')));
 }
 
 absl::Status CheckHttpAddress(absl::string_view address) {

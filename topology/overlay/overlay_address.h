@@ -20,6 +20,8 @@ absl::Status CheckConnectAddress(absl::string_view address);
 absl::StatusOr<std::vector<std::string>> ParseConnectAddresses(absl::string_view list);
 // An address to listen on: likewise; the host may be * and the port 0 for any free one.
 absl::Status CheckListenAddress(absl::string_view address);
+// Returns whether `address`, which CheckListenAddress takes, stands for every interface: *, 0.0.0.0 or [::].
+bool ListensOnAllInterfaces(absl::string_view address);
 // Checks the address of a page that is served: host:port, without a scheme, otherwise as for listening.
 absl::Status CheckHttpAddress(absl::string_view address);
 // Checks where a web server is: http://host:port or https://host:port, without a path.

@@ -20,11 +20,11 @@ namespace {
 constexpr absl::string_view kWhere = "compression";
 
 // As it lies in the file, for messages.
-int LineOf(const YamlValue& rule, absl::string_view key) {
+const FilePlace& PlaceOf(const YamlValue& rule, absl::string_view key) {
   for (const YamlEntry& entry : rule.entries) {
-    if (entry.key == key) return entry.value->line;
+    if (entry.key == key) return entry.value->place;
   }
-  return rule.line;
+  return rule.place;
 }
 
 CodecId ReadCodec(YamlMapReader& map, YamlProblems& problems) {
@@ -43,7 +43,10 @@ RatioControllerKind ReadController(YamlMapReader& map, YamlProblems& problems) {
 
 std::optional<double> ReadRatioNumber(const YamlValue& value, const RatioNumber& number, absl::string_view where,
                                       YamlProblems& problems) {
-  if (!number.is_whole) return ReadNumber(value, where, {.low = number.least, .high = number.greatest}, problems);
+  if (!number.is_whole) {
+    const NumberUnit unit = number.is_time ? NumberUnit::kSeconds : NumberUnit::kNone;
+    return ReadNumber(value, where, {.low = number.least, .high = number.greatest, .unit = unit}, problems);
+  }
   const std::optional<int64_t> whole =
       ReadInteger(value, where, static_cast<int64_t>(number.least), static_cast<int64_t>(number.greatest), problems);
   if (!whole.has_value()) return std::nullopt;
@@ -65,8 +68,8 @@ std::vector<ControllerNumber> ReadNumbers(const YamlValue& rule, RatioController
     const bool is_known = std::any_of(known.begin(), known.end(),
                                       [&entry](const RatioNumber& number) { return number.name == entry.key; });
     if (is_known || !IsRatioNumber(entry.key)) continue;
-    problems.Add(entry.value->line, absl::StrCat(map.PathOf(entry.key), ": the controller ", NameOf(controller),
-                                                 " has no ", entry.key, "; remove it or choose another controller"));
+    problems.Add(entry.value->place, absl::StrCat(map.PathOf(entry.key), ": the controller ", NameOf(controller),
+                                                  " has no ", entry.key, "; remove it or choose another controller"));
   }
   return numbers;
 }
@@ -75,7 +78,7 @@ TopKSelection ReadSelection(CodecId codec, YamlMapReader& map, YamlProblems& pro
   const YamlValue* value = map.Find("selection");
   if (value == nullptr) return TopKSelection::kExact;
   if (codec != CodecId::kTopK) {
-    problems.Add(value->line, absl::StrCat(map.PathOf("selection"), ": only codec topk selects; remove it"));
+    problems.Add(value->place, absl::StrCat(map.PathOf("selection"), ": only codec topk selects; remove it"));
   }
   const std::optional<std::string> name = ReadWord(*value, map.PathOf("selection"), {"exact", "sampled"}, problems);
   return name == "sampled" ? TopKSelection::kSampled : TopKSelection::kExact;
@@ -92,7 +95,7 @@ void ReadSettings(const YamlValue& value, YamlMapReader& map, CompressionRule& r
   }
   if (!problems.status().ok()) return;
   if (const std::optional<FieldProblem> problem = FindRuleProblem(rule); problem.has_value()) {
-    problems.Add(LineOf(value, problem->field),
+    problems.Add(PlaceOf(value, problem->field),
                  absl::StrCat(map.PathOf(problem->field), ": expected ", problem->expected, ", got ", problem->came));
   }
 }
@@ -111,15 +114,15 @@ CompressionRule ReadRule(const YamlValue& value, const std::string& where, YamlP
 std::vector<CompressionRule> ReadRules(const YamlValue& value, YamlProblems& problems) {
   std::vector<CompressionRule> rules;
   if (value.kind != YamlValue::Kind::kSequence || value.items.size() > kMaxCompressionRules) {
-    problems.Add(value.line, absl::StrCat("compression.rules: expected a list of at most ", kMaxCompressionRules,
-                                          " rules such as {keys: \"*.weight\", codec: topk}, got ", Describe(value)));
+    problems.Add(value.place, absl::StrCat("compression.rules: expected a list of at most ", kMaxCompressionRules,
+                                           " rules such as {keys: \"*.weight\", codec: topk}, got ", Describe(value)));
     return rules;
   }
   for (size_t i = 0; i < value.items.size() && problems.status().ok(); ++i) {
     const std::string where = absl::StrCat("compression.rules[", i, "]");
     if (!rules.empty() && rules.back().keys == "*") {
       problems.Add(
-          value.items[i]->line,
+          value.items[i]->place,
           absl::StrCat(where, ": the rule before has keys '*', so that this one matches nothing; put it first"));
     }
     rules.push_back(ReadRule(*value.items[i], where, problems));

@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "proto/job_config.h"
 #include "proto/rate_estimator.h"
+#include "topology/overlay/text/file_place.h"
 
 namespace banyan {
 
@@ -40,7 +41,7 @@ struct NodeConfig {
   std::optional<double> up_cap_bps;
   std::optional<double> down_cap_bps;
   std::string public_key;  // Z85, 40 characters; empty for none
-  int line = 0;            // in the file, for messages
+  FilePlace place;         // for messages
 };
 
 // Both directions of a link.
@@ -51,7 +52,7 @@ struct LinkConfig {
   double b_to_a_bps = kDefaultLinkBps;
   absl::Duration delay;      // one way
   double loss_fraction = 0;  // in [0, 1)
-  int line = 0;              // in the file, for messages
+  FilePlace place;           // for messages
   bool has_rates = false;    // the file says them
 };
 
@@ -60,7 +61,6 @@ struct CustomTreeConfig {
   std::optional<double> share;                   // all trees say it or none does (then: by quality)
   std::map<std::string, std::string> reduce;     // node -> parent
   std::map<std::string, std::string> broadcast;  // node -> parent; empty means the reduce half
-  int line = 0;
 };
 
 // The rule by which a policy divides chunks among its trees: in proportion to their quality, or as the links allow the

@@ -28,7 +28,7 @@ void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl
   if (value == nullptr) return;
   out = ReadText(*value, map.PathOf(key), problems).value_or("");
   const absl::Status status = check(out);
-  if (!status.ok()) problems.Add(value->line, absl::StrCat(map.PathOf(key), ": ", status.message()));
+  if (!status.ok()) problems.Add(value->place, absl::StrCat(map.PathOf(key), ": ", status.message()));
 }
 
 void ReadCap(YamlMapReader& map, const char* key, std::optional<double>& cap_bps, YamlProblems& problems) {
@@ -47,13 +47,23 @@ void ReadPublicKey(YamlMapReader& map, std::string& out, YamlProblems& problems)
                                absl::string_view(".-:+=^!/*?&<>()[]{}@%$#").find(c) != absl::string_view::npos;
                       });
   if (is_key) return;
-  problems.Add(value->line, absl::StrCat(map.PathOf("public_key"), ": expected ", kPublicKeyCharacters,
-                                         " characters of Z85, got ", Describe(*value)));
+  problems.Add(value->place, absl::StrCat(map.PathOf("public_key"), ": expected ", kPublicKeyCharacters,
+                                          " characters of Z85, got ", Describe(*value)));
+}
+
+// Refuses the short forms that people try in a list of maps. `example` is the long one.
+void CheckEntry(const YamlValue& value, const std::string& where, const char* example, YamlProblems& problems) {
+  const bool is_short =
+      value.kind == YamlValue::Kind::kSequence ||
+      (value.kind == YamlValue::Kind::kScalar && value.scalar.find_first_of(":=") == std::string::npos);
+  if (!is_short) return;
+  problems.Add(value.place, absl::StrCat(where, ": expected a map such as ", example, ", got ", Describe(value)));
 }
 
 NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProblems& problems) {
+  CheckEntry(value, where, "{name: n1}", problems);
   NodeConfig node;
-  node.line = value.line;
+  node.place = value.place;
   YamlMapReader map(value, where, problems);
   const YamlValue* name = map.Require("name");
   if (name != nullptr) node.name = ReadName(*name, map.PathOf("name"), problems).value_or("");
@@ -72,7 +82,7 @@ void ReadBetween(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   if (between == nullptr) return;
   const std::string where = map.PathOf("between");
   if (between->kind != YamlValue::Kind::kSequence || between->items.size() != 2) {
-    problems.Add(between->line,
+    problems.Add(between->place,
                  absl::StrCat(where, ": expected the names of two nodes, [a, b], got ", Describe(*between)));
     return;
   }
@@ -87,8 +97,8 @@ void ReadRates(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   link.has_rates = true;
   const std::string where = map.PathOf("mbps");
   if (mbps->kind == YamlValue::Kind::kSequence && mbps->items.size() != 2) {
-    problems.Add(mbps->line, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",
-                                          mbps->items.size()));
+    problems.Add(mbps->place, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",
+                                           mbps->items.size()));
     return;
   }
   const bool both = mbps->kind != YamlValue::Kind::kSequence;
@@ -103,16 +113,17 @@ double ReadLoss(YamlMapReader& map, YamlProblems& problems) {
   if (value == nullptr) return 0;
   const double percent = ReadNumber(*value, map.PathOf("loss_percent"), kLossPercent, problems).value_or(0);
   if (percent > kMostLossPercent) {
-    problems.Add(value->line, absl::StrCat(map.PathOf("loss_percent"), ": expected at most ", kMostLossPercent,
-                                           ", beyond which TCP carries next to nothing, got ", Describe(*value),
-                                           "; leave such a link out"));
+    problems.Add(value->place, absl::StrCat(map.PathOf("loss_percent"), ": expected at most ", kMostLossPercent,
+                                            ", beyond which TCP carries next to nothing, got ", Describe(*value),
+                                            "; leave such a link out"));
   }
   return percent / 100;
 }
 
 LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProblems& problems) {
+  CheckEntry(value, where, "{between: [n1, n2], mbps: 100}", problems);
   LinkConfig link;
-  link.line = value.line;
+  link.place = value.place;
   YamlMapReader map(value, where, problems);
   ReadBetween(map, link, problems);
   ReadRates(map, link, problems);
@@ -129,13 +140,13 @@ LinkConfig ReadLink(const YamlValue& value, const std::string& where, YamlProble
 std::vector<NodeConfig> ReadNodes(const YamlValue& value, YamlProblems& problems) {
   std::vector<NodeConfig> nodes;
   if (value.kind != YamlValue::Kind::kSequence) {
-    problems.Add(value.line,
+    problems.Add(value.place,
                  absl::StrCat("nodes: expected a list such as [{name: n1}, {name: n2}], got ", Describe(value)));
     return nodes;
   }
   const int count = static_cast<int>(value.items.size());
   if (count < 2 || count > kMaxOverlayNodes) {
-    problems.Add(value.line,
+    problems.Add(value.place,
                  absl::StrCat("nodes: expected at least 2 and at most ", kMaxOverlayNodes, " nodes, got ", count));
     return nodes;
   }
@@ -148,8 +159,8 @@ std::vector<NodeConfig> ReadNodes(const YamlValue& value, YamlProblems& problems
 std::vector<LinkConfig> ReadLinks(const YamlValue& value, YamlProblems& problems) {
   std::vector<LinkConfig> links;
   if (value.kind != YamlValue::Kind::kSequence) {
-    problems.Add(value.line, absl::StrCat("links: expected a list such as [{between: [n1, n2], mbps: 100}], got ",
-                                          Describe(value)));
+    problems.Add(value.place, absl::StrCat("links: expected a list such as [{between: [n1, n2], mbps: 100}], got ",
+                                           Describe(value)));
     return links;
   }
   for (size_t i = 0; i < value.items.size() && problems.status().ok(); ++i) {
@@ -162,24 +173,24 @@ void CheckNodes(const std::vector<NodeConfig>& nodes, YamlProblems& problems) {
   std::map<std::string, int> line_of_name;
   std::map<std::string, std::string> name_of_address;
   for (const NodeConfig& node : nodes) {
-    const auto [same_name, is_new] = line_of_name.emplace(node.name, node.line);
+    const auto [same_name, is_new] = line_of_name.emplace(node.name, node.place.line);
     if (!is_new) {
-      problems.Add(node.line,
+      problems.Add(node.place,
                    absl::StrCat("two nodes have the name '", node.name, "'; the other is in line ", same_name->second));
     }
     if (node.address.empty()) continue;
     const auto [same_address, is_new_address] = name_of_address.emplace(node.address, node.name);
     if (!is_new_address) {
-      problems.Add(node.line, absl::StrCat("nodes '", same_address->second, "' and '", node.name,
-                                           "' have the same address ", node.address));
+      problems.Add(node.place, absl::StrCat("nodes '", same_address->second, "' and '", node.name,
+                                            "' have the same address ", node.address));
     }
   }
 }
 
-void CheckNodeName(const std::string& name, int line, const std::string& where, const std::set<std::string>& names,
-                   YamlProblems& problems) {
+void CheckNodeName(const std::string& name, const FilePlace& place, const std::string& where,
+                   const std::set<std::string>& names, YamlProblems& problems) {
   if (names.count(name) > 0) return;
-  problems.Add(line,
+  problems.Add(place,
                absl::StrCat(where, ": unknown node '", name, "'", DidYouMean(name, {names.begin(), names.end()})));
 }
 
@@ -188,15 +199,15 @@ void CheckLinks(const std::vector<LinkConfig>& links, const std::set<std::string
   for (size_t i = 0; i < links.size() && problems.status().ok(); ++i) {
     const LinkConfig& link = links[i];
     for (const std::string& end : {link.a, link.b}) {
-      CheckNodeName(end, link.line, absl::StrCat("links[", i, "].between"), names, problems);
+      CheckNodeName(end, link.place, absl::StrCat("links[", i, "].between"), names, problems);
     }
     if (link.a == link.b) {
-      problems.Add(link.line, absl::StrCat("links[", i, "].between: joins '", link.a, "' to itself"));
+      problems.Add(link.place, absl::StrCat("links[", i, "].between: joins '", link.a, "' to itself"));
     }
-    const auto [same, is_new] = line_of_pair.emplace(std::minmax(link.a, link.b), link.line);
+    const auto [same, is_new] = line_of_pair.emplace(std::minmax(link.a, link.b), link.place.line);
     if (!is_new) {
-      problems.Add(link.line, absl::StrCat("links[", i, "].between: a second link between '", link.a, "' and '", link.b,
-                                           "'; the first is in line ", same->second));
+      problems.Add(link.place, absl::StrCat("links[", i, "].between: a second link between '", link.a, "' and '",
+                                            link.b, "'; the first is in line ", same->second));
     }
   }
 }

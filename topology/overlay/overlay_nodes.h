@@ -20,8 +20,8 @@ void CheckNodes(const std::vector<NodeConfig>& nodes, YamlProblems& problems);
 void CheckLinks(const std::vector<LinkConfig>& links, const std::set<std::string>& names, YamlProblems& problems);
 
 // A reference to a node by its name, which must be one of `names`.
-void CheckNodeName(const std::string& name, int line, const std::string& where, const std::set<std::string>& names,
-                   YamlProblems& problems);
+void CheckNodeName(const std::string& name, const FilePlace& place, const std::string& where,
+                   const std::set<std::string>& names, YamlProblems& problems);
 
 }  // namespace banyan
 

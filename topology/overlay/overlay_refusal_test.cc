@@ -10,6 +10,7 @@
 namespace banyan {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -36,6 +37,7 @@ TEST_P(OverlayRefusalTest, NamesLineAndReason) {
   const absl::Status status = ParseOverlay(GetParam().text, "o.yaml").status();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(status.message()), StartsWith("o.yaml:" + std::to_string(GetParam().line) + ":"));
+  EXPECT_THAT(std::string(status.message()), ContainsRegex("^o\\.yaml:[0-9]+:[0-9]+: "));
   EXPECT_THAT(std::string(status.message()), HasSubstr(GetParam().message));
 }
 
@@ -72,6 +74,12 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"ZeroRate", WithLinks("  - {between: [n1, n2], mbps: [3, 0]}\n"), 3, "above 0"},
         Refusal{"HugeRate", WithLinks("  - {between: [n1, n2], mbps: 1e12}\n"), 3, "at most 1e+09"},
         Refusal{"QuotedRate", WithLinks("  - {between: [n1, n2], mbps: '3'}\n"), 3, "got the quoted text '3'"},
+        Refusal{"CommaInARate", WithLinks("  - between: [n1, n2]\n    mbps: 1,5\n"), 4,
+                "got '1,5'; write numbers with '.' and without marks between digits"},
+        Refusal{"UnderscoreInACount", Chain("chunks: {max_elements: 64_000}\n"), 5, "without marks between digits"},
+        Refusal{"LossInPercent", WithLinks("  - {between: [n1, n2], loss_percent: 1%}\n"), 3,
+                "got '1%'; leave the % out"},
+        Refusal{"QuotedBytes", Chain("transport: {early_bytes: '64MB'}\n"), 5, "'64MB'; leave the quotes out"},
         Refusal{"ThreeRates", WithLinks("  - {between: [n1, n2], mbps: [1, 2, 3]}\n"), 3, "got a list of 3"},
         Refusal{"NegativeDelay", WithLinks("  - {between: [n1, n2], delay_ms: -1}\n"), 3,
                 "delay_ms: expected a number"},
@@ -86,6 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "at least three heartbeats of 0.01 s"},
         Refusal{"NervousOfAll", Chain("membership: {heartbeat_seconds: 10ms, lost_after_seconds: 50ms}\n"), 5,
                 "at least 0.1 s, which a busy machine may be silent for, got 0.05"},
+        Refusal{"AThousandOfThem", Chain("topology: {roots: 1k}\n"), 5, "at least 1 and at most 3, got '1k'"},
+        Refusal{"ElementsAsASize", Chain("chunks: {max_elements: 64kB}\n"), 5, "a whole number of at least 1"},
         Refusal{"FractionOfAWhole", Chain("chunks: {max_elements: 1.5}\n"), 5, "a whole number"},
         Refusal{"ZeroElements", Chain("chunks: {max_elements: 0}\n"), 5, "at least 1"},
         Refusal{"WholeOverflow", Chain("chunks: {max_elements: 99999999999999999999}\n"), 5, "a whole number"},
@@ -116,12 +126,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "'70000' is no port"},
         Refusal{"NodesNoList", "nodes: 3\n", 1, "expected a list"},
         Refusal{"OneNode", "nodes: [{name: n1}]\n", 1, "at least 2"},
+        Refusal{"NamesAlone", "nodes: [n1, n2]\n", 1, "nodes[0]: expected a map such as {name: n1}, got 'n1'"},
+        Refusal{"PairsAlone", WithLinks("  - [n1, n2]\n"), 3,
+                "links[0]: expected a map such as {between: [n1, n2], mbps: 100}, got a list"},
+        Refusal{"NodesByName", "nodes: {n1: {workers: 1}, n2: {workers: 1}}\n", 1,
+                "nodes: expected a list such as [{name: n1}, {name: n2}], got a map"},
         Refusal{"Nameless", "nodes: [{name: n1}, {workers: 1}]\n", 1, "nodes[1].name is missing"},
         Refusal{"BadName", "nodes: [{name: n1}, {name: 'a b'}]\n", 1, "expected a name"},
         Refusal{"LongName", "nodes: [{name: n1}, {name: " + std::string(65, 'x') + "}]\n", 1, "expected a name"},
         Refusal{"SameName", "nodes:\n  - {name: n1}\n  - {name: n1}\n", 3, "two nodes have the name 'n1'"},
         Refusal{"SameAddress", "nodes:\n  - {name: a, address: tcp://h:1}\n  - {name: b, address: tcp://h:1}\n", 3,
                 "have the same address tcp://h:1"},
+        Refusal{"AddressOfTheScheduler",
+                "scheduler: {address: tcp://h:1}\nnodes:\n  - {name: a, address: tcp://h:1}\n  - {name: b}\n", 3,
+                "node 'a' and the scheduler have the same address tcp://h:1"},
         Refusal{"BadAddress", "nodes: [{name: a, address: h:1}, {name: b}]\n", 1,
                 "nodes[0].address: expected an address"},
         Refusal{"BadKey", "nodes: [{name: a, public_key: short}, {name: b}]\n", 1, "40 characters of Z85"},
@@ -181,6 +199,11 @@ INSTANTIATE_TEST_SUITE_P(
                 "scheduler.etcd[0]: expected an address of the form http://"},
         Refusal{"LeaseTooShort", Chain("scheduler: {address: tcp://a:1, etcd: [http://h:1], lease_seconds: 1}\n"), 5,
                 "scheduler.lease_seconds: expected"},
+        Refusal{"LeaseTooLong", Chain("scheduler: {address: tcp://a:1, etcd: [http://h:1], lease_seconds: 6min}\n"), 5,
+                "scheduler.lease_seconds: expected a number of at least 2 and at most 300 in seconds"},
+        Refusal{"LeaseOfAFraction",
+                Chain("scheduler: {address: tcp://a:1, etcd: [http://h:1], lease_seconds: 2500ms}\n"), 5,
+                "scheduler.lease_seconds: expected whole seconds, as etcd counts them, got 2.5"},
         Refusal{"LeaseWithoutEtcd", Chain("scheduler: {address: tcp://a:1, lease_seconds: 5}\n"), 5,
                 "scheduler.lease_seconds: only with scheduler.etcd"},
         Refusal{"JobName", Chain("job: a/b\n"), 5, "job: expected a name"}),

@@ -1,6 +1,7 @@
 #include "topology/overlay/overlay_scheduler.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,14 @@ namespace {
 
 constexpr size_t kMostAddresses = 16;
 // etcd grants no shorter lease than its elections take; a longer one would leave the job without a scheduler for long.
-constexpr int64_t kShortestLeaseSeconds = 2;
-constexpr int64_t kLongestLeaseSeconds = 300;
+constexpr NumberRange kLeaseSeconds = {.low = 2, .high = 300, .unit = NumberUnit::kSeconds};
 
 using Check = absl::Status (*)(absl::string_view);
 
 std::string ReadAddress(const YamlValue& value, const std::string& where, Check check, YamlProblems& problems) {
   std::string address = ReadText(value, where, problems).value_or("");
   const absl::Status status = check(address);
-  if (!status.ok()) problems.Add(value.line, absl::StrCat(where, ": ", status.message()));
+  if (!status.ok()) problems.Add(value.place, absl::StrCat(where, ": ", status.message()));
   return address;
 }
 
@@ -29,7 +29,7 @@ std::vector<std::string> ReadAddresses(const YamlValue& value, const std::string
                                        YamlProblems& problems) {
   std::vector<std::string> addresses;
   if (value.kind != YamlValue::Kind::kSequence || value.items.empty() || value.items.size() > kMostAddresses) {
-    problems.Add(value.line,
+    problems.Add(value.place,
                  absl::StrCat(where, ": expected a list of 1 to ", kMostAddresses, ", got ", Describe(value)));
     return addresses;
   }
@@ -37,7 +37,7 @@ std::vector<std::string> ReadAddresses(const YamlValue& value, const std::string
     const std::string item = absl::StrCat(where, "[", i, "]");
     const std::string address = ReadAddress(*value.items[i], item, check, problems);
     if (std::find(addresses.begin(), addresses.end(), address) != addresses.end()) {
-      problems.Add(value.items[i]->line, absl::StrCat(item, ": '", address, "' comes twice; remove one of them"));
+      problems.Add(value.items[i]->place, absl::StrCat(item, ": '", address, "' comes twice; remove one of them"));
     }
     addresses.push_back(address);
   }
@@ -48,7 +48,7 @@ void ReadPlaces(YamlMapReader& map, SchedulerConfig& config, YamlProblems& probl
   const YamlValue* const one = map.Find("address");
   const YamlValue* const all = map.Find("addresses");
   if (one != nullptr && all != nullptr) {
-    problems.Add(all->line, "scheduler.addresses: expected it or scheduler.address, got both; keep the list");
+    problems.Add(all->place, "scheduler.addresses: expected it or scheduler.address, got both; keep the list");
   }
   if (one != nullptr) {
     config.addresses = {ReadAddress(*one, map.PathOf("address"), CheckConnectAddress, problems)};
@@ -61,16 +61,20 @@ void ReadPlaces(YamlMapReader& map, SchedulerConfig& config, YamlProblems& probl
 void ReadEtcd(YamlMapReader& map, SchedulerConfig& config, YamlProblems& problems) {
   const YamlValue* const etcd = map.Find("etcd");
   if (etcd != nullptr) config.etcd = ReadAddresses(*etcd, map.PathOf("etcd"), CheckHttpUrl, problems);
-  int64_t lease_seconds = absl::ToInt64Seconds(config.lease);
-  map.Integer("lease_seconds", kShortestLeaseSeconds, kLongestLeaseSeconds, lease_seconds);
-  config.lease = absl::Seconds(lease_seconds);
+  double lease_s = absl::ToDoubleSeconds(config.lease);
+  map.Number("lease_seconds", kLeaseSeconds, lease_s);
+  if (lease_s != std::floor(lease_s)) {
+    problems.Add(map.PlaceOf("lease_seconds"),
+                 absl::StrCat("scheduler.lease_seconds: expected whole seconds, as etcd counts them, got ", lease_s));
+  }
+  config.lease = absl::Seconds(lease_s);
   if (etcd != nullptr) return;
   if (const YamlValue* lease = map.Find("lease_seconds"); lease != nullptr) {
-    problems.Add(lease->line, "scheduler.lease_seconds: only with scheduler.etcd, where the lease is kept");
+    problems.Add(lease->place, "scheduler.lease_seconds: only with scheduler.etcd, where the lease is kept");
   }
   if (config.addresses.size() < 2) return;
-  problems.Add(map.line(), absl::StrCat("scheduler.etcd is missing; of ", config.addresses.size(),
-                                        " schedulers one must be elected, such as by etcd: [http://10.0.0.1:2379]"));
+  problems.Add(map.place(), absl::StrCat("scheduler.etcd is missing; of ", config.addresses.size(),
+                                         " schedulers one must be elected, such as by etcd: [http://10.0.0.1:2379]"));
 }
 
 }  // namespace

@@ -82,16 +82,19 @@ void ReadSilences(YamlMapReader& map, MembershipConfig& config, YamlProblems& pr
   map.Number("lost_after_seconds", kHeartbeatSeconds, lost_after_s);
   map.Number("scheduler_lost_after_seconds", kSchedulerLostAfterSeconds, scheduler_lost_after_s);
   if (lost_after_s < kLeastHeartbeats * heartbeat_s) {
-    problems.Add(map.line(), absl::StrCat("membership.lost_after_seconds: expected at least three heartbeats of ",
-                                          heartbeat_s, " s, since one that is late is no silence, got ", lost_after_s));
+    problems.Add(map.PlaceOf("lost_after_seconds"),
+                 absl::StrCat("membership.lost_after_seconds: expected at least three heartbeats of ", heartbeat_s,
+                              " s, since one that is late is no silence, got ", lost_after_s));
   }
   if (lost_after_s < kLeastLostAfterSeconds) {
-    problems.Add(map.line(), absl::StrCat("membership.lost_after_seconds: expected at least ", kLeastLostAfterSeconds,
-                                          " s, which a busy machine may be silent for, got ", lost_after_s));
+    problems.Add(map.PlaceOf("lost_after_seconds"),
+                 absl::StrCat("membership.lost_after_seconds: expected at least ", kLeastLostAfterSeconds,
+                              " s, which a busy machine may be silent for, got ", lost_after_s));
   }
   if (scheduler_lost_after_s < lost_after_s) {
-    problems.Add(map.line(), absl::StrCat("membership.scheduler_lost_after_seconds: expected at least ", lost_after_s,
-                                          " s as for any peer, got ", scheduler_lost_after_s));
+    problems.Add(map.PlaceOf("scheduler_lost_after_seconds"),
+                 absl::StrCat("membership.scheduler_lost_after_seconds: expected at least ", lost_after_s,
+                              " s as for any peer, got ", scheduler_lost_after_s));
   }
   config.heartbeat = absl::Seconds(heartbeat_s);
   config.lost_after = absl::Seconds(lost_after_s);
@@ -140,8 +143,8 @@ AggregationConfig ReadAggregation(const YamlValue& value, YamlProblems& problems
     const YamlValue* found = map.Find(parameter.key);
     if (found == nullptr) continue;
     if (std::find(parameter.ops.begin(), parameter.ops.end(), config.op) == parameter.ops.end()) {
-      problems.Add(found->line, absl::StrCat(map.PathOf(parameter.key), ": the operation aggregation.op has no ",
-                                             parameter.key, "; remove it or choose another operation"));
+      problems.Add(found->place, absl::StrCat(map.PathOf(parameter.key), ": the operation aggregation.op has no ",
+                                              parameter.key, "; remove it or choose another operation"));
     }
     map.Number(parameter.key, parameter.range, config.*parameter.field);
   }

@@ -22,15 +22,15 @@ std::map<std::string, std::string> ReadHalf(const YamlValue& value, const std::s
                                             const std::set<std::string>& names, YamlProblems& problems) {
   std::map<std::string, std::string> half;
   if (value.kind != YamlValue::Kind::kMap) {
-    problems.Add(value.line, absl::StrCat(where, ": expected a map such as {n2: n1, n3: n1} from node to parent, got ",
-                                          Describe(value)));
+    problems.Add(value.place, absl::StrCat(where, ": expected a map such as {n2: n1, n3: n1} from node to parent, got ",
+                                           Describe(value)));
     return half;
   }
   for (const YamlEntry& entry : value.entries) {
     if (!problems.status().ok()) return half;
     const std::string parent = ReadName(*entry.value, absl::StrCat(where, ".", entry.key), problems).value_or("");
-    CheckNodeName(entry.key, entry.line, where, names, problems);
-    CheckNodeName(parent, entry.line, where, names, problems);
+    CheckNodeName(entry.key, entry.place, where, names, problems);
+    CheckNodeName(parent, entry.place, where, names, problems);
     half.emplace(entry.key, parent);
   }
   return half;
@@ -39,11 +39,10 @@ std::map<std::string, std::string> ReadHalf(const YamlValue& value, const std::s
 CustomTreeConfig ReadTree(const YamlValue& value, const std::string& where, const std::set<std::string>& names,
                           YamlProblems& problems) {
   CustomTreeConfig tree;
-  tree.line = value.line;
   YamlMapReader map(value, where, problems);
   if (const YamlValue* root = map.Require("root"); root != nullptr) {
     tree.root = ReadName(*root, map.PathOf("root"), problems).value_or("");
-    CheckNodeName(tree.root, root->line, map.PathOf("root"), names, problems);
+    CheckNodeName(tree.root, root->place, map.PathOf("root"), names, problems);
   }
   if (const YamlValue* share = map.Find("share"); share != nullptr) {
     tree.share = ReadNumber(*share, map.PathOf("share"), kShare, problems);
@@ -59,7 +58,7 @@ CustomTreeConfig ReadTree(const YamlValue& value, const std::string& where, cons
 }
 
 // Makes shares that sum to about 1 sum to 1.
-void ScaleShares(std::vector<CustomTreeConfig>& trees, int line, YamlProblems& problems) {
+void ScaleShares(std::vector<CustomTreeConfig>& trees, const FilePlace& place, YamlProblems& problems) {
   double sum = 0;
   size_t with_share = 0;
   for (const CustomTreeConfig& tree : trees) {
@@ -68,11 +67,11 @@ void ScaleShares(std::vector<CustomTreeConfig>& trees, int line, YamlProblems& p
   }
   if (with_share == 0) return;
   if (with_share < trees.size()) {
-    problems.Add(line, "topology.trees: some trees have a share and some have none; give all of them one, or none");
+    problems.Add(place, "topology.trees: some trees have a share and some have none; give all of them one, or none");
     return;
   }
   if (std::abs(sum - 1) > kShareTolerance) {
-    problems.Add(line, absl::StrCat("topology.trees: the shares must sum to 1, got ", sum));
+    problems.Add(place, absl::StrCat("topology.trees: the shares must sum to 1, got ", sum));
     return;
   }
   for (CustomTreeConfig& tree : trees) *tree.share /= sum;
@@ -83,14 +82,14 @@ std::vector<CustomTreeConfig> ReadTrees(const YamlValue& value, const std::set<s
   std::vector<CustomTreeConfig> trees;
   if (value.kind != YamlValue::Kind::kSequence || value.items.empty() ||
       value.items.size() > static_cast<size_t>(kMaxCustomTrees)) {
-    problems.Add(value.line, absl::StrCat("topology.trees: expected a list of 1 to ", kMaxCustomTrees,
-                                          " trees such as {root: n1, reduce: {n2: n1}}, got ", Describe(value)));
+    problems.Add(value.place, absl::StrCat("topology.trees: expected a list of 1 to ", kMaxCustomTrees,
+                                           " trees such as {root: n1, reduce: {n2: n1}}, got ", Describe(value)));
     return trees;
   }
   for (size_t i = 0; i < value.items.size() && problems.status().ok(); ++i) {
     trees.push_back(ReadTree(*value.items[i], absl::StrCat("topology.trees[", i, "]"), names, problems));
   }
-  ScaleShares(trees, value.line, problems);
+  ScaleShares(trees, value.place, problems);
   return trees;
 }
 
@@ -106,7 +105,7 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
   map.IntegerOr("roots", "all", 1, static_cast<int64_t>(names.size()), config.roots);
   if (const YamlValue* root = map.Find("root"); root != nullptr) {
     config.root = ReadName(*root, "topology.root", problems);
-    CheckNodeName(config.root.value_or(""), root->line, "topology.root", names, problems);
+    CheckNodeName(config.root.value_or(""), root->place, "topology.root", names, problems);
   }
   map.Integer("k", 1, kMaxOverlayNodes, config.arity);
   if (const YamlValue* shares = map.Find("shares"); shares != nullptr) {
@@ -115,7 +114,7 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
   }
   if (const YamlValue* trees = map.Find("trees"); trees != nullptr) config.trees = ReadTrees(*trees, names, problems);
   if (config.planner == "custom" && config.trees.empty()) {
-    problems.Add(map.line(), "topology.trees is missing; planner 'custom' needs it");
+    problems.Add(map.place(), "topology.trees is missing; planner 'custom' needs it");
   }
   double update_seconds = absl::ToDoubleSeconds(config.update_interval);
   map.Number("update_seconds", {.low = 0, .high = 1e6, .low_allowed = false, .unit = NumberUnit::kSeconds},

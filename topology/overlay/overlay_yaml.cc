@@ -1,7 +1,9 @@
 #include "topology/overlay/overlay_yaml.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
 #include <set>
 #include <system_error>
@@ -15,11 +17,14 @@
 #include "topology/overlay/overlay_scheduler.h"
 #include "topology/overlay/overlay_sections.h"
 #include "topology/overlay/overlay_topology.h"
+#include "topology/overlay/text/yaml_text.h"
 #include "topology/overlay/yaml_document.h"
 #include "topology/overlay/yaml_reader.h"
 
 namespace banyan {
 namespace {
+
+constexpr char kStandardInput[] = "-";
 
 std::set<std::string> NamesOf(const std::vector<NodeConfig>& nodes) {
   std::set<std::string> names;
@@ -35,12 +40,12 @@ void ReadNetwork(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& probl
     overlay.links = ReadLinks(*links, problems);
     if (problems.status().ok()) CheckLinks(*overlay.links, NamesOf(overlay.nodes), problems);
   } else if (overlay.nodes.size() > kMaxFullMeshNodes) {
-    problems.Add(map.line(), absl::StrCat("links is missing; an overlay of more than ", kMaxFullMeshNodes,
-                                          " nodes must list its links"));
+    problems.Add(map.place(), absl::StrCat("links is missing; an overlay of more than ", kMaxFullMeshNodes,
+                                           " nodes must list its links"));
   }
   if (!problems.status().ok()) return;
   const absl::Status connected = MakeNetworkView(overlay).CheckConnected();
-  if (!connected.ok()) problems.Add(links == nullptr ? map.line() : links->line, connected.message());
+  if (!connected.ok()) problems.Add(links == nullptr ? map.place() : links->place, connected.message());
 }
 
 void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& problems) {
@@ -63,11 +68,39 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   read("policy", [&](const YamlValue& value) { overlay.policy = ReadPolicy(value, problems); });
 }
 
+// One address cannot have two processes.
+void CheckSchedulerAddresses(const OverlayConfig& overlay, YamlProblems& problems) {
+  const std::vector<std::string>& addresses = overlay.scheduler.addresses;
+  for (const NodeConfig& node : overlay.nodes) {
+    if (std::find(addresses.begin(), addresses.end(), node.address) == addresses.end()) continue;
+    problems.Add(node.place, absl::StrCat("node '", node.name, "' and the scheduler have the same address ",
+                                          node.address, "; give one of them another port"));
+  }
+}
+
 void ReadDocument(const YamlDocument& document, OverlayConfig& overlay, YamlProblems& problems) {
   YamlMapReader map(document.root(), "", problems);
   ReadNetwork(map, overlay, problems);
   ReadSections(map, overlay, problems);
+  CheckSchedulerAddresses(overlay, problems);
   map.Finish();
+}
+
+absl::Status TooLarge(absl::string_view file_name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(file_name, ": the file is too large; at most ", kMaxOverlayBytes, " bytes are read"));
+}
+
+// Returns what is left of `stream`, as ReadOverlayText does.
+absl::StatusOr<std::string> ReadStream(std::istream& stream, const std::string& name) {
+  std::string text(static_cast<size_t>(kMaxOverlayBytes) + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad() || (stream.fail() && !stream.eof())) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": cannot be read; check its permissions"));
+  }
+  text.resize(static_cast<size_t>(stream.gcount()));
+  if (static_cast<int64_t>(text.size()) > kMaxOverlayBytes) return TooLarge(name);
+  return PlainYamlText(text, name);
 }
 
 // "nodes.name" for "nodes[2].name".
@@ -97,26 +130,18 @@ std::vector<LinkConfig> FullMesh(const std::vector<NodeConfig>& nodes) {
 }  // namespace
 
 absl::StatusOr<std::string> ReadOverlayText(const std::string& name) {
-  const std::string path = name == "-" ? "/dev/stdin" : name;
+  if (name == kStandardInput) return ReadStream(std::cin, name);
   std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  const std::filesystem::file_status status = std::filesystem::status(name, error);
   if (!std::filesystem::exists(status)) {
     return absl::NotFoundError(
-        absl::StrCat(path, ": there is no such file; give the path of a YAML file, or - for standard input"));
+        absl::StrCat(name, ": there is no such file; give the path of a YAML file, or - for standard input"));
   }
   if (std::filesystem::is_directory(status)) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": is a directory; give the path of a YAML file in it"));
+    return absl::InvalidArgumentError(absl::StrCat(name, ": is a directory; give the path of a YAML file in it"));
   }
-  std::ifstream file(path, std::ios::binary);
-  std::string text(static_cast<size_t>(kMaxOverlayBytes) + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad() || (file.fail() && !file.eof())) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be read; check its permissions"));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (static_cast<int64_t>(text.size()) <= kMaxOverlayBytes) return text;
-  return absl::InvalidArgumentError(
-      absl::StrCat(path, ":1: the file is too large; at most ", kMaxOverlayBytes, " bytes are read"));
+  std::ifstream file(name, std::ios::binary);
+  return ReadStream(file, name);
 }
 
 absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {
@@ -127,8 +152,7 @@ absl::StatusOr<OverlayConfig> LoadOverlay(const std::string& path) {
 
 absl::StatusOr<OverlayConfig> ParseOverlay(absl::string_view text, absl::string_view file_name) {
   if (static_cast<int64_t>(text.size()) > kMaxOverlayBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(file_name, ":1: the file is too large; at most ", kMaxOverlayBytes, " bytes are read"));
+    return TooLarge(file_name);
   }
   const absl::StatusOr<YamlDocument> document = YamlDocument::Parse(text, file_name);
   if (!document.ok()) return document.status();
@@ -154,30 +178,31 @@ std::set<std::string> KeysLookedFor(absl::string_view text) {
 
 absl::Status ValidateForJob(const OverlayConfig& overlay) {
   if (overlay.scheduler.address.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        overlay.file_name, ":1: scheduler.address is missing; running a job needs it, such as tcp://10.0.0.1:7700"));
+    return ToStatus({{}, "scheduler.address is missing; running a job needs it, such as tcp://10.0.0.1:7700"},
+                    overlay.file_name);
   }
   for (const NodeConfig& node : overlay.nodes) {
     if (!node.address.empty()) continue;
-    return absl::InvalidArgumentError(absl::StrCat(overlay.file_name, ":", node.line, ": node '", node.name,
-                                                   "' has no address; running a job needs one for every node, such as "
-                                                   "tcp://10.0.1.1:7701"));
+    return ToStatus({node.place, absl::StrCat("node '", node.name,
+                                              "' has no address; running a job needs one for every node, such as "
+                                              "tcp://10.0.1.1:7701")},
+                    overlay.file_name);
   }
   return absl::OkStatus();
 }
 
 absl::Status ValidateForEmulation(const OverlayConfig& overlay) {
   if (!overlay.links.has_value()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(overlay.file_name,
-                     ":1: links is missing; an emulated WAN needs the rate of every link, such as "
-                     "links: [{between: [n1, n2], mbps: 100, delay_ms: 15}]"));
+    return ToStatus({{},
+                     "links is missing; an emulated WAN needs the rate of every link, such as "
+                     "links: [{between: [n1, n2], mbps: 100, delay_ms: 15}]"},
+                    overlay.file_name);
   }
   for (const LinkConfig& link : *overlay.links) {
     if (link.has_rates) continue;
-    return absl::InvalidArgumentError(absl::StrCat(overlay.file_name, ":", link.line, ": the link between '", link.a,
-                                                   "' and '", link.b,
-                                                   "' has no rate; an emulated WAN needs one, such as mbps: 100"));
+    return ToStatus({link.place, absl::StrCat("the link between '", link.a, "' and '", link.b,
+                                              "' has no rate; an emulated WAN needs one, such as mbps: 100")},
+                    overlay.file_name);
   }
   return absl::OkStatus();
 }

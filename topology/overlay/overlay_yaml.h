@@ -1,6 +1,7 @@
 // Reads `overlay.yaml`, the one file that configures a job; docs/configuration.md lists its keys. Pure apart from
 // ReadOverlayText and LoadOverlay, which read the file they are told. Every error is INVALID_ARGUMENT (NOT_FOUND for a
-// missing file). It reads `file:line: what was expected, what came`, with a suggestion where a name looks misspelt.
+// missing file). It reads `file:line:column: what was expected, what came`, with a suggestion where a name looks
+// misspelt.
 #ifndef BANYAN_TOPOLOGY_OVERLAY_OVERLAY_YAML_H_
 #define BANYAN_TOPOLOGY_OVERLAY_OVERLAY_YAML_H_
 
@@ -15,8 +16,8 @@
 
 namespace banyan {
 
-// Returns the text of the file `name`, unchecked; "-" is standard input. INVALID_ARGUMENT when it is larger than
-// ParseOverlay takes, so that a device is not read for ever.
+// Returns the text of the file `name` in UTF-8 with plain line ends, otherwise unchecked; "-" is standard input.
+// INVALID_ARGUMENT when it is no text, or larger than ParseOverlay takes, so that a device is not read for ever.
 absl::StatusOr<std::string> ReadOverlayText(const std::string& name);
 
 // Reads and parses the file at `path`.

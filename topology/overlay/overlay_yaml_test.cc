@@ -66,7 +66,7 @@ TEST(OverlayYamlTest, ReadsNodesAndLinks) {
   EXPECT_EQ(overlay.nodes[0].workers, 2);
   EXPECT_EQ(overlay.nodes[0].up_cap_bps, 500e6);
   EXPECT_EQ(overlay.nodes[0].down_cap_bps, 400e6);
-  EXPECT_EQ(overlay.nodes[0].line, 5);
+  EXPECT_EQ(overlay.nodes[0].place.line, 5);
   EXPECT_EQ(overlay.nodes[1].listen, "tcp://*:7701");
   EXPECT_EQ(overlay.nodes[2].public_key.size(), 40u);
   ASSERT_TRUE(overlay.links.has_value());
@@ -163,14 +163,14 @@ TEST(OverlayYamlTest, AJobNeedsAddresses) {
   const std::string nodes = "nodes:\n  - {name: a, address: tcp://h:1}\n  - {name: b}\n";
   EXPECT_THAT(std::string(ValidateForJob(Parsed(nodes)).message()), HasSubstr("scheduler.address is missing"));
   EXPECT_THAT(std::string(ValidateForJob(Parsed(nodes + "scheduler: {address: tcp://h:2}")).message()),
-              HasSubstr("o.yaml:3: node 'b' has no address"));
+              HasSubstr("o.yaml:3:5: node 'b' has no address"));
 }
 
 TEST(OverlayYamlTest, AnEmulatedWanNeedsRates) {
   const std::string nodes = "nodes: [{name: a}, {name: b}]\n";
-  EXPECT_THAT(std::string(ValidateForEmulation(Parsed(nodes)).message()), HasSubstr("o.yaml:1: links is missing"));
+  EXPECT_THAT(std::string(ValidateForEmulation(Parsed(nodes)).message()), HasSubstr("o.yaml:1:1: links is missing"));
   EXPECT_THAT(std::string(ValidateForEmulation(Parsed(nodes + "links:\n  - {between: [a, b]}\n")).message()),
-              HasSubstr("o.yaml:3: the link between 'a' and 'b' has no rate"));
+              HasSubstr("o.yaml:3:5: the link between 'a' and 'b' has no rate"));
   EXPECT_TRUE(ValidateForEmulation(Parsed(nodes + "links: [{between: [a, b], mbps: 3}]")).ok());
 }
 

@@ -22,12 +22,13 @@ namespace banyan {
 namespace {
 
 // yaml-cpp's marks count from 0.
-int LineOf(const YAML::Mark& mark) { return mark.is_null() ? 1 : mark.line + 1; }
-int ColumnOf(const YAML::Mark& mark) { return mark.is_null() ? 1 : mark.column + 1; }
+FilePlace PlaceOf(const YAML::Mark& mark) {
+  return mark.is_null() ? FilePlace() : FilePlace{mark.line + 1, mark.column + 1};
+}
 
 // What this file refuses. Thrown, for yaml-cpp calls us and has no other way out.
 struct Refused {
-  Refused(const YAML::Mark& mark, std::string what) : fault{LineOf(mark), ColumnOf(mark), std::move(what)} {}
+  Refused(const YAML::Mark& mark, std::string what) : fault{PlaceOf(mark), std::move(what)} {}
   YamlFault fault;
 };
 
@@ -47,7 +48,7 @@ class TreeBuilder : public YAML::EventHandler {
     RefuseAsKey(mark);
     YamlValue* value = Make(YamlValue::Kind::kNull, mark);
     // What is missing has the mark of whatever comes next.
-    if (!open_.empty() && open_.back().key.has_value()) value->line = open_.back().key->line;
+    if (!open_.empty() && open_.back().key.has_value()) value->place = open_.back().key->place;
     Finish(value, anchor);
   }
 
@@ -111,13 +112,13 @@ class TreeBuilder : public YAML::EventHandler {
     if (!open_.back().keys.insert(text).second) {
       throw Refused(mark, absl::StrCat("the key '", text, "' is there twice; keep one"));
     }
-    open_.back().key = YamlEntry{text, LineOf(mark), nullptr};
+    open_.back().key = YamlEntry{text, PlaceOf(mark), nullptr};
   }
 
   YamlValue* Make(YamlValue::Kind kind, const YAML::Mark& mark) {
     values_->emplace_back();
     values_->back().kind = kind;
-    values_->back().line = LineOf(mark);
+    values_->back().place = PlaceOf(mark);
     return &values_->back();
   }
 
@@ -178,11 +179,10 @@ absl::Status Build(const std::string& text, const std::optional<YamlFault>& susp
   } catch (const Refused& refused) {
     return ToStatus(suspect.value_or(refused.fault), file_name);
   } catch (const YAML::Exception& error) {
-    const int line = LineOf(error.mark);
-    const int column = ColumnOf(error.mark);
-    return ToStatus(suspect.value_or(YamlFault{line, column, YamlAdvice(text, line, column, error.msg)}), file_name);
+    const FilePlace place = PlaceOf(error.mark);
+    return ToStatus(suspect.value_or(YamlFault{place, YamlAdvice(text, place, error.msg)}), file_name);
   } catch (const std::exception& error) {
-    return ToStatus({1, 1, absl::StrCat("not readable as YAML: ", error.what())}, file_name);
+    return ToStatus({{}, absl::StrCat("not readable as YAML: ", error.what())}, file_name);
   }
   return absl::OkStatus();
 }
@@ -198,7 +198,7 @@ absl::StatusOr<YamlDocument> YamlDocument::Parse(absl::string_view text, absl::s
   TreeBuilder builder(&document.values_);
   if (absl::Status status = Build(*plain, scan.suspect, file_name, builder); !status.ok()) return status;
   if (builder.root() == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(file_name, ":1: the file is empty; it needs at least nodes"));
+    return ToStatus({{}, "the file is empty; it needs at least nodes"}, file_name);
   }
   document.root_ = builder.root();
   return document;

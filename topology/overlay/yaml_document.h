@@ -1,4 +1,4 @@
-// A YAML text as a tree of values with line numbers, without what a configuration must not have: duplicate keys, a
+// A YAML text as a tree of values with their places, without what a configuration must not have: duplicate keys, a
 // second document, tags, aliases that lead to themselves or blow up, and deep nesting. Immutable after Parse;
 // thread-compatible.
 #ifndef BANYAN_TOPOLOGY_OVERLAY_YAML_DOCUMENT_H_
@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "topology/overlay/text/file_place.h"
 
 namespace banyan {
 
@@ -22,7 +23,7 @@ struct YamlValue;
 
 struct YamlEntry {
   std::string key;
-  int line = 0;
+  FilePlace place;
   const YamlValue* value = nullptr;
 };
 
@@ -30,7 +31,7 @@ struct YamlValue {
   enum class Kind { kNull, kScalar, kSequence, kMap };
 
   Kind kind = Kind::kNull;
-  int line = 0;         // from 1
+  FilePlace place;
   int64_t values = 1;   // this one and all below it, aliases followed
   bool quoted = false;  // scalar
   std::string scalar;

@@ -24,7 +24,7 @@ TEST(YamlDocumentTest, BuildsATreeWithLines) {
   const YamlValue& root = document->root();
   ASSERT_EQ(root.entries.size(), 3u);
   EXPECT_EQ(root.entries[1].key, "b");
-  EXPECT_EQ(root.entries[1].line, 2);
+  EXPECT_EQ(root.entries[1].place.line, 2);
   const YamlValue& list = *root.entries[1].value;
   ASSERT_EQ(list.items.size(), 3u);
   EXPECT_FALSE(list.items[0]->quoted);
@@ -99,6 +99,8 @@ TEST(YamlDocumentTest, SaysWhatIsWrongInItsOwnWords) {
        "1:4: a typographic quote (U+201C); use ' or \""},
       {"a:\n  \xe2\x80\x93 b\n", "2:3: a dash that is no hyphen (U+2013); put '-' here"},
       {"a: \"b\nc: d\n", "1:4: the quote that opens here is never closed"},
+      {"a: \"b\nc: \"d\"\n", "1:4: the quote that opens here is not closed in its line"},
+      {"a: 'b\nc: {d: 'e', f: g}\n", "1:4: the quote that opens here is not closed in its line"},
       {"a: 'it's'\n", "1:8: text right after the closing '; inside of single quotes write '' for one"},
       {"a: [{b: c}, {b: d}\ne: []\n", "1:4: this '[' is not closed before line 2"},
       {"a:\n  - {b: c\n  - {b: d}\n", "2:5: this '{' is not closed before line 3"},
@@ -112,6 +114,10 @@ TEST(YamlDocumentTest, SaysWhatIsWrongInItsOwnWords) {
       {"a: *.weight\n", "1:4: a word must not start with '&' or '*'"},
       {"a: \"C:\\data\"\n", "1:9: this \\ means nothing within double quotes"},
       {"a: b: c\n", "1:5: a second ':' in one line"},
+      {"a: b\n  c: {d: e, f: g}\n", "2:4: this line fits none of those above"},
+      {"a = b\nc: d\n", "a map's entry reads 'key: value', with a ':' and no '='"},
+      {"a: ({b: c}, d)\n", "1:7: a list stands in [ ], a map in { }"},
+      {"{\"a\": [1] // b\n}\n", "1:11: a comment begins with '#'"},
       {"job:x\na: b\n", "a ':' needs a space after it: 'job: x'"},
       {"a:\n  -{b: c}\n", "2:3: a list's '-' needs a space after it"},
       {"a:\n  - b: c\n d: e\n", "3:2: this line fits none of those above"},

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "core/quantity.h"
 #include "topology/overlay/did_you_mean.h"
+#include "topology/overlay/text/yaml_text.h"
 
 namespace banyan {
 namespace {
@@ -67,6 +68,12 @@ std::optional<int64_t> ParseWholeBytes(absl::string_view text, int64_t low, int6
   return static_cast<int64_t>(*bytes);
 }
 
+std::optional<int64_t> ParseInteger(const YamlValue& value, int64_t low, int64_t high) {
+  if (!IsPlainScalar(value)) return std::nullopt;
+  const absl::StatusOr<int64_t> number = ParseCount(value.scalar);
+  return number.ok() && *number >= low && *number <= high ? std::optional<int64_t>(*number) : std::nullopt;
+}
+
 std::string BytesText(int64_t low, int64_t high) {
   return absl::StrCat("a whole number of bytes of at least ", low, " and at most ", high, ", or a size such as 64MB");
 }
@@ -79,16 +86,37 @@ std::string MapHint(const YamlValue& value) {
   return value.scalar.find('=') != std::string::npos ? "; write 'key: value'" : "";
 }
 
+// What is odd about a text that should be a number.
+std::string NumberHint(const YamlValue& value) {
+  if (value.kind != YamlValue::Kind::kScalar) return "";
+  if (value.quoted) return "; leave the quotes out";
+  if (absl::EndsWith(value.scalar, "%")) return "; leave the % out";
+  return value.scalar.find_first_of(",_'") == std::string::npos
+             ? ""
+             : "; write numbers with '.' and without marks between digits";
+}
+
+const YamlValue* ValueOf(const YamlValue& map, absl::string_view key) {
+  for (const YamlEntry& entry : map.entries) {
+    if (entry.key == key) return entry.value;
+  }
+  return nullptr;
+}
+
 bool IsNameCharacter(char c) { return absl::ascii_isalnum(c) || c == '-' || c == '_' || c == '.'; }
 
 void Expected(const YamlValue& value, absl::string_view where, absl::string_view what, YamlProblems& problems) {
-  problems.Add(value.line, absl::StrCat(where, ": expected ", what, ", got ", Describe(value)));
+  problems.Add(value.place, absl::StrCat(where, ": expected ", what, ", got ", Describe(value)));
+}
+
+void ExpectedNumber(const YamlValue& value, absl::string_view where, absl::string_view what, YamlProblems& problems) {
+  problems.Add(value.place, absl::StrCat(where, ": expected ", what, ", got ", Describe(value), NumberHint(value)));
 }
 
 }  // namespace
 
-void YamlProblems::Add(int line, absl::string_view what) {
-  if (status_.ok()) status_ = absl::InvalidArgumentError(absl::StrCat(file_name_, ":", line, ": ", what));
+void YamlProblems::Add(const FilePlace& place, absl::string_view what) {
+  if (status_.ok()) status_ = ToStatus({place, std::string(what)}, file_name_);
 }
 
 std::string Describe(const YamlValue& value) {
@@ -111,17 +139,14 @@ std::optional<double> ReadNumber(const YamlValue& value, absl::string_view where
   const bool inside =
       number.has_value() && *number <= range.high && (range.low_allowed ? *number >= range.low : *number > range.low);
   if (inside) return number;
-  Expected(value, where, absl::StrCat("a number ", Bounds(range), UnitText(range.unit)), problems);
+  ExpectedNumber(value, where, absl::StrCat("a number ", Bounds(range), UnitText(range.unit)), problems);
   return std::nullopt;
 }
 
 std::optional<int64_t> ReadInteger(const YamlValue& value, absl::string_view where, int64_t low, int64_t high,
                                    YamlProblems& problems) {
-  int64_t number = 0;
-  if (IsPlainScalar(value) && absl::SimpleAtoi(value.scalar, &number) && number >= low && number <= high) {
-    return number;
-  }
-  Expected(value, where, absl::StrCat("a whole number of at least ", low, " and at most ", high), problems);
+  if (const std::optional<int64_t> number = ParseInteger(value, low, high)) return number;
+  ExpectedNumber(value, where, absl::StrCat("a whole number of at least ", low, " and at most ", high), problems);
   return std::nullopt;
 }
 
@@ -130,7 +155,7 @@ std::optional<int64_t> ReadBytes(const YamlValue& value, absl::string_view where
   if (IsPlainScalar(value)) {
     if (const std::optional<int64_t> bytes = ParseWholeBytes(value.scalar, low, high)) return bytes;
   }
-  Expected(value, where, BytesText(low, high), problems);
+  ExpectedNumber(value, where, BytesText(low, high), problems);
   return std::nullopt;
 }
 
@@ -148,11 +173,8 @@ std::optional<std::string> ReadText(const YamlValue& value, absl::string_view wh
 }
 
 std::optional<std::string> ReadName(const YamlValue& value, absl::string_view where, YamlProblems& problems) {
-  const bool is_name = value.kind == YamlValue::Kind::kScalar && !value.scalar.empty() &&
-                       value.scalar.size() <= kLongestName &&
-                       std::all_of(value.scalar.begin(), value.scalar.end(), IsNameCharacter);
-  if (is_name) return value.scalar;
-  Expected(value, where, absl::StrCat("a name of 1 to ", kLongestName, " letters, digits, '-', '_' or '.'"), problems);
+  if (value.kind == YamlValue::Kind::kScalar && IsName(value.scalar)) return value.scalar;
+  Expected(value, where, kNameRule, problems);
   return std::nullopt;
 }
 
@@ -160,11 +182,16 @@ std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view wh
                                     const std::vector<std::string>& known, YamlProblems& problems) {
   if (value.kind == YamlValue::Kind::kScalar) {
     if (std::find(known.begin(), known.end(), value.scalar) != known.end()) return value.scalar;
-    problems.Add(value.line, absl::StrCat(where, ": unknown value ", Describe(value), DidYouMean(value.scalar, known)));
+    problems.Add(value.place,
+                 absl::StrCat(where, ": unknown value ", Describe(value), DidYouMean(value.scalar, known)));
     return std::nullopt;
   }
   Expected(value, where, absl::StrCat("one of ", absl::StrJoin(known, ", ")), problems);
   return std::nullopt;
+}
+
+bool IsName(absl::string_view text) {
+  return !text.empty() && text.size() <= kLongestName && std::all_of(text.begin(), text.end(), IsNameCharacter);
 }
 
 bool IsWord(const YamlValue& value, absl::string_view word) { return IsPlainScalar(value) && value.scalar == word; }
@@ -172,8 +199,13 @@ bool IsWord(const YamlValue& value, absl::string_view word) { return IsPlainScal
 YamlMapReader::YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems)
     : map_(map), where_(where), problems_(problems) {
   if (map.kind == YamlValue::Kind::kMap) return;
-  problems_.Add(map.line, absl::StrCat(where_.empty() ? "the file" : where_,
-                                       ": expected a map of keys and values, got ", Describe(map), MapHint(map)));
+  problems_.Add(map.place, absl::StrCat(where_.empty() ? "the file" : where_,
+                                        ": expected a map of keys and values, got ", Describe(map), MapHint(map)));
+}
+
+const FilePlace& YamlMapReader::PlaceOf(absl::string_view key) const {
+  const YamlValue* value = ValueOf(map_, key);
+  return value == nullptr ? map_.place : value->place;
 }
 
 std::string YamlMapReader::PathOf(absl::string_view key) const {
@@ -183,10 +215,7 @@ std::string YamlMapReader::PathOf(absl::string_view key) const {
 const YamlValue* YamlMapReader::Find(absl::string_view key) {
   known_.emplace_back(key);
   if (problems_.notes_keys()) problems_.NoteKey(PathOf(key));
-  for (const YamlEntry& entry : map_.entries) {
-    if (entry.key == key) return entry.value;
-  }
-  return nullptr;
+  return ValueOf(map_, key);
 }
 
 const YamlValue* YamlMapReader::Require(absl::string_view key) {
@@ -195,12 +224,12 @@ const YamlValue* YamlMapReader::Require(absl::string_view key) {
   if (const YamlEntry* entry = FindMisspelt(key); entry != nullptr) {
     const bool lacks_space = entry->value->kind == YamlValue::Kind::kNull && absl::StrContains(entry->key, ':');
     problems_.Add(
-        entry->line,
+        entry->place,
         absl::StrCat(PathOf(key), " is missing, and the key ", Quote(entry->key), " is unknown; ",
                      lacks_space ? "a ':' needs a space after it" : absl::StrCat("did you mean '", key, "'?")));
     return nullptr;
   }
-  problems_.Add(map_.line, absl::StrCat(PathOf(key), " is missing"));
+  problems_.Add(map_.place, absl::StrCat(PathOf(key), " is missing"));
   return nullptr;
 }
 
@@ -242,13 +271,10 @@ void YamlMapReader::IntegerOr(absl::string_view key, absl::string_view word, int
                               std::optional<int64_t>& out) {
   const YamlValue* value = Find(key);
   if (value == nullptr || IsWord(*value, word)) return;
-  int64_t number = 0;
-  if (IsPlainScalar(*value) && absl::SimpleAtoi(value->scalar, &number) && number >= low && number <= high) {
-    out = number;
-    return;
-  }
-  Expected(*value, PathOf(key), absl::StrCat(word, " or a whole number of at least ", low, " and at most ", high),
-           problems_);
+  out = ParseInteger(*value, low, high);
+  if (out.has_value()) return;
+  ExpectedNumber(*value, PathOf(key), absl::StrCat(word, " or a whole number of at least ", low, " and at most ", high),
+                 problems_);
 }
 
 void YamlMapReader::IntegerOr(absl::string_view key, absl::string_view word, int64_t low, int64_t high,
@@ -263,7 +289,8 @@ void YamlMapReader::BytesOr(absl::string_view key, absl::string_view word, int64
   const YamlValue* value = Find(key);
   if (value == nullptr || IsWord(*value, word)) return;
   if (IsPlainScalar(*value)) out = ParseWholeBytes(value->scalar, low, high);
-  if (!out.has_value()) Expected(*value, PathOf(key), absl::StrCat(word, " or ", BytesText(low, high)), problems_);
+  if (out.has_value()) return;
+  ExpectedNumber(*value, PathOf(key), absl::StrCat(word, " or ", BytesText(low, high)), problems_);
 }
 
 void YamlMapReader::Finish() {
@@ -271,7 +298,7 @@ void YamlMapReader::Finish() {
     if (std::find(known_.begin(), known_.end(), entry.key) != known_.end()) continue;
     const std::string where = where_.empty() ? "" : absl::StrCat(where_, ": ");
     const bool lacks_space = entry.value->kind == YamlValue::Kind::kNull && absl::StrContains(entry.key, ':');
-    problems_.Add(entry.line,
+    problems_.Add(entry.place,
                   absl::StrCat(where, "unknown key ", Quote(entry.key),
                                lacks_space ? "; a ':' needs a space after it" : DidYouMean(entry.key, known_)));
     return;

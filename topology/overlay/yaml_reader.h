@@ -23,7 +23,7 @@ class YamlProblems {
   explicit YamlProblems(absl::string_view file_name, std::set<std::string>* keys = nullptr)
       : file_name_(file_name), keys_(keys) {}
 
-  void Add(int line, absl::string_view what);
+  void Add(const FilePlace& place, absl::string_view what);
   const absl::Status& status() const { return status_; }
 
   bool notes_keys() const { return keys_ != nullptr; }
@@ -64,6 +64,9 @@ std::optional<std::string> ReadWord(const YamlValue& value, absl::string_view wh
                                     const std::vector<std::string>& known, YamlProblems& problems);
 // Tells if `value` is this unquoted word, such as `auto` or `all`.
 bool IsWord(const YamlValue& value, absl::string_view word);
+// Returns whether `text` can name a node or a job, as kNameRule says.
+bool IsName(absl::string_view text);
+inline constexpr char kNameRule[] = "a name of 1 to 64 letters, digits, '-', '_' or '.'";
 // Describes `value` in messages, shortened: "'x'", "a list", "a map", "nothing".
 std::string Describe(const YamlValue& value);
 
@@ -73,7 +76,9 @@ class YamlMapReader {
   // `where` names the map in messages: "topology", "nodes[2]"; empty for the whole file.
   YamlMapReader(const YamlValue& map, absl::string_view where, YamlProblems& problems);
 
-  int line() const { return map_.line; }
+  const FilePlace& place() const { return map_.place; }
+  // Returns where the value of `key` stands; where the map does when it is absent.
+  const FilePlace& PlaceOf(absl::string_view key) const;
   // Returns the value of `key`, or nullptr when the key is absent.
   const YamlValue* Find(absl::string_view key);
   // Likewise, and adds a problem when the key is absent: the key that it may have been misspelt as is named.

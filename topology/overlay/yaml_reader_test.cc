@@ -54,7 +54,7 @@ TEST_F(YamlReaderTest, TheFirstProblemIsKept) {
   map_.Integer("count", 4, 5, count);
   map_.Integer("rate", 1, 5, count);
   EXPECT_EQ(count, 42);
-  EXPECT_EQ(Problem(), "o.yaml:1: section.count: expected a whole number of at least 4 and at most 5, got '3'");
+  EXPECT_EQ(Problem(), "o.yaml:1:8: section.count: expected a whole number of at least 4 and at most 5, got '3'");
 }
 
 TEST_F(YamlReaderTest, WordsAreNotQuoted) {
@@ -77,7 +77,7 @@ TEST_F(YamlReaderTest, FinishNamesUnknownKeys) {
 
 TEST_F(YamlReaderTest, MissingKeysAreProblemsWhenRequired) {
   EXPECT_EQ(map_.Require("nodes"), nullptr);
-  EXPECT_EQ(Problem(), "o.yaml:1: section.nodes is missing");
+  EXPECT_EQ(Problem(), "o.yaml:1:1: section.nodes is missing");
 }
 
 }  // namespace

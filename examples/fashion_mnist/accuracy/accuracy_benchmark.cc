@@ -14,8 +14,10 @@
 #include "examples/fashion_mnist/accuracy/accuracy_scenario.h"
 #include "examples/fashion_mnist/accuracy/accuracy_table.h"
 #include "examples/fashion_mnist/classifier.h"
+#include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
+#include "tools/terminal/standard_output.h"
 #include "topology/overlay/overlay_yaml.h"
 
 namespace banyan {
@@ -102,4 +104,9 @@ int Main(absl::Span<const std::string> arguments) {
 }  // namespace
 }  // namespace banyan
 
-int main(int argc, char** argv) { return banyan::Main(std::vector<std::string>(argv + 1, argv + argc)); }
+int main(int argc, char** argv) {
+  banyan::OpenStandardStreams();
+  banyan::OutliveReaders();
+  const int code = banyan::Main(std::vector<std::string>(argv + 1, argv + argc));
+  return banyan::FinishOutput(code, "banyan bench accuracy", std::cerr);
+}

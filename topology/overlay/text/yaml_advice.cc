@@ -63,6 +63,9 @@ std::optional<std::string> KeyWithoutSpace(absl::string_view line) {
                       "'");
 }
 
+// "job = x".
+bool IsAssignment(absl::string_view line) { return absl::StrContains(line, " = ") && !absl::StrContains(line, ": "); }
+
 bool IsEmpty(absl::string_view line) {
   const absl::string_view text = absl::StripLeadingAsciiWhitespace(line);
   return text.empty() || text.front() == '#';
@@ -76,7 +79,12 @@ std::optional<std::string> MapAdvice(const std::vector<absl::string_view>& lines
   if (above > 0) {
     if (std::optional<std::string> advice = KeyWithoutSpace(lines[above - 1]); advice.has_value()) return advice;
   }
-  const absl::string_view line = lines[index];
+  if (IsAssignment(lines[index]) || (above > 0 && IsAssignment(lines[above - 1]))) {
+    return "a map's entry reads 'key: value', with a ':' and no '='";
+  }
+  // Maps and texts within the line may have more of them.
+  const absl::string_view line = lines[index].substr(0, lines[index].find_first_of("[{\"'#"));
+  if (absl::StrContains(line, ": (")) return "a list stands in [ ], a map in { }";
   const size_t first = line.find(": ");
   if (first != absl::string_view::npos && line.find(": ", first + 1) != absl::string_view::npos) {
     return "a second ':' in one line; put quotes around a text that has ': ' in it";
@@ -86,16 +94,19 @@ std::optional<std::string> MapAdvice(const std::vector<absl::string_view>& lines
 
 }  // namespace
 
-std::string YamlAdvice(absl::string_view text, int line, int column, absl::string_view theirs) {
+std::string YamlAdvice(absl::string_view text, FilePlace place, absl::string_view theirs) {
   const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-  const size_t index = std::clamp<size_t>(static_cast<size_t>(std::max(line, 1)) - 1, 0, lines.size() - 1);
+  const size_t index = std::clamp<size_t>(static_cast<size_t>(std::max(place.line, 1)) - 1, 0, lines.size() - 1);
   const absl::string_view here = lines[index];
   if (absl::StrContains(theirs, "end of map not") || absl::StrContains(theirs, "end of sequence not") ||
       absl::StrContains(theirs, "illegal map")) {
     if (std::optional<std::string> advice = MapAdvice(lines, index); advice.has_value()) return *advice;
   }
-  if (theirs == "unknown token" && column >= 1 && static_cast<size_t>(column) <= here.size()) {
-    return absl::StrCat("a word must not start with '", here.substr(static_cast<size_t>(column) - 1, 1),
+  if (place.column >= 1 && absl::StartsWith(absl::ClippedSubstr(here, static_cast<size_t>(place.column) - 1), "//")) {
+    return "a comment begins with '#'";
+  }
+  if (theirs == "unknown token" && place.column >= 1 && static_cast<size_t>(place.column) <= here.size()) {
+    return absl::StrCat("a word must not start with '", here.substr(static_cast<size_t>(place.column) - 1, 1),
                         "'; put quotes around it");
   }
   for (const Advice& advice : kAdvices) {

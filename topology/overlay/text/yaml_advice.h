@@ -5,12 +5,13 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "topology/overlay/text/file_place.h"
 
 namespace banyan {
 
-// What is wrong at `line` and `column` (from 1) of `text`, and what to do. `theirs` is yaml-cpp's message, which only
+// What is wrong at `place` of `text`, and what to do. `theirs` is yaml-cpp's message, which only
 // chooses among the advices.
-std::string YamlAdvice(absl::string_view text, int line, int column, absl::string_view theirs);
+std::string YamlAdvice(absl::string_view text, FilePlace place, absl::string_view theirs);
 
 }  // namespace banyan
 

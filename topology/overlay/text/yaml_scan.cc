@@ -79,10 +79,10 @@ class Scan {
   bool InFlow() const { return !open_.empty(); }
 
   void Wrong(const Place& place, std::string what) {
-    if (!result_.wrong.has_value()) result_.wrong = YamlFault{place.line, place.column, std::move(what)};
+    if (!result_.wrong.has_value()) result_.wrong = YamlFault{{place.line, place.column}, std::move(what)};
   }
   void Suspect(const Place& place, std::string what) {
-    if (!result_.suspect.has_value()) result_.suspect = YamlFault{place.line, place.column, std::move(what)};
+    if (!result_.suspect.has_value()) result_.suspect = YamlFault{{place.line, place.column}, std::move(what)};
   }
 
   // Goes on by one character.
@@ -179,6 +179,8 @@ class Scan {
     in_front_ = false;
     after_quote_ = true;
     if (EndsWord(Peek()) || Peek() == ':' || IsFlowMark(Peek())) return;
+    // It closed at what was meant to open another one.
+    if (line_ > start.line) return Suspect(start, "the quote that opens here is not closed in its line");
     Suspect(Here(), absl::StrCat("text right after the closing ", std::string(1, quote),
                                  quote == '\'' ? "; inside of single quotes write '' for one"
                                                : "; inside of double quotes write \\\" for one"));

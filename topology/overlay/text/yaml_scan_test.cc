@@ -17,16 +17,16 @@ TEST(YamlScanTest, FindsNothingInGoodTexts) {
 TEST(YamlScanTest, ColumnsCountCharacters) {
   const YamlScanResult result = ScanYaml("# \xc3\xbc\n\"\xc3\xbc\": '\n");
   ASSERT_TRUE(result.wrong.has_value());
-  EXPECT_EQ(result.wrong->line, 2);
-  EXPECT_EQ(result.wrong->column, 6);
+  EXPECT_EQ(result.wrong->place.line, 2);
+  EXPECT_EQ(result.wrong->place.column, 6);
 }
 
 TEST(YamlScanTest, SuspectsTheFirstBracket) {
   const YamlScanResult result = ScanYaml("a: [b\nc: {d\n");
   EXPECT_FALSE(result.wrong.has_value());
   ASSERT_TRUE(result.suspect.has_value());
-  EXPECT_EQ(result.suspect->line, 1);
-  EXPECT_EQ(result.suspect->column, 4);
+  EXPECT_EQ(result.suspect->place.line, 1);
+  EXPECT_EQ(result.suspect->place.column, 4);
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ std::optional<YamlFault> FindCharacterFault(absl::string_view text) {
   while (!text.empty()) {
     const size_t length = Utf8Length(text);
     if (std::optional<std::string> what = CharacterFault(text, length); what.has_value()) {
-      return YamlFault{line, column, *std::move(what)};
+      return YamlFault{{line, column}, *std::move(what)};
     }
     ++column;
     if (text.front() == '\n') {
@@ -68,11 +68,12 @@ std::optional<YamlFault> FindCharacterFault(absl::string_view text) {
 }  // namespace
 
 absl::Status ToStatus(const YamlFault& fault, absl::string_view file_name) {
-  return absl::InvalidArgumentError(absl::StrCat(file_name, ":", fault.line, ":", fault.column, ": ", fault.what));
+  return absl::InvalidArgumentError(
+      absl::StrCat(file_name, ":", fault.place.line, ":", fault.place.column, ": ", fault.what));
 }
 
 absl::StatusOr<std::string> PlainYamlText(absl::string_view text, absl::string_view file_name) {
-  if (HasForeignMark(text)) return ToStatus({1, 1, "the file is UTF-16 or UTF-32; save it as UTF-8"}, file_name);
+  if (HasForeignMark(text)) return ToStatus({{}, "the file is UTF-16 or UTF-32; save it as UTF-8"}, file_name);
   absl::ConsumePrefix(&text, kUtf8Mark);
   std::string plain = WithPlainLineEnds(text);
   if (const std::optional<YamlFault> fault = FindCharacterFault(plain)) return ToStatus(*fault, file_name);

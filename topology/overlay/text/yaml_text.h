@@ -7,13 +7,13 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "topology/overlay/text/file_place.h"
 
 namespace banyan {
 
-// A place in a text that is wrong, counted from 1; columns are characters, not bytes.
+// A place in a text that is wrong; columns are characters, not bytes.
 struct YamlFault {
-  int line = 0;
-  int column = 0;
+  FilePlace place;
   std::string what;  // what is wrong and what to do
 };
 
