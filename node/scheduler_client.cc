@@ -237,9 +237,10 @@ bool SchedulerClient::OnDeadline(StepContext& step) {
 }
 
 void SchedulerClient::OnUnansweredJoin(StepContext& step) {
+  JoinAgain(step);
   const std::optional<ConnectionId> connection = connections_.in_use();
-  if (++unanswered_joins_ < kMostUnanswered || !connection.has_value()) return JoinAgain(step);
-  next_join_ = step.now + kJoinAgainAfter;
+  if (++unanswered_joins_ < kMostUnanswered || !connection.has_value()) return;
+  unanswered_joins_ = 0;
   step.actions.emplace_back(std::in_place_type<Renew>, Renew{*connection});
 }
 

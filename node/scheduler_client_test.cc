@@ -331,7 +331,7 @@ TEST_F(SchedulerClientTest, AConnectionOnWhichJoinsAreNotAnsweredIsMadeAnew) {
   EXPECT_THAT(Sent<Join>(), SizeIs(2));
   StepContext second = At(10);
   client_.OnDeadline(second);
-  EXPECT_THAT(Sent<Join>(), SizeIs(2));
+  EXPECT_THAT(Sent<Join>(), SizeIs(3));
   ASSERT_TRUE(std::holds_alternative<Renew>(actions_.back()));
   EXPECT_EQ(std::get<Renew>(actions_.back()).connection, kSchedulerConnection);
   client_.OnConnectionDown(second, kSchedulerConnection);

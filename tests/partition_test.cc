@@ -180,6 +180,7 @@ TEST(PartitionTest, ALinkThatOnlySmallMessagesPassIsNamed) {
   chain.to_node(1).SwallowAfter(8000, /*one_way=*/true);
   std::vector<Ticket> tickets = chain.training().StartRound();
   chain.job().WaitForLog("scheduler", "has lost its neighbour n2: it connects at tcp://127.0.0.1:");
+  chain.job().WaitForLog("scheduler", "epoch 2 waits, since there is no plan for its members");
   EXPECT_THAT(chain.job().StatusJson(), HasSubstr("large messages do not pass (path MTU?)"));
   chain.to_node(1).SwallowNoMore();
   chain.training().FinishRound(std::move(tickets));

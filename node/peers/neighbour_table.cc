@@ -163,12 +163,16 @@ bool NeighbourTable::BecomesUnreachable(Neighbour& neighbour, Timestamp now) con
 }
 
 void NeighbourTable::RenewUnechoed(StepContext& step, Neighbour& neighbour) const {
-  // A neighbour that has never been heard does not reach this node, which a new connection does not change.
-  if (!neighbour.control.is_up() || !neighbour.heard_on.has_value()) return;
+  if (!neighbour.control.is_up()) return;
   // An echo comes with the neighbour's next heartbeat.
   const absl::Duration echo_time = config_.heartbeat + 0.8 * std::min(config_.heartbeat, config_.resend_after);
   const absl::Duration unechoed = neighbour.heartbeats.UnechoedFor(step.now);
   if (unechoed <= std::max(kLongestEcho * config_.lost_after, echo_time)) return;
+  // A neighbour that does not reach this node cannot echo, which a new connection does not change.
+  const auto is_from_it = [&neighbour](const auto& entry) {
+    return entry.second.node == neighbour.slice.node && entry.second.incarnation == neighbour.slice.incarnation;
+  };
+  if (std::none_of(inbound_.begin(), inbound_.end(), is_from_it)) return;
   neighbour.NoteRenewal(step, unechoed);
   neighbour.heartbeats.OnConnectionUp();
   step.actions.emplace_back(std::in_place_type<Renew>, Renew{neighbour.control.id()});
