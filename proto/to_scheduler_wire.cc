@@ -1,5 +1,6 @@
 #include "proto/to_scheduler_wire.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -20,11 +21,13 @@ constexpr double kLeastRateBps = 1e-3;
 constexpr double kMostRateBps = 1e15;
 static_assert(static_cast<int>(LinkMeasurement::Source::kAuxiliary) == wire::MEASUREMENT_SOURCE_AUXILIARY);
 
-// A training that diverges reports no number at all: it travels as the largest one, for who reads it wants numbers.
+// Whatever digits it is written with, it can be read again.
+constexpr double kLargestLoss = 1e308;
+
+// A training that diverges reports no number at all: it travels as a very large one, for who reads it wants numbers.
 double FiniteLoss(double loss) {
-  if (std::isfinite(loss)) return loss;
-  const double largest = std::numeric_limits<double>::max();
-  return loss < 0 ? -largest : largest;
+  if (std::isnan(loss)) return kLargestLoss;
+  return std::clamp(loss, -kLargestLoss, kLargestLoss);
 }
 
 // Reads the parts of a group, which has as many elements as all of them.

@@ -130,6 +130,7 @@ class WorkerDesk {
   // Closes rounds of the key before `first_open` that this node has not seen end.
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
   void EnterBarriers();
+  void OnFetched(StepContext& step, WorkerId worker);
   // What a worker puts into a round. One that is left out counts as pushed, and is no part of the sum.
   struct Part {
     RoundKind kind;
@@ -137,7 +138,6 @@ class WorkerDesk {
     int32_t priority = 0;
     bool is_left_out = false;
   };
-  void OnFetched(StepContext& step, WorkerId worker);
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, Part part);
   // Counts a push that is not all finite, and ends the job where the configuration says so.

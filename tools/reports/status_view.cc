@@ -1,6 +1,7 @@
 #include "tools/reports/status_view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,8 @@ namespace {
 
 // In one line.
 constexpr size_t kMostKeysShown = 3;
+// That is shown with all its digits.
+constexpr double kLargestLoss = 10000;
 
 template <typename Value>
 Value Get(const YAML::Node& object, const char* name) {
@@ -122,14 +125,18 @@ StatusView ParseJob(const YAML::Node& object) {
   return status;
 }
 
+// Of a training that diverges in few characters.
+std::string LossText(double loss) {
+  return std::abs(loss) < kLargestLoss ? absl::StrFormat("%.4f", loss) : absl::StrFormat("%.2g", loss);
+}
+
 void AppendNodes(const StatusView& status, std::string& text) {
   absl::StrAppendFormat(&text, "\n%-12s %-9s %7s %8s %9s %9s %10s  %s\n", "node", "state", "workers", "round", "loss",
                         "sync ms", "memory MB", "address");
   for (const StatusView::Node& node : status.nodes) {
     absl::StrAppendFormat(&text, "%-12s %-9s %7d %8s %9s %9.1f %10.1f  %s\n", node.name, node.state, node.workers,
-                          node.round ? absl::StrCat(*node.round) : "-",
-                          node.loss ? absl::StrFormat("%.4f", *node.loss) : "-", node.sync_s * 1e3,
-                          static_cast<double>(node.memory_bytes) / 1e6, node.address);
+                          node.round ? absl::StrCat(*node.round) : "-", node.loss ? LossText(*node.loss) : "-",
+                          node.sync_s * 1e3, static_cast<double>(node.memory_bytes) / 1e6, node.address);
   }
 }
 
@@ -144,7 +151,7 @@ void AppendNotFinite(const StatusView& status, std::string& text) {
     absl::StrAppend(&text, node.name, " has pushed NaN or infinity: ",
                     absl::StrJoin(rows, ", ",
                                   [](std::string* out, const StatusView::NotFinite& row) {
-                                    absl::StrAppendFormat(out, "%d values of %s, last in round %d", row.values, row.key,
+                                    absl::StrAppendFormat(out, "%d of key '%s', last in round %d", row.values, row.key,
                                                           row.last_round);
                                   }),
                     shown < node.not_finite.size() ? ", and more keys" : "", "\n");

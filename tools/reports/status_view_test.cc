@@ -44,10 +44,15 @@ TEST(StatusViewTest, ReadsWhatTheSchedulerSays) {
 }
 
 TEST(StatusViewTest, SaysWhoHasPushedWhatIsNotFinite) {
-  EXPECT_THAT(
-      FormatStatus(Parse(kRunning)),
-      HasSubstr("n1 has pushed NaN or infinity: 9 values of b, last in round 12, 2 values of c, last in round 4, "
-                "2 values of d, last in round 5, and more keys\n"));
+  EXPECT_THAT(FormatStatus(Parse(kRunning)),
+              HasSubstr("n1 has pushed NaN or infinity: 9 of key 'b', last in round 12, 2 of key 'c', last in round 4, "
+                        "2 of key 'd', last in round 5, and more keys\n"));
+}
+
+TEST(StatusViewTest, ShowsALossThatIsNoNumberInFewCharacters) {
+  StatusView status = Parse(kRunning);
+  status.nodes[0].loss = 1e308;
+  EXPECT_THAT(FormatStatus(status), HasSubstr(" 1e+308 "));
 }
 
 TEST(StatusViewTest, ReadsAJobThatWaits) {
