@@ -17,8 +17,8 @@ class OpenRoundTest : public testing::Test {
  protected:
   OpenRoundTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, absl::ZeroDuration(), 1) {
     mesh_.Start();
-    EXPECT_TRUE(keys_.Register("a", 10).ok());
-    EXPECT_TRUE(keys_.Register("b", 10).ok());
+    EXPECT_TRUE(keys_.Register({"a", 10}).ok());
+    EXPECT_TRUE(keys_.Register({"b", 10}).ok());
     rounds_.UsePolicy(PolicyVersion(1), 2);
   }
 

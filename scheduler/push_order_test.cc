@@ -16,8 +16,8 @@ class PushOrderTest : public testing::Test {
  protected:
   PushOrderTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, absl::ZeroDuration(), 1) {
     mesh_.Start();
-    EXPECT_TRUE(keys_.Register("a", 10).ok());
-    EXPECT_TRUE(keys_.Register("b", 10).ok());
+    EXPECT_TRUE(keys_.Register({"a", 10}).ok());
+    EXPECT_TRUE(keys_.Register({"b", 10}).ok());
   }
 
   // Says what n<node> has pushed, a second after the last report.

@@ -113,7 +113,7 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {
   JoinA();
-  ASSERT_TRUE(keys_.Register("w", 10).ok());
+  ASSERT_TRUE(keys_.Register({"w", 10}).ok());
   NodeReport report;
   report.workers_attached = 1;
   report.links.emplace_back();
@@ -178,7 +178,7 @@ TEST_F(StatusReportTest, TellsHowMembershipChanges) {
 TEST_F(StatusReportTest, TellsForWhomTheOpenRoundWaits) {
   JoinA();
   membership_.Start(Epoch(1));
-  ASSERT_TRUE(keys_.Register("w", 10).ok());
+  ASSERT_TRUE(keys_.Register({"w", 10}).ok());
   NodeReport report;
   report.progress = {{KeyId(1), Round(0), Round(1)}};
   ASSERT_TRUE(reports_.Accept(kA, report, 2, 1).ok());

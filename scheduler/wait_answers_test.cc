@@ -11,7 +11,7 @@ const KeyId kKey(1);
 class WaitAnswersTest : public testing::Test {
  protected:
   WaitAnswersTest() : keys_(100), rounds_(&keys_, {"n1", "n2", "n3"}, absl::ZeroDuration(), 1) {
-    EXPECT_TRUE(keys_.Register("w", 10).ok());
+    EXPECT_TRUE(keys_.Register({"w", 10}).ok());
     rounds_.UsePolicy(PolicyVersion(1), 3);
   }
 

@@ -13,7 +13,7 @@ const PolicyRequest kRoundOne = {{{KeyId(1), Round(1)}}};
 class DepartureTest : public testing::Test {
  protected:
   DepartureTest() : keys_(100), rounds_(&keys_, {"a", "b"}, absl::ZeroDuration(), 1), departure_(kPatience) {
-    EXPECT_TRUE(keys_.Register("w", 10).ok());
+    EXPECT_TRUE(keys_.Register({"w", 10}).ok());
     rounds_.UsePolicy(PolicyVersion(1), 2);
     a_.id = kA;
     a_.name = "a";

@@ -23,7 +23,7 @@ class EpochPlanMakerTest : public testing::Test {
     AddPolicy(4, 100);
     rounds_.UsePolicy(PolicyVersion(4), 2);
     for (uint32_t key = 1; key <= 4; ++key) {
-      EXPECT_TRUE(keys_.Register(absl::StrCat("key", key), 10).ok());
+      EXPECT_TRUE(keys_.Register({absl::StrCat("key", key), 10}).ok());
       for (uint64_t round = 0; round < 3; ++round) rounds_.Request(Timestamp(), kA, {{{KeyId(key), Round(round)}}});
     }
   }

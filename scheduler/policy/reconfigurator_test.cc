@@ -96,7 +96,7 @@ TEST_F(ReconfiguratorTest, SaysWhyItPlansAndWhatHasChanged) {
 
 TEST_F(ReconfiguratorTest, RefusesWhatDoesNotFitTheJob) {
   mesh_.Start();
-  ASSERT_TRUE(keys_.Register("w", 2 * int64_t{kMaxChunksPerKey}).ok());
+  ASSERT_TRUE(keys_.Register({"w", 2 * int64_t{kMaxChunksPerKey}}).ok());
   const std::pair<std::string, const char*> refused[] = {
       {MeshYaml(2, "topology: {planer: star}\n"), "new.yaml:"},
       {"nodes: [{name: n1}, {name: n2}]", "address"},

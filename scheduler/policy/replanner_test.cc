@@ -29,7 +29,7 @@ class ReplannerTest : public testing::Test {
  protected:
   explicit ReplannerTest(const std::string& more = "topology: {planner: fapt}\n")
       : overlay_(MeshOverlay(3, more)), keys_(65536), replanner_(MakeReplanner()) {
-    EXPECT_TRUE(keys_.Register("w", kModelElements).ok());
+    EXPECT_TRUE(keys_.Register({"w", kModelElements}).ok());
     Adopt(Finish(replanner_.PlanForStart(now_, {kA, kB, kC})));
   }
 
@@ -193,7 +193,7 @@ TEST_F(ReplannerTest, SoonAfterAChangeTheNextOneMustPromiseMore) {
 }
 
 TEST_F(ReplannerTest, TheModelsSizeIsAReason) {
-  ASSERT_TRUE(keys_.Register("b", 10).ok());
+  ASSERT_TRUE(keys_.Register({"b", 10}).ok());
   replanner_.OnModelGrown(now_);
   EXPECT_EQ(replanner_.NextLook(), now_ + kLeastReplanPause);
   const PlanDecision look = LookAfter(kLeastReplanPause);

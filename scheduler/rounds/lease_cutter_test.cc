@@ -21,7 +21,7 @@ const NodeId kB(2);
 class LeaseCutterTest : public testing::Test {
  protected:
   LeaseCutterTest() : keys_(100), rounds_(&keys_, {"n1", "n2"}, absl::Minutes(2), 1) {
-    EXPECT_TRUE(keys_.Register("w", 10).ok());
+    EXPECT_TRUE(keys_.Register({"w", 10}).ok());
     mesh_.Start();
     rounds_.UsePolicy(kOld, 2);
     Ask(1, 1);

@@ -17,7 +17,7 @@ constexpr KeyId kKey(1);
 class RoundBookTest : public ::testing::Test {
  protected:
   RoundBookTest() : keys_(65536), book_(&keys_, {"n1", "n2"}, absl::ZeroDuration(), 1) {
-    EXPECT_TRUE(keys_.Register("w", 10).ok());
+    EXPECT_TRUE(keys_.Register({"w", 10}).ok());
     book_.UsePolicy(PolicyVersion(4), 2);
   }
 
