@@ -89,6 +89,12 @@ inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
     {25787, "simulated workers fetched again and again within less time than their states took"},
 };
 
+// All faults, connections that fall silent among them.
+inline const std::vector<RegressionSeed> kSilenceRegressionSeeds = {
+    {215, "a node said again that it joins, on a connection that carried nothing"},
+    {1179, "a node said again that it joins, on a connection that carried nothing"},
+};
+
 // Faults of the scheduler.
 inline const std::vector<RegressionSeed> kSchedulerRegressionSeeds = {
     {60, "rounds from which a node had abstained were nobody's when the fetch of its worker failed"},

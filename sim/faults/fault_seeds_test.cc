@@ -76,6 +76,13 @@ TEST(FaultRegressionTest, SeedsThatFailedOnceWithOptimizersPass) {
   }
 }
 
+TEST(FaultRegressionTest, SeedsThatFailedOnceWithSilencesPass) {
+  for (const RegressionSeed& regression : kSilenceRegressionSeeds) {
+    SCOPED_TRACE(regression.what_broke);
+    RunSeed(regression.seed, AllFaultKinds());
+  }
+}
+
 TEST(FaultRegressionTest, SeedsThatFailedOnceWithFaultsOfTheSchedulerPass) {
   for (const RegressionSeed& regression : kSchedulerRegressionSeeds) {
     SCOPED_TRACE(regression.what_broke);
