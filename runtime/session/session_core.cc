@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "compression/kernels/not_finite.h"
 #include "proto/session_codec.h"
 
 namespace banyan {
@@ -15,11 +14,6 @@ namespace {
 
 // For the answers to what was asked before a good-bye.
 constexpr absl::Duration kFarewell = absl::Seconds(5);
-
-// Copies the values into a slot, and counts those that are not finite.
-std::function<int64_t(absl::Span<float>)> CopyOf(absl::Span<const float> values) {
-  return [values](absl::Span<float> slot) { return values.empty() ? 0 : CopyCountingNotFinite(values, slot); };
-}
 
 absl::Status NoInit() { return absl::FailedPreconditionError("no Init of this key came before"); }
 
@@ -264,15 +258,9 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
                               .prompt = !HasResult(use.kind),
                               .keeper = use.keeper});
   lock.unlock();
-  const uint64_t not_finite =
-      Fill(use, HasGradient(use.kind) ? segment->gradient(slots->gradient) : absl::Span<float>());
+  const absl::Span<float> slot = HasGradient(use.kind) ? segment->gradient(slots->gradient) : absl::Span<float>();
+  const uint64_t not_finite = FillSlot(use.fill, use.kind, slot);
   Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority, not_finite});
-}
-
-uint64_t SessionCore::Fill(const TensorUse& use, absl::Span<float> slot) {
-  if (!use.fill || slot.empty()) return OpensRound(use.kind) ? static_cast<uint64_t>(CountNotFinite(slot)) : 0;
-  const int64_t not_finite = use.fill(slot);
-  return OpensRound(use.kind) ? static_cast<uint64_t>(not_finite) : 0;
 }
 
 absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
@@ -301,18 +289,6 @@ void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,
   const CallId id = Register({.operation = operation, .prompt = prompt});
   lock.unlock();
   Send(id, make(id));
-}
-
-SessionCore::OperationPtr SessionCore::Barrier(Settings settings) {
-  OperationPtr operation = make_.Make("barrier", {}, std::move(settings.on_done));
-  StartPlainCall(operation, /*prompt=*/false, [](CallId id) { return BarrierCall{id}; });
-  return operation;
-}
-
-SessionCore::OperationPtr SessionCore::ReportLoss(uint64_t step, double loss, Settings settings) {
-  OperationPtr operation = make_.Make("loss report", {}, std::move(settings.on_done));
-  StartPlainCall(operation, /*prompt=*/true, [step, loss](CallId id) { return ReportLossCall{id, step, loss}; });
-  return operation;
 }
 
 // ---- replies ----

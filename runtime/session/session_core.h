@@ -37,6 +37,7 @@
 #include "runtime/session/session_keys.h"
 #include "runtime/session/session_port.h"
 #include "runtime/session/session_state.h"
+#include "runtime/session/slot_fill.h"
 #include "runtime/session/slot_lease.h"
 
 namespace banyan {
@@ -76,8 +77,16 @@ class SessionCore {
   // Starts an operation without copies: takes `gradient`, unless the call ends with an error at once, and leaves the
   // result with the operation. `gradient` is null where the kind has none.
   OperationPtr StartShared(TensorCallKind kind, absl::string_view name, SlotLease* gradient, Settings settings);
-  OperationPtr Barrier(Settings settings);
-  OperationPtr ReportLoss(uint64_t step, double loss, Settings settings);
+  OperationPtr Barrier(Settings settings) {
+    OperationPtr operation = make_.Make("barrier", {}, std::move(settings.on_done));
+    StartPlainCall(operation, /*prompt=*/false, [](CallId id) { return BarrierCall{id}; });
+    return operation;
+  }
+  OperationPtr ReportLoss(uint64_t step, double loss, Settings settings) {
+    OperationPtr operation = make_.Make("loss report", {}, std::move(settings.on_done));
+    StartPlainCall(operation, /*prompt=*/true, [=](CallId id) { return ReportLossCall{id, step, loss}; });
+    return operation;
+  }
   // Says good-bye and ends what still runs with CANCELLED. Returns when the last callback has run. Operations that
   // callbacks start meanwhile end with CANCELLED at once. REQUIRES: no callback calls this. Idempotent.
   void Close();
@@ -103,8 +112,7 @@ class SessionCore {
   };
   struct TensorUse {
     TensorCallKind kind = TensorCallKind::kPull;
-    // Writes the gradient into the slot, and says how many of its values are not finite.
-    std::function<int64_t(absl::Span<float>)> fill = {};
+    SlotFill fill = {};
     SlotLease* lent = nullptr;  // or the slot, filled
     SessionKey::Holder keeper = SessionKey::Holder::kNobody;
     int32_t priority = 0;
@@ -134,8 +142,6 @@ class SessionCore {
   // Starts a call that concerns no key, with the message that `make` gives for its id.
   void StartPlainCall(const OperationPtr& operation, bool prompt, absl::FunctionRef<WorkerMessage(CallId)> make);
   void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
-  // Copies the gradient into its slot, unless it is there. Returns how many of its values are not finite.
-  static uint64_t Fill(const TensorUse& use, absl::Span<float> slot);
   SlotLease LendResult(const Call& call);  // the mutex is held
 
   void OnReply(WorkerReply reply, std::shared_ptr<TensorSegment> segment);

@@ -33,6 +33,8 @@ class SessionForkTest : public SessionTest {
     StartNode(std::move(options));
     session_ = Open();
     EXPECT_TRUE(session_->Init("w", values_).Wait(kLong).ok());
+    const std::vector<GroupPart> parts = {{"a", values_}, {"b", values_}};
+    EXPECT_TRUE(session_->InitGroup("g", parts).Wait(kLong).ok());
   }
   // The parent goes on as if there had been no child.
   void ExpectParentTrains() {
@@ -63,6 +65,10 @@ TEST_P(SessionForkTest, EveryCallEndsAtOnceInAChild) {
     if (!is_refused(session_->Flush("w", values_, room))) return __LINE__;
     if (!is_refused(session_->Broadcast("w", values_, room))) return __LINE__;
     if (!is_refused(session_->RegisterWeights("w", values_))) return __LINE__;
+    const std::vector<GroupPart> parts = {{"c", values_}};
+    if (!is_refused(session_->InitGroup("h", parts))) return __LINE__;
+    if (!is_refused(session_->Push("a", values_))) return __LINE__;
+    if (!is_refused(session_->PullGroup("g", {&room, 1}))) return __LINE__;
     if (!is_refused(session_->Barrier())) return __LINE__;
     if (!is_refused(session_->ReportLoss(1, 0.5))) return __LINE__;
     if (!absl::IsFailedPrecondition(session_->ShareGradient("w").status())) return __LINE__;
