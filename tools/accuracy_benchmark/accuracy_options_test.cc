@@ -68,7 +68,7 @@ TEST_F(AccuracyOptionsTest, UsageErrorsSayWhatWasExpected) {
   EXPECT_EQ(Parse({"--compression", "{codec: tokp}"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'topk'"));
   EXPECT_EQ(Parse({"--mbps", "200,fast"}), 2);
-  EXPECT_THAT(err_.str(), HasSubstr("with commas between, got '200,fast'"));
+  EXPECT_THAT(err_.str(), HasSubstr("with commas between, such as 200,1Gbit/s, got '200,fast'"));
   EXPECT_EQ(Parse({"--scenario", "statc"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'static'"));
 }
