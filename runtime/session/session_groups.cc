@@ -87,7 +87,8 @@ absl::Status SessionGroups::CheckNames(const std::string& name, const TensorLayo
   if (session_.is_key(name) || places_.contains(name)) {
     return absl::InvalidArgumentError("the name is that of a tensor already");
   }
-  absl::flat_hash_set<absl::string_view> names = {name};
+  absl::flat_hash_set<absl::string_view> names;
+  names.insert(name);
   for (const TensorLayout::Part& part : layout.parts) {
     if (!names.insert(part.name).second) {
       return absl::InvalidArgumentError(absl::StrCat("two of the group's names are '", part.name, "'"));
