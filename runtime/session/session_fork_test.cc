@@ -131,6 +131,9 @@ TEST_P(SessionForkTest, TicketsAndSharedMemoryAreNothingInAChild) {
 
 TEST_P(SessionForkTest, AChildMayOpenASessionOfItsOwn) {
   if (GetParam() == PortKind::kLocal) GTEST_SKIP() << "the node is in the parent";
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "ThreadSanitizer knows no threads of forked children";
+#endif
   StartNode({.workers = 2});
   session_ = Open(0);
   const int line = InChild([this] {

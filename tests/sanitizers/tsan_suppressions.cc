@@ -10,5 +10,5 @@ extern "C" const char* __tsan_default_suppressions() {
          "race:absl::*Status::Unref\n";
 }
 
-// What those libraries copy and free among themselves is no access of ours. A forked child may have threads of its own.
-extern "C" const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1:die_after_fork=0"; }
+// What those libraries copy and free among themselves is no access of ours.
+extern "C" const char* __tsan_default_options() { return "ignore_noninstrumented_modules=1"; }
