@@ -3,15 +3,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "posix/memory_limit.h"
 
 namespace banyan {
 namespace {
@@ -43,21 +41,6 @@ std::optional<int64_t> AvailableMemory(const std::string& path) {
   return kibibytes * kKibibyte;
 }
 
-// Returns the least limit of this process's control group and of those that it is in.
-std::optional<int64_t> MemoryLimit(const std::string& root) {
-  std::optional<int64_t> least;
-  for (absl::string_view line : absl::StrSplit(ReadAll(root + "/proc/self/cgroup"), '\n', absl::SkipEmpty())) {
-    if (!absl::ConsumePrefix(&line, "0::")) continue;
-    const std::string base = root + "/sys/fs/cgroup";
-    for (std::filesystem::path group(base + std::string(line)); group.string().size() >= base.size();
-         group = group.parent_path()) {
-      const std::optional<int64_t> limit = NumberIn(group / "memory.max");
-      if (limit.has_value()) least = std::min(least.value_or(*limit), *limit);
-    }
-  }
-  return least;
-}
-
 std::optional<int64_t> DescriptorLimit() {
   rlimit limit = {};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::nullopt;
@@ -80,7 +63,7 @@ HostFacts ReadHostFacts(const std::string& root) {
   facts.descriptors = DescriptorLimit();
   facts.mappings = NumberIn(root + "/proc/sys/vm/max_map_count");
   facts.available_memory_bytes = AvailableMemory(root + "/proc/meminfo");
-  facts.memory_limit_bytes = MemoryLimit(root);
+  if (const auto limit = FindMemoryLimit(root); limit.has_value()) facts.memory_limit_bytes = limit->bytes;
   facts.has_ipv6 = !ReadAll(root + "/proc/net/if_inet6").empty();
   return facts;
 }

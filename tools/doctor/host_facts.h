@@ -19,7 +19,7 @@ struct HostFacts {
   std::optional<int64_t> descriptors;  // that a process may have
   std::optional<int64_t> mappings;     // of memory, likewise
   std::optional<int64_t> available_memory_bytes;
-  std::optional<int64_t> memory_limit_bytes;  // of this control group; empty for none
+  std::optional<int64_t> memory_limit_bytes;  // as FindMemoryLimit; empty for none
   bool has_ipv6 = false;
 };
 
