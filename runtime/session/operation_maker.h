@@ -22,6 +22,8 @@ class OperationMaker {
 
   void set_node_name(std::string name) { node_name_ = std::move(name); }
   const std::string& node_name() const { return node_name_; }
+  // That of the session.
+  const HomeProcess& process() const { return process_; }
 
   // Makes an operation on `what` whose waits are those of `key`; empty when it concerns none.
   std::shared_ptr<Operation> Make(absl::string_view what, absl::Span<float> result = {},

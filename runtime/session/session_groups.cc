@@ -125,7 +125,7 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
   for (const Part& part : parts) agreed.push_back(part.agreed);
   OperationPtr operation = make_->Make(absl::StrCat("group ", name), FirstOf(agreed), std::move(on_done), group_name);
   operation->SetRound(0);
-  absl::Status status = process_.Check("session");
+  absl::Status status = make_->process().Check("session");
   if (status.ok()) status = CheckParts(parts);
   absl::StatusOr<SessionGroup*> group = nullptr;
   if (status.ok()) group = Add(group_name, LayoutOf(parts));
@@ -151,7 +151,7 @@ SessionGroups::OperationPtr SessionGroups::Init(absl::string_view name, absl::Sp
 SessionGroups::OperationPtr SessionGroups::Start(TensorCallKind kind, absl::string_view name,
                                                  absl::Span<const float> gradient, absl::Span<float> result,
                                                  int32_t priority, Operation::Callback& on_done) {
-  if (const absl::Status here = process_.Check("session"); !here.ok()) {
+  if (const absl::Status here = make_->process().Check("session"); !here.ok()) {
     OperationPtr refused = make_->MakeForKey(name, {}, std::move(on_done));
     refused->Finish(here);
     return refused;
@@ -184,7 +184,7 @@ SessionGroups::OperationPtr SessionGroups::StartAll(TensorCallKind kind, absl::s
                                                     Operation::Callback on_done) {
   OperationPtr operation =
       make_->Make(absl::StrCat("group ", group), FirstOf(results), std::move(on_done), std::string(group));
-  const absl::Status here = process_.Check("session");
+  const absl::Status here = make_->process().Check("session");
   SessionGroup* const known = here.ok() ? FindGroup(group) : nullptr;
   if (known == nullptr) {
     operation->Finish(here.ok() ? absl::FailedPreconditionError("no InitGroup of this group came before") : here);

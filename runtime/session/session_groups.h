@@ -19,7 +19,6 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "core/tensor_layout.h"
-#include "posix/home_process.h"
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/operation_maker.h"
@@ -87,7 +86,6 @@ class SessionGroups {
   OperationPtr PartOperation(absl::string_view part, absl::string_view group, absl::Span<float> result,
                              Operation::Callback on_done) const;
 
-  const HomeProcess process_;
   const OperationMaker* const make_;
   const Session session_;
   mutable std::mutex mutex_;
