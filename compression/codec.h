@@ -3,10 +3,11 @@
 // Error feedback lives with whoever encodes.
 //
 // Invariants, whatever the frames look like inside:
-// - Each frame stands for numbers in its own element range of the chunk.
-// - The chunk's value is the sum of its frames' values, zero where no frame reaches.
-// - Frames may overlap, so that a later frame can refine an earlier one.
-// - Hence chunks are added frame by frame, and any subset of valid frames can be decoded.
+// - Each frame stands for numbers in its own element range of the chunk, and is a level of that range. Most codecs have
+//   one level. Of others, the levels from 0 up to any that came decode together, the better the more there are.
+// - The chunk's value is the sum of its ranges' values, zero where no range reaches. Ranges may overlap.
+// - Hence chunks are added range by range, and any subset of valid frames in which no level lacks one before it can be
+//   decoded.
 #ifndef BANYAN_COMPRESSION_CODEC_H_
 #define BANYAN_COMPRESSION_CODEC_H_
 
@@ -37,11 +38,25 @@ class Codec {
   // alignment; a NaN is a number like any other.
   virtual absl::Status Check(const FrameHeader& header, const Buffer& frame, int64_t chunk_elements) const = 0;
 
-  // Replaces the elements of the frame's range in `chunk`, which is the whole chunk. REQUIRES: Check() passed.
+  // In how many levels a range is written.
+  virtual int levels() const { return 1; }
+
+  // Replaces the elements of the frame's range in `chunk`, which is the whole chunk, by what the frame alone says.
+  // REQUIRES: Check() passed, and the frame is of level 0.
   virtual void Decode(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const = 0;
 
   // Adds the frame to `chunk`, which is the whole chunk. REQUIRES: Check() passed.
   virtual void DecodeAdd(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk) const = 0;
+
+  // The same with what the first levels.size() levels of the range of `range` say together. REQUIRES: Check() passed
+  // for each, and there is at least one.
+  virtual void DecodeLevels(const FrameHeader& range, absl::Span<const Buffer> levels, absl::Span<float> chunk) const {
+    Decode(range, levels[0], chunk);
+  }
+  virtual void DecodeAddLevels(const FrameHeader& range, absl::Span<const Buffer> levels,
+                               absl::Span<float> chunk) const {
+    DecodeAdd(range, levels[0], chunk);
+  }
 };
 
 }  // namespace banyan

@@ -8,6 +8,7 @@
 
 #include "compression/codec.h"
 #include "compression/codec_registry.h"
+#include "compression/encoded_chunk.h"
 #include "core/random.h"
 #include "gtest/gtest.h"
 
@@ -41,12 +42,12 @@ class CodecConformanceTest : public testing::TestWithParam<Encoding> {
     return values;
   }
 
-  // The sum of all frames, added to `values`.
+  // The sum of all ranges, added to `values`.
   std::vector<float> Add(const Encoded& encoded, std::vector<float> values) const {
-    for (size_t i = 0; i < encoded.frames.size(); ++i) {
-      EXPECT_TRUE(codec().Check(encoded.headers[i], encoded.frames[i], values.size()).ok());
-      codec().DecodeAdd(encoded.headers[i], encoded.frames[i], absl::MakeSpan(values));
-    }
+    const absl::StatusOr<CheckedChunk> chunk =
+        CheckChunk({.frames = encoded.headers, .payload = encoded.frames, .weight = 1}, values.size());
+    EXPECT_TRUE(chunk.ok()) << chunk.status();
+    if (chunk.ok()) DecodeAddChunk(*chunk, absl::MakeSpan(values));
     return values;
   }
 
@@ -109,7 +110,7 @@ TEST_P(CodecConformanceTest, EqualEncodingsGiveEqualBytes) {
 TEST_P(CodecConformanceTest, DecodeAddIsDecodePlusAdd) {
   for (int length : kLengths) {
     const Encoded encoded = Encode(RandomValues(length));
-    for (size_t i = 0; i < encoded.frames.size(); ++i) {
+    for (size_t i = 0; i < encoded.frames.size() && encoded.headers[i].level == 0; ++i) {
       const std::vector<float> before = RandomValues(length);
       std::vector<float> expected(length, 0.0f);
       codec().Decode(encoded.headers[i], encoded.frames[i], absl::MakeSpan(expected));
@@ -127,6 +128,7 @@ TEST_P(CodecConformanceTest, TouchesOnlyTheFramesRange) {
     FrameHeader moved = encoded.headers[i];
     moved.first_element += 10;
     ASSERT_TRUE(codec().Check(moved, encoded.frames[i], 84).ok());
+    if (moved.level > 0) continue;
     std::vector<float> chunk(84, 5.0f);
     codec().Decode(moved, encoded.frames[i], absl::MakeSpan(chunk));
     codec().DecodeAdd(moved, encoded.frames[i], absl::MakeSpan(chunk));
@@ -187,11 +189,21 @@ TEST_P(CodecConformanceTest, SurvivesRandomFrames) {
     const FrameHeader header{.codec = id(),
                              .first_element = random_.Between(-2, 70),
                              .elements = random_.Chance(0.5) ? frame.size_bytes() / 4 : random_.Between(-2, 70),
-                             .size_bytes = frame.size_bytes()};
-    if (!codec().Check(header, frame, 64).ok()) continue;
+                             .size_bytes = frame.size_bytes(),
+                             .level = static_cast<int>(random_.Below(codec().levels()))};
+    if (!codec().Check(header, frame, 64).ok() || header.level > 0) continue;
     std::vector<float> chunk(64, 0.0f);
     codec().Decode(header, frame, absl::MakeSpan(chunk));
     codec().DecodeAdd(header, frame, absl::MakeSpan(chunk));
+  }
+}
+
+TEST_P(CodecConformanceTest, LevelsThatItLacksAreRefused) {
+  const Encoded encoded = Encode(RandomValues(64));
+  for (int level : {-1, codec().levels(), 1 << 20}) {
+    FrameHeader bad = encoded.headers[0];
+    bad.level = level;
+    EXPECT_FALSE(codec().Check(bad, encoded.frames[0], 64).ok()) << level;
   }
 }
 

@@ -56,6 +56,10 @@ class CodecFuzzTest : public testing::TestWithParam<CodecId> {
   }
 
   void SpoilHeader(FrameHeader* header) {
+    if (random_.Chance(0.1)) {
+      header->level = static_cast<int>(random_.Between(-1, 7));
+      return;
+    }
     int64_t* const fields[] = {&header->first_element, &header->elements, &header->size_bytes};
     int64_t& field = *fields[random_.Below(3)];
     const int64_t values[] = {0,

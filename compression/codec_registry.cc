@@ -11,6 +11,11 @@
 #include "compression/codecs/sign_codec.h"
 #include "compression/codecs/ternary_codec.h"
 #include "compression/codecs/topk_codec.h"
+#include "compression/trimmable/trim_dither_codec.h"
+#include "compression/trimmable/trim_rht_codec.h"
+#include "compression/trimmable/trim_rht_levels_codec.h"
+#include "compression/trimmable/trim_sign_codec.h"
+#include "compression/trimmable/trim_topk_codec.h"
 
 namespace banyan {
 namespace {
@@ -26,8 +31,15 @@ absl::Span<const Codec* const> Codecs() {
   static const SignCodec sign;
   static const TernaryCodec ternary;
   static const OneBitRhtCodec onebit_rht;
-  static const Codec* const codecs[] = {&fp32, &fp16, &bf16, &topk,    &randomk,
-                                        &int8, &int4, &sign, &ternary, &onebit_rht};
+  static const TrimSignCodec trim_sign;
+  static const TrimSqCodec trim_sq;
+  static const TrimSdCodec trim_sd;
+  static const TrimRhtCodec trim_rht;
+  static const TrimRhtLevelsCodec trim_rht_levels;
+  static const TrimTopKCodec trim_topk;
+  static const Codec* const codecs[] = {
+      &fp32,      &fp16,    &bf16,    &topk,     &randomk,         &int8,     &int4, &sign, &ternary, &onebit_rht,
+      &trim_sign, &trim_sq, &trim_sd, &trim_rht, &trim_rht_levels, &trim_topk};
   return codecs;
 }
 

@@ -1,7 +1,9 @@
 #include "compression/encoded_chunk.h"
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
+#include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -35,17 +37,62 @@ absl::Status CheckFrame(const FrameHeader& header, const Buffer& frame, int64_t 
   return codec->Check(header, frame, chunk_elements);
 }
 
-bool CoversChunk(const FrameHeader& header, int64_t chunk_elements) {
-  return header.first_element == 0 && header.elements == chunk_elements;
+// What tells a range of elements from others.
+using RangeKey = std::tuple<CodecId, int64_t, int64_t>;
+RangeKey KeyOf(const FrameHeader& header) { return {header.codec, header.first_element, header.elements}; }
+
+// Checks that each range's levels come once and in order.
+absl::Status CheckLevels(const std::vector<FrameHeader>& frames) {
+  std::map<RangeKey, int> levels;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (KnownCodec(frames[i].codec).levels() == 1) continue;
+    int& next = levels[KeyOf(frames[i])];
+    if (frames[i].level != next) {
+      return absl::InvalidArgumentError(
+          absl::StrFormat("frame %d: expected level %d of the elements from %d, got level %d", i, next,
+                          frames[i].first_element, frames[i].level));
+    }
+    ++next;
+  }
+  return absl::OkStatus();
 }
 
-// Adds the chunk's frames from the `first` on.
-void AddFrames(const CheckedChunk& chunk, size_t first, absl::Span<float> values) {
-  BANYAN_CHECK(chunk.empty() || chunk.elements() == static_cast<int64_t>(values.size()));
-  const EncodedChunk& encoded = chunk.encoded();
-  for (size_t i = first; i < encoded.frames.size(); ++i) {
-    KnownCodec(encoded.frames[i].codec).DecodeAdd(encoded.frames[i], encoded.payload[i], values);
+// Calls use(codec, header of its first frame, its levels) for each range.
+template <typename Use>
+void ForEachRange(const EncodedChunk& chunk, Use use) {
+  std::map<RangeKey, std::vector<Buffer>> levels;
+  for (size_t i = 0; i < chunk.frames.size(); ++i) {
+    if (KnownCodec(chunk.frames[i].codec).levels() > 1) levels[KeyOf(chunk.frames[i])].push_back(chunk.payload[i]);
   }
+  for (size_t i = 0; i < chunk.frames.size(); ++i) {
+    const FrameHeader& header = chunk.frames[i];
+    if (header.level > 0) continue;
+    const Codec& codec = KnownCodec(header.codec);
+    if (codec.levels() > 1) {
+      use(codec, header, absl::MakeConstSpan(levels[KeyOf(header)]));
+    } else {
+      use(codec, header, absl::MakeConstSpan(&chunk.payload[i], 1));
+    }
+  }
+}
+
+void AddRanges(const CheckedChunk& chunk, absl::Span<float> values) {
+  BANYAN_CHECK(chunk.empty() || chunk.elements() == static_cast<int64_t>(values.size()));
+  ForEachRange(chunk.encoded(),
+               [values](const Codec& codec, const FrameHeader& range, absl::Span<const Buffer> levels) {
+                 codec.DecodeAddLevels(range, levels, values);
+               });
+}
+
+// True if the ranges lie one behind the other and make up the whole chunk: then each may replace what there is.
+bool TilesChunk(const EncodedChunk& chunk, int64_t chunk_elements) {
+  int64_t end = 0;
+  for (const FrameHeader& header : chunk.frames) {
+    if (header.level > 0) continue;
+    if (header.first_element != end) return false;
+    end += header.elements;
+  }
+  return end == chunk_elements;
 }
 
 }  // namespace
@@ -66,20 +113,33 @@ absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elemen
     absl::Status status = CheckFrame(chunk.frames[i], chunk.payload[i], chunk_elements);
     if (!status.ok()) return absl::InvalidArgumentError(absl::StrCat("frame ", i, ": ", status.message()));
   }
+  absl::Status status = CheckLevels(chunk.frames);
+  if (!status.ok()) return status;
   return CheckedChunk(std::move(chunk), chunk_elements);
 }
 
 void DecodeChunk(const CheckedChunk& chunk, absl::Span<float> values) {
   const EncodedChunk& encoded = chunk.encoded();
-  if (chunk.empty() || !CoversChunk(encoded.frames[0], values.size())) {
+  if (chunk.empty() || !TilesChunk(encoded, static_cast<int64_t>(values.size()))) {
     std::fill(values.begin(), values.end(), 0.0f);
-    return AddFrames(chunk, 0, values);
+    return AddRanges(chunk, values);
   }
   BANYAN_CHECK(chunk.elements() == static_cast<int64_t>(values.size()));
-  KnownCodec(encoded.frames[0].codec).Decode(encoded.frames[0], encoded.payload[0], values);
-  AddFrames(chunk, 1, values);
+  ForEachRange(encoded, [values](const Codec& codec, const FrameHeader& range, absl::Span<const Buffer> levels) {
+    codec.DecodeLevels(range, levels, values);
+  });
 }
 
-void DecodeAddChunk(const CheckedChunk& chunk, absl::Span<float> values) { AddFrames(chunk, 0, values); }
+void DecodeAddChunk(const CheckedChunk& chunk, absl::Span<float> values) { AddRanges(chunk, values); }
+
+CheckedChunk CutChunk(const CheckedChunk& chunk, size_t frames) {
+  const std::vector<FrameHeader>& all = chunk.encoded().frames;
+  const auto heads = std::count_if(all.begin(), all.end(), [](const FrameHeader& frame) { return frame.level == 0; });
+  const size_t kept = std::clamp(frames, static_cast<size_t>(heads), all.size());
+  CheckedChunk cut = chunk;
+  cut.encoded_.frames.resize(kept);
+  cut.encoded_.payload.resize(kept);
+  return cut;
+}
 
 }  // namespace banyan

@@ -29,6 +29,7 @@ struct EncodedChunk {
 //
 // Invariants:
 // - Every frame passed its codec's Check() for elements() numbers.
+// - The levels of a range come once each, in order, from 0 on.
 class CheckedChunk {
  public:
   // Says nothing, of any number of elements.
@@ -44,6 +45,7 @@ class CheckedChunk {
  private:
   friend CheckedChunk EncodeChunk(const Encoding& encoding, const Buffer& values, uint32_t weight);
   friend absl::StatusOr<CheckedChunk> CheckChunk(EncodedChunk chunk, int64_t chunk_elements);
+  friend CheckedChunk CutChunk(const CheckedChunk& chunk, size_t frames);
 
   CheckedChunk(EncodedChunk encoded, int64_t elements) : encoded_(std::move(encoded)), elements_(elements) {}
 
@@ -64,6 +66,10 @@ void DecodeChunk(const CheckedChunk& chunk, absl::Span<float> values);
 
 // Adds what the chunk says to `values`.
 void DecodeAddChunk(const CheckedChunk& chunk, absl::Span<float> values);
+
+// Returns the chunk with its first `frames` frames alone: what the others would have added is missing. Those of level 0
+// stay, which lie in front.
+CheckedChunk CutChunk(const CheckedChunk& chunk, size_t frames);
 
 }  // namespace banyan
 

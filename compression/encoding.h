@@ -29,6 +29,11 @@ struct Encoding {
   // transform. Equal encodings of equal values give equal bytes. Whoever encodes takes another seed for each chunk and
   // round.
   uint64_t seed = 0;
+  // Of a prefix-decodable codec: how many levels are sent at all, 0 for all.
+  int levels = 0;
+  // Of a prefix-decodable codec: elements that are cut together, 0 for as many as suit a chunk
+  // (trimmable/range_layout.h).
+  int64_t range_elements = 0;
   // Not the codec's business: whoever encodes takes them first.
   NetSenseSteps netsense = {};
 };

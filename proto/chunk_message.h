@@ -71,6 +71,7 @@ struct FrameHeader {
   int64_t first_element = 0;  // within the chunk
   int64_t elements = 0;
   int64_t size_bytes = 0;
+  int level = 0;  // of its range; 0 where the codec has one
 
   friend bool operator==(const FrameHeader&, const FrameHeader&) = default;
 };

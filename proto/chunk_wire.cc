@@ -29,6 +29,11 @@ static_assert(static_cast<int>(CodecId::kInt4) == wire::CODEC_ID_INT4);
 static_assert(static_cast<int>(CodecId::kSign) == wire::CODEC_ID_SIGN);
 static_assert(static_cast<int>(CodecId::kTernary) == wire::CODEC_ID_TERNARY);
 static_assert(static_cast<int>(CodecId::kOneBitRht) == wire::CODEC_ID_ONE_BIT_RHT);
+static_assert(static_cast<int>(CodecId::kTrimSign) == wire::CODEC_ID_TRIM_SIGN);
+static_assert(static_cast<int>(CodecId::kTrimTopK) == wire::CODEC_ID_TRIM_TOP_K);
+
+// No codec has more.
+constexpr uint32_t kMostFrameLevels = 32;
 
 // What a CodecId can hold.
 constexpr auto kLastWireCodec = static_cast<CodecId>(std::numeric_limits<std::underlying_type_t<CodecId>>::max());
@@ -46,6 +51,7 @@ void WriteFrame(const FrameHeader& from, wire::FrameHeader& to) {
   to.set_first_element(from.first_element);
   to.set_elements(from.elements);
   to.set_size_bytes(from.size_bytes);
+  to.set_level(static_cast<uint32_t>(from.level));
 }
 
 FrameHeader ReadFrame(const wire::FrameHeader& from, Half half, int64_t chunk_elements, int64_t arrived_bytes,
@@ -56,6 +62,7 @@ FrameHeader ReadFrame(const wire::FrameHeader& from, Half half, int64_t chunk_el
   frame.first_element = fields.Between("first_element", from.first_element(), int64_t{0}, chunk_elements - 1);
   frame.elements = fields.Between("elements", from.elements(), int64_t{1}, chunk_elements - frame.first_element);
   frame.size_bytes = from.size_bytes();
+  frame.level = static_cast<int>(fields.Between("level", from.level(), uint32_t{0}, kMostFrameLevels - 1));
   const int64_t width = half == Half::kState ? 1 : 4;
   const bool is_plain = half == Half::kState || frame.codec == CodecId::kFp32;
   if (is_plain && frame.size_bytes != width * frame.elements) {

@@ -4,7 +4,11 @@
 
 namespace banyan {
 
-absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements) {
+absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements, int levels) {
+  if (header.level < 0 || header.level >= levels) {
+    return absl::InvalidArgumentError(
+        absl::StrFormat("expected a level from 0 to %d of %s, got %d", levels - 1, codec, header.level));
+  }
   const bool is_inside = header.first_element >= 0 && header.elements >= 0 && header.first_element <= chunk_elements &&
                          header.elements <= chunk_elements - header.first_element;
   if (is_inside) return absl::OkStatus();

@@ -11,8 +11,10 @@
 
 namespace banyan {
 
-// Checks that the frame's elements lie in a chunk of `chunk_elements`. `codec` names the codec for the error.
-absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements);
+// Checks that the frame's elements lie in a chunk of `chunk_elements`, and its level below `levels`. `codec` names the
+// codec for the error.
+absl::Status CheckFrameRange(absl::string_view codec, const FrameHeader& header, int64_t chunk_elements,
+                             int levels = 1);
 
 // Checks that `frame` has exactly `expected_bytes` bytes. `codec` names the codec for the error.
 absl::Status CheckFrameBytes(absl::string_view codec, const FrameHeader& header, const Buffer& frame,

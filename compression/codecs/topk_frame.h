@@ -1,10 +1,17 @@
-// The header before indices and values in a frame of topk_codec.h. Value; thread-compatible.
+// A frame of topk_codec.h: the largest elements of a range and where they are. Values and pure functions;
+// thread-compatible.
 #ifndef BANYAN_COMPRESSION_CODECS_TOPK_FRAME_H_
 #define BANYAN_COMPRESSION_CODECS_TOPK_FRAME_H_
 
 #include <cstdint>
+#include <vector>
 
-#include "proto/compression/codec_id.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "compression/encoding.h"
+#include "core/buffer.h"
+#include "proto/chunk_message.h"
 
 namespace banyan {
 
@@ -26,6 +33,22 @@ int64_t TopKFrameBytes(const TopKFields& fields);
 // Read, or write, kTopKFieldBytes bytes.
 TopKFields ReadTopKFields(const uint8_t* frame);
 void WriteTopKFields(const TopKFields& fields, uint8_t* frame);
+
+// Returns the indices of the k largest of `values`, chosen as `encoding` says, rising. REQUIRES: as
+// top_k_selection.h.
+std::vector<uint32_t> SelectTopK(absl::Span<const float> values, const Encoding& encoding, int64_t k);
+
+// Returns the frame of the `values` at `indices`, which rise. All values are in it where that is not larger.
+Buffer EncodeTopKFrame(absl::Span<const float> values, absl::Span<const uint32_t> indices, CodecId value_codec);
+// Returns the frame of all `values`.
+Buffer EncodeAllInTopKFrame(absl::Span<const float> values, CodecId value_codec);
+
+// Checks a frame that a peer sent, as Codec::Check does. `codec` names the codec, which has `levels`, for the error.
+absl::Status CheckTopKFrame(absl::string_view codec, const FrameHeader& header, const Buffer& frame,
+                            int64_t chunk_elements, int levels = 1);
+// Write, or add to, the elements of the frame's range in `chunk`. REQUIRES: CheckTopKFrame() passed.
+void DecodeTopKFrame(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk);
+void AddTopKFrame(const FrameHeader& header, const Buffer& frame, absl::Span<float> chunk);
 
 }  // namespace banyan
 

@@ -7,6 +7,18 @@
 #include "gtest/gtest.h"
 
 namespace banyan {
+namespace {
+
+// The levels of the range that `first` begins, which lie in order.
+Payload LevelsOf(const FrameHeader& first, const std::vector<FrameHeader>& headers, const Payload& frames) {
+  Payload levels;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    if (headers[i].first_element == first.first_element) levels.push_back(frames[i]);
+  }
+  return levels;
+}
+
+}  // namespace
 
 std::vector<float> RoundTrip(const Codec& codec, const std::vector<float>& values, const Encoding& encoding) {
   std::vector<FrameHeader> headers;
@@ -15,7 +27,9 @@ std::vector<float> RoundTrip(const Codec& codec, const std::vector<float>& value
   for (size_t i = 0; i < frames.size(); ++i) {
     const absl::Status status = codec.Check(headers[i], frames[i], static_cast<int64_t>(values.size()));
     EXPECT_TRUE(status.ok()) << status;
-    if (status.ok()) codec.DecodeAdd(headers[i], frames[i], absl::MakeSpan(decoded));
+    if (status.ok() && headers[i].level == 0) {
+      codec.DecodeAddLevels(headers[i], LevelsOf(headers[i], headers, frames), absl::MakeSpan(decoded));
+    }
   }
   return decoded;
 }

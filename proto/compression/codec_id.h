@@ -18,6 +18,13 @@ enum class CodecId : uint8_t {
   kSign,       // 1 bit, the mean magnitude of a block
   kTernary,    // -1, 0 or 1 times the scale of a block
   kOneBitRht,  // signs after a randomized Hadamard transform
+  // Prefix-decodable: last levels may be cut.
+  kTrimSign,       // signs, then magnitudes
+  kTrimSq,         // a bit by chance, then numbers
+  kTrimSd,         // the same with a dither that is taken off again
+  kTrimRht,        // as kTrimSign, after a randomized Hadamard transform
+  kTrimRhtLevels,  // the same in six levels
+  kTrimTopK,       // as kTopK, in tiers by magnitude
 };
 
 }  // namespace banyan

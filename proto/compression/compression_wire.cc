@@ -38,7 +38,7 @@ void WriteRule(const CompressionRule& from, wire::CompressionRule& to) {
 CompressionRule ReadRule(const wire::CompressionRule& from, FieldReader fields) {
   CompressionRule rule;
   rule.keys = fields.Name("keys", from.keys());
-  rule.codec = fields.OneOf("codec", from.codec(), CodecId::kOneBitRht);
+  rule.codec = fields.OneOf("codec", from.codec(), CodecId::kTrimTopK);
   rule.controller = fields.OneOf("controller", from.controller(), RatioControllerKind::kBudget);
   const int count = fields.Count("numbers", from.numbers_size(), 0, kMaxNumbers);
   for (int i = 0; i < count; ++i) {
