@@ -27,6 +27,10 @@ class CodecTraitsConformanceTest : public testing::TestWithParam<CodecId> {
   }
 };
 
+TEST_P(CodecTraitsConformanceTest, TrimmableCodecsWriteLevels) {
+  EXPECT_EQ(codec().levels() > 1, traits().is_trimmable);
+}
+
 TEST_P(CodecTraitsConformanceTest, SparseCodecsSendAShare) {
   const std::vector<float> decoded = Decoded(GaussianSamples(kElements, 1), 1);
   int64_t sent = 0;

@@ -48,7 +48,7 @@ const CompressionRule* RuleFor(const CompressionConfig& config, absl::string_vie
 
 bool UsesErrorFeedback(const CompressionRule& rule) {
   const CodecTraits* codec = TraitsOf(rule.codec);
-  return rule.error_feedback.value_or(codec != nullptr && codec->is_biased);
+  return rule.error_feedback.value_or(codec != nullptr && (codec->is_biased || codec->is_trimmable));
 }
 
 }  // namespace banyan

@@ -89,10 +89,11 @@ TEST(RuleForTest, SmallTensorsTravelAsFp32) {
   EXPECT_EQ(RuleFor(config, "fc1.weight", 100), &config.rules[3]);
 }
 
-TEST(UsesErrorFeedbackTest, BiasedCodecsByThemselves) {
+TEST(UsesErrorFeedbackTest, BiasedCodecsAndThoseThatMayBeCutByThemselves) {
   for (CodecId codec : AllCodecIds()) {
     const bool biased = codec == CodecId::kTopK || codec == CodecId::kRandomK || codec == CodecId::kSign;
-    EXPECT_EQ(UsesErrorFeedback({.codec = codec}), biased) << CodecName(codec);
+    const bool trimmable = TraitsOf(codec)->is_trimmable;
+    EXPECT_EQ(UsesErrorFeedback({.codec = codec}), biased || trimmable) << CodecName(codec);
   }
   EXPECT_FALSE(UsesErrorFeedback({.codec = static_cast<CodecId>(200)}));
 }

@@ -65,6 +65,14 @@ struct SourceRoute {
   friend bool operator==(const SourceRoute&, const SourceRoute&) = default;
 };
 
+// So many last frames of a node's contribution were cut on its way before it was taken.
+struct Cut {
+  NodeId node;
+  uint32_t frames = 0;
+
+  friend bool operator==(const Cut&, const Cut&) = default;
+};
+
 // One payload frame; frames are ordered by importance. An element of a training state is a byte, without a codec.
 struct FrameHeader {
   CodecId codec = CodecId::kFp32;
@@ -93,6 +101,11 @@ struct ChunkMessage {
   int64_t elements = 0;  // of the whole chunk
   uint32_t place = 0;    // how many chunks of the model come before it
   std::vector<FrameHeader> frames;
+  // How many last frames were cut on the way so far. Only of contributions to a sum whose codec allows it.
+  uint32_t cut_frames = 0;
+  // What was cut of the contributions that are in this one, or in the result: each node learns with the result what of
+  // its own is missing there.
+  std::vector<Cut> cuts;
   // Set in a contribution whose result is to be sparse: the share of the result's elements that the slowest link can
   // carry. Only links count on which the nodes whose contributions are in this one pass the result on. In (0, 1].
   double result_ratio = 1;

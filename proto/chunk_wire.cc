@@ -98,6 +98,14 @@ void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
   const bool is_result = chunk.made_in != Epoch();
   if (chunk.id.half == Half::kBroadcast) fields.Expect(is_result, "made_in", "an epoch in a broadcast half", "0");
   if (chunk.kind == RoundKind::kAbstention) fields.Expect(chunk.frames.empty(), "frames", "0 of an abstention", "more");
+  const bool may_be_cut = chunk.kind == RoundKind::kAggregate && chunk.id.half == Half::kReduce && !is_result;
+  if (!may_be_cut || chunk.frames.empty()) {
+    fields.Expect(chunk.cut_frames == 0, "cut_frames", "0 but of a contribution to a sum",
+                  absl::StrCat(chunk.cut_frames));
+  }
+  if (chunk.kind != RoundKind::kAggregate || chunk.frames.empty()) {
+    fields.Expect(chunk.cuts.empty(), "cuts", "0 but of sums", absl::StrCat(chunk.cuts.size()));
+  }
   if (!chunk.frames.empty()) return;
   const bool sums = chunk.kind == RoundKind::kAggregate || chunk.kind == RoundKind::kFlush;
   fields.Expect(chunk.id.half != Half::kState, "frames", "at least 1 of a state", "0");
@@ -168,6 +176,12 @@ void Write(const ChunkMessage& from, wire::Envelope& to) {
   chunk.set_place(from.place);
   chunk.set_made_in(from.made_in.value());
   for (const FrameHeader& frame : from.frames) WriteFrame(frame, *chunk.add_frames());
+  chunk.set_cut_frames(from.cut_frames);
+  for (const Cut& cut : from.cuts) {
+    wire::Cut& written = *chunk.add_cuts();
+    written.set_node(cut.node.value());
+    written.set_frames(cut.frames);
+  }
   chunk.set_link_sequence(from.link_sequence);
   chunk.set_sent_at_ns(from.sent_at.nanoseconds());
   chunk.set_ack_may_wait(from.ack_may_wait);
@@ -189,6 +203,14 @@ ChunkMessage ReadChunk(const wire::ChunkMessage& from, const Payload& payload, F
   chunk.place = from.place();
   chunk.made_in = Epoch(from.made_in());
   chunk.frames = ReadFrames(from, chunk.id.half, chunk.elements, payload, fields);
+  const auto most_frames = static_cast<uint32_t>(fields.limits().max_frames);
+  chunk.cut_frames = fields.Between("cut_frames", from.cut_frames(), 0u, most_frames);
+  const int cuts = fields.Count("cuts", from.cuts_size(), 0, fields.limits().max_path_nodes);
+  for (int i = 0; i < cuts; ++i) {
+    FieldReader within = fields.Within("cuts", i);
+    chunk.cuts.push_back({within.NonZero<NodeId>("node", from.cuts(i).node()),
+                          within.Between("frames", from.cuts(i).frames(), 1u, most_frames)});
+  }
   chunk.link_sequence = from.link_sequence();
   chunk.sent_at = fields.Time("sent_at", from.sent_at_ns());
   chunk.ack_may_wait = from.ack_may_wait();

@@ -7,6 +7,7 @@
 
 #include "absl/time/time.h"
 #include "proto/compression/compression_config.h"
+#include "proto/trimming_config.h"
 
 namespace banyan {
 
@@ -50,6 +51,7 @@ struct JobConfig {
   absl::Duration resend_after =
       absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
   CompressionConfig compression;
+  TrimmingConfig trimming;
 
   friend bool operator==(const JobConfig&, const JobConfig&) = default;
 };

@@ -182,6 +182,20 @@ NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader field
   return neighbour;
 }
 
+void WriteTrimming(const TrimmingConfig& from, wire::TrimmingConfig& to) {
+  to.set_policy(static_cast<wire::TrimPolicyKind>(from.policy));
+  to.set_queue_bytes(from.queue_bytes);
+  to.set_share(from.share);
+}
+
+TrimmingConfig ReadTrimming(const wire::TrimmingConfig& from, FieldReader fields) {
+  TrimmingConfig config;
+  config.policy = fields.OneOf("policy", from.policy(), kLastTrimPolicy);
+  config.queue_bytes = fields.Between("queue_bytes", from.queue_bytes(), int64_t{0}, kMaxMemoryBytes);
+  config.share = fields.FiniteBetween("share", from.share(), 0.0, 1.0);
+  return config;
+}
+
 }  // namespace
 
 void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
@@ -200,6 +214,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_scheduler_lost_after_ns(absl::ToInt64Nanoseconds(from.scheduler_lost_after));
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
   WriteCompression(from.compression, *to.mutable_compression());
+  WriteTrimming(from.trimming, *to.mutable_trimming());
 }
 
 JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
@@ -223,6 +238,7 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.scheduler_lost_after = fields.Duration("scheduler_lost_after", from.scheduler_lost_after_ns(), shortest);
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
   config.compression = ReadCompression(from.compression(), fields.Within("compression"));
+  config.trimming = ReadTrimming(from.trimming(), fields.Within("trimming"));
   return config;
 }
 

@@ -79,6 +79,13 @@ std::string TopologyText(const TopologyConfig& topology) {
                       ", update_rate: ", Number(topology.update_rate), "}\n");
 }
 
+std::string TrimmingText(const TrimmingConfig& trimming) {
+  std::string text = absl::StrCat("trimming: {policy: ", NameOf(trimming.policy));
+  if (trimming.policy == TrimPolicyKind::kQueue) absl::StrAppend(&text, ", queue_bytes: ", trimming.queue_bytes);
+  if (trimming.policy == TrimPolicyKind::kRandom) absl::StrAppend(&text, ", share: ", Number(trimming.share));
+  return text + "}\n";
+}
+
 }  // namespace
 
 std::string OverlayText(const OverlayConfig& overlay) {
@@ -93,7 +100,7 @@ std::string OverlayText(const OverlayConfig& overlay) {
       ", auxiliary_queue_length: ", overlay.multipath.auxiliary_queue_length, "}\n",
       "chunks: {max_elements: ", overlay.chunks.max_elements, ", min_elements: ", overlay.chunks.min_elements, "}\n",
       "aggregation: {op: ", OpName(overlay.aggregation.op), "}\n", CompressionText(overlay.compression),
-      "transport: {connections: ", Or(transport.connections, "auto"),
+      TrimmingText(overlay.trimming), "transport: {connections: ", Or(transport.connections, "auto"),
       ", bytes_per_connection: ", transport.bytes_per_connection,
       ", window_bytes: ", Or(transport.window_bytes, "auto"), ", early_bytes: ", transport.early_bytes,
       ", relay_bytes: ", transport.relay_bytes, "}\n", "membership: {start_with: ", Or(membership.start_with, "all"),

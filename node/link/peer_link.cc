@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "node/chunk_size.h"
 #include "node/link/link_ack_buffer.h"
 
 namespace banyan {
@@ -45,11 +46,21 @@ void PeerLink::SendQueued(Timestamp now, Actions& actions) {
 void PeerLink::SendNext(Timestamp now, ConnectionId connection, Actions& actions) {
   CountBusy(now);
   SendQueue::Chunk chunk = queue_.TakeNext();
+  Cut(now, chunk);
   const int64_t size_bytes = chunk.size_bytes;
   chunk.message.ack_may_wait = AckMayWait(size_bytes);
   if (chunk.resend) counters_.resent_bytes += size_bytes;
   if (chunk.message.is_auxiliary) counters_.auxiliary_bytes += size_bytes;
   HandOver(flight_.Add(std::move(chunk), connection, hedger_.AckTimes(AckAfter(size_bytes)), now), actions);
+}
+
+void PeerLink::Cut(Timestamp now, Queued& chunk) {
+  if (options_.trimmer == nullptr) return;
+  if (!options_.trimmer->Cut(now, queue_.size_bytes(), chunk.message, chunk.payload)) return;
+  const int64_t left_bytes = WireBytes(chunk.message, chunk.payload);
+  ++counters_.cut_chunks;
+  counters_.cut_bytes += static_cast<uint64_t>(chunk.size_bytes - left_bytes);
+  chunk.size_bytes = left_bytes;
 }
 
 bool PeerLink::AckMayWait(int64_t size_bytes) const {

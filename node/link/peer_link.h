@@ -27,6 +27,7 @@
 #include "node/link/resend_timer.h"
 #include "node/link/send_queue.h"
 #include "node/link/stall_watch.h"
+#include "node/trim/trimmer.h"
 #include "proto/chunk_message.h"
 #include "protocol/action.h"
 
@@ -47,12 +48,16 @@ class PeerLink {
     int64_t tiny_bytes = 4096;
     // Above those of a former link to the same node, whose last acks may still come.
     uint64_t first_sequence = 1;
+    // Cuts chunks that leave the queue; outlives the link. Null: none is cut.
+    const Trimmer* trimmer = nullptr;
   };
   struct Counters {
     uint64_t sent_bytes = 0;    // with headers, resends and copies
     uint64_t resent_bytes = 0;  // of chunks that were given up and sent again
     uint64_t auxiliary_bytes = 0;
     uint64_t hedged_bytes = 0;  // of the copies of late chunks
+    uint64_t cut_chunks = 0;    // that left the queue without their last frames
+    uint64_t cut_bytes = 0;     // that they lacked
     absl::Duration busy;        // with a chunk in flight; without the last moments before a connection was lost
   };
   using Queued = SendQueue::Chunk;
@@ -126,6 +131,8 @@ class PeerLink {
  private:
   void SendQueued(Timestamp now, Actions& actions);
   void SendNext(Timestamp now, ConnectionId connection, Actions& actions);
+  // Cuts a chunk that has left the queue as the trimmer says.
+  void Cut(Timestamp now, Queued& chunk);
   void SendCopies(Timestamp now, Actions& actions);
   // Hands a copy that has just gone into flight to its connection.
   void HandOver(const Flight::Sent& sent, Actions& actions);

@@ -12,7 +12,7 @@ void SendQueue::Enqueue(ChunkMessage message, Payload payload, bool resend) {
   Chunk chunk{std::move(message), std::move(payload), resend, size_bytes, Rank()};
   const uint64_t later_by = chunk.message.id.half == Half::kBroadcast ? kGradientsBeforeResult : 0;
   chunk.rank = {.auxiliary = chunk.message.is_auxiliary,
-                .large = chunk.size_bytes > tiny_bytes_,
+                .large = chunk.size_bytes > tiny_bytes_ && chunk.message.cut_frames == 0,
                 .negative_priority = -int64_t{chunk.message.priority},
                 .round = chunk.message.id.round,
                 .place = chunk.message.place + later_by,

@@ -1,7 +1,8 @@
-// The chunks that wait for one link, in the order in which they are to go: tiny chunks first, then by priority, round
-// and place in the model. That order is the same on all links, so that nobody waits for a chunk that stands behind one
-// which has just begun. A result counts as kGradientsBeforeResult places later. Chunks on an auxiliary path go last,
-// but one of them follows every kPrimaryPerAuxiliary others. Thread-compatible; owned by PeerLink.
+// The chunks that wait for one link, in the order in which they are to go: tiny chunks first, and those that were
+// cut on their way, then by priority, round and place in the model. That order is the same on all links, so that nobody
+// waits for a chunk that stands behind one which has just begun. A result counts as kGradientsBeforeResult places
+// later. Chunks on an auxiliary path go last, but one of them follows every kPrimaryPerAuxiliary others.
+// Thread-compatible; owned by PeerLink.
 //
 // Invariants:
 // - No two chunks have the same rank; of chunks that are otherwise equal the one that came first goes first.

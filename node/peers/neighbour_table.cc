@@ -19,8 +19,8 @@ constexpr double kLongestEcho = 0.3;
 
 }  // namespace
 
-NeighbourTable::NeighbourTable(Identity identity, const JobConfig& config, Limits limits)
-    : identity_(std::move(identity)), config_(config), limits_(limits) {}
+NeighbourTable::NeighbourTable(Identity identity, const JobConfig& config, Limits limits, const Trimmer* trimmer)
+    : identity_(std::move(identity)), config_(config), limits_(limits), trimmer_(trimmer) {}
 
 void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyVersion policy, const LinkWindow& window,
                          const LinkMeter::Settings& meter) {
@@ -41,7 +41,8 @@ void NeighbourTable::Add(StepContext& step, const NeighbourSlice& slice, PolicyV
   const PeerLink::Options options = {.window = window,
                                      .resend_after = config_.resend_after,
                                      .lost_after = config_.lost_after,
-                                     .first_sequence = FirstSequence(slice.node)};
+                                     .first_sequence = FirstSequence(slice.node),
+                                     .trimmer = trimmer_};
   neighbours_.emplace(slice.node, Neighbour{.slice = slice,
                                             .newest_policy = policy,
                                             .control = {control, slice.name, limits_.waiting_control},

@@ -28,6 +28,7 @@
 #include "node/link/link_window.h"
 #include "node/peers/neighbour.h"
 #include "node/step_context.h"
+#include "node/trim/trimmer.h"
 #include "proto/job_config.h"
 #include "proto/message.h"
 #include "proto/policy_slice.h"
@@ -56,7 +57,8 @@ class NeighbourTable {
     size_t inbound_connections = 1 << 14;
   };
 
-  NeighbourTable(Identity identity, const JobConfig& config, Limits limits);
+  // `trimmer`, null for none, cuts what leaves the queues of links, and outlives this.
+  NeighbourTable(Identity identity, const JobConfig& config, Limits limits, const Trimmer* trimmer = nullptr);
 
   // Opens connections to the neighbour of `slice` if it is new; else the newest `policy` that names it decides its
   // slice. One with another incarnation or address is a new one, which takes the place of the former. `window` and
@@ -145,6 +147,7 @@ class NeighbourTable {
   const Identity identity_;
   const JobConfig config_;
   const Limits limits_;
+  const Trimmer* trimmer_;
 
   std::map<NodeId, Neighbour> neighbours_;
   std::map<NodeId, uint64_t> next_sequences_;  // of links that are closed

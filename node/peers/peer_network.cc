@@ -32,13 +32,15 @@ PeerNetwork::Limits PeerNetwork::LimitsOf(const JobConfig& config, bool loss_lim
 PeerNetwork::PeerNetwork(Identity identity, const JobConfig& config, Limits limits, Listener* listener)
     : config_(config),
       listener_(listener),
+      trimmer_(config.trimming, identity.node),
       neighbours_(identity, config,
                   {.unknown_bytes = limits.unknown_bytes,
                    .waiting_control = limits.waiting_control,
-                   .inbound_connections = limits.inbound_connections}),
+                   .inbound_connections = limits.inbound_connections},
+                  &trimmer_),
       tracker_(config.resend_after),
       paths_(identity.node, &neighbours_, &tracker_),
-      relay_({.size_bytes = limits.relay_bytes, .denied_sources = limits.denied_sources}, &neighbours_),
+      relay_({.size_bytes = limits.relay_bytes, .denied_sources = limits.denied_sources}, &neighbours_, &trimmer_),
       denied_(limits.denied_sources),
       windows_({.fixed_bytes = config.window_bytes,
                 .connections = config.connections_per_link,
@@ -89,6 +91,7 @@ void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
 
 void PeerNetwork::SendChunk(StepContext& step, ChunkMessage message, Payload payload) {
   tracker_.Add(message, payload);
+  trimmer_.OnChunk(message, step.now);
   paths_.Send(step, std::move(message), std::move(payload));
 }
 
@@ -325,6 +328,7 @@ std::vector<NodeReport::Link> PeerNetwork::LinkReport(Timestamp now) const {
 }
 
 std::vector<PeerNetwork::LinkRound> PeerNetwork::OnRoundComplete(Round round, Timestamp now) {
+  trimmer_.OnRoundComplete(round, now);
   std::vector<LinkRound> links;
   if (newest_complete_.has_value() && round <= *newest_complete_) return links;
   const bool is_known = newest_complete_.has_value() && now > newest_complete_at_;

@@ -30,6 +30,7 @@
 #include "node/peers/neighbour_table.h"
 #include "node/peers/relay.h"
 #include "node/step_context.h"
+#include "node/trim/trimmer.h"
 #include "proto/job_config.h"
 #include "proto/message.h"
 #include "proto/policy_slice.h"
@@ -158,6 +159,7 @@ class PeerNetwork {
   const JobConfig config_;
   Listener* listener_;
 
+  Trimmer trimmer_;
   NeighbourTable neighbours_;
   DeliveryTracker tracker_;
   AuxiliaryPaths paths_;

@@ -17,7 +17,10 @@ std::optional<Busy> Relay::Forward(StepContext& step, NodeId from, ChunkMessage 
   }
   if (message.is_auxiliary && !next->link.is_up()) return BusyOf(message);
   uint32_t& relayed = chunks_from_[from];
-  if (relayed > 0 && size_bytes() + WireBytes(message, payload) > limits_.size_bytes) {
+  trimmer_->OnChunk(message, step.now);
+  bool has_room = relayed == 0 || HasRoomFor(message, payload);
+  if (!has_room && trimmer_->CutToHeads(message, payload)) has_room = HasRoomFor(message, payload);
+  if (!has_room) {
     if (!message.is_auxiliary) denied_.Add(message);
     return BusyOf(message);
   }
@@ -26,6 +29,10 @@ std::optional<Busy> Relay::Forward(StepContext& step, NodeId from, ChunkMessage 
   next->link.Enqueue(std::move(message), std::move(payload));
   neighbours_->Pump(step, *next);
   return std::nullopt;
+}
+
+bool Relay::HasRoomFor(const ChunkMessage& message, const Payload& payload) const {
+  return size_bytes() + WireBytes(message, payload) <= limits_.size_bytes;
 }
 
 void Relay::OnForwarded(const ChunkMessage& chunk) { --chunks_from_.at(chunk.route.path[chunk.route.hop - 1]); }

@@ -2,10 +2,11 @@
 // chunk's source keeps the bytes. Answers are returned, not sent. Thread-compatible; owned by PeerNetwork.
 //
 // Invariants:
-//   1. Chunks of others take at most `size_bytes` in the queues of all links together, besides what rule 2 lets in.
-//   2. One chunk of each neighbour always finds room. Of two relays that forward to each other, each could otherwise be
+//   1. A chunk for which there is no room is cut, if it can be, before it is refused.
+//   2. Chunks of others take at most `size_bytes` in the queues of all links together, besides what rule 3 lets in.
+//   3. One chunk of each neighbour always finds room. Of two relays that forward to each other, each could otherwise be
 //      full of what the other has just refused, for ever.
-//   3. A source that was refused gets one grant, when the queues are half empty or nothing of the neighbour before it
+//   4. A source that was refused gets one grant, when the queues are half empty or nothing of the neighbour before it
 //      waits. One whose chunk took an auxiliary path gets none: it takes another path at once.
 #ifndef BANYAN_NODE_PEERS_RELAY_H_
 #define BANYAN_NODE_PEERS_RELAY_H_
@@ -21,6 +22,7 @@
 #include "node/peers/chunk_answers.h"
 #include "node/peers/neighbour_table.h"
 #include "node/step_context.h"
+#include "node/trim/trimmer.h"
 #include "proto/chunk_message.h"
 #include "proto/peer_messages.h"
 
@@ -33,9 +35,9 @@ class Relay {
     size_t denied_sources = 0;  // remembered for a grant
   };
 
-  // `neighbours` outlives the relay.
-  Relay(Limits limits, NeighbourTable* neighbours)
-      : limits_(limits), neighbours_(neighbours), denied_(limits.denied_sources) {}
+  // `neighbours` and `trimmer` outlive the relay.
+  Relay(Limits limits, NeighbourTable* neighbours, Trimmer* trimmer)
+      : limits_(limits), neighbours_(neighbours), trimmer_(trimmer), denied_(limits.denied_sources) {}
 
   // Hands a chunk that came `from` a neighbour to the link of the next hop. Returns the answer to its source when it
   // does not go on. REQUIRES: this node is the receiver of `message` and not its destination.
@@ -53,8 +55,12 @@ class Relay {
   int64_t size_bytes() const;
 
  private:
+  // Returns whether the chunk fits beside those that wait.
+  bool HasRoomFor(const ChunkMessage& message, const Payload& payload) const;
+
   const Limits limits_;
   NeighbourTable* neighbours_;
+  Trimmer* trimmer_;
   DeniedSources denied_;
   // Chunks that wait here to be forwarded, or were and have no link ack yet, by the neighbour they came from.
   std::map<NodeId, uint32_t> chunks_from_;

@@ -43,7 +43,8 @@ class RelayTest : public NeighbourTableFixture {
     return sources;
   }
 
-  Relay relay_{{.size_bytes = 3000, .denied_sources = 2}, &table_};
+  Trimmer trimmer_{TrimmingConfig(), NodeId(1)};
+  Relay relay_{{.size_bytes = 3000, .denied_sources = 2}, &table_, &trimmer_};
 };
 
 TEST_F(RelayTest, AChunkGoesOnToTheNextHop) {

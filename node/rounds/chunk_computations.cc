@@ -101,6 +101,19 @@ int64_t CompressChunk::size_bytes() const {
   return sum_.size_bytes() * passes;
 }
 
+void CutRemainder::Run() {
+  const size_t frames = sum_.encoded().frames.size();
+  Buffer whole = Buffer::AllocateForOverwrite(sum_.elements());
+  DecodeChunk(sum_, whole.mutable_floats());
+  left_ = Buffer::AllocateForOverwrite(sum_.elements());
+  KeepDropped(CutChunk(sum_, frames - std::min<size_t>(frames, cut_frames_)), whole.floats(), 1,
+              left_.mutable_floats());
+}
+
+int64_t CutRemainder::size_bytes() const {
+  return 2 * sum_.payload_bytes() + kFeedbackPasses * sum_.elements() * kBytesPerElement;
+}
+
 FinishChunk::FinishChunk(Buffer sum, uint32_t weight, AggregationOp op, Coding coding)
     : sum_(std::move(sum)),
       weight_(weight),

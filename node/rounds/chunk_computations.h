@@ -71,6 +71,24 @@ class CompressChunk : public Computation {
   Buffer next_residual_;
 };
 
+// What queues have cut of a contribution: its sum as it was sent, less the frames that its destination has taken.
+class CutRemainder : public Computation {
+ public:
+  // `sum` lacked its last `cut_frames`, all but the heads at most.
+  CutRemainder(CheckedChunk sum, uint32_t cut_frames) : sum_(std::move(sum)), cut_frames_(cut_frames) {}
+
+  void Run() override;
+  int64_t size_bytes() const override;
+
+  // After Run().
+  const Buffer& left() const { return left_; }
+
+ private:
+  CheckedChunk sum_;
+  uint32_t cut_frames_;
+  Buffer left_;
+};
+
 // At the root: makes the round's one result of the complete sum, in the sum's own memory, and encodes it once. The
 // result is the sum, or the mean for every other op: members step their optimizers themselves.
 class FinishChunk : public Computation {

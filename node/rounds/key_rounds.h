@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "compression/encoded_chunk.h"
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "node/policy_book.h"
@@ -25,6 +26,7 @@
 #include "node/rounds/next_residuals.h"
 #include "node/rounds/reduce_half.h"
 #include "node/rounds/result_passing.h"
+#include "node/rounds/sent_sums.h"
 #include "proto/chunk_message.h"
 
 namespace banyan {
@@ -35,6 +37,13 @@ struct Contribution {
   Buffer values;        // the whole tensor; empty when this node has nothing to say
   uint32_t weight = 0;  // workers in it
   int32_t priority = 0;
+};
+
+// A chunk's one result, as it travels.
+struct ChunkResult {
+  Epoch made_in;
+  CheckedChunk chunk;
+  std::vector<Cut> cuts;  // of the contributions that are in it
 };
 
 struct RoundState {
@@ -51,7 +60,11 @@ struct RoundState {
   bool closed_everywhere = false;  // every member holds the result
   bool is_skipped = false;         // closed everywhere before this node was a member
   uint64_t hash = 0;               // of the result, once complete
+  bool is_read = false;            // all of the result, which has `hash`
   NextResiduals residuals;
+  SentSums sent;
+  std::map<ChunkIndex, std::vector<Cut>> cuts;  // of the results that are here, where there are any
+  uint32_t returning = 0;                       // chunks of which something was cut that is not in the residual yet
   // Once bound. The attempt goes with its epoch.
   std::optional<ReduceHalf> attempt;
   std::optional<ResultPassing> passing;

@@ -37,8 +37,9 @@ void ReduceHalf::Start(StepContext& step, ChunkIndex chunk, std::unique_ptr<Work
 }
 
 void ReduceHalf::CountChild(StepContext& step, RoundKind kind, ChunkIndex index, NodeId child, double result_ratio,
-                            CheckedChunk input) {
+                            CheckedChunk input, const std::vector<Cut>& cuts) {
   BANYAN_CHECK(At(index).counted.insert(child).second);
+  At(index).cuts.insert(At(index).cuts.end(), cuts.begin(), cuts.end());
   At(index).result_ratio = std::min(At(index).result_ratio, result_ratio);
   if (kind != RoundKind::kAbstention) kind_ = kind;
   Count(step, index, child, std::move(input));

@@ -101,6 +101,8 @@ class ReduceHalf {
   const TreeSlice& PlaceOf(ChunkIndex chunk) const { return slice_->trees[TreeOf(chunk).value()]; }
   const ElementRange& RangeOf(ChunkIndex chunk) const { return chunks_[chunk.value()].range; }
   bool HasCounted(ChunkIndex chunk, NodeId source) const { return chunks_[chunk.value()].counted.contains(source); }
+  // Returns what was cut of the contributions that are counted.
+  const std::vector<Cut>& CutsOf(ChunkIndex chunk) const { return chunks_[chunk.value()].cuts; }
   // Returns how many workers the contributions that are counted claim to hold.
   uint32_t WeightOf(ChunkIndex chunk) const { return chunks_[chunk.value()].weight; }
 
@@ -108,10 +110,11 @@ class ReduceHalf {
   bool HasWaiting(ChunkIndex chunk) const { return chunks_[chunk.value()].waiting_bytes > 0; }
 
   // Counts what `child` and those below it contribute to a chunk; an empty `input` says nothing. `result_ratio` is what
-  // the child said of the links below it. REQUIRES: it was not counted; all calls have the same `kind`, but for
-  // kAbstention; the weights of all inputs together are a number of workers that the job can have.
+  // the child said of the links below it, `cuts` what was cut of it and of those below. REQUIRES: it was not counted;
+  // all calls have the same `kind`, but for kAbstention; the weights of all inputs together are a number of workers
+  // that the job can have.
   void CountChild(StepContext& step, RoundKind kind, ChunkIndex chunk, NodeId child, double result_ratio,
-                  CheckedChunk input);
+                  CheckedChunk input, const std::vector<Cut>& cuts = {});
   // Counts this node's own `values`, the whole tensor's, of `weight` workers; empty values say nothing. REQUIRES: as
   // CountChild.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
@@ -139,6 +142,7 @@ class ReduceHalf {
     CheckedChunk sole;                 // of a kBroadcast round: the one contribution that is not empty
     NodeId sole_source;                // who brought it: a child, or this node
     double result_ratio = 1;           // the least that a child has said
+    std::vector<Cut> cuts;             // of what is counted
   };
 
   Chunk& At(ChunkIndex chunk) { return chunks_[chunk.value()]; }

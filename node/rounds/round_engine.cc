@@ -10,6 +10,8 @@
 #include "node/chunk_size.h"
 #include "node/rejection_log.h"
 #include "node/rounds/chunk_computations.h"
+#include "node/rounds/chunk_header.h"
+#include "node/trim/chunk_cut.h"
 
 namespace banyan {
 namespace {
@@ -24,7 +26,7 @@ constexpr size_t kMostRefusals = 64;
 RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& config, PolicyBook* book,
                          PeerNetwork* network, ComputationTable* computations, Listener* listener)
     : self_(self),
-      incarnation_(incarnation),
+      source_{self, incarnation},
       config_(config),
       book_(book),
       network_(network),
@@ -138,8 +140,10 @@ void RoundEngine::PassOnHeld(StepContext& step, KeyId key, Round round, RoundSta
   for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
     const ChunkIndex chunk(index);
     if (!state.results->Has(chunk)) continue;
-    TakeResult(step, key, round, state, chunk, state.results->MadeIn(chunk), state.results->ResultOf(chunk),
-               ResultPassing::From::kHeld);
+    const auto cuts = state.cuts.find(chunk);
+    ChunkResult held = {state.results->MadeIn(chunk), state.results->ResultOf(chunk), {}};
+    if (cuts != state.cuts.end()) held.cuts = cuts->second;
+    TakeResult(step, key, round, state, chunk, std::move(held), ResultPassing::From::kHeld);
   }
 }
 
@@ -183,10 +187,6 @@ Verdict RoundEngine::Refuse(StepContext& step, RoundState& state, const ChunkMes
   const bool is_first = state.refusals.size() < kMostRefusals && state.refusals.emplace(source, what).second;
   if (!is_first) listener_->OnRoundBroken(step, message.id.key, message.id.round, source, what);
   return Refuse(step, message, why);
-}
-
-Verdict RoundEngine::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
-  return TakeChunk(step, std::move(message), std::move(payload), /*was_kept=*/false);
 }
 
 Verdict RoundEngine::TakeChunk(StepContext& step, ChunkMessage message, Payload payload, bool was_kept) {
@@ -256,7 +256,8 @@ Verdict RoundEngine::OnContribution(StepContext& step, RoundState& state, ChunkM
       CheckChunk({std::move(message.frames), std::move(payload), message.weight}, attempt.RangeOf(chunk).elements);
   if (!input.ok()) return Refuse(step, state, message, std::string(input.status().message()));
   if (!AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source)) return Verdict::kRefused;
-  attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input));
+  if (message.cut_frames > 0) message.cuts.push_back({source, message.cut_frames});
+  attempt.CountChild(step, message.kind, chunk, source, message.result_ratio, *std::move(input), message.cuts);
   return Verdict::kTaken;
 }
 
@@ -275,25 +276,28 @@ Verdict RoundEngine::OnResult(StepContext& step, RoundState& state, ChunkMessage
     return Refuse(step, state, message, "another result than the one that this node holds");
   }
   AgreesOnKind(step, message.id.key, message.id.round, state, message.kind, source);
-  TakeResult(step, message.id.key, message.id.round, state, chunk, message.made_in, *std::move(result),
+  TakeResult(step, message.id.key, message.id.round, state, chunk,
+             {message.made_in, *std::move(result), std::move(message.cuts)},
              goes_up ? ResultPassing::From::kChild : ResultPassing::From::kParent);
   if (goes_up) state.attempt->CountResult(chunk, source);
   return Verdict::kTaken;
 }
 
 void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk,
-                             Epoch made_in, CheckedChunk result, ResultPassing::From from) {
+                             ChunkResult result, ResultPassing::From from) {
   const bool has_passed_up = state.attempt->StateOf(chunk) == ReduceHalf::State::kPassedUp;
   state.attempt->OnResult(chunk);
   for (const ResultPassing::Hop& hop : state.passing->OnResult(chunk, from, has_passed_up)) {
-    ChunkMessage message = MessageTo(hop.to, key, round, chunk, hop.half, result);
-    message.made_in = made_in;
-    network_->SendChunk(step, std::move(message), result.encoded().payload);
+    ChunkMessage message = MakeChunkMessage(source_, hop.to, state, key, round, chunk, hop.half, result.chunk);
+    message.made_in = result.made_in;
+    message.cuts = result.cuts;
+    network_->SendChunk(step, std::move(message), result.chunk.encoded().payload);
   }
-  if (result.weight() > 0) silent_.OnSpoken(key);
+  if (result.chunk.weight() > 0) silent_.OnSpoken(key);
   if (state.results->Has(chunk)) return;
-  state.residuals.OnResult(chunk, made_in, KeyOf(key).memory);
-  state.results->Take(step, *state.kind, chunk, made_in, std::move(result));
+  state.residuals.OnResult(chunk, result.made_in, KeyOf(key).memory);
+  cuts_.OnResult(step, key, round, chunk, result.made_in, std::move(result.cuts));
+  state.results->Take(step, *state.kind, chunk, result.made_in, std::move(result.chunk));
 }
 
 void RoundEngine::BeginEpoch(Epoch epoch) {
@@ -446,8 +450,11 @@ BroadcastHalf* RoundEngine::FindBroadcastHalf(StepContext& step, KeyId key, Roun
 
 void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent,
                         const CheckedChunk& sum, double result_ratio) {
-  ChunkMessage message = MessageTo(parent, id.key, id.round, chunk, Half::kReduce, sum);
+  RoundState& state = *FindRound(id.key, id.round);
+  ChunkMessage message = MakeChunkMessage(source_, parent, state, id.key, id.round, chunk, Half::kReduce, sum);
   message.result_ratio = result_ratio;
+  message.cuts = state.attempt->CutsOf(chunk);
+  if (CanBeCut(message) && encodings_.KeepsResidual(*book_->FindKey(id.key))) state.sent.Keep(chunk, id.epoch, sum);
   network_->SendChunk(step, std::move(message), sum.encoded().payload);
 }
 
@@ -455,34 +462,24 @@ void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkInde
   RoundState& state = *FindRound(id.key, id.round);
   // Where all have abstained it is a sum of nothing.
   if (!state.kind.has_value()) state.kind = RoundKind::kAggregate;
-  TakeResult(step, id.key, id.round, state, chunk, id.epoch, std::move(result), ResultPassing::From::kMade);
+  TakeResult(step, id.key, id.round, state, chunk, {id.epoch, std::move(result), state.attempt->CutsOf(chunk)},
+             ResultPassing::From::kMade);
 }
 
 void RoundEngine::OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) {
+  RoundState& state = *FindRound(key, round);
+  state.is_read = true;
+  state.hash = hash;
   KeyOf(key).fetched.reset();
-  KeyOf(key).rounds.Complete(round, hash);
-  listener_->OnRoundComplete(step, key, round, hash);
-  for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);
-  TryOpen(step, key);
+  CompleteIfReturned(step, key, round, state);
 }
 
-ChunkMessage RoundEngine::MessageTo(NodeId destination, KeyId key, Round round, ChunkIndex chunk, Half half,
-                                    const CheckedChunk& encoded) const {
-  const RoundState& state = *keys_.at(key).rounds.Find(round);
-  const PolicySlice& slice = *state.binding->slice;
-  ChunkMessage message;
-  message.id = {slice.epoch, state.binding->attempt, round, key, chunk, half};
-  message.policy = slice.version;
-  message.tree = state.attempt->TreeOf(chunk);
-  message.kind = state.kind.value_or(RoundKind::kAbstention);
-  message.source_incarnation = incarnation_;
-  message.route.path = PolicyBook::PathTo(slice, self_, destination);
-  message.weight = encoded.weight();
-  message.priority = state.contribution.has_value() ? state.contribution->priority : 0;
-  message.elements = state.attempt->RangeOf(chunk).elements;
-  message.place = state.binding->chunks->PlaceOf(key, chunk);
-  message.frames = encoded.encoded().frames;
-  return message;
+void RoundEngine::CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state) {
+  if (!state.is_read || state.complete || state.returning > 0) return;
+  KeyOf(key).rounds.Complete(round, state.hash);
+  listener_->OnRoundComplete(step, key, round, state.hash);
+  for (const Round held : KeyOf(key).rounds.Held(config_.rounds_in_flight)) OnClosedEverywhere(step, key, held);
+  TryOpen(step, key);
 }
 
 std::vector<NodeReport::Memory> RoundEngine::MemoryReport() const {

@@ -31,7 +31,9 @@
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
 #include "node/rounds/broadcast_half.h"
+#include "node/rounds/chunk_header.h"
 #include "node/rounds/chunk_rules.h"
+#include "node/rounds/cut_returns.h"
 #include "node/rounds/early_chunks.h"
 #include "node/rounds/encoding_chooser.h"
 #include "node/rounds/key_rounds.h"
@@ -46,7 +48,7 @@
 
 namespace banyan {
 
-class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
+class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, private CutReturns::Owner {
  public:
   class Listener {
    public:
@@ -127,7 +129,9 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   // Returns the rounds that are complete here and not closed everywhere.
   std::vector<RoundsClosed::Entry> CompleteRounds() const { return CompleteRoundsOf(keys_); }
 
-  PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload);
+  PeerNetwork::Verdict OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
+    return TakeChunk(step, std::move(message), std::move(payload), /*was_kept=*/false);
+  }
   // Rows or bindings of these `keys`, which are in the book, are new: opens what waited for them and takes their early
   // chunks up. Looks at no other key: a model may have many.
   void OnBookChanged(StepContext& step, const std::vector<KeyId>& keys);
@@ -175,6 +179,12 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   }
   void OnAllRead(StepContext& step, KeyId key, Round round, uint64_t hash) override;
 
+  void OnCutsReturned(StepContext& step, KeyId key, Round round) override {
+    CompleteIfReturned(step, key, round, *FindRound(key, round));
+  }
+
+  // Completes a round once all of its result was read and all that was cut of this node's part has come back.
+  void CompleteIfReturned(StepContext& step, KeyId key, Round round, const RoundState& state);
   // REQUIRES: the key is in the book.
   KeyState& KeyOf(KeyId key);
   RoundState* FindRound(KeyId key, Round round);
@@ -200,20 +210,17 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   PeerNetwork::Verdict OnContribution(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   PeerNetwork::Verdict OnResult(StepContext& step, RoundState& state, ChunkMessage message, Payload payload);
   // Passes a result on as the attempt asks, and reads it unless that was done.
-  void TakeResult(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk, Epoch made_in,
-                  CheckedChunk result, ResultPassing::From from);
+  void TakeResult(StepContext& step, KeyId key, Round round, RoundState& state, ChunkIndex chunk, ChunkResult result,
+                  ResultPassing::From from);
   // Passes on what is held of a round since an earlier attempt.
   void PassOnHeld(StepContext& step, KeyId key, Round round, RoundState& state);
   // Tells sources whose inputs found no room when there is room again.
   void GrantInputs(StepContext& step);
   // Counts a computation that has finished when its round or attempt, `what`, was gone.
   static void CountLate(StepContext& step, KeyId key, Round round, const std::string& what);
-  // Makes the message with which this node sends a chunk of a bound round to `destination`, but for its payload.
-  ChunkMessage MessageTo(NodeId destination, KeyId key, Round round, ChunkIndex chunk, Half half,
-                         const CheckedChunk& encoded) const;
 
   NodeId self_;
-  Incarnation incarnation_;
+  ChunkSource source_;
   JobConfig config_;
   PolicyBook* book_;
   PeerNetwork* network_;
@@ -230,6 +237,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner {
   EncodingChooser encodings_;
   EarlyChunks early_;
   SilentRounds silent_;
+  CutReturns cuts_{self_, &keys_, computations_, this};
 };
 
 }  // namespace banyan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compression/error_feedback.h"
 #include "core/check.h"
 
 namespace banyan {
@@ -36,6 +37,12 @@ Buffer TensorMemory::Residual(const ElementRange& range) {
 void TensorMemory::CommitResidual(const ElementRange& range, Buffer left) {
   CheckRange(range);
   residual_.Commit(range, std::move(left));
+}
+
+void TensorMemory::AddToResidual(const ElementRange& range, const Buffer& cut) {
+  Buffer left = Buffer::CopyOf(Residual(range).floats());
+  AddResidual(cut.floats(), left.mutable_floats());
+  CommitResidual(range, std::move(left));
 }
 
 int64_t TensorMemory::image_bytes() const {

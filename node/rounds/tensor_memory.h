@@ -47,6 +47,8 @@ class TensorMemory {
   Buffer Residual(const ElementRange& range);
   // Replaces the residual of the range by `left`, which nobody writes any more. REQUIRES: as many elements.
   void CommitResidual(const ElementRange& range, Buffer left);
+  // Adds what was cut of a contribution after the residual had been committed. REQUIRES: as many elements.
+  void AddToResidual(const ElementRange& range, const Buffer& cut);
   // Returns this member's step along a result of the range; nullopt where workers get the result itself.
   std::optional<OptimizerStep> Step(const ElementRange& range);
   // Counts the step that all ranges have made. REQUIRES: no computation works on one of its parts any more.

@@ -18,12 +18,12 @@ constexpr CodecTraits kCodecs[] = {
     {.id = CodecId::kSign, .name = "sign", .is_biased = true},
     {.id = CodecId::kTernary, .name = "ternary"},
     {.id = CodecId::kOneBitRht, .name = "onebit_rht"},
-    {.id = CodecId::kTrimSign, .name = "trim_sign"},
-    {.id = CodecId::kTrimSq, .name = "trim_sq"},
-    {.id = CodecId::kTrimSd, .name = "trim_sd"},
-    {.id = CodecId::kTrimRht, .name = "trim_rht"},
-    {.id = CodecId::kTrimRhtLevels, .name = "trim_rht_levels"},
-    {.id = CodecId::kTrimTopK, .name = "trim_topk", .is_sparse = true, .is_biased = true},
+    {.id = CodecId::kTrimSign, .name = "trim_sign", .is_trimmable = true},
+    {.id = CodecId::kTrimSq, .name = "trim_sq", .is_trimmable = true},
+    {.id = CodecId::kTrimSd, .name = "trim_sd", .is_trimmable = true},
+    {.id = CodecId::kTrimRht, .name = "trim_rht", .is_trimmable = true},
+    {.id = CodecId::kTrimRhtLevels, .name = "trim_rht_levels", .is_trimmable = true},
+    {.id = CodecId::kTrimTopK, .name = "trim_topk", .is_sparse = true, .is_biased = true, .is_trimmable = true},
 };
 
 }  // namespace

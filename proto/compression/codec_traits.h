@@ -20,6 +20,8 @@ struct CodecTraits {
   bool is_sparse = false;
   // The codec drops more than noise that the mean over many rounds is free of. So error feedback pays.
   bool is_biased = false;
+  // Queues may cut what it writes: what was cut comes back to who encoded it, and error feedback sends it later.
+  bool is_trimmable = false;
 };
 
 // Null for an id that has no codec.

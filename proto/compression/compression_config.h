@@ -36,7 +36,7 @@ struct CompressionRule {
   RatioControllerKind controller = RatioControllerKind::kFixed;
   std::vector<ControllerNumber> numbers = {};  // of the controller; those not named have their defaults
   TopKSelection selection = TopKSelection::kExact;
-  // What a codec drops is kept and added to the next round; empty: for biased codecs only.
+  // What a codec drops is kept and added to the next round; empty: for biased codecs, and those that may be cut.
   std::optional<bool> error_feedback = std::nullopt;
   friend bool operator==(const CompressionRule&, const CompressionRule&) = default;
 };

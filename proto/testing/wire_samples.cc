@@ -24,6 +24,7 @@ JobConfig SampleConfig() {
   config.window_bytes = int64_t{1} << 33;
   config.early_bytes = 1 << 20;
   config.relay_bytes = 1 << 21;
+  config.trimming = {.policy = TrimPolicyKind::kQueue, .queue_bytes = 12345, .share = 0.25};
   config.heartbeat = absl::Milliseconds(250);
   config.lost_after = absl::Seconds(7);
   config.scheduler_lost_after = absl::Minutes(70);

@@ -30,6 +30,7 @@ JobConfig MakeJobConfig(const OverlayConfig& overlay, NodeId node) {
   config.lost_after = overlay.membership.lost_after;
   config.scheduler_lost_after = overlay.membership.scheduler_lost_after;
   config.compression = overlay.compression;
+  config.trimming = overlay.trimming;
   return config;
 }
 

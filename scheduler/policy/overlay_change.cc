@@ -186,6 +186,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   if (running.compression != wanted.compression) {
     comparison.Refuse("compression", "its rules or its least_elements differ");
   }
+  if (running.trimming != wanted.trimming) comparison.Refuse("trimming", "its policy or a parameter of it differs");
   CompareTransport(running.transport, wanted.transport, comparison);
   CompareMembership(running.membership, wanted.membership, comparison);
   comparison.Fixed("policy.lease_seconds", running.policy.lease, wanted.policy.lease);

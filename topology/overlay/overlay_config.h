@@ -12,6 +12,7 @@
 #include "absl/time/time.h"
 #include "proto/job_config.h"
 #include "proto/rate_estimator.h"
+#include "proto/trimming_config.h"
 #include "topology/overlay/text/file_place.h"
 
 namespace banyan {
@@ -138,6 +139,7 @@ struct OverlayConfig {
   ChunksConfig chunks;
   AggregationConfig aggregation;
   CompressionConfig compression;
+  TrimmingConfig trimming;
   TransportConfig transport;
   MembershipConfig membership;
   PolicyConfig policy;

@@ -15,6 +15,7 @@ constexpr int64_t kMaxQueuedChunks = 10 * 1000;
 constexpr int64_t kMaxConnections = 64;
 constexpr int64_t kMaxRoundsInFlight = 16;
 constexpr NumberRange kAboveZeroUpToOne = {.low = 0, .high = 1, .low_allowed = false};
+constexpr NumberRange kShare = {.low = 0, .high = 1};
 constexpr NumberRange kDecay = {.low = 0, .high = 1 - 1e-9};
 constexpr NumberRange kLeaseSeconds = {.low = 0, .high = 3600, .unit = NumberUnit::kSeconds};
 constexpr NumberRange kHeartbeatSeconds = {.low = 0.01, .high = 3600, .unit = NumberUnit::kSeconds};
@@ -71,6 +72,17 @@ RateEstimator ReadEstimator(YamlMapReader& map, YamlProblems& problems) {
   if (value == nullptr) return AwarenessConfig().estimator;
   const auto name = ReadWord(*value, map.PathOf("estimator"), {NameOf(RateEstimator::kDelivery), by_delay}, problems);
   return name == by_delay ? RateEstimator::kOneWayDelay : RateEstimator::kDelivery;
+}
+
+TrimPolicyKind ReadTrimPolicy(YamlMapReader& map, YamlProblems& problems) {
+  const YamlValue* value = map.Find("policy");
+  if (value == nullptr) return TrimmingConfig().policy;
+  std::vector<std::string> names;
+  for (int kind = 0; kind <= static_cast<int>(kLastTrimPolicy); ++kind) {
+    names.emplace_back(NameOf(static_cast<TrimPolicyKind>(kind)));
+  }
+  const std::string name = ReadWord(*value, map.PathOf("policy"), names, problems).value_or(names.front());
+  return static_cast<TrimPolicyKind>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
 // The times of a section that is `membership`, each the file's or the default.
@@ -160,6 +172,24 @@ TransportConfig ReadTransport(const YamlValue& value, YamlProblems& problems) {
   map.BytesOr("window_bytes", "auto", 1, kMaxBufferBytes, config.window_bytes);
   map.Bytes("early_bytes", 0, kMaxBufferBytes, config.early_bytes);
   map.Bytes("relay_bytes", 0, kMaxBufferBytes, config.relay_bytes);
+  map.Finish();
+  return config;
+}
+
+TrimmingConfig ReadTrimming(const YamlValue& value, YamlProblems& problems) {
+  TrimmingConfig config;
+  YamlMapReader map(value, "trimming", problems);
+  config.policy = ReadTrimPolicy(map, problems);
+  const auto only_with = [&](const char* key, TrimPolicyKind kind) {
+    const YamlValue* found = map.Find(key);
+    if (found == nullptr || config.policy == kind) return;
+    problems.Add(found->place, absl::StrCat(map.PathOf(key), ": only with policy: ", NameOf(kind), ", got policy: ",
+                                            NameOf(config.policy), "; remove it or change the policy"));
+  };
+  only_with("queue_bytes", TrimPolicyKind::kQueue);
+  only_with("share", TrimPolicyKind::kRandom);
+  map.Bytes("queue_bytes", 0, kMaxBufferBytes, config.queue_bytes);
+  map.Number("share", kShare, config.share);
   map.Finish();
   return config;
 }

@@ -12,6 +12,7 @@ MultipathConfig ReadMultipath(const YamlValue& value, YamlProblems& problems);
 ChunksConfig ReadChunks(const YamlValue& value, YamlProblems& problems);
 AggregationConfig ReadAggregation(const YamlValue& value, YamlProblems& problems);
 TransportConfig ReadTransport(const YamlValue& value, YamlProblems& problems);
+TrimmingConfig ReadTrimming(const YamlValue& value, YamlProblems& problems);
 // `nodes` is how many there are.
 MembershipConfig ReadMembership(const YamlValue& value, int nodes, YamlProblems& problems);
 PolicyConfig ReadPolicy(const YamlValue& value, YamlProblems& problems);

@@ -61,6 +61,7 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   read("chunks", [&](const YamlValue& value) { overlay.chunks = ReadChunks(value, problems); });
   read("aggregation", [&](const YamlValue& value) { overlay.aggregation = ReadAggregation(value, problems); });
   read("compression", [&](const YamlValue& value) { overlay.compression = ReadCompression(value, problems); });
+  read("trimming", [&](const YamlValue& value) { overlay.trimming = ReadTrimming(value, problems); });
   read("transport", [&](const YamlValue& value) { overlay.transport = ReadTransport(value, problems); });
   read("membership", [&](const YamlValue& value) {
     overlay.membership = ReadMembership(value, static_cast<int>(overlay.nodes.size()), problems);
