@@ -17,7 +17,7 @@ struct Coded {
 };
 
 Coded Code(std::vector<float> row, float unit) {
-  Coded coded{.row = std::move(row), .scale = {.unit = unit}};
+  Coded coded{.row = std::move(row), .codes = {}, .scale = {.unit = unit}};
   for (const float value : coded.row) coded.scale.greatest = std::max(coded.scale.greatest, std::abs(value) / unit);
   coded.codes.resize(coded.row.size());
   QuantizeEmbedded(coded.row, coded.scale, absl::MakeSpan(coded.codes));

@@ -48,7 +48,7 @@ struct CodedRow {
 };
 
 CodedRow CodeOf(absl::Span<const float> row) {
-  CodedRow coded{.row = row, .codes = std::vector<uint32_t>(row.size()), .squares = SumOfSquares(row)};
+  CodedRow coded{.row = row, .codes = std::vector<uint32_t>(row.size()), .scale = {}, .squares = SumOfSquares(row)};
   coded.scale.unit = RootMeanSquare(row);
   if (!(coded.scale.unit > 0)) return coded;
   float greatest = 0;
