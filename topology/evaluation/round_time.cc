@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -25,13 +26,15 @@ double WindowBits(const NetworkLink& link, double chunk_bits) {
 // Links, and caps of hosts, as stations; the chunks of a tree as a kind of job.
 class RoundShop {
  public:
-  RoundShop(const Policy& policy, const NetworkView& view);
+  // A round is of a model of `model_bits`.
+  RoundShop(const Policy& policy, const NetworkView& view, double model_bits);
 
   // Adds the kind of the tree's chunks; false when a link has vanished.
   bool Add(const Tree& tree);
   FlowShop& shop() { return shop_; }
-  // How often the busiest node sends or takes one of these chunks.
-  double MostChunkEnds(const std::vector<FlowShop::Job>& jobs) const;
+  // How long the processors of the busiest node work for these chunks: those that send and take them, or those that
+  // sum.
+  double LongestProcessing(const std::vector<FlowShop::Job>& jobs) const;
 
  private:
   // The steps so far of one tree.
@@ -41,20 +44,30 @@ class RoundShop {
   };
 
   std::optional<std::vector<size_t>> PathOf(NodeId from, NodeId to) const;
-  // Adds an edge's steps behind those in `after`, and returns the last; nullopt when a link has vanished.
-  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary);
+  // Adds an edge's steps behind those in `after`, and returns the last; nullopt when a link has vanished. Whoever needs
+  // the chunk needs `arrivals` of its kind.
+  std::optional<size_t> Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals,
+                             Itinerary& itinerary);
+  // Counts the `bits` that a tree's links carry up, and down.
+  void CountSent(const Tree& tree, double bits);
+  // Counts the sums of a tree's chunk at each node.
+  void CountSums(const Tree& tree);
   void Visit(std::optional<size_t> station, double travel_s, std::vector<size_t>& after, Itinerary& itinerary) const;
 
   const NetworkView& view_;
   std::map<std::pair<NodeId, NodeId>, const std::vector<NodeId>*> routes_;
   FlowShop shop_;
-  std::vector<size_t> links_;              // stations, by positions in the view
+  std::vector<double> sent_bits_;          // in a round, by positions of links in the view
+  std::vector<size_t> links_;              // stations, likewise
   std::vector<std::optional<size_t>> up_;  // by positions of nodes; without a cap there is none
   std::vector<std::optional<size_t>> down_;
-  std::vector<std::vector<double>> ends_;  // of a chunk, by its kind and the node's position
+  // Of a chunk, by its kind and the node's position.
+  std::vector<std::vector<double>> ends_;
+  std::vector<std::vector<double>> sum_passes_;  // over its elements
 };
 
-RoundShop::RoundShop(const Policy& policy, const NetworkView& view) : view_(view) {
+RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model_bits)
+    : view_(view), sent_bits_(view.links().size(), 0.0) {
   for (const Route& route : policy.routes) routes_[{route.from, route.to}] = &route.path;
   const double chunk_bits = kBitsPerElement * static_cast<double>(policy.chunk_max_elements);
   for (const NetworkLink& link : view.links()) {
@@ -64,6 +77,7 @@ RoundShop::RoundShop(const Policy& policy, const NetworkView& view) : view_(view
     return cap_bps.has_value() ? std::optional(shop_.AddStation(*cap_bps, std::numeric_limits<double>::infinity()))
                                : std::nullopt;
   };
+  for (const Tree& tree : policy.trees) CountSent(tree, model_bits * tree.share);
   for (const NetworkNode& node : view.nodes()) {
     up_.push_back(add_cap(node.up_cap_bps));
     down_.push_back(add_cap(node.down_cap_bps));
@@ -86,7 +100,8 @@ void RoundShop::Visit(std::optional<size_t> station, double travel_s, std::vecto
   after = {step};
 }
 
-std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after, Itinerary& itinerary) {
+std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<size_t>& after, double arrivals,
+                                      Itinerary& itinerary) {
   const std::optional<std::vector<size_t>> path = PathOf(from, to);
   if (!path.has_value()) return std::nullopt;
   std::vector<size_t> last = after;
@@ -95,7 +110,7 @@ std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<
     const size_t sender = *view_.IndexOf(link.from);
     const size_t taker = *view_.IndexOf(link.to);
     Visit(up_[sender], 0, last, itinerary);
-    Visit(links_[at], TravelSeconds(link), last, itinerary);
+    Visit(links_[at], TravelSeconds(link, arrivals, sent_bits_[at]), last, itinerary);
     Visit(down_[taker], 0, last, itinerary);
     ++ends_.back()[sender];
     ++ends_.back()[taker];
@@ -116,21 +131,51 @@ std::vector<NodeId> FromTheRoot(NodeId root, const std::map<NodeId, NodeId>& par
   return nodes;
 }
 
+void RoundShop::CountSent(const Tree& tree, double bits) {
+  const auto count = [&](NodeId from, NodeId to) {
+    const std::optional<std::vector<size_t>> path = PathOf(from, to);
+    if (!path.has_value()) return;
+    for (const size_t at : *path) sent_bits_[at] += bits;
+  };
+  for (const auto& [node, parent] : tree.reduce_parent) count(node, parent);
+  for (const auto& [node, parent] : tree.broadcast_parent) count(parent, node);
+}
+
+void RoundShop::CountSums(const Tree& tree) {
+  // Each node reads the result. Who has children reads and writes its own gradient, and adds theirs to it. The root
+  // divides the sum.
+  constexpr double kReading = 1;
+  constexpr double kCopying = 2;
+  constexpr double kAdding = 3;
+  constexpr double kDividing = 2;
+  std::vector<double>& passes = sum_passes_.emplace_back(view_.nodes().size(), kReading);
+  for (const auto& [node, parent] : tree.reduce_parent) {
+    double& of_parent = passes[*view_.IndexOf(parent)];
+    of_parent += of_parent == kReading ? kCopying + kAdding : kAdding;
+  }
+  passes[*view_.IndexOf(tree.root)] += kDividing;
+}
+
 bool RoundShop::Add(const Tree& tree) {
   Itinerary itinerary;
   ends_.emplace_back(view_.nodes().size(), 0.0);
+  CountSums(tree);
+  std::map<NodeId, double> children;
+  for (const auto& [node, parent] : tree.reduce_parent) ++children[parent];
   std::vector<NodeId> upwards = FromTheRoot(tree.root, tree.reduce_parent);
   std::reverse(upwards.begin(), upwards.end());
   for (const NodeId node : upwards) {
     const NodeId parent = tree.reduce_parent.at(node);
-    const std::optional<size_t> last = Pass(node, parent, itinerary.reduced_at[node], itinerary);
+    const std::optional<size_t> last = Pass(node, parent, itinerary.reduced_at[node], children[parent], itinerary);
     if (!last.has_value()) return false;
     itinerary.reduced_at[parent].push_back(*last);
   }
+  // A round ends when the last node has its result.
+  const auto takers = static_cast<double>(tree.broadcast_parent.size());
   std::map<NodeId, std::vector<size_t>> result_at = {{tree.root, itinerary.reduced_at[tree.root]}};
   for (const NodeId node : FromTheRoot(tree.root, tree.broadcast_parent)) {
     const NodeId parent = tree.broadcast_parent.at(node);
-    const std::optional<size_t> last = Pass(parent, node, result_at.at(parent), itinerary);
+    const std::optional<size_t> last = Pass(parent, node, result_at.at(parent), takers, itinerary);
     if (!last.has_value()) return false;
     result_at[node] = {*last};
   }
@@ -138,16 +183,23 @@ bool RoundShop::Add(const Tree& tree) {
   return true;
 }
 
-double RoundShop::MostChunkEnds(const std::vector<FlowShop::Job>& jobs) const {
+double RoundShop::LongestProcessing(const std::vector<FlowShop::Job>& jobs) const {
   std::vector<double> chunks(ends_.size(), 0);
-  for (const FlowShop::Job& job : jobs) ++chunks[job.kind];
-  double most = 0;
-  for (size_t node = 0; node < view_.nodes().size(); ++node) {
-    double ends = 0;
-    for (size_t kind = 0; kind < ends_.size(); ++kind) ends += chunks[kind] * ends_[kind][node];
-    most = std::max(most, ends);
+  std::vector<double> bytes(ends_.size(), 0);
+  for (const FlowShop::Job& job : jobs) {
+    ++chunks[job.kind];
+    bytes[job.kind] += job.bits / 8;
   }
-  return most;
+  double longest_s = 0;
+  for (size_t node = 0; node < view_.nodes().size(); ++node) {
+    double handling_s = 0, summing_s = 0;
+    for (size_t kind = 0; kind < ends_.size(); ++kind) {
+      handling_s += kSecondsPerChunkEnd * chunks[kind] * ends_[kind][node];
+      summing_s += bytes[kind] * sum_passes_[kind][node] / kSumBytesPerSecond;
+    }
+    longest_s = std::max({longest_s, handling_s, summing_s});
+  }
+  return longest_s;
 }
 
 // The chunks of the tensors in the order in which they are sent.
@@ -177,18 +229,23 @@ absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
 
 RoundPrediction PredictRound(const Policy& policy, const NetworkView& view,
                              const std::vector<int64_t>& tensor_elements) {
-  RoundShop round(policy, view);
+  const double elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), 0.0);
+  RoundShop round(policy, view, kBitsPerElement * elements);
   for (const Tree& tree : policy.trees) {
     if (round.Add(tree)) continue;
     return {absl::InfiniteDuration(), std::vector<absl::Duration>(policy.trees.size(), absl::InfiniteDuration())};
   }
   std::vector<FlowShop::Job> scheduled = Chunks(policy, tensor_elements);
-  const double handling_s = kSecondsPerChunkEnd * round.MostChunkEnds(scheduled);
+  // The first chunk goes its way, and the others are processed behind it.
+  const size_t first = std::min<size_t>(scheduled.size(), 1);
+  const double processed_s = round.shop().Schedule({scheduled.begin(), scheduled.begin() + first}).last_s +
+                             round.LongestProcessing({scheduled.begin() + first, scheduled.end()});
   const size_t kept = std::min<size_t>(scheduled.size(), kScheduledChunks);
   const std::vector<FlowShop::Job> others(scheduled.begin() + static_cast<std::ptrdiff_t>(kept), scheduled.end());
   scheduled.resize(kept);
   const FlowShop::Ends ends = round.shop().Schedule(scheduled);
-  RoundPrediction prediction = {absl::Seconds(ends.last_s + round.shop().LongestWork(others) + handling_s), {}};
+  const double carried_s = ends.last_s + round.shop().LongestWork(others);
+  RoundPrediction prediction = {absl::Seconds(std::max(carried_s, processed_s)), {}};
   for (const double end_s : ends.of_kinds_s) prediction.tree_times.push_back(absl::Seconds(end_s));
   return prediction;
 }

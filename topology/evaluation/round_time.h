@@ -18,6 +18,9 @@ inline constexpr double kBitsPerElement = 32;
 // The time that sending or taking a chunk costs one thread of a node, whatever the chunk's size (docs/performance.md).
 inline constexpr double kSecondsPerChunkEnd = 35e-6;
 
+// What a node's threads that sum read and write together, as the simulator takes it too.
+inline constexpr double kSumBytesPerSecond = 1e10;
+
 // Long enough for links of trees that meet to fall behind, short enough to be asked for many policies.
 inline constexpr int64_t kScheduledChunks = 1024;
 
@@ -25,12 +28,12 @@ inline constexpr int64_t kScheduledChunks = 1024;
 // their sizes; each element takes kBitsPerElement.
 //
 // Every link passes on one chunk after the other (topology/evaluation/flow_shop.h); the first kScheduledChunks are
-// scheduled one by one, the others take as long as the busiest link needs for them. What the busiest node needs for its
-// chunks is added as if it did nothing else meanwhile, since nodes share processors with training. Headers,
-// acknowledgements, sums and auxiliary paths count nothing, results go in the order of gradients though nodes send them
-// a little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md), lost
-// packets count as their mean. Infinite when a link of the policy is not in the view. REQUIRES: sizes are at least 1,
-// and the policy was valid for some view with the same nodes.
+// scheduled one by one, the others take as long as the busiest link needs for them. A node handles chunks and sums them
+// while links carry others, so that the round is only longer where that takes longer than the links do. Headers,
+// acknowledgements and auxiliary paths count nothing, results go in the order of gradients though nodes send them a
+// little later (SendQueue::kGradientsBeforeResult; plans that counted on it were worse, docs/performance.md). Lost
+// packets count as the mean of the latest that a sum, or the round, waits for. Infinite when a link of the policy is
+// not in the view. REQUIRES: sizes are at least 1, and the policy was valid for some view with the same nodes.
 absl::Duration PredictRoundTime(const Policy& policy, const NetworkView& view,
                                 const std::vector<int64_t>& tensor_elements);
 

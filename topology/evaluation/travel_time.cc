@@ -1,5 +1,6 @@
 #include "topology/evaluation/travel_time.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "absl/time/time.h"
@@ -14,12 +15,15 @@ constexpr double kConnections = 2;
 
 }  // namespace
 
-double TravelSeconds(const NetworkLink& link) {
+double TravelSeconds(const NetworkLink& link, double arrivals, double sent_bits) {
   const double delay = absl::ToDoubleSeconds(link.delay);
   const double round_trip = 2 * delay;
-  const double lost = link.loss_fraction * link.throughput_bps / kConnections * round_trip / kPacketBits;
+  const double bits = std::min(link.throughput_bps * round_trip, sent_bits);
+  const double lost = link.loss_fraction * bits / kConnections / kPacketBits;
   // What is left of a round trip since the last loss, which lies exponentially long back: 1 - (1 - exp(-lost)) / lost.
-  const double waiting = lost > 1e-6 ? 1 + std::expm1(-lost) / lost : lost / 2;
+  // The latest of several is as if losses came so many times as often.
+  const double losses = lost * arrivals;
+  const double waiting = losses > 1e-6 ? 1 + std::expm1(-losses) / losses : losses / 2;
   return delay + round_trip * waiting;
 }
 

@@ -26,6 +26,18 @@ TEST(TravelTimeTest, WithALossInEveryRoundTripAThirdOfItIsWaitedForOnAverage) {
   EXPECT_NEAR(TravelSeconds(LinkWithLoss(11584 / (2.5e9 * 0.14))), 0.07 + 0.14 / std::exp(1), 1e-9);
 }
 
+// Of ten links the latest waits as one does that loses ten times as often.
+TEST(TravelTimeTest, WhoWaitsForMoreWaitsForTheLatest) {
+  EXPECT_DOUBLE_EQ(TravelSeconds(LinkWithLoss(1e-6), 10), TravelSeconds(LinkWithLoss(1e-5)));
+  EXPECT_DOUBLE_EQ(TravelSeconds(LinkWithLoss(0), 10), 0.07);
+}
+
+TEST(TravelTimeTest, NoMoreIsLostThanWasSent) {
+  NetworkLink slow = LinkWithLoss(1e-5);
+  slow.throughput_bps = 1e6;
+  EXPECT_DOUBLE_EQ(TravelSeconds(LinkWithLoss(1e-5), 1, 1e6 * 0.14), TravelSeconds(slow));
+}
+
 TEST(TravelTimeTest, WithFewLossesHardlyAnythingWaits) {
   NetworkLink link = LinkWithLoss(2e-4);
   link.throughput_bps = 1e6;

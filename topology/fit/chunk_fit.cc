@@ -9,7 +9,7 @@
 namespace banyan {
 namespace {
 
-constexpr double kEqual = 1.01;
+constexpr double kEqual = 1.03;
 // Where chunks have become too small, smaller ones are worse.
 constexpr double kWorse = 1.05;
 

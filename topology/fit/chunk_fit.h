@@ -16,8 +16,9 @@ namespace banyan {
 inline constexpr int64_t kMostFittedChunks = 1 << 15;
 
 // Lowers policy.chunk_max_elements, by halves and not below `least_elements`. Takes the largest size with which a round
-// of a model with these tensors is predicted to take within a hundredth of the shortest time. Returns the time that is
-// predicted for that size. Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
+// of a model with these tensors is predicted to take within three hundredths of the shortest time: each chunk costs
+// processors time that they would have for training. Returns the time that is predicted for that size. Leaves rates and
+// round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
 absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
                          Policy& policy);
 
