@@ -80,6 +80,17 @@ TEST_F(WireMalformedTest, ResultsAndAbstentions) {
   RefusesChunk("made_in: an epoch in a broadcast half expected, 0 came", [](auto& chunk) { chunk.clear_made_in(); });
   RefusesChunk("frames: 0 of an abstention expected, more came",
                [](auto& chunk) { chunk.set_kind(wire::ROUND_KIND_ABSTENTION); });
+  // The sample is a broadcast's result.
+  RefusesChunk("cut_frames: 0 but of a contribution to a sum expected, 1 came",
+               [](auto& chunk) { chunk.set_cut_frames(1); });
+  RefusesChunk("cut_frames: 0 to 256 expected, 257 came", [](auto& chunk) { chunk.set_cut_frames(257); });
+  RefusesChunk("cuts: 0 but of sums expected, 1 came", [](auto& chunk) {
+    chunk.add_cuts()->set_node(1);
+    chunk.mutable_cuts(0)->set_frames(2);
+  });
+  RefusesChunk("cuts[0].frames: 1 to 256 expected, 0 came", [](auto& chunk) { chunk.add_cuts()->set_node(1); });
+  RefusesChunk("frames[0].level: 0 to 31 expected, 32 came",
+               [](auto& chunk) { chunk.mutable_frames(0)->set_level(32); });
 }
 
 TEST_F(WireMalformedTest, EpochChanges) {
@@ -428,7 +439,7 @@ TEST_F(WireMalformedTest, Compression) {
   refuses_rule("keys: a name", [](Rule& rule) { rule.clear_keys(); });
   refuses_rule("keys: no control character", [](Rule& rule) { rule.set_keys("a\nb"); });
   refuses_rule("keys: at most 1024 bytes expected, 1025 came", [](Rule& r) { r.set_keys(std::string(1025, '*')); });
-  refuses_rule("codec: 0 to 9 expected, 10 came", [](Rule& rule) { rule.set_codec(static_cast<wire::CodecId>(10)); });
+  refuses_rule("codec: 0 to 15 expected, 16 came", [](Rule& rule) { rule.set_codec(static_cast<wire::CodecId>(16)); });
   refuses_rule("controller: 0 to 7 expected, 8 came",
                [](Rule& rule) { rule.set_controller(static_cast<wire::RatioController>(8)); });
   refuses_rule("selection: 0 to 1 expected, -1 came",

@@ -33,7 +33,10 @@ std::vector<int64_t> RangeLengths(int64_t elements, int64_t wanted_elements, int
   const int64_t most_ranges = std::max<int64_t>(1, kMostLevelFrames / levels);
   while (elements / length >= most_ranges) length *= 2;
   std::vector<int64_t> lengths = Cut(elements, length, shape);
-  while (static_cast<int64_t>(lengths.size()) > most_ranges) lengths = Cut(elements, length *= 2, shape);
+  while (static_cast<int64_t>(lengths.size()) > most_ranges) {
+    if (length >= elements) return {elements};
+    lengths = Cut(elements, length *= 2, shape);
+  }
   return lengths;
 }
 

@@ -28,7 +28,7 @@ TEST(TrimTopKCodecTest, TheLargestComeFirst) {
 TEST(TrimTopKCodecTest, FewElementsLieInTheFirstTiers) {
   EXPECT_THAT(Tiers({0, 3, 0, 0}, 1, 0.25), ElementsAre(0, 3, 0, 0));
   EXPECT_THAT(Tiers({0, 3, 1, 0}, 1, 0.5), ElementsAre(0, 3, 0, 0));
-  EXPECT_THAT(Tiers({0, 3, 1, 0}, 2, 0.5), ElementsAre(0, 3, 1, 0));
+  EXPECT_THAT(Tiers({0, 3, 1, 0}, 3, 0.5), ElementsAre(0, 3, 1, 0));
 }
 
 // All tiers together keep what topk does.

@@ -15,7 +15,7 @@ TEST(CodecTraitsTest, EveryCodecHasANameOfItsOwn) {
     EXPECT_EQ(TraitsOf(id)->id, id);
     names.emplace(CodecName(id));
   }
-  EXPECT_EQ(names.size(), 10u);
+  EXPECT_EQ(names.size(), 16u);
   EXPECT_EQ(CodecNames().size(), names.size());
 }
 
@@ -34,8 +34,8 @@ TEST(CodecTraitsTest, AnUnknownNameIsAnsweredWithTheNames) {
     const absl::Status status = ParseCodecName(name).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_EQ(status.message(),
-              std::string("expected a codec (fp32, fp16, bf16, topk, randomk, int8, int4, sign, ternary, onebit_rht), "
-                          "got '") +
+              std::string("expected a codec (fp32, fp16, bf16, topk, randomk, int8, int4, sign, ternary, onebit_rht, "
+                          "trim_sign, trim_sq, trim_sd, trim_rht, trim_rht_levels, trim_topk), got '") +
                   name + "'");
   }
 }

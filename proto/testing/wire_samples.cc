@@ -235,6 +235,22 @@ WireSample SampleEmptyContribution() {
   return {Message(std::move(chunk)), {}};
 }
 
+namespace {
+
+// Of a prefix-decodable codec, after two hops that cut it.
+WireSample SampleCutContribution() {
+  ChunkMessage chunk = std::get<ChunkMessage>(SampleChunk().message);
+  chunk.id.half = Half::kReduce;
+  chunk.made_in = Epoch();
+  chunk.kind = RoundKind::kAggregate;
+  chunk.frames = {{CodecId::kTrimRht, 0, 100, 28, 0}, {CodecId::kTrimRht, 0, 100, 512, 1}};
+  chunk.cut_frames = 3;
+  chunk.cuts = {{NodeId(4), 2}, {NodeId(9), 1}};
+  return {Message(std::move(chunk)), {Buffer::Allocate(28, DataType::kByte), Buffer::Allocate(512, DataType::kByte)}};
+}
+
+}  // namespace
+
 WireSample SampleEmptyResult() {
   WireSample sample = SampleEmptyContribution();
   ChunkMessage& chunk = std::get<ChunkMessage>(sample.message);
@@ -249,7 +265,7 @@ std::vector<WireSample> WireSamples() {
   AddToSchedulerSamples(messages);
   AddFromSchedulerSamples(messages);
   AddStateSamples(messages);
-  std::vector<WireSample> samples = {SampleChunk()};
+  std::vector<WireSample> samples = {SampleCutContribution(), SampleChunk()};
   for (Message& message : messages) samples.push_back({std::move(message), {}});
   return samples;
 }
