@@ -164,6 +164,7 @@ void DeliveryRateEstimator::AddAlone(const Delivery& delivery, absl::Duration ro
 }
 
 void DeliveryRateEstimator::Push(std::deque<Sample>& samples, Sample sample) {
+  ++samples_;
   samples.push_back(sample);
   if (samples.size() > kMostSamples) samples.pop_front();
   while (samples.size() > kLeastSamples && sample.at - samples.front().at > kSampleWindow) samples.pop_front();
@@ -173,9 +174,10 @@ DeliveryRateEstimator::Estimate DeliveryRateEstimator::EstimateOf(const std::deq
                                                                   bool is_backlogged) {
   std::vector<double> rates;
   for (const Sample& sample : samples) rates.push_back(RateBps(sample.size_bytes, sample.span));
+  const double newest_bps = rates.back();
   std::sort(rates.begin(), rates.end());
   const double median_bps = (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
-  return {median_bps, rates.back(), rates.size(), is_backlogged, samples.back().at};
+  return {median_bps, rates.back(), newest_bps, rates.size(), is_backlogged, samples.back().at};
 }
 
 std::optional<DeliveryRateEstimator::Estimate> DeliveryRateEstimator::At(Timestamp now) const {

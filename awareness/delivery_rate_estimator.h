@@ -66,6 +66,7 @@ class DeliveryRateEstimator {
   struct Estimate {
     double rate_bps = 0;
     double fastest_bps = 0;      // of the samples that `rate_bps` is the median of
+    double newest_bps = 0;       // of the newest of them
     size_t samples = 0;          // that it is the median of
     bool is_backlogged = false;  // from a link that was kept busy; else a lower bound
     Timestamp at;                // when its newest sample was complete, by the sender's clock
@@ -83,6 +84,8 @@ class DeliveryRateEstimator {
   void ForgetRate();
   // Returns the estimate at `now`; empty when nothing is known. REQUIRES: `now` is not before any `acked_at`.
   std::optional<Estimate> At(Timestamp now) const;
+  // Returns how many samples have been complete so far, lone chunks among them.
+  int64_t samples() const { return samples_; }
 
  private:
   static constexpr int64_t kNoSample = -1;
@@ -133,7 +136,7 @@ class DeliveryRateEstimator {
   // Makes a sample of the partial, and begins the next one.
   void TakePartial();
   std::optional<Estimate> estimate() const;
-  static void Push(std::deque<Sample>& samples, Sample sample);
+  void Push(std::deque<Sample>& samples, Sample sample);
   // REQUIRES: there are `samples`.
   static Estimate EstimateOf(const std::deque<Sample>& samples, bool is_backlogged);
 
@@ -143,6 +146,7 @@ class DeliveryRateEstimator {
   WindowedMinimum way_back_{kRoundTripWindow};  // from arrival, by the receiver's clock, to acknowledgement
   std::deque<Arrival> recent_;                  // that were not overtaken; the newest last
   Partial partial_;
+  int64_t samples_ = 0;
   std::deque<Sample> busy_;
   std::deque<Sample> alone_;  // since the newest of those
 };

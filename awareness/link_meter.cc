@@ -96,4 +96,11 @@ std::optional<double> LinkMeter::FastestBps(Timestamp now) const {
   return rate->fastest_bps;
 }
 
+std::optional<LinkMeter::Sample> LinkMeter::NewestSample(Timestamp now) const {
+  if (settings_.estimator == RateEstimator::kOneWayDelay) return std::nullopt;
+  const std::optional<DeliveryRateEstimator::Estimate> rate = delivery_rate_.At(now);
+  if (!rate.has_value() || !rate->is_backlogged) return std::nullopt;
+  return Sample{rate->newest_bps, rate->at};
+}
+
 }  // namespace banyan

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "absl/time/time.h"
 #include "awareness/clock_offset.h"
@@ -39,8 +40,7 @@ namespace banyan {
 class LinkMeter {
  public:
   static constexpr int64_t kSmallBytes = 4096;
-  // After 10 s BBR looks again for the round trip of an empty path, and sends little meanwhile. Then it has settled.
-  static constexpr absl::Duration kStart = absl::Seconds(15);
+  static constexpr absl::Duration kStart = absl::Seconds(2);
 
   struct Settings {
     int64_t probe_chunk_bytes = 40000;
@@ -53,6 +53,10 @@ class LinkMeter {
     Timestamp sent_at;       // own clock
     Timestamp received_at;   // the neighbour's clock
     bool is_auxiliary = false;
+  };
+  struct Sample {
+    double rate_bps = 0;
+    Timestamp at;  // own clock
   };
 
   explicit LinkMeter(Settings settings);
@@ -71,6 +75,10 @@ class LinkMeter {
   // Noise and losses make single samples low: a link that has really become slow is slow in all of them. Where Eq. 14
   // decides it returns its newest estimate, which is of the same kind as the rates of the plan.
   std::optional<double> FastestBps(Timestamp now) const;
+  // Returns the newest sample of the busy link, from the first one on; empty when there is none, or Eq. 14 decides.
+  std::optional<Sample> NewestSample(Timestamp now) const;
+  // Returns whether a sample has become complete since the last call.
+  bool TakeNews() { return std::exchange(seen_, delivery_rate_.samples()) != delivery_rate_.samples(); }
 
  private:
   // An estimate of the rate, in one form whichever estimator made it.
@@ -95,6 +103,7 @@ class LinkMeter {
   WindowedMinimum delay_{DeliveryRateEstimator::kRoundTripWindow};
   std::optional<Timestamp> started_at_;  // the first ack of a chunk that has a size
   bool is_starting_ = true;
+  int64_t seen_ = 0;  // samples of delivery_rate_, at the last TakeNews
   LinkMeasurement::Source source_ = LinkMeasurement::Source::kPrimary;
 };
 

@@ -76,8 +76,8 @@ TEST(LinkMeterTest, ASlowStartIsNoSlowLink) {
   // Messages without size do not make a transport look for the rate.
   bench.Run({.in_flight = 1, .chunk_bytes = 0, .burst_chunks = 1, .rest = absl::Seconds(1)}, absl::Seconds(20));
   bench.link.SetRate(absl::Seconds(20), 8e6);
-  bench.link.SetRate(absl::Seconds(35), 20e6);
-  bench.Run({}, absl::Seconds(14));
+  bench.link.SetRate(absl::Seconds(20) + LinkMeter::kStart, 20e6);
+  bench.Run({}, LinkMeter::kStart - absl::Seconds(1));
   EXPECT_NEAR(bench.Measured().rate_bps, 8e6, 0.8e6);
   EXPECT_FALSE(bench.Measured().is_backlogged);
   EXPECT_EQ(bench.meter.FastestBps(bench.link.now()), std::nullopt);
@@ -91,8 +91,8 @@ TEST(LinkMeterTest, ASlowStartIsNoSlowLink) {
 
 TEST(LinkMeterTest, WhatTheStartShowedIsForgotten) {
   Bench bench({});
-  bench.link.SetRate(absl::Seconds(15), 8e6);
-  bench.Run({}, absl::Seconds(14));
+  bench.link.SetRate(LinkMeter::kStart, 8e6);
+  bench.Run({}, LinkMeter::kStart - absl::Seconds(1));
   EXPECT_NEAR(bench.Measured().rate_bps, 20e6, 2e6);
   // Beside many samples of the start, those of two seconds would not count.
   bench.Run({}, absl::Seconds(1 + 2));
@@ -207,6 +207,23 @@ TEST(LinkMeterTest, AbsurdTimesGiveNoAbsurdNumbers) {
       EXPECT_GE(measured->clock_uncertainty, absl::ZeroDuration());
     }
   }
+}
+
+TEST(LinkMeterTest, TellsTheNewestSampleFromTheFirstOneOn) {
+  Bench bench({});
+  EXPECT_EQ(bench.meter.NewestSample(bench.link.now()), std::nullopt);
+  EXPECT_FALSE(bench.meter.TakeNews());
+  bench.Run({}, absl::Seconds(3));
+  ASSERT_TRUE(bench.meter.NewestSample(bench.link.now()).has_value());
+  EXPECT_NEAR(bench.meter.NewestSample(bench.link.now())->rate_bps, 20e6, 2e6);
+  EXPECT_TRUE(bench.meter.TakeNews());
+  EXPECT_FALSE(bench.meter.TakeNews()) << "once";
+  bench.link.SetRate(absl::Seconds(3), 60e6);
+  bench.Run({}, absl::Seconds(1));
+  EXPECT_NEAR(bench.meter.NewestSample(bench.link.now())->rate_bps, 60e6, 6e6) << "before the median follows";
+  bench.meter.Configure({.estimator = RateEstimator::kOneWayDelay});
+  bench.Run({}, absl::Seconds(3));
+  EXPECT_EQ(bench.meter.NewestSample(bench.link.now()), std::nullopt);
 }
 
 }  // namespace

@@ -55,6 +55,7 @@ struct NeighbourSlice {
   // The rate that the link to it reaches while both ends use their links as planned. Present where a host's cap makes
   // that less than the link's rate; 0 where no tree uses the link.
   std::optional<double> capped_bps;
+  bool rate_is_guessed = false;  // nobody has told or measured it
 
   friend bool operator==(const NeighbourSlice&, const NeighbourSlice&) = default;
 };

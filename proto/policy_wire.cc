@@ -159,6 +159,7 @@ void WriteNeighbour(const NeighbourSlice& from, wire::NeighbourSlice& to) {
   to.set_address(from.address);
   to.set_incarnation(from.incarnation.value());
   to.set_rate_bps(from.rate_bps);
+  to.set_rate_is_guessed(from.rate_is_guessed);
   to.set_round_trip_ns(absl::ToInt64Nanoseconds(from.round_trip));
   if (from.budget_share < 1) to.set_budget_share(from.budget_share);
   if (from.capped_bps.has_value()) to.set_capped_bps(*from.capped_bps);
@@ -171,6 +172,7 @@ NeighbourSlice ReadNeighbour(const wire::NeighbourSlice& from, FieldReader field
   neighbour.address = fields.Name("address", from.address());
   neighbour.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
   neighbour.rate_bps = ReadRate(from.rate_bps(), fields);
+  neighbour.rate_is_guessed = from.rate_is_guessed();
   neighbour.round_trip = fields.Duration("round_trip", from.round_trip_ns(), absl::ZeroDuration());
   if (from.budget_share() != 0) {
     neighbour.budget_share = fields.FiniteBetween("budget_share", from.budget_share(), kLeastBudgetShare, 1);

@@ -22,7 +22,7 @@ NetworkOptions ScaledNetwork(const ClusterOptions& options) {
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)),
       simulator_(options_.seed, ScaledNetwork(options_)),
-      scaled_(ScaleOverlay(options_.overlay, options_.scale)) {
+      scaled_(ScaleOverlay(options_.told.value_or(options_.overlay), options_.scale)) {
   AddLinks();
   ScheduleLinkChanges();
   WorkerListener* const listener = this;

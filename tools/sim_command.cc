@@ -23,6 +23,7 @@
 #include "topology/network_view.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "topology/overlay/told_links.h"
 
 namespace banyan {
 namespace {
@@ -49,6 +50,7 @@ struct SimFlags {
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
   double update_seconds = 0;  // 0: the file's
+  ToldLinks told;
   bool json = false;
 };
 
@@ -64,6 +66,13 @@ absl::Status ReadTensors(absl::string_view text, std::vector<int64_t>& tensors) 
 void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
   line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
   line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
+  line.Custom("told", "rates|none|wrong[:SEED]|nodes",
+              "what the job is told of the links: their rates (default), none, wrong ones, or the nodes alone",
+              [&flags](absl::string_view value) {
+                const absl::StatusOr<ToldLinks> told = ParseToldLinks(value);
+                if (told.ok()) flags.told = *told;
+                return told.status();
+              });
   line.Time("update-seconds", "S", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
             kMostSeconds, &flags.update_seconds);
 }
@@ -132,6 +141,7 @@ absl::Status Override(const SimFlags& flags, OverlayConfig& overlay) {
 SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std::vector<int64_t> tensor_elements) {
   SimulationOptions options;
   options.overlay = std::move(overlay);
+  options.told = flags.told;
   options.tensor_elements = std::move(tensor_elements);
   options.rounds = static_cast<uint64_t>(flags.rounds);
   options.seed = static_cast<uint64_t>(flags.seed);
@@ -149,11 +159,22 @@ int Fail(const absl::Status& status, std::ostream& err) {
   return kExitFailure;
 }
 
+// Sets how long rounds take that are told all rates.
+absl::Status AddInformed(SimulationOptions options, SimulationReport& report) {
+  if (std::exchange(options.told, ToldLinks()) == ToldLinks()) return absl::OkStatus();
+  const absl::StatusOr<SimulationReport> informed = Simulate(options);
+  if (informed.ok()) report.informed_p50 = informed->synchronisation_p50;
+  return informed.status();
+}
+
 absl::StatusOr<SimulationReport> SimulateWithProgress(SimulationOptions options, std::ostream& err) {
   const auto start = std::chrono::steady_clock::now();
   ProgressBar bar("simulating", isatty(STDERR_FILENO) != 0, err);
   options.progress = [&](double done) { bar.Update(done, absl::FromChrono(std::chrono::steady_clock::now() - start)); };
-  return Simulate(options);
+  absl::StatusOr<SimulationReport> report = Simulate(options);
+  if (!report.ok()) return report;
+  if (const absl::Status status = AddInformed(std::move(options), *report); !status.ok()) return status;
+  return report;
 }
 
 }  // namespace

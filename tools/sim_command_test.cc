@@ -142,5 +142,17 @@ TEST(SimCommandTest, HelpHasAnExample) {
   EXPECT_THAT(help.out, HasSubstr("--model-bytes"));
 }
 
+TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {
+  const Outcome sim = Sim({kInternet2, "--model-bytes", "20M", "--rounds", "8", "--told", "wrong:2", "--json"});
+  EXPECT_EQ(sim.code, 0) << sim.err;
+  const YAML::Node json = YAML::Load(sim.out);
+  EXPECT_GT(json["informed_seconds_p50"].as<double>(), 1);
+  EXPECT_GT(json["first_rounds_ratio"].as<double>(), 1);
+  EXPECT_GE(json["near_from_round"].as<int>(), 2);
+  EXPECT_THAT(Sim({kInternet2, "--model-bytes", "2M", "--rounds", "1", "--told", "none"}).out,
+              HasSubstr("told all rates      "));
+  EXPECT_THAT(Sim({kInternet2, "--told", "some"}).err, HasSubstr("expected rates, none, wrong, wrong:SEED or nodes"));
+}
+
 }  // namespace
 }  // namespace banyan

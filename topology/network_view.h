@@ -37,6 +37,7 @@ struct NetworkLink {
   absl::Duration delay;       // propagation, one way
   double loss_fraction = 0;   // in [0, 1)
   LinkSource source = LinkSource::kBelieved;
+  bool is_guessed = false;  // nobody has told or measured the rate
 
   friend bool operator==(const NetworkLink&, const NetworkLink&) = default;
 };

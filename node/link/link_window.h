@@ -25,6 +25,8 @@ struct LinkWindow {
   // An ack comes after this time and the time that the link takes for the bytes in flight.
   absl::Duration ack_time = absl::ZeroDuration();
   double rate_bps = 0;  // 0: unknown
+  // Nobody has told the rate: the pace is found.
+  bool is_guessed = false;
 
   // Returns the expected time until the ack of a chunk that makes `in_flight_bytes` with those before it;
   // InfiniteDuration if the rate is unknown.
@@ -55,9 +57,12 @@ inline double PaceAfter(double pace_bps, double measured_bps) {
 inline LinkWindow Widest(const LinkWindow& a, const LinkWindow& b) {
   return {.size_bytes = std::max(a.size_bytes, b.size_bytes),
           .connections = std::max(a.connections, b.connections),
-          .pace_bps = std::max(a.pace_bps, b.pace_bps),
+          .pace_bps = a.is_guessed == b.is_guessed ? std::max(a.pace_bps, b.pace_bps)
+                      : a.is_guessed               ? b.pace_bps
+                                                   : a.pace_bps,
           .ack_time = std::max(a.ack_time, b.ack_time),
-          .rate_bps = std::min(a.rate_bps, b.rate_bps)};
+          .rate_bps = std::min(a.rate_bps, b.rate_bps),
+          .is_guessed = a.is_guessed && b.is_guessed};
 }
 
 }  // namespace banyan

@@ -34,50 +34,77 @@ int64_t LateAckBytes(double rate_bps, absl::Duration round_trip, int64_t chunk_b
   return (rate_bps > 0 ? std::min(LinkWindows::kEnoughChunks, chunks) : LinkWindows::kEnoughChunks) * chunk_bytes;
 }
 
+// Returns the rate for which a link of `believed_bps` that has shown `shown` gets its window.
+double RateForWindow(double believed_bps, const PaceSearch::Shown& shown) {
+  if (believed_bps <= 0) return believed_bps;
+  const double at_most_bps = shown.is_backlogged ? PaceSearch::kAboveSlow * shown.rate_bps : believed_bps;
+  return std::max(std::min(believed_bps, at_most_bps), shown.rate_bps);
+}
+
+// Returns the rate by which acks of a link of `believed_bps` are expected; 0 for a rate that nobody knows yet.
+double RateForAcks(double believed_bps, bool is_guessed, const PaceSearch::Shown& shown) {
+  if (is_guessed) return shown.is_backlogged ? shown.rate_bps : 0;
+  const bool is_slower = shown.is_backlogged && PaceSearch::kAboveSlow * shown.rate_bps < believed_bps;
+  return is_slower ? shown.rate_bps : believed_bps;
+}
+
 }  // namespace
 
-int64_t LinkWindows::Connections(const NeighbourSlice& neighbour) const {
+int64_t LinkWindows::Connections(double link_bps, absl::Duration round_trip) const {
   if (options_.bytes_per_connection == 0) return options_.connections;
-  const int64_t product_bytes = BandwidthDelayBytes(neighbour.rate_bps, neighbour.round_trip);
   const int64_t each_bytes = (options_.loss_limited ? 1 : kSteadyFactor) * options_.bytes_per_connection;
-  return std::clamp<int64_t>(product_bytes / each_bytes, 1, options_.connections);
+  return std::clamp<int64_t>(BandwidthDelayBytes(link_bps, round_trip) / each_bytes, 1, options_.connections);
 }
 
 void LinkWindows::AddPolicy(const PolicySlice& slice, const AuxiliarySelector& auxiliary_paths) {
-  auto [entry, added] = windows_.try_emplace(slice.version);
+  auto [entry, added] = wanted_.try_emplace(slice.version);
   if (!added) return;
-  const int64_t chunk_bytes = WireBytes(slice.chunk_max_elements * SizeOf(DataType::kFloat32), kNodesOfALink);
   const absl::Duration mean = MeanRoundTrip(slice);
   // A pace at what Eq. 14 reads would hold the link back to it, and then even less would be read.
   const bool reads_low = slice.transmission.estimator == RateEstimator::kOneWayDelay;
   for (const NeighbourSlice& neighbour : slice.neighbours) {
-    const bool is_capped = neighbour.capped_bps.has_value();
-    const double rate_bps = neighbour.capped_bps.value_or(neighbour.rate_bps);
-    const absl::Duration round_trip = is_capped ? std::max(neighbour.round_trip, mean) : neighbour.round_trip;
-    const int64_t product_bytes = BandwidthDelayBytes(rate_bps, round_trip);
-    const int64_t connections = Connections(neighbour);
-    const int64_t needed =
-        std::max(kBandwidthDelayProducts * product_bytes, LateAckBytes(rate_bps, round_trip, chunk_bytes, connections));
-    const std::optional<int64_t> limit = auxiliary_paths.PrimaryLimit(slice.version, neighbour.node);
-    LinkWindow& window = entry->second[neighbour.node];
-    window.size_bytes = options_.fixed_bytes > 0 ? options_.fixed_bytes : std::min(needed, limit.value_or(needed));
-    window.connections = connections;
-    const bool is_paced = neighbour.rate_bps > 0 && rate_bps >= neighbour.rate_bps && !reads_low;
-    window.ack_time = round_trip + kAckLateness;
-    window.rate_bps = rate_bps;
-    window.pace_bps = is_paced ? neighbour.rate_bps : kUnpaced;
+    Wanted& wanted = entry->second[neighbour.node];
+    wanted.link_bps = neighbour.rate_bps;
+    wanted.rate_bps = neighbour.capped_bps.value_or(neighbour.rate_bps);
+    wanted.is_capped = neighbour.capped_bps.has_value();
+    wanted.is_paced = neighbour.rate_bps > 0 && wanted.rate_bps >= neighbour.rate_bps && !reads_low;
+    wanted.is_guessed = neighbour.rate_is_guessed && wanted.is_paced;
+    wanted.link_round_trip = neighbour.round_trip;
+    wanted.round_trip = wanted.is_capped ? std::max(neighbour.round_trip, mean) : neighbour.round_trip;
+    wanted.chunk_bytes = WireBytes(slice.chunk_max_elements * SizeOf(DataType::kFloat32), kNodesOfALink);
+    wanted.limit_bytes = auxiliary_paths.PrimaryLimit(slice.version, neighbour.node);
   }
 }
 
-void LinkWindows::RetirePolicies(PolicyVersion oldest) {
-  windows_.erase(windows_.begin(), windows_.lower_bound(oldest));
+std::optional<int64_t> LinkWindows::LimitFor(const Wanted& wanted, double rate_bps) {
+  if (!wanted.limit_bytes.has_value() || rate_bps <= wanted.rate_bps || wanted.rate_bps <= 0) return wanted.limit_bytes;
+  return static_cast<int64_t>(static_cast<double>(*wanted.limit_bytes) * rate_bps / wanted.rate_bps);
 }
 
-std::optional<LinkWindow> LinkWindows::For(NodeId neighbour) const {
+LinkWindow LinkWindows::WindowOf(const Wanted& wanted, const PaceSearch::Shown& shown) const {
+  const double rate_bps = wanted.is_capped ? wanted.rate_bps : RateForWindow(wanted.rate_bps, shown);
+  LinkWindow window;
+  window.connections = Connections(RateForWindow(wanted.link_bps, shown), wanted.link_round_trip);
+  const int64_t needed = std::max(kBandwidthDelayProducts * BandwidthDelayBytes(rate_bps, wanted.round_trip),
+                                  LateAckBytes(rate_bps, wanted.round_trip, wanted.chunk_bytes, window.connections));
+  window.size_bytes = std::min(needed, LimitFor(wanted, rate_bps).value_or(needed));
+  if (options_.fixed_bytes > 0) window.size_bytes = options_.fixed_bytes;
+  window.ack_time = wanted.round_trip + kAckLateness;
+  window.rate_bps = wanted.is_capped ? wanted.rate_bps : RateForAcks(wanted.rate_bps, wanted.is_guessed, shown);
+  window.pace_bps = wanted.is_paced && !wanted.is_guessed ? wanted.link_bps : kUnpaced;
+  window.is_guessed = wanted.is_guessed;
+  return window;
+}
+
+void LinkWindows::RetirePolicies(PolicyVersion oldest) { wanted_.erase(wanted_.begin(), wanted_.lower_bound(oldest)); }
+
+std::optional<LinkWindow> LinkWindows::For(NodeId neighbour, const PaceSearch::Shown& shown) const {
   std::optional<LinkWindow> widest;
-  for (const auto& [version, windows] : windows_) {
-    const auto found = windows.find(neighbour);
-    if (found != windows.end()) widest = widest.has_value() ? Widest(*widest, found->second) : found->second;
+  for (const auto& [version, links] : wanted_) {
+    const auto found = links.find(neighbour);
+    if (found == links.end()) continue;
+    const LinkWindow window = WindowOf(found->second, shown);
+    widest = widest.has_value() ? Widest(*widest, window) : window;
   }
   return widest;
 }

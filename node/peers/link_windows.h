@@ -27,7 +27,10 @@
 //   9. Round trips under a cap. There rules 1 and 2 take at least the mean round trip of the links that share the cap,
 //      weighted by their parts of it. What waits at the cap delays all of them alike, and a window as short as its link
 //      would leave that behind the others.
-//  10. Policies. Rounds of several policies share a link. Its window is the largest that a live policy needs, with the
+//  10. What a link has shown. A link that has shown more than its policies believe has a window for what it has shown.
+//      Rule 1 doubles that, so that a window does not bind the search for a rate (PaceSearch). One that was busy and
+//      has shown less than half has a window for twice of what it has shown. A cap's part stays as it is planned.
+//  11. Policies. Rounds of several policies share a link. Its window is the largest that a live policy needs, with the
 //      most connections and the highest pace.
 #ifndef BANYAN_NODE_PEERS_LINK_WINDOWS_H_
 #define BANYAN_NODE_PEERS_LINK_WINDOWS_H_
@@ -39,6 +42,7 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "node/link/link_window.h"
+#include "node/link/pace_search.h"
 #include "node/peers/auxiliary_selector.h"
 #include "proto/policy_slice.h"
 
@@ -68,16 +72,32 @@ class LinkWindows {
   // Forgets all versions below `oldest`.
   void RetirePolicies(PolicyVersion oldest);
 
-  // Returns the window of the link to `neighbour`; empty when no live policy names it.
-  std::optional<LinkWindow> For(NodeId neighbour) const;
+  // Returns the window of the link to `neighbour`, which has shown `shown`; empty when no live policy names it.
+  std::optional<LinkWindow> For(NodeId neighbour, const PaceSearch::Shown& shown = {}) const;
 
  private:
+  // What a policy wants of a link.
+  struct Wanted {
+    double link_bps = 0;  // of the link itself
+    double rate_bps = 0;  // that it reaches: less where a host's cap leaves it less
+    bool is_capped = false;
+    bool is_guessed = false;
+    bool is_paced = false;
+    absl::Duration link_round_trip;
+    absl::Duration round_trip;  // rule 9
+    int64_t chunk_bytes = 0;
+    std::optional<int64_t> limit_bytes;  // rule 3
+  };
+
+  LinkWindow WindowOf(const Wanted& wanted, const PaceSearch::Shown& shown) const;
+  // Returns the limit of rule 3 for a link that is given a window for `rate_bps`.
+  static std::optional<int64_t> LimitFor(const Wanted& wanted, double rate_bps);
   // Returns how many connections rule 5 allows. It looks at the link's own product: a host's cap does not keep the
   // link's queue from filling.
-  int64_t Connections(const NeighbourSlice& neighbour) const;
+  int64_t Connections(double link_bps, absl::Duration round_trip) const;
 
   const Options options_;
-  std::map<PolicyVersion, std::map<NodeId, LinkWindow>> windows_;  // of policies that live
+  std::map<PolicyVersion, std::map<NodeId, Wanted>> wanted_;  // by policies that live
 };
 
 }  // namespace banyan

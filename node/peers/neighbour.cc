@@ -29,6 +29,19 @@ void Neighbour::NoteRenewal(StepContext& step, absl::Duration silence) {
                         ", so that it is made anew (", renewals, " so far); has a NAT or a firewall forgotten it?"));
 }
 
+PaceSearch::Shown Neighbour::Shown(Timestamp now) const {
+  PaceSearch::Shown shown;
+  if (const std::optional<LinkMeasurement> measured = meter.Measure(now); measured.has_value()) {
+    shown.rate_bps = measured->rate_bps;
+    shown.is_backlogged = measured->is_backlogged;
+  }
+  if (const std::optional<LinkMeter::Sample> newest = meter.NewestSample(now); newest.has_value()) {
+    shown.newest_bps = newest->rate_bps;
+    shown.newest_at = newest->at;
+  }
+  return shown;
+}
+
 NodeReport::Link Neighbour::Report(bool is_measured, Timestamp now) const {
   const PeerLink::Counters& counters = link.counters();
   return {slice.node,

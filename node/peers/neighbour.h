@@ -11,6 +11,7 @@
 #include "awareness/link_meter.h"
 #include "core/ids.h"
 #include "core/time.h"
+#include "node/link/pace_search.h"
 #include "node/link/peer_link.h"
 #include "node/peers/control_connection.h"
 #include "node/peers/heartbeats.h"
@@ -51,12 +52,15 @@ struct Neighbour {
   // The highest rate of late, for the choice of auxiliary paths, and when the meter was asked. 0 when unknown.
   double fastest_bps = 0;
   Timestamp measured_at = {};
+  PaceSearch pace_search = {};
 
   // Ends a round that took `took`, empty when unknown, and sets busy_share. Tells how the round went on the link.
   LinkRound EndRound(std::optional<absl::Duration> took, Timestamp now);
   // Notes that a connection is made anew over which nothing passed for so long; the first, second, fourth ... is
   // logged.
   void NoteRenewal(StepContext& step, absl::Duration silence);
+  // Returns what the meter says of the link.
+  PaceSearch::Shown Shown(Timestamp now) const;
   // Returns what the link did so far, and its measurement when it `is_measured`.
   NodeReport::Link Report(bool is_measured, Timestamp now) const;
 };

@@ -73,13 +73,15 @@ void PeerNetwork::UseSettings(const PolicySlice& slice) {
 }
 
 void PeerNetwork::ResizeWindows(Timestamp now) {
-  for (auto& [node, neighbour] : neighbours_) {
-    std::optional<LinkWindow> window = windows_.For(node);
-    if (!window.has_value()) continue;
-    const std::optional<LinkMeasurement> measured = neighbour.meter.Measure(now);
-    if (measured.has_value()) window->pace_bps = PaceAfter(window->pace_bps, measured->rate_bps);
-    neighbour.link.Resize(*window);
-  }
+  for (auto& [node, neighbour] : neighbours_) ResizeWindow(neighbour, now);
+}
+
+void PeerNetwork::ResizeWindow(Neighbour& neighbour, Timestamp now) {
+  const PaceSearch::Shown shown = neighbour.Shown(now);
+  std::optional<LinkWindow> window = windows_.For(neighbour.slice.node, shown);
+  if (!window.has_value()) return;
+  window->pace_bps = neighbour.pace_search.PaceFor(now, *window, shown);
+  neighbour.link.Resize(*window);
 }
 
 void PeerNetwork::RetirePolicies(PolicyVersion oldest, Timestamp now) {
@@ -200,10 +202,15 @@ void PeerNetwork::OnLinkAck(StepContext& step, Neighbour& from, const LinkAck& a
     const std::optional<ChunkMessage> chunk = from.link.OnLinkAck(entry.link_sequence, step.now);
     if (chunk.has_value()) OnReceived(step, from, *chunk, entry);
   }
-  if (transmission_.measures) paths_.LookAtMeter(from, step.now);
+  if (transmission_.measures) LookAtMeter(from, step.now);
   neighbours_.Pump(step, from);
   paths_.Fill(step);
   for (Grant& grant : relay_.TakeGrants()) SendOn(step, std::move(grant));
+}
+
+void PeerNetwork::LookAtMeter(Neighbour& from, Timestamp now) {
+  paths_.LookAtMeter(from, now);
+  if (from.meter.TakeNews()) ResizeWindow(from, now);
 }
 
 void PeerNetwork::OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk,

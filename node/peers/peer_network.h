@@ -128,13 +128,16 @@ class PeerNetwork {
   // Drops all chunks but those of unknown senders of `first_kept` or a later epoch.
   void DropChunks(Epoch first_kept);
   void UseSettings(const PolicySlice& slice);
-  // Gives every link the window that the live policies want, at the pace that its meter allows.
+  // Gives every link, or that to one neighbour, the window that the live policies want and what it has shown allows.
   void ResizeWindows(Timestamp now);
+  void ResizeWindow(Neighbour& neighbour, Timestamp now);
   void Dispatch(StepContext& step, Neighbour& from, Message message, Payload payload);
   void OnChunk(StepContext& step, Neighbour& from, ChunkMessage message, Payload payload);
   void OnChunkForHere(StepContext& step, Neighbour& from, LinkAck::Entry receipt, ChunkMessage message,
                       Payload payload);
   void OnLinkAck(StepContext& step, Neighbour& from, const LinkAck& ack);
+  // Takes what the meter of a link has found out.
+  void LookAtMeter(Neighbour& from, Timestamp now);
   // Notes that the neighbour has `chunk`, which its link has given back for the link ack `entry`.
   void OnReceived(StepContext& step, Neighbour& from, const ChunkMessage& chunk, const LinkAck::Entry& entry);
   void OnHeartbeat(Neighbour& from, const PeerHeartbeat& heartbeat, Timestamp now);

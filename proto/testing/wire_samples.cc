@@ -59,7 +59,7 @@ PolicySlice SamplePolicy() {
   slice.auxiliary = {{{NodeId(1), NodeId(9), NodeId(2)}, 20e6, absl::Milliseconds(70), 0.25, 0.75, true},
                      {{NodeId(1), NodeId(8), NodeId(6), NodeId(2)}, 15e6, absl::Milliseconds(90), 0.5, 0.25, true}};
   slice.neighbours = {{NodeId(4), "n4", "tcp://10.0.4.1:7701", Incarnation(0xfedcba9876543210), 38e6,
-                       absl::Milliseconds(30), 0.5, 21e6}};
+                       absl::Milliseconds(30), 0.5, 21e6, true}};
   slice.relayed = {{NodeId(5), Incarnation(0x1234567890abcdef)}, {NodeId(6), Incarnation(3)}};
   slice.transmission = {true, 50000, 7, true, 3, 9, RateEstimator::kOneWayDelay};
   return slice;

@@ -75,6 +75,7 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
     return Reason{"the model's size, which is known now", kLeastGainForModel};
   }
   if (!is_enabled_) return std::nullopt;
+  if (HasLearned(now, links, rounds)) return Reason{"links have been found out", kLeastGain};
   // A change beyond update_rate is planned for at once. One below it is not left out, as with the UPDATE_RATE of the
   // NETSTORM paper: it is planned for at the end of the interval.
   const absl::Duration pause = std::min(kLeastReplanPause, interval_);
@@ -95,6 +96,12 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
   StartInterval(now);
   return Reason{absl::StrCat("links were measured anew in the last ", absl::FormatDuration(interval_)),
                 LeastGain(now, links)};
+}
+
+bool Formulation::HasLearned(Timestamp now, const LinkTable& links, const RoundTimes& rounds) {
+  if (now < learning_look_ || !IsLearning(now, rounds.ended())) return false;
+  learning_look_ = now + std::min(kLearningPause, interval_);
+  return links.ChangedBeyond(kLearningChange);
 }
 
 absl::Duration Formulation::PauseForChange(Timestamp now, const LinkTable& links, const RoundTimes& rounds) const {
@@ -123,6 +130,7 @@ void Formulation::StartInterval(Timestamp now) {
 void Formulation::NotePlanned(Timestamp now) {
   StartInterval(now);
   last_plan_ = now;
+  learning_look_ = now + std::min(kLearningPause, interval_);
 }
 
 void Formulation::NoteModel(Timestamp now) { model_due_ = now + kLeastReplanPause; }

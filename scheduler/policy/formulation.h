@@ -46,6 +46,13 @@ inline constexpr double kStaleRateFactor = 2;
 // The shortest time between two plans that follow changes. The reports of one heartbeat arrive within it.
 inline constexpr absl::Duration kLeastReplanPause = absl::Milliseconds(500);
 
+// At its start a job finds out its links. It does so for kLearningTime and kLearningRounds at least. Meanwhile a link
+// that has changed by kLearningChange is planned for kLearningPause after the last plan, and no policy is tried first.
+inline constexpr absl::Duration kLearningTime = absl::Seconds(20);
+inline constexpr uint64_t kLearningRounds = 6;
+inline constexpr absl::Duration kLearningPause = absl::Seconds(1);
+inline constexpr double kLearningChange = 0.1;
+
 // The least gain of a plan for a model whose size has just become known. It is low, since sizes have no noise.
 inline constexpr double kLeastGainForModel = 0.01;
 
@@ -64,8 +71,9 @@ class Formulation {
   // REQUIRES: topology.update_interval is above 0.
   Formulation(const TopologyConfig& topology, const AwarenessConfig& awareness);
 
-  // Returns why to plan now, or nothing. There are three reasons:
+  // Returns why to plan now, or nothing. There are four reasons:
   // 1. The model's size has become known.
+  // 4. The job is learning, and a link has changed by more than kLearningChange since the last plan.
   // 2. A link has changed by more than update_rate (if above 0) since the last plan.
   // 3. An interval of update_seconds is over and some link has changed since the last plan, however little.
   //
@@ -74,6 +82,13 @@ class Formulation {
   // until a round has begun and ended after the change, if rounds are short: the round tells whether the links are as
   // slow as they seem.
   std::optional<Reason> LookForReason(Timestamp now, const LinkTable& links, const RoundTimes& rounds);
+  // Notes that a job begins.
+  void NoteBeginning(Timestamp now) { learns_since_ = now; }
+  // Returns whether the job, which has had `rounds`, is still finding out its links.
+  bool IsLearning(Timestamp now, uint64_t rounds) const {
+    return is_enabled_ && learns_since_.has_value() &&
+           (rounds < kLearningRounds || now - *learns_since_ < kLearningTime);
+  }
   // Notes that a plan has been started, for whatever reason.
   void NotePlanned(Timestamp now);
   // Notes that a new policy is in use.
@@ -85,6 +100,8 @@ class Formulation {
 
  private:
   void StartInterval(Timestamp now);
+  // Returns whether a link has changed for which a job that is learning plans.
+  bool HasLearned(Timestamp now, const LinkTable& links, const RoundTimes& rounds);
   // Returns the gain that a plan must promise now, by the time since the last change of policy.
   double LeastGain(Timestamp now, const LinkTable& links) const;
   // Returns how long a plan must still wait after the last change of a link; 0 when it may follow.
@@ -98,6 +115,8 @@ class Formulation {
   Timestamp last_plan_;
   Timestamp model_due_ = kNever;
   std::optional<Timestamp> adopted_at_;
+  std::optional<Timestamp> learns_since_;
+  Timestamp learning_look_;
 };
 
 // The verdict on a new policy.

@@ -255,5 +255,31 @@ TEST(JudgeTest, AuxiliaryPathsChangeWhenTheyBecomeBetterOrTheirRatesStale) {
   EXPECT_EQ(Judge(current, before, current, slower).kind, Verdict::Kind::kKeep);
 }
 
+TEST(FormulationTest, AJobThatBeginsPlansAsSoonAsItHasLearned) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  formulation.NoteBeginning(kStart);
+  formulation.NotePlanned(kStart);
+  EXPECT_FALSE(formulation.LookForReason(kStart + kLearningPause / 2, ChangedTable(9), RoundTimes()).has_value());
+  EXPECT_FALSE(formulation.LookForReason(kStart + kLearningPause, ChangedTable(9.7), RoundTimes()).has_value())
+      << "too little";
+  const auto reason = formulation.LookForReason(kStart + 2 * kLearningPause, ChangedTable(6), RoundTimes());
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_EQ(reason->least_gain, kLeastGain);
+}
+
+TEST(FormulationTest, LearningEndsAfterItsTimeAndRounds) {
+  Formulation formulation(Every(absl::Seconds(5)), {});
+  EXPECT_FALSE(formulation.IsLearning(kStart, 0)) << "a job that was restored has learned";
+  formulation.NoteBeginning(kStart);
+  EXPECT_TRUE(formulation.IsLearning(kStart + absl::Hours(1), kLearningRounds - 1));
+  EXPECT_TRUE(formulation.IsLearning(kStart + kLearningTime / 2, kLearningRounds));
+  EXPECT_FALSE(formulation.IsLearning(kStart + kLearningTime, kLearningRounds));
+  AwarenessConfig blind;
+  blind.enabled = false;
+  Formulation never(Every(absl::Seconds(5)), blind);
+  never.NoteBeginning(kStart);
+  EXPECT_FALSE(never.IsLearning(kStart, 0));
+}
+
 }  // namespace
 }  // namespace banyan

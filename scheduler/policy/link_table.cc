@@ -79,12 +79,16 @@ void LinkTable::Take(Timestamp now, Timestamp sampled_at, const LinkMeasurement&
   const bool is_new = !entry.sampled_at.has_value() || sampled_at - *entry.sampled_at > kSameSample;
   const absl::Duration since = entry.sampled_at.has_value() ? sampled_at - *entry.sampled_at : absl::ZeroDuration();
   const bool is_its_rate = measurement.is_backlogged && !IsHeldByCap(link, measurement.rate_bps);
-  const bool has_changed = is_new && (is_its_rate ? entry.rate.Add(measurement.rate_bps, since)
-                                                  : entry.rate.AddLowerBound(measurement.rate_bps, since));
+  const bool is_first = link.is_guessed && is_its_rate;
+  if (is_first) entry.rate = RateFilter(measurement.rate_bps);
+  const bool has_changed =
+      is_first || (is_new && (is_its_rate ? entry.rate.Add(measurement.rate_bps, since)
+                                          : entry.rate.AddLowerBound(measurement.rate_bps, since)));
   if (has_changed) last_change_ = now;
   const bool confirms = is_its_rate || measurement.rate_bps >= entry.rate.rate_bps();
   if (!has_changed && !confirms) return;
   link.throughput_bps = entry.rate.rate_bps();
+  link.is_guessed = link.is_guessed && !is_its_rate;
   link.source = measurement.source == LinkMeasurement::Source::kPrimary ? LinkSource::kPrimary : LinkSource::kAuxiliary;
   entry.sampled_at = sampled_at;
 }

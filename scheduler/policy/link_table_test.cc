@@ -202,5 +202,20 @@ TEST_F(LinkTableTest, NewBeliefsReplaceWhatTheyContradict) {
   EXPECT_EQ(table_.View().FindLink(kA, kC)->throughput_bps, 2e6);
 }
 
+TEST_F(LinkTableTest, AGuessIsReplacedByTheFirstSampleOfTheBusyLink) {
+  std::vector<NetworkLink> links(TriangleNetwork().links().begin(), TriangleNetwork().links().end());
+  for (NetworkLink& link : links) link.is_guessed = true;
+  const NetworkView triangle = TriangleNetwork();
+  table_ = LinkTable(*NetworkView::Create({triangle.nodes().begin(), triangle.nodes().end()}, std::move(links)));
+  ASSERT_TRUE(Report(Sample(20, false)).ok());
+  EXPECT_EQ(Mbps(), 20) << "a lower bound raises it";
+  EXPECT_TRUE(Entry().link.is_guessed);
+  now_ = now_ + absl::Seconds(1);
+  ASSERT_TRUE(Report(Sample(8)).ok());
+  EXPECT_EQ(Mbps(), 8);
+  EXPECT_FALSE(Entry().link.is_guessed);
+  EXPECT_EQ(table_.last_change(), now_);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -41,6 +41,7 @@ void PolicyControl::Start(Purpose purpose, PlanRequest request) {
 }
 
 void PolicyControl::PlanForStart(std::vector<NodeId> members) {
+  replanner_.OnBeginning(context_->now);
   Start(Purpose::kStart, replanner_.PlanForStart(context_->now, std::move(members)));
 }
 

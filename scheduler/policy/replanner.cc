@@ -218,7 +218,7 @@ PlanDecision Replanner::EndTrial(Timestamp now, const Plan& plan, absl::Duration
 void Replanner::BeginTrial(Timestamp now, const Plan& plan, absl::Duration predicted) {
   const std::optional<absl::Duration> last = round_times_.Last(EvidenceSince(now));
   const bool is_known = predicted > absl::ZeroDuration() && predicted < absl::InfiniteDuration();
-  if (!last.has_value() || round_times_.Governed().empty() || !is_known) return;
+  if (!last.has_value() || round_times_.Governed().empty() || !is_known || IsLearning(now)) return;
   trial_.Begin(InUse(), plan.view, predicted, std::max(*last, PolicyTrial::Median(round_times_.Governed())));
 }
 

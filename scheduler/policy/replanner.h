@@ -74,6 +74,8 @@ class Replanner {
 
   // Inputs: what happened.
 
+  // A job begins, which finds out its links first.
+  void OnBeginning(Timestamp now) { formulation_.NoteBeginning(now); }
   // Takes the measurements of links that leave `from`. INVALID_ARGUMENT names what is wrong with one of them.
   absl::Status OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Takes what the workers of `node` waited for last.
@@ -153,6 +155,7 @@ class Replanner {
   // `predicted` on the plan's links.
   void BeginTrial(Timestamp now, const Plan& plan, absl::Duration predicted);
   bool TrialLooksBad(Timestamp now);
+  bool IsLearning(Timestamp now) const { return formulation_.IsLearning(now, round_times_.ended()); }
   // From when on ended rounds tell what the links of a plan can do.
   Timestamp EvidenceSince(Timestamp now) const;
   // Counts changes of links and rounds against the newest policy from `now` on.

@@ -1,6 +1,7 @@
 #include "scheduler/policy/round_times.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace banyan {
@@ -8,6 +9,7 @@ namespace banyan {
 void RoundTimes::Accept(Timestamp now, NodeId node, const NodeReport::Synchronisation& last, int64_t model_elements) {
   const bool is_new = std::exchange(counts_[node], last.count) != last.count;
   if (!is_new || last.elements != model_elements) return;
+  ++ended_[node];
   rounds_[node] = Round{now + -last.duration, last.duration};
   NoteRound(node, rounds_[node]);
 }
@@ -41,6 +43,15 @@ void RoundTimes::NoteAdopted(Timestamp now, std::vector<NodeId> members, absl::D
 
 void RoundTimes::NoteGoverning(Timestamp now) {
   if (!governing_since_.has_value()) governing_since_ = now;
+}
+
+uint64_t RoundTimes::ended() const {
+  uint64_t least = members_.empty() ? 0 : std::numeric_limits<uint64_t>::max();
+  for (const NodeId member : members_) {
+    const auto found = ended_.find(member);
+    least = std::min(least, found == ended_.end() ? 0 : found->second);
+  }
+  return least;
 }
 
 absl::Duration RoundTimes::GovernedFor(Timestamp now) const {

@@ -41,6 +41,9 @@ class RoundTimes {
   // or later.
   std::optional<absl::Duration> Last(Timestamp since) const;
 
+  // Returns how many rounds every member has reported, under whatever policy.
+  uint64_t ended() const;
+
   // Returns how long the last rounds took that began after NoteGoverning, oldest first, kMostKept at most. The first
   // one is left out: queues and windows still were those of the policy before.
   absl::Span<const absl::Duration> Governed() const { return governed_; }
@@ -76,6 +79,7 @@ class RoundTimes {
   bool is_settled_ = false;                // the first governed round is over
   std::vector<absl::Duration> governed_;
   std::map<NodeId, uint64_t> counts_;
+  std::map<NodeId, uint64_t> ended_;  // rounds, by who has reported them
   std::map<NodeId, Round> rounds_;
   double overhead_ = 1;  // measured over predicted time, 1 or more
   int samples_ = 0;

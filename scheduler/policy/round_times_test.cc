@@ -136,5 +136,15 @@ TEST_F(RoundTimesTest, TheLastGovernedRoundsAreKept) {
   EXPECT_EQ(times_.Governed().back(), absl::Seconds(1.99));
 }
 
+TEST_F(RoundTimesTest, CountsRoundsUnderAllPolicies) {
+  EXPECT_EQ(times_.ended(), 0u);
+  RoundOf(10, 4);
+  times_.Accept(At(11), kA, {2, kElements, absl::Seconds(1)}, kElements);
+  EXPECT_EQ(times_.ended(), 1u) << "not every member has reported the second";
+  times_.NoteAdopted(At(12), {kA, kB}, absl::ZeroDuration());
+  times_.Accept(At(12), kB, {2, kElements, absl::Seconds(1)}, kElements);
+  EXPECT_EQ(times_.ended(), 2u);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -73,7 +73,10 @@ NeighbourSlice MakeNeighbour(NodeId self, NodeId other, const NetworkView& view,
   neighbour.address = address.address;
   neighbour.incarnation = address.incarnation;
   const NetworkLink* there = view.FindLink(self, other);
-  if (there != nullptr) neighbour.rate_bps = there->throughput_bps;
+  if (there != nullptr) {
+    neighbour.rate_bps = there->throughput_bps;
+    neighbour.rate_is_guessed = there->is_guessed;
+  }
   neighbour.round_trip = RoundTrip(self, other, view);
   return neighbour;
 }

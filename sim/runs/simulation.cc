@@ -185,6 +185,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   ClusterOptions cluster;
   cluster.seed = options.seed;
   cluster.overlay = options.overlay;
+  cluster.told = AsTold(options.overlay, options.told);
   int64_t elements = 0;
   for (int64_t tensor : options.tensor_elements) elements += tensor;
   cluster.scale = ChooseScale(options, elements);

@@ -14,6 +14,7 @@
 #include "core/ids.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
+#include "topology/overlay/told_links.h"
 
 namespace banyan {
 
@@ -21,6 +22,8 @@ struct ClusterOptions;
 
 struct SimulationOptions {
   OverlayConfig overlay;
+  // What the job is told of it.
+  ToldLinks told;
   // float32 tensors; a round pushes all of them.
   std::vector<int64_t> tensor_elements;
   uint64_t rounds = 1;
@@ -56,7 +59,9 @@ struct SimulationReport {
   std::vector<RoundReport> rounds;
   std::vector<LinkReport> links;  // in order of (from, to)
   absl::Duration synchronisation_p50;
-  size_t policies = 0;         // different ones that governed the rounds
+  size_t policies = 0;  // different ones that governed the rounds
+  // The median time of a job that is told all rates; empty where this one is, or nobody asked.
+  std::optional<absl::Duration> informed_p50;
   double auxiliary_share = 0;  // of all chunks' bytes on links: those on auxiliary paths
   double model_bits = 0;
   double rate_bps = 0;  // model bits over the median synchronisation time

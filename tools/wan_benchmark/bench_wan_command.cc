@@ -73,7 +73,7 @@ void AddNetworkFlags(CommandLine& line, BenchWanFlags& flags) {
               });
   line.Needs("redraw-seconds", "dynamic");
   line.Needs("redraw-mbps", "dynamic");
-  line.Integer("seed", "N", "of losses and redrawn rates (default 1)", 0, INT64_MAX, &flags.seed);
+  line.Integer("seed", "N", "of losses, redrawn rates and wrong ones (default 1)", 0, INT64_MAX, &flags.seed);
   line.Text("congestion", "NAME", "TCP's congestion control for all, such as bbr (default: the machine's)",
             &flags.congestion);
 }
@@ -166,7 +166,8 @@ class BenchWan {
       return absl::InvalidArgumentError(
           absl::StrCat("expected an overlay of 2 to ", kMaxWanNodes, " nodes, got ", view.nodes().size()));
     }
-    absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(view, flags_.peers);
+    absl::StatusOr<std::vector<Contender>> contenders =
+        MakeContenders(view, flags_.peers, static_cast<uint64_t>(flags_.seed));
     if (contenders.ok()) contenders = SelectContenders(*std::move(contenders), flags_.only);
     if (!contenders.ok()) return contenders.status();
     contenders_ = *std::move(contenders);

@@ -46,7 +46,15 @@ Contender Ordered(const NetworkView& view, Contender contender) {
   return contender;
 }
 
-std::vector<Contender> AdaptiveContenders() {
+// The contender as it does when it is told less.
+Contender Told(Contender contender, const std::string& name, const std::string& description, const ToldLinks& told) {
+  absl::StrAppend(&contender.name, "-", name);
+  contender.description = description;
+  contender.told = told;
+  return contender;
+}
+
+std::vector<Contender> AdaptiveContenders(uint64_t seed) {
   std::vector<Contender> made;
   Contender contender = Banyan("fapt-1", "Banyan, one FAPT", "fapt");
   contender.roots = 1;
@@ -64,6 +72,9 @@ std::vector<Contender> AdaptiveContenders() {
   contender.planner = "packed";
   contender.name = "packed";
   contender.description = "  packed trees, all on";
+  made.push_back(Told(contender, "alone", "    told the nodes alone", {ToldLinks::Kind::kNodes}));
+  made.push_back(Told(contender, "blind", "    told no rates", {ToldLinks::Kind::kNone}));
+  made.push_back(Told(contender, "wrong", "    told wrong rates", {ToldLinks::Kind::kWrong, seed}));
   made.push_back(contender);
   return made;
 }
@@ -87,7 +98,7 @@ absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text) {
   return choice;
 }
 
-absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers) {
+absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers, uint64_t seed) {
   std::vector<Contender> made;
   if (peers.star) {
     const absl::StatusOr<std::vector<NodeId>> hubs = HubsByRate(view);
@@ -95,7 +106,7 @@ absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, c
     made.push_back(Star("star", "best", view.NameOf(hubs->front())));
     made.push_back(Star("star-median", "median", view.NameOf((*hubs)[hubs->size() / 2])));
   }
-  for (Contender& contender : AdaptiveContenders()) made.push_back(std::move(contender));
+  for (Contender& contender : AdaptiveContenders(seed)) made.push_back(std::move(contender));
   if (peers.gloo) {
     made.push_back(Peer(ContenderSystem::kGloo, "gloo-ring", "Gloo, ring", "ring"));
     made.push_back(Ordered(view, made.back()));

@@ -3,6 +3,7 @@
 #ifndef BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_H_
 #define BANYAN_TOOLS_WAN_BENCHMARK_CONTENDER_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "topology/network_view.h"
+#include "topology/overlay/told_links.h"
 
 namespace banyan {
 
@@ -26,6 +28,7 @@ struct Contender {
   std::optional<int> roots;  // empty: all
   bool awareness = false;
   bool multipath = false;
+  ToldLinks told;  // what it is told of the links
   // The others' algorithm: for Gloo one of ParseGlooAlgorithm, for Open MPI "default" or "ring".
   std::string algorithm;
   std::vector<std::string> ranks;  // their nodes by rank; empty: the overlay's order
@@ -41,8 +44,10 @@ struct PeerChoice {
 // "gloo,openmpi,star", in any order. INVALID_ARGUMENT names what is unknown.
 absl::StatusOr<PeerChoice> ParsePeers(absl::string_view text);
 
-// Returns the contenders in the order in which they run and are shown. Banyan with all features comes last of Banyan's.
-absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers);
+// Returns the contenders in the order in which they run and are shown. Banyan with all features, and told of all links,
+// comes last of Banyan's. Wrong rates are drawn by `seed`.
+absl::StatusOr<std::vector<Contender>> MakeContenders(const NetworkView& view, const PeerChoice& peers,
+                                                      uint64_t seed = 1);
 
 // Those whose names `only` lists, separated by commas, in the order of `contenders`; all of them when it is empty.
 absl::StatusOr<std::vector<Contender>> SelectContenders(std::vector<Contender> contenders, absl::string_view only);

@@ -24,6 +24,13 @@ double FastestSeconds(const ContenderResult& result) { return SortedSeconds(resu
 
 double SlowestSeconds(const ContenderResult& result) { return SortedSeconds(result).back(); }
 
+const ContenderResult::Round* FirstRoundNear(const ContenderResult& result, double usual_seconds) {
+  std::vector<double> seconds;
+  for (const ContenderResult::Round& round : result.rounds) seconds.push_back(round.seconds);
+  const std::optional<size_t> first = FirstNear(seconds, usual_seconds);
+  return first.has_value() ? &result.rounds[*first] : nullptr;
+}
+
 double BytesPerRound(const ContenderResult& result) {
   BANYAN_CHECK(result.ok());
   int64_t bytes = 0;

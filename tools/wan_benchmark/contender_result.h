@@ -15,9 +15,10 @@ namespace banyan {
 
 struct ContenderResult {
   struct Round {
-    int64_t round = 0;   // from 1, with those that warm up
-    int64_t policy = 0;  // in use at its end; 0 where there is none
-    double seconds = 0;  // from the first member's start to the last member's result
+    int64_t round = 0;         // from 1, with those that warm up
+    int64_t policy = 0;        // in use at its end; 0 where there is none
+    double seconds = 0;        // from the first member's start to the last member's result
+    double began_after_s = 0;  // since the first round, of those that warm up too
   };
   struct Link {
     std::string from;
@@ -41,6 +42,8 @@ struct ContenderResult {
 double MedianSeconds(const ContenderResult& result);
 double FastestSeconds(const ContenderResult& result);
 double SlowestSeconds(const ContenderResult& result);
+// Returns the first round from which on rounds take about as long as `usual_seconds` (FirstNear); nullptr for none.
+const ContenderResult::Round* FirstRoundNear(const ContenderResult& result, double usual_seconds);
 // Bytes over all links, per round.
 double BytesPerRound(const ContenderResult& result);
 

@@ -116,11 +116,12 @@ class ContenderRun {
     if (counts && result_.rounds.empty()) {
       if (absl::Status status = StartLoad(); !status.ok()) return status;
     }
+    const double began_after_s = absl::ToDoubleSeconds(absl::Now() - started_);
     gate_->OpenRound(round);
     if (absl::Status status = WaitForAll(round + 1, started_ + options_.limit); !status.ok()) return status;
     const RoundSpan span = gate_->LastSpan();
     const double seconds = static_cast<double>(span.end_ns - span.start_ns) * 1e-9;
-    if (counts) result_.rounds.push_back({round, CurrentPolicy(), seconds});
+    if (counts) result_.rounds.push_back({round, CurrentPolicy(), seconds, began_after_s});
     const double all = static_cast<double>(options_.warm_up_rounds + options_.rounds);
     options_.progress(std::min(1.0, static_cast<double>(round) / all));
     return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "tools/emulated_wan.h"
+#include "topology/overlay/overlay_yaml.h"
 #include "yaml-cpp/yaml.h"
 
 namespace banyan {
@@ -15,6 +16,7 @@ constexpr char kJobFile[] = "job.yaml";
 constexpr char kAgentFile[] = "agent.sh";
 // What a node's TUN device is called.
 constexpr char kDevice[] = "wan0";
+constexpr double kBitsPerMegabit = 1e6;
 
 std::string File(const BenchPlace& place, const std::string& name) { return absl::StrCat(place.directory, "/", name); }
 
@@ -24,6 +26,28 @@ YAML::Node TopologySection(const Contender& contender) {
   if (!contender.root.empty()) topology["root"] = contender.root;
   if (contender.roots.has_value()) topology["roots"] = *contender.roots;
   return topology;
+}
+
+// The links of the overlay as the contender is told them; undefined when it is told none.
+YAML::Node ToldLinksSection(const Contender& contender, const BenchPlace& place) {
+  const absl::StatusOr<OverlayConfig> parsed = ParseOverlay(place.overlay, contender.name);
+  BANYAN_CHECK(parsed.ok());
+  const OverlayConfig told = AsTold(*parsed, contender.told);
+  YAML::Node links;
+  if (!told.links.has_value()) return links;
+  for (const LinkConfig& link : *told.links) {
+    YAML::Node entry;
+    entry["between"].push_back(link.a);
+    entry["between"].push_back(link.b);
+    if (link.has_rates) {
+      entry["mbps"].push_back(link.a_to_b_bps / kBitsPerMegabit);
+      entry["mbps"].push_back(link.b_to_a_bps / kBitsPerMegabit);
+      entry["delay_ms"] = absl::ToDoubleMilliseconds(link.delay);
+      entry["loss_percent"] = 100 * link.loss_fraction;
+    }
+    links.push_back(entry);
+  }
+  return links;
 }
 
 ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) {
@@ -147,6 +171,10 @@ std::string MakeJobOverlay(const Contender& contender, const BenchPlace& place) 
   overlay["topology"] = topology;
   overlay["awareness"]["enabled"] = contender.awareness;
   overlay["multipath"]["enabled"] = contender.multipath;
+  if (contender.told.kind != ToldLinks::Kind::kRates) {
+    overlay.remove("links");
+    if (const YAML::Node links = ToldLinksSection(contender, place); links.IsSequence()) overlay["links"] = links;
+  }
   overlay["aggregation"] = YAML::Load("{op: sum}");
   overlay.remove("membership");
   return absl::StrCat(YAML::Dump(overlay), "\n");

@@ -51,6 +51,27 @@ TEST(ContenderSetupTest, TheJobIsAnOverlayWithTheContendersSections) {
   EXPECT_EQ(overlay->nodes[0].address, "tcp://10.99.0.1:7701");
 }
 
+TEST(ContenderSetupTest, AContenderIsToldWhatItIsToKnow) {
+  Contender contender;
+  contender.planner = "packed";
+  contender.told = {ToldLinks::Kind::kNone};
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  ASSERT_EQ(overlay->links->size(), 1u);
+  EXPECT_FALSE(overlay->links->front().has_rates);
+  contender.told = {ToldLinks::Kind::kNodes};
+  overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  EXPECT_FALSE(overlay->links.has_value());
+  contender.told = {ToldLinks::Kind::kWrong, 5};
+  overlay = ParseOverlay(MakeJobOverlay(contender, Place()), "job.yaml");
+  ASSERT_TRUE(overlay.ok()) << overlay.status();
+  const OverlayConfig expected = AsTold(*ParseOverlay(Place().overlay, "overlay.yaml"), contender.told);
+  EXPECT_NEAR(overlay->links->front().a_to_b_bps, expected.links->front().a_to_b_bps, 1);
+  EXPECT_NEAR(overlay->links->front().b_to_a_bps, expected.links->front().b_to_a_bps, 1);
+  EXPECT_NE(expected.links->front().a_to_b_bps, 10e6);
+}
+
 TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
   Contender contender;
   contender.planner = "star";

@@ -21,10 +21,13 @@ absl::StatusOr<double> SimulatedSeconds(const Contender& contender, const BenchP
   for (const NodeConfig& node : file->nodes) {
     anywhere.nodes.emplace_back(node.name, absl::StrCat("10.0.0.", anywhere.nodes.size() + 1));
   }
-  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(contender, anywhere), contender.name);
+  Contender knowing = contender;
+  knowing.told = ToldLinks();
+  absl::StatusOr<OverlayConfig> overlay = ParseOverlay(MakeJobOverlay(knowing, anywhere), contender.name);
   if (!overlay.ok()) return overlay.status();
   SimulationOptions simulation;
   simulation.overlay = *std::move(overlay);
+  simulation.told = contender.told;
   simulation.tensor_elements = {place.elements};
   simulation.rounds = options.warm_up_rounds + options.rounds;
   simulation.link_redraw = options.redraw;

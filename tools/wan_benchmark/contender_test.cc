@@ -38,15 +38,28 @@ TEST(ContenderTest, TheStarsHaveTheBestAndTheMedianHub) {
 TEST(ContenderTest, FeaturesAreAddedOneByOne) {
   const absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(Internet2Network(), {});
   ASSERT_TRUE(contenders.ok()) << contenders.status();
-  EXPECT_THAT(Names(*contenders), ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath",
-                                              "packed", "gloo-ring", "gloo-ring-ordered", "gloo-halving", "gloo-direct",
-                                              "openmpi", "openmpi-ring", "openmpi-ring-ordered"));
-  const Contender& all_on = (*contenders)[6];
+  EXPECT_THAT(Names(*contenders),
+              ElementsAre("star", "star-median", "fapt-1", "fapt", "awareness", "multipath", "packed-alone",
+                          "packed-blind", "packed-wrong", "packed", "gloo-ring", "gloo-ring-ordered", "gloo-halving",
+                          "gloo-direct", "openmpi", "openmpi-ring", "openmpi-ring-ordered"));
+  const Contender& all_on = (*contenders)[9];
   EXPECT_EQ(all_on.planner, "packed");
   EXPECT_TRUE(all_on.awareness && all_on.multipath);
   EXPECT_FALSE((*contenders)[3].awareness);
-  EXPECT_THAT((*contenders)[8].ranks, ElementsAre("n3", "n2", "n5", "n7", "n8", "n9", "n6", "n4", "n1"));
+  EXPECT_THAT((*contenders)[11].ranks, ElementsAre("n3", "n2", "n5", "n7", "n8", "n9", "n6", "n4", "n1"));
   EXPECT_THAT(contenders->back().ranks, ElementsAre("n1", "n4", "n6", "n9", "n8", "n7", "n5", "n2", "n3"));
+}
+
+TEST(ContenderTest, SomeAreToldLess) {
+  const absl::StatusOr<std::vector<Contender>> contenders = MakeContenders(Internet2Network(), {}, 7);
+  ASSERT_TRUE(contenders.ok()) << contenders.status();
+  const std::vector<Contender> packed = *SelectContenders(*contenders, "packed-alone,packed-blind,packed-wrong,packed");
+  ASSERT_EQ(packed.size(), 4u);
+  EXPECT_EQ(packed[0].told.kind, ToldLinks::Kind::kNodes);
+  EXPECT_EQ(packed[1].told.kind, ToldLinks::Kind::kNone);
+  EXPECT_EQ(packed[2].told, (ToldLinks{ToldLinks::Kind::kWrong, 7}));
+  EXPECT_EQ(packed[3].told, ToldLinks());
+  for (const Contender& contender : packed) EXPECT_TRUE(contender.awareness && contender.multipath);
 }
 
 TEST(ContenderTest, SelectsByName) {

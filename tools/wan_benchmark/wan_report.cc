@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "bench/timing.h"
 #include "core/json_writer.h"
 
 namespace banyan {
@@ -37,6 +38,24 @@ std::string Row(const WanReport& report, const ContenderResult& result, const Co
                         BytesPerRound(result) / kBytesPerMegabyte, result.nodes_cores);
   if (result.simulated_seconds.has_value()) absl::StrAppendFormat(&text, "  %9.2f", *result.simulated_seconds);
   return absl::StrCat(text, result.note.empty() ? "" : "  ", result.note, "\n");
+}
+
+// What is said of those that are told less than `informed`, in the order of the results.
+std::string Adaptations(const WanReport& report, const ContenderResult* informed) {
+  std::string text;
+  if (informed == nullptr || informed->contender.told.kind != ToldLinks::Kind::kRates) return text;
+  for (const ContenderResult& result : report.results) {
+    if (!result.ok() || result.contender.told.kind == ToldLinks::Kind::kRates) continue;
+    const ContenderResult::Round* near = FirstRoundNear(result, MedianSeconds(*informed));
+    absl::StrAppend(&text, result.contender.name, ": ");
+    if (near == nullptr) {
+      absl::StrAppendFormat(&text, "never within %.0f %% of %s\n", 100 * (kNear - 1), informed->contender.name);
+    } else {
+      absl::StrAppendFormat(&text, "within %.0f %% of %s from round %d on, after %.1f s\n", 100 * (kNear - 1),
+                            informed->contender.name, near->round, near->began_after_s);
+    }
+  }
+  return text.empty() ? text : absl::StrCat("\n", text);
 }
 
 // Whole messages, where a row has room for a line.
@@ -73,6 +92,14 @@ void WriteMeasurements(const WanReport& report, const ContenderResult& result, J
   json.Name("nodes_cores").Number(result.nodes_cores).Name("forwarder_cores").Number(result.forwarder_cores);
 }
 
+void WriteAdaptation(const ContenderResult& result, const ContenderResult* informed, JsonWriter& json) {
+  if (informed == nullptr || result.contender.told == informed->contender.told) return;
+  const ContenderResult::Round* near = FirstRoundNear(result, MedianSeconds(*informed));
+  if (near == nullptr) return;
+  json.Name("near_from_round").Integer(static_cast<uint64_t>(near->round));
+  json.Name("near_after_seconds").Number(near->began_after_s);
+}
+
 void WriteContender(const WanReport& report, const ContenderResult& result, const ContenderResult* favourite,
                     JsonWriter& json) {
   json.BeginObject().Name("name").String(result.contender.name);
@@ -81,6 +108,7 @@ void WriteContender(const WanReport& report, const ContenderResult& result, cons
     WriteMeasurements(report, result, json);
     json.Name("slower_than_favourite");
     json.Number(favourite == nullptr ? 0 : MedianSeconds(result) / MedianSeconds(*favourite));
+    WriteAdaptation(result, favourite, json);
     json.Name("note").String(result.note);
   } else {
     json.Name("failure").String(std::string(result.status.message()));
@@ -122,7 +150,7 @@ std::string WanReportText(const WanReport& report) {
                   favourite == nullptr ? "Banyan, which has none" : favourite->contender.name,
                   ". MB/round: over all links, with headers. cores: of the processes in all nodes.",
                   is_simulated ? " simulated: the seconds that `banyan sim --headers` takes." : "", "\n");
-  return text + Failures(report);
+  return text + Adaptations(report, favourite) + Failures(report);
 }
 
 std::string WanReportJson(const WanReport& report) {

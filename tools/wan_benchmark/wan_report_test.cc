@@ -89,5 +89,21 @@ TEST(WanReportTest, BarsAreRates) {
   EXPECT_THAT(script, HasSubstr("20.000 with lines linewidth 2 title 'bound'"));
 }
 
+TEST(WanReportTest, SaysWhenThoseThatAreToldLessHaveFoundOut) {
+  WanReport report = Report();
+  ContenderResult blind = Result("packed-blind", ContenderSystem::kBanyan, 9);
+  blind.contender.told = {ToldLinks::Kind::kNone};
+  blind.rounds = {{1, 1, 9, 0}, {2, 2, 6, 9.5}, {3, 3, 5.2, 16.25}, {4, 3, 5, 22}};
+  report.results.insert(report.results.begin() + 1, blind);
+  EXPECT_THAT(WanReportText(report), HasSubstr("packed-blind: within 10 % of packed from round 3 on, after 16.2 s"));
+  YAML::Node json = YAML::Load(WanReportJson(report));
+  EXPECT_EQ(json["contenders"][1]["near_from_round"].as<int>(), 3);
+  EXPECT_DOUBLE_EQ(json["contenders"][1]["near_after_seconds"].as<double>(), 16.25);
+  EXPECT_FALSE(json["contenders"][0]["near_from_round"].IsDefined());
+  report.results[1].rounds = {{1, 1, 9, 0}, {2, 2, 6, 9.5}};
+  EXPECT_THAT(WanReportText(report), HasSubstr("packed-blind: never within 10 % of packed"));
+  EXPECT_THAT(WanReportText(Report()), Not(HasSubstr("within 10 %")));
+}
+
 }  // namespace
 }  // namespace banyan

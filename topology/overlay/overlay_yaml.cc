@@ -220,8 +220,8 @@ NetworkView MakeNetworkView(const OverlayConfig& overlay) {
   for (const LinkConfig& link : overlay.links.has_value() ? *overlay.links : FullMesh(overlay.nodes)) {
     const NodeId a = id_of[link.a];
     const NodeId b = id_of[link.b];
-    links.push_back({a, b, link.a_to_b_bps, link.delay, link.loss_fraction, LinkSource::kBelieved});
-    links.push_back({b, a, link.b_to_a_bps, link.delay, link.loss_fraction, LinkSource::kBelieved});
+    links.push_back({a, b, link.a_to_b_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates});
+    links.push_back({b, a, link.b_to_a_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates});
   }
   absl::StatusOr<NetworkView> view = NetworkView::Create(std::move(nodes), std::move(links));
   BANYAN_CHECK(view.ok());
