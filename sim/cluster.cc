@@ -22,7 +22,7 @@ NetworkOptions ScaledNetwork(const ClusterOptions& options) {
 Cluster::Cluster(ClusterOptions options)
     : options_(std::move(options)),
       simulator_(options_.seed, ScaledNetwork(options_)),
-      scaled_(ScaleOverlay(options_.overlay, options_.scale)) {
+      scaled_(ScaleOverlay(options_.told.value_or(options_.overlay), options_.scale)) {
   AddLinks();
   ScheduleLinkChanges();
   WorkerListener* const listener = this;
@@ -52,6 +52,11 @@ void Cluster::AddLinks() {
     back.rate_bps = link.b_to_a_bps;
     simulator_.network()->AddLink(ids.at(link.a), ids.at(link.b), there);
     simulator_.network()->AddLink(ids.at(link.b), ids.at(link.a), back);
+  }
+  for (const SharedConfig& shared : overlay.shared) {
+    std::vector<std::pair<NodeId, NodeId>> links;
+    for (const auto& [from, to] : shared.links) links.emplace_back(ids.at(from), ids.at(to));
+    simulator_.network()->AddSharedWire(shared.capacity_bps, links);
   }
 }
 

@@ -28,6 +28,8 @@ struct ClusterOptions {
   uint64_t seed = 1;
   // At full size; the cores see it scaled down.
   OverlayConfig overlay;
+  // What the cores are told instead, with the same nodes; empty: the overlay.
+  std::optional<OverlayConfig> told;
   // Its tensors have the elements that the cores carry, each standing for `scale` elements.
   TrainingPlan plan;
   int64_t scale = 1;
