@@ -48,6 +48,7 @@ struct SimFlags {
   double noise_percent = 0;
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
+  std::string hidden;  // "caps", or empty for nothing
   double update_seconds = 0;  // 0: the file's
   bool json = false;
 };
@@ -64,6 +65,7 @@ absl::Status ReadTensors(absl::string_view text, std::vector<int64_t>& tensors) 
 void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
   line.Choice("awareness", {"on", "off"}, "instead of the file's awareness.enabled", &flags.awareness);
   line.Choice("multipath", {"on", "off"}, "instead of the file's multipath.enabled", &flags.multipath);
+  line.Choice("hide", {"caps"}, "tell the job nothing of hosts' caps and of what links share", &flags.hidden);
   line.Time("update-seconds", "S", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
             kMostSeconds, &flags.update_seconds);
 }
@@ -132,6 +134,7 @@ absl::Status Override(const SimFlags& flags, OverlayConfig& overlay) {
 SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std::vector<int64_t> tensor_elements) {
   SimulationOptions options;
   options.overlay = std::move(overlay);
+  options.hides_caps = flags.hidden == "caps";
   options.tensor_elements = std::move(tensor_elements);
   options.rounds = static_cast<uint64_t>(flags.rounds);
   options.seed = static_cast<uint64_t>(flags.seed);
