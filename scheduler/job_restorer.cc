@@ -48,6 +48,7 @@ absl::StatusOr<std::optional<std::string>> JobRestorer::RestoreOverlay(OverlayCo
   }
   overlay.nodes = std::move(recorded->nodes);
   overlay.links = std::move(recorded->links);
+  overlay.shared = std::move(recorded->shared);
   overlay.topology = std::move(recorded->topology);
   overlay.awareness = recorded->awareness;
   overlay.multipath = recorded->multipath;

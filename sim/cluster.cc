@@ -53,6 +53,11 @@ void Cluster::AddLinks() {
     simulator_.network()->AddLink(ids.at(link.a), ids.at(link.b), there);
     simulator_.network()->AddLink(ids.at(link.b), ids.at(link.a), back);
   }
+  for (const SharedConfig& shared : overlay.shared) {
+    std::vector<std::pair<NodeId, NodeId>> links;
+    for (const auto& [from, to] : shared.links) links.emplace_back(ids.at(from), ids.at(to));
+    simulator_.network()->AddSharedWire(shared.capacity_bps, links);
+  }
 }
 
 void Cluster::ScheduleLinkChanges() {

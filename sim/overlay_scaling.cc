@@ -42,6 +42,7 @@ OverlayConfig ScaleOverlay(OverlayConfig overlay, int64_t scale) {
     link.b_to_a_bps /= static_cast<double>(scale);
     link.loss_fraction = std::min(kMostLoss, link.loss_fraction * static_cast<double>(scale));
   }
+  for (SharedConfig& shared : overlay.shared) shared.capacity_bps /= static_cast<double>(scale);
   if (overlay.scheduler.address.empty()) overlay.scheduler.address = "tcp://scheduler:7700";
   for (NodeConfig& node : overlay.nodes) {
     if (node.up_cap_bps.has_value()) node.up_cap_bps = *node.up_cap_bps / static_cast<double>(scale);

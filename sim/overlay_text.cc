@@ -1,7 +1,12 @@
 #include "sim/overlay_text.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "topology/overlay/overlay_compression.h"
 
 namespace banyan {
@@ -55,6 +60,14 @@ std::string LinkText(const LinkConfig& link) {
                       ", loss_percent: ", Number(100 * link.loss_fraction), "}\n");
 }
 
+std::string SharedText(const SharedConfig& shared) {
+  const auto format = [](std::string* text, const std::pair<std::string, std::string>& link) {
+    absl::StrAppend(text, "[", link.first, ", ", link.second, "]");
+  };
+  return absl::StrCat("- {links: [", absl::StrJoin(shared.links, ", ", format),
+                      "], mbps: ", Number(shared.capacity_bps / kBitsPerMegabit), "}\n");
+}
+
 std::string NetworkText(const OverlayConfig& overlay) {
   std::string text = absl::StrCat("job: ", overlay.job, "\n");
   if (!overlay.scheduler.address.empty()) {
@@ -64,9 +77,12 @@ std::string NetworkText(const OverlayConfig& overlay) {
   }
   absl::StrAppend(&text, "nodes:\n");
   for (const NodeConfig& node : overlay.nodes) absl::StrAppend(&text, NodeText(node));
-  if (!overlay.links.has_value()) return text;
-  absl::StrAppend(&text, "links:\n");
-  for (const LinkConfig& link : *overlay.links) absl::StrAppend(&text, LinkText(link));
+  if (overlay.links.has_value()) absl::StrAppend(&text, "links:\n");
+  for (const LinkConfig& link : overlay.links.value_or(std::vector<LinkConfig>())) {
+    absl::StrAppend(&text, LinkText(link));
+  }
+  if (!overlay.shared.empty()) absl::StrAppend(&text, "shared:\n");
+  for (const SharedConfig& shared : overlay.shared) absl::StrAppend(&text, SharedText(shared));
   return text;
 }
 

@@ -205,5 +205,17 @@ TEST(PlanCommandTest, HelpHasAnExample) {
   EXPECT_THAT(help.out, HasSubstr("example: banyan plan deploy/topologies/internet2.yaml"));
 }
 
+TEST(PlanCommandTest, ShowsCapsAndWhatLinksShare) {
+  const std::string path = TemporaryFile("shared.yaml",
+                                         "nodes: [{name: n1, up_mbps: 40}, {name: n2}, {name: n3}]\n"
+                                         "shared: [{links: [[n1, n3], [n2, n3]], mbps: 50}]\n");
+  EXPECT_THAT(Plan({path}).out,
+              HasSubstr("caps\n  n1 sends at most 40.0 Mbit/s\n  n1 > n3, n2 > n3 carry at most 50.0 Mbit/s\n"));
+  const YAML::Node json = YAML::Load(Plan({path, "--json"}).out);
+  ASSERT_EQ(json["shared"].size(), 1u);
+  EXPECT_EQ(json["shared"][0]["mbps"].as<double>(), 50);
+  EXPECT_EQ(json["shared"][0]["links"][1][0].as<std::string>(), "n2");
+}
+
 }  // namespace
 }  // namespace banyan

@@ -49,6 +49,7 @@ struct SimFlags {
   double noise_percent = 0;
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
+  std::string hidden;         // "caps", or empty for nothing
   double update_seconds = 0;  // 0: the file's
   ToldLinks told;
   bool json = false;
@@ -73,6 +74,7 @@ void AddOverlayFlags(CommandLine& line, SimFlags& flags) {
                 if (told.ok()) flags.told = *told;
                 return told.status();
               });
+  line.Choice("hide", {"caps"}, "tell the job nothing of hosts' caps and of what links share", &flags.hidden);
   line.Time("update-seconds", "S", "instead of the file's topology.update_seconds", absl::Seconds(1), 0.001,
             kMostSeconds, &flags.update_seconds);
 }
@@ -142,6 +144,7 @@ SimulationOptions MakeOptions(const SimFlags& flags, OverlayConfig overlay, std:
   SimulationOptions options;
   options.overlay = std::move(overlay);
   options.told = flags.told;
+  options.hides_caps = flags.hidden == "caps";
   options.tensor_elements = std::move(tensor_elements);
   options.rounds = static_cast<uint64_t>(flags.rounds);
   options.seed = static_cast<uint64_t>(flags.seed);

@@ -54,7 +54,8 @@ std::vector<bool> Reach(const std::vector<std::vector<size_t>>& neighbours) {
 
 }  // namespace
 
-absl::StatusOr<NetworkView> NetworkView::Create(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links) {
+absl::StatusOr<NetworkView> NetworkView::Create(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links,
+                                                std::vector<SharedCapacity> shared) {
   NetworkView view;
   view.nodes_ = std::move(nodes);
   view.links_ = std::move(links);
@@ -84,7 +85,31 @@ absl::StatusOr<NetworkView> NetworkView::Create(std::vector<NetworkNode> nodes, 
   for (size_t i = view.nodes_.size(); i-- > 0;) {
     view.first_link_[i] = std::min(view.first_link_[i], view.first_link_[i + 1]);
   }
+  if (absl::Status status = view.Share(std::move(shared)); !status.ok()) return status;
   return view;
+}
+
+absl::Status NetworkView::Share(std::vector<SharedCapacity> shared) {
+  std::vector<std::vector<size_t>> shared_by(links_.size());
+  for (SharedCapacity& capacity : shared) {
+    if (!IsRate(capacity.capacity_bps)) {
+      return absl::InvalidArgumentError("what links share must be a positive and finite rate");
+    }
+    std::sort(capacity.links.begin(), capacity.links.end());
+    capacity.links.erase(std::unique(capacity.links.begin(), capacity.links.end()), capacity.links.end());
+    std::erase_if(capacity.links, [this](const auto& ends) { return FindLink(ends.first, ends.second) == nullptr; });
+    if (capacity.links.empty()) continue;
+    for (const auto& [from, to] : capacity.links) {
+      shared_by[static_cast<size_t>(FindLink(from, to) - links_.data())].push_back(shared_.size());
+    }
+    shared_.push_back(std::move(capacity));
+  }
+  for (const std::vector<size_t>& of_link : shared_by) {
+    first_shared_.push_back(shared_by_.size());
+    shared_by_.insert(shared_by_.end(), of_link.begin(), of_link.end());
+  }
+  first_shared_.push_back(shared_by_.size());
+  return absl::OkStatus();
 }
 
 std::optional<size_t> NetworkView::IndexOf(NodeId id) const {
@@ -136,7 +161,7 @@ absl::StatusOr<NetworkView> NetworkView::Restrict(absl::Span<const NodeId> membe
   for (const NetworkLink& link : links_) {
     if (wanted.count(link.from) > 0 && wanted.count(link.to) > 0) links.push_back(link);
   }
-  return Create(std::move(nodes), std::move(links));
+  return Create(std::move(nodes), std::move(links), shared_);
 }
 
 absl::Status NetworkView::CheckConnected() const {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -42,6 +43,14 @@ struct NetworkLink {
   friend bool operator==(const NetworkLink&, const NetworkLink&) = default;
 };
 
+// What links share besides the hosts at their ends, such as a link between routers: they carry no more together.
+struct SharedCapacity {
+  double capacity_bps = 0;                       // greater than 0, finite
+  std::vector<std::pair<NodeId, NodeId>> links;  // (from, to)
+
+  friend bool operator==(const SharedCapacity&, const SharedCapacity&) = default;
+};
+
 class NetworkView {
  public:
   // A view of nothing.
@@ -49,13 +58,20 @@ class NetworkView {
 
   // Takes nodes and links in any order. Fails with INVALID_ARGUMENT on a duplicate node id or name, on a number that is
   // out of range, and on these links: from or to an unknown node, from a node to itself, or a second one between the
-  // same nodes in the same direction.
-  static absl::StatusOr<NetworkView> Create(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links);
+  // same nodes in the same direction. Links that there are not are left out of `shared`, and what no link shares too.
+  static absl::StatusOr<NetworkView> Create(std::vector<NetworkNode> nodes, std::vector<NetworkLink> links,
+                                            std::vector<SharedCapacity> shared = {});
 
   // Returns the nodes in order of id.
   absl::Span<const NetworkNode> nodes() const { return nodes_; }
   // Returns the links in order of (from, to).
   absl::Span<const NetworkLink> links() const { return links_; }
+  // Returns what links share, in the order in which it was given, with its links ascending.
+  absl::Span<const SharedCapacity> shared() const { return shared_; }
+  // Returns the positions in shared() of what the link at this position in links() shares.
+  absl::Span<const size_t> SharedBy(size_t link) const {
+    return absl::MakeConstSpan(shared_by_).subspan(first_shared_[link], first_shared_[link + 1] - first_shared_[link]);
+  }
 
   // Position of the node in nodes(); empty when unknown.
   std::optional<size_t> IndexOf(NodeId id) const;
@@ -68,6 +84,11 @@ class NetworkView {
   // "n3" for a known node, "node 3" otherwise.
   std::string NameOf(NodeId id) const;
 
+  // Returns the same nodes and what they share with these links instead. Fails as Create does.
+  absl::StatusOr<NetworkView> WithLinks(std::vector<NetworkLink> links) const {
+    return Create(nodes_, std::move(links), shared_);
+  }
+
   // The same network with only these nodes and the links among them. Fails when a member is unknown.
   absl::StatusOr<NetworkView> Restrict(absl::Span<const NodeId> members) const;
 
@@ -75,9 +96,15 @@ class NetworkView {
   absl::Status CheckConnected() const;
 
  private:
+  // Sets shared_ and what is found by it. REQUIRES: nodes and links are set.
+  absl::Status Share(std::vector<SharedCapacity> shared);
+
   std::vector<NetworkNode> nodes_;
   std::vector<NetworkLink> links_;
   std::vector<size_t> first_link_;  // of nodes_[i] in links_; one more entry than nodes_
+  std::vector<SharedCapacity> shared_;
+  std::vector<size_t> shared_by_;     // positions in shared_, by link
+  std::vector<size_t> first_shared_;  // of links_[i] in shared_by_; one more entry than links_
 };
 
 }  // namespace banyan

@@ -75,5 +75,31 @@ TEST(NetworkViewTest, ConnectedNeedsBothDirections) {
   EXPECT_TRUE(NetworkView().CheckConnected().ok());
 }
 
+TEST(NetworkViewTest, KnowsWhatLinksShare) {
+  const std::vector<NetworkNode> nodes = {Node(1, "a"), Node(2, "b"), Node(3, "c")};
+  const SharedCapacity first{5e6, {{NodeId(2), NodeId(3)}, {NodeId(1), NodeId(2)}, {NodeId(1), NodeId(3)}}};
+  const SharedCapacity second{6e6, {{NodeId(2), NodeId(3)}}};
+  const SharedCapacity of_none{6e6, {{NodeId(1), NodeId(3)}}};
+  const absl::StatusOr<NetworkView> view =
+      NetworkView::Create(nodes, {Link(1, 2), Link(2, 1), Link(2, 3), Link(3, 2)}, {first, of_none, second});
+  ASSERT_TRUE(view.ok()) << view.status();
+  const SharedCapacity without_unknown{5e6, {{NodeId(1), NodeId(2)}, {NodeId(2), NodeId(3)}}};
+  EXPECT_THAT(view->shared(), testing::ElementsAre(without_unknown, second));
+  EXPECT_THAT(view->SharedBy(0), testing::ElementsAre(0));
+  EXPECT_THAT(view->SharedBy(1), testing::IsEmpty());
+  EXPECT_THAT(view->SharedBy(2), testing::ElementsAre(0, 1));
+  const std::vector<NodeId> members = {NodeId(1), NodeId(2)};
+  const absl::StatusOr<NetworkView> restricted = view->Restrict(members);
+  ASSERT_TRUE(restricted.ok());
+  const SharedCapacity among_members{5e6, {{NodeId(1), NodeId(2)}}};
+  EXPECT_THAT(restricted->shared(), testing::ElementsAre(among_members));
+}
+
+TEST(NetworkViewTest, RefusesACapacityThatIsNoRate) {
+  const std::vector<NetworkNode> nodes = {Node(1, "a"), Node(2, "b"), Node(3, "c")};
+  const SharedCapacity nothing{0, {{NodeId(1), NodeId(2)}}};
+  EXPECT_EQ(NetworkView::Create(nodes, {Link(1, 2)}, {nothing}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -127,6 +127,13 @@ std::vector<std::optional<uint32_t>> ForwardingCore::AddCaps(const ForwardingOpt
 void ForwardingCore::AddRoutes(const ForwardingOptions& options) {
   const std::vector<std::optional<uint32_t>> up = AddCaps(options, &NetworkNode::up_cap_bps);
   const std::vector<std::optional<uint32_t>> down = AddCaps(options, &NetworkNode::down_cap_bps);
+  std::vector<uint32_t> shared;
+  for (const SharedCapacity& capacity : view_.shared()) {
+    ChannelOptions channel;
+    channel.rate_bps = capacity.capacity_bps;
+    channel.queue_time = QueueTime(options, absl::ZeroDuration());
+    shared.push_back(AddChannel(channel));
+  }
   routes_.resize(nodes_ * nodes_);
   for (size_t from = 0; from < nodes_; ++from) {
     const std::vector<std::vector<size_t>> paths = HopRoutesFrom(view_, from);
@@ -138,6 +145,7 @@ void ForwardingCore::AddRoutes(const ForwardingOptions& options) {
       for (size_t i = 0; i + 1 < path.size(); ++i) {
         const NetworkLink* link = view_.FindLink(view_.nodes()[path[i]].id, view_.nodes()[path[i + 1]].id);
         route.push_back(static_cast<uint32_t>(link - view_.links().data()));
+        for (const size_t number : view_.SharedBy(route.back())) route.push_back(shared[number]);
       }
       if (down[to].has_value()) route.push_back(*down[to]);
     }

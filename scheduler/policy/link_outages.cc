@@ -58,8 +58,7 @@ NetworkView LinkOutages::Without(const NetworkView& view) const {
   std::vector<NetworkLink> links;
   std::copy_if(view.links().begin(), view.links().end(), std::back_inserter(links),
                [this](const NetworkLink& link) { return !IsOut(link.from, link.to); });
-  absl::StatusOr<NetworkView> without =
-      NetworkView::Create(std::vector<NetworkNode>(view.nodes().begin(), view.nodes().end()), std::move(links));
+  absl::StatusOr<NetworkView> without = view.WithLinks(std::move(links));
   BANYAN_CHECK(without.ok());
   return *std::move(without);
 }

@@ -17,10 +17,9 @@ bool IsDuration(absl::Duration duration, absl::Duration longest) {
   return duration >= absl::ZeroDuration() && duration <= longest;
 }
 
-// The nodes of `from` with these links.
+// The nodes of `from` and what is shared there, with these links.
 NetworkView MakeView(const NetworkView& from, std::vector<NetworkLink> links) {
-  absl::StatusOr<NetworkView> view =
-      NetworkView::Create(std::vector<NetworkNode>(from.nodes().begin(), from.nodes().end()), std::move(links));
+  absl::StatusOr<NetworkView> view = from.WithLinks(std::move(links));
   BANYAN_CHECK(view.ok());
   return *std::move(view);
 }
@@ -111,13 +110,13 @@ bool LinkTable::IsOld(const Entry& entry, Timestamp now) const {
 }
 
 void LinkTable::MarkPlanned() {
-  has_returned_ = false;
+  has_changed_otherwise_ = false;
   planned_bps_.clear();
   for (const Entry& entry : entries_) planned_bps_.push_back(entry.link.throughput_bps);
 }
 
 bool LinkTable::ChangedBeyond(double fraction) const {
-  if (has_returned_) return true;
+  if (has_changed_otherwise_) return true;
   for (size_t i = 0; i < entries_.size(); ++i) {
     const auto [low, high] = std::minmax({entries_[i].link.throughput_bps, planned_bps_[i]});
     if (high - low > fraction * low) return true;

@@ -110,6 +110,14 @@ void CompareLinks(const OverlayConfig& was, const OverlayConfig& is, Comparison&
   }
 }
 
+void CompareShared(const OverlayConfig& was, const OverlayConfig& is, Comparison& comparison) {
+  const bool is_same = std::equal(was.shared.begin(), was.shared.end(), is.shared.begin(), is.shared.end(),
+                                  [](const SharedConfig& a, const SharedConfig& b) {
+                                    return a.capacity_bps == b.capacity_bps && a.links == b.links;
+                                  });
+  if (!is_same) comparison.Changed(absl::StrCat("shared: ", is.shared.size(), " entries"));
+}
+
 void CompareTopology(const TopologyConfig& was, const TopologyConfig& is, Comparison& comparison) {
   comparison.Free<std::string>("topology.planner", was.planner, is.planner);
   comparison.Free("topology.roots", was.roots, is.roots);
@@ -168,6 +176,7 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
   CompareNodes(running, wanted, comparison);
   if (comparison.refused()) return comparison.Take();
   CompareLinks(running, wanted, comparison);
+  CompareShared(running, wanted, comparison);
   CompareTopology(running.topology, wanted.topology, comparison);
   comparison.Free("awareness.enabled", running.awareness.enabled, wanted.awareness.enabled);
   comparison.Free("awareness.probe_chunk_bytes", running.awareness.probe_chunk_bytes,

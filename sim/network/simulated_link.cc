@@ -26,12 +26,14 @@ int64_t SimulatedLink::SendData(int64_t now_ns, int64_t size_bytes, Serializer* 
   data_bytes_ += size_bytes;
   int64_t sent_ns = wire_.Reserve(now_ns, OnWire(size_bytes));
   if (host != nullptr) sent_ns = std::max(sent_ns, host->Reserve(now_ns, OnWire(size_bytes)));
+  for (Serializer* wire : shared_) sent_ns = std::max(sent_ns, wire->Reserve(now_ns, OnWire(size_bytes)));
   return sent_ns + TravelNs(size_bytes, random);
 }
 
 int64_t SimulatedLink::SendControl(int64_t now_ns, int64_t size_bytes, Random* random) {
   control_bytes_ += size_bytes;
   wire_.Reserve(now_ns, OnWire(size_bytes));
+  for (Serializer* wire : shared_) wire->Reserve(now_ns, OnWire(size_bytes));
   return now_ns + wire_.DurationNs(OnWire(size_bytes)) + TravelNs(size_bytes, random);
 }
 

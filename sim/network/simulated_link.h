@@ -7,11 +7,13 @@
 // follows. Lost packets are sent again by the transport: a message with a lost packet, and all behind it on its
 // connection, comes one round trip later; the rate is not lowered, as with a congestion control that does not read loss
 // as congestion. With `has_headers` bytes take the wire for the headers of the packets that carry them too, and for the
-// transport's acknowledgements on the way back.
+// transport's acknowledgements on the way back. Links that share wires, such as those of routers, take what they carry
+// of all of them.
 #ifndef BANYAN_SIM_NETWORK_SIMULATED_LINK_H_
 #define BANYAN_SIM_NETWORK_SIMULATED_LINK_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "core/random.h"
@@ -37,6 +39,9 @@ class SimulatedLink {
   int64_t SendData(int64_t now_ns, int64_t size_bytes, Serializer* host, Random* random);
   int64_t SendControl(int64_t now_ns, int64_t size_bytes, Random* random);
 
+  // What the link carries takes its part of `wire` too, which outlives this.
+  void Share(Serializer* wire) { shared_.push_back(wire); }
+
   // Sends on this link the acknowledgements of `acknowledged_bytes` bytes that the other direction has carried.
   void SendAcknowledgements(int64_t now_ns, int64_t acknowledged_bytes);
 
@@ -55,6 +60,7 @@ class SimulatedLink {
   int64_t TravelNs(int64_t size_bytes, Random* random) const;
 
   Serializer wire_;
+  std::vector<Serializer*> shared_;
   int64_t delay_ns_;
   int64_t jitter_ns_;
   double loss_fraction_;

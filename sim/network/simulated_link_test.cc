@@ -91,5 +91,17 @@ TEST(SimulatedLinkTest, JitterAndLossOnlyDelay) {
   EXPECT_NEAR(retransmitted, 100, 40);  // ten packets, each lost with 1 %
 }
 
+TEST(SimulatedLinkTest, LinksTakeTheirPartsOfAWireThatTheyShare) {
+  Random random(1);
+  SimulatedLink first = TenMegabits();
+  SimulatedLink second = TenMegabits();
+  Serializer wire(10e6);
+  first.Share(&wire);
+  second.Share(&wire);
+  EXPECT_EQ(first.SendData(0, 12500, nullptr, &random), 25 * kMillisecond);
+  EXPECT_EQ(second.SendControl(0, 1250, &random), 16 * kMillisecond);
+  EXPECT_EQ(second.SendData(0, 12500, nullptr, &random), (10 + 1 + 10 + 15) * kMillisecond);
+}
+
 }  // namespace
 }  // namespace banyan

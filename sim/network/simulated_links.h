@@ -3,11 +3,15 @@
 #ifndef BANYAN_SIM_NETWORK_SIMULATED_LINKS_H_
 #define BANYAN_SIM_NETWORK_SIMULATED_LINKS_H_
 
+#include <cstddef>
+#include <deque>
 #include <map>
 #include <utility>
 
+#include "absl/types/span.h"
 #include "core/check.h"
 #include "core/ids.h"
+#include "sim/network/serializer.h"
 #include "sim/network/simulated_link.h"
 
 namespace banyan {
@@ -24,6 +28,13 @@ class SimulatedLinks {
     const bool added = overlay_.emplace(std::pair(from, to), SimulatedLink(options)).second;
     BANYAN_CHECK(added);
   }
+  // A wire that these links of the overlay share from now on. Returns its number.
+  size_t AddSharedWire(double rate_bps, absl::Span<const std::pair<NodeId, NodeId>> links) {
+    wires_.emplace_back(rate_bps);
+    for (const auto& [from, to] : links) overlay_.at({from, to}).Share(&wires_.back());
+    return wires_.size() - 1;
+  }
+  void SetSharedRate(size_t wire, double rate_bps) { wires_[wire].set_rate_bps(rate_bps); }
   // nullptr when the overlay has none. Pointers stay.
   SimulatedLink* Find(NodeId from, NodeId to) {
     const auto found = overlay_.find({from, to});
@@ -40,6 +51,7 @@ class SimulatedLinks {
   const LinkOptions implicit_options_;
   Links overlay_;
   Links implicit_;
+  std::deque<Serializer> wires_;  // pointers stay
 };
 
 }  // namespace banyan

@@ -23,6 +23,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "core/ids.h"
 #include "core/random.h"
 #include "core/time.h"
@@ -62,6 +63,11 @@ class SimulatedNetwork {
   SimulatedNetwork(const NetworkOptions& options, uint64_t seed, Agenda* agenda, Violations* violations);
 
   void AddLink(NodeId from, NodeId to, const LinkOptions& options) { links_.Add(from, to, options); }
+  // SimulatedLinks says what these do.
+  size_t AddSharedWire(double rate_bps, absl::Span<const std::pair<NodeId, NodeId>> links) {
+    return links_.AddSharedWire(rate_bps, links);
+  }
+  void SetSharedRate(size_t wire, double rate_bps) { links_.SetSharedRate(wire, rate_bps); }
   // 0: without limit.
   void SetHostCaps(NodeId node, double up_bps, double down_bps);
   // Like the scheduler, it needs no links of the overlay.

@@ -11,6 +11,7 @@
 #include "sim/cluster.h"
 #include "sim/runs/faults.h"
 #include "topology/network_view.h"
+#include "topology/overlay/overlay_shared.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
@@ -185,7 +186,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   ClusterOptions cluster;
   cluster.seed = options.seed;
   cluster.overlay = options.overlay;
-  cluster.told = AsTold(options.overlay, options.told);
+  cluster.told = AsTold(options.hides_caps ? WithoutCaps(options.overlay) : options.overlay, options.told);
   int64_t elements = 0;
   for (int64_t tensor : options.tensor_elements) elements += tensor;
   cluster.scale = ChooseScale(options, elements);

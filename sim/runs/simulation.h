@@ -24,6 +24,7 @@ struct SimulationOptions {
   OverlayConfig overlay;
   // What the job is told of it.
   ToldLinks told;
+  bool hides_caps = false;  // of hosts, and what links share: the job is not told of them
   // float32 tensors; a round pushes all of them.
   std::vector<int64_t> tensor_elements;
   uint64_t rounds = 1;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "core/json_writer.h"
 #include "topology/planners/route_table.h"
@@ -46,6 +48,39 @@ std::string TreeTable(const Policy& policy, const NetworkView& view, size_t name
                           delay.reduce * kBitsPerMegabyte, delay.broadcast * kBitsPerMegabyte);
   }
   return text;
+}
+
+// What hosts and links carry at most, beyond each link alone.
+std::string CapsText(const NetworkView& view) {
+  std::string text;
+  for (const NetworkNode& node : view.nodes()) {
+    const auto append = [&](const char* what, const std::optional<double>& cap_bps) {
+      if (cap_bps.has_value()) {
+        absl::StrAppendFormat(&text, "  %s %s at most %.1f Mbit/s\n", node.name, what, *cap_bps / kBitsPerMegabit);
+      }
+    };
+    append("sends", node.up_cap_bps);
+    append("receives", node.down_cap_bps);
+  }
+  for (const SharedCapacity& shared : view.shared()) {
+    absl::StrAppend(&text, "  ", absl::StrJoin(shared.links, ", ", [&view](std::string* out, const auto& ends) {
+      absl::StrAppend(out, view.NameOf(ends.first), " > ", view.NameOf(ends.second));
+    }));
+    absl::StrAppendFormat(&text, " carry at most %.1f Mbit/s\n", shared.capacity_bps / kBitsPerMegabit);
+  }
+  return text.empty() ? "" : absl::StrCat("\ncaps\n", text);
+}
+
+void WriteShared(const NetworkView& view, JsonWriter& json) {
+  json.Name("shared").BeginArray();
+  for (const SharedCapacity& shared : view.shared()) {
+    json.BeginObject().Name("mbps").Number(shared.capacity_bps / kBitsPerMegabit).Name("links").BeginArray();
+    for (const auto& [from, to] : shared.links) {
+      json.BeginArray().String(view.NameOf(from)).String(view.NameOf(to)).EndArray();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray();
 }
 
 std::string RoutesText(const std::vector<Route>& routes, absl::string_view title, const NetworkView& view) {
@@ -118,7 +153,7 @@ std::string PlanText(const Policy& policy, const NetworkView& view) {
                     "\n  reduce     ", HalfText(tree.reduce_parent, tree.root, "<-", view), "\n  broadcast  ",
                     HalfText(tree.broadcast_parent, tree.root, "->", view), "\n");
   }
-  return absl::StrCat(text, RoutesText(policy.routes, "routes of tree edges without a link", view),
+  return absl::StrCat(text, CapsText(view), RoutesText(policy.routes, "routes of tree edges without a link", view),
                       RoutesText(policy.auxiliary, "auxiliary paths", view));
 }
 
@@ -146,6 +181,7 @@ std::string PlanJson(const Policy& policy, const NetworkView& view) {
   WriteRoutes(policy.routes, view, json);
   json.Name("auxiliary");
   WriteRoutes(policy.auxiliary, view, json);
+  WriteShared(view, json);
   json.EndObject();
   return json.text() + "\n";
 }

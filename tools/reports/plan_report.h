@@ -9,12 +9,13 @@
 
 namespace banyan {
 
-// Rates, bound and ratio, a table of the trees, their edges, the routes and the auxiliary paths. The policy must be
-// valid for the view.
+// Rates, bound and ratio, a table of the trees, their edges, the caps of hosts and of what links share, the routes and
+// the auxiliary paths. The policy must be valid for the view.
 std::string PlanText(const Policy& policy, const NetworkView& view);
 
-// One object: planner, rate_mbps, auxiliary_rate_mbps, bound_mbps, bound_ratio, trees, routes, auxiliary. Rates are
-// of the model, as in Policy, and null when nothing limits them; bound_ratio is BoundRatio.
+// One object: planner, rate_mbps, auxiliary_rate_mbps, bound_mbps, bound_ratio, trees, routes, auxiliary, shared (what
+// links share: `mbps` and `links`). Rates are of the model, as in Policy, and null when nothing limits them;
+// bound_ratio is BoundRatio.
 std::string PlanJson(const Policy& policy, const NetworkView& view);
 
 // One cluster for each tree; reduce edges are solid, broadcast edges dashed. One more for the auxiliary paths, dotted.

@@ -58,7 +58,7 @@ Edges EdgesOf(const Policy& policy, const NetworkView& view, bool one_variable) 
   return edges;
 }
 
-// Rows for the links and caps of a view, to which paths add what they carry.
+// Rows for the links, caps and shared capacities of a view, to which paths add what they carry.
 class CapacityRows {
  public:
   CapacityRows(const NetworkView& view, LinearProgram& program) : view_(view), program_(program) {
@@ -67,6 +67,9 @@ class CapacityRows {
     for (const NetworkNode& node : view.nodes()) {
       if (node.up_cap_bps.has_value()) up_[node.id] = program.AddRow(*node.up_cap_bps / kBitsPerMegabit);
       if (node.down_cap_bps.has_value()) down_[node.id] = program.AddRow(*node.down_cap_bps / kBitsPerMegabit);
+    }
+    for (const SharedCapacity& shared : view.shared()) {
+      shared_.push_back(program.AddRow(shared.capacity_bps / kBitsPerMegabit));
     }
   }
 
@@ -79,6 +82,7 @@ class CapacityRows {
       if (const auto down = down_.find(view_.links()[link].to); down != down_.end()) {
         program_.AddTerm(down->second, variable, volume);
       }
+      for (const size_t shared : view_.SharedBy(link)) program_.AddTerm(shared_[shared], variable, volume);
     }
   }
 
@@ -88,6 +92,7 @@ class CapacityRows {
   std::vector<int> links_;
   std::map<NodeId, int> up_;
   std::map<NodeId, int> down_;
+  std::vector<int> shared_;
 };
 
 // What a bit on an auxiliary path costs beside one that arrives: of the ways to reach the highest rate that is taken

@@ -51,5 +51,16 @@ TEST(CappedRatesTest, LinksThatNoTreeUsesAreLeftNothing) {
   EXPECT_EQ(rates.at(Ends(kA, kB)), 0);
 }
 
+TEST(CappedRatesTest, ALinkHasItsPartOfWhatItShares) {
+  const NetworkView mesh = CompleteNetwork(3, 1000);
+  const SharedCapacity shared{50e6, {{kA, kB}, {kC, kA}}};
+  const NetworkView view = *NetworkView::Create({mesh.nodes().begin(), mesh.nodes().end()},
+                                                {mesh.links().begin(), mesh.links().end()}, {shared});
+  auto rates = MakeCappedRates(TwoStars(), view);
+  EXPECT_EQ(rates.size(), 2u);
+  EXPECT_NEAR((rates[Ends(kA, kB)]), 50e6 * 1 / 1.75, 1);
+  EXPECT_NEAR((rates[Ends(kC, kA)]), 50e6 * 0.75 / 1.75, 1);
+}
+
 }  // namespace
 }  // namespace banyan

@@ -48,11 +48,23 @@ HostLoads HostLoadsOf(const std::vector<double>& link_loads, const NetworkView& 
   return hosts;
 }
 
+std::vector<double> SharedLoadsOf(const std::vector<double>& link_loads, const NetworkView& view) {
+  std::vector<double> loads(view.shared().size(), 0);
+  for (size_t i = 0; i < link_loads.size(); ++i) {
+    for (const size_t shared : view.SharedBy(i)) loads[shared] += link_loads[i];
+  }
+  return loads;
+}
+
 double PlanRateBps(const Policy& policy, const NetworkView& view) {
   const std::vector<double> loads = LinkLoads(policy, view);
   double rate_bps = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < loads.size(); ++i) {
     if (loads[i] > 0) rate_bps = std::min(rate_bps, view.links()[i].throughput_bps / loads[i]);
+  }
+  const std::vector<double> shared = SharedLoadsOf(loads, view);
+  for (size_t i = 0; i < shared.size(); ++i) {
+    if (shared[i] > 0) rate_bps = std::min(rate_bps, view.shared()[i].capacity_bps / shared[i]);
   }
   HostLoads hosts = HostLoadsOf(loads, view);
   for (const NetworkNode& node : view.nodes()) {

@@ -24,6 +24,9 @@ struct HostLoads {
 // Sums what LinkLoads returned as `link_loads` over the hosts of `view`.
 HostLoads HostLoadsOf(const std::vector<double>& link_loads, const NetworkView& view);
 
+// Sums what LinkLoads returned as `link_loads` over what links share, in the order of view.shared().
+std::vector<double> SharedLoadsOf(const std::vector<double>& link_loads, const NetworkView& view);
+
 // Bits of the model per second; infinite when no edge exists.
 double PlanRateBps(const Policy& policy, const NetworkView& view);
 

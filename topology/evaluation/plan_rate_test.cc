@@ -102,5 +102,19 @@ TEST(PlanRateTest, HostCapsCount) {
 
 TEST(PlanRateTest, NoEdgesNoLimit) { EXPECT_TRUE(std::isinf(Planned(SampleNetwork(1, {}), AllRoots()).rate_bps)); }
 
+TEST(PlanRateTest, SharedCapacitiesCount) {
+  PlannerConfig config;
+  config.planner = "star";
+  config.root = NodeId(1);
+  const NetworkView mesh = CompleteNetwork(4, 10);
+  // Two leaves' links to the hub carry the model once each.
+  const SharedCapacity shared{5e6, {{NodeId(2), NodeId(1)}, {NodeId(3), NodeId(1)}, {NodeId(2), NodeId(3)}}};
+  const NetworkView view = *NetworkView::Create({mesh.nodes().begin(), mesh.nodes().end()},
+                                                {mesh.links().begin(), mesh.links().end()}, {shared});
+  const Policy policy = Planned(view, config);
+  EXPECT_NEAR(policy.rate_bps, 2.5e6, 1);
+  EXPECT_EQ(SharedLoadsOf(LinkLoads(policy, view), view), std::vector<double>{2});
+}
+
 }  // namespace
 }  // namespace banyan

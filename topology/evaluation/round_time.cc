@@ -23,7 +23,7 @@ double WindowBits(const NetworkLink& link, double chunk_bits) {
   return 2 * link.throughput_bps * absl::ToDoubleSeconds(2 * link.delay) + 2 * chunk_bits;
 }
 
-// Links, and caps of hosts, as stations; the chunks of a tree as a kind of job.
+// Links, caps of hosts and what links share as stations; the chunks of a tree as a kind of job.
 class RoundShop {
  public:
   // A round is of a model of `model_bits`.
@@ -61,6 +61,7 @@ class RoundShop {
   std::vector<size_t> links_;              // stations, likewise
   std::vector<std::optional<size_t>> up_;  // by positions of nodes; without a cap there is none
   std::vector<std::optional<size_t>> down_;
+  std::vector<size_t> shared_;  // by positions in view.shared()
   // Of a chunk, by its kind and the node's position.
   std::vector<std::vector<double>> ends_;
   std::vector<std::vector<double>> sum_passes_;  // over its elements
@@ -82,6 +83,7 @@ RoundShop::RoundShop(const Policy& policy, const NetworkView& view, double model
     up_.push_back(add_cap(node.up_cap_bps));
     down_.push_back(add_cap(node.down_cap_bps));
   }
+  for (const SharedCapacity& shared : view.shared()) shared_.push_back(*add_cap(shared.capacity_bps));
 }
 
 std::optional<std::vector<size_t>> RoundShop::PathOf(NodeId from, NodeId to) const {
@@ -111,6 +113,7 @@ std::optional<size_t> RoundShop::Pass(NodeId from, NodeId to, const std::vector<
     const size_t taker = *view_.IndexOf(link.to);
     Visit(up_[sender], 0, last, itinerary);
     Visit(links_[at], TravelSeconds(link, arrivals, sent_bits_[at]), last, itinerary);
+    for (const size_t shared : view_.SharedBy(at)) Visit(shared_[shared], 0, last, itinerary);
     Visit(down_[taker], 0, last, itinerary);
     ++ends_.back()[sender];
     ++ends_.back()[taker];

@@ -16,8 +16,8 @@ class SpareRates {
   // REQUIRES: as LinkLoads.
   SpareRates(const Policy& policy, const NetworkView& view);
 
-  // The least part, 0 to 1, that is left of a link's rate or a relay's cap along the path. REQUIRES: its hops are
-  // links.
+  // The least part, 0 to 1, that is left of a link's rate, of what it shares or of a relay's cap along the path.
+  // REQUIRES: its hops are links.
   double SpareOf(const std::vector<NodeId>& path) const;
   // Returns whether `path` has a link that no tree uses. REQUIRES: likewise.
   bool CrossesIdleLink(const std::vector<NodeId>& path) const;
@@ -25,11 +25,13 @@ class SpareRates {
  private:
   // Bits over the link per bit of the model.
   double LoadOf(NodeId from, NodeId to) const;
+  size_t PositionOf(NodeId from, NodeId to) const;  // of the link in view_.links()
   double SpareOfRelay(NodeId relay) const;
 
   const NetworkView& view_;
   const std::vector<double> loads_;
   const HostLoads hosts_;
+  const std::vector<double> shared_;
   const double rate_bps_;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -55,6 +56,13 @@ struct LinkConfig {
   double loss_fraction = 0;  // in [0, 1)
   FilePlace place;           // for messages
   bool has_rates = false;    // the file says them
+};
+
+// What links share besides their ends: together they carry no more. Each link is one direction, from and to.
+struct SharedConfig {
+  double capacity_bps = 0;
+  std::vector<std::pair<std::string, std::string>> links;
+  FilePlace place;  // for messages
 };
 
 struct CustomTreeConfig {
@@ -133,6 +141,7 @@ struct OverlayConfig {
   std::vector<NodeConfig> nodes;  // in file order; NodeIds 1..n follow it
   // Empty when `links` is absent; then every pair has a link with the default belief.
   std::optional<std::vector<LinkConfig>> links;
+  std::vector<SharedConfig> shared;
   TopologyConfig topology;
   AwarenessConfig awareness;
   MultipathConfig multipath;

@@ -16,6 +16,7 @@
 #include "topology/overlay/overlay_nodes.h"
 #include "topology/overlay/overlay_scheduler.h"
 #include "topology/overlay/overlay_sections.h"
+#include "topology/overlay/overlay_shared.h"
 #include "topology/overlay/overlay_topology.h"
 #include "topology/overlay/text/yaml_text.h"
 #include "topology/overlay/yaml_document.h"
@@ -42,6 +43,10 @@ void ReadNetwork(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& probl
   } else if (overlay.nodes.size() > kMaxFullMeshNodes) {
     problems.Add(map.place(), absl::StrCat("links is missing; an overlay of more than ", kMaxFullMeshNodes,
                                            " nodes must list its links"));
+  }
+  if (const YamlValue* shared = map.Find("shared"); shared != nullptr) {
+    overlay.shared = ReadShared(*shared, problems);
+    if (problems.status().ok()) CheckShared(overlay, problems);
   }
   if (!problems.status().ok()) return;
   const absl::Status connected = MakeNetworkView(overlay).CheckConnected();
@@ -223,7 +228,12 @@ NetworkView MakeNetworkView(const OverlayConfig& overlay) {
     links.push_back({a, b, link.a_to_b_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates});
     links.push_back({b, a, link.b_to_a_bps, link.delay, link.loss_fraction, LinkSource::kBelieved, !link.has_rates});
   }
-  absl::StatusOr<NetworkView> view = NetworkView::Create(std::move(nodes), std::move(links));
+  std::vector<SharedCapacity> shared;
+  for (const SharedConfig& config : overlay.shared) {
+    SharedCapacity& capacity = shared.emplace_back(SharedCapacity{config.capacity_bps, {}});
+    for (const auto& [from, to] : config.links) capacity.links.emplace_back(id_of[from], id_of[to]);
+  }
+  absl::StatusOr<NetworkView> view = NetworkView::Create(std::move(nodes), std::move(links), std::move(shared));
   BANYAN_CHECK(view.ok());
   return *std::move(view);
 }

@@ -18,7 +18,7 @@ struct Arc {
 };
 
 // Nodes and links have the numbers of their positions in the view. What can be full is numbered too: first the links,
-// then what every node sends, then what every node receives.
+// then what every node sends, then what every node receives, then what links share.
 class CapacityGraph {
  public:
   explicit CapacityGraph(const NetworkView& view);
@@ -29,17 +29,30 @@ class CapacityGraph {
   const std::vector<double>& capacities_bps() const { return capacities_bps_; }
   size_t Up(size_t node) const { return links_.size() + node; }
   size_t Down(size_t node) const { return links_.size() + nodes_ + node; }
+  // Returns the number of the first of view.shared(); the others follow.
+  size_t Shared() const { return links_.size() + 2 * nodes_; }
+
+  // Calls `f` with the number of each thing that a link loads.
+  template <typename F>
+  void ForEachLoaded(size_t link, F f) const {
+    f(link);
+    f(Up(links_[link].from));
+    f(Down(links_[link].to));
+    for (size_t i = first_shared_[link]; i < first_shared_[link + 1]; ++i) f(shared_by_[i]);
+  }
 
   // Adds `volume` to all that a path or tree over these links loads.
   void AddLoad(absl::Span<const size_t> links, double volume, std::vector<double>& loads) const;
   // Sets `costs` to what a bit over each link costs at `prices`: the link's own price, and the prices of what its
-  // sender sends and its receiver receives.
+  // sender sends, its receiver receives and it shares.
   void LinkCosts(absl::Span<const double> prices, std::vector<double>& costs) const;
 
  private:
   size_t nodes_ = 0;
   std::vector<Arc> links_;
   std::vector<double> capacities_bps_;
+  std::vector<size_t> shared_by_;     // numbers, by link
+  std::vector<size_t> first_shared_;  // of each link in shared_by_; one more entry than links
 };
 
 }  // namespace banyan

@@ -25,7 +25,8 @@ constexpr int kOverlays = 1000;
 #endif
 constexpr double kRounding = 1e-6;
 
-// 4 to 12 nodes, a link or none between any two, every direction at its own rate, caps on some nodes of every third.
+// 4 to 12 nodes, a link or none between any two, every direction at its own rate, caps on some nodes of every third,
+// and links that share something in every second.
 NetworkView RandomOverlay(Random& random, int number) {
   const int nodes = 4 + static_cast<int>(random.Below(9));
   const int degree = 2 + static_cast<int>(random.Below(3 + static_cast<uint64_t>(nodes) / 3));
@@ -36,7 +37,14 @@ NetworkView RandomOverlay(Random& random, int number) {
     if (random.Chance(0.4)) node.up_cap_bps = 1e6 * static_cast<double>(random.Between(40, 300));
     if (random.Chance(0.4)) node.down_cap_bps = 1e6 * static_cast<double>(random.Between(40, 300));
   }
-  return *NetworkView::Create(network_nodes, {view.links().begin(), view.links().end()});
+  std::vector<SharedCapacity> shared(number % 2 == 0 ? 0 : 1 + random.Below(3));
+  for (SharedCapacity& capacity : shared) {
+    capacity.capacity_bps = 1e6 * static_cast<double>(random.Between(20, 200));
+    for (const NetworkLink& link : view.links()) {
+      if (random.Chance(0.2)) capacity.links.emplace_back(link.from, link.to);
+    }
+  }
+  return *NetworkView::Create(network_nodes, {view.links().begin(), view.links().end()}, shared);
 }
 
 // What FAPT's trees reach with the best shares.
@@ -58,6 +66,10 @@ void ExpectWithinCapacity(const Policy& policy, const NetworkView& view) {
     EXPECT_LE(load_bps, link.throughput_bps * (1 + kRounding));
     sent[*view.IndexOf(link.from)] += load_bps;
     received[*view.IndexOf(link.to)] += load_bps;
+  }
+  const std::vector<double> shared = SharedLoadsOf(loads, view);
+  for (size_t i = 0; i < shared.size(); ++i) {
+    EXPECT_LE(shared[i] * policy.rate_bps, view.shared()[i].capacity_bps * (1 + kRounding));
   }
   for (size_t i = 0; i < view.nodes().size(); ++i) {
     const NetworkNode& node = view.nodes()[i];

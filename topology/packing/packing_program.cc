@@ -34,11 +34,7 @@ void PackingProgram::Add(const HalfTree& half, double cost) {
   const auto load = [&](size_t number) {
     if (capacity_rows_[number] != kNone) program_.AddTerm(capacity_rows_[number], volume, 1);
   };
-  for (const size_t link : half.links) {
-    load(link);
-    load(graph_->Up(graph_->links()[link].from));
-    load(graph_->Down(graph_->links()[link].to));
-  }
+  for (const size_t link : half.links) graph_->ForEachLoaded(link, load);
   program_.AddTerm(root_rows_[half.root], volume, is_reduce ? 1 : -1);
   if (is_reduce && rate_row_ != kNone) program_.AddTerm(rate_row_, volume, -1);
   is_reduce_.push_back(is_reduce);

@@ -29,7 +29,8 @@ double Worth(const std::optional<double>& cap_bps, double price) {
 double PriceBoundBps(const NetworkView& view, const CapacityPrices& prices) {
   const size_t nodes = view.nodes().size();
   if (nodes < 2 || !view.CheckConnected().ok()) return kInfinite;
-  if (!ArePrices(prices.links, view.links().size()) || !ArePrices(prices.up, nodes) || !ArePrices(prices.down, nodes)) {
+  if (!ArePrices(prices.links, view.links().size()) || !ArePrices(prices.up, nodes) || !ArePrices(prices.down, nodes) ||
+      !ArePrices(prices.shared, view.shared().size())) {
     return kInfinite;
   }
   double worth = 0;
@@ -39,11 +40,13 @@ double PriceBoundBps(const NetworkView& view, const CapacityPrices& prices) {
     const NetworkLink& link = view.links()[i];
     links.push_back({*view.IndexOf(link.from), *view.IndexOf(link.to)});
     costs.push_back(prices.links[i] + prices.up[links[i].from] + prices.down[links[i].to]);
+    for (const size_t shared : view.SharedBy(i)) costs.back() += prices.shared[shared];
     worth += link.throughput_bps * prices.links[i];
   }
   for (size_t i = 0; i < nodes; ++i) {
     worth += Worth(view.nodes()[i].up_cap_bps, prices.up[i]) + Worth(view.nodes()[i].down_cap_bps, prices.down[i]);
   }
+  for (size_t i = 0; i < prices.shared.size(); ++i) worth += view.shared()[i].capacity_bps * prices.shared[i];
   ArborescenceFinder to_root(nodes, links, Half::kReduce);
   ArborescenceFinder from_root(nodes, links, Half::kBroadcast);
   to_root.Search(costs);

@@ -11,11 +11,12 @@
 namespace banyan {
 
 // The prices that a bit pays for what it loads, in any unit; none below 0. A link costs its own price and those of the
-// caps at its ends.
+// caps at its ends and of what it shares.
 struct CapacityPrices {
   std::vector<double> links;  // by position in view.links()
   std::vector<double> up;     // by position in view.nodes(); 0 for a node without that cap
   std::vector<double> down;
+  std::vector<double> shared = {};  // by position in view.shared()
 
   friend bool operator==(const CapacityPrices&, const CapacityPrices&) = default;
 };

@@ -90,10 +90,10 @@ class ShallowPacker {
   }
 
   void SetCost(size_t link) {
-    const size_t up = graph_.Up(graph_.links()[link].from);
-    const size_t down = graph_.Down(graph_.links()[link].to);
-    const bool fits = room_bps_[link] >= least_bps_ && room_bps_[up] >= least_bps_ && room_bps_[down] >= least_bps_;
-    search_.SetCost(link, fits ? prices_[link] + prices_[up] + prices_[down] : kInfinite);
+    double cost = 0;
+    graph_.ForEachLoaded(link,
+                         [&](size_t number) { cost += room_bps_[number] >= least_bps_ ? prices_[number] : kInfinite; });
+    search_.SetCost(link, cost);
   }
 
   // So that no node has served all it can long before the others, when nothing can be sent to it or by it any more.
@@ -160,11 +160,7 @@ class ShallowPacker {
       if (counts_[number]++ == 0) loaded_.push_back(number);
     };
     for (const HalfTree* half : {&pair.reduce, &pair.broadcast}) {
-      for (const size_t link : half->links) {
-        count(link);
-        count(graph_.Up(graph_.links()[link].from));
-        count(graph_.Down(graph_.links()[link].to));
-      }
+      for (const size_t link : half->links) graph_.ForEachLoaded(link, count);
     }
     double volume_bps = most_bps_;
     for (const size_t number : loaded_) volume_bps = std::min(volume_bps, room_bps_[number] / counts_[number]);

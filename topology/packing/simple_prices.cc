@@ -92,7 +92,7 @@ std::vector<std::vector<double>> SimplePrices(const CapacityGraph& graph) {
   }
   const auto can = [&](size_t number) { return std::min(sums_bps[number], capacities_bps[number]); };
   size_t least = graph.Up(0);
-  for (size_t number = least; number < capacities_bps.size(); ++number) {
+  for (size_t number = least; number < graph.Shared(); ++number) {
     if (can(number) < can(least)) least = number;
   }
   std::vector<double> narrow(capacities_bps.size(), 0);

@@ -174,7 +174,8 @@ TreePacking PackTrees(const CapacityGraph& graph, const PackingOptions& options)
 CapacityPrices CertificateOf(const CapacityGraph& graph, const TreePacking& packing) {
   const auto up = packing.prices.begin() + graph.Up(0);
   const auto down = packing.prices.begin() + graph.Down(0);
-  return {{packing.prices.begin(), up}, {up, down}, {down, packing.prices.end()}};
+  const auto shared = packing.prices.begin() + graph.Shared();
+  return {{packing.prices.begin(), up}, {up, down}, {down, shared}, {shared, packing.prices.end()}};
 }
 
 }  // namespace banyan
