@@ -95,6 +95,11 @@ bool IsBitsPerSecond(absl::string_view unit) {
 
 }  // namespace
 
+std::optional<double> ParseDecimal(absl::string_view text) {
+  const std::optional<double> number = TakeNumber(text);
+  return text.empty() ? number : std::nullopt;
+}
+
 absl::StatusOr<double> ParseBytes(absl::string_view text) {
   absl::string_view unit = text;
   const std::optional<double> number = TakeNumber(unit);

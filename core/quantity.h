@@ -13,6 +13,10 @@
 
 namespace banyan {
 
+// Returns the number that all of `text` is: decimal digits with a point, a sign and an exponent at most. Empty for
+// everything else that C++ reads: 0x10, inf, nan.
+std::optional<double> ParseDecimal(absl::string_view text);
+
 // Returns bytes. k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024, each with or without B.
 absl::StatusOr<double> ParseBytes(absl::string_view text);
 

@@ -94,5 +94,14 @@ TEST(QuantityTest, Rates) {
   }
 }
 
+TEST(QuantityTest, ADecimalNumberIsAllOfItsText) {
+  EXPECT_EQ(ParseDecimal("16"), 16);
+  EXPECT_EQ(ParseDecimal("-1.5e3"), -1500);
+  EXPECT_EQ(ParseDecimal("+.5"), 0.5);
+  for (const char* text : {"0x10", "0b1", "0o7", "inf", "nan", "1e999", "1_000", "1,5", "5s", "", "-", "1e"}) {
+    EXPECT_EQ(ParseDecimal(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace banyan

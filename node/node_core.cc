@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "node/slice_check.h"
+#include "node/wrong_port.h"
 
 namespace banyan {
 namespace {
@@ -56,6 +57,11 @@ void NodeCore::Handle(StepContext& step, MessageReceived& received) {
     // What another one says that leads no more is of the past.
     if (scheduler_.ListensTo(received.connection)) OnSchedulerMessage(step, std::move(received.message));
     return;
+  }
+  if (std::optional<Message> answer = AnswerAsNoScheduler(received.message, options_.name, scheduler_.address())) {
+    rejections_.Reject("message for a scheduler", absl::StrCat("on connection ", received.connection.value()),
+                       step.actions);
+    return step.SendTo(received.connection, *std::move(answer));
   }
   if (joined_.has_value()) return joined_->network->OnMessage(step, std::move(received));
   // Said once per connection. Whatever else comes is not acknowledged and so comes again.

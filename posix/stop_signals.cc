@@ -43,6 +43,13 @@ void PassOn(int signal, siginfo_t*, void* context) {
 // Unlike SIG_IGN it is not handed down to programs that this process starts.
 void TakeNoNotice(int) {}
 
+void TakeNoNoticeOf(int signal) {
+  struct sigaction unnoticed = {};
+  unnoticed.sa_handler = TakeNoNotice;
+  unnoticed.sa_flags = SA_RESTART;
+  BANYAN_CHECK(sigaction(signal, &unnoticed, nullptr) == 0);
+}
+
 }  // namespace
 
 StopSignals::StopSignals() : signals_(HandledSignals()) {
@@ -67,11 +74,11 @@ StopSignals::~StopSignals() {
   pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
 }
 
-void OutliveReaders() {
-  struct sigaction unnoticed = {};
-  unnoticed.sa_handler = TakeNoNotice;
-  unnoticed.sa_flags = SA_RESTART;
-  BANYAN_CHECK(sigaction(SIGPIPE, &unnoticed, nullptr) == 0);
+void OutliveReaders() { TakeNoNoticeOf(SIGPIPE); }
+
+void OutliveLogRotation() {
+  TakeNoNoticeOf(SIGUSR1);
+  TakeNoNoticeOf(SIGUSR2);
 }
 
 bool StopSignals::received() const {

@@ -32,6 +32,10 @@ class StopSignals {
 // that this one starts are not changed.
 void OutliveReaders();
 
+// From now on SIGUSR1 and SIGUSR2 do nothing: programs that turn logs over send them to whatever they know by its pid,
+// and they would end this process without a word. Programs that this one starts are not changed.
+void OutliveLogRotation();
+
 }  // namespace banyan
 
 #endif  // BANYAN_POSIX_STOP_SIGNALS_H_

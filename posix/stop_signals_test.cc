@@ -67,6 +67,13 @@ TEST(StopSignalsTest, APipeWithoutAReaderIsAnError) {
   close(ends[1]);
 }
 
+TEST(StopSignalsTest, WhoTurnsLogsOverEndsNothing) {
+  OutliveLogRotation();
+  EXPECT_EQ(raise(SIGUSR1), 0);
+  EXPECT_EQ(raise(SIGUSR2), 0);
+  EXPECT_EXIT(execlp("sh", "sh", "-c", "kill -USR1 $$; sleep 600", nullptr), ::testing::KilledBySignal(SIGUSR1), "");
+}
+
 TEST(StopSignalsTest, AProgramStartedLaterIsKilledAsUsual) {
   { const StopSignals signals; }
   EXPECT_EXIT(execlp("sh", "sh", "-c", "kill -TERM $$; sleep 600", nullptr), ::testing::KilledBySignal(SIGTERM), "");

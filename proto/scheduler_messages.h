@@ -13,6 +13,7 @@
 #include "core/ids.h"
 #include "core/tensor_layout.h"
 #include "core/time.h"
+#include "core/version.h"
 #include "proto/chunk_message.h"
 #include "proto/job_config.h"
 #include "proto/peer_messages.h"
@@ -27,6 +28,7 @@ struct Join {
   std::string name;
   std::string address;  // where other nodes reach it, tcp://host:port
   Incarnation incarnation;
+  std::string version = kVersion;  // of Banyan, for people to read; empty from builds that do not say it
   friend bool operator==(const Join&, const Join&) = default;
 };
 
@@ -318,6 +320,8 @@ struct NodeReport {
     // are two.
     double busy_share = 0;
     std::optional<LinkMeasurement> measurement = std::nullopt;
+    uint64_t renewals = 0;    // connections that were made anew because nothing passed, since the start
+    bool is_blocked = false;  // small messages pass, large ones do not
     friend bool operator==(const Link&, const Link&) = default;
   };
   struct Memory {

@@ -81,6 +81,8 @@ void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
     written.set_resent_bytes(link.resent_bytes);
     written.set_auxiliary_bytes(link.auxiliary_bytes);
     written.set_busy_share(link.busy_share);
+    written.set_renewals(link.renewals);
+    written.set_is_blocked(link.is_blocked);
     if (link.measurement.has_value()) WriteMeasurement(*link.measurement, *written.mutable_measurement());
   }
   for (const NodeReport::Memory& memory : from.memory) {
@@ -120,7 +122,9 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
                           link.resent_bytes(),
                           link.auxiliary_bytes(),
                           within.FiniteBetween("busy_share", link.busy_share(), 0.0, 1.0),
-                          std::nullopt};
+                          std::nullopt,
+                          link.renewals(),
+                          link.is_blocked()};
     if (link.has_measurement()) read.measurement = ReadMeasurement(link.measurement(), within.Within("measurement"));
     report.links.push_back(std::move(read));
   }
@@ -162,6 +166,7 @@ void Write(const Join& from, wire::Envelope& to) {
   join.set_name(from.name);
   join.set_address(from.address);
   join.set_incarnation(from.incarnation.value());
+  join.set_version(from.version);
 }
 
 Join Read(const wire::Join& from, FieldReader fields) {
@@ -171,6 +176,7 @@ Join Read(const wire::Join& from, FieldReader fields) {
   join.name = fields.Text("name", from.name());
   join.address = fields.Text("address", from.address());
   join.incarnation = fields.NonZero<Incarnation>("incarnation", from.incarnation());
+  join.version = fields.Text("version", from.version());
   return join;
 }
 

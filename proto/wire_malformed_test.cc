@@ -241,6 +241,7 @@ TEST_F(WireMalformedTest, MessagesToTheScheduler) {
   Refuses(wire::Envelope::kJoin, "Join: job: at most 1024", [&](auto& e) { e.mutable_join()->set_job(long_name); });
   Refuses(wire::Envelope::kJoin, "Join: name: at most 1024", [&](auto& e) { e.mutable_join()->set_name(long_name); });
   Refuses(wire::Envelope::kJoin, "Join: address: at", [&](auto& e) { e.mutable_join()->set_address(long_name); });
+  Refuses(wire::Envelope::kJoin, "Join: version: at", [&](auto& e) { e.mutable_join()->set_version(long_name); });
   Refuses(wire::Envelope::kJoin, "Join: incarnation: a", [](auto& e) { e.mutable_join()->set_incarnation(0); });
   Refuses(wire::Envelope::kHeartbeat, "Heartbeat: sent_at: 0 to",
           [](auto& e) { e.mutable_heartbeat()->set_sent_at_ns(-1); });

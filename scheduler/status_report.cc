@@ -89,7 +89,7 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
     } else {
       json.Number(absl::ToDoubleSeconds(from.now - member.last_heard));
     }
-    json.Name("member").Boolean(member.is_member);
+    json.Name("version").String(member.version).Name("member").Boolean(member.is_member);
     if (member.is_member) {
       // As text: not every reader of JSON keeps 64 bits.
       json.Name("incarnation").String(absl::StrCat(member.incarnation.value()));
@@ -134,6 +134,7 @@ void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const N
   json.Name("source").String(NameOf(link.source)).Name("old").Boolean(from.links.IsOld(entry, from.now));
   json.Name("bytes").Integer(traffic.sent_bytes).Name("resent_bytes").Integer(traffic.resent_bytes);
   json.Name("auxiliary_bytes").Integer(traffic.auxiliary_bytes).Name("busy_share").Number(traffic.busy_share);
+  json.Name("renewals").Integer(traffic.renewals).Name("blocked").Boolean(traffic.is_blocked);
   if (entry.reported.has_value()) WriteMeasurement(*entry.reported, json);
   json.EndObject();
 }

@@ -65,12 +65,15 @@ struct StatusSources {
 //   `barrier_waits_for`: names. `disorder`: null, or how nodes differ in what they push.
 // - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
-// - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `member`, and of a member `incarnation`, `joined_in`}], and
+// - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `version` (of Banyan; empty when
+//   it has not said it), `member`, and of a member `incarnation`, `joined_in`}], and
 // once the node has reported `workers`, `round` (of its
 //   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes},
 //   `not_finite`: [{`key`, `values` (NaN and infinities that its workers have pushed), `last_round`}].
 // - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`, `old` (measured too long ago to rely on), `bytes`,
-//   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way)}], and once
+//   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way),
+//   `renewals` (connections that were made anew because nothing passed), `blocked` (small messages pass, large ones do
+//   not)}], and once
 //   measured `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
 // - `inferred`: [{`node`, `what` (sends or receives), `mbps`}]: caps of hosts, by what their links have carried

@@ -50,6 +50,7 @@ class StatusReportTest : public ::testing::Test {
     Join join;
     join.name = "a";
     join.address = "tcp://a:1";
+    join.version = "7.8.9";
     membership_.Join(Timestamp(), ConnectionId(1), join);
   }
 
@@ -106,12 +107,12 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"(,"term":2,"epoch":3,"policy":0,"rejected_messages":5,"waiting_for":["b"],)"
           R"("change":null,"transfer":null,"disorder":null,"epochs":{"count":0,"reason":"","total_seconds":0,"longest_seconds":0,"last":[]},)"
           R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
-          R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"member":false},)"
-          R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"member":false}],)"
+          R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","member":false},)"
+          R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","member":false}],)"
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0},)"
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {
@@ -125,6 +126,8 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   report.links[0].resent_bytes = 10;
   report.links[0].auxiliary_bytes = 250;
   report.links[0].busy_share = 0.875;
+  report.links[0].renewals = 4;
+  report.links[0].is_blocked = true;
   report.memory = {{"results", 64}};
   report.not_finite = {{KeyId(9), 3, Round(12)}};
   report.progress = {{KeyId(1), Round(9)}, {KeyId(2), Round(8)}};
@@ -147,7 +150,10 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
   EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,"rejected_messages":0,)"
                               R"("memory":{"results":64},)"
                               R"("not_finite":[{"key":"other keys","values":3,"last_round":12}])"));
-  EXPECT_THAT(json, HasSubstr(R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250,"busy_share":0.875)"));
+  EXPECT_THAT(
+      json,
+      HasSubstr(
+          R"("bytes":1000,"resent_bytes":10,"auxiliary_bytes":250,"busy_share":0.875,"renewals":4,"blocked":true)"));
   EXPECT_THAT(
       json,
       HasSubstr(

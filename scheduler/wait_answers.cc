@@ -45,7 +45,21 @@ std::string WaitAnswers::Describe(const OpenRound& open) const {
   }
   std::vector<std::string> names;
   for (const NodeId node : open.not_held) names.push_back(from_.membership.Find(node).name);
-  return absl::StrCat(absl::StrJoin(names, ", "), " to hold its result");
+  return absl::StrCat(absl::StrJoin(names, ", "), " to hold its result", BlockedLinks());
+}
+
+std::string WaitAnswers::BlockedLinks() const {
+  std::string text;
+  for (const Member& member : from_.membership.all()) {
+    const NodeReport* const report = from_.reports.Find(member.id);
+    if (report == nullptr || !member.is_member) continue;
+    for (const NodeReport::Link& link : report->links) {
+      if (!link.is_blocked || link.to.value() > from_.membership.all().size()) continue;
+      absl::StrAppend(&text, "; ", member.name, " connects to ", from_.membership.Find(link.to).name,
+                      ", but large messages do not pass (path MTU?)");
+    }
+  }
+  return text;
 }
 
 std::string WaitAnswers::DescribeClosed(Round round) const {

@@ -48,6 +48,8 @@ class WaitAnswers {
   std::string DescribeClosed(Round round) const;
   // "worker 1 of n2", or the node where all its workers are missing.
   std::string NameOf(NodeId node, KeyId key, Round round) const;
+  // Names the links over which small messages pass and chunks do not, each after a "; ".
+  std::string BlockedLinks() const;
   std::string NamesOf(const std::vector<NodeId>& nodes, KeyId key, Round round) const;
 
   Sources from_;

@@ -82,6 +82,18 @@ TEST_F(WaitAnswersTest, ANodeWithoutWorkersIsNamedAsSuch) {
   EXPECT_EQ(Answer(kKey, Round(5)), "n1, n2, n3 to hold its result") << "it abstains";
 }
 
+TEST_F(WaitAnswersTest, NamesTheLinkThatOnlySmallMessagesPass) {
+  mesh_.Start();
+  Pushed(1, 5);
+  Pushed(3, 5);
+  NodeReport blocked;
+  blocked.progress = {{kKey, Round(4), Round(5)}};
+  blocked.links = {{.to = NodeId(3)}, {.to = NodeId(1), .is_blocked = true}};
+  Report(2, blocked);
+  EXPECT_EQ(Answer(kKey, Round(5)),
+            "n1, n2, n3 to hold its result; n2 connects to n1, but large messages do not pass (path MTU?)");
+}
+
 TEST_F(WaitAnswersTest, AClosedRoundIsOnItsWay) {
   mesh_.Start();
   rounds_.RestoreClosed(kKey, ClosedRounds{Round(5), {}});

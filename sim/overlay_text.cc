@@ -7,7 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "topology/overlay/overlay_compression.h"
+#include "topology/overlay/overlay_topology.h"
 
 namespace banyan {
 namespace {
@@ -87,11 +89,16 @@ std::string NetworkText(const OverlayConfig& overlay) {
 }
 
 std::string TopologyText(const TopologyConfig& topology) {
-  return absl::StrCat("topology: {planner: ", topology.planner, ", roots: ", Or(topology.roots, "all"),
-                      topology.root.has_value() ? absl::StrCat(", root: ", *topology.root) : "",
-                      ", k: ", topology.arity,
-                      ", shares: ", topology.shares == ShareRule::kBalanced ? "balanced" : "quality",
-                      ", update_seconds: ", Number(absl::ToDoubleSeconds(topology.update_interval)),
+  std::string text = absl::StrCat("topology: {planner: ", topology.planner);
+  // What says nothing to the planner is refused.
+  const auto append = [&](absl::string_view key, const std::string& value) {
+    if (UseFault(key, topology.planner).empty()) absl::StrAppend(&text, ", ", key, ": ", value);
+  };
+  append("roots", Or(topology.roots, "all"));
+  if (topology.root.has_value()) append("root", *topology.root);
+  append("k", absl::StrCat(topology.arity));
+  append("shares", topology.shares == ShareRule::kBalanced ? "balanced" : "quality");
+  return absl::StrCat(text, ", update_seconds: ", Number(absl::ToDoubleSeconds(topology.update_interval)),
                       ", update_rate: ", Number(topology.update_rate), "}\n");
 }
 

@@ -97,6 +97,18 @@ expect 1 "it is not installed" "$work/bin/banyan" bench accuracy
 expect 1 "it is not installed" "$work/bin/banyan" demo --network loopback
 expect 1 "in the repository, not installed" "$work/bin/banyan" sim-figures "$work/figures"
 
+# A node's port where a scheduler's is meant.
+"$banyan" node --name a --scheduler tcp://127.0.0.1:1 >"$work/node" 2>/dev/null &
+node=$!
+until [[ -s "$work/node" ]]; do sleep 0.05; done
+port="$(sed 's/node a: //' "$work/node")"
+words="this is the port of node a, not of a scheduler; a's scheduler is at tcp://127.0.0.1:1"
+expect 1 "$port: $words" "$banyan" status --scheduler "$port"
+expect 1 "$words" "$banyan" stop --scheduler "$port"
+expect 1 "$words" "$banyan" node --name b --scheduler "$port"
+kill "$node"
+wait "$node" || fail "expected the node to end well"
+
 # Daemons outlive the readers of their logs, full disks and, under nohup, their terminal; without, its end is theirs.
 run_scheduler() {
   exec "$banyan" scheduler "$work/job.yaml" --forgetful --listen tcp://127.0.0.1:0 --port-file "$work/port" --log-level debug

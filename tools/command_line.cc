@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -20,6 +19,14 @@ namespace {
 
 absl::Status Expected(absl::string_view what, absl::string_view value) {
   return absl::InvalidArgumentError(absl::StrCat("expected ", what, ", got '", value, "'"));
+}
+
+// What to do about an argument that begins with a dash that is no hyphen, as text programs make it.
+std::string DashAdvice(absl::string_view argument) {
+  for (const char* dash : {"\xe2\x80\x93", "\xe2\x80\x94", "\xe2\x88\x92"}) {
+    if (absl::StartsWith(argument, dash)) return "; flags begin with two hyphens, --";
+  }
+  return "";
 }
 
 }  // namespace
@@ -82,11 +89,11 @@ void CommandLine::Integer(const std::string& name, const std::string& value, con
 void CommandLine::Number(const std::string& name, const std::string& value, const std::string& help, double low,
                          double high, double* target) {
   Custom(name, value, help, [low, high, target](absl::string_view text) {
-    double number = 0;
-    if (!absl::SimpleAtod(text, &number) || !(number >= low && number <= high)) {
+    const std::optional<double> number = ParseDecimal(text);
+    if (!number.has_value() || *number < low || *number > high) {
       return Expected(absl::StrCat("a number from ", low, " to ", high), text);
     }
-    *target = number;
+    *target = *number;
     return absl::OkStatus();
   });
 }
@@ -110,14 +117,14 @@ void CommandLine::Time(const std::string& name, const std::string& value, const 
 void CommandLine::Megabytes(const std::string& name, const std::string& help, double low, double high,
                             double* megabytes) {
   Custom(name, "M", help, [low, high, megabytes](absl::string_view text) {
-    double number = 0;
-    if (!absl::SimpleAtod(text, &number)) {
+    std::optional<double> number = ParseDecimal(text);
+    if (!number.has_value()) {
       const absl::StatusOr<double> bytes = ParseBytes(text);
       if (!bytes.ok()) return bytes.status();
       number = *bytes / 1e6;
     }
-    if (!(number >= low && number <= high)) return Expected(absl::StrCat(low, " to ", high, " megabytes"), text);
-    *megabytes = number;
+    if (*number < low || *number > high) return Expected(absl::StrCat(low, " to ", high, " megabytes"), text);
+    *megabytes = *number;
     return absl::OkStatus();
   });
 }
@@ -231,7 +238,8 @@ absl::Status CommandLine::ParseAll(absl::Span<const std::string> arguments) cons
     }
   }
   if (positionals.size() > arguments_.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("unexpected argument '", positionals[arguments_.size()], "'"));
+    const std::string& odd = positionals[arguments_.size()];
+    return absl::InvalidArgumentError(absl::StrCat("unexpected argument '", odd, "'", DashAdvice(odd)));
   }
   if (positionals.size() < arguments_.size() && arguments_[positionals.size()].required) {
     return absl::InvalidArgumentError(absl::StrCat("missing argument ", arguments_[positionals.size()].name));

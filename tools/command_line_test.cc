@@ -147,6 +147,7 @@ TEST_F(CommandLineTest, UsageErrors) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
       {{}, "missing argument FILE"},
       {{"a", "b"}, "unexpected argument 'b'"},
+      {{"a", "\xe2\x80\x94-json"}, "-json'; flags begin with two hyphens, --"},
       {{"a", "--jsn"}, "unknown flag --jsn; did you mean '--json'?"},
       {{"a", "-j"}, "unknown flag -j"},
       {{"a", "--rounds"}, "--rounds needs a value: N"},

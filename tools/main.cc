@@ -72,7 +72,7 @@ banyan::CommandTable Commands() {
                                {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
                                {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
                                {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
-                               {"doctor", "looks whether this machine's clock is right", banyan::DoctorCommand},
+                               {"doctor", "looks for what will keep a job from running", banyan::DoctorCommand},
                                {"wan", "emulates a WAN on this machine", banyan::WanCommand},
                                {"bench", "measures Banyan on this machine", banyan::BenchCommand},
                                {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
@@ -93,6 +93,7 @@ bool RunsDaemon(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   banyan::OpenStandardStreams();
   banyan::OutliveReaders();
+  banyan::OutliveLogRotation();
   banyan::RaiseDescriptorLimit();
   banyan::KeepChunksInHeap();
   std::vector<std::string> arguments(argv + 1, argv + argc);

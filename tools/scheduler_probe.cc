@@ -60,7 +60,8 @@ void SchedulerProbe::Ask(Timestamp now, Actions& actions) {
 }
 
 void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& actions) {
-  if (!asked_ || !options_.on_answer(message)) return;
+  if (!asked_) return;
+  if (!options_.on_answer(message)) return TakeRefusal(message, actions);
   asked_ = false;
   deadline_ = kNever;
   if (options_.interval.has_value() && !(options_.is_done && options_.is_done())) {
@@ -68,6 +69,16 @@ void SchedulerProbe::TakeAnswer(Timestamp now, const Message& message, Actions& 
   } else {
     Append(actions, Stop{absl::OkStatus()});
   }
+}
+
+void SchedulerProbe::TakeRefusal(const Message& message, Actions& actions) {
+  // What has another port is no scheduler, and knows one.
+  const auto* refusal = std::get_if<OperatorReply>(&message);
+  if (refusal == nullptr || refusal->accepted) return;
+  asked_ = false;
+  deadline_ = kNever;
+  Append(actions, Stop{absl::FailedPreconditionError(
+                      absl::StrCat(absl::StrJoin(options_.schedulers, " or "), ": ", refusal->text))});
 }
 
 void SchedulerProbe::OnDeadline(Timestamp now, Actions& actions) {

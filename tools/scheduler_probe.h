@@ -39,6 +39,8 @@ class SchedulerProbe : public Protocol {
  private:
   void Ask(Timestamp now, Actions& actions);
   void TakeAnswer(Timestamp now, const Message& message, Actions& actions);
+  // Ends the probe where the one asked refuses to answer; other messages are passed over.
+  void TakeRefusal(const Message& message, Actions& actions);
   void OnDeadline(Timestamp now, Actions& actions);
 
   const SchedulerProbeOptions options_;

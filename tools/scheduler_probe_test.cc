@@ -71,6 +71,17 @@ TEST_F(SchedulerProbeTest, GivesUpWithoutAnAnswer) {
               HasSubstr("is it a Banyan scheduler?"));
 }
 
+TEST_F(SchedulerProbeTest, TellsWhatHasThePortInsteadOfAScheduler) {
+  SchedulerProbe probe = Make();
+  probe.Step(At(0), Started{});
+  probe.Step(At(0), ConnectionUp{kConnection});
+  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, OperatorReply{true, "of another"}, {}}).empty());
+  const absl::Status status = StopStatus(
+      probe.Step(At(1), MessageReceived{kConnection, OperatorReply{false, "this is the port of node n1"}, {}}));
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), "tcp://127.0.0.1:7700: this is the port of node n1");
+}
+
 TEST_F(SchedulerProbeTest, AsksAgainAfterTheInterval) {
   SchedulerProbe probe = Make(absl::Seconds(1));
   probe.Step(At(0), Started{});
@@ -104,7 +115,7 @@ TEST_F(SchedulerProbeTest, AwaitsTheAnswerAmongOtherMessages) {
   SchedulerProbe probe = Make();
   probe.Step(At(0), Started{});
   probe.Step(At(0), ConnectionUp{kConnection});
-  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, OperatorReply{}, {}}).empty());
+  EXPECT_TRUE(probe.Step(At(1), MessageReceived{kConnection, HeartbeatReply{}, {}}).empty());
   EXPECT_TRUE(StopStatus(probe.Step(At(2), Answer("{}"))).ok());
 }
 

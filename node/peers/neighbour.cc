@@ -49,7 +49,9 @@ NodeReport::Link Neighbour::Report(bool is_measured, Timestamp now) const {
           counters.resent_bytes,
           counters.auxiliary_bytes,
           busy_share,
-          is_measured ? meter.Measure(now) : std::nullopt};
+          is_measured ? meter.Measure(now) : std::nullopt,
+          renewals,
+          link.stall_watch().is_blocked()};
 }
 
 }  // namespace banyan

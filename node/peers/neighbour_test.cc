@@ -72,6 +72,14 @@ TEST_F(NeighbourTest, ReportsAllThatTheLinkDid) {
   EXPECT_EQ(static_cast<int64_t>(link.resent_bytes), WireBytes(1000, 2));
   EXPECT_EQ(link.busy_share, 0.5);
   EXPECT_FALSE(link.measurement.has_value());
+  EXPECT_EQ(link.renewals, 0u);
+  EXPECT_FALSE(link.is_blocked);
+}
+
+TEST_F(NeighbourTest, ReportsConnectionsThatWereMadeAnew) {
+  StepContext step = Now();
+  for (int i = 0; i < 3; ++i) neighbour_.NoteRenewal(step, absl::Seconds(1));
+  EXPECT_EQ(neighbour_.Report(/*is_measured=*/false, now_).renewals, 3u);
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ NodeReport SampleReport() {
   NodeReport report;
   report.workers_attached = 2;
   report.rejected_messages = 3;
-  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement()},
-                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement()}};
+  report.links = {{NodeId(4), 1'000'000'007, 4096, 1000, 0.75, SampleMeasurement(), 3, true},
+                  {NodeId(5), 77, 1, 2, 0.25, SampleMeasurement(), 1, true}};
   report.memory = {{"contributions", 1 << 26}, {"early", 512}};
   report.progress = {{KeyId(1), Round(17), Round(18)},
                      {KeyId(2), Round(17), Round(18)},
@@ -112,7 +112,7 @@ void AddPeerSamples(std::vector<Message>& messages) {
 }
 
 void AddToSchedulerSamples(std::vector<Message>& messages) {
-  messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99)});
+  messages.emplace_back(Join{kProtocolVersion, "fashion-mnist", "n7", "tcp://10.0.7.1:7701", Incarnation(99), "1.2.3"});
   messages.emplace_back(Heartbeat{Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(RegisterKeys{{{"fc1", 401408, {{{"weight", 401408}}}}, {"heads", 12, {{{"q", 4}, {"v", 8}}}}}});
   messages.emplace_back(PolicyRequest{{{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});

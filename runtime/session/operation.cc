@@ -112,9 +112,10 @@ absl::Status Operation::Wait(absl::Duration timeout) {
     lock.lock();
   }
   if (WaitUntil(lock, deadline)) return status_;
-  return absl::DeadlineExceededError(absl::StrCat(DescriptionLocked(), ": not done after ",
-                                                  absl::FormatDuration(timeout), "; it goes on",
-                                                  wait_.empty() ? "" : ": ", wait_));
+  return absl::DeadlineExceededError(
+      absl::StrCat(DescriptionLocked(), ": not done after ",
+                   absl::FormatDuration(absl::Trunc(timeout + absl::Microseconds(500), absl::Milliseconds(1))),
+                   "; it goes on", wait_.empty() ? "" : ": ", wait_));
 }
 
 void Operation::Abandon() {

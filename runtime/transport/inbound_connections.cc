@@ -68,9 +68,12 @@ absl::Status InboundConnections::BindTo(const std::string& address, const std::v
   if (error == EADDRINUSE) {
     return absl::FailedPreconditionError(absl::StrCat("cannot listen on ", address, ": the port is taken"));
   }
-  return absl::InvalidArgumentError(absl::StrCat("cannot listen on ", address, ", which is ",
-                                                 endpoints.front().Address(), ": ", zmq_strerror(error),
-                                                 "; give an address of this machine, or * for all of them"));
+  const std::string number = endpoints.front().Address();
+  return absl::InvalidArgumentError(
+      absl::StrCat("cannot listen on ", address, number == address ? "" : absl::StrCat(", which is ", number), ": ",
+                   zmq_strerror(error),
+                   error == EACCES ? "; ports below 1024 need root or CAP_NET_BIND_SERVICE: choose a higher one"
+                                   : "; give an address of this machine, or * for all of them"));
 }
 
 InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,

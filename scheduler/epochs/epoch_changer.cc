@@ -306,7 +306,8 @@ void EpochChanger::Finish(PlanDecision decision) {
   policies.Resume();
   history_.Add({epoch, reason_, members.size(), now() - began_because_});
   parts_.context->LogInfo(
-      absl::StrCat("epoch ", epoch.value(), " goes on after ", absl::FormatDuration(now() - began_because_)));
+      absl::StrCat("epoch ", epoch.value(), " goes on after ",
+                   absl::FormatDuration(absl::Trunc(now() - began_because_, absl::Milliseconds(1)))));
 }
 
 void EpochChanger::Persist(const EpochPlanRecord& plan) {

@@ -1,6 +1,7 @@
 #include "scheduler/members/address_check.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -44,6 +45,11 @@ std::string AddressFault(const Join& join, const std::string& host, const Member
   if (const absl::Status status = CheckConnectAddress(join.address); !status.ok()) {
     return absl::StrCat(join.name, " says that others reach it at ", join.address, ": ", status.message(),
                         "; say with --advertise where it is");
+  }
+  const std::vector<std::string>& schedulers = overlay.scheduler.addresses;
+  if (std::find(schedulers.begin(), schedulers.end(), join.address) != schedulers.end()) {
+    return absl::StrCat(join.name, " says that others reach it at ", join.address,
+                        ", which is the scheduler's; give the node a port of its own (--listen, --advertise)");
   }
   for (const Member& member : members.all()) {
     if (member.name == join.name || member.address != join.address || !IsThere(member)) continue;

@@ -15,7 +15,7 @@ namespace banyan {
 // the join comes from, a number, or empty when that is not known. `members` and `overlay` are those of the job.
 //
 // An address that leads each machine to itself is wrong where the join comes from another machine and the overlay has
-// another address for the node. An address that another member has is wrong in any case.
+// another address for the node. An address that another member or a scheduler has is wrong in any case.
 std::string AddressFault(const Join& join, const std::string& host, const Membership& members,
                          const OverlayConfig& overlay);
 

@@ -50,6 +50,12 @@ TEST_F(AddressCheckTest, AnAddressOfNoMachineIsNone) {
   EXPECT_THAT(FaultOf("tcp://[::]:7701", "10.9.0.2"), HasSubstr("--advertise"));
 }
 
+TEST_F(AddressCheckTest, TheSchedulersAddressIsNoNodes) {
+  mesh_.overlay.scheduler.addresses = {"tcp://10.9.0.9:7700"};
+  EXPECT_THAT(FaultOf("tcp://10.9.0.9:7700", "10.9.0.9"),
+              AllOf(HasSubstr("which is the scheduler's"), HasSubstr("--listen")));
+}
+
 TEST_F(AddressCheckTest, TwoNodesHaveTwoAddresses) {
   mesh_.members.Join(MeshConnection(1), MeshJoin(1));
   const std::string taken = mesh_.members.table().Find(NodeId(1)).address;

@@ -11,6 +11,7 @@
 namespace banyan {
 namespace {
 
+constexpr size_t kMostVersionBytes = 32;
 // Starts of one node that have fallen out.
 constexpr size_t kMostFallenKept = 64;
 
@@ -320,6 +321,7 @@ JoinVerdict Membership::Accept(Timestamp now, ConnectionId connection, const ban
   member.connection = connection;
   if (member.incarnation != join.incarnation) member.is_workerless = false;
   member.incarnation = join.incarnation;
+  member.version = PrintableText(join.version, kMostVersionBytes);
   member.is_spent = false;
   // Peers hold the address that the policy named, so that a running member keeps it.
   if (!started_) member.address = join.address;

@@ -42,6 +42,7 @@ struct Member {
   NodeId id;
   std::string name;
   std::string address;  // of the last join
+  std::string version;  // likewise, of Banyan; empty when it did not say
   Incarnation incarnation;
   MemberState state = MemberState::kAbsent;
   std::optional<ConnectionId> connection;

@@ -51,7 +51,7 @@ bool LeaseCutter::OnBound(NodeId node, const CutBound& bound) {
   Finish(cut);
   context_->LogInfo(absl::StrCat("policy ", cut.policy.value(), " governs the next rounds of ",
                                  CountOf(cut.rounds.size(), "key"), " after ",
-                                 absl::FormatDuration(context_->now - began_at_)));
+                                 absl::FormatDuration(absl::Trunc(context_->now - began_at_, absl::Milliseconds(1)))));
   return true;
 }
 

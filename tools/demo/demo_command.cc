@@ -10,10 +10,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "core/quantity.h"
 #include "posix/program_path.h"
 #include "posix/stop_signals.h"
 #include "posix/work_directory.h"
@@ -63,8 +63,8 @@ struct DemoFlags {
 };
 
 absl::Status ReadPart(absl::string_view text, std::optional<double>& part) {
-  double value = 0;
-  if (!absl::SimpleAtod(text, &value) || !(value >= 0 && value <= 1)) {
+  const std::optional<double> value = ParseDecimal(text);
+  if (!value.has_value() || *value < 0 || *value > 1) {
     return absl::InvalidArgumentError(absl::StrCat("expected a number from 0 to 1, got '", text, "'"));
   }
   part = value;

@@ -10,7 +10,8 @@ namespace banyan {
 struct CheckResult {
   std::string name;  // without spaces: the subject, and where there are several of it a colon and which one
   bool ok = false;
-  std::string text;  // what was found; what to do when it is not ok
+  std::string text;        // what was found; what to do when it is not ok
+  std::string value = {};  // the same in a word or a number, for a table; empty where there is none
 };
 
 using CheckResults = std::vector<CheckResult>;

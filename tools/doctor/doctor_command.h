@@ -1,4 +1,4 @@
-// `banyan doctor`: tells if this machine's wall clock is right, and what to do where it is not. Function.
+// `banyan doctor`: looks for what will keep a job from running at this site, or at all, and says what to do. Function.
 #ifndef BANYAN_TOOLS_DOCTOR_DOCTOR_COMMAND_H_
 #define BANYAN_TOOLS_DOCTOR_DOCTOR_COMMAND_H_
 

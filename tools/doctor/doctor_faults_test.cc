@@ -61,6 +61,7 @@ class DoctorFaultsTest : public ::testing::Test {
     std::ofstream(path) << OverlayOf(site);
     std::vector<std::string> arguments = {path, "--name", site, "--chronyc", chronyc_, "--wait", "1s"};
     arguments.insert(arguments.end(), flags_.begin(), flags_.end());
+    if (site == "scheduler" && collects_) arguments.emplace_back("--all");
     codes_[site] = DoctorCommand(arguments, out_[site], err_[site]);
   }
   // Runs the doctors of all sites but those that are `away`.
@@ -94,6 +95,7 @@ class DoctorFaultsTest : public ::testing::Test {
   std::string links_;
   std::vector<std::string> flags_;
   std::set<std::string> away_;
+  bool collects_ = false;
   std::map<std::string, std::ostringstream> out_, err_;
   std::map<std::string, int> codes_;
 };
@@ -189,6 +191,29 @@ TEST_F(DoctorFaultsTest, ALinkThatIsSlowerThanTheOverlaySays) {
   EXPECT_EQ(Found("n3"), Names());
 }
 
+TEST_F(DoctorFaultsTest, TheViewOfAllHasNoneWhereThereIsNone) {
+  collects_ = true;
+  flags_ = {"--idle", "1s"};
+  Run();
+  EXPECT_EQ(codes_["scheduler"], 0) << out_["scheduler"].str();
+  EXPECT_THAT(out_["scheduler"].str(), HasSubstr("ok: all 4 sites"));
+  EXPECT_THAT(err_["n1"].str(), HasSubstr("n1 has told scheduler"));
+}
+
+TEST_F(DoctorFaultsTest, TheViewOfAllHasTheFaultsBetweenTwo) {
+  collects_ = true;
+  // Nobody listens there.
+  wrong_[{"n2", "n1"}] = ports_->Address(kNodes + 1);
+  away_ = {"n3"};
+  Run();
+  EXPECT_EQ(codes_["scheduler"], 1);
+  const std::string view = out_["scheduler"].str();
+  EXPECT_THAT(view, HasSubstr("\nfix: n2 -> n1: reach: "));
+  EXPECT_THAT(view, HasSubstr("\nfix: n3: report: has not reported: "));
+  const std::vector<std::string> faults = absl::StrSplit(view, "\nfix: ");
+  EXPECT_EQ(faults.size(), 3u) << "each once: " << view;
+}
+
 TEST_F(DoctorFaultsTest, AClockThatIsOff) {
   flags_ = {"--max-offset-ms", "0.1"};
   away_ = {"n2", "n3", "scheduler"};
@@ -196,10 +221,20 @@ TEST_F(DoctorFaultsTest, AClockThatIsOff) {
   EXPECT_TRUE(Found("n1").contains("offset")) << out_["n1"].str();
 }
 
+TEST_F(DoctorFaultsTest, OnlyASchedulerCollects) {
+  collects_ = true;
+  const std::string path = absl::StrCat(::testing::TempDir(), "/of-a-node.yaml");
+  std::ofstream(path) << OverlayOf("n1");
+  std::ostringstream out, err;
+  EXPECT_EQ(DoctorCommand({path, "--name", "n1", "--all"}, out, err), 2);
+  EXPECT_THAT(err.str(), HasSubstr("expected --all with --name scheduler"));
+}
+
 TEST(DoctorWordsTest, NeedsBothOverlayAndName) {
   std::ostringstream out, err;
   EXPECT_EQ(DoctorCommand({"--name", "n1"}, out, err), 2);
   EXPECT_EQ(DoctorCommand({"overlay.yaml"}, out, err), 2);
+  EXPECT_EQ(DoctorCommand({"--all"}, out, err), 2);
   EXPECT_EQ(DoctorCommand({"/no/such.yaml", "--name", "n1"}, out, err), 1);
   EXPECT_THAT(err.str(), HasSubstr("/no/such.yaml"));
 }

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "tools/doctor/site_report.h"
 #include "tools/doctor/tcp_address.h"
 
 namespace banyan {
@@ -34,14 +35,18 @@ absl::StatusOr<std::unique_ptr<DoctorServer>> DoctorServer::Start(Options option
   const absl::StatusOr<std::vector<TcpAddress>> addresses = LookUp(options.listen);
   if (!addresses.ok()) return addresses.status();
   std::unique_ptr<DoctorServer> server(new DoctorServer(std::move(options)));
+  absl::Status fault;
   for (const TcpAddress& address : *addresses) {
     absl::StatusOr<FileDescriptor> listener = ListenOnTcp(address);
-    // Where both families are, the kernel may give one socket both.
-    const bool is_taken_by_us = !server->listeners_.empty() && absl::IsAlreadyExists(listener.status());
-    if (is_taken_by_us) continue;
-    if (!listener.ok()) return listener.status();
+    if (absl::IsAlreadyExists(listener.status())) return listener.status();
+    // As daemons do: one address is enough, of a name or of families that this kernel may not have.
+    fault.Update(listener.status());
+    if (!listener.ok()) continue;
     server->listeners_.push_back(*std::move(listener));
+    // It takes both families.
+    if (address.Host() == "::") break;
   }
+  if (server->listeners_.empty()) return fault;
   server->stop_ = FileDescriptor(eventfd(0, EFD_CLOEXEC));
   server->acceptor_ = std::thread([raw = server.get()] { raw->Accept(); });
   return server;
@@ -107,23 +112,58 @@ void DoctorServer::Serve(uint64_t id, DoctorStream stream) {
   // Its number may be another's once the stream has closed it.
   const std::lock_guard<std::mutex> lock(mutex_);
   callers_.at(id).fd = -1;
-  visitors_.insert(caller);
+  if (options_.addresses.contains(caller)) visitors_.insert(caller);
   visited_.notify_all();
 }
 
-void DoctorServer::AwaitVisitors(const std::set<std::string>& names, absl::Time deadline) {
+template <typename IsDone>
+void DoctorServer::Await(const std::set<std::string>& names, const Deadlines& deadlines, IsDone is_done) {
   std::unique_lock<std::mutex> lock(mutex_);
-  visited_.wait_until(lock, absl::ToChronoTime(deadline),
-                      [&] { return std::includes(visitors_.begin(), visitors_.end(), names.begin(), names.end()); });
+  const auto all = [&](bool with_absent) {
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      return is_done(name) || (!with_absent && !known_.contains(name));
+    });
+  };
+  if (visited_.wait_until(lock, absl::ToChronoTime(deadlines.absent), [&] { return all(true); })) return;
+  visited_.wait_until(lock, absl::ToChronoTime(deadlines.present), [&] { return all(false); });
 }
 
-absl::Status DoctorServer::Answer(const std::string& line, std::string& caller, DoctorStream& stream) const {
+void DoctorServer::AwaitVisitors(const std::set<std::string>& names, const Deadlines& deadlines) {
+  Await(names, deadlines, [this](const std::string& name) { return visitors_.contains(name); });
+}
+
+std::map<std::string, CheckResults> DoctorServer::AwaitReports(const std::set<std::string>& names,
+                                                               const Deadlines& deadlines) {
+  Await(names, deadlines, [this](const std::string& name) { return reports_.contains(name); });
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return reports_;
+}
+
+absl::Status DoctorServer::TakeReport(int64_t size_bytes, const std::string& caller, DoctorStream& stream) {
+  if (size_bytes > kMostReportBytes || !options_.addresses.contains(caller)) {
+    return absl::InvalidArgumentError("no report of a site that the overlay has");
+  }
+  const absl::StatusOr<std::string> text = stream.ReceiveText(size_bytes, kBlockTimeout);
+  if (!text.ok()) return text.status();
+  absl::StatusOr<CheckResults> report = DecodeReport(*text);
+  if (!report.ok()) return report.status();
+  // First: who has waited for the report may end this.
+  const absl::Status sent = stream.Send("reported\n", kSendTimeout);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  reports_[caller] = *std::move(report);
+  visited_.notify_all();
+  return sent;
+}
+
+absl::Status DoctorServer::Answer(const std::string& line, std::string& caller, DoctorStream& stream) {
   const auto say = [&stream](absl::string_view answer) {
     return stream.Send(absl::StrCat(answer, "\n"), kSendTimeout);
   };
   absl::string_view name = line;
   if (absl::ConsumePrefix(&name, kDoctorGreeting) && absl::ConsumePrefix(&name, " ") && !name.empty()) {
     caller = std::string(name);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (options_.addresses.contains(caller)) known_.insert(caller);
     return absl::OkStatus();
   }
   if (caller.empty()) return absl::InvalidArgumentError("no doctor: it has not said its name");
@@ -136,6 +176,9 @@ absl::Status DoctorServer::Answer(const std::string& line, std::string& caller, 
   if (const std::optional<int64_t> bytes = BlockOf(line, "give "); bytes.has_value()) {
     if (const absl::Status status = say(absl::StrCat("giving ", *bytes)); !status.ok()) return status;
     return stream.SendBlock(*bytes, kBlockTimeout);
+  }
+  if (const std::optional<int64_t> bytes = BlockOf(line, "report "); bytes.has_value()) {
+    return TakeReport(*bytes, caller, stream);
   }
   return absl::InvalidArgumentError("a line that doctors do not say");
 }

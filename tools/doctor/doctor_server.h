@@ -8,10 +8,12 @@
 // - "time"; the answer is "time NANOSECONDS", of this machine's clock.
 // - "take N" and N bytes; the answer once all have come is "taken N".
 // - "give N"; the answer is "giving N" and N bytes.
+// - "report N" and N bytes, EncodeReport's, of what its own site has found; the answer is "reported".
 // - "call"; the answer is "called ok", or "called" and why not, of a connection to the caller's address in the overlay.
 //
 // Invariants:
 // - Nobody can make it call an address that is not in the overlay, nor hold more than kMostCallers connections.
+// - Reports are taken of sites in the overlay, one of each, of at most kMostReportBytes.
 // - A caller that says nothing for kPatience is forgotten.
 #ifndef BANYAN_TOOLS_DOCTOR_DOCTOR_SERVER_H_
 #define BANYAN_TOOLS_DOCTOR_DOCTOR_SERVER_H_
@@ -30,6 +32,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "posix/file_descriptor.h"
+#include "tools/doctor/check_result.h"
 #include "tools/doctor/doctor_stream.h"
 
 namespace banyan {
@@ -55,8 +58,16 @@ class DoctorServer {
   DoctorServer& operator=(const DoctorServer&) = delete;
   ~DoctorServer();
 
-  // Waits until each of `names` has called and hung up, or until `deadline`.
-  void AwaitVisitors(const std::set<std::string>& names, absl::Time deadline);
+  // Until when sites are waited for that have not called yet, and until when those that have.
+  struct Deadlines {
+    absl::Time absent;
+    absl::Time present;
+  };
+
+  // Waits until each of `names` has called and hung up, or its deadline is over.
+  void AwaitVisitors(const std::set<std::string>& names, const Deadlines& deadlines);
+  // Waits until each of `names` has reported, or its deadline is over. Returns the reports by name.
+  std::map<std::string, CheckResults> AwaitReports(const std::set<std::string>& names, const Deadlines& deadlines);
 
  private:
   struct Caller {
@@ -70,7 +81,11 @@ class DoctorServer {
   // Joins the threads of callers that have gone.
   void Sweep();
   void Serve(uint64_t id, DoctorStream stream);
-  absl::Status Answer(const std::string& line, std::string& caller, DoctorStream& stream) const;
+  absl::Status Answer(const std::string& line, std::string& caller, DoctorStream& stream);
+  absl::Status TakeReport(int64_t size_bytes, const std::string& caller, DoctorStream& stream);
+  // Waits until `is_done` says so of each of `names`.
+  template <typename IsDone>
+  void Await(const std::set<std::string>& names, const Deadlines& deadlines, IsDone is_done);
   // Connects to where the overlay says that `name` is, and says how that went.
   std::string CallBack(const std::string& name) const;
 
@@ -79,10 +94,12 @@ class DoctorServer {
   FileDescriptor stop_;  // readable once this ends
   std::thread acceptor_;
   std::mutex mutex_;
-  std::map<uint64_t, Caller> callers_;  // guarded by mutex_
-  uint64_t next_caller_ = 0;            // guarded by mutex_
-  std::set<std::string> visitors_;      // that have called and hung up; guarded by mutex_
-  std::condition_variable visited_;
+  std::map<uint64_t, Caller> callers_;           // guarded by mutex_
+  uint64_t next_caller_ = 0;                     // guarded by mutex_
+  std::set<std::string> known_;                  // that have said their names; guarded by mutex_
+  std::set<std::string> visitors_;               // of these, that have hung up; guarded by mutex_
+  std::map<std::string, CheckResults> reports_;  // guarded by mutex_
+  std::condition_variable visited_;              // one of these three has changed
 };
 
 }  // namespace banyan

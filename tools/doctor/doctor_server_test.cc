@@ -13,6 +13,7 @@
 #include "posix/port_reservation.h"
 #include "tools/doctor/doctor_stream.h"
 #include "tools/doctor/path_probe.h"
+#include "tools/doctor/site_report.h"
 #include "tools/doctor/tcp_address.h"
 
 namespace banyan {
@@ -23,6 +24,7 @@ using ::testing::StartsWith;
 using Answerer = PathFacts::Answerer;
 
 constexpr absl::Duration kTimeout = absl::Seconds(30);
+constexpr DoctorServer::Deadlines kForEver = {absl::InfiniteFuture(), absl::InfiniteFuture()};
 
 class DoctorServerTest : public ::testing::Test {
  protected:
@@ -126,7 +128,7 @@ TEST_F(DoctorServerTest, WhoDoesNotTalkAsDoctorsDoIsHungUpOn) {
   Serve();
   for (const std::string words :
        {"GET / HTTP/1.1\r\n", "time\n", "banyan-doctor 1 n1\ntake -1\n", "banyan-doctor 1 n1\ngive 99999999999\n",
-        "banyan-doctor 1 n1\ntake x\n", "banyan-doctor 1 \n"}) {
+        "banyan-doctor 1 n1\ntake x\n", "banyan-doctor 1 \n", "banyan-doctor 1 n1\nreport 99999999\n"}) {
     DoctorStream stream = Connect();
     EXPECT_TRUE(stream.Send(words, kTimeout).ok());
     absl::StatusOr<std::string> line = stream.ReceiveLine(kTimeout);
@@ -150,14 +152,41 @@ TEST_F(DoctorServerTest, HoldsABoundedNumberOfCallers) {
   DoctorStream one_more = Connect();
   EXPECT_EQ(one_more.ReceiveLine(kTimeout).status().code(), absl::StatusCode::kUnavailable);
   callers.clear();
-  server_->AwaitVisitors({"n1"}, absl::InfiniteFuture());
+  server_->AwaitVisitors({"n1"}, kForEver);
 }
 
 TEST_F(DoctorServerTest, AwaitsVisitorsAndNoLonger) {
   Serve();
-  server_->AwaitVisitors({"n1"}, absl::Now());
+  server_->AwaitVisitors({"n1"}, {absl::Now(), absl::InfiniteFuture()});
   EXPECT_TRUE(ProbePath(Probe()).talk.ok());
-  server_->AwaitVisitors({"n1"}, absl::InfiniteFuture());
+  server_->AwaitVisitors({"n1"}, kForEver);
+  server_->AwaitVisitors({"n1", "n2"}, {absl::Now(), absl::InfiniteFuture()});
+}
+
+TEST_F(DoctorServerTest, AwaitsThoseThatHaveCalled) {
+  Serve();
+  DoctorStream caller = Connect();
+  EXPECT_TRUE(caller.Send("banyan-doctor 1 n1\n", kTimeout).ok());
+  ASSERT_TRUE(caller.Ask("time", kDoctorGreeting, kTimeout).ok());
+  const absl::Time begin = absl::Now();
+  server_->AwaitVisitors({"n1"}, {begin, begin + absl::Milliseconds(50)});
+  EXPECT_GE(absl::Now(), begin + absl::Milliseconds(50)) << "it still looks at this site";
+}
+
+TEST_F(DoctorServerTest, TakesReportsOfSitesInTheOverlay) {
+  Serve();
+  EXPECT_TRUE(SendReport(Probe(), EncodeReport({{"memory", false, "too little"}})).ok());
+  PathProbe stranger = Probe();
+  stranger.own_name = "n9";
+  EXPECT_EQ(SendReport(stranger, EncodeReport({{"memory", true, ""}})).code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(SendReport(Probe(), "no report").code(), absl::StatusCode::kUnavailable);
+  const std::map<std::string, CheckResults> reports = server_->AwaitReports({"n1"}, kForEver);
+  ASSERT_EQ(reports.size(), 1u);
+  EXPECT_EQ(reports.at("n1").front().text, "too little");
+}
+
+TEST_F(DoctorServerTest, NobodyTakesAReportWhereNobodyIs) {
+  EXPECT_THAT(std::string(SendReport(Probe(), "ok\ta\t\tb\n").message()), HasSubstr("refused"));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ void AddPathsOfNode(const OverlayConfig& overlay, DoctorSite& site) {
     }
   }
   for (size_t i = 0; i < overlay.scheduler.addresses.size(); ++i) {
-    site.paths.push_back({SchedulerName(i), overlay.scheduler.addresses[i], {}});
+    site.paths.push_back({SchedulerName(i), overlay.scheduler.addresses[i], {}, /*is_to_scheduler=*/true});
   }
 }
 
@@ -109,7 +109,8 @@ absl::StatusOr<DoctorSite> MakeDoctorSite(const OverlayConfig& overlay, const st
   site.needs.needs_ipv6 = absl::StrContains(site.address, "[");
   const auto node = std::find_if(overlay.nodes.begin(), overlay.nodes.end(),
                                  [&name](const NodeConfig& candidate) { return candidate.name == name; });
-  if (node == overlay.nodes.end()) {
+  site.is_scheduler = node == overlay.nodes.end();
+  if (site.is_scheduler) {
     for (const NodeConfig& one : overlay.nodes) site.paths.push_back({one.name, one.address, {}});
     site.needs.descriptors = kOwnDescriptors + 2 * static_cast<int64_t>(overlay.nodes.size());
     return site;

@@ -23,11 +23,13 @@ struct DoctorSite {
     std::string name;  // of the other site
     std::string address;
     PathExpectation expected;
+    bool is_to_scheduler = false;
   };
 
   std::string name;
   std::string address;  // where others reach it
   std::string listen;
+  bool is_scheduler = false;
   std::vector<Path> paths;
   std::map<std::string, std::string> addresses;  // of all sites, by name
   HostNeeds needs;

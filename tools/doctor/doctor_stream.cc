@@ -87,6 +87,17 @@ absl::StatusOr<std::string> DoctorStream::ReceiveLine(absl::Duration timeout) {
   return line;
 }
 
+absl::StatusOr<std::string> DoctorStream::ReceiveText(int64_t size_bytes, absl::Duration timeout) {
+  const absl::Time deadline = absl::Now() + timeout;
+  const auto size = static_cast<size_t>(size_bytes);
+  while (buffer_.size() < size) {
+    if (const absl::Status status = Fill(deadline); !status.ok()) return status;
+  }
+  std::string text = buffer_.substr(0, size);
+  buffer_.erase(0, size);
+  return text;
+}
+
 absl::Status DoctorStream::ReceiveBlock(int64_t size_bytes, absl::Duration timeout) {
   const absl::Time deadline = absl::Now() + timeout;
   while (size_bytes > 0) {

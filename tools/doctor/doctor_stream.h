@@ -29,6 +29,8 @@ class DoctorStream {
   absl::StatusOr<char> Peek(absl::Duration timeout);
   // Returns the next line without its end. INVALID_ARGUMENT for one of more than kMostLineBytes.
   absl::StatusOr<std::string> ReceiveLine(absl::Duration timeout);
+  // Returns the next `size_bytes` bytes.
+  absl::StatusOr<std::string> ReceiveText(int64_t size_bytes, absl::Duration timeout);
   // Reads and forgets `size_bytes` bytes.
   absl::Status ReceiveBlock(int64_t size_bytes, absl::Duration timeout);
   // Sends `line`, and returns the rest of an answer that begins with `word`. INTERNAL for another one.

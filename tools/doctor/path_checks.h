@@ -10,6 +10,10 @@
 
 namespace banyan {
 
+// Values of checks `reach`: nothing listens there, or a daemon of Banyan where a doctor was wanted.
+inline constexpr char kRefused[] = "refused";
+inline constexpr char kDaemon[] = "a daemon";
+
 // What the overlay says about the path, where it does.
 struct PathExpectation {
   std::optional<absl::Duration> round_trip;

@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "runtime/transport/congestion_control.h"
+#include "runtime/transport/tcp_endpoint.h"
 #include "tools/doctor/doctor_server.h"
 #include "tools/doctor/doctor_stream.h"
 #include "tools/doctor/tcp_address.h"
@@ -67,7 +68,8 @@ std::optional<DoctorStream> Greet(const PathProbe& probe, FileDescriptor socket,
   if (words.size() != 4 || !absl::StartsWith(*greeting, kDoctorGreeting)) return std::nullopt;
   facts.answerer = Answerer::kDoctor;
   facts.answered_name = words[2];
-  facts.seen_as = SplitTcpAddress(words[3]).host;
+  const std::optional<TcpEndpoint> seen_as = NumericEndpoint(absl::StrCat("tcp://", words[3]));
+  if (seen_as.has_value()) facts.seen_as = seen_as->host;
   facts.talk = stream.Send(absl::StrCat(kDoctorGreeting, " ", probe.own_name, "\n"), kAnswerTimeout);
   return stream;
 }
@@ -169,6 +171,20 @@ PathFacts ProbePath(const PathProbe& probe) {
   std::optional<DoctorStream> stream = FindDoctor(probe, *addresses, facts);
   if (stream.has_value()) Talk(probe, *stream, facts);
   return facts;
+}
+
+absl::Status SendReport(const PathProbe& probe, const std::string& report) {
+  const absl::StatusOr<Addresses> addresses = LookUp(probe.address);
+  if (!addresses.ok()) return addresses.status();
+  PathFacts facts;
+  std::optional<DoctorStream> stream = FindDoctor(probe, *addresses, facts);
+  if (!stream.has_value() || facts.answerer != Answerer::kDoctor) {
+    return absl::UnavailableError(facts.connect.ok() ? "no doctor answers there" : facts.connect.message());
+  }
+  const std::string words = absl::StrCat("report ", report.size(), "\n", report);
+  if (const absl::Status sent = stream->Send(words, probe.large_timeout); !sent.ok()) return sent;
+  const absl::StatusOr<std::string> answer = stream->ReceiveLine(kAnswerTimeout);
+  return answer.status();
 }
 
 }  // namespace banyan

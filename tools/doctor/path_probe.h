@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "tools/doctor/path_facts.h"
 
@@ -26,6 +27,10 @@ struct PathProbe {
 
 // Takes the probe's patience, its times, and some seconds.
 PathFacts ProbePath(const PathProbe& probe);
+
+// Tells the doctor at the probe's address what this site has found, as EncodeReport has it. UNAVAILABLE when none takes
+// it within patience and some seconds.
+absl::Status SendReport(const PathProbe& probe, const std::string& report);
 
 }  // namespace banyan
 

@@ -14,7 +14,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
+#include "core/check.h"
+#include "runtime/transport/tcp_endpoint.h"
 
 namespace banyan {
 namespace {
@@ -52,6 +53,18 @@ FileDescriptor NewSocket(const TcpAddress& address, int flags) {
 
 const sockaddr* AsKernel(const TcpAddress& address) { return reinterpret_cast<const sockaddr*>(&address.storage); }
 
+// Its numbers as the kernel takes them.
+TcpAddress AsSocketAddress(const TcpEndpoint& endpoint) {
+  addrinfo hints = {};
+  hints.ai_flags = AI_NUMERICSERV | AI_NUMERICHOST;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  // It cannot fail for numbers that getaddrinfo itself has given.
+  BANYAN_CHECK(getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &found) == 0);
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+  return FromKernel(found->ai_addr, found->ai_addrlen);
+}
+
 // Returns errno of a connection that is being made, 0 once it is there.
 int FinishConnect(int fd, absl::Duration timeout) {
   pollfd wanted = {fd, POLLOUT, 0};
@@ -79,29 +92,11 @@ std::string TcpAddress::Text() const {
   return IsIpv6() ? absl::StrCat("[", Host(), "]:", ntohs(port)) : absl::StrCat(Host(), ":", ntohs(port));
 }
 
-HostAndPort SplitTcpAddress(absl::string_view address) {
-  absl::ConsumePrefix(&address, "tcp://");
-  const size_t colon = address.rfind(':');
-  absl::string_view host = address.substr(0, colon);
-  if (absl::ConsumePrefix(&host, "[")) absl::ConsumeSuffix(&host, "]");
-  return {std::string(host), std::string(address.substr(colon + 1))};
-}
-
-absl::StatusOr<std::vector<TcpAddress>> LookUp(absl::string_view address) {
-  const HostAndPort parts = SplitTcpAddress(address);
-  addrinfo hints = {};
-  hints.ai_family = AF_UNSPEC;
-  hints.ai_socktype = SOCK_STREAM;
-  const bool is_every = parts.host == "*";
-  hints.ai_flags = AI_NUMERICSERV | (is_every ? AI_PASSIVE : 0);
-  addrinfo* found = nullptr;
-  const int error = getaddrinfo(is_every ? nullptr : parts.host.c_str(), parts.port.c_str(), &hints, &found);
-  if (error != 0) return absl::NotFoundError(absl::StrCat("'", parts.host, "': ", gai_strerror(error)));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owned(found, &freeaddrinfo);
+absl::StatusOr<std::vector<TcpAddress>> LookUp(const std::string& address) {
+  const absl::StatusOr<std::vector<TcpEndpoint>> endpoints = LookUpListeners(address);
+  if (!endpoints.ok()) return endpoints.status();
   std::vector<TcpAddress> addresses;
-  for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
-    addresses.push_back(FromKernel(one->ai_addr, one->ai_addrlen));
-  }
+  for (const TcpEndpoint& endpoint : *endpoints) addresses.push_back(AsSocketAddress(endpoint));
   return addresses;
 }
 

@@ -1,5 +1,5 @@
-// Addresses of TCP sockets: names looked up, and sockets that connect and listen, each within a given time. Functions;
-// thread-safe.
+// Addresses of TCP sockets as the kernel has them, and sockets that connect and listen, each within a given time.
+// Functions; thread-safe.
 #ifndef BANYAN_TOOLS_DOCTOR_TCP_ADDRESS_H_
 #define BANYAN_TOOLS_DOCTOR_TCP_ADDRESS_H_
 
@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "posix/file_descriptor.h"
 
@@ -28,17 +27,9 @@ struct TcpAddress {
   std::string Host() const;
 };
 
-// The two parts of tcp://host:port; an IPv6 host has no brackets any more.
-struct HostAndPort {
-  std::string host;
-  std::string port;
-};
-
-// REQUIRES: CheckConnectAddress or CheckListenAddress takes `address`.
-HostAndPort SplitTcpAddress(absl::string_view address);
-
-// Looks up where `address`, tcp://host:port, is; * is every address of this machine. NOT_FOUND says why there is none.
-absl::StatusOr<std::vector<TcpAddress>> LookUp(absl::string_view address);
+// Looks up where `address`, tcp://host:port, is, as daemons do; * is every address of this machine. Blocks, for as long
+// as name servers take. UNAVAILABLE says why there is none.
+absl::StatusOr<std::vector<TcpAddress>> LookUp(const std::string& address);
 
 // Connects within `timeout`. UNAVAILABLE when it is refused, DEADLINE_EXCEEDED when nothing answers,
 // FAILED_PRECONDITION when this machine knows no way; in the kernel's words.

@@ -1,29 +1,15 @@
 #include "tools/flags/planner_flags.h"
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "core/check.h"
 #include "core/quantity.h"
+#include "topology/overlay/overlay_topology.h"
 #include "topology/planner_factory.h"
 
 namespace banyan {
 namespace {
-
-// The planners that have a use for a flag. The others have one tree, trees of the file, or shares of their own.
-const std::map<std::string, std::vector<std::string>>& Users() {
-  static const auto& users =
-      *new std::map<std::string, std::vector<std::string>>{{"roots", {"fapt", "packed"}},
-                                                           {"root", {"star", "bkt", "mst", "fapt", "packed"}},
-                                                           {"k", {"bkt"}},
-                                                           {"shares", {"fapt", "custom"}}};
-  return users;
-}
 
 absl::StatusOr<std::optional<int>> ReadRoots(absl::string_view text) {
   if (text == "all") return std::optional<int>();
@@ -36,14 +22,10 @@ absl::StatusOr<std::optional<int>> ReadRoots(absl::string_view text) {
 }  // namespace
 
 absl::Status CheckPlannerUse(const std::string& flag, const std::string& planner) {
-  const auto users = Users().find(flag);
-  BANYAN_CHECK(users != Users().end());
-  const std::vector<std::string>& planners = users->second;
-  if (std::find(planners.begin(), planners.end(), planner) != planners.end()) return absl::OkStatus();
-  const bool is_one = planners.size() == 1;
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--", flag, ": only the planner", is_one ? " " : "s ", absl::StrJoin(planners, ", "), is_one ? " has" : " have",
-      " it, not '", planner, "'; add --planner ", planners.front(), ", or leave --", flag, " out"));
+  const std::string fault = UseFault(flag, planner);
+  if (fault.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--", flag, ": ", fault, "; add --planner ",
+                                                 PlannersWith(flag).front(), ", or leave --", flag, " out"));
 }
 
 void PlannerFlags::AddTo(CommandLine& line) {

@@ -37,14 +37,20 @@ void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families
   MetricFamily auxiliary =
       Make("link_auxiliary_bytes_total", "The part of it that travels on auxiliary paths.", Kind::kCounter);
   MetricFamily busy = Make("link_busy_share", "The part of the last round's time with chunks on their way.");
+  MetricFamily renewals =
+      Make("link_renewals_total", "Connections that were made anew because nothing passed.", Kind::kCounter);
+  MetricFamily blocked = Make("link_blocked", "1 while small messages pass and large ones do not.");
   for (const NodeReport::Link& link : from.report.links) {
     const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
+    renewals.Add(labels, static_cast<double>(link.renewals));
+    blocked.Add(labels, link.is_blocked ? 1 : 0);
     busy.Add(labels, link.busy_share);
     sent.Add(labels, static_cast<double>(link.sent_bytes));
     resent.Add(labels, static_cast<double>(link.resent_bytes));
     auxiliary.Add(labels, static_cast<double>(link.auxiliary_bytes));
   }
-  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy}) families.push_back(std::move(*family));
+  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy, &renewals, &blocked})
+    families.push_back(std::move(*family));
 }
 
 void AppendMeasurements(const NodeSnapshot& from, std::vector<MetricFamily>& families) {

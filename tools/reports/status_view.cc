@@ -34,6 +34,7 @@ StatusView::Node ParseNode(const YAML::Node& object) {
   node.state = Get<std::string>(object, "state");
   node.address = Get<std::string>(object, "address");
   node.heard_s = GetOptional<double>(object, "heard_s");
+  node.version = Get<std::string>(object, "version");
   node.workers = Get<int64_t>(object, "workers");
   node.round = GetOptional<int64_t>(object, "round");
   if (Get<int64_t>(object, "step") > 0) node.loss = GetOptional<double>(object, "loss");
@@ -60,6 +61,8 @@ StatusView::Link ParseLink(const YAML::Node& object) {
   link.sent_bytes = Get<uint64_t>(object, "bytes");
   link.resent_bytes = Get<uint64_t>(object, "resent_bytes");
   link.auxiliary_bytes = Get<uint64_t>(object, "auxiliary_bytes");
+  link.renewals = Get<uint64_t>(object, "renewals");
+  link.is_blocked = Get<bool>(object, "blocked");
   return link;
 }
 
@@ -144,6 +147,14 @@ void AppendNodes(const StatusView& status, std::string& text) {
   }
 }
 
+// Nodes of another version than the scheduler's.
+void AppendVersions(const StatusView& status, std::string& text) {
+  for (const StatusView::Node& node : status.nodes) {
+    if (node.version.empty() || node.version == status.version) continue;
+    absl::StrAppend(&text, node.name, " runs banyan ", node.version, "\n");
+  }
+}
+
 // What nodes have pushed that is no number: the keys with most of it.
 void AppendNotFinite(const StatusView& status, std::string& text) {
   for (StatusView::Node node : status.nodes) {
@@ -166,6 +177,16 @@ double Percent(uint64_t part, uint64_t whole) {
   return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
+// Links whose connections stop carrying without a word.
+void AppendRenewals(const StatusView& status, std::string& text) {
+  for (const StatusView::Link& link : status.links) {
+    if (link.renewals == 0 && !link.is_blocked) continue;
+    absl::StrAppendFormat(&text, "%s > %s: %d %s made anew because nothing passed%s\n", link.from, link.to,
+                          link.renewals, link.renewals == 1 ? "connection was" : "connections were",
+                          link.is_blocked ? "; it connects, but large messages do not pass (path MTU?)" : "");
+  }
+}
+
 void AppendLinks(const StatusView& status, std::string& text) {
   absl::StrAppendFormat(&text, "\n%-20s %9s %9s %7s %-10s %11s %11s %8s %9s\n", "link", "Mbit/s", "delay ms", "age s",
                         "source", "sent MB", "resent MB", "auxiliary path %", "clock ms");
@@ -181,6 +202,7 @@ void AppendLinks(const StatusView& status, std::string& text) {
   if (std::any_of(status.links.begin(), status.links.end(), [](const StatusView::Link& link) { return link.is_old; })) {
     absl::StrAppend(&text, "! measured too long ago to rely on\n");
   }
+  AppendRenewals(status, text);
 }
 
 void AppendEpochs(const StatusView& status, std::string& text) {
@@ -258,6 +280,7 @@ std::string FormatStatus(const StatusView& status) {
   AppendNotFinite(status, text);
   AppendPolicy(status, text);
   AppendNodes(status, text);
+  AppendVersions(status, text);
   AppendLinks(status, text);
   return text;
 }

@@ -24,6 +24,7 @@ struct StatusView {
     std::string state;
     std::string address;
     std::optional<double> heard_s;
+    std::string version;  // of Banyan; empty when it has not said it
     int64_t workers = 0;
     std::optional<int64_t> round;
     std::optional<double> loss;
@@ -44,6 +45,8 @@ struct StatusView {
     uint64_t sent_bytes = 0;
     uint64_t resent_bytes = 0;
     uint64_t auxiliary_bytes = 0;
+    uint64_t renewals = 0;  // connections that were made anew because nothing passed
+    bool is_blocked = false;
   };
   // A cap of a host, inferred from what its links carry together.
   struct Inferred {

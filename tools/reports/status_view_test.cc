@@ -67,6 +67,17 @@ TEST(StatusViewTest, ShowsTheSchedulersVersion) {
   EXPECT_THAT(FormatStatus(status), ::testing::StartsWith("job a: running, epoch 2, policy 3, banyan 1.2.3\n"));
 }
 
+TEST(StatusViewTest, ShowsNodesOfOtherVersions) {
+  const StatusView status =
+      Parse(R"({"job":"a","state":"running","version":"1.2.3","term":1,"epoch":2,"policy":3,"nodes":[)"
+            R"({"name":"n1","version":"1.2.3"},{"name":"n2","version":"1.2.2"},{"name":"n3","version":""}],"links":[],)"
+            R"("trees":[],"keys":[]})");
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text, HasSubstr("\nn2 runs banyan 1.2.2\n"));
+  EXPECT_THAT(text, Not(HasSubstr("n1 runs")));
+  EXPECT_THAT(text, Not(HasSubstr("n3 runs")));
+}
+
 TEST(StatusViewTest, ShowsNodesAndLinks) {
   const std::string text = FormatStatus(Parse(kRunning));
   EXPECT_THAT(text, HasSubstr("job fashion: running, epoch 2, policy 3\n"));
@@ -78,13 +89,13 @@ TEST(StatusViewTest, ShowsNodesAndLinks) {
       text, HasSubstr("n1           joined          1       12    0.5000      20.5        1.5  tcp://127.0.0.1:7701"));
   EXPECT_THAT(text, HasSubstr("n1 > n2                   38.0      15.0       - believed          1.50        0.00"
                               "      0.0         -\n"));
-  for (const char* absent : {"error", "because", "slowest", "\nauxiliary_paths", "!"})
+  for (const char* absent : {"error", "because", "made anew", "slowest", "\nauxiliary_paths", "!"})
     EXPECT_THAT(text, Not(HasSubstr(absent)));
 }
 
 constexpr char kMeasured[] = R"({"job":"fashion","state":"running","term":1,"epoch":1,"policy":4,"nodes":[],
   "links":[{"from":"n1","to":"n2","mbps":20,"delay_ms":15,"age_s":3.25,"source":"auxiliary","old":true,"bytes":4000000,
-  "resent_bytes":0,"auxiliary_bytes":1000000,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
+  "resent_bytes":0,"auxiliary_bytes":1000000,"renewals":3,"blocked":true,"one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1}],
   "auxiliary_share":0.25,"planner":"fapt","rate_mbps":9,"bound_mbps":19,"predicted_round_seconds":2.5,"policy_reason":"a change of n1 > n2",
   "live_policies":2,"policies_taken_back":3,"slowest_link":{"from":"n1","to":"n2","mbps":20,"busy_share":0.96},"trees":[],
   "keys":[{"key":"fc","elements":10,"closed_rounds":7}],"of_a_later_release":{"a":[1]}})";
@@ -101,6 +112,8 @@ TEST(StatusViewTest, ShowsWhatIsMeasuredAndWhyThePolicyChanged) {
                               "auxiliary paths: 25.0 % of all bytes\n"));
   EXPECT_THAT(text, HasSubstr("n1 > n2                   20.0      15.0     3.2 auxiliary!        4.00        0.00"
                               "     25.0      -3.0\n! measured too long ago"));
+  EXPECT_THAT(text, HasSubstr("\nn1 > n2: 3 connections were made anew because nothing passed; it connects, but large "
+                              "messages do not pass (path MTU?)\n"));
 }
 
 TEST(StatusViewTest, WithoutTwoRoundsNoLinkIsTheSlowest) {

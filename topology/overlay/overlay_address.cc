@@ -99,7 +99,8 @@ Reason UnreachableFault(absl::string_view host) {
     return absl::StrCat("nobody can connect to ", host, ", which stands for every interface; name one of the machine");
   }
   int first = 1;
-  const bool is_ipv4 = LooksLikeIpv4(host) && absl::SimpleAtoi(host.substr(0, host.find('.')), &first);
+  const bool is_ipv4 =
+      LooksLikeIpv4(host) && !Ipv4Fault(host).has_value() && absl::SimpleAtoi(host.substr(0, host.find('.')), &first);
   const bool is_ipv6_group = host.find(':') == 5 && absl::StartsWithIgnoreCase(host, "[ff");
   if ((is_ipv4 && first >= 224) || is_ipv6_group)
     return absl::StrCat(host, " is an address of many machines; name one");
@@ -126,7 +127,9 @@ Reason HostFault(absl::string_view host, Use use) {
 Reason PortFault(absl::string_view digits, Use use) {
   const int least = use == Use::kListen ? 0 : 1;
   int port = 0;
-  const bool is_number = !digits.empty() && AllOf(digits, absl::ascii_isdigit);
+  // A zero in front would make one address two.
+  const bool is_number =
+      !digits.empty() && AllOf(digits, absl::ascii_isdigit) && (digits.size() == 1 || digits[0] != '0');
   if (is_number && absl::SimpleAtoi(digits, &port) && port >= least && port <= kMostPort) return std::nullopt;
   const std::string range = absl::StrCat("ports go from ", least, " to ", kMostPort);
   if (digits.empty()) return absl::StrCat("the port is missing after the ':'; ", range);

@@ -118,5 +118,10 @@ TEST(OverlayAddressTest, WebServersHaveAScheme) {
   }
 }
 
+TEST(OverlayAddressTest, ANumberIsNoAddress) {
+  EXPECT_THAT(std::string(CheckConnectAddress("tcp://2130706433:7700").message()), HasSubstr("is no IPv4 address"));
+  EXPECT_THAT(std::string(CheckConnectAddress("tcp://10.0.0.1:07700").message()), HasSubstr("'07700' is no port"));
+}
+
 }  // namespace
 }  // namespace banyan

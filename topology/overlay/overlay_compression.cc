@@ -30,6 +30,11 @@ const FilePlace& PlaceOf(const YamlValue& rule, absl::string_view key) {
 CodecId ReadCodec(YamlMapReader& map, YamlProblems& problems) {
   const YamlValue* value = map.Require("codec");
   if (value == nullptr) return CompressionRule().codec;
+  if (IsWord(*value, "none") || IsWord(*value, "off")) {
+    problems.Add(value->place, absl::StrCat(map.PathOf("codec"), ": unknown value ", Describe(*value),
+                                            "; without compression values travel as fp32"));
+    return CompressionRule().codec;
+  }
   const std::optional<std::string> name = ReadWord(*value, map.PathOf("codec"), CodecNames(), problems);
   return name.has_value() ? *ParseCodecName(*name) : CompressionRule().codec;
 }

@@ -1,11 +1,13 @@
 #include "topology/overlay/overlay_topology.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "topology/overlay/overlay_nodes.h"
 
 namespace banyan {
@@ -93,7 +95,47 @@ std::vector<CustomTreeConfig> ReadTrees(const YamlValue& value, const std::set<s
   return trees;
 }
 
+// The keys that not all planners have a use for, and the planners that have.
+struct KeyUse {
+  const char* key;
+  std::vector<std::string> planners;
+};
+const std::vector<KeyUse>& KeyUses() {
+  static const auto& uses = *new std::vector<KeyUse>{{"roots", {"fapt", "packed"}},
+                                                     {"root", {"star", "bkt", "mst", "fapt", "packed"}},
+                                                     {"k", {"bkt"}},
+                                                     {"shares", {"fapt", "custom"}},
+                                                     {"trees", {"custom"}}};
+  return uses;
+}
+
+// Refuses keys that say nothing to the planner.
+void CheckUses(YamlMapReader& map, const std::string& planner, YamlProblems& problems) {
+  for (const KeyUse& use : KeyUses()) {
+    if (map.Find(use.key) == nullptr) continue;
+    const std::string fault = UseFault(use.key, planner);
+    if (fault.empty()) continue;
+    problems.Add(map.PlaceOf(use.key), absl::StrCat(map.PathOf(use.key), ": ", fault, "; leave it out, or choose ",
+                                                    "'planner: ", use.planners.front(), "'"));
+  }
+}
+
 }  // namespace
+
+std::vector<std::string> PlannersWith(absl::string_view key) {
+  for (const KeyUse& use : KeyUses()) {
+    if (use.key == key) return use.planners;
+  }
+  return {std::begin(kPlanners), std::end(kPlanners)};
+}
+
+std::string UseFault(absl::string_view key, const std::string& planner) {
+  const std::vector<std::string> planners = PlannersWith(key);
+  if (std::find(planners.begin(), planners.end(), planner) != planners.end()) return "";
+  const bool is_one = planners.size() == 1;
+  return absl::StrCat("only the planner", is_one ? " " : "s ", absl::StrJoin(planners, ", "), is_one ? " has" : " have",
+                      " it, not '", planner, "'");
+}
 
 TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>& names, YamlProblems& problems) {
   TopologyConfig config;
@@ -116,6 +158,7 @@ TopologyConfig ReadTopology(const YamlValue& value, const std::set<std::string>&
   if (config.planner == "custom" && config.trees.empty()) {
     problems.Add(map.place(), "topology.trees is missing; planner 'custom' needs it");
   }
+  CheckUses(map, config.planner, problems);
   double update_seconds = absl::ToDoubleSeconds(config.update_interval);
   map.Number("update_seconds", {.low = 0, .high = 1e6, .low_allowed = false, .unit = NumberUnit::kSeconds},
              update_seconds);

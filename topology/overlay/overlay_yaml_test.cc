@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "absl/strings/str_cat.h"
+
 namespace banyan {
 namespace {
 
@@ -34,9 +36,6 @@ links:
   - {between: [n1, n3]}
 topology:
   planner: custom
-  roots: 2
-  root: n2
-  k: 3
   trees:
     - {root: n1, share: 0.33, reduce: {n2: n1, n3: n2}}
     - {root: n2, share: 0.66, reduce: {n1: n2, n3: n2}, broadcast: {n1: n2, n3: n1}}
@@ -82,15 +81,22 @@ TEST(OverlayYamlTest, ReadsNodesAndLinks) {
 TEST(OverlayYamlTest, ReadsTopology) {
   const TopologyConfig topology = Parsed(kWholeSchema).topology;
   EXPECT_EQ(topology.planner, "custom");
-  EXPECT_EQ(topology.roots, 2);
-  EXPECT_EQ(topology.root, "n2");
-  EXPECT_EQ(topology.arity, 3);
   ASSERT_EQ(topology.trees.size(), 2u);
   EXPECT_DOUBLE_EQ(*topology.trees[0].share + *topology.trees[1].share, 1);
   EXPECT_EQ(topology.trees[0].reduce.at("n3"), "n2");
   EXPECT_EQ(topology.trees[1].broadcast.at("n3"), "n1");
   EXPECT_EQ(topology.update_interval, absl::Seconds(7));
   EXPECT_DOUBLE_EQ(topology.update_rate, 0.1);
+}
+
+TEST(OverlayYamlTest, ReadsTheKeysOfOtherPlanners) {
+  const auto topology = [](absl::string_view keys) {
+    return Parsed(absl::StrCat("nodes: [{name: n1}, {name: n2}]\ntopology: {planner: ", keys, "}\n")).topology;
+  };
+  EXPECT_EQ(topology("packed, roots: 2, root: n2").roots, 2);
+  EXPECT_EQ(topology("packed, roots: 2, root: n2").root, "n2");
+  EXPECT_EQ(topology("bkt, k: 3").arity, 3);
+  EXPECT_EQ(topology("fapt, shares: balanced").shares, ShareRule::kBalanced);
 }
 
 TEST(OverlayYamlTest, ReadsTheOtherSections) {

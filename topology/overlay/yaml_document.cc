@@ -26,7 +26,7 @@ FilePlace PlaceOf(const YAML::Mark& mark) {
   return mark.is_null() ? FilePlace() : FilePlace{mark.line + 1, mark.column + 1};
 }
 
-// What this file refuses. Thrown, for yaml-cpp calls us and has no other way out.
+// What this file refuses. Thrown, for yaml-cpp calls us and has no other way out. Its column is of bytes.
 struct Refused {
   Refused(const YAML::Mark& mark, std::string what) : fault{PlaceOf(mark), std::move(what)} {}
   YamlFault fault;
@@ -35,7 +35,7 @@ struct Refused {
 // Builds the tree from yaml-cpp's events. Throws what it refuses, for Parse to catch.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(std::deque<YamlValue>* values) : values_(values) {}
+  TreeBuilder(CharacterColumns* columns, std::deque<YamlValue>* values) : columns_(columns), values_(values) {}
 
   const YamlValue* root() const { return root_; }
 
@@ -112,13 +112,19 @@ class TreeBuilder : public YAML::EventHandler {
     if (!open_.back().keys.insert(text).second) {
       throw Refused(mark, absl::StrCat("the key '", text, "' is there twice; keep one"));
     }
-    open_.back().key = YamlEntry{text, PlaceOf(mark), nullptr};
+    open_.back().key = YamlEntry{text, Shown(mark), nullptr};
+  }
+
+  // Where a reader sees it.
+  FilePlace Shown(const YAML::Mark& mark) const {
+    const FilePlace place = PlaceOf(mark);
+    return columns_->Of(place.line, place.column);
   }
 
   YamlValue* Make(YamlValue::Kind kind, const YAML::Mark& mark) {
     values_->emplace_back();
     values_->back().kind = kind;
-    values_->back().place = PlaceOf(mark);
+    values_->back().place = Shown(mark);
     return &values_->back();
   }
 
@@ -162,6 +168,7 @@ class TreeBuilder : public YAML::EventHandler {
     parent.key.reset();
   }
 
+  CharacterColumns* columns_;
   std::deque<YamlValue>* values_;
   std::vector<OpenValue> open_;
   std::map<YAML::anchor_t, const YamlValue*> anchored_;  // complete values only
@@ -170,17 +177,20 @@ class TreeBuilder : public YAML::EventHandler {
 
 // Lets `builder` have the events of `text`, which comes from PlainYamlText. `suspect` tells more than a parser can.
 absl::Status Build(const std::string& text, const std::optional<YamlFault>& suspect, absl::string_view file_name,
-                   TreeBuilder& builder) {
+                   CharacterColumns& columns, TreeBuilder& builder) {
+  const auto status_of = [&](const FilePlace& place, const std::string& what) {
+    return ToStatus(suspect.value_or(YamlFault{columns.Of(place.line, place.column), what}), file_name);
+  };
   try {
     std::istringstream stream{text};
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
   } catch (const Refused& refused) {
-    return ToStatus(suspect.value_or(refused.fault), file_name);
+    return status_of(refused.fault.place, refused.fault.what);
   } catch (const YAML::Exception& error) {
     const FilePlace place = PlaceOf(error.mark);
-    return ToStatus(suspect.value_or(YamlFault{place, YamlAdvice(text, place, error.msg)}), file_name);
+    return status_of(place, YamlAdvice(text, place, error.msg));
   } catch (const std::exception& error) {
     return ToStatus({{}, absl::StrCat("not readable as YAML: ", error.what())}, file_name);
   }
@@ -195,8 +205,9 @@ absl::StatusOr<YamlDocument> YamlDocument::Parse(absl::string_view text, absl::s
   const YamlScanResult scan = ScanYaml(*plain);
   if (scan.wrong.has_value()) return ToStatus(*scan.wrong, file_name);
   YamlDocument document;
-  TreeBuilder builder(&document.values_);
-  if (absl::Status status = Build(*plain, scan.suspect, file_name, builder); !status.ok()) return status;
+  CharacterColumns columns(*plain);
+  TreeBuilder builder(&columns, &document.values_);
+  if (absl::Status status = Build(*plain, scan.suspect, file_name, columns, builder); !status.ok()) return status;
   if (builder.root() == nullptr) {
     return ToStatus({{}, "the file is empty; it needs at least nodes"}, file_name);
   }

@@ -110,6 +110,8 @@ TEST(YamlDocumentTest, SaysWhatIsWrongInItsOwnWords) {
       {"a: {b: tcp://[::1]:7700}\n", "1:14: '[' in the middle of a word; put quotes around an IPv6 address"},
       {"a: [::1]:7700\n", "1:9: text right after a closing bracket; put quotes around an IPv6 address"},
       {"b: {<<: c}\n", "1:5: merge keys ('<<') are not used here; write the keys out"},
+      {"\xc3\xa4\xc3\xb6: @b\n", "1:5: a word must not start with '@'; put quotes around it"},
+      {"'\xe5\x8c\x97': {b: c, <<: c}\n", "1:13: merge keys"},
       {"a: @b\n", "1:4: a word must not start with '@'; put quotes around it"},
       {"a: *.weight\n", "1:4: a word must not start with '&' or '*'"},
       {"a: \"C:\\data\"\n", "1:9: this \\ means nothing within double quotes"},

@@ -7,7 +7,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "core/quantity.h"
@@ -33,10 +32,23 @@ std::string Bounds(const NumberRange& range) {
 
 bool IsPlainScalar(const YamlValue& value) { return value.kind == YamlValue::Kind::kScalar && !value.quoted; }
 
+// "010": ten for some, eight for others.
+bool HasLeadingZero(absl::string_view text) {
+  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  return text.size() > 1 && text[0] == '0' && absl::ascii_isdigit(text[1]);
+}
+
+// "0x10", "0o10" or "0b10".
+bool HasOtherBase(absl::string_view text) {
+  return text.size() > 2 && text[0] == '0' && absl::ascii_isalpha(text[1]) &&
+         absl::StrContains("xob", absl::string_view(absl::AsciiStrToLower(text.substr(1, 1)))) &&
+         absl::ascii_isalnum(text[2]);
+}
+
 // Reads a number that is written with or without a unit.
 std::optional<double> ParseNumber(absl::string_view text, NumberUnit unit) {
-  double number = 0;
-  if (absl::SimpleAtod(text, &number)) return std::isfinite(number) ? std::optional<double>(number) : std::nullopt;
+  if (HasLeadingZero(text)) return std::nullopt;
+  if (const std::optional<double> number = ParseDecimal(text); number.has_value()) return number;
   if (unit == NumberUnit::kNone) return std::nullopt;
   if (unit == NumberUnit::kMegabits) {
     const absl::StatusOr<double> bps = ParseBitsPerSecond(text);
@@ -62,6 +74,7 @@ std::string UnitText(NumberUnit unit) {
 }
 
 std::optional<int64_t> ParseWholeBytes(absl::string_view text, int64_t low, int64_t high) {
+  if (HasLeadingZero(text)) return std::nullopt;
   const absl::StatusOr<double> bytes = ParseBytes(text);
   if (!bytes.ok() || *bytes != std::floor(*bytes)) return std::nullopt;
   if (*bytes < static_cast<double>(low) || *bytes > static_cast<double>(high)) return std::nullopt;
@@ -69,7 +82,7 @@ std::optional<int64_t> ParseWholeBytes(absl::string_view text, int64_t low, int6
 }
 
 std::optional<int64_t> ParseInteger(const YamlValue& value, int64_t low, int64_t high) {
-  if (!IsPlainScalar(value)) return std::nullopt;
+  if (!IsPlainScalar(value) || HasLeadingZero(value.scalar)) return std::nullopt;
   const absl::StatusOr<int64_t> number = ParseCount(value.scalar);
   return number.ok() && *number >= low && *number <= high ? std::optional<int64_t>(*number) : std::nullopt;
 }
@@ -90,6 +103,8 @@ std::string MapHint(const YamlValue& value) {
 std::string NumberHint(const YamlValue& value) {
   if (value.kind != YamlValue::Kind::kScalar) return "";
   if (value.quoted) return "; leave the quotes out";
+  if (HasLeadingZero(value.scalar)) return "; leave the zero in front out";
+  if (HasOtherBase(value.scalar)) return "; write it in decimal digits";
   if (absl::EndsWith(value.scalar, "%")) return "; leave the % out";
   return value.scalar.find_first_of(",_'") == std::string::npos
              ? ""

@@ -67,6 +67,24 @@ std::optional<YamlFault> FindCharacterFault(absl::string_view text) {
 
 }  // namespace
 
+FilePlace CharacterColumns::Of(int line, int column) {
+  const bool is_before = line < place_.line || (line == place_.line && column < column_bytes_);
+  if (is_before) *this = CharacterColumns(text_);
+  while (at_ < text_.size() && (place_.line < line || (place_.line == line && column_bytes_ < column))) {
+    const bool is_end = text_[at_] == '\n';
+    if (is_end && place_.line == line) break;
+    ++at_;
+    if (is_end) {
+      place_ = {place_.line + 1, 1};
+      column_bytes_ = 1;
+    } else {
+      ++column_bytes_;
+      if (at_ >= text_.size() || !IsContinuation(text_[at_])) ++place_.column;
+    }
+  }
+  return place_;
+}
+
 absl::Status ToStatus(const YamlFault& fault, absl::string_view file_name) {
   return absl::InvalidArgumentError(
       absl::StrCat(file_name, ":", fault.place.line, ":", fault.place.column, ": ", fault.what));

@@ -3,6 +3,7 @@
 #ifndef BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
 #define BANYAN_TOPOLOGY_OVERLAY_TEXT_YAML_TEXT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -15,6 +16,23 @@ namespace banyan {
 struct YamlFault {
   FilePlace place;
   std::string what;  // what is wrong and what to do
+};
+
+// Tells columns of characters where a parser counts bytes. Asked for places in rising order it reads the text once.
+// Thread-compatible.
+class CharacterColumns {
+ public:
+  // Of `text`, in UTF-8, which outlives this.
+  explicit CharacterColumns(absl::string_view text) : text_(text) {}
+
+  // Returns the place of the byte in `line` and `column`, both from 1; one beyond its line's end is at that end.
+  FilePlace Of(int line, int column);
+
+ private:
+  absl::string_view text_;
+  size_t at_ = 0;         // the place that was told last: its byte,
+  FilePlace place_;       // its characters
+  int column_bytes_ = 1;  // and its column in bytes
 };
 
 // The fault as an error: INVALID_ARGUMENT "file:line:column: what".

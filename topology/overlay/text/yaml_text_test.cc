@@ -18,6 +18,24 @@ TEST(YamlTextTest, RefusalsNameThePlace) {
   EXPECT_EQ(PlainYamlText("a\x7f", "f").status().message(), "f:1:2: the control character U+007F; delete it");
 }
 
+TEST(YamlTextTest, ColumnsAreOfCharacters) {
+  CharacterColumns columns("ab\n\xc3\xbc\xe5\x8c\x97x: y\nz");
+  const auto column = [&columns](int line, int byte) {
+    const FilePlace place = columns.Of(line, byte);
+    EXPECT_EQ(place.line, line);
+    return place.column;
+  };
+  EXPECT_EQ(column(1, 2), 2);
+  EXPECT_EQ(column(2, 1), 1);
+  EXPECT_EQ(column(2, 3), 2);
+  EXPECT_EQ(column(2, 6), 3);
+  EXPECT_EQ(column(2, 5), 2) << "in the middle of a character";
+  EXPECT_EQ(column(2, 99), 7) << "the end of the line";
+  EXPECT_EQ(column(3, 1), 1);
+  EXPECT_EQ(column(2, 6), 3) << "asked for again";
+  EXPECT_EQ(column(3, 9), 2);
+}
+
 TEST(YamlTextTest, Utf8) {
   EXPECT_EQ(Utf8Length("a"), 1u);
   EXPECT_EQ(Utf8Length("\xc3\xbc"), 2u);
