@@ -322,6 +322,8 @@ struct NodeReport {
     std::optional<LinkMeasurement> measurement = std::nullopt;
     uint64_t renewals = 0;    // connections that were made anew because nothing passed, since the start
     bool is_blocked = false;  // small messages pass, large ones do not
+    uint64_t cut_chunks = 0;  // that left the queue without their last frames
+    uint64_t cut_bytes = 0;   // that they lacked
     friend bool operator==(const Link&, const Link&) = default;
   };
   struct Memory {

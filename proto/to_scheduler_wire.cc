@@ -83,6 +83,8 @@ void WriteReportLists(const NodeReport& from, wire::NodeReport& to) {
     written.set_busy_share(link.busy_share);
     written.set_renewals(link.renewals);
     written.set_is_blocked(link.is_blocked);
+    written.set_cut_chunks(link.cut_chunks);
+    written.set_cut_bytes(link.cut_bytes);
     if (link.measurement.has_value()) WriteMeasurement(*link.measurement, *written.mutable_measurement());
   }
   for (const NodeReport::Memory& memory : from.memory) {
@@ -124,7 +126,9 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
                           within.FiniteBetween("busy_share", link.busy_share(), 0.0, 1.0),
                           std::nullopt,
                           link.renewals(),
-                          link.is_blocked()};
+                          link.is_blocked(),
+                          link.cut_chunks(),
+                          link.cut_bytes()};
     if (link.has_measurement()) read.measurement = ReadMeasurement(link.measurement(), within.Within("measurement"));
     report.links.push_back(std::move(read));
   }

@@ -73,8 +73,8 @@ struct StatusSources {
 // - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`, `old` (measured too long ago to rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way),
 //   `renewals` (connections that were made anew because nothing passed), `blocked` (small messages pass, large ones do
-//   not)}], and once
-//   measured `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
+//   not), `cut_chunks` and `cut_bytes` (that they lacked as they left the queue)}], and once measured
+//   `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
 // - `inferred`: [{`node`, `what` (sends or receives), `mbps`}]: caps of hosts, by what their links have carried
 // together.

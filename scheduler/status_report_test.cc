@@ -110,9 +110,9 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","member":false},)"
           R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","member":false}],)"
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false},)"
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {

@@ -51,7 +51,9 @@ NodeReport::Link Neighbour::Report(bool is_measured, Timestamp now) const {
           busy_share,
           is_measured ? meter.Measure(now) : std::nullopt,
           renewals,
-          link.stall_watch().is_blocked()};
+          link.stall_watch().is_blocked(),
+          counters.cut_chunks,
+          counters.cut_bytes};
 }
 
 }  // namespace banyan

@@ -40,16 +40,19 @@ void AppendTraffic(const NodeSnapshot& from, std::vector<MetricFamily>& families
   MetricFamily renewals =
       Make("link_renewals_total", "Connections that were made anew because nothing passed.", Kind::kCounter);
   MetricFamily blocked = Make("link_blocked", "1 while small messages pass and large ones do not.");
+  MetricFamily cut =
+      Make("link_cut_bytes_total", "What chunks lacked that were cut as they left the queue.", Kind::kCounter);
   for (const NodeReport::Link& link : from.report.links) {
     const MetricFamily::Labels labels = {{"to", NameOf(from.nodes, link.to)}};
     renewals.Add(labels, static_cast<double>(link.renewals));
     blocked.Add(labels, link.is_blocked ? 1 : 0);
+    cut.Add(labels, static_cast<double>(link.cut_bytes));
     busy.Add(labels, link.busy_share);
     sent.Add(labels, static_cast<double>(link.sent_bytes));
     resent.Add(labels, static_cast<double>(link.resent_bytes));
     auxiliary.Add(labels, static_cast<double>(link.auxiliary_bytes));
   }
-  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy, &renewals, &blocked})
+  for (MetricFamily* family : {&sent, &resent, &auxiliary, &busy, &renewals, &blocked, &cut})
     families.push_back(std::move(*family));
 }
 

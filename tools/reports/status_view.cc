@@ -62,6 +62,8 @@ StatusView::Link ParseLink(const YAML::Node& object) {
   link.resent_bytes = Get<uint64_t>(object, "resent_bytes");
   link.auxiliary_bytes = Get<uint64_t>(object, "auxiliary_bytes");
   link.renewals = Get<uint64_t>(object, "renewals");
+  link.cut_chunks = Get<uint64_t>(object, "cut_chunks");
+  link.cut_bytes = Get<uint64_t>(object, "cut_bytes");
   link.is_blocked = Get<bool>(object, "blocked");
   return link;
 }
@@ -187,6 +189,15 @@ void AppendRenewals(const StatusView& status, std::string& text) {
   }
 }
 
+// Links that carry less than they were given.
+void AppendCuts(const StatusView& status, std::string& text) {
+  for (const StatusView::Link& link : status.links) {
+    if (link.cut_chunks == 0) continue;
+    absl::StrAppendFormat(&text, "%s > %s: %d chunks were cut by %.2f MB in all\n", link.from, link.to, link.cut_chunks,
+                          static_cast<double>(link.cut_bytes) / 1e6);
+  }
+}
+
 void AppendLinks(const StatusView& status, std::string& text) {
   absl::StrAppendFormat(&text, "\n%-20s %9s %9s %7s %-10s %11s %11s %8s %9s\n", "link", "Mbit/s", "delay ms", "age s",
                         "source", "sent MB", "resent MB", "auxiliary path %", "clock ms");
@@ -203,6 +214,7 @@ void AppendLinks(const StatusView& status, std::string& text) {
     absl::StrAppend(&text, "! measured too long ago to rely on\n");
   }
   AppendRenewals(status, text);
+  AppendCuts(status, text);
 }
 
 void AppendEpochs(const StatusView& status, std::string& text) {

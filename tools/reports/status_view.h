@@ -47,6 +47,8 @@ struct StatusView {
     uint64_t auxiliary_bytes = 0;
     uint64_t renewals = 0;  // connections that were made anew because nothing passed
     bool is_blocked = false;
+    uint64_t cut_chunks = 0;  // that left the queue without their last frames
+    uint64_t cut_bytes = 0;
   };
   // A cap of a host, inferred from what its links carry together.
   struct Inferred {
