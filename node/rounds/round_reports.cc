@@ -41,7 +41,7 @@ std::vector<RoundsClosed::Entry> CompleteRoundsOf(const KeyStates& keys) {
 
 std::vector<NodeReport::Memory> MemoryOf(const KeyStates& keys) {
   uint64_t contributions = 0, sums = 0, results = 0, replicas = 0, residuals = 0, weights = 0, optimizers = 0;
-  uint64_t next_residuals = 0;
+  uint64_t next_residuals = 0, sent = 0;
   for (const auto& [key, of_key] : keys) {
     const TensorMemory::Sizes sizes = of_key.memory.sizes();
     replicas += sizes.replica_bytes;
@@ -54,6 +54,7 @@ std::vector<NodeReport::Memory> MemoryOf(const KeyStates& keys) {
       if (state.attempt.has_value()) sums += state.attempt->sum_bytes();
       if (state.results.has_value()) results += state.results->size_bytes();
       next_residuals += state.residuals.size_bytes();
+      sent += state.sent.size_bytes();
     }
   }
   return {{"contributions", contributions},
@@ -62,6 +63,7 @@ std::vector<NodeReport::Memory> MemoryOf(const KeyStates& keys) {
           {"replicas", replicas},
           {"residuals", residuals},
           {"next residuals", next_residuals},
+          {"sent sums", sent},
           {"weights", weights},
           {"optimizer", optimizers}};
 }
