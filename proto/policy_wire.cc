@@ -200,6 +200,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_scheduler_lost_after_ns(absl::ToInt64Nanoseconds(from.scheduler_lost_after));
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
   WriteCompression(from.compression, *to.mutable_compression());
+  for (const std::string& address : from.schedulers) to.add_schedulers(address);
 }
 
 JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
@@ -223,6 +224,10 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.scheduler_lost_after = fields.Duration("scheduler_lost_after", from.scheduler_lost_after_ns(), shortest);
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
   config.compression = ReadCompression(from.compression(), fields.Within("compression"));
+  const int schedulers = fields.Count("schedulers", from.schedulers_size(), 0, kMaxSchedulers);
+  for (int i = 0; i < schedulers; ++i) {
+    config.schedulers.push_back(fields.Within("schedulers", i).Name("address", from.schedulers(i)));
+  }
   return config;
 }
 
