@@ -13,8 +13,6 @@ namespace banyan {
 namespace {
 
 constexpr size_t kMostEarlyHellos = 1 << 14;
-// The programs that stop daemons kill those that take much longer.
-constexpr absl::Duration kLongestFarewell = absl::Seconds(5);
 
 Join JoinOf(const NodeOptions& options) {
   Join join;
@@ -28,7 +26,9 @@ Join JoinOf(const NodeOptions& options) {
 }  // namespace
 
 NodeCore::NodeCore(NodeOptions options)
-    : options_(std::move(options)), scheduler_(JoinOf(options_), options_.scheduler_addresses) {}
+    : options_(std::move(options)),
+      scheduler_(JoinOf(options_), options_.scheduler_addresses),
+      end_(options_.ends_with_job) {}
 
 NodeCore::~NodeCore() = default;
 
@@ -39,12 +39,12 @@ Actions NodeCore::Step(Timestamp now, Event event) {
   TakeFailure(step);
   LeaveIfOver(step);
   scheduler_.Collect(step);
-  if (stop_.has_value()) actions.emplace_back(std::in_place_type<banyan::Stop>, banyan::Stop{*stop_});
+  if (end_.status().has_value()) actions.emplace_back(std::in_place_type<banyan::Stop>, banyan::Stop{*end_.status()});
   return actions;
 }
 
 Timestamp NodeCore::NextDeadline() const {
-  const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), stop_at_.value_or(kNever));
+  const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), end_.NextDeadline());
   if (!joined_.has_value()) return of_scheduler;
   return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
                    joined_->state->NextDeadline()});
@@ -95,7 +95,7 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
     SendReport(step);
     ReportMissingValues(step);
   }
-  if (stop_at_.has_value() && step.now >= *stop_at_) StopNow(step);
+  if (end_.IsDue(step.now)) StopNow(step);
   if (!joined_.has_value()) return;
   joined_->network->OnDeadline(step);
   joined_->engine->OnDeadline(step);
@@ -104,6 +104,8 @@ void NodeCore::Handle(StepContext& step, DeadlineReached&) {
   joined_->desk->OnDeadline(step);
   const absl::Duration longest = joined_->config.scheduler_lost_after;
   if (failed_.ok() && scheduler_.Silence(step.now) > longest) {
+    // Who has finished misses nothing.
+    if (left_) end_.OnJobOver(absl::OkStatus());
     Fail(absl::UnavailableError(absl::StrCat("nothing heard from the scheduler at ", scheduler_.address(), " for ",
                                              absl::FormatDuration(longest), "; restart the job")));
   }
@@ -135,18 +137,10 @@ void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
   computations_.OnFinished(step, finished.computation, std::move(finished.result));
 }
 
-void NodeCore::Handle(StepContext& step, StopRequested&) {
-  // Others may still need what this node holds of the last rounds.
-  const bool stays = workers_done_ && !left_ && failed_.ok();
-  if (!stays) return StopNow(step);
-  if (!stop_at_.has_value()) stop_at_ = step.now + kLongestFarewell;
-}
-
 void NodeCore::StopNow(StepContext& step) {
-  stop_at_.reset();
+  end_.Stop(end_.due_status());
   if (!std::exchange(left_, true)) scheduler_.Announce(step, Leave{"it was stopped", true});
   Fail(absl::UnavailableError(absl::StrCat("node ", options_.name, " was stopped")), LogLevel::kInfo);
-  stop_ = absl::OkStatus();
 }
 
 bool NodeCore::IsForgotten(const JoinAccepted& accepted) {
@@ -182,6 +176,7 @@ void NodeCore::OnSchedulerMessage(StepContext& step, Message message) {
 
 void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   scheduler_.OnJoinAccepted(step, accepted);
+  if (options_.learned_schedulers != nullptr) *options_.learned_schedulers = scheduler_.addresses();
   // The last one may have been lost with the connection.
   last_report_.reset();
   if (joined_.has_value()) {
@@ -231,13 +226,16 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
           : absl::FailedPreconditionError(absl::StrCat("the scheduler refused ", options_.name, ": ", refused.reason));
   step.Log(LogLevel::kError, std::string(status.message()));
   Fail(status);
-  stop_ = status;
+  end_.Stop(status);
 }
 
 void NodeCore::OnJobOver(const std::string& reason) {
-  Fail(absl::FailedPreconditionError(absl::StrCat(options_.name, " has nothing left to do: ", reason)),
-       LogLevel::kInfo);
-  stop_ = absl::OkStatus();
+  const std::string text = absl::StrCat(options_.name, " has nothing left to do: ", reason);
+  // Who came in vain has no reason to stay; who has finished may be asked to.
+  const bool has_finished = left_ && joined_.has_value() && joined_->desk->attached() == 0;
+  Fail(absl::FailedPreconditionError(text), LogLevel::kInfo);
+  if (has_finished) return end_.OnJobOver(absl::OkStatus());
+  end_.Stop(absl::OkStatus());
 }
 
 void NodeCore::On(StepContext& step, const MembershipUpdate& update) {
@@ -368,6 +366,8 @@ void NodeCore::On(StepContext& step, const BarrierReleased& released) {
 
 void NodeCore::On(StepContext&, const JobFailed& failed) {
   Fail(absl::Status(failed.code, failed.reason), failed.asked_for ? LogLevel::kWarning : LogLevel::kError);
+  const std::string text = absl::StrCat("the job failed: ", failed.reason);
+  end_.OnJobOver(failed.asked_for ? absl::OkStatus() : absl::FailedPreconditionError(text));
 }
 
 PeerNetwork::Verdict NodeCore::OnChunk(StepContext& step, ChunkMessage message, Payload payload) {
@@ -457,7 +457,7 @@ void NodeCore::LeaveIfOver(StepContext& step) {
   scheduler_.Announce(step, Leave{"its workers are done"});
   // What is said from now on tells of workers that come too late.
   last_report_.reset();
-  if (stop_at_.has_value()) stop_ = absl::OkStatus();
+  end_.OnLeft();
 }
 
 void NodeCore::Fail(absl::Status status, LogLevel level) {
@@ -470,6 +470,7 @@ void NodeCore::TakeFailure(StepContext& step) {
   if (failure_.ok() || !failed_.ok()) return;
   failed_ = failure_;
   step.Log(failure_level_, std::string(failed_.message()));
+  end_.OnFailure(step.now, failed_);
   early_calls_.Refuse(step, failed_);
   computations_.Clear();
   if (!joined_.has_value()) return;

@@ -7,8 +7,8 @@
 // - Network, engine and desk exist from the time that the scheduler has let this node in, and then for good.
 // - Calls and greetings that come before wait for that; their number is bounded.
 // - The first failure is final: every call that waits and every later one ends with it.
-// - A node whose workers are done stays until each round it took part in is closed everywhere. It also ends when the
-//   job fails or a stop has waited long enough.
+// - A node whose workers are done stays until each round it took part in is closed everywhere. It also leaves when the
+//   job fails or a stop has waited long enough. NodeEnd says when it stops.
 // - The scheduler says who is a member. A neighbour that is lost is evidence for it, and no more; so is its own
 // silence.
 #ifndef BANYAN_NODE_NODE_CORE_H_
@@ -24,6 +24,7 @@
 #include "node/early_calls.h"
 #include "node/epoch_state.h"
 #include "node/lease_cut.h"
+#include "node/node_end.h"
 #include "node/node_states.h"
 #include "node/peers/peer_network.h"
 #include "node/policy_book.h"
@@ -40,10 +41,16 @@ struct NodeOptions {
   std::string name;
   std::string address;                           // where other nodes reach this one, tcp://host:port
   std::vector<std::string> scheduler_addresses;  // tcp://host:port, of all that may lead: 1 to kMostSchedulers
-  std::string job;                               // empty: whichever job the scheduler runs
-  Incarnation incarnation;                       // differs between any two starts of this node
+  // Gets all addresses of schedulers that the node learns, for its next start. It outlives the core; null: nobody wants
+  // them.
+  std::vector<std::string>* learned_schedulers = nullptr;
+  std::string job;          // empty: whichever job the scheduler runs
+  Incarnation incarnation;  // differs between any two starts of this node
   // Its connections have a congestion control that takes each loss for a full queue, such as CUBIC.
   bool loss_limited = false;
+  // Stops when its job is over, with OK if that is done or was stopped and else with the failure, instead of telling
+  // workers of it until it is asked to stop.
+  bool ends_with_job = false;
 };
 
 class NodeCore : public Protocol,
@@ -85,7 +92,12 @@ class NodeCore : public Protocol,
   void Handle(StepContext& step, StateCalled& called);
   void Handle(StepContext& step, ComputationFinished& finished);
   void Handle(StepContext&, RecordPersisted&) {}
-  void Handle(StepContext& step, StopRequested&);
+  void Handle(StepContext& step, StopRequested&) {
+    // Others may still need what this node holds of the last rounds.
+    const bool stays = workers_done_ && !left_ && failed_.ok();
+    if (!stays) return StopNow(step);
+    end_.Ask(step.now);
+  }
 
   void OnSchedulerMessage(StepContext& step, Message message);
   // True, and the job fails, if it runs and the scheduler that sends `accepted` knows nothing of it.
@@ -170,13 +182,11 @@ class NodeCore : public Protocol,
   absl::Status failure_;  // from Fail, not yet taken
   LogLevel failure_level_ = LogLevel::kError;
   absl::Status failed_;
-  std::optional<absl::Status> stop_;
   bool started_ = false;  // the job, as the scheduler has said
   bool workers_done_ = false;
   std::optional<WorkerLost> worker_lost_;  // the last one; others may have come since
   bool left_ = false;
-  // Set while a stop waits for other nodes: the node exits at this time regardless.
-  std::optional<Timestamp> stop_at_;
+  NodeEnd end_;
   std::optional<NodeReport> last_report_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "node/rejection_log.h"
 
 namespace banyan {
@@ -107,6 +108,9 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   closed_goes_at_once_ = closed_.has_unsaid();
   barriers_.SayAgain();
   for (const Message& message : announcements_) Transmit(step, message);
+  const std::vector<std::string> learned = connections_.Learn(step, accepted.config.schedulers);
+  if (learned.empty()) return;
+  step.Log(LogLevel::kInfo, absl::StrCat(join_.name, " has learned of schedulers at ", absl::StrJoin(learned, ", ")));
 }
 
 bool SchedulerClient::IsForgetful(const JoinAccepted& accepted) const {

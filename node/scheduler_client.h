@@ -92,6 +92,8 @@ class SchedulerClient {
   bool joined() const { return joined_; }
   Term term() const { return term_; }
   std::string address() const { return connections_.address(); }
+  // Returns the addresses of all schedulers that are known, also those that one of them has named.
+  const std::vector<std::string>& addresses() const { return connections_.addresses(); }
 
  private:
   struct Nothing {};

@@ -383,5 +383,24 @@ TEST_F(SchedulerClientTest, ANewEpochHasSaidAgainWhatItsPlanDoesNotAnswer) {
                                               {KeyId(1), Round(3), ResultDigest(KeyId(1), 13)}}));
 }
 
+TEST_F(SchedulerClientTest, TheOneThatLeadsNamesTheOthers) {
+  JoinAt(1);
+  ASSERT_EQ(client_.addresses().size(), 2u);
+  JoinAccepted again;
+  again.config.schedulers = {"tcp://standby:1", "tcp://third:1"};
+  actions_.clear();
+  StepContext step = At(2);
+  client_.OnJoinAccepted(step, again);
+  ASSERT_EQ(client_.addresses().size(), 3u);
+  EXPECT_EQ(client_.addresses()[2], "tcp://third:1");
+  const ConnectionId third(kSchedulerConnection.value() + 2);
+  EXPECT_TRUE(client_.Owns(third));
+  actions_.clear();
+  StepContext up = At(3);
+  client_.OnConnectionUp(up, third);
+  EXPECT_TRUE(client_.ListensTo(third));
+  EXPECT_THAT(Sent<Join>(), SizeIs(1));
+}
+
 }  // namespace
 }  // namespace banyan

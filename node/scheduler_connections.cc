@@ -1,5 +1,7 @@
 #include "node/scheduler_connections.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_join.h"
 #include "core/check.h"
 
@@ -11,10 +13,25 @@ SchedulerConnections::SchedulerConnections(std::vector<std::string> addresses)
 }
 
 void SchedulerConnections::Start(StepContext& step) const {
-  for (size_t index = 0; index < addresses_.size(); ++index) {
-    const ConnectionId connection(kSchedulerConnection.value() + index);
-    step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, addresses_[index], Channel::kControl});
+  for (size_t index = 0; index < addresses_.size(); ++index) Open(step, index);
+}
+
+void SchedulerConnections::Open(StepContext& step, size_t index) const {
+  const ConnectionId connection(kSchedulerConnection.value() + index);
+  step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, addresses_[index], Channel::kControl});
+}
+
+std::vector<std::string> SchedulerConnections::Learn(StepContext& step, const std::vector<std::string>& addresses) {
+  std::vector<std::string> learned;
+  for (const std::string& address : addresses) {
+    const bool is_known = std::find(addresses_.begin(), addresses_.end(), address) != addresses_.end();
+    if (is_known || addresses_.size() >= kMostSchedulers) continue;
+    addresses_.push_back(address);
+    is_up_.push_back(false);
+    Open(step, addresses_.size() - 1);
+    learned.push_back(address);
   }
+  return learned;
 }
 
 void SchedulerConnections::OnUp(ConnectionId connection) {

@@ -3,7 +3,8 @@
 // SchedulerClient.
 //
 // Invariants:
-// - There is a connection for each address, for good; at most one is in use, and it is up.
+// - There is a connection for each address, for good; at most one is in use, and it is up. A scheduler may name more
+//   addresses, up to kMostSchedulers in all.
 // - The one in use is that which came up last, until it ends or its scheduler falls silent.
 #ifndef BANYAN_NODE_SCHEDULER_CONNECTIONS_H_
 #define BANYAN_NODE_SCHEDULER_CONNECTIONS_H_
@@ -17,12 +18,13 @@
 
 #include "core/ids.h"
 #include "node/step_context.h"
+#include "proto/job_config.h"
 
 namespace banyan {
 
 // The first of the schedulers; those of the others follow.
 inline constexpr ConnectionId kSchedulerConnection = ConnectionId(1);
-inline constexpr size_t kMostSchedulers = 16;
+inline constexpr size_t kMostSchedulers = kMaxSchedulers;
 
 class SchedulerConnections {
  public:
@@ -32,6 +34,9 @@ class SchedulerConnections {
   size_t count() const { return addresses_.size(); }
   // Opens all of them.
   void Start(StepContext& step) const;
+  // Opens connections to those of the addresses that are new. Returns these.
+  std::vector<std::string> Learn(StepContext& step, const std::vector<std::string>& addresses);
+  const std::vector<std::string>& addresses() const { return addresses_; }
   bool Has(ConnectionId connection) const { return IndexOf(connection) < addresses_.size(); }
   bool IsInUse(ConnectionId connection) const { return in_use_.has_value() && *in_use_ == IndexOf(connection); }
 
@@ -50,6 +55,7 @@ class SchedulerConnections {
   std::string address() const;
 
  private:
+  void Open(StepContext& step, size_t index) const;
   size_t IndexOf(ConnectionId connection) const { return connection.value() - kSchedulerConnection.value(); }
   // Uses the first that is up after the one at `index`, in a circle; none when there is none.
   void UseNextAfter(size_t index);

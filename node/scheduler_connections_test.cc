@@ -31,6 +31,26 @@ TEST_F(SchedulerConnectionsTest, OpensOneToEachAddress) {
   EXPECT_EQ(connections_.address(), "tcp://a:1, tcp://b:1");
 }
 
+TEST_F(SchedulerConnectionsTest, OpensOneToEachAddressThatItLearns) {
+  Actions actions;
+  RejectionLog rejections;
+  StepContext step{Timestamp(), actions, rejections};
+  connections_.OnUp(kFirst);
+  EXPECT_EQ(connections_.Learn(step, {"tcp://b:1", "tcp://c:1", "tcp://a:1"}), std::vector<std::string>{"tcp://c:1"});
+  ASSERT_EQ(actions.size(), 1u);
+  const ConnectionId third(kSecond.value() + 1);
+  EXPECT_EQ(std::get<Connect>(actions[0]).connection, third);
+  EXPECT_EQ(std::get<Connect>(actions[0]).address, "tcp://c:1");
+  EXPECT_TRUE(connections_.IsInUse(kFirst));
+  EXPECT_FALSE(connections_.OnDown(kFirst));
+  connections_.OnUp(third);
+  EXPECT_EQ(connections_.address(), "tcp://c:1");
+  std::vector<std::string> many;
+  for (size_t i = 0; i < 2 * kMostSchedulers; ++i) many.push_back("tcp://d:" + std::to_string(i));
+  EXPECT_EQ(connections_.Learn(step, many).size(), kMostSchedulers - 3);
+  EXPECT_EQ(connections_.addresses().size(), kMostSchedulers);
+}
+
 TEST_F(SchedulerConnectionsTest, TheOneThatCameUpLastIsInUse) {
   connections_.OnUp(kFirst);
   EXPECT_TRUE(connections_.IsInUse(kFirst));

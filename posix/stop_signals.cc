@@ -1,6 +1,5 @@
 #include "posix/stop_signals.h"
 
-#include <poll.h>
 #include <sys/signalfd.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -81,10 +80,14 @@ void OutliveLogRotation() {
   TakeNoNoticeOf(SIGUSR2);
 }
 
-bool StopSignals::received() const {
-  // Polled, never read, so that it stays true.
-  pollfd entry = {.fd = fd_, .events = POLLIN, .revents = 0};
-  return poll(&entry, 1, 0) > 0;
+int StopSignals::signal() const {
+  // Looked at, never read, so that it stays there.
+  sigset_t pending;
+  BANYAN_CHECK(sigpending(&pending) == 0);
+  for (const int signal : kSignals) {
+    if (sigismember(&signals_, signal) == 1 && sigismember(&pending, signal) == 1) return signal;
+  }
+  return 0;
 }
 
 }  // namespace banyan

@@ -20,7 +20,9 @@ class StopSignals {
   // Readable from the first signal on.
   int fd() const { return fd_; }
   // Returns whether the process has been asked to end.
-  bool received() const;
+  bool received() const { return signal() != 0; }
+  // Returns by which signal; 0 before.
+  int signal() const;
 
  private:
   const sigset_t signals_;

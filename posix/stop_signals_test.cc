@@ -17,9 +17,11 @@ TEST(StopSignalsTest, HoldsSignalsBackAndTellsThem) {
   for (int signal : {SIGTERM, SIGINT, SIGHUP}) {
     const StopSignals signals;
     EXPECT_FALSE(signals.received());
+    EXPECT_EQ(signals.signal(), 0);
     kill(getpid(), signal);
     EXPECT_TRUE(signals.received());
     EXPECT_TRUE(signals.received());
+    EXPECT_EQ(signals.signal(), signal);
     kill(getpid(), signal);
   }
 }

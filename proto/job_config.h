@@ -2,8 +2,10 @@
 #ifndef BANYAN_PROTO_JOB_CONFIG_H_
 #define BANYAN_PROTO_JOB_CONFIG_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "proto/compression/compression_config.h"
@@ -32,6 +34,8 @@ struct AggregationConfig {
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };
 
+inline constexpr size_t kMaxSchedulers = 16;
+
 struct JobConfig {
   std::string job;
   AggregationConfig aggregation;
@@ -52,6 +56,7 @@ struct JobConfig {
       absl::Seconds(2);  // without a delivery ack, while the connection stands; doubles each time
   CompressionConfig compression;
   TrimmingConfig trimming;
+  std::vector<std::string> schedulers;  // tcp://host:port, of all that may lead; empty: only the one that says this
 
   friend bool operator==(const JobConfig&, const JobConfig&) = default;
 };

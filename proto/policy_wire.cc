@@ -217,6 +217,7 @@ void WriteJobConfig(const JobConfig& from, wire::JobConfig& to) {
   to.set_resend_after_ns(absl::ToInt64Nanoseconds(from.resend_after));
   WriteCompression(from.compression, *to.mutable_compression());
   WriteTrimming(from.trimming, *to.mutable_trimming());
+  for (const std::string& address : from.schedulers) to.add_schedulers(address);
 }
 
 JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
@@ -241,6 +242,10 @@ JobConfig ReadJobConfig(const wire::JobConfig& from, FieldReader fields) {
   config.resend_after = fields.Duration("resend_after", from.resend_after_ns(), shortest);
   config.compression = ReadCompression(from.compression(), fields.Within("compression"));
   config.trimming = ReadTrimming(from.trimming(), fields.Within("trimming"));
+  const int schedulers = fields.Count("schedulers", from.schedulers_size(), 0, kMaxSchedulers);
+  for (int i = 0; i < schedulers; ++i) {
+    config.schedulers.push_back(fields.Within("schedulers", i).Name("address", from.schedulers(i)));
+  }
   return config;
 }
 

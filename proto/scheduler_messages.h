@@ -351,6 +351,24 @@ struct NodeReport {
     Round last;           // the last round with some
     friend bool operator==(const NotFinite&, const NotFinite&) = default;
   };
+  // How a worker pushes a key: see node/workers/push_pattern.h.
+  struct Lag {
+    KeyId key;
+    WorkerId worker;
+    Round since;       // it has been the same from here on
+    Round pushed;      // the last round that the worker has pushed
+    uint64_t lag = 0;  // of its other keys, at each of these pushes
+    friend bool operator==(const Lag&, const Lag&) = default;
+  };
+  // An Init that this node has refused to one of its workers, and for which others may wait.
+  struct Refusal {
+    std::string name;  // of the key
+    WorkerId worker;
+    std::string reason;
+    friend bool operator==(const Refusal&, const Refusal&) = default;
+  };
+  static constexpr size_t kMostLags = 64;
+  static constexpr size_t kMostRefusals = 4;
   static constexpr size_t kMostNotFinite = 64;
   static constexpr size_t kMostMissing = 2;
   static constexpr size_t kMostMissingWorkers = 16;
@@ -371,6 +389,8 @@ struct NodeReport {
   Synchronisation last_sync;
   std::vector<Missing> missing;       // of the key and the barrier that have waited longest; kMostMissing at most
   std::vector<NotFinite> not_finite;  // kMostNotFinite at most
+  std::vector<Lag> lags;              // of some keys, others in each step; kMostLags at most
+  std::vector<Refusal> refusals;      // kMostRefusals at most
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 

@@ -147,6 +147,31 @@ void ReadReportLists(const wire::NodeReport& from, FieldReader& fields, NodeRepo
   }
 }
 
+void WriteLag(const NodeReport::Lag& from, wire::NodeReport::Lag& to) {
+  to.set_key(from.key.value());
+  to.set_worker(from.worker.value());
+  to.set_since(from.since.value());
+  to.set_pushed(from.pushed.value());
+  to.set_lag(from.lag);
+}
+
+NodeReport::Lag ReadLag(const wire::NodeReport::Lag& from, FieldReader fields) {
+  fields.Expect(from.since() <= from.pushed(), "pushed", absl::StrCat("round ", from.since(), " or later"),
+                absl::StrCat("round ", from.pushed()));
+  return {fields.NonZero<KeyId>("key", from.key()), WorkerId(from.worker()), Round(from.since()), Round(from.pushed()),
+          from.lag()};
+}
+
+void WriteRefusal(const NodeReport::Refusal& from, wire::NodeReport::Refusal& to) {
+  to.set_name(from.name);
+  to.set_worker(from.worker.value());
+  to.set_reason(SendableReason(from.reason));
+}
+
+NodeReport::Refusal ReadRefusal(const wire::NodeReport::Refusal& from, FieldReader fields) {
+  return {fields.Name("name", from.name()), WorkerId(from.worker()), fields.Reason("reason", from.reason())};
+}
+
 void WriteSynchronisation(const NodeReport::Synchronisation& from, wire::NodeReport::Synchronisation& to) {
   to.set_count(from.count);
   to.set_elements(from.elements);
@@ -357,6 +382,8 @@ void Write(const NodeReport& from, wire::Envelope& to) {
     written.set_values(row.values);
     written.set_last(row.last.value());
   }
+  for (const NodeReport::Lag& row : from.lags) WriteLag(row, *report.add_lags());
+  for (const NodeReport::Refusal& row : from.refusals) WriteRefusal(row, *report.add_refusals());
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -375,6 +402,12 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
   for (int i = 0; i < not_finite; ++i) {
     const wire::NodeReport::NotFinite& row = from.not_finite(i);
     report.not_finite.push_back({KeyId(row.key()), row.values(), Round(row.last())});
+  }
+  const int lags = fields.Count("lags", from.lags_size(), 0, NodeReport::kMostLags);
+  for (int i = 0; i < lags; ++i) report.lags.push_back(ReadLag(from.lags(i), fields.Within("lags", i)));
+  const int refusals = fields.Count("refusals", from.refusals_size(), 0, NodeReport::kMostRefusals);
+  for (int i = 0; i < refusals; ++i) {
+    report.refusals.push_back(ReadRefusal(from.refusals(i), fields.Within("refusals", i)));
   }
   return report;
 }

@@ -424,6 +424,10 @@ TEST_F(WireMalformedTest, JobConfigs) {
   RefusesConfig("relay_bytes: 0 to", [](auto& config) { config.set_relay_bytes(std::numeric_limits<int64_t>::max()); });
   RefusesConfig("heartbeat: 1ns to 8784h expected, 0 came", [](auto& config) { config.set_heartbeat_ns(0); });
   RefusesConfig("lost_after: 1ns to", [](auto& config) { config.set_lost_after_ns(-1); });
+  RefusesConfig("schedulers: 0 to 16 entries expected, 17 came", [](auto& config) {
+    while (config.schedulers_size() < 17) config.add_schedulers("tcp://a:1");
+  });
+  RefusesConfig("schedulers[1].address: a name", [](auto& config) { config.set_schedulers(1, ""); });
   RefusesConfig("resend_after: 1ns to",
                 [](auto& config) { config.set_resend_after_ns(std::numeric_limits<int64_t>::max()); });
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <variant>
 
+#include "absl/status/status.h"
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "core/tensor_layout.h"
@@ -38,6 +39,8 @@ struct WorkerInit {
   std::string name;
   Buffer values;
   TensorLayout layout = {};  // the parts of a group
+  // Not OK: the runtime has refused the key, and with that status the call is completed. Others hear of it.
+  absl::Status refused = {};
 };
 
 // The worker's part of the key's next round. With `wants_result` the request completes when the result has been

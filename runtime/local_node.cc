@@ -52,11 +52,14 @@ absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptio
   const auto address_of = [advertise = options.advertise](const ProtocolHost& bound) {
     return advertise.empty() ? bound.bound_address() : advertise;
   };
+  // Shared with the maker, which may be copied.
+  const auto schedulers = std::make_shared<std::vector<std::string>>(SchedulersOf(options));
   absl::StatusOr<std::unique_ptr<NodeHost>> host =
-      NodeHost::Start(std::move(host_options), [options, address_of](const ProtocolHost& bound) {
+      NodeHost::Start(std::move(host_options), [options, address_of, schedulers](const ProtocolHost& bound) {
         return std::make_unique<NodeCore>(NodeOptions{.name = options.name,
                                                       .address = address_of(bound),
-                                                      .scheduler_addresses = SchedulersOf(options),
+                                                      .scheduler_addresses = *schedulers,
+                                                      .learned_schedulers = schedulers.get(),
                                                       .job = options.job,
                                                       .incarnation = NewIncarnation(),
                                                       .loss_limited = NewConnectionsAreLossLimited()});
@@ -74,9 +77,10 @@ LocalNode::~LocalNode() {
   if (!host_->home().IsHere()) (void)host_.release();
 }
 
-absl::StatusOr<std::unique_ptr<Session>> LocalNode::OpenSession(uint32_t worker, absl::Duration timeout) {
+absl::StatusOr<std::unique_ptr<Session>> LocalNode::OpenSession(uint32_t worker, absl::Duration timeout,
+                                                                absl::Duration room_timeout) {
   if (absl::Status here = host_->home().Check("node"); !here.ok()) return here;
-  return host_->OpenSession(worker, timeout);
+  return host_->OpenSession(worker, timeout, room_timeout);
 }
 
 absl::Status LocalNode::Stop() {

@@ -42,8 +42,10 @@ class LocalNode {
   // Stops.
   ~LocalNode();
 
-  // Attaches one worker of this process; waits until the node has joined the job, at most for `timeout`.
-  absl::StatusOr<std::unique_ptr<Session>> OpenSession(uint32_t worker = 0, absl::Duration timeout = absl::Seconds(60));
+  // Attaches one worker of this process; waits until the node has joined the job, at most for `timeout`. Its calls wait
+  // for room as SessionOptions::room_timeout says.
+  absl::StatusOr<std::unique_ptr<Session>> OpenSession(uint32_t worker = 0, absl::Duration timeout = absl::Seconds(60),
+                                                       absl::Duration room_timeout = absl::InfiniteDuration());
   // Where other nodes reach this one.
   const std::string& address() const { return address_; }
   // Leaves the job and ends the node's threads. The status is why the node ended: OK when it was asked to.

@@ -86,8 +86,10 @@ absl::StatusOr<std::shared_ptr<SessionPort>> NodeHost::NewPort(absl::Duration ti
   return host_->NewLocalPort();
 }
 
-absl::StatusOr<std::unique_ptr<Session>> NodeHost::OpenSession(uint32_t worker, absl::Duration timeout) {
-  auto core = OpenSessionCore([this](absl::Duration left) { return NewPort(left); }, WorkerId(worker), timeout);
+absl::StatusOr<std::unique_ptr<Session>> NodeHost::OpenSession(uint32_t worker, absl::Duration timeout,
+                                                               absl::Duration room_timeout) {
+  auto core = OpenSessionCore([this](absl::Duration left) { return NewPort(left); }, WorkerId(worker), timeout,
+                              {.room = room_timeout});
   if (!core.ok()) return core.status();
   return std::make_unique<Session>(*std::move(core));
 }

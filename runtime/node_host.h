@@ -35,7 +35,8 @@ class NodeHost {
   // Stops.
   ~NodeHost();
 
-  absl::StatusOr<std::unique_ptr<Session>> OpenSession(uint32_t worker, absl::Duration timeout);
+  absl::StatusOr<std::unique_ptr<Session>> OpenSession(uint32_t worker, absl::Duration timeout,
+                                                       absl::Duration room_timeout = absl::InfiniteDuration());
   // The present one. REQUIRES: no core stops with ABORTED meanwhile.
   ProtocolHost& host() { return *host_; }
   // The process whose threads run it: a forked child must not use or destroy this.

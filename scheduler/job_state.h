@@ -51,6 +51,8 @@ class JobState {
   Term term() const { return term_; }
   Epoch epoch() const { return epoch_; }
   const absl::Status& failure() const { return failure_; }
+  // With what the process of a scheduler ends whose job is over: OK unless it failed by itself.
+  absl::Status EndStatus() const { return failure_is_asked_for_ ? absl::OkStatus() : failure_; }
   // Tells a node why the job failed. REQUIRES: it has failed.
   JobFailed MakeJobFailed() const;
 

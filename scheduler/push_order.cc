@@ -112,7 +112,10 @@ std::string PushOrder::OnReport(Timestamp now, Timestamp last_progress, NodeId n
     mutual_ = found;
     if (is_new) return "";
   }
-  const std::string before = std::exchange(disorder_, pace_.empty() ? mutual_ : pace_);
+  leads_.OnReport(node);
+  const std::string lead = leads_.text().empty() ? "" : absl::StrCat(leads_.text(), kAdvice);
+  const std::string standstill = mutual_.empty() ? lead : mutual_;
+  const std::string before = std::exchange(disorder_, pace_.empty() ? standstill : pace_);
   return disorder_ == before ? "" : disorder_;
 }
 

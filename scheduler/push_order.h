@@ -17,6 +17,7 @@
 #include "core/time.h"
 #include "scheduler/members/membership.h"
 #include "scheduler/members/node_reports.h"
+#include "scheduler/push_leads.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
 
@@ -36,13 +37,14 @@ class PushOrder {
   // Fewer training steps say nothing of how often a node pushes a key in one.
   static constexpr uint64_t kLeastSteps = 4;
 
-  explicit PushOrder(Sources from) : from_(from) {}
+  explicit PushOrder(Sources from) : from_(from), leads_(from.membership, from.reports, from.keys) {}
 
   // Takes a node's report, which is kept already; `last_progress` is when a round was closed last. Returns what is
   // wrong, once; empty when nothing new is.
   std::string OnReport(Timestamp now, Timestamp last_progress, NodeId node);
   // Forgets what a start of the node has reported.
   void Forget(NodeId node) {
+    leads_.Forget(node);
     paces_.erase(node);
     pace_.clear();
   }
@@ -70,6 +72,7 @@ class PushOrder {
   std::string ComparePace(NodeId node);
 
   Sources from_;
+  PushLeads leads_;
   Timestamp next_look_;
   std::map<NodeId, Pace> paces_;
   std::string mutual_;  // while nothing is closed

@@ -16,6 +16,9 @@ namespace banyan {
 SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
     : overlay_(std::move(overlay)),
       state_log_(options.least_tail_bytes),
+      ends_with_job_(options.ends_with_job),
+      begins_another_(options.begins_another),
+      farewell_(overlay_.membership.lost_after),
       job_(overlay_.job),
       members_(&overlay_, &job_, options.start, &context_),
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
@@ -79,6 +82,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   if (job_.IsRunning()) policies_.ReviewLeases();
   if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());
   if (const size_t held = context_.outbox.held_messages(); held > kMaxHeldMessages) OnSlowStorage(held);
+  if (ends_with_job_ && job_.IsOver()) StopAfterFarewell();
   if (job_.phase() != JobPhase::kStopped && state_log_.IsSnapshotDue()) {
     context_.outbox.PersistSnapshot(state_log_.TakeSnapshot());
   }
@@ -89,7 +93,8 @@ Timestamp SchedulerCore::NextDeadline() const {
   if (job_.phase() == JobPhase::kStopped) return kNever;
   const Timestamp next_transfer = job_.IsRunning() ? transfers_.NextDeadline() : kNever;
   const Timestamp next_change = job_.IsOver() ? kNever : std::min(epochs_.NextDeadline(), next_transfer);
-  return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline()});
+  return std::min({members_.NextDeadline(), next_change, policies_.NextDeadline(),
+                   stop_.has_value() ? kNever : farewell_.NextDeadline(context_.now)});
 }
 
 std::map<std::string, size_t> SchedulerCore::TableSizes() const {
@@ -100,7 +105,8 @@ std::map<std::string, size_t> SchedulerCore::TableSizes() const {
 }
 
 void SchedulerCore::On(const Started&) {
-  if (!start_error_.ok()) return StopAtOnce();
+  if (!start_error_.ok()) return StopAtOnce(LogLevel::kError, start_error_, std::string(start_error_.message()));
+  if (StopIfOver()) return;
   context_.Persist(TermRecord{job_.term(), job_.job()});
   const std::string name = absl::StrCat("job '", job_.job(), "', term ", job_.term().value());
   const RecoveredState& state = state_log_.state();
@@ -118,10 +124,19 @@ void SchedulerCore::On(const Started&) {
   epochs_.Resume(state.planned_epoch);
 }
 
-void SchedulerCore::StopAtOnce() {
-  context_.outbox.Log(LogLevel::kError, std::string(start_error_.message()));
-  context_.outbox.Stop(start_error_);
+void SchedulerCore::StopAtOnce(LogLevel level, const absl::Status& status, const std::string& why) {
+  context_.outbox.Log(level, why);
+  context_.outbox.Stop(status);
   job_.Stop();
+}
+
+bool SchedulerCore::StopIfOver() {
+  const std::optional<EndRecord>& end = state_log_.state().end;
+  if (begins_another_ || !end.has_value() || end->end == JobEnd::kFailed) return false;
+  StopAtOnce(LogLevel::kWarning, absl::OkStatus(),
+             absl::StrCat("job '", job_.job(), "' is over: ", end->reason,
+                          "; nothing is left to do. `banyan scheduler --another` begins another one of this name"));
+  return true;
 }
 
 void SchedulerCore::On(MessageReceived& event) {
@@ -144,7 +159,7 @@ bool SchedulerCore::OnOperator(ConnectionId connection, const Message& message) 
   } else if (const auto* stop = std::get_if<StopJob>(&message); stop != nullptr) {
     context_.outbox.Send(connection, OperatorReply{!job_.IsOver(), Stop(*stop)});
   } else if (const auto* remove = std::get_if<RemoveNode>(&message); remove != nullptr) {
-    context_.outbox.Send(connection, Remove(*remove));
+    context_.outbox.Send(connection, epochs_.Remove(*remove));
   } else {
     return false;
   }
@@ -158,22 +173,6 @@ std::string SchedulerCore::Stop(const StopJob& order) {
   return absl::StrCat("job '", job_.job(), "' is over for all its nodes");
 }
 
-OperatorReply SchedulerCore::Remove(const RemoveNode& order) {
-  const std::optional<NodeId> node = members_.table().FindByName(order.name);
-  if (!node.has_value()) {
-    return {false, absl::StrCat("job '", job_.job(), "' has no node named '",
-                                PrintableText(order.name, kMaxKeyNameBytes), "'")};
-  }
-  if (!job_.IsRunning()) return {false, "the job does not run; leave the node out of the overlay's file"};
-  const Member& member = members_.table().Find(*node);
-  if (member.state == MemberState::kRemoved) return {false, absl::StrCat(member.name, " is removed already")};
-  members_.SetRemoved(*node, true);
-  const std::string why = absl::StrCat("an operator has removed ", member.name);
-  members_.RefuseWaiting(*node, why);
-  if (member.is_member) epochs_.Remove(*node, why);
-  return {true, absl::StrCat(member.name, " is removed; `banyan reconfigure` lets it in again")};
-}
-
 void SchedulerCore::On(const MessageRejected& event) {
   const std::string why = PrintableText(std::string(event.reason.message()), kMaxReasonBytes);
   const std::optional<NodeId> node = members_.table().NodeOn(event.connection);
@@ -183,6 +182,7 @@ void SchedulerCore::On(const MessageRejected& event) {
 
 void SchedulerCore::On(const ConnectionDown& event) {
   const std::optional<NodeId> node = members_.Disconnect(event.connection);
+  if (node.has_value()) farewell_.OnDisconnected(context_.now, *node);
   if (node.has_value() && job_.IsRunning()) epochs_.OnDisconnected(*node);
   if (job_.IsStarting()) AdmitBeforeStart();
 }
@@ -212,12 +212,6 @@ void SchedulerCore::On(ComputationFinished& event) {
 
 void SchedulerCore::On(const RecordPersisted& event) {
   context_.outbox.Persisted(event.record);
-  StopIfDurable();
-}
-
-void SchedulerCore::On(const StopRequested&) {
-  // The job goes on when the scheduler is back.
-  is_stopping_ = true;
   StopIfDurable();
 }
 
@@ -294,10 +288,6 @@ void SchedulerCore::OnNode(NodeId node, const RoundsClosed& message) {
 
 void SchedulerCore::OnNode(NodeId node, const BarrierEntered& message) {
   if (job_.IsStarting() || NeedsRunning(node, "a barrier")) barriers_.Enter(node, message);
-}
-
-void SchedulerCore::OnNode(NodeId node, const EpochReport& message) {
-  if (NeedsRunning(node, "an epoch")) epochs_.OnEpochReport(node, message);
 }
 
 void SchedulerCore::OnNode(NodeId node, const PeerLost& message) {
@@ -430,7 +420,7 @@ void SchedulerCore::Fail(absl::StatusCode code, const std::string& reason, bool 
   job_.Fail(absl::Status(code, reason), is_asked_for);
   context_.outbox.DropHeld();
   // A node that hears of the end gives up, so a restarted scheduler must know it too.
-  context_.Persist(EndRecord{reason});
+  context_.Persist(EndRecord{reason, is_asked_for ? JobEnd::kStopped : JobEnd::kFailed});
   members_.Broadcast(job_.MakeJobFailed());
   policies_.reconfigurator().Refuse(absl::StrCat("the job has failed: ", reason));
   context_.outbox.Log(is_asked_for ? LogLevel::kInfo : LogLevel::kError, absl::StrCat("job failed: ", reason));
@@ -447,15 +437,22 @@ void SchedulerCore::OnSlowStorage(size_t held) {
   if (job_.phase() == JobPhase::kFailed) members_.Broadcast(job_.MakeJobFailed());
 }
 
+void SchedulerCore::StopAfterFarewell() {
+  farewell_.Begin(context_.now);
+  if (stop_.has_value() || !farewell_.IsDue(context_.now, members_.table())) return;
+  stop_ = job_.EndStatus();
+  StopIfDurable();
+}
+
 void SchedulerCore::StopIfDurable() {
-  if (!is_stopping_ || !context_.outbox.IsAllDurable()) return;
-  context_.outbox.Stop(absl::OkStatus());
+  if (!stop_.has_value() || !context_.outbox.IsAllDurable()) return;
+  context_.outbox.Stop(*stop_);
   job_.Stop();
 }
 
 void SchedulerCore::End() {
   job_.End();
-  context_.Persist(EndRecord{"all nodes have left"});
+  context_.Persist(EndRecord{"all nodes have left", JobEnd::kDone});
   members_.End();
   policies_.reconfigurator().Refuse("the job has ended");
   context_.LogInfo("all nodes have left: the job is done");

@@ -12,6 +12,7 @@
 // A job goes through these phases: nodes join; when membership.start_with have, the planner runs on the compute pool;
 // then rounds run until all nodes have left or an operator stops the job. Nodes that fall out, come back or are new
 // change its membership. What no membership can mend fails it. A failed job stays failed: whoever asks is told why.
+// When the job is over the core may stop: with OK, or with the failure.
 //
 // Invariants:
 // - What a message reveals is durable before it leaves (Outbox).
@@ -31,6 +32,7 @@
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
 #include "scheduler/epochs/epoch_changer.h"
+#include "scheduler/farewell.h"
 #include "scheduler/job_restorer.h"
 #include "scheduler/job_state.h"
 #include "scheduler/members/job_members.h"
@@ -56,6 +58,11 @@ struct SchedulerOptions {
   StartId start = {};
   // Fewer bytes of records make no snapshot due.
   size_t least_tail_bytes = StateLog::kLeastTailBytes;
+  // Stops some time after the job is over, instead of telling of it until it is asked to stop.
+  bool ends_with_job = false;
+  // Begins another job when the records say that the last one is done or was stopped, instead of stopping at once. One
+  // that has failed is followed by another in any case.
+  bool begins_another = true;
 };
 
 class SchedulerCore : public Protocol {
@@ -92,7 +99,11 @@ class SchedulerCore : public Protocol {
   void On(const StateCalled&) {}
   void On(ComputationFinished& event);
   void On(const RecordPersisted& event);
-  void On(const StopRequested& event);
+  void On(const StopRequested&) {
+    // The job goes on when the scheduler is back.
+    stop_ = absl::OkStatus();
+    StopIfDurable();
+  }
 
   // Messages of nodes that have joined.
   void OnNodeMessage(NodeId node, const Message& message);
@@ -104,7 +115,9 @@ class SchedulerCore : public Protocol {
   }
   void OnNode(NodeId node, const RoundsClosed& message);
   void OnNode(NodeId node, const BarrierEntered& message);
-  void OnNode(NodeId node, const EpochReport& message);
+  void OnNode(NodeId node, const EpochReport& message) {
+    if (NeedsRunning(node, "an epoch")) epochs_.OnEpochReport(node, message);
+  }
   void OnNode(NodeId node, const PeerLost& message);
   void OnNode(NodeId node, const WorkerLost& message);
   void OnNode(NodeId node, const RoundBroken& message);
@@ -134,7 +147,6 @@ class SchedulerCore : public Protocol {
   // Messages of operators, on connections that do not join.
   bool OnOperator(ConnectionId connection, const Message& message);
   std::string Stop(const StopJob& order);
-  OperatorReply Remove(const RemoveNode& order);
 
   // Members.
   void OnJoin(ConnectionId connection, const Join& join);
@@ -167,9 +179,13 @@ class SchedulerCore : public Protocol {
   // Bounds what waits for a storage that stands still: closes the connections for which it waits, so that nodes join
   // again and hear how things are then; or forgets what else there is to say of the job's end.
   void OnSlowStorage(size_t held);
-  // Refuses to start: the driver is told why.
-  void StopAtOnce();
-  // Stops if that was asked for and all that was said of the end is durable.
+  // Does not start: the driver is told why, or OK when nothing is left to do.
+  void StopAtOnce(LogLevel level, const absl::Status& status, const std::string& why);
+  // Returns whether the records say that the job is over and that no other one is to begin. Stops then.
+  bool StopIfOver();
+  // Stops when the job is over and has been for long enough.
+  void StopAfterFarewell();
+  // Stops if that is wanted and all that was said of the end is durable.
   void StopIfDurable();
   std::string MakeStatus() const;
   WaitAnswers MakeWaitAnswers() const;
@@ -178,7 +194,10 @@ class SchedulerCore : public Protocol {
   absl::Status start_error_;
   SchedulerContext context_;
   StateLog state_log_;
-  bool is_stopping_ = false;
+  std::optional<absl::Status> stop_;  // with which the core is to stop
+  const bool ends_with_job_;
+  const bool begins_another_;
+  Farewell farewell_;
   std::vector<NodeId> unplannable_;  // who had joined when there was no plan for the start
   Timestamp last_progress_;          // when a round was closed, or the job began
   JobState job_;

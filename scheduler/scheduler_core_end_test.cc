@@ -2,6 +2,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "scheduler/scheduler_core.h"
+#include "scheduler/state/recovered_state.h"
 #include "scheduler/testing/scheduler_harness.h"
 
 namespace banyan {
@@ -48,6 +49,20 @@ TEST(SchedulerEndTest, TheJobDoesNotWaitForWhoOnlyHelps) {
   EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
 }
 
+TEST(SchedulerEndTest, AWorkerThatEndsAtOnceDoesNotEndTheJobOfThoseThatAreYetToCome) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  NodeReport report;
+  report.workers_attached = 0;
+  harness.Receive(2, report);
+  harness.Receive(1, Leave{"its workers are done"});
+  EXPECT_FALSE(harness.HasLog("the job is done"));
+  report.workers_attached = 1;
+  harness.Receive(2, report);
+  harness.Receive(2, Leave{"its workers are done"});
+  EXPECT_TRUE(harness.HasLog("the job is done"));
+}
+
 TEST(SchedulerEndTest, TheJobIsOverWhenWhoHasNotFinishedIsGone) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
@@ -66,7 +81,7 @@ TEST(SchedulerEndTest, ALateWorkerOfWhoHasLeftIsToldThatTheJobIsOver) {
   harness.StartJob(2);
   for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
   EXPECT_TRUE(harness.HasLog("the job is done"));
-  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty());
+  harness.ForgetSent();
   harness.Receive(2, StateWanted{1});
   ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
   EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
@@ -84,13 +99,17 @@ TEST(SchedulerEndTest, WhoReportsALateWorkerBeforeTheEndIsToldWithIt) {
   harness.Receive(2, Leave{"its workers are done"});
   ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
   EXPECT_TRUE(harness.Sent<JoinRefused>(1)[0].job_is_over);
-  EXPECT_THAT(harness.Sent<JoinRefused>(2), IsEmpty()) << "what it said before it left is of workers that are done";
+  EXPECT_THAT(harness.Sent<JoinRefused>(1)[0].reason, HasSubstr("restart the scheduler"));
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_EQ(harness.Sent<JoinRefused>(2)[0].reason, "all nodes have finished")
+      << "what it said before it left is of workers that are done";
 }
 
 TEST(SchedulerEndTest, WhoReportsALateWorkerAfterTheEndIsToldThatTheJobIsOver) {
   SchedulerHarness harness(MeshOverlay(2));
   harness.StartJob(2);
   for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  harness.ForgetSent();
   NodeReport report;
   report.workers_attached = 0;
   harness.Receive(2, report);
@@ -120,6 +139,106 @@ TEST(SchedulerEndTest, TheJobIsOverWhenAllWhoAreHereLackTheParameters) {
   for (const int node : {2, 3}) harness.Receive(node, report);
   EXPECT_TRUE(harness.HasLog("the job is done"));
   for (const int node : {2, 3}) EXPECT_THAT(harness.Sent<JoinRefused>(node), SizeIs(1));
+}
+
+SchedulerOptions EndsWithJob(StoredRecords stored = {}) {
+  SchedulerOptions options;
+  options.stored = std::move(stored);
+  options.start = StartId(options.stored.tail.size() + 1);
+  options.ends_with_job = true;
+  options.begins_another = false;
+  return options;
+}
+
+TEST(SchedulerEndTest, AllWhoHaveFinishedAreToldWhenAllHave) {
+  SchedulerHarness harness(MeshOverlay(2));
+  harness.StartJob(2);
+  harness.Receive(1, Leave{"its workers are done"});
+  EXPECT_THAT(harness.Sent<JoinRefused>(1), IsEmpty());
+  harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(1)});
+  harness.Receive(2, Leave{"its workers are done"});
+  ASSERT_THAT(harness.Sent<JoinRefused>(2), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(2)[0].job_is_over);
+  // One that was away meanwhile.
+  harness.Receive(1, SchedulerHarness::JoinOf(1));
+  ASSERT_THAT(harness.Sent<JoinRefused>(1), SizeIs(1));
+  EXPECT_TRUE(harness.Sent<JoinRefused>(1)[0].job_is_over);
+  harness.Advance(absl::Hours(1), {1, 2});
+  EXPECT_FALSE(harness.stopped().has_value()) << "it ends when it is asked to";
+}
+
+TEST(SchedulerEndTest, StopsWhenTheJobIsDoneAndItsNodesHaveGone) {
+  SchedulerHarness harness(MeshOverlay(2), EndsWithJob());
+  harness.StartJob(2);
+  for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  harness.Advance(absl::Seconds(4), {1, 2});
+  EXPECT_FALSE(harness.stopped().has_value());
+  harness.Receive(kAnother, StatusRequest{});
+  EXPECT_THAT(harness.Sent<StatusReply>(kAnother), SizeIs(1));
+  for (const int node : {1, 2}) harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(node)});
+  harness.Advance(Farewell::kLeast);
+  ASSERT_TRUE(harness.stopped().has_value());
+  EXPECT_TRUE(harness.stopped()->ok());
+}
+
+TEST(SchedulerEndTest, WaitsForNodesThatStayForAWhileOnly) {
+  SchedulerHarness harness(MeshOverlay(2), EndsWithJob());
+  harness.StartJob(2);
+  for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  harness.Advance(MeshOverlay(2).membership.lost_after, {1, 2});
+  EXPECT_TRUE(harness.stopped().has_value());
+}
+
+TEST(SchedulerEndTest, StopsWithTheFailureOfTheJob) {
+  SchedulerHarness harness(MeshOverlay(2), EndsWithJob());
+  harness.StartJob(2);
+  const KeyId key = harness.AddKey("w", 10);
+  harness.Receive(1, RoundBroken{key, Round(0), NodeId(2), "its chunk is torn"});
+  for (const int node : {1, 2}) harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(node)});
+  harness.Advance(Farewell::kLeast);
+  ASSERT_TRUE(harness.stopped().has_value());
+  EXPECT_THAT(std::string(harness.stopped()->message()), HasSubstr("its chunk is torn"));
+  // The next start begins another job.
+  SchedulerHarness next(MeshOverlay(2), EndsWithJob(harness.stored()));
+  EXPECT_FALSE(next.stopped().has_value());
+  EXPECT_TRUE(next.HasLog("waiting for 2 of 2 nodes"));
+}
+
+TEST(SchedulerEndTest, AnOperatorsStopIsNoFailureAndStandsForLaterStarts) {
+  SchedulerHarness harness(MeshOverlay(2), EndsWithJob());
+  harness.StartJob(2);
+  harness.Receive(kAnother, StopJob{"enough"});
+  EXPECT_THAT(harness.Sent<OperatorReply>(kAnother), SizeIs(1));
+  for (const int node : {1, 2}) harness.Step(ConnectionDown{SchedulerHarness::ConnectionOf(node)});
+  harness.Advance(Farewell::kLeast);
+  ASSERT_TRUE(harness.stopped().has_value());
+  EXPECT_TRUE(harness.stopped()->ok());
+  SchedulerHarness next(MeshOverlay(2), EndsWithJob(harness.stored()));
+  ASSERT_TRUE(next.stopped().has_value());
+  EXPECT_TRUE(next.stopped()->ok());
+  EXPECT_TRUE(next.HasLog("is over: stopped by an operator: enough; nothing is left to do"));
+  EXPECT_THAT(next.history(), IsEmpty());
+  SchedulerOptions another = EndsWithJob(harness.stored());
+  another.begins_another = true;
+  SchedulerHarness begun(MeshOverlay(2), std::move(another));
+  EXPECT_FALSE(begun.stopped().has_value());
+  // What was over is forgotten with it.
+  SchedulerHarness again(MeshOverlay(2), EndsWithJob(begun.stored()));
+  EXPECT_FALSE(again.stopped().has_value());
+}
+
+TEST(SchedulerEndTest, ASnapshotKeepsThatTheJobIsOver) {
+  const OverlayConfig overlay = MeshOverlay(2);
+  SchedulerHarness harness(overlay, EndsWithJob());
+  harness.StartJob(2);
+  for (const int node : {1, 2}) harness.Receive(node, Leave{"its workers are done"});
+  const absl::StatusOr<RecoveredState> state = ReplayStateRecords(harness.stored(), overlay.job, {"n1", "n2"});
+  ASSERT_TRUE(state.ok()) << state.status();
+  StoredRecords snapshot;
+  snapshot.snapshot = MakeSnapshot(*state);
+  SchedulerHarness next(overlay, EndsWithJob(snapshot));
+  ASSERT_TRUE(next.stopped().has_value());
+  EXPECT_TRUE(next.HasLog("is over: all nodes have left"));
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "scheduler/wait_answers.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/peer_text.h"
+#include "scheduler/scheduler_limits.h"
 
 namespace banyan {
 namespace {
@@ -15,6 +19,14 @@ const NodeReport::Missing* FindMissing(const NodeReport* report, KeyId key, Roun
   return nullptr;
 }
 
+// Returns why the node has refused the key of this name to a worker; nullptr when it has not.
+const NodeReport::Refusal* FindRefusal(const NodeReport* report, const std::string& key) {
+  if (report == nullptr) return nullptr;
+  const auto found = std::find_if(report->refusals.begin(), report->refusals.end(),
+                                  [&key](const NodeReport::Refusal& row) { return row.name == key; });
+  return found == report->refusals.end() ? nullptr : &*found;
+}
+
 std::string WorkersText(const std::vector<WorkerId>& workers) {
   return absl::StrCat(
       workers.size() == 1 ? "worker " : "workers ",
@@ -26,6 +38,12 @@ std::string WorkersText(const std::vector<WorkerId>& workers) {
 std::string WaitAnswers::NameOf(NodeId node, KeyId key, Round round) const {
   const std::string& name = from_.membership.Find(node).name;
   const NodeReport* const report = from_.reports.Find(node);
+  const bool is_init = round == Round(0) && from_.keys.Contains(key);
+  const NodeReport::Refusal* const refusal = is_init ? FindRefusal(report, from_.keys.NameOf(key)) : nullptr;
+  if (refusal != nullptr) {
+    return absl::StrCat("worker ", refusal->worker.value(), " of ", name, " (", name, " refused key '",
+                        from_.keys.NameOf(key), "': ", PrintableText(refusal->reason, kMaxReasonBytes), ")");
+  }
   const NodeReport::Missing* const missing = FindMissing(report, key, round);
   if (missing != nullptr) return absl::StrCat(WorkersText(missing->workers), " of ", name);
   if (report != nullptr && report->workers_attached == 0) return absl::StrCat(name, " (no worker is attached)");

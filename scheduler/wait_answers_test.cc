@@ -52,6 +52,17 @@ TEST_F(WaitAnswersTest, NamesWhoHasNotCalledInit) {
   EXPECT_EQ(Answer(kKey, Round(0)), "worker 0 of n2 to call Init for it");
 }
 
+TEST_F(WaitAnswersTest, SaysWhyANodeHasRefusedAKey) {
+  mesh_.Start();
+  Pushed(1, 0);
+  NodeReport refusing;
+  refusing.refusals = {{"v", WorkerId(0), "another one"}, {"w", WorkerId(1), "it does not fit"}};
+  Report(2, refusing);
+  Pushed(3, 0);
+  EXPECT_EQ(Answer(kKey, Round(0)), "worker 1 of n2 (n2 refused key 'w': it does not fit) to call Init for it");
+  EXPECT_EQ(Answer(kKey, Round(1)), "worker 0 of n1, worker 0 of n2, worker 0 of n3 to push it");
+}
+
 TEST_F(WaitAnswersTest, SaysForWhomACutOfLeasesWaits) {
   mesh_.Start();
   Pushed(1, 0);

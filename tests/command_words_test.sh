@@ -130,9 +130,9 @@ mkfifo "$work/log"
 (run_scheduler) >/dev/null 2>"$work/log" &
 daemon=$!
 head -n 1 "$work/log" >/dev/null
-expect_end 0 "$daemon" HUP
+expect_end 129 "$daemon" HUP
 (run_scheduler) >/dev/full 2>/dev/full &
-expect_end 0 $! TERM
+expect_end 143 $! TERM
 (
   trap '' HUP
   run_scheduler
@@ -140,4 +140,4 @@ expect_end 0 $! TERM
 daemon=$!
 await_port
 kill -HUP "$daemon"
-expect_end 0 "$daemon" TERM
+expect_end 143 "$daemon" TERM

@@ -165,6 +165,20 @@ TEST_F(FailoverTest, TrainingGoesOnWhileEtcdIsAwayAndAfterwards) {
   for (int round = 0; round < 20; ++round) training.PushPullRound();
 }
 
+// Nodes that were told of one scheduler alone learn from it where the other one is.
+TEST_F(FailoverTest, NodesFollowToASchedulerThatTheyWereNotToldOf) {
+  StartSchedulers(kShortLease);
+  for (size_t node = 0; node < job_->nodes(); ++node) job_->StartNode(node);
+  const std::vector<std::unique_ptr<Session>> sessions = job_->OpenAll();
+  TestTraining training(Addresses(sessions), {{"w", 1000}});
+  training.Init();
+  training.PushPullRound();
+  job_->WaitForLog("n1", absl::StrCat("n1 has learned of schedulers at ", job_->scheduler_address(1)));
+  JobFixture::Kill(job_->scheduler(0));
+  for (const char* node : {"n1", "n2", "n3"}) job_->WaitForLog("scheduler-2", absl::StrCat(node, " is back from"));
+  for (int round = 0; round < 20; ++round) training.PushPullRound();
+}
+
 // The one that leads reaches etcd through a proxy, and no other way.
 TEST_F(FailoverTest, ALeaderThatIsCutOffFromEtcdIsFollowed) {
   TcpProxy to_etcd(etcd_.port());
@@ -234,7 +248,7 @@ TEST_F(FailoverTest, ALeaderThatIsAskedToEndHandsOver) {
   const uint64_t term = TermOf(0);
   job_->scheduler().Signal(SIGTERM);
   EXPECT_TRUE(job_->scheduler().WaitUntilEnded(kPatience));
-  EXPECT_EQ(job_->scheduler().failure(), "");
+  EXPECT_EQ(job_->scheduler().failure(), JobFixture::AskedToEnd(SIGTERM));
   job_->WaitForLog("scheduler-2", kListens);
   EXPECT_GT(TermOf(1), term);
 }

@@ -123,6 +123,7 @@ void JobFixture::StartScheduler(size_t index, const std::vector<std::string>& fl
     arguments.push_back("--listen");
     arguments.push_back(scheduler_address(index));
   }
+  if (spec_.stays) arguments.push_back("--stay");
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   schedulers_[index] = StartCommand(SchedulerName(index), std::move(arguments));
 }
@@ -136,6 +137,7 @@ void JobFixture::StartNode(size_t node, const std::vector<std::string>& flags) {
   add("--scheduler", reached_schedulers_);
   add("--listen", AddressOf(node));
   add("--attach", absl::StrCat("unix:", SocketPathOf(node)));
+  if (spec_.stays) arguments.push_back("--stay");
   arguments.insert(arguments.end(), flags.begin(), flags.end());
   nodes_[node] = StartCommand(NameOf(node), std::move(arguments));
 }
@@ -206,9 +208,11 @@ void JobFixture::StopAll(int signal) {
   }
   for (ChildProcess* process : running) {
     EXPECT_TRUE(process->WaitUntilEnded(kPatience)) << process->name() << " runs on";
-    EXPECT_EQ(process->failure(), "") << process->name() << ":\n" << process->LogTail(kShownLogLines);
+    EXPECT_EQ(process->failure(), AskedToEnd(signal)) << process->name() << ":\n" << process->LogTail(kShownLogLines);
   }
 }
+
+std::string JobFixture::AskedToEnd(int signal) { return absl::StrCat("exit code ", 128 + signal); }
 
 void JobFixture::Kill(ChildProcess& process) {
   process.Signal(SIGKILL);

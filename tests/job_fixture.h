@@ -51,6 +51,7 @@ struct JobSpec {
   std::string etcd = {};           // where schedulers keep their state, http://host:port; empty: nowhere
   int schedulers = 1;              // with etcd, of which one leads
   int lease_seconds = 3;           // of the one that leads
+  bool stays = true;               // daemons outlive their job, so that a test can look at it, and end when asked to
   bool keeps_state = false;        // in a directory of the job's own; without etcd and this its end is the job's
   double heartbeat_seconds = 0.5;  // and silence for so long that only a dead process is silent:
   double lost_after_seconds = 30;
@@ -103,8 +104,10 @@ class JobFixture {
   // `banyan status --json`.
   std::string StatusJson(size_t scheduler = 0);
 
-  // Sends the signal to all daemons that run; expects that each of them ends with exit code 0.
+  // Sends the signal to all daemons that run; expects that each of them ends with AskedToEnd(signal).
   void StopAll(int signal = SIGTERM);
+  // How ChildProcess::failure() tells of a daemon that has ended because it was asked to.
+  static std::string AskedToEnd(int signal);
   // SIGKILL, and gone when it returns.
   static void Kill(ChildProcess& process);
 

@@ -1,9 +1,11 @@
 // Workers that call what makes no sense get an error that says so, and the job goes on.
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -77,6 +79,68 @@ TEST_F(MisuseTest, NodesThatDisagreeOnAShapeAreToldWhich) {
   }
   EXPECT_THAT(std::string(refused.message()), AllOf(HasSubstr("key v"), HasSubstr("10"), HasSubstr("11")));
   ExpectJobGoesOn();
+}
+
+// Nothing waits, and each round of "a" sums gradients of different steps.
+TEST(DoublePushTest, AKeyThatOneSitePushesTwiceInAStepIsNamed) {
+  constexpr int kSteps = 60;
+  constexpr int kTwice = 20;
+  JobFixture job(JobSpec{});
+  job.StartAll();
+  const std::vector<std::unique_ptr<Session>> sessions = job.OpenAll();
+  TestTraining training(Addresses(sessions), {{"a", 10}, {"b", 10}});
+  training.Init();
+  const auto train = [](Session& session, bool pushes_twice) {
+    const std::vector<float> gradient(10, 1);
+    std::vector<float> a(10);
+    std::vector<float> b(10);
+    for (int step = 0; step < kSteps; ++step) {
+      const int pushes = pushes_twice && step == kTwice ? 2 : 1;
+      for (int i = 0; i < pushes; ++i) EXPECT_TRUE(session.Push("a", gradient).Wait(kPatience).ok());
+      EXPECT_TRUE(session.Push("b", gradient).Wait(kPatience).ok());
+      EXPECT_TRUE(session.Pull("b", b).Wait(kPatience).ok());
+      // The others will not push its last one.
+      const bool is_last = pushes_twice && step + 1 == kSteps;
+      EXPECT_TRUE(is_last || session.Pull("a", a).Wait(kPatience).ok());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    threads.emplace_back([&, i] { train(*sessions[i], /*pushes_twice=*/i == 2); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const std::string named = "worker 0 of n3 runs ahead with key 'a': it pushes round ";
+  job.WaitForLog("scheduler", named);
+  EXPECT_THAT(job.StatusJson(), HasSubstr(named));
+  std::vector<float> gradient(10, 1);
+  // It ends with the job.
+  Ticket late = sessions[2]->PushPull("b", gradient, gradient);
+  EXPECT_THAT(std::string(late.Wait(absl::Seconds(3)).message()), HasSubstr(named));
+  job.StopAll();
+}
+
+TEST(RoomTest, APushWithoutRoomNamesWhoHoldsItUp) {
+  JobFixture job(JobSpec{});
+  job.StartAll();
+  SessionOptions options;
+  options.node = absl::StrCat("unix:", job.SocketPathOf(0));
+  options.open_timeout = kPatience;
+  options.room_timeout = absl::Seconds(3);
+  std::vector<std::unique_ptr<Session>> sessions;
+  sessions.push_back(Require(Session::Open(options), "a session"));
+  for (size_t node = 1; node < job.nodes(); ++node) sessions.push_back(job.Open(node, 0));
+  TestTraining training(Addresses(sessions), {{"v", 10}});
+  training.Init();
+  const std::vector<float> values(10);
+  ASSERT_TRUE(sessions[1]->Push("v", values).Wait(kPatience).ok());
+  absl::Status late;
+  while (late.ok()) late = sessions[0]->Push("v", values).Wait(kPatience);
+  EXPECT_EQ(late.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(late.message()),
+              AllOf(HasSubstr("node n1, key v: no room for this call after 3s; it was not started: round 1 of key 'v' "
+                              "waits "),
+                    HasSubstr("s for worker 0 of n3 to push it")));
+  job.StopAll();
 }
 
 TEST_F(MisuseTest, AWorkerThatIsAttachedAlreadyIsRefused) {

@@ -236,7 +236,7 @@ TEST_F(RecoveryTest, ANodeThatIsAskedToStopLeaves) {
   Push({0, 1});
   job_.node(2).Signal(SIGTERM);
   EXPECT_TRUE(job_.node(2).WaitUntilEnded(kPatience));
-  EXPECT_EQ(job_.node(2).failure(), "");
+  EXPECT_EQ(job_.node(2).failure(), JobFixture::AskedToEnd(SIGTERM));
   Finish({0, 1}, {0, 1});
   Round({0, 1});
   StopAll();
@@ -312,7 +312,7 @@ TEST_F(RecoveryTest, ASchedulerThatIsAskedToStopEndsNoJob) {
   Round({0, 1, 2});
   job_.scheduler().Signal(SIGTERM);
   EXPECT_TRUE(job_.scheduler().WaitUntilEnded(kPatience));
-  EXPECT_EQ(job_.scheduler().failure(), "");
+  EXPECT_EQ(job_.scheduler().failure(), JobFixture::AskedToEnd(SIGTERM));
   Push({0, 1, 2});
   job_.StartScheduler();
   Finish({0, 1, 2}, {0, 1, 2});

@@ -51,6 +51,7 @@ struct NodeFlags {
   int64_t threads = 1;
   std::string log_level = "info";
   bool log_json = false;
+  bool stay = false;
 };
 
 CommandLine MakeCommandLine(NodeFlags& flags) {
@@ -58,8 +59,8 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "banyan node",
       "Runs the node of one data centre: joins the scheduler's job, takes gradients from training processes,\n"
       "aggregates and forwards. It may be started before the scheduler. Fallen out of the job, it joins again.\n"
-      "Ends cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup). Exit codes: 0 asked to stop "
-      "or job over, 1 an error, 2 wrong flags.",
+      "Ends with its job, and cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup).\n" +
+          std::string(kDaemonExitCodes),
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
   AddSchedulerFlag(line, "", &flags.scheduler);
@@ -78,6 +79,8 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
   line.Integer("threads", "N", "for sums and hashes (default 1)", 1, kMaxThreads, &flags.threads);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
+  line.Switch("stay", "when the job is over, stay until asked to end, and tell workers that come how it ended",
+              &flags.stay);
   return line;
 }
 
@@ -133,22 +136,23 @@ std::vector<MetricFamily> CollectReport(const LatestValue<NodeSnapshot>& snapsho
   return latest == nullptr ? std::vector<MetricFamily>() : MakeNodeMetrics(*latest);
 }
 
-// Each one is another start of the node.
+// Each one is another start of the node, which looks for the schedulers that the former has learned of.
 std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& address,
-                                   LatestValue<NodeSnapshot>* snapshot) {
+                                   std::vector<std::string>* schedulers, LatestValue<NodeSnapshot>* snapshot) {
   auto core = std::make_unique<NodeCore>(NodeOptions{.name = flags.name,
                                                      .address = flags.advertise.empty() ? address : flags.advertise,
-                                                     .scheduler_addresses = *ParseConnectAddresses(flags.scheduler),
+                                                     .scheduler_addresses = *schedulers,
+                                                     .learned_schedulers = schedulers,
                                                      .job = flags.job,
                                                      .incarnation = NewIncarnation(),
-                                                     .loss_limited = NewConnectionsAreLossLimited()});
+                                                     .loss_limited = NewConnectionsAreLossLimited(),
+                                                     .ends_with_job = !flags.stay});
   if (flags.http.empty()) return core;
   return std::make_unique<WatchedNode>(std::move(core), snapshot);
 }
 
-absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
+absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::ostream& out) {
   if (absl::Status status = MakeSocketFolder(flags); !status.ok()) return status;
-  const StopSignals signals;
   LatestValue<NodeSnapshot> snapshot;
   const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
   ProtocolHostOptions options;
@@ -167,8 +171,10 @@ absl::Status RunNode(const NodeFlags& flags, std::ostream& out) {
     if (!served.ok()) return served.status();
     page = *std::move(served);
   }
+  std::vector<std::string> schedulers = *ParseConnectAddresses(flags.scheduler);
   const absl::StatusOr<std::unique_ptr<NodeHost>> node = NodeHost::Start(
-      std::move(options), [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &snapshot); });
+      std::move(options),
+      [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &schedulers, &snapshot); });
   if (!node.ok()) return node.status();
   const std::string address = (*node)->host().bound_address();
   if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
@@ -185,10 +191,10 @@ int NodeCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   if (const absl::Status status = CheckFlags(flags); !status.ok()) return line.UsageError(status.message(), err);
-  const absl::Status status = RunNode(flags, out);
-  if (status.ok()) return kExitSuccess;
-  err << "banyan node: " << status.message() << "\n";
-  return kExitFailure;
+  const StopSignals signals;
+  const absl::Status status = RunNode(flags, signals, out);
+  if (!status.ok()) err << "banyan node: " << status.message() << "\n";
+  return DaemonExitCode(status, signals);
 }
 
 }  // namespace banyan

@@ -56,15 +56,18 @@ struct SchedulerFlags {
   std::string port_file;
   std::string log_level = "info";
   bool log_json = false;
+  bool stay = false;
+  bool another = false;
 };
 
 CommandLine MakeCommandLine(SchedulerFlags& flags) {
   CommandLine line(
       "banyan scheduler",
-      "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends\n"
-      "cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless under nohup); the job goes on when it\n"
-      "is back. With scheduler.etcd in the overlay one of several leads and the others stand by; one that leads\n"
-      "no more stands by again. Exit codes: 0 asked to stop or job over, 1 an error, 2 wrong flags.",
+      "Runs the scheduler of the job that an overlay file configures: membership, keys, policies. Ends when the\n"
+      "job is over and its nodes know it, and cleanly on SIGTERM, Ctrl-C and the end of its terminal (unless\n"
+      "under nohup); the job goes on when it is back. With scheduler.etcd in the overlay one of several leads and\n"
+      "the others stand by; one that leads no more stands by again.\n" +
+          std::string(kDaemonExitCodes),
       "banyan scheduler overlay.yaml --listen tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the job, with an address for the scheduler and every node", &flags.overlay);
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
@@ -74,8 +77,15 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
             &flags.state_directory);
   line.Switch("forgetful", "keep nothing: when this process ends, so does the job, and all must start again",
               &flags.forgetful);
+  line.Switch("stay", "when the job is over, stay until asked to end, so that `banyan status` tells how it ended",
+              &flags.stay);
+  line.Switch("another",
+              "begin another job of the same name when the state says that the last one is over: done or stopped. Else "
+              "that ends at once with exit code 0; after a job that failed another one begins in any case",
+              &flags.another);
   line.Switch("check", "read the file and plan, say what it would do, and end", &flags.check);
-  for (const char* of_a_run : {"port-file", "log-level", "log-json"}) line.Exclude("check", of_a_run);
+  for (const char* of_a_run : {"port-file", "log-level", "log-json", "stay", "another"})
+    line.Exclude("check", of_a_run);
   line.Text("port-file", "FILE", "gets the bound address in one line, once it can be reached", &flags.port_file);
   line.Choice("log-level", LogLevelNames(), "the least of what is logged (default info)", &flags.log_level);
   line.Switch("log-json", "log JSON objects", &flags.log_json);
@@ -161,11 +171,14 @@ absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay,
 }
 
 // Runs the core on a host of its own until it stops.
-absl::Status RunOn(ProtocolHost& host, const StopSignals& signals, OverlayConfig overlay, const LogFunction& log) {
+absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StopSignals& signals, OverlayConfig overlay,
+                   const LogFunction& log) {
   LatestValue<std::string> status;
   const std::string http = overlay.scheduler.http;
-  std::unique_ptr<Protocol> core =
-      std::make_unique<SchedulerCore>(std::move(overlay), SchedulerOptions{host.TakeRecords(), NewStartId()});
+  SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
+  options.ends_with_job = !flags.stay;
+  options.begins_another = flags.another;
+  std::unique_ptr<Protocol> core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
   if (http.empty()) return RunUntilStopped(signals, host, std::move(core));
   const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
       http, [&status] { return CollectStatus(status); }, log);
@@ -190,7 +203,7 @@ absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay,
   if (!host.ok()) return host.status();
   listen = (*host)->bound_address();
   if (absl::Status status = Announce(flags, overlay, listen, log, out); !status.ok()) return status;
-  const absl::Status status = RunOn(**host, signals, overlay, log);
+  const absl::Status status = RunOn(**host, flags, signals, overlay, log);
   // What is not written yet, nobody has heard of: it must not hold up the end while etcd is away.
   if (storage->leadership != nullptr) storage->leadership->Resign();
   return status;
@@ -198,8 +211,7 @@ absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay,
 
 // Whoever leads no more stands by again: while etcd is away nobody can lead, and nobody needs to start again.
 absl::Status RunScheduler(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place,
-                          std::ostream& out) {
-  const StopSignals signals;
+                          const StopSignals& signals, std::ostream& out) {
   const LogFunction log = MakeDaemonLog({.process = "scheduler", .level = flags.log_level, .json = flags.log_json});
   std::string listen = flags.listen.empty() ? overlay.scheduler.address : flags.listen;
   while (true) {
@@ -207,6 +219,18 @@ absl::Status RunScheduler(const SchedulerFlags& flags, const OverlayConfig& over
     if (!absl::IsAborted(status)) return status;
     log(LogLevel::kWarning, absl::StrCat(status.message(), "; it stands by from now on"));
   }
+}
+
+void PrintFailure(const absl::Status& status, std::ostream& err) {
+  err << "banyan scheduler: " << status.message() << "\n";
+}
+
+int Run(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePlace& place, std::ostream& out,
+        std::ostream& err) {
+  const StopSignals signals;
+  const absl::Status status = RunScheduler(flags, overlay, place, signals, out);
+  if (!status.ok()) PrintFailure(status, err);
+  return DaemonExitCode(status, signals);
 }
 
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.
@@ -254,10 +278,11 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
   if (status.ok()) {
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);
     if (!place.ok()) return line.UsageError(place.status().message(), err);
-    status = flags.check ? Check(flags, *overlay, *place, out) : RunScheduler(flags, *overlay, *place, out);
+    if (!flags.check) return Run(flags, *overlay, *place, out, err);
+    status = Check(flags, *overlay, *place, out);
   }
   if (status.ok()) return kExitSuccess;
-  err << "banyan scheduler: " << status.message() << "\n";
+  PrintFailure(status, err);
   return kExitFailure;
 }
 

@@ -257,6 +257,10 @@ RequestId TestCluster::Init(uint32_t node, uint32_t worker, const std::string& n
   return Call(node, WorkerInit{{}, WorkerId(worker), name, Buffer::CopyOf(values)});
 }
 
+RequestId TestCluster::RefusedInit(uint32_t node, uint32_t worker, const std::string& name, absl::Status refused) {
+  return Call(node, WorkerInit{{}, WorkerId(worker), name, Buffer(), {}, std::move(refused)});
+}
+
 RequestId TestCluster::Push(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient,
                             int32_t priority) {
   return Call(node, PushOf(worker, key, gradient, {.priority = priority, .wants_result = true}));

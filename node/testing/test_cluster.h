@@ -38,6 +38,8 @@ class TestCluster {
   // Calls of workers; the request that was made. Each is followed by Run.
   RequestId Attach(uint32_t node, uint32_t worker = 0);
   RequestId Init(uint32_t node, uint32_t worker, const std::string& name, const std::vector<float>& values);
+  // An Init that the runtime has refused.
+  RequestId RefusedInit(uint32_t node, uint32_t worker, const std::string& name, absl::Status refused);
   RequestId Push(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient, int32_t priority = 0);
   RequestId PushOnly(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient);
   RequestId Flush(uint32_t node, uint32_t worker, KeyId key, const std::vector<float>& gradient);

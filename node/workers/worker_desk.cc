@@ -89,6 +89,8 @@ void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
 void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes) {
   // Nobody reads these answers.
   const absl::Status gone = absl::UnavailableError(absl::StrCat("worker ", worker.value(), " has gone"));
+  patterns_.Forget(worker);
+  refusals_.Forget(worker);
   std::vector<std::string> names;
   for (auto& [name, local] : keys_.by_name()) {
     for (RequestId request : local.DropWorker(worker, keeps_pushes)) Complete(step, request, gone);
@@ -177,6 +179,11 @@ void WorkerDesk::CloseBefore(StepContext& step, LocalKey& local, Round first_ope
 
 void WorkerDesk::On(StepContext& step, WorkerInit& call) {
   const std::string name = call.name;
+  if (!call.refused.ok()) {
+    refusals_.Note(call.worker, name, std::string(call.refused.message()));
+    return Complete(step, call.request, call.refused);
+  }
+  refusals_.Clear(call.worker, name);
   absl::Status sound = keys_.CheckInit(call);
   if (!sound.ok()) {
     Complete(step, call.request, sound);
@@ -291,6 +298,7 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
   absl::Status sound = CheckPart(local, worker, round, part.kind, part.values);
   if (!sound.ok()) return sound;
   local.last_push[worker.value()] = round;
+  patterns_.OnPush(worker, key, round);
   LocalRound& state = local.OpenRound(round, part.kind, workers_.size());
   state.has_pushed[worker.value()] = true;
   local.DropOldRounds();
@@ -412,20 +420,9 @@ void WorkerDesk::On(StepContext& step, WorkerPull& call) {
   WaitFor(step, call.request, call.worker, **local, (*local)->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerBarrier& call) {
-  barriers_.Enter(step.now, {call.worker, call.request});
-  EnterBarriers();
-}
-
 void WorkerDesk::EnterBarriers() {
   const auto entered = barriers_.TakeEntered([this](WorkerId worker) { return workers_.IsAwaited(worker); });
   if (entered.has_value()) scheduler_->EnterBarrier(*entered);
-}
-
-void WorkerDesk::On(StepContext& step, WorkerReportLoss& call) {
-  step_ = call.step;
-  loss_ = call.loss;
-  Complete(step, call.request, absl::OkStatus());
 }
 
 void WorkerDesk::On(StepContext& step, WorkerRegisterWeights& call) {
@@ -473,6 +470,8 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   report.loss = loss_;
   report.last_sync = synchronisation_.last();
   report.not_finite = not_finite_.Report();
+  report.lags = patterns_.Report();
+  report.refusals = refusals_.rows();
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {

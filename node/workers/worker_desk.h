@@ -28,10 +28,12 @@
 #include "node/scheduler_client.h"
 #include "node/step_context.h"
 #include "node/workers/fetching_workers.h"
+#include "node/workers/init_refusals.h"
 #include "node/workers/local_barriers.h"
 #include "node/workers/local_keys.h"
 #include "node/workers/local_waits.h"
 #include "node/workers/not_finite_pushes.h"
+#include "node/workers/push_pattern.h"
 #include "node/workers/synchronisation_clock.h"
 #include "node/workers/wait_questions.h"
 #include "node/workers/worker_roster.h"
@@ -113,8 +115,15 @@ class WorkerDesk {
   void On(StepContext& step, WorkerPush& call);
   void On(StepContext& step, WorkerPull& call);
   void On(StepContext& step, WorkerBroadcast& call);
-  void On(StepContext& step, WorkerBarrier& call);
-  void On(StepContext& step, WorkerReportLoss& call);
+  void On(StepContext& step, WorkerBarrier& call) {
+    barriers_.Enter(step.now, {call.worker, call.request});
+    EnterBarriers();
+  }
+  void On(StepContext& step, WorkerReportLoss& call) {
+    step_ = call.step;
+    loss_ = call.loss;
+    Complete(step, call.request, absl::OkStatus());
+  }
   void On(StepContext& step, WorkerRegisterWeights& call);
   void On(StepContext& step, WorkerDescribeWait& call) { questions_.OnQuestion(step, call, waits()); }
 
@@ -170,6 +179,8 @@ class WorkerDesk {
   LocalBarriers barriers_;
   WaitQuestions questions_;
   NotFinitePushes not_finite_;
+  PushPatterns patterns_;
+  InitRefusals refusals_;
   bool is_fresh_ = false;  // joined while the job ran
   uint64_t step_ = 0;      // of training, as a worker has said last
   double loss_ = 0;

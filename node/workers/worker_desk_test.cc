@@ -77,6 +77,18 @@ TEST_F(WorkerDeskTest, RefusesABadInit) {
   EXPECT_EQ(CodeOf(cluster_.Init(1, 0, "w", {1, 2})), absl::StatusCode::kAlreadyExists);
 }
 
+TEST_F(WorkerDeskTest, AKeyThatTheRuntimeHasRefusedIsReported) {
+  const RequestId init = cluster_.RefusedInit(1, 1, "w", absl::ResourceExhaustedError("it does not fit"));
+  EXPECT_EQ(CodeOf(init), absl::StatusCode::kResourceExhausted);
+  cluster_.Advance(absl::Seconds(2));
+  ASSERT_THAT(cluster_.scheduler().Said<NodeReport>(1).back().refusals, ::testing::SizeIs(1));
+  EXPECT_EQ(cluster_.scheduler().Said<NodeReport>(1).back().refusals[0],
+            (NodeReport::Refusal{"w", WorkerId(1), "it does not fit"}));
+  InitBoth();
+  cluster_.Advance(absl::Seconds(2));
+  EXPECT_THAT(cluster_.scheduler().Said<NodeReport>(1).back().refusals, ::testing::IsEmpty());
+}
+
 TEST_F(WorkerDeskTest, WorkersThatGiveAKeyDifferentShapesBothHearOfIt) {
   const RequestId first = cluster_.Init(1, 0, "w", {1, 2});
   const RequestId wrong = cluster_.Init(1, 1, "w", {1, 2, 3});

@@ -29,6 +29,7 @@ JobConfig SampleConfig() {
   config.lost_after = absl::Seconds(7);
   config.scheduler_lost_after = absl::Minutes(70);
   config.resend_after = absl::Nanoseconds(1500000001);
+  config.schedulers = {"tcp://10.0.0.1:7700", "tcp://[fd00::2]:7700"};
   config.compression.least_elements = 2048;
   config.compression.rules = {{.keys = "fc*.weight",
                                .codec = CodecId::kTopK,
@@ -93,6 +94,8 @@ NodeReport SampleReport() {
   report.loss = 0.4375;
   report.last_sync = {17, 11'200'000, absl::Microseconds(123456)};
   report.missing = {{KeyId(1), Round(18), {WorkerId(1), WorkerId(3)}}, {KeyId(2), Round(4), {WorkerId(2)}}};
+  report.lags = {{KeyId(2), WorkerId(1), Round(2), Round(18), 7}, {KeyId(4), WorkerId(2), Round(16), Round(17), 3}};
+  report.refusals = {{"fc1.weight", WorkerId(3), "key fc1.weight does not fit"}};
   report.not_finite = {{KeyId(2), 4096, Round(16)}, {KeyId(4), 1, Round(3)}};
   return report;
 }

@@ -58,7 +58,8 @@ absl::StatusOr<std::unique_ptr<Session>> Session::Open(const SessionOptions& opt
     return UnixPort::Connect(options.node, timeout, options.answer_timeout);
   };
   absl::StatusOr<std::unique_ptr<SessionCore>> core =
-      OpenSessionCore(connect, WorkerId(options.worker), options.open_timeout, options.answer_timeout);
+      OpenSessionCore(connect, WorkerId(options.worker), options.open_timeout,
+                      {.answer = options.answer_timeout, .room = options.room_timeout});
   if (!core.ok()) return core.status();
   return std::make_unique<Session>(*std::move(core));
 }

@@ -53,6 +53,9 @@ struct SessionOptions {
   // How long calls wait for what the node gives without waiting for anyone: memory for an Init, and room for a message.
   // One that takes longer counts as stopped: UNAVAILABLE.
   absl::Duration answer_timeout = absl::Seconds(30);
+  // How long calls such as Push wait for room, which comes with the end of an earlier round of their key and so depends
+  // on all workers. Then they end with DEADLINE_EXCEEDED, naming who is awaited, and nothing was started.
+  absl::Duration room_timeout = absl::InfiniteDuration();
 };
 
 // Runs exactly once, after the operation is done and its result is in place; `status` is what its ticket's Wait gives.
@@ -171,8 +174,8 @@ class Session {
 
   // Gives this worker's part of the key's next round. The ticket is done when the node has taken it.
   // Calls that come before the key's Init is done wait for it; so do calls that would open more rounds of the key at
-  // once than the job's rounds_in_flight. Errors: FAILED_PRECONDITION before Init; INVALID_ARGUMENT for another size
-  // than Init's.
+  // once than the job's rounds_in_flight, for SessionOptions::room_timeout. Errors: FAILED_PRECONDITION before Init;
+  // INVALID_ARGUMENT for another size than Init's; DEADLINE_EXCEEDED, naming who is awaited, when nothing was started.
   Ticket Push(absl::string_view key, absl::Span<const float> gradient, PushOptions options = {});
   // Gets the result of the last round of the key that this worker pushed, or the values of Init.
   Ticket Pull(absl::string_view key, absl::Span<float> result, CallOptions options = {});

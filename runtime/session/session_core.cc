@@ -25,8 +25,8 @@ absl::Status AsUnavailable(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<SessionPort> port, WorkerId worker,
-                                                               absl::Duration timeout, absl::Duration answer_timeout) {
-  auto core = std::make_unique<SessionCore>(std::move(port), answer_timeout);
+                                                               absl::Duration timeout, SessionPatience patience) {
+  auto core = std::make_unique<SessionCore>(std::move(port), patience);
   SessionCore* const raw = core.get();
   // The port stops calling before the core is gone: see the destructor.
   raw->port_->Start({[raw](WorkerReply reply, std::shared_ptr<TensorSegment> segment) {
@@ -48,8 +48,8 @@ absl::StatusOr<std::unique_ptr<SessionCore>> SessionCore::Open(std::shared_ptr<S
   return core;
 }
 
-SessionCore::SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout)
-    : port_(std::move(port)), answer_timeout_(answer_timeout) {}
+SessionCore::SessionCore(std::shared_ptr<SessionPort> port, SessionPatience patience)
+    : port_(std::move(port)), patience_(patience) {}
 
 SessionCore::~SessionCore() { Close(); }
 
@@ -68,7 +68,7 @@ void SessionCore::Close() {
     // Callbacks that wait for room end.
     keys_->changed.notify_all();
     // Pushes without a ticket that is waited for must not look like a death.
-    keys_->changed.wait_for(lock, absl::ToChronoNanoseconds(std::min(kFarewell, answer_timeout_)), [this] {
+    keys_->changed.wait_for(lock, absl::ToChronoNanoseconds(std::min(kFarewell, patience_.answer)), [this] {
       return std::none_of(calls_.begin(), calls_.end(), [](const auto& call) { return call.second.prompt; });
     });
   }
@@ -150,7 +150,7 @@ absl::Status SessionCore::OpenMemory(const std::string& name, const TensorLayout
     for (const DescribeGroup& message : DescribeInMessages(layout)) Send(id, message);
     Send(id, OpenTensor{id, name, elements});
   }
-  absl::Status status = opening->Wait(answer_timeout_);
+  absl::Status status = opening->Wait(patience_.answer);
   if (!absl::IsDeadlineExceeded(status)) return status;
   // Unless it is late by a hair's breadth, the key has failed.
   On(CallCompleted{id, absl::UnavailableError("the node does not answer; is its process stopped?"), Round()});
@@ -200,7 +200,7 @@ absl::StatusOr<SessionGroup::Room> SessionCore::Lend(const std::string& name) {
     return SessionKey::Slots{.gradient = *slot, .round = from.next_round()};
   };
   Lock lock(keys_->mutex);
-  const absl::StatusOr<SessionKey::Slots> slots = Reserve(lock, name, {.gradient = true}, take);
+  const absl::StatusOr<SessionKey::Slots> slots = Reserve(lock, name, /*gradient=*/true, /*result=*/false, take);
   if (!slots.ok()) return slots.status();
   SlotLease lease(keys_, name, keys_->named.at(name).segment(), SlotLease::Row::kGradients, slots->gradient);
   return SessionGroup::Room{std::move(lease), slots->round};
@@ -238,9 +238,9 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
   Lock lock(keys_->mutex);
   std::optional<uint32_t> lent;
   if (use.lent != nullptr) lent = use.lent->slot();
-  const Needs needs{HasGradient(use.kind) && !lent, HasResult(use.kind)};
   const absl::StatusOr<SessionKey::Slots> slots =
-      Reserve(lock, name, needs, [&](SessionKey& key) { return key.Take(use.kind, rounds_in_flight_, lent); });
+      Reserve(lock, name, HasGradient(use.kind) && !lent, HasResult(use.kind),
+              [&](SessionKey& key) { return key.Take(use.kind, rounds_in_flight_, lent); });
   if (!slots.ok()) {
     lock.unlock();
     return operation->Finish(slots.status());
@@ -263,18 +263,11 @@ void SessionCore::StartTensorCall(OperationPtr operation, const std::string& nam
   Send(id, TensorCall{id, tensor, use.kind, slots->gradient, slots->result, use.priority, not_finite});
 }
 
-absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, Needs needs,
+absl::StatusOr<SessionKey::Slots> SessionCore::Reserve(Lock& lock, const std::string& name, bool gradient, bool result,
                                                        TakeSlots take) {
-  const auto found = keys_->named.find(name);
-  if (found == keys_->named.end()) return NoInit();
-  SessionKey& key = found->second;
-  while (true) {
-    if (!failure_.ok()) return failure_;
-    if (key.state() == SessionKey::State::kFailed) return key.failure();
-    if (const auto slots = take(key)) return *slots;
-    if (absl::Status held = key.CheckHeld(needs.gradient, needs.result); !held.ok()) return held;
-    keys_->changed.wait(lock);
-  }
+  if (!keys_->named.contains(name)) return NoInit();
+  return ReserveRoom(lock, *keys_, name, {gradient, result, patience_.room}, failure_, take,
+                     [&](Operation::Callback done) { AskWait(name, /*round=*/0, std::move(done)); });
 }
 
 void SessionCore::StartPlainCall(const OperationPtr& operation, bool prompt,

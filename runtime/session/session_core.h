@@ -32,6 +32,7 @@
 #include "proto/session_messages.h"
 #include "runtime/session/operation.h"
 #include "runtime/session/operation_maker.h"
+#include "runtime/session/room.h"
 #include "runtime/session/session_groups.h"
 #include "runtime/session/session_key.h"
 #include "runtime/session/session_keys.h"
@@ -52,15 +53,11 @@ class SessionCore {
     Operation::Callback on_done = {};
   };
 
-  // How long a node may take for an answer that depends on nobody else.
-  static constexpr absl::Duration kAnswerTimeout = absl::Seconds(30);
-
   // Attaches the worker. DEADLINE_EXCEEDED when the node has not answered after `timeout`; ABORTED when the connection
   // ended before, so that another one may be tried.
   static absl::StatusOr<std::unique_ptr<SessionCore>> Open(std::shared_ptr<SessionPort> port, WorkerId worker,
-                                                           absl::Duration timeout,
-                                                           absl::Duration answer_timeout = kAnswerTimeout);
-  SessionCore(std::shared_ptr<SessionPort> port, absl::Duration answer_timeout);
+                                                           absl::Duration timeout, SessionPatience patience = {});
+  SessionCore(std::shared_ptr<SessionPort> port, SessionPatience patience);
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
   // Closes.
@@ -117,13 +114,6 @@ class SessionCore {
     SessionKey::Holder keeper = SessionKey::Holder::kNobody;
     int32_t priority = 0;
   };
-  // The slots that must be free in a key.
-  struct Needs {
-    bool gradient = false;
-    bool result = false;
-  };
-  // Takes them; nothing while it must wait.
-  using TakeSlots = absl::FunctionRef<std::optional<SessionKey::Slots>(SessionKey&)>;
   using Lock = std::unique_lock<std::mutex>;
 
   // Says for whom a call of the key waits in `round`: for this worker itself, or for whom the node says.
@@ -137,8 +127,9 @@ class SessionCore {
                         absl::Span<float> result);
   absl::Status CheckShared(const std::string& name, const TensorUse& use);
   absl::StatusOr<SessionGroup::Room> Lend(const std::string& name);
-  // Waits until `take`, which needs `needs`, gives slots.
-  absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, Needs needs, TakeSlots take);
+  // Waits until `take`, which needs a slot of these kinds, gives slots.
+  absl::StatusOr<SessionKey::Slots> Reserve(Lock& lock, const std::string& name, bool gradient, bool result,
+                                            TakeSlots take);
   // Starts a call that concerns no key, with the message that `make` gives for its id.
   void StartPlainCall(const OperationPtr& operation, bool prompt, absl::FunctionRef<WorkerMessage(CallId)> make);
   void StartTensorCall(OperationPtr operation, const std::string& name, const TensorUse& use);
@@ -172,7 +163,7 @@ class SessionCore {
   void EndCalls(const absl::Status& status, bool may_try_again);
 
   const std::shared_ptr<SessionPort> port_;  // shared with whoever made it
-  const absl::Duration answer_timeout_;
+  const SessionPatience patience_;
 
   const std::shared_ptr<SessionKeys> keys_ = std::make_shared<SessionKeys>();  // shared with leases on their slots
 

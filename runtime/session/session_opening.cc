@@ -21,7 +21,7 @@ absl::Duration TimeLeft(Timestamp deadline) {
 
 absl::StatusOr<std::unique_ptr<SessionCore>> OpenSessionCore(
     absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)> connect, WorkerId worker,
-    absl::Duration timeout, absl::Duration answer_timeout) {
+    absl::Duration timeout, SessionPatience patience) {
   // Descriptors of tensors pass through this process.
   RaiseDescriptorLimit();
   const Timestamp deadline = SteadyNow() + timeout;
@@ -29,7 +29,7 @@ absl::StatusOr<std::unique_ptr<SessionCore>> OpenSessionCore(
     absl::StatusOr<std::shared_ptr<SessionPort>> port = connect(TimeLeft(deadline));
     if (!port.ok()) return port.status();
     absl::StatusOr<std::unique_ptr<SessionCore>> core =
-        SessionCore::Open(*std::move(port), worker, TimeLeft(deadline), answer_timeout);
+        SessionCore::Open(*std::move(port), worker, TimeLeft(deadline), patience);
     if (core.ok() || !absl::IsAborted(core.status())) return core;
     if (TimeLeft(deadline) <= absl::ZeroDuration()) return absl::UnavailableError(core.status().message());
     absl::SleepFor(std::min(kPause, TimeLeft(deadline)));

@@ -18,7 +18,7 @@ namespace banyan {
 // or UNAVAILABLE instead of ABORTED.
 absl::StatusOr<std::unique_ptr<SessionCore>> OpenSessionCore(
     absl::FunctionRef<absl::StatusOr<std::shared_ptr<SessionPort>>(absl::Duration timeout)> connect, WorkerId worker,
-    absl::Duration timeout, absl::Duration answer_timeout = SessionCore::kAnswerTimeout);
+    absl::Duration timeout, SessionPatience patience = {});
 
 }  // namespace banyan
 

@@ -234,6 +234,34 @@ TEST_P(SessionTest, ATimeoutLeavesTheOperationRunning) {
   EXPECT_EQ(result, (std::vector<float>{2, 4}));
 }
 
+TEST_P(SessionTest, ACallThatFindsNoRoomInTimeSaysForWhomItWaited) {
+  room_timeout_ = absl::Milliseconds(500);
+  StartNode({.workers = 2});
+  auto first = Open(0);
+  auto second = Open(1);
+  const std::vector<float> values = {1, 2};
+  std::vector<float> result(2);
+  Ticket init = first->Init("w", values);
+  const absl::Status early = first->Push("w", values).Wait(absl::ZeroDuration());
+  EXPECT_EQ(early.code(), absl::StatusCode::kDeadlineExceeded);
+  EXPECT_THAT(std::string(early.message()),
+              testing::HasSubstr("key w: the key's Init was not done after 500ms; it was not started"));
+  EXPECT_TRUE(second->Init("w", values).Wait(kLong).ok());
+  EXPECT_TRUE(init.Wait(kLong).ok());
+  EXPECT_TRUE(first->Push("w", values).Wait(kLong).ok());
+  const std::string late(first->PushPull("w", values, absl::MakeSpan(result)).Wait(kLong).message());
+  EXPECT_THAT(late, testing::StartsWith("node n1, key w: no room for this call after 500ms; it was not started"));
+  EXPECT_THAT(late, testing::HasSubstr(": key w waits for n9"));
+  // Nothing has happened to the round.
+  EXPECT_TRUE(second->Push("w", values).Wait(kLong).ok());
+  EXPECT_TRUE(first->Pull("w", absl::MakeSpan(result)).Wait(kLong).ok());
+  EXPECT_EQ(result, (std::vector<float>{2, 4}));
+  Ticket next = first->PushPull("w", values, absl::MakeSpan(result));
+  EXPECT_TRUE(second->Push("w", values).Wait(kLong).ok());
+  EXPECT_TRUE(next.Wait(kLong).ok());
+  EXPECT_EQ(next.round(), 2u);
+}
+
 TEST_P(SessionTest, ATicketHoldsItsMemoryUntilTheOperationIsDone) {
   StartNode({.workers = 2});
   auto first = Open(0);

@@ -41,6 +41,7 @@ void TestingNode::On(WorkerDetach& call) {
 }
 
 void TestingNode::On(WorkerInit& call) {
+  if (!call.refused.ok()) return Complete(call.request, call.refused);
   if (call.values.empty()) return Complete(call.request, absl::InvalidArgumentError("no values"));
   const auto [name, added] = names_.try_emplace(call.name, KeyId(names_.size() + 1));
   Key& key = keys_[name->second];

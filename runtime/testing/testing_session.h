@@ -44,8 +44,9 @@ class SessionTest : public testing::TestWithParam<PortKind> {
   }
 
   absl::StatusOr<std::unique_ptr<Session>> TryOpen(uint32_t worker = 0) {
-    if (GetParam() == PortKind::kLocal) return host_->OpenSession(worker, absl::Seconds(20));
-    return Session::Open({.node = socket_, .worker = worker, .open_timeout = absl::Seconds(20)});
+    if (GetParam() == PortKind::kLocal) return host_->OpenSession(worker, absl::Seconds(20), room_timeout_);
+    return Session::Open(
+        {.node = socket_, .worker = worker, .open_timeout = absl::Seconds(20), .room_timeout = room_timeout_});
   }
   std::unique_ptr<Session> Open(uint32_t worker = 0) {
     auto session = TryOpen(worker);
@@ -61,6 +62,7 @@ class SessionTest : public testing::TestWithParam<PortKind> {
   }
 
   std::string socket_;
+  absl::Duration room_timeout_ = absl::InfiniteDuration();
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<bool> detached_;  // guarded by mutex_

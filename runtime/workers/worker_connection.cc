@@ -121,16 +121,14 @@ absl::Status WorkerConnection::On(const DescribeGroup& described) {
 }
 
 absl::Status WorkerConnection::On(const OpenTensor& open) {
-  if (open.elements == 0) {
-    StartPlain(open.call, [&open](RequestId request, WorkerId worker) {
-      return WorkerInit{request, worker, open.name, Buffer()};
+  // The node refuses it, and tells those who wait for this Init.
+  const auto refuse = [&](const absl::Status& status) {
+    StartPlain(open.call, [&](RequestId request, WorkerId worker) {
+      return WorkerInit{request, worker, open.name, Buffer(), TensorLayout(), status};
     });
     return absl::OkStatus();
-  }
-  const auto refuse = [&](absl::Status status) {
-    Answer(CallCompleted{open.call, std::move(status), Round()});
-    return absl::OkStatus();
   };
+  if (open.elements == 0) return refuse(absl::OkStatus());
   std::unique_lock<std::mutex> lock(mutex_);
   const bool has_room = tensors_.size() < kMaxTensors;
   absl::StatusOr<TensorLayout> layout = group_.Take(open.elements);

@@ -214,10 +214,15 @@ TEST_F(WorkerConnectionTest, MemoryOutlivesTheConnectionWhileTheNodeUsesIt) {
 TEST_F(WorkerConnectionTest, TheBudgetBoundsMemory) {
   auto connection = Connect();
   Attach(*connection);
-  ASSERT_TRUE(connection->Receive(OpenTensor{CallId(2), "w", 1 << 20}).ok());
-  EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kResourceExhausted);
-  ASSERT_TRUE(connection->Receive(OpenTensor{CallId(2), "w", kMaxTensorElements}).ok());
-  EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kResourceExhausted);
+  for (const int64_t elements : {int64_t{1} << 20, kMaxTensorElements}) {
+    ASSERT_TRUE(connection->Receive(OpenTensor{CallId(2), "w", elements}).ok());
+    // The core hears of it, and tells others.
+    const WorkerInit refused = TakeCall<WorkerInit>();
+    EXPECT_EQ(refused.name, "w");
+    EXPECT_EQ(refused.refused.code(), absl::StatusCode::kResourceExhausted);
+    gate_->Complete({refused.request, refused.refused, KeyId(), Round()});
+    EXPECT_EQ(TakeReply<CallCompleted>().status.code(), absl::StatusCode::kResourceExhausted);
+  }
   EXPECT_EQ(budget_->used_bytes(), 0);
 }
 

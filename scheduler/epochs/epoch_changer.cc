@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/complaints.h"
 #include "scheduler/epochs/epoch_plan_maker.h"
+#include "scheduler/peer_text.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
@@ -107,7 +108,21 @@ void EpochChanger::OnNodeReport(NodeId node) {
   CheckDeparture(node);
 }
 
-void EpochChanger::Remove(NodeId node, const std::string& why) { causes_.FallOut(now(), node, why); }
+OperatorReply EpochChanger::Remove(const RemoveNode& order) {
+  const std::optional<NodeId> node = table().FindByName(order.name);
+  if (!node.has_value()) {
+    return {false, absl::StrCat("job '", parts_.job->job(), "' has no node named '",
+                                PrintableText(order.name, kMaxKeyNameBytes), "'")};
+  }
+  if (!parts_.job->IsRunning()) return {false, "the job does not run; leave the node out of the overlay's file"};
+  const Member& member = table().Find(*node);
+  if (member.state == MemberState::kRemoved) return {false, absl::StrCat(member.name, " is removed already")};
+  parts_.members->SetRemoved(*node, true);
+  const std::string why = absl::StrCat("an operator has removed ", member.name);
+  parts_.members->RefuseWaiting(*node, why);
+  if (member.is_member) causes_.FallOut(now(), *node, why);
+  return {true, absl::StrCat(member.name, " is removed; `banyan reconfigure` lets it in again")};
+}
 
 void EpochChanger::Change(const std::string& why) {
   if (!is_changing()) causes_.Add(now(), why);

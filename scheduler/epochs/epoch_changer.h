@@ -78,8 +78,9 @@ class EpochChanger {
   void OnNodeReport(NodeId node);
   // The same members are to begin an epoch. One that is on its way to its plan will do.
   void Change(const std::string& why);
-  // An operator wants the member to go.
-  void Remove(NodeId node, const std::string& why);
+
+  // An operator wants a node to go. Returns the answer, at any time.
+  OperatorReply Remove(const RemoveNode& order);
 
   // The change.
 

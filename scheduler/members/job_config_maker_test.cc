@@ -38,6 +38,15 @@ TEST(JobConfigMakerTest, MapsEveryField) {
   expected.lost_after = absl::Seconds(2);
   expected.compression = overlay.compression;
   EXPECT_EQ(MakeJobConfig(overlay, NodeId(2)), expected);
+
+  // Nodes are told of several schedulers, and not of a single one, which they have found.
+  overlay.scheduler.addresses = {"tcp://a:1"};
+  EXPECT_EQ(MakeJobConfig(overlay, NodeId(2)), expected);
+  overlay.scheduler.addresses = {"tcp://a:1", "tcp://b:1"};
+  expected.schedulers = overlay.scheduler.addresses;
+  EXPECT_EQ(MakeJobConfig(overlay, NodeId(2)), expected);
+  overlay.scheduler.addresses.resize(2 * kMaxSchedulers, "tcp://c:1");
+  EXPECT_EQ(MakeJobConfig(overlay, NodeId(2)).schedulers.size(), kMaxSchedulers);
 }
 
 TEST(JobConfigMakerTest, AutoLeavesTheDefaults) {

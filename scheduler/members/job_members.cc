@@ -100,9 +100,18 @@ void JobMembers::End() {
     while (const std::optional<WaitingJoins::Entry> entry = waiting_.Take(node)) Refuse(entry->connection, JobIsOver());
   }
   for (const Member& member : membership_.all()) {
+    if (!member.connection.has_value()) continue;
     const bool has_finished = member.has_left_for_good && !member.has_late_worker;
-    if (member.connection.has_value() && !has_finished) Refuse(*member.connection, JobIsOver());
+    if (has_finished) {
+      TellOver(*member.connection);
+    } else {
+      Refuse(*member.connection, JobIsOver());
+    }
   }
+}
+
+void JobMembers::TellOver(ConnectionId connection) {
+  context_->outbox.Send(connection, JoinRefused{job_->term(), "all nodes have finished", false, true});
 }
 
 bool JobMembers::NoteWorkers(NodeId node, uint32_t attached) {
@@ -168,6 +177,8 @@ void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_
       connection, JoinAccepted{job_->term(), member.id, MakeJobConfig(*overlay_, member.id), start_, is_first_join});
   if (job_->phase() == JobPhase::kFailed) {
     context_->outbox.Send(connection, job_->MakeJobFailed());
+  } else if (job_->phase() == JobPhase::kEnded) {
+    TellOver(connection);
   } else {
     context_->outbox.Send(connection, MakeUpdate());
   }

@@ -49,7 +49,7 @@ class JobMembers {
   std::optional<WaitingJoins::Entry> TakeWaiting(NodeId node) { return waiting_.Take(node); }
   // Refuses all starts of the node that wait.
   void RefuseWaiting(NodeId node, std::string reason);
-  // The job is over: tells those who have not finished, or have late workers, that nothing is left to do.
+  // The job is over: tells all, also those who have finished, that nothing is left to do.
   void End();
   // Tells the node that the job is over, if it is. True when it is.
   bool AnswerOver(NodeId node);
@@ -107,6 +107,8 @@ class JobMembers {
  private:
   JoinVerdict Decide(ConnectionId connection, const banyan::Join& join);
   void Refuse(ConnectionId connection, const JoinVerdict& refusal);
+  // Tells a node that has finished that all others have, too.
+  void TellOver(ConnectionId connection);
   void LetWait(ConnectionId connection, const banyan::Join& join, NodeId node);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;

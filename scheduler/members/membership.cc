@@ -139,6 +139,7 @@ void Membership::Leave(NodeId node, bool is_asked_for) {
 void Membership::NoteWorkers(NodeId node, bool has_workers) {
   Member& member = At(node);
   if (has_workers) member.is_workerless = false;
+  member.has_had_workers = member.has_had_workers || has_workers;
   member.has_late_worker = has_workers && member.has_left_for_good;
 }
 
@@ -179,6 +180,7 @@ void Membership::Admit(Timestamp now, ConnectionId connection, const banyan::Joi
   member.has_left_for_good = false;
   member.is_workerless = false;
   member.has_late_worker = false;
+  member.has_had_workers = true;
   member.address = join.address;
   SetState(member, MemberState::kAbsent);
   Accept(now, connection, join, member);
@@ -205,6 +207,7 @@ void Membership::RestoreStarted(Timestamp now, const std::vector<EpochMember>& m
     member.incarnation = restored.incarnation;
     member.joined_in = restored.joined_in;
     member.barriers_before = restored.barriers_before;
+    member.has_had_workers = true;
     member.last_heard = now;
     SetState(member, MemberState::kExpected);
     Watch(restored.node, now + options_.lost_after);

@@ -52,6 +52,7 @@ struct Member {
   bool has_left_for_good = false;  // its work is done: it has left, and nobody has asked for that
   bool is_workerless = false;      // its last worker has died
   bool has_late_worker = false;    // one has come since it has left for good
+  bool has_had_workers = false;    // or may have: it has joined later, or is of an earlier start of the scheduler
   // Of a member:
   Epoch joined_in;
   uint64_t barriers_before = 0;

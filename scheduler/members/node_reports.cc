@@ -39,7 +39,8 @@ const NodeReport* NodeReports::Find(NodeId node) const {
 }
 
 bool IsHelper(const Member& member, const NodeReport* report) {
-  return report != nullptr && report->workers_attached == 0 && !member.is_workerless;
+  const bool has_none = report != nullptr && report->workers_attached == 0;
+  return has_none && member.has_had_workers && !member.is_workerless;
 }
 
 }  // namespace banyan

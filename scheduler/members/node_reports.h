@@ -29,7 +29,8 @@ class NodeReports {
 };
 
 // Returns whether the member, whose last report is `report`, trains nothing: no worker is there, and none has died. It
-// has come back after its workers were done, and passes on what others send. False before the first report.
+// has come back after its workers were done, and passes on what others send. False before the first report, and while
+// the workers with which the job starts are yet to come.
 bool IsHelper(const Member& member, const NodeReport* report);
 
 }  // namespace banyan

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/scheduler_limits.h"
 
 namespace banyan {
@@ -89,9 +90,16 @@ void KeyRegistrar::NoteGiver(KeyId id, NodeId node) {
 }
 
 void KeyRegistrar::NoteQuarrel(NodeId culprit, const RegisterKeys::Key& key, std::optional<KeyId> id) {
-  if (quarrels_.size() >= kMaxWaitingKeys) return;
-  Quarrel quarrel{culprit, key, {}};
-  if (id.has_value()) quarrel.told.insert(givers_[*id].begin(), givers_[*id].end());
+  const auto former = quarrels_.find(key.name);
+  if (former == quarrels_.end() && quarrels_.size() >= kMaxWaitingKeys) return;
+  Quarrel quarrel{culprit, key, {}, former == quarrels_.end() ? ShapeClaims() : former->second.claims};
+  if (id.has_value()) {
+    for (const NodeId giver : givers_[*id]) {
+      quarrel.told.insert(giver);
+      if (!quarrel.claims.Has(giver)) quarrel.claims.Note(giver, table_.ShapeOf(*id));
+    }
+  }
+  quarrel.claims.Note(culprit, {key.elements, key.layout});
   quarrels_.insert_or_assign(key.name, std::move(quarrel));
 }
 
@@ -99,6 +107,7 @@ bool KeyRegistrar::RefuseForQuarrel(NodeId node, const RegisterKeys::Key& key) {
   const auto found = quarrels_.find(key.name);
   if (found == quarrels_.end()) return false;
   Quarrel& quarrel = found->second;
+  quarrel.claims.Note(node, {key.elements, key.layout});
   if (quarrel.culprit == node) {
     // It may have thought better of it.
     quarrels_.erase(found);
@@ -108,7 +117,7 @@ bool KeyRegistrar::RefuseForQuarrel(NodeId node, const RegisterKeys::Key& key) {
   const auto [other, own] = DescribeDifference({quarrel.key.elements, quarrel.key.layout}, {key.elements, key.layout});
   Refuse(node, key,
          absl::StrCat(members_->NameOf(quarrel.culprit), " gives it ", other, ", ", members_->NameOf(node),
-                      " gives it ", own, kSameShape));
+                      " gives it ", own, kSameShape, DescribeOutliers(quarrel.claims, NodeId())));
   return true;
 }
 
@@ -117,18 +126,44 @@ void KeyRegistrar::RefuseEmpty(NodeId node, const RegisterKeys::Key& key) {
   Refuse(node, key, absl::StrCat(members_->NameOf(node), " gives it 0 elements; expected at least 1"));
 }
 
+std::string KeyRegistrar::NamesOf(const std::vector<NodeId>& nodes) const {
+  constexpr size_t kMostNames = 4;
+  const size_t count = std::min(nodes.size(), kMostNames);
+  std::string names =
+      absl::StrJoin(nodes.begin(), nodes.begin() + static_cast<ptrdiff_t>(count), ", ",
+                    [this](std::string* out, NodeId node) { absl::StrAppend(out, members_->NameOf(node)); });
+  if (nodes.size() > count) absl::StrAppend(&names, " and ", CountOf(nodes.size() - count, "other"));
+  return names;
+}
+
+std::string KeyRegistrar::DescribeOutliers(const ShapeClaims& claims, NodeId first) const {
+  const ShapeClaims::Sides sides = claims.Judge();
+  if (sides.outliers.empty()) return "";
+  std::string text = absl::StrCat("; ", NamesOf(sides.outliers), sides.outliers.size() == 1 ? " differs" : " differ",
+                                  " from most: ", NamesOf(sides.most), " agree");
+  if (std::find(sides.outliers.begin(), sides.outliers.end(), first) == sides.outliers.end()) return text;
+  return absl::StrCat(text, "; ", members_->NameOf(first),
+                      " came first, and the key keeps that shape until the job begins anew");
+}
+
 void KeyRegistrar::RefuseShape(NodeId node, const RegisterKeys::Key& key, KeyId id, const RoundBook& rounds) {
   const std::vector<NodeId>& givers = givers_[id];
-  const std::string former = givers.empty() ? "the job" : members_->NameOf(givers.front());
+  std::string former = givers.empty() ? "the job" : members_->NameOf(givers.front());
+  const bool has_left = !givers.empty() && !members_->table().Find(givers.front()).is_member;
+  if (has_left) absl::StrAppend(&former, ", which has left,");
   const bool is_same = !givers.empty() && givers.front() == node;
   const auto [now, before] = DescribeDifference({key.elements, key.layout}, table_.ShapeOf(id));
-  const std::string reason = absl::StrCat(is_same ? "a worker of " : "", members_->NameOf(node), " gives it ", now,
-                                          ", ", is_same ? "another one" : former, " gave it ", before, kSameShape);
-  const KeyRefused refused{job_->term(), key.name, reason};
-  members_->Reject(node, absl::StrCat("key '", key.name, "': ", reason));
+  std::string reason = absl::StrCat(is_same ? "a worker of " : "", members_->NameOf(node), " gives it ", now, ", ",
+                                    is_same ? "another one" : former, " gave it ", before, kSameShape);
   // Those who have agreed on its values do not wait for this Init.
-  if (rounds.FirstOpen(id) > Round(0)) return members_->SendTo(node, refused);
-  NoteQuarrel(node, key, id);
+  const bool is_agreed = rounds.FirstOpen(id) > Round(0);
+  if (!is_agreed) NoteQuarrel(node, key, id);
+  if (const auto quarrel = quarrels_.find(key.name); !is_agreed && quarrel != quarrels_.end()) {
+    absl::StrAppend(&reason, DescribeOutliers(quarrel->second.claims, givers.empty() ? NodeId() : givers.front()));
+  }
+  members_->Reject(node, absl::StrCat("key '", key.name, "': ", reason));
+  const KeyRefused refused{job_->term(), key.name, reason};
+  if (is_agreed) return members_->SendTo(node, refused);
   members_->Broadcast(refused);
 }
 

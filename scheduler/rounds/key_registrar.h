@@ -21,6 +21,7 @@
 #include "scheduler/members/job_members.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
+#include "scheduler/rounds/shape_claims.h"
 #include "scheduler/rounds/waiting_keys.h"
 #include "scheduler/scheduler_context.h"
 
@@ -61,6 +62,7 @@ class KeyRegistrar {
     NodeId culprit;  // who gave it another one than the others
     RegisterKeys::Key key;
     std::set<NodeId> told;
+    ShapeClaims claims;
   };
 
   void Refuse(NodeId node, const RegisterKeys::Key& key, const std::string& reason);
@@ -69,6 +71,10 @@ class KeyRegistrar {
   // Refuses a key that has this shape of `node` for what another one has given it, unless it was told so before. False
   // when nothing is wrong.
   bool RefuseForQuarrel(NodeId node, const RegisterKeys::Key& key);
+  // Says who differs from most of those that have given the key a shape, if anybody does. `first`: who gave it the one
+  // that it has.
+  std::string DescribeOutliers(const ShapeClaims& claims, NodeId first) const;
+  std::string NamesOf(const std::vector<NodeId>& nodes) const;
   // Refuses a key without elements that no node has given any.
   void RefuseEmpty(NodeId node, const RegisterKeys::Key& key);
   // Refuses another shape of a key that exists.

@@ -9,6 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 const NodeId kA(1);
@@ -116,6 +117,44 @@ TEST_F(KeyRegistrarTest, WhoAsksAfterAQuarrelIsToldOnce) {
     EXPECT_THAT(mesh.Sent<KeyRefused>(node), IsEmpty());
     EXPECT_THAT(mesh.Sent<KeysAssigned>(node), SizeIs(1));
   }
+}
+
+TEST_F(KeyRegistrarTest, WhoDiffersFromMostIsNamedAlsoWhenItCameFirst) {
+  MeshJob mesh(4);
+  mesh.Start();
+  KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
+  const RoundBook rounds(&keys.table(), {"n1", "n2", "n3", "n4"}, absl::ZeroDuration(), 1);
+  keys.Register(kA, {{"w", 11}}, rounds);
+  keys.Register(kB, {{"w", 10}}, rounds);
+  ASSERT_THAT(mesh.Sent<KeyRefused>(1), SizeIs(1));
+  EXPECT_THAT(mesh.Sent<KeyRefused>(1)[0].reason, Not(HasSubstr("from most")));
+  mesh.Forget();
+  keys.Register(NodeId(3), {{"w", 10}}, rounds);
+  for (const int node : {1, 2, 3, 4}) {
+    ASSERT_THAT(mesh.Sent<KeyRefused>(node), SizeIs(1));
+    EXPECT_THAT(mesh.Sent<KeyRefused>(node)[0].reason,
+                HasSubstr("n3 gives it 10 elements, n1 gave it 11; all workers of all nodes must give it the same "
+                          "shape; n1 differs from most: n2, n3 agree; n1 came first, and the key keeps that shape"));
+  }
+  mesh.Forget();
+  mesh.members.Expel(kA);
+  keys.Register(NodeId(4), {{"w", 10}}, rounds);
+  ASSERT_THAT(mesh.Sent<KeyRefused>(4), SizeIs(1));
+  EXPECT_THAT(mesh.Sent<KeyRefused>(4)[0].reason, HasSubstr("n1, which has left, gave it 11"));
+  EXPECT_THAT(mesh.Sent<KeyRefused>(4)[0].reason, HasSubstr("n1 differs from most: n2, n3, n4 agree"));
+}
+
+TEST_F(KeyRegistrarTest, WhoComesLastAndDiffersFromMostIsNamed) {
+  MeshJob mesh(3);
+  mesh.Start();
+  KeyRegistrar keys(kChunkElements, &mesh.job, &mesh.members, &mesh.context);
+  const RoundBook rounds(&keys.table(), {"n1", "n2", "n3"}, absl::ZeroDuration(), 1);
+  for (const NodeId node : {kA, kB}) keys.Register(node, {{"w", 10}}, rounds);
+  keys.Register(NodeId(3), {{"w", 11}}, rounds);
+  ASSERT_THAT(mesh.Sent<KeyRefused>(1), SizeIs(1));
+  const std::string& reason = mesh.Sent<KeyRefused>(1)[0].reason;
+  EXPECT_THAT(reason, HasSubstr("n3 differs from most: n1, n2 agree"));
+  EXPECT_THAT(reason, Not(HasSubstr("came first")));
 }
 
 TEST_F(KeyRegistrarTest, AMistakeThatAllHaveHeardOfMayBeMended) {

@@ -17,6 +17,7 @@ class Replay {
     if (record.term <= state_.last_term) return absl::DataLossError("a term that does not rise");
     state_.last_term = record.term;
     state_.job = std::move(record.job);
+    state_.end.reset();
     return absl::OkStatus();
   }
 
@@ -84,7 +85,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  absl::Status operator()(const EndRecord&) {
+  absl::Status operator()(EndRecord record) {
+    state_.end = std::move(record);
     for (const auto& [node, record] : state_.nodes) state_.spent_nodes.insert(node);
     state_.policies.clear();
     state_.overlay.reset();
@@ -154,6 +156,7 @@ class Replay {
     state_.planned_epoch = record.planned_epoch;
     state_.plan_policy = record.plan_policy;
     state_.removed_nodes = std::move(record.removed_nodes);
+    state_.end = std::move(record.end);
     return absl::OkStatus();
   }
 
@@ -224,7 +227,7 @@ std::string MakeSnapshot(RecoveredState state) {
   add(BindingsRecord{state.rounds.OpenBindings()});
   add(SummaryRecord{state.last_epoch, state.last_policy, std::move(state.spent_nodes), state.rounds.closed(),
                     state.next_barrier, std::move(state.overlay), std::move(state.members), state.planned_epoch,
-                    state.plan_policy, std::move(state.removed_nodes)});
+                    state.plan_policy, std::move(state.removed_nodes), std::move(state.end)});
   return EncodeSnapshot(std::move(records));
 }
 

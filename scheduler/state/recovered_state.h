@@ -37,6 +37,7 @@ struct RecoveredState {
   Epoch planned_epoch;               // the last one that has a plan
   PolicyVersion plan_policy;         // of that plan
   std::set<NodeId> removed_nodes;    // by an operator
+  std::optional<EndRecord> end;      // how the last job ended, when no other one has begun
 
   bool is_running() const { return !policies.empty(); }
   // Returns whether a change of the running job's membership was under way.

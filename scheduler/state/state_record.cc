@@ -76,6 +76,11 @@ void FillMember(const EpochMember& member, state::EpochMember& filled) {
   filled.set_barriers_before(member.barriers_before);
 }
 
+void FillEnd(const EndRecord& record, state::End& filled) {
+  filled.set_reason(record.reason);
+  filled.set_end(static_cast<uint32_t>(record.end));
+}
+
 struct Encoder {
   state::StateRecord& to;
 
@@ -151,7 +156,7 @@ struct Encoder {
     to.mutable_barrier()->set_barrier(record.barrier);
     for (const NodeId node : record.left_out) to.mutable_barrier()->add_left_out(node.value());
   }
-  void operator()(const EndRecord& record) { to.mutable_end()->set_reason(record.reason); }
+  void operator()(const EndRecord& record) { FillEnd(record, *to.mutable_end()); }
   void operator()(const EpochRecord& record) {
     state::EpochStart& start = *to.mutable_epoch_start();
     start.set_epoch(record.epoch.value());
@@ -209,6 +214,7 @@ struct Encoder {
     summary.set_planned_epoch(record.planned_epoch.value());
     summary.set_plan_policy(record.plan_policy.value());
     for (const NodeId node : record.removed_nodes) summary.add_removed_nodes(node.value());
+    if (record.end.has_value()) FillEnd(*record.end, *summary.mutable_end());
   }
 };
 
@@ -383,7 +389,12 @@ absl::StatusOr<StateRecord> ReadCut(const state::Cut& from) {
   return StateRecord(std::move(record));
 }
 
-StateRecord ReadSummary(const state::Summary& from) {
+absl::StatusOr<EndRecord> ReadEnd(const state::End& from) {
+  if (from.end() > static_cast<uint32_t>(JobEnd::kStopped)) return Malformed("an end of the job of an unknown kind");
+  return EndRecord{from.reason(), static_cast<JobEnd>(from.end())};
+}
+
+absl::StatusOr<StateRecord> ReadSummary(const state::Summary& from) {
   SummaryRecord record;
   record.last_epoch = Epoch(from.last_epoch());
   record.last_policy = PolicyVersion(from.last_policy());
@@ -399,7 +410,10 @@ StateRecord ReadSummary(const state::Summary& from) {
   record.planned_epoch = Epoch(from.planned_epoch());
   record.plan_policy = PolicyVersion(from.plan_policy());
   for (const uint32_t node : from.removed_nodes()) record.removed_nodes.insert(NodeId(node));
-  return StateRecord(std::move(record));
+  if (!from.has_end()) return StateRecord(std::move(record));
+  absl::StatusOr<EndRecord> end = ReadEnd(from.end());
+  if (end.ok()) record.end = *end;
+  return end.ok() ? StateRecord(std::move(record)) : absl::StatusOr<StateRecord>(end.status());
 }
 
 }  // namespace
@@ -453,7 +467,7 @@ absl::StatusOr<StateRecord> DecodeStateRecord(const std::string& bytes) {
     case state::StateRecord::kBarrier:
       return ReadBarrier(message.barrier());
     case state::StateRecord::kEnd:
-      return StateRecord(EndRecord{message.end().reason()});
+      return ReadEnd(message.end());
     case state::StateRecord::kEpochStart:
       return ReadEpochStart(message.epoch_start());
     case state::StateRecord::kEpochPlan:

@@ -100,9 +100,16 @@ struct BarrierRecord {
   friend bool operator==(const BarrierRecord&, const BarrierRecord&) = default;
 };
 
-// The job has ended or failed: the next start of the scheduler begins a new one.
+enum class JobEnd : uint8_t {
+  kFailed,   // the next start of the scheduler begins another job
+  kDone,     // the work of its nodes is done
+  kStopped,  // by an operator
+};
+
+// The job is over.
 struct EndRecord {
   std::string reason;
+  JobEnd end = JobEnd::kFailed;
   friend bool operator==(const EndRecord&, const EndRecord&) = default;
 };
 
@@ -163,6 +170,7 @@ struct SummaryRecord {
   Epoch planned_epoch;                 // the last one that has a plan
   PolicyVersion plan_policy;           // of that plan
   std::set<NodeId> removed_nodes;
+  std::optional<EndRecord> end;  // of the last job, when no other one has begun
   friend bool operator==(const SummaryRecord&, const SummaryRecord&) = default;
 };
 

@@ -65,6 +65,7 @@ std::vector<StateRecord> Samples() {
           CutRecord{PolicyVersion(4), {{KeyId(1), Round(8)}, {KeyId(2), Round(8)}, {KeyId(5), Round(8)}}},
           BarrierRecord{11, {NodeId(2), NodeId(5)}},
           EndRecord{"it was over"},
+          EndRecord{"enough", JobEnd::kStopped},
           EpochRecord{Epoch(3),
                       {{NodeId(2), Incarnation(~uint64_t{0}), Epoch(1), 4}, {NodeId(4), Incarnation(7), Epoch(3)}},
                       "why"},
@@ -85,7 +86,8 @@ std::vector<StateRecord> Samples() {
                         {{NodeId(2), Incarnation(3), Epoch(1), 4}},
                         Epoch(2),
                         PolicyVersion(8),
-                        {NodeId(3)}},
+                        {NodeId(3)},
+                        EndRecord{"all have left", JobEnd::kDone}},
           SummaryRecord{}};
 }
 
@@ -124,6 +126,15 @@ TEST(StateRecordTest, RefusesBindingsOfNoRounds) {
   // A binding's last round must not come before its first.
   const BindingsRecord record = {{{KeyId(1), Round(5), Round(4), PolicyVersion(1), Attempt(0)}}};
   EXPECT_FALSE(DecodeStateRecord(EncodeStateRecord(record)).ok());
+}
+
+TEST(StateRecordTest, RefusesAnEndOfAnUnknownKind) {
+  const EndRecord odd{"over", static_cast<JobEnd>(3)};
+  SummaryRecord summary;
+  summary.end = odd;
+  for (const StateRecord& record : {StateRecord(odd), StateRecord(summary)}) {
+    EXPECT_EQ(DecodeStateRecord(EncodeStateRecord(record)).status().code(), absl::StatusCode::kDataLoss);
+  }
 }
 
 TEST(StateRecordTest, RefusesAPlanOfNothing) {

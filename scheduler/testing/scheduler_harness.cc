@@ -8,10 +8,12 @@
 namespace banyan {
 
 SchedulerHarness::SchedulerHarness(OverlayConfig overlay, StoredRecords stored, size_t least_tail_bytes)
-    : core_(std::make_unique<SchedulerCore>(
+    : SchedulerHarness(
           std::move(overlay),
-          SchedulerOptions{stored, StartId(stored.snapshot.size() + stored.tail.size() + 1), least_tail_bytes})),
-      stored_(std::move(stored)) {
+          SchedulerOptions{stored, StartId(stored.snapshot.size() + stored.tail.size() + 1), least_tail_bytes}) {}
+
+SchedulerHarness::SchedulerHarness(OverlayConfig overlay, SchedulerOptions options)
+    : core_(std::make_unique<SchedulerCore>(std::move(overlay), options)), stored_(std::move(options.stored)) {
   for (const std::string& record : stored_.tail) tail_bytes_ += record.size();
   Step(Started{});
 }

@@ -21,6 +21,7 @@ class SchedulerHarness {
  public:
   explicit SchedulerHarness(OverlayConfig overlay, StoredRecords stored = {},
                             size_t least_tail_bytes = StateLog::kLeastTailBytes);
+  SchedulerHarness(OverlayConfig overlay, SchedulerOptions options);
   ~SchedulerHarness();
 
   void Step(Event event);

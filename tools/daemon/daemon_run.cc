@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/check.h"
+#include "tools/command_line.h"
 
 namespace banyan {
 
@@ -32,6 +33,13 @@ absl::Status RunUntilStopped(const StopSignals& signals, const std::function<abs
 absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core) {
   return RunUntilStopped(
       signals, [&host, &core] { return host.Run(std::move(core)); }, [&host] { host.RequestStop(); });
+}
+
+int DaemonExitCode(const absl::Status& status, const StopSignals& signals) {
+  // As shells have it of processes that a signal ends.
+  constexpr int kSignalled = 128;
+  if (!status.ok()) return kExitFailure;
+  return signals.received() ? kSignalled + signals.signal() : kExitSuccess;
 }
 
 }  // namespace banyan

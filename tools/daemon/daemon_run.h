@@ -18,6 +18,13 @@ absl::Status RunUntilStopped(const StopSignals& signals, const std::function<abs
 // Returns the status of the core's Stop action. `signals` was made before `host`.
 absl::Status RunUntilStopped(const StopSignals& signals, ProtocolHost& host, std::unique_ptr<Protocol> core);
 
+// How supervisors tell why a daemon has ended, for its --help.
+inline constexpr char kDaemonExitCodes[] =
+    "Exit codes: 0 the job is over: done, or ended by `banyan stop`; 1 the job failed, or an error; 2 wrong flags;\n"
+    "128 and the signal's number when asked to end: 143 SIGTERM, 130 Ctrl-C, 129 the end of the terminal.";
+// Returns the exit code of a daemon that has run until `status`.
+int DaemonExitCode(const absl::Status& status, const StopSignals& signals);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOOLS_DAEMON_DAEMON_RUN_H_

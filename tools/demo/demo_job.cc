@@ -96,7 +96,7 @@ absl::Status DemoJob::StartScheduler() {
   scheduler.process = {
       .name = "the scheduler",
       .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", directory_.File("overlay.yaml"),
-                                             "--state-dir", directory_.File("scheduler")}),
+                                             "--state-dir", directory_.File("scheduler"), "--stay"}),
       .log_path = directory_.File("scheduler.log")};
   status = Launch(std::move(scheduler), services_);
   if (!status.ok()) return status;
@@ -118,7 +118,7 @@ absl::Status DemoJob::StartNode(size_t index) {
       .name = absl::StrCat("node ", node.name),
       .arguments = network_.InNode(
           index, {options_.banyan_program, "node", "--name", node.name, "--scheduler", network_.scheduler_address(),
-                  "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node)}),
+                  "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node), "--stay"}),
       .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
   return Launch(std::move(options), nodes_);
 }

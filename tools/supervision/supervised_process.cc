@@ -16,6 +16,8 @@ namespace {
 
 // As commands say that their flags are wrong, which no other start mends.
 constexpr char kWrongUsage[] = "exit code 2";
+// 128 and SIGTERM.
+constexpr char kAskedToEnd[] = "exit code 143";
 
 bool IsSignal(const std::string& failure, int signal) {
   return absl::StartsWith(failure, absl::StrCat("signal ", signal, " "));
@@ -64,7 +66,7 @@ void SupervisedProcess::NoteEnd() {
   if (pause.has_value()) next_start_ = SteadyNow() + *pause;
 }
 
-bool SupervisedProcess::was_asked_to_end() const { return IsSignal(failure_, SIGTERM); }
+bool SupervisedProcess::was_asked_to_end() const { return IsSignal(failure_, SIGTERM) || failure_ == kAskedToEnd; }
 
 std::string SupervisedProcess::DescribeEnd() const {
   std::string text = absl::StrCat(name(), " ended with ", failure_.empty() ? "exit code 0, too early" : failure_);

@@ -50,7 +50,8 @@ class SupervisedProcess {
   int failures() const { return failures_; }
   // Of the last end: "exit code 1", "signal 9 (Killed)"; empty before the first.
   const std::string& failure() const { return failure_; }
-  // Returns whether somebody has ended it by SIGTERM, which it has not caught. For Tend this is a failure like others.
+  // Returns whether somebody has ended it by SIGTERM: it has not caught that, or says so with exit code 143, as
+  // banyan's daemons do. For Tend this is a failure like others.
   bool was_asked_to_end() const;
   // Its failures up to now were another's fault.
   void Forgive() { budget_.Forgive(); }

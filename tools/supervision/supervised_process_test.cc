@@ -93,6 +93,12 @@ TEST_F(SupervisedProcessTest, TellsWhoWasAskedToEnd) {
   EXPECT_FALSE(process_->was_asked_to_end());
 }
 
+TEST_F(SupervisedProcessTest, ADaemonSaysThatItWasAskedToEnd) {
+  Start("exit 143");
+  TendUntil([&] { return process_->failures() == 1; });
+  EXPECT_TRUE(process_->was_asked_to_end());
+}
+
 TEST_F(SupervisedProcessTest, WhoWasCalledWronglyIsNotStartedAgain) {
   Start("exit 2");
   TendUntil([&] { return process_->is_given_up(); });
