@@ -19,7 +19,8 @@
 //      fills the link's queue. Each hop of a chunk then takes twice as long, and a round waits for what overflows.
 //      Headers take a part of the rate, and PaceAfter is above what is measured. So it is seen when a link has become
 //      faster.
-//   7. No pace. A link has none where its rate is unknown or comes from Eq. 14 (kOneWayDelay), which reads low. Nor has
+//   7. No pace. A link has none where its rate is unknown, guessed (PaceSearch finds it), or comes from Eq. 14
+//   (kOneWayDelay), which reads low. Nor has
 //      one that a host's cap keeps below its rate. Its own queue does not fill there, and links without a pace would
 //      get more of the cap.
 //   8. Caps. Where the links of a host share a cap, rules 1 and 2 take a link's planned part of the cap for its rate.

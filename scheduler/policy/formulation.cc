@@ -99,7 +99,7 @@ std::optional<Formulation::Reason> Formulation::LookForReason(Timestamp now, con
     return Reason{"the model's size, which is known now", kLeastGainForModel};
   }
   if (!is_enabled_) return std::nullopt;
-  if (HasLearned(now, links, rounds)) return Reason{"links have been found out", kLeastGain};
+  if (HasLearned(now, links, rounds)) return Reason{"links have been found out", kLearningGain};
   // A change beyond update_rate is planned for at once. One below it is not left out, as with the UPDATE_RATE of the
   // NETSTORM paper: it is planned for at the end of the interval.
   const absl::Duration pause = std::min(kLeastReplanPause, interval_);

@@ -50,11 +50,13 @@ inline constexpr double kStaleCapFactor = 1.25;
 inline constexpr absl::Duration kLeastReplanPause = absl::Milliseconds(500);
 
 // At its start a job finds out its links. It does so for kLearningTime and kLearningRounds at least. Meanwhile a link
-// that has changed by kLearningChange is planned for kLearningPause after the last plan, and no policy is tried first.
+// that has changed by kLearningChange is planned for kLearningPause after the last plan. A small gain is enough, and no
+// policy is on trial: the first rounds tell little of what the links can do.
 inline constexpr absl::Duration kLearningTime = absl::Seconds(20);
 inline constexpr uint64_t kLearningRounds = 6;
 inline constexpr absl::Duration kLearningPause = absl::Seconds(1);
 inline constexpr double kLearningChange = 0.1;
+inline constexpr double kLearningGain = 0.05;
 
 // The least gain of a plan for a model whose size has just become known. It is low, since sizes have no noise.
 inline constexpr double kLeastGainForModel = 0.01;
@@ -76,9 +78,9 @@ class Formulation {
 
   // Returns why to plan now, or nothing. There are four reasons:
   // 1. The model's size has become known.
-  // 4. The job is learning, and a link has changed by more than kLearningChange since the last plan.
-  // 2. A link has changed by more than update_rate (if above 0) since the last plan.
-  // 3. An interval of update_seconds is over and some link has changed since the last plan, however little.
+  // 2. The job is learning, and a link has changed by more than kLearningChange since the last plan.
+  // 3. A link has changed by more than update_rate (if above 0) since the last plan.
+  // 4. An interval of update_seconds is over and some link has changed since the last plan, however little.
   //
   // A look at the end of an interval that finds no change starts the next interval. It is postponed while a link has
   // changed within kSettlingTime: one plan for all changes is better than one after the other. It is postponed also

@@ -265,7 +265,7 @@ TEST(FormulationTest, AJobThatBeginsPlansAsSoonAsItHasLearned) {
       << "too little";
   const auto reason = formulation.LookForReason(kStart + 2 * kLearningPause, ChangedTable(6), RoundTimes());
   ASSERT_TRUE(reason.has_value());
-  EXPECT_EQ(reason->least_gain, kLeastGain);
+  EXPECT_EQ(reason->least_gain, kLearningGain);
 }
 
 TEST(FormulationTest, LearningEndsAfterItsTimeAndRounds) {

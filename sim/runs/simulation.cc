@@ -212,6 +212,12 @@ absl::StatusOr<SimulationReport> Simulate(const SimulationOptions& options) {
     return absl::InvalidArgumentError("there must be a tensor and a round to simulate");
   }
   const NetworkView view = MakeNetworkView(options.overlay);
+  const size_t pairs = view.nodes().size() * (view.nodes().size() - 1);
+  if (options.told.kind == ToldLinks::Kind::kNodes && view.links().size() < pairs) {
+    return absl::InvalidArgumentError(
+        "a job that is told the nodes alone uses every pair of them; the simulator has no routers, and expected an "
+        "overlay with a link for each pair");
+  }
   const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(options.overlay, view);
   if (!config.ok()) return config.status();
   const absl::StatusOr<Policy> policy = MakePolicy(view, *config);

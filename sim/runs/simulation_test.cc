@@ -88,5 +88,11 @@ TEST(SimulationTest, APlannersErrorIsTold) {
   EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(SimulationTest, AJobThatIsToldTheNodesAloneNeedsALinkForEachPair) {
+  SimulationOptions options = Internet2Simulation(4000000, 1);
+  options.told.kind = ToldLinks::Kind::kNodes;
+  EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace banyan
