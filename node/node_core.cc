@@ -388,10 +388,6 @@ void NodeCore::OnPeerLost(StepContext& step, const PeerLost& lost) {
   if (scheduler_.joined()) scheduler_.Send(step, lost);
 }
 
-void NodeCore::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
-  joined_->desk->OnValues(step, key, round, first_element, values);
-}
-
 void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) {
   scheduler_.ReportClosed(key, round, hash, book_.keys().size());
   joined_->desk->OnRoundComplete(step, key, round);

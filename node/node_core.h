@@ -148,7 +148,9 @@ class NodeCore : public Protocol,
     joined_->state->OnPeerMessage(step, message);
   }
   void OnPeerLost(StepContext& step, const PeerLost& lost) override;
-  void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override;
+  void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) override {
+    joined_->desk->OnValues(step, key, round, first_element, values);
+  }
   void OnRoundComplete(StepContext& step, KeyId key, Round round, uint64_t hash) override;
   void OnPolicyWanted(StepContext& step, KeyId key, Round round) override;
   void OnRoundBroken(StepContext& step, KeyId key, Round round, NodeId culprit, const std::string& reason) override;

@@ -82,10 +82,6 @@ TEST_F(WireMalformedTest, ResultsAndAbstentions) {
                [](auto& chunk) { chunk.set_kind(wire::ROUND_KIND_ABSTENTION); });
   RefusesChunk("cut_frames: 0 but of a contribution to a sum", [](auto& chunk) { chunk.set_cut_frames(1); });
   RefusesChunk("cut_frames: 0 to 256 expected, 257 came", [](auto& chunk) { chunk.set_cut_frames(257); });
-  RefusesChunk("cuts: 0 but of sums expected, 1 came", [](auto& chunk) {
-    chunk.add_cuts()->set_node(1);
-    chunk.mutable_cuts(0)->set_frames(2);
-  });
   RefusesChunk("cuts[0].frames: 1 to 256 expected, 0 came", [](auto& chunk) { chunk.add_cuts()->set_node(1); });
   RefusesChunk("frames[0].level: 0 to 31", [](auto& chunk) { chunk.mutable_frames(0)->set_level(32); });
 }

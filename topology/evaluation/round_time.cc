@@ -145,17 +145,13 @@ void RoundShop::CountSent(const Tree& tree, double bits) {
 }
 
 void RoundShop::CountSums(const Tree& tree) {
-  // Each node reads the result. Who has children reads and writes its own gradient, and adds theirs to it. The root
-  // divides the sum.
+  // Each node reads the result. Who has children reads each of theirs, and what there is of the sum, which it writes.
+  // The root divides the sum.
   constexpr double kReading = 1;
-  constexpr double kCopying = 2;
   constexpr double kAdding = 3;
   constexpr double kDividing = 2;
   std::vector<double>& passes = sum_passes_.emplace_back(view_.nodes().size(), kReading);
-  for (const auto& [node, parent] : tree.reduce_parent) {
-    double& of_parent = passes[*view_.IndexOf(parent)];
-    of_parent += of_parent == kReading ? kCopying + kAdding : kAdding;
-  }
+  for (const auto& [node, parent] : tree.reduce_parent) passes[*view_.IndexOf(parent)] += kAdding;
   passes[*view_.IndexOf(tree.root)] += kDividing;
 }
 
