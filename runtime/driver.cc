@@ -10,8 +10,10 @@
 namespace banyan {
 namespace {
 
-// Brief computations before the sockets are looked at again: together well below a millisecond.
+// Brief computations before the sockets are looked at again, and bytes on which they work: together well below a
+// millisecond.
 constexpr int kBriefInARow = 16;
+constexpr int64_t kBriefBytesInARow = int64_t{2} << 20;
 
 }  // namespace
 
@@ -64,9 +66,11 @@ void Driver::StepAll(std::vector<Event>& events) {
 }
 
 void Driver::RunBriefComputations() {
-  for (int i = 0; i < kBriefInARow && !brief_.empty() && !stopped_; ++i) {
+  int64_t bytes = 0;
+  for (int i = 0; i < kBriefInARow && bytes < kBriefBytesInARow && !brief_.empty() && !stopped_; ++i) {
     StartComputation next = std::move(brief_.front());
     brief_.pop_front();
+    bytes += next.computation->size_bytes();
     next.computation->Run();
     Step(ComputationFinished{next.id, std::move(next.computation)});
   }

@@ -153,6 +153,7 @@ int BenchLoopback(absl::Span<const std::string> arguments, std::ostream& out, st
   line.Rate("mbps", "RATE",
             "Mbit/s, or a rate such as 1Gbit/s, that the overlay believes each link to have (default: it says nothing)",
             1, 1e9, &options.mbps);
+  line.Switch("pinned", "keep each process on one processor, in turns", &options.pinned);
   line.Integer("pairs", "N", "measured pairs (default 10)", 1, kMaxPairs, &pairs);
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;

@@ -5,6 +5,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tools/loopback_benchmark.h"
 
 namespace banyan {
 namespace {
@@ -37,6 +38,12 @@ TEST_F(BenchCommandTest, EachBenchmarkHasHelp) {
   EXPECT_EQ(Run({"loopback", "--nodes", "1"}), 2);
   EXPECT_EQ(Run({"loopbck"}), 2);
   EXPECT_THAT(err_.str(), HasSubstr("did you mean 'loopback'?"));
+}
+
+TEST(LoopbackBenchmarkTest, CountsWhatAllNodesSend) {
+  // Two nodes send each other all values, on a core each.
+  EXPECT_DOUBLE_EQ(GbpsPerCore(2, 64, 0.1, 2), 5.12);
+  EXPECT_DOUBLE_EQ(GbpsPerCore(4, 64, 0.1, 2), 3 * 5.12);
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #include "tools/loopback_benchmark.h"
 
+#include <sched.h>
+
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -39,6 +42,35 @@ std::string MakeOverlay(int nodes, double mbps, const PortReservation& ports) {
   absl::StrAppend(&text, "aggregation: {op: sum}\n");
   return text;
 }
+
+cpu_set_t OwnProcessors() {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
+  (void)sched_getaffinity(0, sizeof(processors), &processors);
+  return processors;
+}
+
+// Keeps the calling thread, and the processes that it starts, on one of its processors.
+class StayOnOne {
+ public:
+  explicit StayOnOne(int rank) : before_(OwnProcessors()) {
+    int to_skip = rank % std::max(1, CPU_COUNT(&before_));
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+      if (!CPU_ISSET(processor, &before_) || to_skip-- > 0) continue;
+      CPU_SET(processor, &one);
+      break;
+    }
+    (void)sched_setaffinity(0, sizeof(one), &one);
+  }
+  StayOnOne(const StayOnOne&) = delete;
+  StayOnOne& operator=(const StayOnOne&) = delete;
+  ~StayOnOne() { (void)sched_setaffinity(0, sizeof(before_), &before_); }
+
+ private:
+  const cpu_set_t before_;
+};
 
 // A scheduler and its nodes, from their start to their end.
 class LoopbackJob {
@@ -85,6 +117,8 @@ class LoopbackJob {
 
   absl::StatusOr<std::unique_ptr<ChildProcess>> StartPeer(int rank) const {
     const std::string name = absl::StrCat("n", rank + 1);
+    std::optional<StayOnOne> stays;
+    if (options_.pinned) stays.emplace(rank);
     return ChildProcess::Start(
         {.name = absl::StrCat("node ", name),
          .arguments = {options_.peer_program, name, ports_.Address(0), directory_.path(), absl::StrCat(rank),
@@ -121,23 +155,35 @@ class LoopbackJob {
 
 void Print(const LoopbackBenchmarkOptions& options, const LoopbackPairs& pairs, std::ostream& out) {
   const LoopbackSummary summary = Summarize(pairs);
+  const cpu_set_t own = OwnProcessors();
+  const int processors = options.pinned ? std::min(options.nodes, CPU_COUNT(&own)) : CPU_COUNT(&own);
+  const auto per_core = [&](double seconds) {
+    return GbpsPerCore(options.nodes, options.megabytes, seconds, processors);
+  };
   if (options.json) {
     out << absl::StreamFormat(
-        "{\"nodes\":%d,\"megabytes\":%g,\"keys\":%d,\"group\":%s,\"banyan_seconds_p50\":%.6f,\"gloo_seconds_p50\":%.6f,"
-        "\"ratio_"
-        "p50\":%.4f,"
+        "{\"nodes\":%d,\"megabytes\":%g,\"keys\":%d,\"group\":%s,\"processors\":%d,\"banyan_seconds_p50\":%.6f,"
+        "\"gloo_seconds_p50\":%.6f,\"ratio_p50\":%.4f,\"banyan_gbps_per_core\":%.3f,\"gloo_gbps_per_core\":%.3f,"
         "\"pairs\":%s}\n",
-        options.nodes, options.megabytes, options.keys, options.group ? "true" : "false", summary.banyan_seconds,
-        summary.gloo_seconds, summary.ratio, FormatPairs(pairs));
+        options.nodes, options.megabytes, options.keys, options.group ? "true" : "false", processors,
+        summary.banyan_seconds, summary.gloo_seconds, summary.ratio, per_core(summary.banyan_seconds),
+        per_core(summary.gloo_seconds), FormatPairs(pairs));
     return;
   }
   out << absl::StreamFormat(
-      "loopback: nodes=%d mbytes=%g keys=%d%s pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n",
+      "loopback: nodes=%d mbytes=%g keys=%d%s pairs=%d banyan_ms_p50=%.1f gloo_ring_ms_p50=%.1f ratio_p50=%.2f\n"
+      "gbps_per_core of %d: banyan=%.1f gloo_ring=%.1f\n",
       options.nodes, options.megabytes, options.keys, options.group ? " group" : "", pairs.banyan_seconds.size(),
-      summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3, summary.ratio);
+      summary.banyan_seconds * 1e3, summary.gloo_seconds * 1e3, summary.ratio, processors,
+      per_core(summary.banyan_seconds), per_core(summary.gloo_seconds));
 }
 
 }  // namespace
+
+double GbpsPerCore(int nodes, double megabytes, double seconds, int processors) {
+  constexpr double kGigabitsPerMegabyte = 8e-3;
+  return 2 * (nodes - 1) * megabytes * kGigabitsPerMegabyte / seconds / processors;
+}
 
 absl::Status RunLoopbackBenchmark(const LoopbackBenchmarkOptions& options, std::ostream& out) {
   absl::StatusOr<std::unique_ptr<WorkDirectory>> directory = WorkDirectory::Make("banyan-bench");

@@ -17,11 +17,16 @@ struct LoopbackBenchmarkOptions {
   int64_t keys = 1;       // among which they are divided evenly
   bool group = false;     // of which all are one
   double mbps = 0;        // at which the overlay believes each link to be; 0: it does not say
+  bool pinned = false;    // each node's process stays on one processor, in turns
   int pairs = 10;         // measured, after one that is not
   bool json = false;
   std::string banyan_program;  // the command `banyan`, for the scheduler
   std::string peer_program;    // //bench:loopback_peer
 };
+
+// Returns how much each of `processors` carries while `nodes` make sums of `megabytes` each in `seconds`, in Gbit/s.
+// All nodes together send 2 (nodes - 1) times the values, over a ring as over trees.
+double GbpsPerCore(int nodes, double megabytes, double seconds, int processors);
 
 // Starts a scheduler and the nodes, measures interleaved pairs and writes the medians to `out`. What a process that
 // fails has logged is in the error. REQUIRES: 2 <= nodes, 1 <= megabytes, whole floats, 1 <= pairs,

@@ -13,6 +13,9 @@ namespace banyan {
 // do not overlap.
 void AddBytesInto(absl::Span<float> sums, absl::Span<const uint8_t> values);
 
+// sums[i] = one[i] + other[i], read and required as above.
+void AddBytes(absl::Span<float> sums, absl::Span<const uint8_t> one, absl::Span<const uint8_t> other);
+
 // values[i] *= factor.
 void Scale(absl::Span<float> values, float factor);
 

@@ -46,6 +46,23 @@ TEST(VectorMathTest, AddsAtEveryLengthAndAlignment) {
   }
 }
 
+TEST(VectorMathTest, AddsTwoAtEveryLengthAndAlignment) {
+  Random random(4);
+  for (int length : kLengths) {
+    for (int offset : {0, 1, 4, 13}) {
+      const std::vector<float> one = RandomFloats(length, &random);
+      const std::vector<float> other = RandomFloats(length, &random);
+      const size_t size_bytes = length * sizeof(float);
+      std::vector<uint8_t> bytes(offset + size_bytes + 1);
+      if (length > 0) std::memcpy(bytes.data() + offset, one.data(), size_bytes);
+      const Buffer aligned = Buffer::CopyOf(other);
+      std::vector<float> sums(length);
+      AddBytes(absl::MakeSpan(sums), absl::MakeConstSpan(bytes).subspan(offset, size_bytes), aligned.AsBytes().bytes());
+      EXPECT_EQ(sums, OneByOne(one, other)) << length << " at " << offset;
+    }
+  }
+}
+
 TEST(VectorMathTest, Scales) {
   Random random(3);
   for (int length : kLengths) {

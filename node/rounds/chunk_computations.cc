@@ -21,14 +21,13 @@ constexpr int64_t kFeedbackPasses = 8;
 // once for each second bit from a cache), weights read and gradients written.
 constexpr int64_t kPruningPasses = 8;
 
-// True if the frame's own memory can serve as the chunk's values.
+}  // namespace
+
 bool IsPlainArray(const CheckedChunk& chunk) {
   const std::vector<FrameHeader>& frames = chunk.encoded().frames;
   return frames.size() == 1 && frames[0].codec == CodecId::kFp32 && frames[0].elements == chunk.elements() &&
          reinterpret_cast<uintptr_t>(chunk.encoded().payload[0].data()) % alignof(float) == 0;
 }
-
-}  // namespace
 
 AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, std::vector<CheckedChunk> inputs,
                                  int64_t elements)
@@ -37,28 +36,26 @@ AccumulateChunk::AccumulateChunk(Buffer accumulator, bool accumulator_is_fresh, 
       inputs_(std::move(inputs)),
       elements_(elements) {
   BANYAN_CHECK(accumulator_.empty() || accumulator_.elements() == elements);
-  bool overwrites = is_fresh_;
-  for (const CheckedChunk& input : inputs_) {
-    if (input.empty()) continue;
-    size_bytes_ += input.payload_bytes() + elements_ * kBytesPerElement * (overwrites ? 1 : 2);
-    overwrites = false;
-  }
-  if (overwrites) size_bytes_ += elements_ * kBytesPerElement;
+  std::erase_if(inputs_, [](const CheckedChunk& input) { return input.empty(); });
+  // Without an input to replace what lay there, the chunk that says nothing gives zeros.
+  if (is_fresh_ && inputs_.empty()) inputs_.emplace_back();
+  adds_two_at_first_ = is_fresh_ && inputs_.size() > 1 && IsPlainArray(inputs_[0]) && IsPlainArray(inputs_[1]);
+  const auto passes = static_cast<int64_t>(2 * inputs_.size() - (is_fresh_ ? 1 : 0) - (adds_two_at_first_ ? 2 : 0));
+  size_bytes_ = passes * elements_ * kBytesPerElement;
+  for (const CheckedChunk& input : inputs_) size_bytes_ += input.payload_bytes();
 }
 
 void AccumulateChunk::Run() {
   if (accumulator_.empty()) accumulator_ = Buffer::AllocateForOverwrite(elements_);
-  for (const CheckedChunk& input : inputs_) {
-    if (input.empty()) continue;
-    if (is_fresh_) {
-      DecodeChunk(input, accumulator_.mutable_floats());
-    } else {
-      DecodeAddChunk(input, accumulator_.mutable_floats());
-    }
-    is_fresh_ = false;
+  const absl::Span<float> sums = accumulator_.mutable_floats();
+  size_t next = 0;
+  if (adds_two_at_first_) {
+    AddBytes(sums, inputs_[0].encoded().payload[0].bytes(), inputs_[1].encoded().payload[0].bytes());
+    next = 2;
+  } else if (is_fresh_) {
+    DecodeChunk(inputs_[next++], sums);
   }
-  // No input to replace what lay there: decoding the chunk that says nothing gives zeros.
-  if (is_fresh_) DecodeChunk(CheckedChunk(), accumulator_.mutable_floats());
+  for (; next < inputs_.size(); ++next) DecodeAddChunk(inputs_[next], sums);
 }
 
 CompressChunk::CompressChunk(Buffer sum, uint32_t weight, Encoding encoding, Buffer residual, Buffer weights)

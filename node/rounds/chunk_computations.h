@@ -18,6 +18,9 @@
 
 namespace banyan {
 
+// True if the chunk is float32 whose own memory can serve as its values.
+bool IsPlainArray(const CheckedChunk& chunk);
+
 // Adds inputs into a chunk's accumulator: children's contributions as they arrive, or the workers' own gradients
 // (EncodeChunk with kFp32 shares their memory). One AccumulateChunk at a time works on an accumulator.
 class AccumulateChunk : public Computation {
@@ -36,8 +39,9 @@ class AccumulateChunk : public Computation {
  private:
   Buffer accumulator_;
   bool is_fresh_;
-  std::vector<CheckedChunk> inputs_;
+  std::vector<CheckedChunk> inputs_;  // none of them empty, but for the only one of a fresh accumulator
   int64_t elements_;
+  bool adds_two_at_first_ = false;  // in one pass, instead of a copy and a sum
   int64_t size_bytes_ = 0;
 };
 

@@ -56,6 +56,20 @@ TEST(AccumulateChunkTest, MakesMemoryWhenNoneIsGiven) {
   EXPECT_THAT(sum.accumulator().floats(), ElementsAre(2, 4));
 }
 
+TEST(AccumulateChunkTest, TwoPlainInputsGiveTheBitsOfACopyAndASum) {
+  Random random(5);
+  std::vector<float> one(1000), other(1000);
+  for (size_t i = 0; i < one.size(); ++i) {
+    one[i] = static_cast<float>(random.Unit() - 0.5);
+    other[i] = static_cast<float>(random.Unit() * 1e-3);
+  }
+  AccumulateChunk at_once(Buffer(), true, {CheckedChunk(), Fp32(one), Fp32(other)}, 1000);
+  at_once.Run();
+  AccumulateChunk after_a_copy(Buffer::CopyOf(one), false, {Fp32(other)}, 1000);
+  after_a_copy.Run();
+  EXPECT_EQ(at_once.accumulator().floats(), after_a_copy.accumulator().floats());
+}
+
 TEST(AccumulateChunkTest, EmptyInputsAddNothing) {
   AccumulateChunk only_empty(Buffer::CopyOf({7, 7}), true, {CheckedChunk(), CheckedChunk()}, 2);
   only_empty.Run();
@@ -75,7 +89,9 @@ TEST(AccumulateChunkTest, InputsKeepTheirValues) {
 
 TEST(AccumulateChunkTest, SizeCountsReadsAndWrites) {
   const std::vector<CheckedChunk> inputs = {Fp32({1, 2}), CheckedChunk(), Fp32({1, 2})};
-  EXPECT_EQ(AccumulateChunk(Buffer(), true, inputs, 2).size_bytes(), (8 + 8) + (8 + 16));
+  EXPECT_EQ(AccumulateChunk(Buffer(), true, inputs, 2).size_bytes(), 8 + 8 + 8) << "two plain ones at once";
+  const std::vector<CheckedChunk> misaligned = {Misaligned(Fp32({1, 2})), CheckedChunk(), Fp32({1, 2})};
+  EXPECT_EQ(AccumulateChunk(Buffer(), true, misaligned, 2).size_bytes(), (8 + 8) + (8 + 16));
   EXPECT_EQ(AccumulateChunk(Buffer::Allocate(2), false, inputs, 2).size_bytes(), 2 * (8 + 16));
   EXPECT_EQ(AccumulateChunk(Buffer(), true, {}, 2).size_bytes(), 8);
 }

@@ -81,11 +81,16 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   const TreeSlice& place = PlaceOf(index);
   const bool is_leaf = place.reduce_children.empty() && place.reduce_parent.has_value();
   const bool passes_as_is = is_leaf && !Compresses();
-  if (!chunk.to_add.empty() && !passes_as_is) return StartAdding(step, index);
-  if (chunk.counted.size() < place.reduce_children.size() + 1) return;
+  const bool has_all = chunk.counted.size() > place.reduce_children.size();
+  if (!chunk.to_add.empty() && !passes_as_is && (has_all || !HoldsOwnAlone(chunk))) return StartAdding(step, index);
+  if (!has_all) return;
   if (!place.reduce_parent.has_value()) return Finish(step, index);
   if (!chunk.sum.empty() && Compresses()) return StartEncoding(step, index);
   Leave(step, index, TakeUnchanged(chunk));
+}
+
+bool ReduceHalf::HoldsOwnAlone(const Chunk& chunk) {
+  return chunk.sum.empty() && chunk.to_add.size() == 1 && chunk.waiting_bytes == 0;
 }
 
 void ReduceHalf::OnResult(ChunkIndex index) {

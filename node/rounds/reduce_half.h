@@ -148,6 +148,9 @@ class ReduceHalf {
              void (ReduceHalf::*then)(StepContext&, ChunkIndex, Work&));
   void Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input);
   void Advance(StepContext& step, ChunkIndex index);
+  // Tells if this node's own values are all that there is of the sum. They wait where they are for a child's: alone
+  // they would only be copied.
+  static bool HoldsOwnAlone(const Chunk& chunk);
   // Takes the inputs that wait to be added.
   std::vector<CheckedChunk> TakeInputs(Chunk& chunk);
   void StartAdding(StepContext& step, ChunkIndex index);

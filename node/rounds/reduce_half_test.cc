@@ -37,7 +37,7 @@ std::vector<float> Decoded(const CheckedChunk& chunk) {
   return values;
 }
 
-// One node of the chain 1 <- 2 <- 3 in one round of a tensor of three elements.
+// One node of the chain 1 <- 2 <- 3, unless a test takes another plan, in one round of a tensor of three elements.
 class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
  protected:
   // Node `self`, under this codec on every link.
@@ -58,7 +58,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
     JobConfig config;
     auto chunks = ChunkAssignment::Create({1.0}, 2);
     ASSERT_TRUE(chunks.ok() && chunks->AddKey(kKey, key_.elements).ok());
-    const PolicyBook::Binding binding{std::make_shared<PolicySlice>(TestPlan::Chain(3).Slice(self_, config)),
+    const PolicyBook::Binding binding{std::make_shared<PolicySlice>(plan_.Slice(self_, config)),
                                       std::make_shared<ChunkAssignment>(*chunks), Attempt(attempt)};
     attempt_ = Attempt(attempt);
     half_.reset();
@@ -69,6 +69,10 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
 
   void CountChild(const CheckedChunk& input, double result_ratio = 1, RoundKind kind = RoundKind::kAggregate) {
     half_->CountChild(step_, kind, kChunk, NodeId(self_ + 1), result_ratio, input);
+  }
+  // In a star around this node.
+  void CountSecondChild(const CheckedChunk& input) {
+    half_->CountChild(step_, RoundKind::kAggregate, kChunk, NodeId(self_ + 2), 1, input);
   }
   void CountOwn(const std::vector<float>& values, RoundKind kind = RoundKind::kAggregate) {
     own_ = values.empty() ? Buffer() : Buffer::CopyOf(values);
@@ -111,6 +115,7 @@ class ReduceHalfTest : public testing::Test, protected ReduceHalf::Owner {
   }
 
   const KeySlice key_{kKey, "w", 3};
+  TestPlan plan_ = TestPlan::Chain(3);
   uint32_t self_ = 0;
   AggregationOp op_ = AggregationOp::kSum;
   std::unique_ptr<EncodingChooser> encodings_;
@@ -340,11 +345,13 @@ TEST_F(ReduceHalfTest, AnEarlierResultEndsTheChunkInWhateverState) {
 }
 
 TEST_F(ReduceHalfTest, CountsWhatWaitsToBeAdded) {
-  Start(2);
+  plan_ = TestPlan::Star(3);
+  Start(1);
   CountOwn({10, 20, 30});
+  CountChild(Fp32({1, 2}));
   EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);
   EXPECT_FALSE(half_->HasWaiting(kChunk));
-  CountChild(Fp32({1, 2}));
+  CountSecondChild(Fp32({1, 2}));
   EXPECT_TRUE(half_->HasWaiting(kChunk));
   EXPECT_EQ(waiting_bytes_, 8);
   RunComputations();
@@ -352,9 +359,35 @@ TEST_F(ReduceHalfTest, CountsWhatWaitsToBeAdded) {
   StartAttempt(2);
   CountOwn({10, 20, 30});
   CountChild(Fp32({1, 2}));
+  CountSecondChild(Fp32({1, 2}));
   EXPECT_EQ(waiting_bytes_, 8);
   StartAttempt(3);
   EXPECT_EQ(waiting_bytes_, 0);
+}
+
+// Alone they would only be copied.
+TEST_F(ReduceHalfTest, ItsOwnValuesWaitForThoseOfAChild) {
+  Start(2);
+  CountOwn({10, 20, 30});
+  EXPECT_EQ(half_->StateOf(kChunk), State::kCollecting);
+  EXPECT_FALSE(half_->HasWaiting(kChunk));
+  EXPECT_THAT(actions_, IsEmpty());
+  CountChild(Fp32({1, 2}));
+  EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);
+  RunComputations();
+  ASSERT_THAT(sums_, SizeIs(1));
+  EXPECT_THAT(Decoded(sums_[0]), ElementsAre(11, 22));
+  EXPECT_THAT(own_.floats(), ElementsAre(10, 20, 30));
+}
+
+TEST_F(ReduceHalfTest, ItsOwnValuesGoAloneWhenNoChildHasAny) {
+  Start(2);
+  CountOwn({10, 20, 30});
+  CountChild(CheckedChunk());
+  EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);
+  RunComputations();
+  ASSERT_THAT(sums_, SizeIs(1));
+  EXPECT_THAT(Decoded(sums_[0]), ElementsAre(10, 20));
 }
 
 // Whatever computations an attempt leaves behind, the next one starts from nothing and ends with each once.

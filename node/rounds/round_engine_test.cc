@@ -281,7 +281,8 @@ TEST(RoundEngineInputsTest, WhatWaitsToBeAddedIsCountedAndBounded) {
   cluster.hold_computations = {1};
   const RequestId push = cluster.Push(1, 0, kKey, ones);
   for (uint32_t child = 2; child <= 9; ++child) cluster.PushOnly(child, 0, kKey, ones);
-  EXPECT_EQ(busy, 6);
+  // The first child's values are being added to this node's own, and there is room for two that wait.
+  EXPECT_EQ(busy, 5);
   cluster.Advance(absl::Seconds(1));
   EXPECT_EQ(cluster.Memory(1, "waiting inputs"), 800u);
   cluster.hold_computations.clear();
