@@ -48,7 +48,7 @@ struct SimFlags {
   double noise_percent = 0;
   std::string awareness;  // on, off, or empty: the file's
   std::string multipath;
-  std::string hidden;  // "caps", or empty for nothing
+  std::string hidden;         // "caps", or empty for nothing
   double update_seconds = 0;  // 0: the file's
   bool json = false;
 };

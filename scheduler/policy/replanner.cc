@@ -14,9 +14,13 @@ namespace {
 
 using Kind = PlanDecision::Kind;
 
+// With more links than a mesh of 140 nodes has, each interval would take too long.
+constexpr size_t kMostLinksToInferOf = 20000;
+
 // The other estimator does not tell whether a link was busy.
-bool InfersSharing(const OverlayConfig& overlay) {
-  return overlay.awareness.enabled && overlay.awareness.estimator == RateEstimator::kDelivery;
+bool InfersSharing(const OverlayConfig& overlay, const NetworkView& view) {
+  return overlay.awareness.enabled && overlay.awareness.estimator == RateEstimator::kDelivery &&
+         view.links().size() <= kMostLinksToInferOf;
 }
 
 }  // namespace
@@ -26,7 +30,7 @@ Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, Planner
     : keys_(keys),
       policies_(policies),
       links_(std::move(believed)),
-      infers_sharing_(InfersSharing(overlay)),
+      infers_sharing_(InfersSharing(overlay, links_.believed())),
       traffic_(overlay.membership.heartbeat),
       sharing_(links_.believed()),
       planner_config_(std::move(planner_config)),
@@ -71,7 +75,7 @@ void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, Netw
                                PlannerConfig planner_config) {
   links_.Believe(std::move(believed));
   links_.MarkPlanned();
-  infers_sharing_ = InfersSharing(overlay);
+  infers_sharing_ = InfersSharing(overlay, links_.believed());
   if (!sharing_.Believe(links_.believed())) traffic_.Clear();
   planner_config_ = std::move(planner_config);
   update_interval_ = overlay.topology.update_interval;

@@ -4,9 +4,9 @@
 // Rules:
 // - Between two reports a link carries evenly. A node that has nothing new to report is silent, so what comes after a
 //   silence was carried in the last interval of it.
-// - A link was busy in an interval when its sender's newest measurement is from then, the sender always had more to
-//   send, and the link carried about the measured rate in all of it. Then that is what it carried: bytes count when
-//   they are sent, and a round begins with a window full of them.
+// - A link was busy in an interval when its sender's newest measurement is from then, and says that it always had more
+//   to send. It must also have carried about the measured rate in all of the interval. Then that is what it carried:
+//   bytes count when they are sent, and a round begins with a window full of them.
 // - A node that starts again counts its bytes from 0: nothing is known of the interval in between.
 #ifndef BANYAN_SCHEDULER_POLICY_TRAFFIC_LOG_H_
 #define BANYAN_SCHEDULER_POLICY_TRAFFIC_LOG_H_

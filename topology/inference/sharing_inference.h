@@ -1,5 +1,5 @@
-// Infers what links share from what they carry, interval by interval: what hosts send and receive at most, and groups
-// of links that pass something narrow together. Nothing is sent for that. Thread-compatible; pure.
+// Infers what hosts send and receive at most from what their links carry, interval by interval. Nothing is sent for
+// that. Thread-compatible; owned by Replanner.
 //
 // Rules:
 //   1. A group is found when the sum of its links stays while they could carry more or less (sum_evidence.h). It is

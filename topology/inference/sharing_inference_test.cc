@@ -132,8 +132,8 @@ TEST(SharingInferenceTest, FollowsACapThatChanges) {
       followed += is_right ? 1 : 0;
     }
     EXPECT_GE(found, 18) << factor;
-    // A higher cap shows only when so many links are busy that they reach it.
-    EXPECT_GE(followed, found - (factor > 1 ? 2 : 1)) << factor;
+    // A higher cap shows only when so many links are busy that they reach it, which not all do within ten intervals.
+    EXPECT_GE(followed, found - (factor > 1 ? 3 : 1)) << factor;
   }
 }
 

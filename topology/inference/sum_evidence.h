@@ -7,8 +7,9 @@
 //      tells its own rate, and links that take turns may seem to have a constant sum.
 //   2. In such an interval the links could carry what the busy ones have reached, at this time or another, and what the
 //      others carried. They were held back when they carried much less.
-//   3. The slope tells how the logarithm of what they carried goes with that of what they could, where they could carry
-//      more than they ever do: 0 for links that share something full, 1 for links that each by itself got slower.
+//   3. The slope tells how the logarithm of what they carried goes with that of what they could. It is 0 for links that
+//      share something full, and 1 for links that each by itself got slower. Intervals count for it in which they could
+//      carry more than they ever do.
 //   4. A slope needs intervals that differ in what the links could carry. Links that are always busy together show
 //      nothing.
 #ifndef BANYAN_TOPOLOGY_INFERENCE_SUM_EVIDENCE_H_
