@@ -9,7 +9,7 @@
 
 namespace banyan {
 
-// Rates, bound and ratio, a table of the trees, their edges, the caps of hosts and of what links share, the routes and
+// Rates, bound and ratio, and a table of the trees. Then follow their edges, caps of hosts and links, the routes and
 // the auxiliary paths. The policy must be valid for the view.
 std::string PlanText(const Policy& policy, const NetworkView& view);
 

@@ -48,9 +48,9 @@ TEST(OverlaySharedTest, RefusesOtherForms) {
 }
 
 TEST(OverlaySharedTest, CapsCanBeHidden) {
-  const absl::StatusOr<OverlayConfig> overlay =
-      ParseOverlay("nodes: [{name: n1, up_mbps: 5, down_mbps: 6}, {name: n2}]\nshared: [{links: [[n1, n2]], mbps: 4}]\n",
-                   "overlay.yaml");
+  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(
+      "nodes: [{name: n1, up_mbps: 5, down_mbps: 6}, {name: n2}]\nshared: [{links: [[n1, n2]], mbps: 4}]\n",
+      "overlay.yaml");
   ASSERT_TRUE(overlay.ok()) << overlay.status();
   const OverlayConfig without = WithoutCaps(*overlay);
   EXPECT_EQ(without.nodes[0].up_cap_bps, std::nullopt);
