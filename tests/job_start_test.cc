@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/port_reservation.h"
 #include "runtime/session/session.h"
 #include "tests/job_fixture.h"
 #include "tests/test_training.h"
@@ -115,6 +116,22 @@ TEST(JobStartTest, ANodeOfAnotherJobIsRefused) {
   EXPECT_TRUE(job.node(0).WaitUntilEnded(kPatience));
   EXPECT_EQ(job.node(0).failure(), "exit code 1");
   EXPECT_THAT(job.LogOf("n1"), HasSubstr("this scheduler runs job 'test', and the node wants 'other'"));
+  job.StopAll();
+}
+
+TEST(JobStartTest, ANodeThatNobodyReachesIsNamedBeforeAnybodyTrains) {
+  const absl::StatusOr<PortReservation> closed = PortReservation::Take(1);
+  ASSERT_TRUE(closed.ok()) << closed.status();
+  JobFixture job(JobSpec{});
+  job.StartScheduler();
+  job.StartNode(0, {"--advertise", closed->Address(0)});
+  job.StartNode(1);
+  job.StartNode(2);
+  const std::string reason = absl::StrCat("it cannot be reached at ", closed->Address(0), ": Connection refused");
+  job.WaitForLog("scheduler", absl::StrCat("n2 has lost its neighbour n1: ", reason));
+  job.WaitForLog("scheduler", absl::StrCat("n3 has lost its neighbour n1: ", reason));
+  job.WaitForLog("scheduler", " waits, since there is no plan for its members");
+  EXPECT_THAT(job.StatusJson(), HasSubstr(reason));
   job.StopAll();
 }
 

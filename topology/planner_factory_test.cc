@@ -14,9 +14,6 @@ constexpr char kOverlay[] = R"(
 nodes: [{name: a}, {name: b}, {name: c}]
 topology:
   planner: custom
-  roots: 2
-  root: c
-  k: 4
   shares: balanced
   trees:
     - {root: a, reduce: {b: a, c: b}}
@@ -25,7 +22,11 @@ chunks: {max_elements: 77}
 )";
 
 TEST(PlannerConfigTest, ResolvesNames) {
-  const OverlayConfig overlay = *ParseOverlay(kOverlay, "o.yaml");
+  OverlayConfig overlay = *ParseOverlay(kOverlay, "o.yaml");
+  // Of other planners.
+  overlay.topology.roots = 2;
+  overlay.topology.root = "c";
+  overlay.topology.arity = 4;
   const absl::StatusOr<PlannerConfig> config = MakePlannerConfig(overlay, MakeNetworkView(overlay));
   ASSERT_TRUE(config.ok()) << config.status();
   EXPECT_EQ(config->planner, "custom");

@@ -56,7 +56,7 @@ void OutboundConnection::LookForEndpoints(Timestamp now) {
 
 void OutboundConnection::OpenSocket(Timestamp now) {
   opened_at_ = now;
-  retry_at_ = now + limits_.connect_timeout;
+  retry_at_ = now + std::min(limits_.silence_told, limits_.connect_timeout);
   const TcpEndpoint& endpoint = endpoints_[attempts_ % endpoints_.size()];
   try {
     zmq::socket_t& socket = socket_.emplace(poller_, zmq::socket_type::dealer).socket();
@@ -80,11 +80,17 @@ void OutboundConnection::NoteFailure(Timestamp now) {
     dialler_.Diagnose(endpoint, now);
     in_doubt_ = endpoint;
   } else {
-    const bool is_silent = connected_.Descriptor() >= 0;
-    failure_ =
-        FailureAt(endpoint, absl::StrCat(is_silent ? "it takes the connection, and is silent for " : "no answer for ",
-                                         absl::FormatDuration(limits_.connect_timeout)));
+    NoteSilence(endpoint);
   }
+}
+
+void OutboundConnection::NoteSilence(const TcpEndpoint& endpoint) {
+  const bool is_taken = connected_.Descriptor() >= 0;
+  // The same words each time: what is told again is not logged again.
+  failure_ = FailureAt(
+      endpoint,
+      absl::StrCat(is_taken ? "it takes the connection, and is silent for more than " : "no answer for more than ",
+                   absl::FormatDuration(std::min(limits_.silence_told, limits_.connect_timeout))));
 }
 
 std::string OutboundConnection::FailureAt(const TcpEndpoint& endpoint, const std::string& reason) const {
@@ -174,6 +180,11 @@ void OutboundConnection::Reset(Timestamp now) {
 
 void OutboundConnection::Retry(Timestamp now) {
   if (is_looking_up_) return LookForEndpoints(now);
+  if (socket_ && !up_ && now - opened_at_ < limits_.connect_timeout) {
+    NoteSilence(endpoints_[attempts_ % endpoints_.size()]);
+    retry_at_ = opened_at_ + limits_.connect_timeout;
+    return;
+  }
   NoteFailure(now);
   Drop();
   Open(now);

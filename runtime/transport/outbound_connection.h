@@ -67,6 +67,8 @@ class OutboundConnection {
   void OpenSocket(Timestamp now);
   // Takes the next address from now on, and has it found out what is wrong with this one.
   void NoteFailure(Timestamp now);
+  // Notes that nothing has come from `endpoint` so far.
+  void NoteSilence(const TcpEndpoint& endpoint);
   // Returns `reason`, with the address that a name has led to.
   std::string FailureAt(const TcpEndpoint& endpoint, const std::string& reason) const;
   void Drop();

@@ -23,6 +23,9 @@ struct SocketLimits {
   absl::Duration linger = absl::Seconds(1);
   // For an attempt to connect, handshake included.
   absl::Duration connect_timeout = absl::Seconds(5);
+  // An attempt that has had no answer for so long is told of, and goes on: before peers count as lost, and after the
+  // first packet was sent a second time.
+  absl::Duration silence_told = absl::Milliseconds(2500);
   // A connection ends when nobody has acknowledged what it sent for so long. The kernel alone would try for a quarter
   // of an hour.
   absl::Duration unacknowledged = absl::Seconds(10);

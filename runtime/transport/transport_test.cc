@@ -289,6 +289,25 @@ TEST_F(TransportTest, SaysWhyAConnectionIsNotMade) {
   EXPECT_EQ(First<ConnectFailed>(Collect(*client, Have<ConnectFailed>(1))).reason, "Connection refused");
 }
 
+// Long before the attempt is given up: peers are lost within seconds.
+TEST_F(TransportTest, SaysThatSomebodyIsSilentAndGoesOnTrying) {
+  const FileDescriptor listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in place = {};
+  place.sin_family = AF_INET;
+  place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(place);
+  ASSERT_EQ(bind(listener.get(), reinterpret_cast<sockaddr*>(&place), size), 0);
+  ASSERT_EQ(listen(listener.get(), 1), 0);
+  ASSERT_EQ(getsockname(listener.get(), reinterpret_cast<sockaddr*>(&place), &size), 0);
+  SocketLimits limits;
+  limits.silence_told = absl::Milliseconds(50);
+  limits.connect_timeout = absl::Hours(1);
+  auto client = Bind("tcp://127.0.0.1:0", limits);
+  client->Connect({kOut, absl::StrCat("tcp://127.0.0.1:", ntohs(place.sin_port)), Channel::kControl}, SteadyNow());
+  EXPECT_EQ(First<ConnectFailed>(Collect(*client, Have<ConnectFailed>(1))).reason,
+            "it takes the connection, and is silent for more than 50ms");
+}
+
 TEST_F(TransportTest, SaysThatANameIsNotKnown) {
   auto client = Bind();
   client->Connect({kOut, "tcp://" + std::string(64, 'a') + ":1", Channel::kControl}, SteadyNow());

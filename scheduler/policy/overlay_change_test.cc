@@ -44,9 +44,10 @@ absl::StatusOr<std::vector<std::string>> Change(const std::string& from, const s
 TEST(OverlayChangeTest, SameFileChangesNothing) { EXPECT_THAT(*Change("job: j", "job: 'j'"), IsEmpty()); }
 
 TEST(OverlayChangeTest, TellsWhatChanges) {
-  EXPECT_THAT(*Change("planner: fapt", "planner: star, root: b, shares: balanced"),
-              ElementsAre("topology.planner: fapt -> star", "topology.root: (default) -> b",
-                          "topology.shares: quality -> balanced"));
+  EXPECT_THAT(*Change("planner: fapt", "planner: star, root: b"),
+              ElementsAre("topology.planner: fapt -> star", "topology.root: (default) -> b"));
+  EXPECT_THAT(*Change("planner: fapt", "planner: fapt, shares: balanced"),
+              ElementsAre("topology.shares: quality -> balanced"));
   EXPECT_THAT(*Change("planner: fapt", "planner: fapt, update_rate: 0.25, update_seconds: 2"),
               ElementsAre("topology.update_seconds: 5s -> 2s", "topology.update_rate: 0 -> 0.25"));
   EXPECT_THAT(*Change("topology:", "awareness: {enabled: false}\nmultipath: {enabled: false}\ntopology:"),

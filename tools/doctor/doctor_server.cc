@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "absl/time/clock.h"
+#include "tools/doctor/path_facts.h"
 #include "tools/doctor/site_report.h"
 #include "tools/doctor/tcp_address.h"
 
@@ -121,11 +122,17 @@ void DoctorServer::Await(const std::set<std::string>& names, const Deadlines& de
   std::unique_lock<std::mutex> lock(mutex_);
   const auto all = [&](bool with_absent) {
     return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-      return is_done(name) || (!with_absent && !known_.contains(name));
+      return is_done(name) || (!with_absent && !present_.contains(name));
     });
   };
   if (visited_.wait_until(lock, absl::ToChronoTime(deadlines.absent), [&] { return all(true); })) return;
   visited_.wait_until(lock, absl::ToChronoTime(deadlines.present), [&] { return all(false); });
+}
+
+void DoctorServer::NotePresent(const std::string& site) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  present_.insert(site);
+  visited_.notify_all();
 }
 
 void DoctorServer::AwaitVisitors(const std::set<std::string>& names, const Deadlines& deadlines) {
@@ -163,7 +170,7 @@ absl::Status DoctorServer::Answer(const std::string& line, std::string& caller, 
   if (absl::ConsumePrefix(&name, kDoctorGreeting) && absl::ConsumePrefix(&name, " ") && !name.empty()) {
     caller = std::string(name);
     const std::lock_guard<std::mutex> lock(mutex_);
-    if (options_.addresses.contains(caller)) known_.insert(caller);
+    if (options_.addresses.contains(caller)) present_.insert(caller);
     return absl::OkStatus();
   }
   if (caller.empty()) return absl::InvalidArgumentError("no doctor: it has not said its name");
@@ -191,7 +198,7 @@ std::string DoctorServer::CallBack(const std::string& name) const {
   std::string why;
   for (const TcpAddress& address : *addresses) {
     const absl::StatusOr<FileDescriptor> socket = ConnectTcp(address, kCallTimeout);
-    if (socket.ok()) return "ok";
+    if (socket.ok()) return kCanCall;
     why = std::string(socket.status().message());
   }
   return why;

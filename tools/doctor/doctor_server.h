@@ -58,12 +58,14 @@ class DoctorServer {
   DoctorServer& operator=(const DoctorServer&) = delete;
   ~DoctorServer();
 
-  // Until when sites are waited for that have not called yet, and until when those that have.
+  // Until when sites are waited for of which nobody knows yet that they are there, and until when those that are.
   struct Deadlines {
     absl::Time absent;
     absl::Time present;
   };
 
+  // Notes that `site` is there, and can call: its doctor was reached, and may call later.
+  void NotePresent(const std::string& site);
   // Waits until each of `names` has called and hung up, or its deadline is over.
   void AwaitVisitors(const std::set<std::string>& names, const Deadlines& deadlines);
   // Waits until each of `names` has reported, or its deadline is over. Returns the reports by name.
@@ -94,10 +96,10 @@ class DoctorServer {
   FileDescriptor stop_;  // readable once this ends
   std::thread acceptor_;
   std::mutex mutex_;
-  std::map<uint64_t, Caller> callers_;           // guarded by mutex_
-  uint64_t next_caller_ = 0;                     // guarded by mutex_
-  std::set<std::string> known_;                  // that have said their names; guarded by mutex_
-  std::set<std::string> visitors_;               // of these, that have hung up; guarded by mutex_
+  std::map<uint64_t, Caller> callers_;  // guarded by mutex_
+  uint64_t next_caller_ = 0;            // guarded by mutex_
+  std::set<std::string> present_;       // that are there: have said their names, or were reached; guarded by mutex_
+  std::set<std::string> visitors_;      // of these, that have hung up; guarded by mutex_
   std::map<std::string, CheckResults> reports_;  // guarded by mutex_
   std::condition_variable visited_;              // one of these three has changed
 };

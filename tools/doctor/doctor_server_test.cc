@@ -173,6 +173,14 @@ TEST_F(DoctorServerTest, AwaitsThoseThatHaveCalled) {
   EXPECT_GE(absl::Now(), begin + absl::Milliseconds(50)) << "it still looks at this site";
 }
 
+TEST_F(DoctorServerTest, AwaitsThoseThatWereReached) {
+  Serve();
+  server_->NotePresent("n1");
+  const absl::Time begin = absl::Now();
+  server_->AwaitReports({"n1"}, {begin, begin + absl::Milliseconds(50)});
+  EXPECT_GE(absl::Now(), begin + absl::Milliseconds(50)) << "it may still call";
+}
+
 TEST_F(DoctorServerTest, TakesReportsOfSitesInTheOverlay) {
   Serve();
   EXPECT_TRUE(SendReport(Probe(), EncodeReport({{"memory", false, "too little"}})).ok());

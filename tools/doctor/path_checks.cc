@@ -65,7 +65,7 @@ class PathJudge {
     if (facts_.connect.ok()) return true;
     const std::string found(facts_.connect.message());
     if (absl::IsUnavailable(facts_.connect)) {
-      return Add("reach", false, kRefused, found,
+      return Add("reach", false, "refused", found,
                  absl::StrCat("nothing listens there: run `banyan doctor` at ", facts_.name,
                               " at the same time (a firewall that refuses looks the same)"));
     }
@@ -134,9 +134,10 @@ class PathJudge {
   }
 
   void CallBack() {
-    Add("call-back", facts_.call_back == "ok", facts_.call_back == "ok" ? "yes" : "no",
-        facts_.call_back == "ok" ? absl::StrCat(facts_.name, " can call this site")
-                                 : absl::StrCat(facts_.name, " cannot call this site: ", facts_.call_back),
+    const bool ok = facts_.call_back == kCanCall;
+    Add("call-back", ok, ok ? "yes" : "no",
+        ok ? absl::StrCat(facts_.name, " can call this site")
+           : absl::StrCat(facts_.name, " cannot call this site: ", facts_.call_back),
         "each node must be able to call the other: open this site's port, or give its outer address with --advertise "
         "and forward the port where there is a NAT");
   }

@@ -10,8 +10,7 @@
 
 namespace banyan {
 
-// Values of checks `reach`: nothing listens there, or a daemon of Banyan where a doctor was wanted.
-inline constexpr char kRefused[] = "refused";
+// The value of a check `reach`: a daemon of Banyan where a doctor was wanted.
 inline constexpr char kDaemon[] = "a daemon";
 
 // What the overlay says about the path, where it does.

@@ -11,6 +11,8 @@
 
 namespace banyan {
 
+inline constexpr char kCanCall[] = "ok";
+
 struct PathFacts {
   enum class Answerer { kNobody, kDoctor, kBanyan, kStranger };
 
@@ -32,7 +34,7 @@ struct PathFacts {
   int path_mtu = 0;  // bytes; 0 where the kernel does not say
   std::string congestion_control;
   double resent_fraction = 0;  // of the segments that were sent
-  std::string call_back;       // "ok", or why the other side cannot call this site
+  std::string call_back;       // kCanCall, or why the other side cannot call this site
   std::optional<double> rate_there_bps;
   std::optional<double> rate_back_bps;
   std::optional<absl::Status> idle;  // after a pause

@@ -41,7 +41,9 @@ class Examination {
     return {found_by_ + kGrace, found_by_ + kGrace + options_.wait + examining};
   }
 
-  void Examine(CheckResults& results) const {
+  // Adds what it finds to `results`. Returns the sites whose doctors can call this one, and will.
+  std::set<std::string> Examine(CheckResults& results) const {
+    std::set<std::string> callers;
     // Rates one after the other: they would share this site's access.
     const std::launch when = options_.rate_time > absl::ZeroDuration() ? std::launch::deferred : std::launch::async;
     std::vector<std::future<PathFacts>> facts;
@@ -50,9 +52,13 @@ class Examination {
       facts.push_back(std::async(when, [this, &path] { return ProbePath(ProbeOf(path)); }));
     }
     for (size_t i = 0; i < facts.size(); ++i) {
-      CheckResults more = CheckPath(facts[i].get(), site_.paths[i].expected);
+      const PathFacts known = facts[i].get();
+      CheckResults more = CheckPath(known, site_.paths[i].expected);
       results.insert(results.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+      const bool is_it = known.answerer == PathFacts::Answerer::kDoctor && known.answered_name == known.name;
+      if (is_it && known.call_back == kCanCall) callers.insert(known.name);
     }
+    return callers;
   }
 
   // Tells it to the schedulers' doctors that still run.
@@ -115,9 +121,14 @@ std::map<std::string, CheckResults> ExamineSite(const DoctorSite& site, const Ex
   for (const DoctorSite::Path& path : site.paths) others.insert(path.name);
   err << "banyan doctor: " << site.name << " looks at its paths to " << absl::StrJoin(others, ", ")
       << "; waits for their doctors for up to " << options.wait << "\n";
-  examination.Examine(results);
+  const std::set<std::string> callers = examination.Examine(results);
   if (!options.collects) examination.Report(results, err);
   if (server == nullptr) return {};
+  // Without rates to see, all call at once. Reports come when their sites are through.
+  const bool come_late = options.collects || options.rate_time > absl::ZeroDuration();
+  if (come_late) {
+    for (const std::string& other : callers) server->NotePresent(other);
+  }
   if (options.collects) return server->AwaitReports(others, examination.Deadlines());
   server->AwaitVisitors(others, examination.Deadlines());
   return {};

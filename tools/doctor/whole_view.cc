@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "core/check.h"
 #include "tools/doctor/doctor_site.h"
 #include "tools/doctor/path_checks.h"
@@ -19,6 +19,7 @@ namespace {
 
 constexpr char kUnknown[] = "?";
 constexpr char kNotSeen[] = "-";
+constexpr char kReached[] = "yes";
 // Of these both ends of a path find the same fault.
 constexpr std::array kOfBothEnds = {"round-trip", "large", "loss", "clock", "idle"};
 
@@ -69,16 +70,25 @@ std::string ValueOf(const WholeView& view, const std::string& from, const std::s
   return IsMissing(view, from) ? kUnknown : kNotSeen;
 }
 
+// Whether a check of a path is about its other direction.
+bool IsOfWayBack(absl::string_view check) { return check == "call-back" || check == "rate-back"; }
+
 bool IsPathOk(const WholeView& view, const std::string& from, const std::string& to) {
+  if (HasFault(view, to, "call-back", from) || HasFault(view, to, "rate-back", from)) return false;
   const auto report = view.reports.find(from);
-  if (report == view.reports.end()) return ReachOf(view, from, to) == "yes";
+  if (report == view.reports.end()) return ReachOf(view, from, to) == kReached;
   return std::none_of(report->second.begin(), report->second.end(), [&to](const CheckResult& result) {
-    return !result.ok && absl::EndsWith(result.name, absl::StrCat(":", to));
+    absl::string_view check = result.name;
+    return !result.ok && absl::ConsumeSuffix(&check, absl::StrCat(":", to)) && !IsOfWayBack(check);
   });
 }
 
 // Why there is no report of `site`, in the words of the collector.
 std::string WhyMissing(const WholeView& view, const std::string& site) {
+  const CheckResults& own = view.reports.at(view.collector);
+  const bool is_deaf =
+      std::any_of(own.begin(), own.end(), [](const CheckResult& one) { return one.name == "port" && !one.ok; });
+  if (is_deaf) return absl::StrCat("could not report, since the doctor of ", view.collector, " does not listen");
   for (const char* check : {"name", "reach"}) {
     const CheckResult* const found = Find(view, view.collector, check, site);
     if (found == nullptr) continue;
@@ -91,8 +101,9 @@ std::string WhyMissing(const WholeView& view, const std::string& site) {
 // Returns whether another line tells the fault that `site` has found under `check` about `other`.
 bool IsToldElsewhere(const WholeView& view, const std::string& site, const std::string& check,
                      const CheckResult& result, const std::string& other) {
-  const bool is_of_missing = IsMissing(view, other) && (site == view.collector || result.value == kRefused);
-  if (check == "reach" && is_of_missing) return true;
+  const CheckResult* const of_collector = Find(view, view.collector, check, other);
+  const bool is_as_the_collectors = of_collector != nullptr && of_collector->value == result.value;
+  if (check == "reach" && IsMissing(view, other) && is_as_the_collectors) return true;
   if (check == "name" && site == view.collector && IsMissing(view, other)) return true;
   if (check == "call-back") return HasFault(view, other, "name", site) || HasFault(view, other, "reach", site);
   const bool is_of_both = std::find(kOfBothEnds.begin(), kOfBothEnds.end(), check) != kOfBothEnds.end();
@@ -102,7 +113,7 @@ bool IsToldElsewhere(const WholeView& view, const std::string& site, const std::
 // The direction in which a fault of `check` lies.
 std::string PlaceOf(const WholeView& view, const std::string& site, const std::string& check,
                     const std::string& other) {
-  if (check == "call-back" || check == "rate-back") return absl::StrCat(other, " -> ", site);
+  if (IsOfWayBack(check)) return absl::StrCat(other, " -> ", site);
   return absl::StrCat(site, HasFault(view, other, check, site) ? " <-> " : " -> ", other);
 }
 

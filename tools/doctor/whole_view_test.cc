@@ -84,7 +84,7 @@ TEST_F(WholeViewTest, OneDirectionThatIsClosedIsOneFault) {
   Break("n2", "call-back:n1", "no");
   EXPECT_THAT(Faults(), ElementsAre("n1 -> n2: reach"));
   EXPECT_THAT(FormatView(View()), AllOf(ContainsRegex("n1 +n2 +silent +- +- +- +fix\n"),
-                                        ContainsRegex("n2 +n1 +yes +20.0 ms +1500 B +0.0% +fix\n"),
+                                        ContainsRegex("n2 +n1 +yes +20.0 ms +1500 B +0.0%\n"),
                                         HasSubstr("fix: n1 -> n2: reach: broken: silent\n")));
 }
 
@@ -109,6 +109,14 @@ TEST_F(WholeViewTest, WhoIsAwayIsNamedOnce) {
   EXPECT_THAT(FormatView(View()), AllOf(ContainsRegex("n2 +n1 +\\? "), HasSubstr("has not reported: broken: refused")));
   EXPECT_THAT(ViewJson(View()), AllOf(HasSubstr("\"missing\":[\"n2\"]"),
                                       HasSubstr("{\"from\":\"n2\",\"to\":\"n1\",\"ok\":false,\"reach\":null")));
+}
+
+TEST_F(WholeViewTest, WithoutAPortNobodyCanReport) {
+  reports_.erase("n1");
+  reports_.erase("n2");
+  reports_["scheduler"].push_back({"port", false, "taken"});
+  EXPECT_THAT(Faults(), ElementsAre("scheduler: port", "n1: report", "n2: report"));
+  EXPECT_THAT(FormatView(View()), HasSubstr("could not report, since the doctor of scheduler does not listen"));
 }
 
 TEST_F(WholeViewTest, WhoCannotReportIsSeenByTheOthers) {
