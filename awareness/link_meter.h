@@ -11,8 +11,8 @@
 // the link was busy or not.
 //
 // For kStart after its first chunk the delivery rate is a lower bound only, whatever the link. Congestion control is
-// looking for the rate and fills queues meanwhile. Where all links of a job start together, these queues hold back each
-// other's acks. Nodes then read half of the rate for many seconds. The rate that was learned until then is forgotten.
+// looking for the rate and fills queues meanwhile, which hold back acks where all links of a job start together. The
+// rate that was learned until then is forgotten. No longer: a job that was told little learns most in its first round.
 //
 // The propagation delay is the least that a heartbeat or a chunk of at most kSmallBytes has taken. So a standing queue
 // of other traffic adds to it. Nobody can tell which part of a round trip belongs to which direction. Where the two
@@ -40,6 +40,7 @@ namespace banyan {
 class LinkMeter {
  public:
   static constexpr int64_t kSmallBytes = 4096;
+  // Some ten round trips between continents, in which a transport finds the rate.
   static constexpr absl::Duration kStart = absl::Seconds(2);
 
   struct Settings {

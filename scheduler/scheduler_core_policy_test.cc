@@ -114,13 +114,14 @@ void RunRounds(SchedulerHarness& harness, int rounds, absl::Duration duration, u
   }
 }
 
-// Three nodes whose rounds take a second, until the link from n1 to n2 is measured at a tenth of its rate.
+// Three nodes that have learned their links, and whose rounds take a second, until the link from n1 to n2 is measured
+// at a tenth of its rate.
 class SlowLinkPolicyTest : public testing::Test {
  protected:
   SlowLinkPolicyTest() : harness_(MeshOverlay(3, "topology: {planner: fapt}\n")) {
     harness_.JoinAll(3);
     harness_.AddKey("w", kModelElements);
-    RunRounds(harness_, 4, absl::Seconds(1), &rounds_);
+    RunRounds(harness_, 25, absl::Seconds(1), &rounds_);
     first_ = SlicesSentTo(harness_, 1);
     harness_.ForgetSent();
     Measure(harness_, 1, 2, 10);

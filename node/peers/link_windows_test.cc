@@ -27,6 +27,18 @@ PolicySlice Slice(uint64_t version) {
   return slice;
 }
 
+PaceSearch::Shown AtLeast(double rate_bps) {
+  PaceSearch::Shown shown;
+  shown.rate_bps = rate_bps;
+  return shown;
+}
+
+PaceSearch::Shown Busy(double rate_bps) {
+  PaceSearch::Shown shown = AtLeast(rate_bps);
+  shown.is_backlogged = true;
+  return shown;
+}
+
 class LinkWindowsTest : public ::testing::Test {
  protected:
   void Add(const PolicySlice& slice) {
@@ -223,7 +235,7 @@ TEST_F(LinkWindowsTest, GrowWithWhatALinkHasShown) {
   PolicySlice slice = Slice(1);
   slice.neighbours[1].capped_bps = 1e6;
   Add(slice);
-  const PaceSearch::Shown at_least = {.rate_bps = 40e6};
+  const PaceSearch::Shown at_least = AtLeast(40e6);
   EXPECT_EQ(windows_.For(kNear, at_least)->size_bytes, 5 * BytesFor(kNear));
   EXPECT_GT(windows_.For(kNear, at_least)->connections, windows_.For(kNear)->connections);
   EXPECT_EQ(windows_.For(kFar, at_least)->size_bytes, BytesFor(kFar)) << "a cap's part stays";
@@ -231,10 +243,10 @@ TEST_F(LinkWindowsTest, GrowWithWhatALinkHasShown) {
 
 TEST_F(LinkWindowsTest, ShrinkOnlyWhereALinkThatWasBusyShowedLessThanHalf) {
   Add(Slice(1));
-  EXPECT_EQ(windows_.For(kNear, {.rate_bps = 1e6})->size_bytes, BytesFor(kNear));
-  EXPECT_EQ(windows_.For(kNear, {.rate_bps = 4e6, .is_backlogged = true})->size_bytes, BytesFor(kNear));
-  EXPECT_EQ(windows_.For(kNear, {.rate_bps = 4e6, .is_backlogged = true})->rate_bps, 8e6);
-  const LinkWindow slow = *windows_.For(kNear, {.rate_bps = 2e6, .is_backlogged = true});
+  EXPECT_EQ(windows_.For(kNear, AtLeast(1e6))->size_bytes, BytesFor(kNear));
+  EXPECT_EQ(windows_.For(kNear, Busy(4e6))->size_bytes, BytesFor(kNear));
+  EXPECT_EQ(windows_.For(kNear, Busy(4e6))->rate_bps, 8e6);
+  const LinkWindow slow = *windows_.For(kNear, Busy(2e6));
   EXPECT_EQ(slow.size_bytes, BytesFor(kNear) / 2);
   EXPECT_EQ(slow.rate_bps, 2e6) << "acks are expected as late as they come";
 }
@@ -247,7 +259,7 @@ TEST_F(LinkWindowsTest, OfGuessedRatesNoAckIsExpectedAndNoPaceTaken) {
   EXPECT_EQ(windows_.For(kNear)->pace_bps, kUnpaced);
   EXPECT_EQ(windows_.For(kNear)->rate_bps, 0);
   EXPECT_EQ(BytesFor(kNear), 200'000);
-  EXPECT_EQ(windows_.For(kNear, {.rate_bps = 5e6, .is_backlogged = true})->rate_bps, 5e6);
+  EXPECT_EQ(windows_.For(kNear, Busy(5e6))->rate_bps, 5e6);
   // Once a policy knows the rate, it holds.
   Add(Slice(2));
   EXPECT_FALSE(windows_.For(kNear)->is_guessed);
@@ -259,7 +271,7 @@ TEST_F(LinkWindowsTest, ALimitGrowsWithWhatTheLinkHasShown) {
   slice.auxiliary = {{{NodeId(1), NodeId(4), kNear}, 8e6, absl::Seconds(1), 0.5}};
   slice.transmission.primary_busy_bound = 2;
   Add(slice);
-  EXPECT_EQ(windows_.For(kNear, {.rate_bps = 24e6})->size_bytes, 3 * BytesFor(kNear));
+  EXPECT_EQ(windows_.For(kNear, AtLeast(24e6))->size_bytes, 3 * BytesFor(kNear));
 }
 
 }  // namespace

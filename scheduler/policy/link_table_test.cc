@@ -203,9 +203,9 @@ TEST_F(LinkTableTest, NewBeliefsReplaceWhatTheyContradict) {
 }
 
 TEST_F(LinkTableTest, AGuessIsReplacedByTheFirstSampleOfTheBusyLink) {
-  std::vector<NetworkLink> links(TriangleNetwork().links().begin(), TriangleNetwork().links().end());
-  for (NetworkLink& link : links) link.is_guessed = true;
   const NetworkView triangle = TriangleNetwork();
+  std::vector<NetworkLink> links(triangle.links().begin(), triangle.links().end());
+  for (NetworkLink& link : links) link.is_guessed = true;
   table_ = LinkTable(*NetworkView::Create({triangle.nodes().begin(), triangle.nodes().end()}, std::move(links)));
   ASSERT_TRUE(Report(Sample(20, false)).ok());
   EXPECT_EQ(Mbps(), 20) << "a lower bound raises it";
