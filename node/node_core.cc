@@ -230,11 +230,11 @@ void NodeCore::On(StepContext& step, const JoinRefused& refused) {
 }
 
 void NodeCore::OnJobOver(const std::string& reason) {
-  const std::string text = absl::StrCat(options_.name, " has nothing left to do: ", reason);
-  // Who came in vain has no reason to stay; who has finished may be asked to.
+  // Who came in vain has no reason to stay; who has finished may be asked to, until a worker comes in vain.
   const bool has_finished = left_ && joined_.has_value() && joined_->desk->attached() == 0;
-  Fail(absl::FailedPreconditionError(text), LogLevel::kInfo);
   if (has_finished) return end_.OnJobOver(absl::OkStatus());
+  Fail(absl::FailedPreconditionError(absl::StrCat(options_.name, " has nothing left to do: ", reason)),
+       LogLevel::kInfo);
   end_.Stop(absl::OkStatus());
 }
 
