@@ -90,6 +90,7 @@ TEST_F(CutRoundsTest, ACopyThatComesTwiceCountsOnce) {
 
 TEST_F(CutRoundsTest, QueuesThatAreFullCut) {
   trimming_ = {.policy = TrimPolicyKind::kQueue, .queue_bytes = 0};
+  window_bytes_ = 1;  // one chunk at a time
   Start({.codec = CodecId::kTrimSign});
   RunRounds(5, 0);
   EXPECT_GT(cut_chunks_, 0);

@@ -241,7 +241,10 @@ TEST(SchedulerPolicyTest, OnePlanIsMadeAtATime) {
 
 TEST(SchedulerPolicyTest, LivePoliciesAreBounded) {
   SchedulerHarness harness(MeshOverlay(3, "topology: {update_seconds: 1}\n"));
-  harness.StartJob(3);
+  harness.JoinAll(3);
+  harness.AddKey("w", kModelElements);
+  uint64_t rounds = 0;
+  RunRounds(harness, 25, absl::Seconds(1), &rounds);  // the job has learned its links
   std::vector<KeyId> keys;
   for (int i = 0; i < 100; ++i) {
     keys.push_back(harness.AddKey(absl::StrCat("w", i), 10));

@@ -143,7 +143,7 @@ TEST(SimCommandTest, HelpHasAnExample) {
 }
 
 TEST(SimCommandTest, ComparesAJobThatIsToldLessWithOneThatKnows) {
-  const Outcome sim = Sim({kInternet2, "--model-bytes", "20M", "--rounds", "8", "--told", "wrong:2", "--json"});
+  const Outcome sim = Sim({kInternet2, "--model-bytes", "20M", "--rounds", "8", "--told", "wrong:1", "--json"});
   EXPECT_EQ(sim.code, 0) << sim.err;
   const YAML::Node json = YAML::Load(sim.out);
   EXPECT_GT(json["informed_seconds_p50"].as<double>(), 1);

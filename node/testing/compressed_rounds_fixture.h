@@ -27,6 +27,7 @@ class CompressedRoundsFixture : public ::testing::Test {
              const std::vector<float>& initial = std::vector<float>(kElements)) {
     JobConfig config;
     config.trimming = trimming_;
+    config.window_bytes = window_bytes_;
     config.job = "job";
     config.aggregation.op = op;
     config.chunk_max_elements = 100;
@@ -97,7 +98,9 @@ class CompressedRoundsFixture : public ::testing::Test {
     return largest;
   }
 
-  TrimmingConfig trimming_;  // of the next Start
+  // Of the next Start.
+  TrimmingConfig trimming_;
+  int64_t window_bytes_ = 0;
   std::optional<TestCluster> cluster_;
   Random random_{11};
   std::set<CodecId> codecs_;

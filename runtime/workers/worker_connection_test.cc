@@ -243,7 +243,7 @@ TEST_F(WorkerConnectionTest, AGroupComesWithTheTensorsThatWereNamed) {
 }
 
 TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
-  constexpr int64_t kLarge = 40000;  // more than is copied at once
+  constexpr int64_t kLarge = 400'000;  // more than is copied at once
   auto connection = Connect();
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection, kLarge + 1);

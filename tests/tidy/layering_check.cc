@@ -46,9 +46,11 @@ const std::map<std::string, int>& Floors() {
                                                      {"compression/kernels", 0},
                                                      {"compression/control", 0},
                                                      {"compression/codecs", 1},
+                                                     {"compression/trimmable", 1},
                                                      {"compression/cuda", 2},
 
                                                      {"node/link", 0},
+                                                     {"node/trim", 0},
                                                      {"node/peers", 1},
                                                      {"node/rounds", 2},
                                                      {"node/state", 2},

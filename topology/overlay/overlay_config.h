@@ -55,7 +55,7 @@ struct LinkConfig {
   absl::Duration delay;      // one way
   double loss_fraction = 0;  // in [0, 1)
   FilePlace place;           // for messages
-  bool has_rates = false;    // the file says them
+  bool has_rates = true;     // else the two above are guesses
 };
 
 // What links share besides their ends: together they carry no more. Each link is one direction, from and to.

@@ -93,8 +93,8 @@ void ReadBetween(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
 // One number for both directions, or [a to b, b to a].
 void ReadRates(YamlMapReader& map, LinkConfig& link, YamlProblems& problems) {
   const YamlValue* mbps = map.Find("mbps");
+  link.has_rates = mbps != nullptr;
   if (mbps == nullptr) return;
-  link.has_rates = true;
   const std::string where = map.PathOf("mbps");
   if (mbps->kind == YamlValue::Kind::kSequence && mbps->items.size() != 2) {
     problems.Add(mbps->place, absl::StrCat(where, ": expected one number, or two as [a to b, b to a], got a list of ",

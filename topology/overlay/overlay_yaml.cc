@@ -128,6 +128,7 @@ std::vector<LinkConfig> FullMesh(const std::vector<NodeConfig>& nodes) {
       links.emplace_back();
       links.back().a = nodes[i].name;
       links.back().b = nodes[j].name;
+      links.back().has_rates = false;
     }
   }
   return links;
