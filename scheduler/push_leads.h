@@ -4,6 +4,7 @@
 #ifndef BANYAN_SCHEDULER_PUSH_LEADS_H_
 #define BANYAN_SCHEDULER_PUSH_LEADS_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,7 +27,7 @@ class PushLeads {
   PushLeads(const Membership* membership, const NodeReports* reports, const KeyTable* keys)
       : membership_(membership), reports_(reports), keys_(keys) {}
 
-  // Takes a node's report, which is kept already.
+  // Takes a node's report, which is kept already. Whichever of two comes last, they are compared.
   void OnReport(NodeId node);
   // Forgets what a start of the node has reported.
   void Forget(NodeId node);
@@ -36,7 +37,11 @@ class PushLeads {
  private:
   // Returns the text for a worker that is ahead of most others with the key; empty for another one.
   std::string Compare(NodeId node, const NodeReport::Lag& row) const;
+  // Compares the workers of all nodes that push the key.
+  void LookAt(KeyId key);
   bool IsHere(NodeId node) const;
+  // Returns how many nodes with workers there are beside `node`.
+  size_t OthersHere(NodeId node) const;
 
   const Membership* membership_;
   const NodeReports* reports_;

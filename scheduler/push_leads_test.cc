@@ -49,6 +49,14 @@ TEST_F(PushLeadsTest, WhoIsAheadOfMostIsNamedWithKeyAndRounds) {
   EXPECT_EQ(leads_.text(), "");
 }
 
+// The last to tell may be one that is behind: a job that stands still tells nothing more.
+TEST_F(PushLeadsTest, ItDoesNotMatterWhoTellsFirst) {
+  Report(2, 2, 7, 41);
+  EXPECT_EQ(leads_.text(), "");
+  Report(1, 1, 2, 40);
+  EXPECT_THAT(leads_.text(), HasSubstr("worker 2 of n2 runs ahead with key 'a'"));
+}
+
 TEST_F(PushLeadsTest, OneOfThreeThatIsBehindIsNoReason) {
   Report(1, 2, 2, 40);
   Report(2, 2, 2, 40);

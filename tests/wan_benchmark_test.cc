@@ -73,7 +73,7 @@ TEST_F(WanBenchmarkTest, EveryContenderSumsOverTheLinks) {
   const YAML::Node json = YAML::Load(text);
   EXPECT_EQ(json["rounds"].size(), 2u) << text;
   EXPECT_GT(json["rounds"][0]["policy"].as<int>(), 0);
-  ASSERT_EQ(json["contenders"].size(), 11u);
+  ASSERT_EQ(json["contenders"].size(), 14u);
   for (const YAML::Node& contender : json["contenders"]) {
     SCOPED_TRACE(contender["name"].as<std::string>());
     ASSERT_TRUE(contender["rounds"]) << contender["failure"].as<std::string>("");

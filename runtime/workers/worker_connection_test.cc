@@ -244,6 +244,7 @@ TEST_F(WorkerConnectionTest, AGroupComesWithTheTensorsThatWereNamed) {
 
 TEST_F(WorkerConnectionTest, ACompletionComesAfterItsWrites) {
   constexpr int64_t kLarge = 400'000;  // more than is copied at once
+  budget_ = std::make_shared<SegmentBudget>(16 << 20);
   auto connection = Connect();
   Attach(*connection);
   const TensorOpened opened = OpenAndInit(*connection, kLarge + 1);
