@@ -276,11 +276,11 @@ TEST(NamedPolicyTest, APolicyChangesWithinSecondsAlthoughLeasesAreLong) {
   EXPECT_TRUE(cluster.violations()->empty()) << cluster.violations()->Report();
 }
 
-// What a node reports of one link from some time on is this often what it measures.
+// What a node reports of its links from some time on is this often what it measures.
 class Overstatement : public Protocol {
  public:
-  Overstatement(std::unique_ptr<Protocol> core, NodeId to, absl::Duration after, double factor)
-      : core_(std::move(core)), to_(to), after_(after), factor_(factor) {}
+  Overstatement(std::unique_ptr<Protocol> core, absl::Duration after, double factor)
+      : core_(std::move(core)), after_(after), factor_(factor) {}
 
   Actions Step(Timestamp now, Event event) override {
     if (!begins_at_.has_value()) begins_at_ = now + after_;
@@ -298,18 +298,17 @@ class Overstatement : public Protocol {
  private:
   void Exaggerate(NodeReport& report) const {
     for (NodeReport::Link& link : report.links) {
-      if (link.to == to_ && link.measurement.has_value()) link.measurement->rate_bps *= factor_;
+      if (link.measurement.has_value()) link.measurement->rate_bps *= factor_;
     }
   }
 
   std::unique_ptr<Protocol> core_;
-  NodeId to_;
   absl::Duration after_;
   double factor_;
   std::optional<Timestamp> begins_at_;
 };
 
-// A link is measured at ten times its rate and stays so. Trees that count on it are slow: the ones before come back,
+// The links of a node are measured at ten times their rate and stay so. Trees that count on it are slow: the ones before come back,
 // and what they promise is not believed again although the measurement is the same.
 TEST(NamedPolicyTest, APolicyThatRoundsDoNotBearOutIsTakenBackAndNotMadeAgain) {
   ClusterOptions options = LinkedCluster(4, 1e6, 3e6);
@@ -318,11 +317,12 @@ TEST(NamedPolicyTest, APolicyThatRoundsDoNotBearOutIsTakenBackAndNotMadeAgain) {
   options.plan.tensors = {{"w", 100000, 0}};
   options.plan.rounds = 250;
   for (LinkConfig& link : *options.overlay.links) {
-    if (link.a == "n2" && link.b == "n3") link.a_to_b_bps = 5e5;
+    if (link.a == "n2") link.a_to_b_bps = 5e5;
+    if (link.b == "n2") link.b_to_a_bps = 5e5;
   }
   options.wrap_core = [](NodeId id, std::unique_ptr<Protocol> core) -> std::unique_ptr<Protocol> {
     if (id != NodeId(2)) return core;
-    return std::make_unique<Overstatement>(std::move(core), NodeId(3), absl::Minutes(1), 10);
+    return std::make_unique<Overstatement>(std::move(core), absl::Minutes(1), 10);
   };
   Cluster cluster(std::move(options));
   PolicyLag lag;
