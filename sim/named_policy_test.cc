@@ -308,8 +308,8 @@ class Overstatement : public Protocol {
   std::optional<Timestamp> begins_at_;
 };
 
-// The links of a node are measured at ten times their rate and stay so. Trees that count on it are slow: the ones before come back,
-// and what they promise is not believed again although the measurement is the same.
+// The links of a node are measured at ten times their rate and stay so. Trees that count on it are slow: the ones
+// before come back, and what they promise is not believed again although the measurement is the same.
 TEST(NamedPolicyTest, APolicyThatRoundsDoNotBearOutIsTakenBackAndNotMadeAgain) {
   ClusterOptions options = LinkedCluster(4, 1e6, 3e6);
   options.overlay.topology.planner = "packed";
