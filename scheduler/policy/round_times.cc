@@ -1,7 +1,6 @@
 #include "scheduler/policy/round_times.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace banyan {
@@ -46,12 +45,12 @@ void RoundTimes::NoteGoverning(Timestamp now) {
 }
 
 uint64_t RoundTimes::ended() const {
-  uint64_t least = members_.empty() ? 0 : std::numeric_limits<uint64_t>::max();
+  uint64_t most = 0;
   for (const NodeId member : members_) {
     const auto found = ended_.find(member);
-    least = std::min(least, found == ended_.end() ? 0 : found->second);
+    if (found != ended_.end()) most = std::max(most, found->second);
   }
-  return least;
+  return most;
 }
 
 absl::Duration RoundTimes::GovernedFor(Timestamp now) const {

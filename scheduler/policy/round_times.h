@@ -41,7 +41,7 @@ class RoundTimes {
   // or later.
   std::optional<absl::Duration> Last(Timestamp since) const;
 
-  // Returns how many rounds every member has reported, under whatever policy.
+  // Returns the most rounds that a member has reported, under whatever policy. Nodes without workers report none.
   uint64_t ended() const;
 
   // Returns how long the last rounds took that began after NoteGoverning, oldest first, kMostKept at most. The first
