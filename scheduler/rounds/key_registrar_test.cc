@@ -152,7 +152,7 @@ TEST_F(KeyRegistrarTest, WhoComesLastAndDiffersFromMostIsNamed) {
   for (const NodeId node : {kA, kB}) keys.Register(node, {{"w", 10}}, rounds);
   keys.Register(NodeId(3), {{"w", 11}}, rounds);
   ASSERT_THAT(mesh.Sent<KeyRefused>(1), SizeIs(1));
-  const std::string& reason = mesh.Sent<KeyRefused>(1)[0].reason;
+  const std::string reason = mesh.Sent<KeyRefused>(1)[0].reason;
   EXPECT_THAT(reason, HasSubstr("n3 differs from most: n1, n2 agree"));
   EXPECT_THAT(reason, Not(HasSubstr("came first")));
 }

@@ -168,6 +168,7 @@ TEST_F(DoctorServerTest, AwaitsThoseThatHaveCalled) {
   DoctorStream caller = Connect();
   EXPECT_TRUE(caller.Send("banyan-doctor 1 n1\n", kTimeout).ok());
   ASSERT_TRUE(caller.Ask("time", kDoctorGreeting, kTimeout).ok());
+  ASSERT_TRUE(caller.ReceiveLine(kTimeout).ok()) << "the time: its name has been read";
   const absl::Time begin = absl::Now();
   server_->AwaitVisitors({"n1"}, {begin, begin + absl::Milliseconds(50)});
   EXPECT_GE(absl::Now(), begin + absl::Milliseconds(50)) << "it still looks at this site";
