@@ -93,6 +93,7 @@ inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
 inline const std::vector<RegressionSeed> kSilenceRegressionSeeds = {
     {215, "a node said again that it joins, on a connection that carried nothing"},
     {1179, "a node said again that it joins, on a connection that carried nothing"},
+    {304956, "a broadcast of which one chunk had come to a member that stayed waited for values that nobody had"},
 };
 
 // Faults of the scheduler.
