@@ -13,6 +13,7 @@
 #include "tools/flags/planner_flags.h"
 #include "tools/model_size.h"
 #include "tools/reports/plan_report.h"
+#include "topology/evaluation/round_bound.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
@@ -104,7 +105,11 @@ int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std:
   absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   if (!policy.ok()) return Fail(policy.status(), err);
   policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
-  out << (flags.json ? PlanJson(*policy, view) : flags.dot ? PlanDot(*policy, view) : PlanText(*policy, view));
+  const absl::Duration least =
+      LeastRoundTime(view, static_cast<double>(flags.model_bytes / kElementBytes), policy->bound_bps);
+  out << (flags.json  ? PlanJson(*policy, view, least)
+          : flags.dot ? PlanDot(*policy, view)
+                      : PlanText(*policy, view, least));
   return kExitSuccess;
 }
 

@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "sim/cluster.h"
 #include "sim/runs/faults.h"
+#include "topology/evaluation/round_bound.h"
+#include "topology/evaluation/round_time.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_shared.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -237,7 +239,9 @@ absl::StatusOr<SimulationReport> Simulate(const SimulationOptions& options) {
   if (!policy.ok()) return policy.status();
   if (absl::Status status = CheckRoundLength(options, policy->rate_bps); !status.ok()) return status;
   absl::StatusOr<SimulationReport> report = SimulationRun(options, *policy).Run();
-  if (report.ok()) report->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
+  if (!report.ok()) return report;
+  report->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
+  report->least_round = LeastRoundTime(view, report->model_bits / kBitsPerElement, report->bound_bps);
   return report;
 }
 
