@@ -25,6 +25,8 @@ put 644 "$share" deploy/README.md deploy/overlay.yaml
 put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/recovery.md docs/wan.md
 put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf
+put 644 "$share/prometheus" deploy/prometheus/alerts.yaml
+put 644 "$share/grafana" deploy/grafana/banyan.json
 
 install -d "$share/systemd" "$prefix/lib/pkgconfig"
 for unit in deploy/systemd/*.service; do
