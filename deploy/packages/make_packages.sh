@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# Makes Debian packages of what is installed: make_packages.sh OUT TREE, where TREE/usr is what install.sh has installed. Writes
+# OUT/banyan_VERSION_ARCH.deb and OUT/libbanyan-dev_VERSION_ARCH.deb, and where TREE has them, of the shared library and of the
+# Python package. Needs dpkg-dev and help2man. Times are those of
+# SOURCE_DATE_EPOCH, by default the beginning of 2026.
+set -euo pipefail
+
+if (($# != 2)) || [[ ! -x "$2/usr/bin/banyan" ]]; then
+  echo "make_packages.sh: expected OUT and a TREE with usr/bin/banyan, got: $*" >&2
+  exit 2
+fi
+here="$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd)"
+mkdir -p "$1"
+out="$(cd "$1" && pwd)" tree="$(cd "$2" && pwd)"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-1767225600}"
+umask 022
+
+read -r _ version _ < <("$tree/usr/bin/banyan" --version)
+architecture="$(dpkg --print-architecture)" multiarch="$(dpkg-architecture -qDEB_HOST_MULTIARCH)"
+maintainer="The Banyan authors <banyan@localhost>"
+description="geo-distributed parameter server"
+
+# take PACKAGE PATH...: moves what the tree has of these paths below usr/ into the package.
+take() {
+  local to="$work/$1" path
+  shift
+  for path in "$@"; do
+    [[ -e "$tree/usr/$path" || -L "$tree/usr/$path" ]] || continue
+    mkdir -p "$to/usr/$(dirname "$path")"
+    cp -a "$tree/usr/$path" "$to/usr/$(dirname "$path")/"
+  done
+}
+
+# Prints what the programs and libraries among the files need, as dpkg knows it.
+needs() {
+  mkdir -p "$work/shlibs/debian"
+  : >"$work/shlibs/debian/control"
+  (cd "$work/shlibs" && dpkg-shlibdeps -O --ignore-missing-info "$@" 2>/dev/null) | sed -n 's/^shlibs:Depends=//p'
+}
+
+# Where the files lie once they are installed.
+at_home() {
+  grep -rIl "$tree/usr" "$work/$1/usr" 2>/dev/null | while read -r file; do sed -i "s|$tree/usr|/usr|g" "$file"; done || true
+}
+
+document() {
+  local doc="$work/$1/usr/share/doc/$1"
+  mkdir -p "$doc"
+  install -m 644 "$here/copyright" "$doc/copyright"
+  printf 'banyan (%s) unstable; urgency=medium\n\n  * Made from the source.\n\n -- %s  %s\n' "$version" "$maintainer" \
+    "$(date -u -R -d "@$SOURCE_DATE_EPOCH")" | gzip -9n >"$doc/changelog.gz"
+  # Whoever makes a package is its maintainer, and has no address here.
+  mkdir -p "$work/$1/usr/share/lintian/overrides"
+  printf '%s: bogus-mail-host *\n%s: bogus-mail-host-in-debian-changelog *\n' "$1" "$1" \
+    >"$work/$1/usr/share/lintian/overrides/$1"
+}
+
+# build PACKAGE SECTION DEPENDS SUMMARY TEXT
+build() {
+  local package="$1" root="$work/$1"
+  at_home "$package"
+  document "$package"
+  mkdir -p "$root/DEBIAN"
+  cat >"$root/DEBIAN/control" <<EOF
+Package: $package
+Source: banyan
+Version: $version
+Architecture: $architecture
+Maintainer: $maintainer
+Installed-Size: $(du -sk --apparent-size "$root/usr" | cut -f1)
+Section: $2
+Priority: optional
+Depends: $3
+Description: $4
+ $5
+EOF
+  [[ "$3" ]] || sed -i '/^Depends: $/d' "$root/DEBIAN/control"
+  (cd "$root" && find . -type f ! -path './DEBIAN/*' -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
+  find "$root" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+  dpkg-deb --root-owner-group --build "$root" "$out/${package}_${version}_${architecture}.deb" >/dev/null
+  echo "$out/${package}_${version}_${architecture}.deb"
+}
+
+# page PROGRAM NAME WORDS [COMMAND]: prints a manual page, made from the program's own help.
+page() {
+  local program="$1" name="$2" words="$3" command="${4:-}"
+  mkdir -p "$work/commands"
+  cat >"$work/commands/$name" <<EOF
+#!/bin/sh
+case "\$1" in --version) echo "$name $version"; exit ;; esac
+"$program" $command --help | sed '1s/^usage:/Usage:/'
+EOF
+  chmod 755 "$work/commands/$name"
+  help2man --no-info --section=1 --name="$words" --source="Banyan $version" --manual="Banyan" "$work/commands/$name"
+}
+
+man_pages() {
+  local program="$1" pages="$2" command words
+  mkdir -p "$pages"
+  page "$program" banyan "$description" | gzip -9n >"$pages/banyan.1.gz"
+  while read -r command words; do
+    page "$program" "banyan-$command" "$words" "$command" | gzip -9n >"$pages/banyan-$command.1.gz"
+  done < <("$program" --help | sed -n 's/^  \([a-z-]\+\)  \+\(.*\)/\1 \2/p')
+}
+
+# --- banyan: the command, units, samples ---
+take banyan bin/banyan share/banyan
+strip --strip-unneeded "$work/banyan/usr/bin/banyan" 2>/dev/null || true
+mkdir -p "$work/banyan/lib/systemd/system" "$work/banyan/etc/banyan" "$work/banyan/usr/share/bash-completion/completions"
+mv "$work"/banyan/usr/share/banyan/systemd/*.service "$work/banyan/lib/systemd/system/"
+rmdir "$work/banyan/usr/share/banyan/systemd"
+sed -i "s|$tree/usr|/usr|g" "$work"/banyan/lib/systemd/system/*.service
+chmod 644 "$work"/banyan/lib/systemd/system/*.service
+install -m 644 "$here/banyan.completion" "$work/banyan/usr/share/bash-completion/completions/banyan"
+man_pages "$tree/usr/bin/banyan" "$work/banyan/usr/share/man/man1"
+mkdir -p "$work/banyan/DEBIAN"
+install -m 755 "$here/postinst" "$here/prerm" "$here/postrm" "$work/banyan/DEBIAN/"
+build banyan net "$(needs "$work/banyan/usr/bin/banyan"), adduser" "$description" \
+  "Data centres that are far apart train one model together: gradients travel
+ compressed, along trees that are packed into the links. This package has the
+ command with the scheduler and node daemons, systemd units and samples."
+
+# --- libbanyan1: for C and what can call it ---
+library=""
+if [[ -e "$tree/usr/lib/libbanyan.so.1" ]]; then
+  library="libbanyan1 (= $version)"
+  take libbanyan1 lib/libbanyan.so.1
+  strip --strip-unneeded "$work/libbanyan1/usr/lib/libbanyan.so.1"
+  chmod 644 "$work/libbanyan1/usr/lib/libbanyan.so.1"
+  mkdir -p "$work/libbanyan1/DEBIAN"
+  echo "activate-noawait ldconfig" >"$work/libbanyan1/DEBIAN/triggers"
+  echo "libbanyan 1 libbanyan1 (>= $version)" >"$work/libbanyan1/DEBIAN/shlibs"
+  build libbanyan1 libs "$(needs "$work/libbanyan1/usr/lib/libbanyan.so.1")" "$description, library for C" \
+    "Sessions of training processes, and nodes inside of them, by a stable
+ interface of C99."
+fi
+
+# --- libbanyan-dev: headers and the archive ---
+take libbanyan-dev include lib/libbanyan.a lib/libbanyan.so lib/pkgconfig lib/cmake
+if [[ -d "$work/libbanyan-dev/usr/lib/pkgconfig" ]]; then
+  mkdir -p "$work/libbanyan-dev/usr/lib/$multiarch"
+  mv "$work/libbanyan-dev/usr/lib/pkgconfig" "$work/libbanyan-dev/usr/lib/$multiarch/"
+fi
+# What programs that link with the archive link with besides, as pkg-config tells them.
+dev_needs="libabsl-dev, libzmq3-dev, cppzmq-dev, libprotobuf-dev"
+build libbanyan-dev libdevel "${library:+$library, }$dev_needs" "$description, development files" \
+  "Headers and libraries for training programs in C++, and in C."
+
+# --- python3-banyan ---
+if [[ -d "$tree/usr/lib/python3/dist-packages/banyan" ]]; then
+  take python3-banyan lib/python3
+  find "$work/python3-banyan" -name __pycache__ -prune -exec rm -rf {} +
+  build python3-banyan python "${library:+$library, }python3" "$description, for Python" \
+    "Sessions for numpy and PyTorch: synchronous gradients, and local updates
+ that are averaged now and then."
+fi

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The Debian packages: lintian finds nothing, every command has a page, bash completes commands and flags, files name where they
+# will lie.
+set -euo pipefail
+fail() { echo "package_test: $*" >&2; exit 1; }
+
+built=deploy/install
+tree="$TEST_TMPDIR/tree" out="$TEST_TMPDIR/out" root="$TEST_TMPDIR/root"
+"$built/install.sh" "$tree/usr" tools/banyan "$built/libbanyan.a" "$built/libbanyan.flags"
+deploy/packages/make_packages.sh "$out" "$tree"
+for package in "$out"/*.deb; do dpkg-deb -x "$package" "$root"; done
+found="$(lintian --no-cfg --allow-root "$out"/*.deb)"
+[[ -z "$found" ]] || fail "expected lintian to find nothing, it found: $found"
+
+read -r _ version _ < <(tools/banyan --version)
+dpkg-deb -f "$out"/banyan_*.deb Version | grep -qx "$version" || fail "expected version $version"
+dpkg-deb -f "$out"/banyan_*.deb Depends | grep -q 'libzmq5' || fail "expected the libraries that it needs among Depends"
+if grep -rIl "$tree" "$root"; then fail "expected no file to name the place where it was made; those above do"; fi
+
+commands="$(tools/banyan --help | sed -n 's/^  \([a-z-]\+\)  .*/\1/p')"
+[[ $(wc -w <<<"$commands") -ge 10 ]] || fail "expected to find the commands, found: $commands"
+for command in $commands; do
+  page="$root/usr/share/man/man1/banyan-$command.1.gz"
+  zcat "$page" | grep -q '^\.SH SYNOPSIS' || fail "expected a page with a synopsis of $command"
+done
+
+PATH="$PWD/tools:$PATH"
+source "$root/usr/share/bash-completion/completions/banyan"
+COMP_WORDS=(banyan sim-fa) COMP_CWORD=1
+_banyan
+[[ "${COMPREPLY[*]}" == sim-faults ]] || fail "expected sim-faults, got: ${COMPREPLY[*]}"
+COMP_WORDS=(banyan plan --advi) COMP_CWORD=2
+_banyan
+[[ "${COMPREPLY[*]}" == --advise ]] || fail "expected --advise, got: ${COMPREPLY[*]}"
