@@ -71,7 +71,10 @@ int banyan_session_close(banyan_session* session, double seconds) {
   return Report(session->handle.Close(DurationOf(seconds)));
 }
 
-void banyan_session_free(banyan_session* session) { delete session; }
+void banyan_session_free(banyan_session* session) {
+  // In a forked child it stays: its locks may be held by threads that the child does not have.
+  if (session != nullptr && session->handle.IsHere()) delete session;
+}
 
 const char* banyan_session_node_name(const banyan_session* session) { return session->handle.node_name().c_str(); }
 

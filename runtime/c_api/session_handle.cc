@@ -73,11 +73,7 @@ int SessionHandle::Start(const banyan_call_options* options, banyan_ticket** tic
 }
 
 absl::Status SessionHandle::Close(absl::Duration timeout) {
-  if (!home_.IsHere()) {
-    // A forked child has none of its threads, and must not say good-bye for the parent.
-    (void)session_.release();
-    return absl::OkStatus();
-  }
+  if (!home_.IsHere()) return absl::OkStatus();
   std::unique_ptr<Session> session;
   {
     std::unique_lock<std::mutex> lock(mutex_);

@@ -43,6 +43,7 @@ class SessionHandle {
   // Closes.
   ~SessionHandle();
 
+  bool IsHere() const { return home_.IsHere(); }
   const std::string& node_name() const { return node_name_; }
   // Null in a forked child.
   CompletionQueue* queue() const;
