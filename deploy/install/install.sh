@@ -24,8 +24,11 @@ put 644 "$prefix/include/banyan" runtime/c_api/banyan.h runtime/local_node.h run
 put 644 "$prefix/lib" "$archive"
 install -m 644 "$shared" "$prefix/lib/libbanyan.so.1"
 ln -sf libbanyan.so.1 "$prefix/lib/libbanyan.so"
+put 644 "$prefix/lib/python3/dist-packages/banyan" python/banyan/*.py python/banyan/py.typed
+put 644 "$prefix/lib/python3/dist-packages/banyan/torch" python/banyan/torch/*.py
 put 644 "$share" deploy/README.md deploy/overlay.yaml
-put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/recovery.md docs/wan.md
+put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/python.md \
+  docs/recovery.md docs/wan.md
 put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf
 

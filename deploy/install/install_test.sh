@@ -36,6 +36,14 @@ grep -qx "Version: ${BASH_REMATCH[1]}" "$prefix/lib/pkgconfig/banyan.pc" || fail
 (cd / && "$prefix/bin/banyan" scheduler deploy/overlay.yaml --check --forgetful >/dev/null) ||
   fail "expected the sample job to be right"
 
+PYTHONPATH="$prefix/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - <<'EOF' || fail "expected the Python package to find its library"
+import banyan
+try:
+    banyan.join("unix:/nonexistent/node", timeout=0.1)
+except banyan.Error as error:
+    assert "/nonexistent/node" in str(error), error
+EOF
+
 # The launcher's own words on it.
 ./banyan install --help | grep -q '^usage: ./banyan install PREFIX$' || fail "expected help on install"
 for wrong in "" "--fast" "one two" "/tmp/a;b"; do

@@ -70,8 +70,9 @@ class Ticket:
         while not self.done():
             left = _SLICE if deadline is None else deadline - time.monotonic()
             if deadline is not None and left <= _ANSWER:
+                # The library asks who is awaited, and the error below says it.
                 library().banyan_ticket_wait(self._handle, max(left, 0.0))
-                break
+                return self._take(timeout)
             library().banyan_ticket_poll(self._handle, min(left, _SLICE))
         return self._take()
 
@@ -98,13 +99,14 @@ class Ticket:
         yield from future.__await__()
         return self._take()
 
-    def _take(self) -> Any:
-        """Returns the result, or raises the error of now."""
+    def _take(self, timeout: Optional[float] = None) -> Any:
+        """Returns the result, or raises the error of now, which speaks of `timeout` where that has passed."""
         code = 0 if self._handle is None else library().banyan_ticket_wait(self._handle, 0.0)
         if code != 0:
-            error = make_error(
-                code, last_error(), node=self._session.node, key=self.key, round=self.round
-            )
+            message = last_error()
+            if timeout is not None:
+                message = message.replace("not done after 0;", f"not done after {timeout:g} s;", 1)
+            error = make_error(code, message, node=self._session.node, key=self.key, round=self.round)
             if self.done():
                 self._error = error
                 self._session._note(error)

@@ -295,7 +295,10 @@ class LibrarySession(Session):
             if not self._thread.is_alive():
                 self._library.banyan_session_free(self._handle)
                 self._handle = c_void_p()
-        self._on_close()
+        try:
+            self._on_close()
+        except Error as error:  # what operations ended with says it as well
+            _log.warning("%s", error)
 
     def __del__(self) -> None:
         if not getattr(self, "_closed", True) and threading.current_thread() is not self._thread:

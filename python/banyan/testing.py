@@ -60,7 +60,7 @@ class LocalJob:
         with open(self._log.name, encoding="utf-8") as file:
             return file.read()
 
-    def join(self, name: str, *, worker: int = 0, timeout: float = 60.0, **options: Any) -> Session:
+    def join(self, name: str, *, worker: int = 0, timeout: float = 300.0, **options: Any) -> Session:
         """Joins with a node inside this process."""
         node = LocalNode(name, self.scheduler, **options)
         try:

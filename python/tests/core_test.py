@@ -25,7 +25,7 @@ def together(job, body, *, workers=1):
         try:
             with job.join(name) as session:
                 results[number] = body(session, number)
-                session.barrier(30)
+                session.barrier(300)
         except BaseException as error:  # told by the caller
             errors.append(error)
 
@@ -33,7 +33,7 @@ def together(job, body, *, workers=1):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(90)
+        thread.join(600)
     if errors:
         raise errors[0]
     return [results[number] for number in sorted(results)]
@@ -57,15 +57,15 @@ class RoundsTest(unittest.TestCase):
             self.assertEqual(list(start), [1, 1])
             session.init_group("g", {"a": array("f", [number]), "b": array("f", [number] * 3)})
             ticket = session.push_pull("w", array("f", [number, 2 * number]), priority=2)
-            mean = list(ticket.wait(30))
+            mean = list(ticket.wait(300))
             self.assertEqual(ticket.round, 1)
             self.assertTrue(ticket.done())
-            session.push("w", array("f", [number, 0])).wait(30)
-            pulled = list(session.pull("w", array("f", [0, 0])).wait(30))
+            session.push("w", array("f", [number, 0])).wait(300)
+            pulled = list(session.pull("w", array("f", [0, 0])).wait(300))
             parts = [array("f", [number]), array("f", [number] * 3)]
-            session.push_pull_group("g", parts).wait(30)
-            flushed = list(session.flush("w", array("f", [number, 1])).wait(30))
-            sent = list(session.broadcast("w", array("f", [number, number])).wait(30))
+            session.push_pull_group("g", parts).wait(300)
+            flushed = list(session.flush("w", array("f", [number, 1])).wait(300))
+            sent = list(session.broadcast("w", array("f", [number, number])).wait(300))
             session.report_loss(1, 0.5)
             session.check()
             return mean, pulled, [list(part) for part in parts], flushed, sent
@@ -83,7 +83,7 @@ class RoundsTest(unittest.TestCase):
             seen = threading.Event()
             ticket = session.push_pull("w", array("f", [number]))
             ticket.add_done_callback(lambda done: seen.set())
-            self.assertTrue(seen.wait(30))
+            self.assertTrue(seen.wait(300))
 
             async def wait():
                 return list(await session.push_pull("w", array("f", [number])))
@@ -97,7 +97,7 @@ class RoundsTest(unittest.TestCase):
 
         def body(session, number):
             session.init("w", array("f", [0]))
-            gate.wait(30)
+            gate.wait(300)
             if number == 1:
                 with self.assertRaises(banyan.InvalidArgument) as wrong:
                     session.push("w", array("f", [1, 2]))
@@ -108,24 +108,25 @@ class RoundsTest(unittest.TestCase):
                 ticket = session.push_pull("w", array("f", [1]))
                 with self.assertRaises(banyan.Timeout) as late:
                     ticket.wait(1.5)
-                gate.wait(30)
-                ticket.wait(30)
+                gate.wait(300)
+                ticket.wait(300)
                 return late.exception
-            gate.wait(30)
-            session.push_pull("w", array("f", [1])).wait(30)
+            gate.wait(300)
+            session.push_pull("w", array("f", [1])).wait(300)
             return None
 
         late = together(self.job, body)[0]
         self.assertEqual((late.node, late.key, late.round), ("n1", "w", 1))
         self.assertIn("n2", late.awaited)
+        self.assertIn("not done after 1.5 s", str(late))
 
     def test_training_state_reaches_who_comes_late(self):
         def body(session, number):
             state = bytearray(b"state of n%d" % number)
             session.share_state({"text": state})
             with self.assertRaises(banyan.NotFound):
-                session.fetch_state(30)
-            session.pass_boundary(1, 30)
+                session.fetch_state(300)
+            session.pass_boundary(1, 300)
             return bytes(state)
 
         together(self.job, body)

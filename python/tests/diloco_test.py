@@ -1,6 +1,7 @@
 """Local updates over real nodes equal an emulation of all workers in one process."""
 
 import unittest
+import warnings
 
 import torch_test  # first, as it skips where torch is not installed
 import torch
@@ -136,6 +137,21 @@ class LocalUpdatesTest(unittest.TestCase):
                 size = sum(each.size for each in model.values())
                 turns = _STEPS // KINDS[kind]["sync_every"]
                 self.assertLessEqual(sent, size * (turns + 1), kind)
+
+    def test_schedulers_of_rates_go_before_and_after(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = nn.Linear(2, 1)
+            inner = torch.optim.SGD(model.parameters(), lr=0.1)
+            before = torch.optim.lr_scheduler.StepLR(inner, 1)
+            outer = bt.DiLoCo(banyan.solo(), model, inner, sync_every=2)
+            after = torch.optim.lr_scheduler.StepLR(inner, 1)
+            for _ in range(4):
+                model(torch.ones(1, 2)).sum().backward()
+                inner.step()
+                before.step()
+                after.step()
+        self.assertEqual((outer.local_step, outer.outer_step), (4, 2))
 
     def test_wrong_options_are_refused(self):
         model = nn.Linear(2, 1)

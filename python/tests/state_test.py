@@ -16,13 +16,13 @@ from diloco_test import Blocks
 from torch_test import Net, batch, distance, loss_of, optimizer_of, values
 
 _STEPS = 400
-_SECONDS = 120
-_MORE = "membership: {start_with: 2, heartbeat_seconds: 0.2, lost_after_seconds: 2}"
+_SECONDS = 300
+_MORE = "membership: {start_with: 2, heartbeat_seconds: 1, lost_after_seconds: 30}"
 
 
 def train(scheduler, name, number, results, is_back, with_outer, die_at):
     torch.set_num_threads(1)
-    with banyan.join(scheduler=scheduler, name=name, timeout=60) as session:
+    with banyan.join(scheduler=scheduler, name=name, timeout=300) as session:
         if with_outer:
             net = Blocks()
             inner = optimizer_of(net, torch.optim.AdamW, lr=0.01)
@@ -34,7 +34,7 @@ def train(scheduler, name, number, results, is_back, with_outer, die_at):
             inner = optimizer_of(net, torch.optim.AdamW, lr=0.01)
             scheduler_of_rates = torch.optim.lr_scheduler.StepLR(inner, 5, gamma=0.8)
             state = bt.State(session, model=net, optimizer=inner, scheduler=scheduler_of_rates)
-        was_there = state.sync(60)
+        was_there = state.sync(300)
         results.put((name, "begins", (was_there, state.step)))
         if was_there:
             is_back.set()
@@ -49,11 +49,11 @@ def train(scheduler, name, number, results, is_back, with_outer, die_at):
             inner.zero_grad()
             loss_of(net, batch(state.step, number)).backward()
             if sync is not None:
-                sync.wait(60)
+                sync.wait(300)
             inner.step()
             if sync is not None:
                 scheduler_of_rates.step()
-            state.advance(60)
+            state.advance(300)
         rate = inner.param_groups[0]["lr"]
         results.put((name, "ends", (values(net), rate, loss_of(net, batch(0, 0)).item())))
 

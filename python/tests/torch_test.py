@@ -18,16 +18,16 @@ from banyan.testing import LocalJob
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
-_SECONDS = 120
+_SECONDS = 300
 
 
 def site(body, scheduler, name, number, results, arguments):
     """Runs body(session, number) in a child process; what it returns or raises goes into `results`."""
     torch.set_num_threads(1)
     try:
-        with banyan.join(scheduler=scheduler, name=name, timeout=60) as session:
+        with banyan.join(scheduler=scheduler, name=name, timeout=300) as session:
             outcome = body(session, number, *arguments)
-            session.barrier(60)
+            session.barrier(300)
         results.put((number, outcome, None))
     except BaseException:
         results.put((number, None, traceback.format_exc()))
@@ -147,7 +147,7 @@ def train_plain(session, number, steps, kind):
             loss_of(net, (x.to(kind), y.to(kind))).backward()
         x, y = batch(step, number)
         loss_of(net, (x.to(kind), y.to(kind)), with_sometimes=False).backward()
-        sync.wait(60)
+        sync.wait(300)
         optimizer.step()
         seen.append(values(net.float()))
         net.to(kind)
@@ -167,7 +167,7 @@ def mean_of_buffers(session, number):
     sync = bt.attach(session, model)
     for _ in range(number + 1):
         model(torch.full((2, 2), float(number)))
-    sync.sync_buffers(60)
+    sync.sync_buffers(300)
     return model.running_mean.tolist(), int(model.num_batches_tracked)
 
 
@@ -260,7 +260,7 @@ def run_sites_that_fail(body):
 
 def failing_site(body, scheduler, name, number, results):
     try:
-        session = banyan.join(scheduler=scheduler, name=name, timeout=60)
+        session = banyan.join(scheduler=scheduler, name=name, timeout=300)
         results.put(body(session, number))
         session.close()
     except BaseException:

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import unittest
 from array import array
 
@@ -26,7 +25,7 @@ class TwoSites(unittest.TestCase):
         thread = threading.Thread(target=lambda: opened.append(self.job.join("n2")))
         thread.start()
         self.first = self.job.join("n1")
-        thread.join(60)
+        thread.join(300)
         self.second = opened[0]
         self.addCleanup(self.second.close)
         self.addCleanup(self.first.close)
@@ -39,24 +38,22 @@ class TwoSites(unittest.TestCase):
         try:
             return function(*arguments)
         finally:
-            thread.join(60)
+            thread.join(300)
 
     def expect_round(self):
         """Does a round that both take part in."""
         mine = self.first.push_pull("w", array("f", [1]))
         theirs = self.second.push_pull("w", array("f", [3]))
-        self.assertEqual((list(mine.wait(60)), list(theirs.wait(60))), ([2], [2]))
+        self.assertEqual((list(mine.wait(300)), list(theirs.wait(300))), ([2], [2]))
 
 
 class TicketTest(TwoSites):
     def test_a_ticket_may_be_dropped_before_it_is_done(self):
         result = array("f", [0])
-        begun = time.monotonic()
         ticket = self.first.push_pull("w", array("f", [1]), out=result)
-        del ticket
+        del ticket  # if that waited for the other site, it would do so for ever
         gc.collect()
-        self.assertLess(time.monotonic() - begun, 30)  # else until the other site pushes, which is below
-        self.second.push_pull("w", array("f", [3])).wait(60)
+        self.second.push_pull("w", array("f", [3])).wait(300)
         self.expect_round()
         self.assertEqual(list(result), [2])
 
@@ -69,11 +66,11 @@ class TicketTest(TwoSites):
             seen = threading.Event()
             ticket.add_done_callback(fail)
             ticket.add_done_callback(lambda done: seen.set())
-            self.second.push("w", array("f", [1])).wait(60)
-            self.assertTrue(seen.wait(60))
+            self.second.push("w", array("f", [1])).wait(300)
+            self.assertTrue(seen.wait(300))
         self.assertIn("as a test", told.output[0])
-        self.assertEqual(list(ticket.wait(60)), [1])
-        self.second.pull("w", array("f", [0])).wait(60)
+        self.assertEqual(list(ticket.wait(300)), [1])
+        self.second.pull("w", array("f", [0])).wait(300)
         self.expect_round()
 
     def test_ctrl_c_ends_the_wait_and_not_the_operation(self):
@@ -85,8 +82,8 @@ class TicketTest(TwoSites):
         timer.join()
         self.assertFalse(ticket.done())
         theirs = self.second.push_pull("w", array("f", [3]))
-        self.assertEqual(list(ticket.wait(60)), [2])
-        theirs.wait(60)
+        self.assertEqual(list(ticket.wait(300)), [2])
+        theirs.wait(300)
 
     def test_ctrl_c_ends_a_call_that_waits_for_room(self):
         first = self.first.push_pull("w", array("f", [1]))
@@ -97,13 +94,13 @@ class TicketTest(TwoSites):
                 self.first.push("w", array("f", [1]))
         timer.join()
         self.second.push_pull("w", array("f", [3]))
-        self.assertEqual(list(first.wait(60)), [2])
+        self.assertEqual(list(first.wait(300)), [2])
 
     def test_a_call_after_the_end_says_so(self):
         ticket = self.first.push_pull("w", array("f", [1]))
         self.first.close()
         with self.assertRaises(banyan.Cancelled):
-            ticket.wait(60)
+            ticket.wait(300)
         with self.assertRaises(banyan.Cancelled):
             self.first.push("w", array("f", [1]))
         self.first.close()
@@ -119,7 +116,7 @@ class ForkTest(TwoSites):
                 with self.assertRaises(banyan.FailedPrecondition):
                     self.first.push("w", array("f", [1]))
                 with self.assertRaises(banyan.FailedPrecondition):
-                    ticket.wait(60)
+                    ticket.wait(300)
                 self.first.close()
                 del ticket
                 gc.collect()
@@ -129,8 +126,8 @@ class ForkTest(TwoSites):
         _, status = os.waitpid(child, 0)
         self.assertEqual(os.WEXITSTATUS(status), 0)
         theirs = self.second.push_pull("w", array("f", [3]))
-        self.assertEqual(list(ticket.wait(60)), [2])
-        theirs.wait(60)
+        self.assertEqual(list(ticket.wait(300)), [2])
+        theirs.wait(300)
         self.expect_round()
 
 
@@ -145,19 +142,47 @@ class ManyKeysTest(TwoSites):
                 session.push_pull(name, gradient, out=gradient) for name, gradient in zip(names, gradients)
             ]
             for ticket in tickets:
-                ticket.wait(120)
-            session.push_pull_group("model", gradients).wait(120)
+                ticket.wait(300)
+            session.push_pull_group("model", gradients).wait(300)
             return gradients
 
         gradients = self.in_second(lambda session: train(session, 3.0), train, self.first, 1.0)
         self.assertEqual([list(gradients[i]) for i in (0, 5000, 9999)], [[2, 0], [2, 5000], [2, 9999]])
 
 
+class TwoWorkersTest(unittest.TestCase):
+    def test_two_workers_of_one_node_in_one_process(self):
+        with LocalJob(nodes=2, workers=2) as job:
+            sums, errors = [], []
+
+            def work(node, worker, value):
+                try:
+                    with node.open_session(worker) as session:
+                        session.init("w", array("f", [0]))
+                        sums.append(list(session.all_reduce("w", array("f", [value]), timeout=300)))
+                        session.barrier(300)
+                except banyan.Error as error:
+                    errors.append(error)
+
+            nodes = [banyan.LocalNode(name, job.scheduler) for name in job.names]
+            threads = [
+                threading.Thread(target=work, args=(node, worker, 2 * i + worker))
+                for i, node in enumerate(nodes) for worker in range(2)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(300)
+            for node in nodes:
+                node.stop()
+            self.assertEqual((sums, errors), ([[1.5]] * 4, []))
+
+
 _EXITS = """
 import sys
 from array import array
 import banyan
-session = banyan.join(scheduler=sys.argv[1], name=sys.argv[2], timeout=60)
+session = banyan.join(scheduler=sys.argv[1], name=sys.argv[2], timeout=300)
 session.init("w", array("f", [0]))
 session.push_pull("w", array("f", [1]))
 if sys.argv[2] == "n2":
@@ -173,7 +198,7 @@ class ExitTest(unittest.TestCase):
                 subprocess.Popen([sys.executable, "-c", _EXITS, job.scheduler, name], stderr=subprocess.PIPE)
                 for name in job.names
             ]
-            said = [program.communicate(timeout=120)[1].decode() for program in programs]
+            said = [program.communicate(timeout=300)[1].decode() for program in programs]
         self.assertEqual([program.returncode for program in programs], [0, 7], said)
         self.assertEqual(said, ["", ""])
 

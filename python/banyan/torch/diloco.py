@@ -8,7 +8,9 @@ job's: a rule of overlay.yaml for the keys `outer/*`, with error feedback where 
 
 from __future__ import annotations
 
+import functools
 import time
+import types
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 import torch
@@ -207,12 +209,13 @@ def _call_after_step(optimizer: torch.optim.Optimizer, function: Callable[[], No
     if hasattr(optimizer, "register_step_post_hook"):
         optimizer.register_step_post_hook(lambda *_: function())
         return
-    # As the learning rate schedulers of torch do: on this one object.
+    # As the learning rate schedulers of torch do: on this one object, as a method, and marked as theirs where it is.
     step = optimizer.step
 
-    def step_and_call(*arguments: Any, **named: Any) -> Any:
+    @functools.wraps(step)
+    def step_and_call(_: torch.optim.Optimizer, *arguments: Any, **named: Any) -> Any:
         result = step(*arguments, **named)
         function()
         return result
 
-    optimizer.step = step_and_call  # type: ignore[method-assign]
+    optimizer.step = types.MethodType(step_and_call, optimizer)  # type: ignore[method-assign]
