@@ -92,8 +92,12 @@ class Ticket:
         loop = asyncio.get_running_loop()
         future = loop.create_future()
 
-        def tell(ticket: "Ticket") -> None:
-            loop.call_soon_threadsafe(lambda: future.done() or future.set_result(None))
+        def end() -> None:
+            if not future.done():
+                future.set_result(None)
+
+        def tell(_: "Ticket") -> None:
+            loop.call_soon_threadsafe(end)
 
         self.add_done_callback(tell)
         yield from future.__await__()

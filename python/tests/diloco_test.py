@@ -9,6 +9,7 @@ from torch import nn
 
 import banyan
 import banyan.torch as bt
+from banyan.torch.diloco import split
 from torch_test import batch, distance, loss_of, optimizer_of, run_sites, values
 
 _NODES = 2
@@ -152,6 +153,12 @@ class LocalUpdatesTest(unittest.TestCase):
                 before.step()
                 after.step()
         self.assertEqual((outer.local_step, outer.outer_step), (4, 2))
+
+    def test_fragments_are_of_the_blocks_and_of_no_list_in_them(self):
+        block = lambda: nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 2))  # noqa: E731
+        model = nn.ModuleDict({"blocks": nn.ModuleList([block(), block()]), "head": nn.Linear(2, 2)})
+        names = [[name for name, _ in part] for part in split(model, 2)]
+        self.assertEqual([{".".join(name.split(".")[:-2]) or "head" for name in part} for part in names], [{"blocks.0", "head"}, {"blocks.1"}])
 
     def test_wrong_options_are_refused(self):
         model = nn.Linear(2, 1)

@@ -1,6 +1,7 @@
 """PyTorch over real nodes on loopback: each site is a process of its own, as in a real job."""
 
 import multiprocessing
+import tempfile
 import traceback
 import unittest
 
@@ -169,6 +170,105 @@ def mean_of_buffers(session, number):
         model(torch.full((2, 2), float(number)))
     sync.sync_buffers(300)
     return model.running_mean.tolist(), int(model.num_batches_tracked)
+
+
+def train_rank_by_ddp(session, number):
+    net = Net()
+    model = DistributedDataParallel(net)
+    bt.attach(session, model)
+    optimizer = optimizer_of(model, lr=0.1)
+    for step in range(4):
+        optimizer.zero_grad()
+        loss_of(model, batch(step, number)).backward()
+        optimizer.step()
+    return values(net)
+
+
+def train_rank_by_hfa(session, number):
+    net = Net()
+    optimizer = optimizer_of(net, lr=0.1)
+    outer = bt.HFA(session, net, optimizer, k1=2, k2=3)
+    for step in range(14):
+        optimizer.zero_grad()
+        loss_of(net, batch(step, number)).backward()
+        optimizer.step()
+    return values(net), outer.outer_step
+
+
+def train_rank(body, scheduler, site, rank, folder, results):
+    """Is one of two workers of a site, with a process group of the site alone."""
+    torch.set_num_threads(1)
+    try:
+        socket = f"unix:{folder}/{site}"
+        torch.distributed.init_process_group("gloo", init_method=f"file://{folder}/group{site}", rank=rank, world_size=2)
+        node = banyan.LocalNode(f"n{site + 1}", scheduler, worker_socket=socket) if rank == 0 else None
+        session = node.open_session(0, timeout=300) if node else banyan.join(socket, worker=1, timeout=300)
+        with session:
+            results.put((2 * site + rank, body(session, 2 * site + rank), None))
+            session.barrier(300)
+        torch.distributed.barrier()  # the node serves both until they are done
+        if node:
+            node.stop()
+    except BaseException:
+        results.put((2 * site + rank, None, traceback.format_exc()))
+
+
+class RanksTest(unittest.TestCase):
+    """Two sites with two ranks each."""
+
+    def run_ranks(self, body):
+        context = multiprocessing.get_context("spawn")
+        results = context.Queue()
+        with LocalJob(nodes=2, workers=2) as job, tempfile.TemporaryDirectory(prefix="banyan-") as folder:
+            processes = [
+                context.Process(
+                    target=train_rank, args=(body, job.scheduler, i // 2, i % 2, folder, results), daemon=True
+                )
+                for i in range(4)
+            ]
+            for process in processes:
+                process.start()
+            ranks = [results.get(timeout=_SECONDS) for _ in processes]
+            for process in processes:
+                process.join(_SECONDS)
+        for number, _, error in ranks:
+            self.assertIsNone(error, f"rank {number}: {error}")
+        return {number: outcome for number, outcome, _ in ranks}
+
+    def test_ddp(self):
+        net = Net()
+        optimizer = optimizer_of(net, lr=0.1)
+        for step in range(4):
+            optimizer.zero_grad()
+            loss_of(net, joint_batch(step, range(4))).backward()
+            optimizer.step()
+        for trained in self.run_ranks(train_rank_by_ddp).values():
+            self.assertLess(distance(trained, values(net)), 1e-6)
+
+    def test_hfa(self):
+        nets = [Net() for _ in range(4)]
+        optimizers = [optimizer_of(net, lr=0.1) for net in nets]
+
+        @torch.no_grad()
+        def average(numbers):
+            for parts in zip(*(nets[number].parameters() for number in numbers)):
+                mean = sum(each.detach() for each in parts) / len(parts)
+                for each in parts:
+                    each.copy_(mean)
+
+        for step in range(14):
+            for number, net in enumerate(nets):
+                optimizers[number].zero_grad()
+                loss_of(net, batch(step, number)).backward()
+                optimizers[number].step()
+            if (step + 1) % 2 == 0:
+                average([0, 1])
+                average([2, 3])
+            if (step + 1) % 6 == 0:
+                average(range(4))
+        for number, (trained, rounds) in self.run_ranks(train_rank_by_hfa).items():
+            self.assertEqual(rounds, 2)
+            self.assertLess(distance(trained, values(nets[number])), 1e-6)
 
 
 class DocumentationTest(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""PyTorch over Banyan: gradients of every step (`attach`), or of hundreds of steps (`DiLoCo`, `LocalSGD`).
+"""PyTorch over Banyan: gradients of every step (`attach`), or of hundreds of steps (`DiLoCo` and its kin).
 
     import banyan, banyan.torch as bt
     job = banyan.join()
@@ -13,9 +13,9 @@ Needs torch 1.13 or later, on CPUs.
 
 from ._groups import local_group
 from .attach import Attachment, attach
-from .diloco import DiLoCo, LocalSGD, Nesterov, StreamingDiLoCo
+from .diloco import HFA, DiLoCo, LocalSGD, Nesterov, StreamingDiLoCo
 from .state import State
 
 __all__ = [
-    "Attachment", "DiLoCo", "LocalSGD", "Nesterov", "State", "StreamingDiLoCo", "attach", "local_group"
+    "Attachment", "DiLoCo", "HFA", "LocalSGD", "Nesterov", "State", "StreamingDiLoCo", "attach", "local_group"
 ]

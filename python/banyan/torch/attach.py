@@ -45,8 +45,8 @@ class Attachment:
         self._job = job
         self._name = name
         self._is_ddp = isinstance(model, DistributedDataParallel)
-        self._model = model
-        self._inner: torch.nn.Module = model.module if self._is_ddp else model
+        self._model: Any = model
+        self._inner: torch.nn.Module = self._model.module if self._is_ddp else model
         named = trained(self._inner)
         if not named:
             raise FailedPrecondition("expected a model with parameters that are trained, got one without")
@@ -155,6 +155,7 @@ class Attachment:
             raise FailedPrecondition(
                 f"{self._names[id(parameter)][0]}: a second backward() before wait(); accumulate under no_sync()"
             )
+        assert parameter.grad is not None
         self._started[id(parameter)] = self._start(parameter, parameter.grad)
 
     def wait(self, timeout: Optional[float] = None) -> None:

@@ -1,5 +1,5 @@
 """Local updates: workers train by themselves for many steps, and then move together (DiLoCo, arXiv:2311.08105; its
-streaming form, arXiv:2501.18512; local SGD, arXiv:1805.09767).
+streaming form, arXiv:2501.18512; local SGD, arXiv:1805.09767), all at once or site by site first (HFA).
 
 What a worker sends is its *outer gradient*: where it began minus where it is. Every worker steps the same outer optimizer
 along the same mean, so momentum is everywhere and no death takes it along. How outer gradients are compressed is the
@@ -14,6 +14,7 @@ import types
 from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 
 import torch
+import torch.distributed as dist
 
 from ..errors import InvalidArgument
 from ..session import Session
@@ -164,10 +165,41 @@ class LocalSGD(DiLoCo):
         super().__init__(job, model, inner, Nesterov(lr=1.0, momentum=0.0), sync_every=sync_every, **options)
 
 
+class HFA(LocalSGD):
+    """Averages on two levels, as HFA of GeoMX does: every `k1` steps the workers of a site, every `k1 * k2` all of the job.
+
+    `process_group` is torch's group of the workers of this site, where averages cost little; by default the one that
+    `torch.distributed` has. Every one of them is a worker of the site's node.
+    """
+
+    def __init__(
+        self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, *, k1: int = 20, k2: int = 10,
+        process_group: Any = None, **options: Any,
+    ) -> None:
+        if k1 < 1 or k2 < 1:
+            raise InvalidArgument(f"HFA: expected k1 and k2 of at least 1, got {k1} and {k2}")
+        super().__init__(job, model, inner, sync_every=k1 * k2, **options)
+        self._k1 = k1
+        self._group = process_group
+
+    def _on_step(self) -> None:
+        if (self.local_step + 1) % self._k1 == 0:
+            self._average_in_group()
+        super()._on_step()
+
+    @torch.no_grad()
+    def _average_in_group(self) -> None:
+        workers = dist.get_world_size(self._group)
+        for fragment in self.fragments:
+            for each in fragment.parameters:
+                dist.all_reduce(each.div_(workers), group=self._group)
+
+
 def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module]]) -> List[List[Named]]:
     """Splits a model's parameters: by modules, or a number of fragments that take the blocks in turn.
 
-    The blocks are the longest list of modules in the model. What is outside of them belongs to the first fragment.
+    The blocks are those of the list of modules that has the most parameters, and enough modules with any. What is outside
+    of them belongs to the first fragment.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Linear(1, 1), torch.nn.Linear(1, 1))
     >>> [[name for name, _ in part] for part in split(model, 2)]
@@ -175,13 +207,7 @@ def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module
     """
     named = trained(model)
     if isinstance(fragments, int):
-        lists = [each for each in model.modules() if isinstance(each, (torch.nn.ModuleList, torch.nn.Sequential))]
-        blocks = list(max(lists, key=len)) if lists else []
-        if fragments > 1 and len(blocks) < fragments:
-            raise InvalidArgument(
-                f"fragments={fragments}: expected at least as many blocks in a ModuleList or Sequential of the model, "
-                f"found {len(blocks)}; give the modules themselves"
-            )
+        blocks = _blocks_of(model, fragments)
         owners = {id(each): i % fragments for i, block in enumerate(blocks) for each in block.parameters()}
         count = fragments
     else:
@@ -193,6 +219,23 @@ def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module
     if not all(parts):
         raise InvalidArgument("fragments: each needs parameters that are trained, and one has none")
     return parts
+
+
+def _blocks_of(model: torch.nn.Module, fragments: int) -> List[torch.nn.Module]:
+    """Returns the blocks to share out; none are needed for one fragment."""
+    if fragments == 1:
+        return []
+    lists = [
+        [child for child in each if next(child.parameters(), None) is not None]
+        for each in model.modules() if isinstance(each, (torch.nn.ModuleList, torch.nn.Sequential))
+    ]
+    long_enough = [each for each in lists if len(each) >= fragments]
+    if not long_enough:
+        raise InvalidArgument(
+            f"fragments={fragments}: expected a ModuleList or Sequential in the model with as many modules, and the longest "
+            f"has {max(map(len, lists), default=0)}; give the modules themselves"
+        )
+    return max(long_enough, key=lambda blocks: sum(each.numel() for block in blocks for each in block.parameters()))
 
 
 def _check(sync_every: int, fragments: int, delay: int, alpha: float) -> None:
@@ -218,4 +261,4 @@ def _call_after_step(optimizer: torch.optim.Optimizer, function: Callable[[], No
         function()
         return result
 
-    optimizer.step = types.MethodType(step_and_call, optimizer)  # type: ignore[method-assign]
+    setattr(optimizer, "step", types.MethodType(step_and_call, optimizer))
