@@ -39,20 +39,25 @@ def run_sites(body, *arguments, nodes=3, more=""):
     context = multiprocessing.get_context("spawn")
     results = context.Queue()
     with LocalJob(nodes=nodes, more=more) as job:
+        # Not daemons, which may have no children, such as data loaders.
         processes = [
-            context.Process(target=site, args=(body, job.scheduler, name, i, results, arguments), daemon=True)
+            context.Process(target=site, args=(body, job.scheduler, name, i, results, arguments))
             for i, name in enumerate(job.names)
         ]
         for process in processes:
             process.start()
-        outcomes = {}
-        while len(outcomes) < nodes:
-            number, outcome, error = results.get(timeout=_SECONDS)
-            if error is not None:
-                raise AssertionError(f"site {number}: {error}\n{job.log[-2000:]}")
-            outcomes[number] = outcome
-        for process in processes:
-            process.join(_SECONDS)
+        try:
+            outcomes = {}
+            while len(outcomes) < nodes:
+                number, outcome, error = results.get(timeout=_SECONDS)
+                if error is not None:
+                    raise AssertionError(f"site {number}: {error}\n{job.log[-2000:]}")
+                outcomes[number] = outcome
+            for process in processes:
+                process.join(_SECONDS)
+        finally:
+            for process in processes:
+                process.kill()
     return [outcomes[number] for number in range(nodes)]
 
 
@@ -153,6 +158,31 @@ def train_plain(session, number, steps, kind):
         seen.append(values(net.float()))
         net.to(kind)
     return seen
+
+
+class Examples(torch.utils.data.Dataset):
+    def __init__(self, number):
+        self._x, self._y = batch(0, number, size=12)
+
+    def __len__(self):
+        return len(self._x)
+
+    def __getitem__(self, i):
+        return self._x[i], self._y[i]
+
+
+def train_from_loader(session, number):
+    """Has forked children that read data, which come and go in each epoch."""
+    net = Net()
+    sync = bt.attach(session, net)
+    optimizer = optimizer_of(net, lr=0.1)
+    for _ in range(2):
+        for data in torch.utils.data.DataLoader(Examples(number), batch_size=4, num_workers=2):
+            optimizer.zero_grad()
+            loss_of(net, data).backward()
+            sync.wait(300)
+            optimizer.step()
+    return values(net)
 
 
 def join_two_models(session, number):
@@ -333,6 +363,20 @@ class GradientTest(unittest.TestCase):
         for text in said:
             self.assertIn("3x2", text)
             self.assertIn("2x3", text)
+
+    def test_forked_data_loaders(self):
+        sites = run_sites(train_from_loader, nodes=2)
+        net = Net()
+        optimizer = optimizer_of(net, lr=0.1)
+        for _ in range(2):
+            for i in range(0, 12, 4):
+                optimizer.zero_grad()
+                for number in range(2):
+                    x, y = batch(0, number, size=12)
+                    (loss_of(net, (x[i : i + 4], y[i : i + 4])) / 2).backward()
+                optimizer.step()
+        for each in sites:
+            self.assertLess(distance(each, values(net)), 1e-6)
 
     def test_buffers(self):
         sites = run_sites(mean_of_buffers)
