@@ -7,6 +7,7 @@ import ctypes
 import logging
 import threading
 import time
+import warnings
 import weakref
 from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
@@ -301,7 +302,12 @@ class LibrarySession(Session):
             _log.warning("%s", error)
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True) and threading.current_thread() is not self._thread:
+        if getattr(self, "_closed", True):
+            return
+        warnings.warn(f"a session with node {self.node} was not closed", ResourceWarning, source=self)
+        if threading.current_thread() is self._thread:  # which close waits for
+            threading.Thread(target=self.close, name="banyan close", daemon=True).start()
+        else:
             self.close()
 
     def _call(self, function: Callable[[], None]) -> None:

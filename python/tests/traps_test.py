@@ -106,6 +106,20 @@ class TicketTest(TwoSites):
         self.first.close()
 
 
+class ForgottenSessionTest(unittest.TestCase):
+    def test_a_session_that_nobody_keeps_is_closed(self):
+        with LocalJob(nodes=2) as job:
+            others = []
+            thread = threading.Thread(target=lambda: others.append(job.join("n2")))
+            thread.start()
+            session = job.join("n1")
+            thread.join(300)
+            others[0].close()
+            with self.assertWarns(ResourceWarning):
+                del session
+                gc.collect()
+
+
 class ForkTest(TwoSites):
     def test_a_forked_child_neither_uses_nor_harms_the_session(self):
         ticket = self.first.push_pull("w", array("f", [1]))
