@@ -6,7 +6,7 @@ fail() { echo "package_test: $*" >&2; exit 1; }
 
 built=deploy/install
 tree="$TEST_TMPDIR/tree" out="$TEST_TMPDIR/out" root="$TEST_TMPDIR/root"
-"$built/install.sh" "$tree/usr" tools/banyan "$built/libbanyan.a" "$built/libbanyan.flags"
+"$built/install.sh" "$tree/usr" tools/banyan "$built/libbanyan.a" "$built/libbanyan.flags" runtime/c_api/libbanyan.so
 deploy/packages/make_packages.sh "$out" "$tree"
 for package in "$out"/*.deb; do dpkg-deb -x "$package" "$root"; done
 found="$(lintian --no-cfg --allow-root "$out"/*.deb)"

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Installs what is built: install.sh PREFIX COMMAND ARCHIVE FLAGS, run in the root of the repository. COMMAND is the built
-# program, ARCHIVE the library, and FLAGS a file that names what a program has to be linked with besides.
+# Installs what is built: install.sh PREFIX COMMAND ARCHIVE FLAGS SHARED, run in the root of the repository. COMMAND is the
+# built program, ARCHIVE the library for C++, FLAGS a file that names what a program has to be linked with besides, and
+# SHARED the library for C, which needs nothing besides.
 set -euo pipefail
 
-if (($# != 4)) || [[ "$1" != /* ]]; then
-  echo "install.sh: expected an absolute PREFIX, COMMAND, ARCHIVE and FLAGS, got: $*" >&2
+if (($# != 5)) || [[ "$1" != /* ]]; then
+  echo "install.sh: expected an absolute PREFIX, COMMAND, ARCHIVE, FLAGS and SHARED, got: $*" >&2
   exit 2
 fi
-prefix="${1%/}" command="$2" archive="$3" flags="$4"
+prefix="${1%/}" command="$2" archive="$3" flags="$4" shared="$5"
 share="$prefix/share/banyan"
 read -r _ version _ < <("$command" --version)
 
@@ -19,10 +20,15 @@ put() {
 }
 
 put 755 "$prefix/bin" "$command"
-put 644 "$prefix/include/banyan" runtime/local_node.h runtime/session/session.h
+put 644 "$prefix/include/banyan" runtime/c_api/banyan.h runtime/local_node.h runtime/session/session.h
 put 644 "$prefix/lib" "$archive"
+install -m 644 "$shared" "$prefix/lib/libbanyan.so.1"
+ln -sf libbanyan.so.1 "$prefix/lib/libbanyan.so"
+put 644 "$prefix/lib/python3/dist-packages/banyan" python/banyan/*.py python/banyan/py.typed
+put 644 "$prefix/lib/python3/dist-packages/banyan/torch" python/banyan/torch/*.py
 put 644 "$share" deploy/README.md deploy/overlay.yaml
-put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/recovery.md docs/wan.md
+put 644 "$share/docs" docs/chaos.md docs/compression.md docs/configuration.md docs/metrics.md docs/python.md \
+  docs/recovery.md docs/wan.md
 put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf
 put 644 "$share/prometheus" deploy/prometheus/alerts.yaml
@@ -33,7 +39,9 @@ for unit in deploy/systemd/*.service; do
   sed "s|/usr/bin/banyan|$prefix/bin/banyan|" "$unit" >"$share/systemd/${unit##*/}"
 done
 
-# All in Libs: there is no shared library, so whoever links with Banyan links with what it needs.
+# For C++. The archive goes by its file's name, as -lbanyan is the shared library, which has no C++ to offer. All is in
+# Libs, since whoever links with an archive links with what it needs.
+libraries="-Wl,--push-state,--as-needed $(<"$flags") -Wl,--pop-state"
 cat >"$prefix/lib/pkgconfig/banyan.pc" <<EOF
 prefix=$prefix
 includedir=\${prefix}/include
@@ -43,6 +51,44 @@ Name: Banyan
 Description: Training sessions and nodes of a geo-distributed parameter server
 Version: $version
 Cflags: -I\${includedir}
-Libs: -L\${libdir} -lbanyan -Wl,--push-state,--as-needed $(<"$flags") -Wl,--pop-state
+Libs: -L\${libdir} -l:libbanyan.a $libraries
 EOF
-chmod 644 "$share"/systemd/*.service "$prefix/lib/pkgconfig/banyan.pc"
+
+# For C, and what can call it. Programs find the library where it is now, without ldconfig.
+cat >"$prefix/lib/pkgconfig/banyan-c.pc" <<EOF
+prefix=$prefix
+includedir=\${prefix}/include
+libdir=\${prefix}/lib
+
+Name: Banyan for C
+Description: Training sessions and nodes of a geo-distributed parameter server, for C
+Version: $version
+Cflags: -I\${includedir}
+Libs: -L\${libdir} -lbanyan -Wl,-rpath,\${libdir}
+EOF
+
+# find_package(banyan): banyan::c is the shared library, banyan::session the archive with C++.
+install -d "$prefix/lib/cmake/banyan"
+cat >"$prefix/lib/cmake/banyan/banyan-config.cmake" <<EOF
+set(banyan_VERSION $version)
+if(NOT TARGET banyan::c)
+  add_library(banyan::c SHARED IMPORTED)
+  set_target_properties(banyan::c PROPERTIES
+    IMPORTED_LOCATION "$prefix/lib/libbanyan.so.1"
+    IMPORTED_SONAME libbanyan.so.1
+    INTERFACE_INCLUDE_DIRECTORIES "$prefix/include")
+  add_library(banyan::session STATIC IMPORTED)
+  set_target_properties(banyan::session PROPERTIES
+    IMPORTED_LOCATION "$prefix/lib/libbanyan.a"
+    INTERFACE_COMPILE_FEATURES cxx_std_20
+    INTERFACE_INCLUDE_DIRECTORIES "$prefix/include"
+    INTERFACE_LINK_LIBRARIES "$libraries")
+endif()
+EOF
+cat >"$prefix/lib/cmake/banyan/banyan-config-version.cmake" <<EOF
+set(PACKAGE_VERSION $version)
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+EOF
+chmod 644 "$share"/systemd/*.service "$prefix"/lib/pkgconfig/banyan*.pc "$prefix"/lib/cmake/banyan/*.cmake

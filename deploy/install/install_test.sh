@@ -10,7 +10,8 @@ fail() {
   exit 1
 }
 
-"$built/install.sh" "$prefix" tools/banyan "$built/libbanyan.a" "$built/libbanyan.flags"
+"$built/install.sh" "$prefix" tools/banyan "$built/libbanyan.a" "$built/libbanyan.flags" \
+  runtime/c_api/libbanyan.so
 
 # Included from elsewhere, a header has only itself, its neighbours, Abseil and the standard library.
 if grep -Hn '^#include "' "$prefix"/include/banyan/*.h | grep -v '"absl/'; then
@@ -35,6 +36,14 @@ grep -qx "Version: ${BASH_REMATCH[1]}" "$prefix/lib/pkgconfig/banyan.pc" || fail
 (cd / && "$prefix/bin/banyan" scheduler deploy/overlay.yaml --check --forgetful >/dev/null) ||
   fail "expected the sample job to be right"
 
+PYTHONPATH="$prefix/lib/python3/dist-packages" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 - <<'EOF' || fail "expected the Python package to find its library"
+import banyan
+try:
+    banyan.join("unix:/nonexistent/node", timeout=0.1)
+except banyan.Error as error:
+    assert "/nonexistent/node" in str(error), error
+EOF
+
 # The launcher's own words on it.
 ./banyan install --help | grep -q '^usage: ./banyan install PREFIX$' || fail "expected help on install"
 for wrong in "" "--fast" "one two" "/tmp/a;b"; do
@@ -50,7 +59,14 @@ pc="$prefix/lib/pkgconfig/banyan.pc"
 value() { sed -n "s|^$1: ||p" "$pc" | sed "s|\${includedir}|$prefix/include|g; s|\${libdir}|$prefix/lib|g"; }
 read -r -a cflags < <(value Cflags)
 read -r -a libs < <(value Libs)
+root="$PWD"
 cd "$TEST_TMPDIR"
+
+# The example in C, as its own first lines say.
+cp "$root/examples/c/average.c" .
+read -r -a c_flags <<<"$(sed -n 's/^Cflags: //p; s/^Libs: //p' "$prefix/lib/pkgconfig/banyan-c.pc" | tr '\n' ' ' |
+  sed "s|\${includedir}|$prefix/include|g; s|\${libdir}|$prefix/lib|g")"
+gcc -std=c99 -pedantic -Wall -Wextra -Werror average.c "${c_flags[@]}" -o average
 
 # A training program as a user would write it, only that both of its addresses are wrong.
 cat >hello.cc <<'EOF'
@@ -99,6 +115,20 @@ check_program() {
 g++ -std=c++20 -Wall -Wextra -Werror hello.cc "${cflags[@]}" "${libs[@]}" -o hello
 check_program
 
+if command -v cmake >/dev/null; then
+  cat >CMakeLists.txt <<'EOF'
+cmake_minimum_required(VERSION 3.18)
+project(programs C CXX)
+find_package(banyan 0.1 REQUIRED)
+add_executable(hello_cmake hello.cc)
+target_link_libraries(hello_cmake banyan::session)
+add_executable(average_cmake average.c)
+target_link_libraries(average_cmake banyan::c)
+EOF
+  cmake -S . -B cmake_build -DCMAKE_PREFIX_PATH="$prefix" >/dev/null && cmake --build cmake_build >/dev/null ||
+    fail "expected CMake to find and link Banyan"
+fi
+
 if command -v pkg-config >/dev/null; then
   export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
   rm hello
@@ -118,20 +148,33 @@ nodes: [{name: n1, address: tcp://127.0.0.1:17791}, {name: n2, address: tcp://12
         {name: n3, address: tcp://127.0.0.1:17793}]
 EOF
 export BANYAN_SCHEDULER=tcp://127.0.0.1:17790
-sockets="$(mktemp -d /tmp/banyan-install.XXXX)"
-"$prefix/bin/banyan" scheduler job.yaml --state-dir "$TEST_TMPDIR/state" >/dev/null 2>scheduler.log &
-started+=($!)
-for i in 1 2 3; do
-  "$prefix/bin/banyan" node --name "n$i" --listen "tcp://127.0.0.1:1779$i" --attach "unix:$sockets/n$i" \
-    >/dev/null 2>"n$i.log" &
+# run_job PROGRAM ARGUMENTS...: runs the program at each site of a job of its own, with the site's node socket before the
+# arguments; what it says is in said1 to said3.
+run_job() {
+  local program="$1" sockets workers=() worker i
+  shift
+  sockets="$(mktemp -d /tmp/banyan-install.XXXX)"
+  "$prefix/bin/banyan" scheduler job.yaml --state-dir "$TEST_TMPDIR/state_$program" >/dev/null 2>scheduler.log &
   started+=($!)
-done
-workers=()
-for i in 1 2 3; do
-  ./vectors "unix:$sockets/n$i" &
-  workers+=($!)
-done
-for worker in "${workers[@]}"; do
-  wait "$worker" || fail "expected a round with the right mean; a worker ended with $?: $(tail -n 5 scheduler.log n?.log)"
-done
-rm -r "$sockets"
+  for i in 1 2 3; do
+    "$prefix/bin/banyan" node --name "n$i" --listen "tcp://127.0.0.1:1779$i" --attach "unix:$sockets/n$i" \
+      >/dev/null 2>"n$i.log" &
+    started+=($!)
+  done
+  for i in 1 2 3; do
+    "./$program" "unix:$sockets/n$i" "$@" >"said$i" 2>&1 &
+    workers+=($!)
+  done
+  for worker in "${workers[@]}"; do
+    wait "$worker" ||
+      fail "expected a round with the right mean; $program ended with $?: $(cat said?; tail -n 5 scheduler.log n?.log)"
+  done
+  # The daemons end with their job.
+  wait "${started[@]}"
+  started=()
+  rm -r "$sockets"
+}
+
+run_job vectors
+run_job average grades 2 4
+[[ "$(<said2)" == $'2\n4' ]] || fail "expected the means 2 and 4, got: $(cat said2)"

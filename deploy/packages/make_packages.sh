@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Makes Debian packages of what is installed: make_packages.sh OUT TREE, where TREE/usr is what install.sh has installed. Writes
-# OUT/banyan_VERSION_ARCH.deb and OUT/libbanyan-dev_VERSION_ARCH.deb, and where TREE has them, of the shared library and of the
-# Python package. Needs dpkg-dev and help2man. Times are those of
-# SOURCE_DATE_EPOCH, by default the beginning of 2026.
+# Makes Debian packages of what is installed: make_packages.sh OUT TREE, where TREE/usr is what install.sh has installed.
+# Writes OUT/PACKAGE_VERSION_ARCH.deb for the packages banyan, libbanyan1, libbanyan-dev and python3-banyan. Needs dpkg-dev
+# and help2man. Times are those of SOURCE_DATE_EPOCH, by default the beginning of 2026.
 set -euo pipefail
 
 if (($# != 2)) || [[ ! -x "$2/usr/bin/banyan" ]]; then
@@ -123,36 +122,28 @@ build banyan net "$(needs "$work/banyan/usr/bin/banyan"), adduser" "$description
  command with the scheduler and node daemons, systemd units and samples."
 
 # --- libbanyan1: for C and what can call it ---
-library=""
-if [[ -e "$tree/usr/lib/libbanyan.so.1" ]]; then
-  library="libbanyan1 (= $version)"
-  take libbanyan1 lib/libbanyan.so.1
-  strip --strip-unneeded "$work/libbanyan1/usr/lib/libbanyan.so.1"
-  chmod 644 "$work/libbanyan1/usr/lib/libbanyan.so.1"
-  mkdir -p "$work/libbanyan1/DEBIAN"
-  echo "activate-noawait ldconfig" >"$work/libbanyan1/DEBIAN/triggers"
-  echo "libbanyan 1 libbanyan1 (>= $version)" >"$work/libbanyan1/DEBIAN/shlibs"
-  build libbanyan1 libs "$(needs "$work/libbanyan1/usr/lib/libbanyan.so.1")" "$description, library for C" \
-    "Sessions of training processes, and nodes inside of them, by a stable
+library="libbanyan1 (= $version)"
+take libbanyan1 lib/libbanyan.so.1
+strip --strip-unneeded "$work/libbanyan1/usr/lib/libbanyan.so.1"
+chmod 644 "$work/libbanyan1/usr/lib/libbanyan.so.1"
+mkdir -p "$work/libbanyan1/DEBIAN"
+echo "activate-noawait ldconfig" >"$work/libbanyan1/DEBIAN/triggers"
+echo "libbanyan 1 libbanyan1 (>= $version)" >"$work/libbanyan1/DEBIAN/shlibs"
+build libbanyan1 libs "$(needs "$work/libbanyan1/usr/lib/libbanyan.so.1")" "$description, library for C" \
+  "Sessions of training processes, and nodes inside of them, by a stable
  interface of C99."
-fi
 
 # --- libbanyan-dev: headers and the archive ---
 take libbanyan-dev include lib/libbanyan.a lib/libbanyan.so lib/pkgconfig lib/cmake
-if [[ -d "$work/libbanyan-dev/usr/lib/pkgconfig" ]]; then
-  mkdir -p "$work/libbanyan-dev/usr/lib/$multiarch"
-  mv "$work/libbanyan-dev/usr/lib/pkgconfig" "$work/libbanyan-dev/usr/lib/$multiarch/"
-fi
+mkdir -p "$work/libbanyan-dev/usr/lib/$multiarch"
+mv "$work/libbanyan-dev/usr/lib/pkgconfig" "$work/libbanyan-dev/usr/lib/$multiarch/"
 # What programs that link with the archive link with besides, as pkg-config tells them.
 dev_needs="libabsl-dev, libzmq3-dev, cppzmq-dev, libprotobuf-dev"
-build libbanyan-dev libdevel "${library:+$library, }$dev_needs" "$description, development files" \
+build libbanyan-dev libdevel "$library, $dev_needs" "$description, development files" \
   "Headers and libraries for training programs in C++, and in C."
 
 # --- python3-banyan ---
-if [[ -d "$tree/usr/lib/python3/dist-packages/banyan" ]]; then
-  take python3-banyan lib/python3
-  find "$work/python3-banyan" -name __pycache__ -prune -exec rm -rf {} +
-  build python3-banyan python "${library:+$library, }python3" "$description, for Python" \
-    "Sessions for numpy and PyTorch: synchronous gradients, and local updates
+take python3-banyan lib/python3
+build python3-banyan python "$library, banyan, python3" "$description, for Python" \
+  "Sessions for numpy and PyTorch: synchronous gradients, and local updates
  that are averaged now and then."
-fi

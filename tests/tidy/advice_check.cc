@@ -23,7 +23,9 @@ struct Declared {
 const Names kForeign = {
     "allow-run-as-root", "auto-compaction-retention", "bind-to", "device", "hostfile", "map-by", "mca"};
 // Commands of the script ./banyan.
-const Names kScript = {"build", "install", "test", "try"};
+const Names kScript = {"build", "install", "package", "test", "try", "wheel"};
+// What the script adds to those of the program: a command and its flag.
+const std::map<std::string, Names> kScriptFlags = {{"demo", {"torch"}}};
 
 bool DeclaresFlags(const SourceFile& file) {
   const std::string folder = file.Folder();
@@ -58,6 +60,19 @@ void ReadCommandLines(const SourceFile& file, Declared& declared) {
       declared.flags_of[command].insert(match[1]);
       declared.flags_of[command.substr(0, command.find(' '))].insert(match[1]);
     }
+  }
+}
+
+// Flags of programs in Python: they are of no command.
+void ReadPrograms(const SourceFile& file, Declared& declared) {
+  static const std::regex kFlag(R"re(add_argument\("--([a-z][a-z0-9-]*)")re");
+  for (const std::smatch& match : AllMatches(file.text, kFlag)) declared.flags.insert(match[1]);
+}
+
+void AddScript(Declared& declared) {
+  for (const auto& [command, flags] : kScriptFlags) {
+    declared.flags.insert(flags.begin(), flags.end());
+    declared.flags_of[command].insert(flags.begin(), flags.end());
   }
 }
 
@@ -159,8 +174,10 @@ bool IsPage(const SourceFile& file) { return file.EndsWith(".md"); }
 
 std::vector<std::string> CheckAdvice(const std::vector<SourceFile>& files) {
   Declared declared;
+  AddScript(declared);
   for (const SourceFile& file : files) {
     if (DeclaresFlags(file)) ReadCommandLines(file, declared);
+    if (file.EndsWith(".py") && !IsTest(file.path)) ReadPrograms(file, declared);
     if (file.path == "docs/configuration.md") ReadKeys(file, declared);
   }
   std::vector<std::string> findings;

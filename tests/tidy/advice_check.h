@@ -11,7 +11,8 @@
 namespace banyan {
 
 // Finds in the literals of code that is no test, and in what pages show as code,
-// - flags (`--name`) that no command line of tools/, examples/ or bench/ declares; after `banyan COMMAND`, that this
+// - flags (`--name`) that no command line of tools/, examples/ or bench/ and no program in Python declares; after
+// `banyan COMMAND`, that this
 //   command does not declare. What follows the name of another program is that program's.
 // - commands (`banyan NAME`) that do not exist,
 // - keys (`section.key`) that docs/configuration.md does not have, which a test holds against the parser.

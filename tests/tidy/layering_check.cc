@@ -71,6 +71,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"runtime/etcd", 1},
                                                      {"runtime/workers", 1},
                                                      {"runtime/session", 2},
+                                                     {"runtime/c_api", 3},
 
                                                      {"sim/network", 0},
                                                      {"sim/training", 0},

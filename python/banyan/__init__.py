@@ -1,0 +1,26 @@
+"""Banyan: training together between data centres that are far apart.
+
+    import banyan
+    job = banyan.join()                       # a node's socket, or a node in this process, from the environment
+    weights = job.init("w", weights)          # one worker's values reach all
+    gradient = job.all_reduce("w", gradient)  # the mean over all workers of all nodes
+
+`banyan.torch` does this for PyTorch models, `banyan.solo()` gives a job of one. See docs/python.md.
+"""
+
+import logging as _logging
+
+from ._ticket import Ticket
+from .errors import (
+    AlreadyExists, Cancelled, Error, FailedPrecondition, InvalidArgument, NotFound, Timeout, Unavailable
+)
+from .joining import LocalNode, join
+from .session import Session
+from .solo import solo
+
+__all__ = [
+    "AlreadyExists", "Cancelled", "Error", "FailedPrecondition", "InvalidArgument", "LocalNode", "NotFound", "Session",
+    "Ticket", "Timeout", "Unavailable", "join", "solo",
+]
+
+_logging.getLogger("banyan").addHandler(_logging.NullHandler())

@@ -1,0 +1,148 @@
+"""libbanyan.so, by ctypes: the functions of banyan.h with their types."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (
+    CFUNCTYPE, POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p, sizeof
+)
+from typing import Any, Optional
+
+_ABI_VERSION = 1
+
+
+class SessionOptions(Structure):
+    """banyan_session_options"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("node", c_char_p),
+        ("worker", c_uint32),
+        ("open_seconds", c_double),
+        ("answer_seconds", c_double),
+        ("room_seconds", c_double),
+    ]
+
+
+class NodeOptions(Structure):
+    """banyan_node_options"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("scheduler", c_char_p),
+        ("job", c_char_p),
+        ("listen", c_char_p),
+        ("advertise", c_char_p),
+        ("worker_socket", c_char_p),
+        ("compute_threads", c_int32),
+        ("log_descriptor", c_int),
+    ]
+
+
+class CallOptions(Structure):
+    """banyan_call_options"""
+
+    _fields_ = [
+        ("size", c_size_t),
+        ("priority", c_int32),
+        ("done", CFUNCTYPE(None, c_void_p, c_int, c_char_p)),
+        ("context", c_void_p),
+        ("tag", c_uint64),
+    ]
+
+
+_CALL = [POINTER(CallOptions), POINTER(c_void_p)]  # ends the arguments of each function that starts an operation
+_NAMES = POINTER(c_char_p)
+_ADDRESSES = POINTER(c_void_p)
+_SIZES = POINTER(c_size_t)
+
+_FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {
+    "banyan_abi_version": (c_uint32, []),
+    "banyan_version": (c_char_p, []),
+    "banyan_last_error": (c_char_p, []),
+    "banyan_session_open": (c_int, [POINTER(SessionOptions), POINTER(c_void_p)]),
+    "banyan_session_close": (c_int, [c_void_p, c_double]),
+    "banyan_session_free": (None, [c_void_p]),
+    "banyan_session_node_name": (c_char_p, [c_void_p]),
+    "banyan_session_next": (
+        c_int, [c_void_p, c_double, POINTER(c_uint64), POINTER(c_int), c_size_t, POINTER(c_size_t)]
+    ),
+    "banyan_session_fd": (c_int, [c_void_p]),
+    "banyan_node_start": (c_int, [POINTER(NodeOptions), POINTER(c_void_p)]),
+    "banyan_node_open_session": (c_int, [c_void_p, POINTER(SessionOptions), POINTER(c_void_p)]),
+    "banyan_node_address": (c_char_p, [c_void_p]),
+    "banyan_node_stop": (c_int, [c_void_p]),
+    "banyan_node_free": (None, [c_void_p]),
+    "banyan_init": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t] + _CALL),
+    "banyan_init_group": (
+        c_int, [c_void_p, c_char_p, c_size_t, _NAMES, _ADDRESSES, _ADDRESSES, _SIZES] + _CALL
+    ),
+    "banyan_push": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t] + _CALL),
+    "banyan_pull": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t] + _CALL),
+    "banyan_push_pull": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t] + _CALL),
+    "banyan_push_group": (c_int, [c_void_p, c_char_p, c_size_t, _ADDRESSES, _SIZES] + _CALL),
+    "banyan_pull_group": (c_int, [c_void_p, c_char_p, c_size_t, _ADDRESSES, _SIZES] + _CALL),
+    "banyan_push_pull_group": (c_int, [c_void_p, c_char_p, c_size_t, _ADDRESSES, _ADDRESSES, _SIZES] + _CALL),
+    "banyan_flush": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t] + _CALL),
+    "banyan_broadcast": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_size_t] + _CALL),
+    "banyan_register_weights": (c_int, [c_void_p, c_char_p, c_void_p, c_size_t] + _CALL),
+    "banyan_barrier": (c_int, [c_void_p] + _CALL),
+    "banyan_report_loss": (c_int, [c_void_p, c_uint64, c_double] + _CALL),
+    "banyan_ticket_wait": (c_int, [c_void_p, c_double]),
+    "banyan_ticket_poll": (c_int, [c_void_p, c_double]),
+    "banyan_ticket_round": (c_uint64, [c_void_p]),
+    "banyan_ticket_release": (None, [c_void_p]),
+    "banyan_share_state": (c_int, [c_void_p, c_size_t, _NAMES, _ADDRESSES, _SIZES]),
+    "banyan_pass_boundary": (c_int, [c_void_p, c_uint64, c_double]),
+    "banyan_fetch_state": (c_int, [c_void_p, c_double, POINTER(c_uint64)]),
+}
+
+_loaded: Optional[ctypes.CDLL] = None
+
+
+def find_library() -> str:
+    """Returns where libbanyan.so is: BANYAN_LIBRARY, else beside this file, else where the loader finds it."""
+    chosen = os.environ.get("BANYAN_LIBRARY")
+    if chosen:
+        return chosen
+    folder = os.path.dirname(os.path.abspath(__file__))
+    for beside in (os.path.join(folder, "libbanyan.so"), os.path.join(folder, "..", "..", "..", "libbanyan.so.1")):
+        if os.path.exists(beside):
+            return beside
+    return "libbanyan.so.1"
+
+
+def library() -> ctypes.CDLL:
+    """Returns the library, loaded at the first call: who only uses `banyan.solo()` needs none."""
+    global _loaded
+    if _loaded is None:
+        path = find_library()
+        try:
+            loaded = ctypes.CDLL(path)
+        except OSError as error:
+            raise ImportError(f"cannot load {path}: {error}; set BANYAN_LIBRARY to libbanyan.so") from error
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(loaded, name)
+            function.restype = result
+            function.argtypes = arguments
+        version = loaded.banyan_abi_version()
+        if version < _ABI_VERSION:
+            raise ImportError(f"{path} has interface {version}, and this package needs {_ABI_VERSION} or later")
+        _loaded = loaded
+    return _loaded
+
+
+def last_error() -> str:
+    """Returns the text of this thread's last error."""
+    return library().banyan_last_error().decode("utf-8", "replace")
+
+
+def sized(struct: type, **fields: Any) -> Any:
+    """Makes a struct of banyan.h with its size and these fields; texts may be str, and None is left out."""
+    made = struct(size=sizeof(struct))
+    for name, value in fields.items():
+        if value is not None:
+            setattr(made, name, value.encode() if isinstance(value, str) else value)
+    return made

@@ -1,0 +1,371 @@
+"""Sessions: a worker's access to its job."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import logging
+import threading
+import time
+import warnings
+import weakref
+from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint64, c_void_p
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from . import _library
+from ._arrays import Values, addresses_of, empty_like, sizes_of, values_of
+from ._library import CallOptions, last_error, library, sized
+from ._ticket import Ticket
+from .errors import Cancelled, Error, Timeout, make_error
+
+_log = logging.getLogger("banyan")
+_ROOM_SLICE = 0.2  # seconds that a call waits for room before it looks at signals
+_CLOSE_SECONDS = 5.0
+_BATCH = 256
+
+_open_sessions: "weakref.WeakSet[Session]" = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    for session in list(_open_sessions):
+        session.close()
+
+
+class Session:
+    """A worker's access to its job; made by `banyan.join()` and `banyan.solo()`. Thread-safe.
+
+    Tensors are torch tensors, numpy arrays, objects with `__dlpack__` (of JAX, for instance) and objects with the buffer
+    protocol, of float32 in the CPU's memory: they are read and written where they lie. Those of float16 and bfloat16,
+    and those that do not lie one number after another, are converted to float32 and back. Other types are refused.
+
+    Results may be one's own tensor (`out=`), or a new one. Calls of one key take effect in their order, and workers of
+    one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation.op`.
+
+    >>> import banyan
+    >>> from array import array
+    >>> with banyan.solo() as job:
+    ...     weights = job.init("fc1.weight", array("f", [1, 2]))
+    ...     gradient = job.all_reduce("fc1.weight", array("f", [0.5, 0.25]))
+    >>> list(weights), list(gradient)
+    ([1.0, 2.0], [0.5, 0.25])
+    """
+
+    node: str = ""
+    worker: int = 0
+
+    def __init__(self) -> None:
+        self.error: Optional[Error] = None  # the last one that an operation ended with
+        self.room_timeout: Optional[float] = None
+
+    # --- keys ---
+
+    def init(self, key: str, value: Any, *, out: Any = None, timeout: Optional[float] = None) -> Any:
+        """Makes a key known, once in each worker, and returns the values that all agree on: those of the lowest one.
+
+        They come in `out`, which may be `value` itself, or in a new tensor.
+        """
+        out = empty_like(value) if out is None else out
+        return self._start("init", key, [values_of(value)], [values_of(out, is_result=True)], out).wait(timeout)
+
+    def init_group(
+        self, group: str, values: Mapping[str, Any], *, in_place: bool = True, timeout: Optional[float] = None
+    ) -> None:
+        """Makes many tensors known at once, which travel as one from then on; each keeps its own name.
+
+        All get the values of the lowest worker, unless `in_place` is false. A round goes out when all tensors of the
+        group have been pushed: start all before you wait for one.
+        """
+        read = [values_of(value) for value in values.values()]
+        written = [values_of(value, is_result=True) for value in values.values()] if in_place else []
+        self._start("init_group", group, read, written, None, names=list(values)).wait(timeout)
+
+    # --- rounds ---
+
+    def push(self, key: str, gradient: Any, *, priority: int = 0) -> Ticket:
+        """Gives this worker's part of the key's next round. Done when the node has taken it."""
+        return self._start("push", key, [values_of(gradient)], [], None, priority=priority)
+
+    def pull(self, key: str, out: Any) -> Ticket:
+        """Gets the result of the last round that this worker has pushed, or the values of init."""
+        return self._start("pull", key, [], [values_of(out, is_result=True)], out)
+
+    def push_pull(self, key: str, gradient: Any, *, out: Any = None, priority: int = 0) -> Ticket:
+        """Does both. `out` may be `gradient` itself. Higher priorities go first where a link has a queue."""
+        out = empty_like(gradient) if out is None else out
+        result = [values_of(out, is_result=True)]
+        return self._start("push_pull", key, [values_of(gradient)], result, out, priority=priority)
+
+    def all_reduce(self, key: str, value: Any, *, timeout: Optional[float] = None) -> Any:
+        """Does a push_pull in place, waits for it and returns `value`."""
+        return self.push_pull(key, value, out=value).wait(timeout)
+
+    def push_pull_group(
+        self, group: str, gradients: Sequence[Any], *, out: Optional[Sequence[Any]] = None, priority: int = 0
+    ) -> Ticket:
+        """Does push_pull for all tensors of a group, in the order of init_group; in place where `out` is left away."""
+        out = gradients if out is None else out
+        results = [values_of(each, is_result=True) for each in out]
+        read = [values_of(each) for each in gradients]
+        return self._start("push_pull_group", group, read, results, out, priority=priority)
+
+    def flush(self, key: str, gradient: Any, *, out: Any = None) -> Ticket:
+        """A push_pull that also brings what lossy encodings of earlier rounds have kept back; all workers call it."""
+        out = empty_like(gradient) if out is None else out
+        return self._start("flush", key, [values_of(gradient)], [values_of(out, is_result=True)], out)
+
+    def broadcast(self, key: str, value: Any, *, out: Any = None) -> Ticket:
+        """A round whose result is the values of the lowest worker; in place where `out` is left away."""
+        out = value if out is None else out
+        return self._start("broadcast", key, [values_of(value)], [values_of(out, is_result=True)], out)
+
+    def register_weights(self, key: str, weights: Any) -> Ticket:
+        """Tells the node the key's weights, for compressions that hold back gradients of small weights."""
+        return self._start("register_weights", key, [values_of(weights)], [], None)
+
+    def barrier(self, timeout: Optional[float] = None) -> None:
+        """Waits until every worker of every node has called it equally often."""
+        self._start("barrier", "", [], [], None).wait(timeout)
+
+    def report_loss(self, step: int, loss: float) -> None:
+        """Tells the loss of a training step, for `banyan status`; does not wait."""
+        self._start("report_loss", "", [], [], None, numbers=(step, float(loss)))
+
+    # --- training state ---
+
+    def share_state(self, parts: Mapping[str, Any]) -> None:
+        """Names this worker's whole training state, once: memory that can be written, such as bytearrays and tensors.
+
+        All workers name the same parts with the same sizes. `banyan.torch.State` does this for models and optimizers.
+        """
+        raise NotImplementedError
+
+    def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
+        """Says that the parts hold the state after `step`. Waits while another worker fetches it."""
+        raise NotImplementedError
+
+    def fetch_state(self, timeout: Optional[float] = None) -> int:
+        """Fills the parts with the others' state and returns its step. Raises NotFound when there is none."""
+        raise NotImplementedError
+
+    # --- ends ---
+
+    def check(self) -> None:
+        """Raises the last error that an operation of this session ended with, if there was one."""
+        if self.error is not None:
+            raise self.error
+
+    def close(self, timeout: float = _CLOSE_SECONDS) -> None:
+        """Says good-bye. Operations that run end with Cancelled. May be called again, and by the interpreter's end."""
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def _note(self, error: Error) -> None:
+        self.error = error
+
+    def _start(
+        self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
+        names: Sequence[str] = (), numbers: Tuple[Any, ...] = (),
+    ) -> Ticket:
+        raise NotImplementedError
+
+
+def call_interruptibly(function: Callable[[], Any], undo: Callable[[Any], None]) -> Any:
+    """Returns what a long call returns; Ctrl-C ends the wait, and what the call brings later is given to `undo`."""
+    outcome: List[Any] = []
+    abandoned = threading.Event()
+
+    def run() -> None:
+        try:
+            outcome.append((True, function()))
+        except BaseException as error:
+            outcome.append((False, error))
+        if abandoned.is_set() and outcome[0][0]:
+            undo(outcome[0][1])
+
+    thread = threading.Thread(target=run, name="banyan call", daemon=True)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(0.1)
+    except BaseException:
+        abandoned.set()
+        raise
+    succeeded, value = outcome[0]
+    if not succeeded:
+        raise value
+    return value
+
+
+class LibrarySession(Session):
+    """A session of libbanyan.so."""
+
+    def __init__(self, handle: c_void_p, worker: int, room_timeout: Optional[float], on_close: Callable[[], None]) -> None:
+        super().__init__()
+        self._library = library()
+        self._handle = handle
+        self._on_close = on_close
+        self.worker = worker
+        self.room_timeout = room_timeout
+        self.node = self._library.banyan_session_node_name(handle).decode()
+        self._lock = threading.Lock()
+        self._pending: Dict[int, Ticket] = {}
+        self._next_tag = 0
+        self._closed = False
+        self._state: List[Any] = []
+        thread = threading.Thread(
+            target=_dispatch, args=(self._library, handle, weakref.ref(self), self._pending),
+            name=f"banyan worker {worker}", daemon=True,
+        )
+        self._thread = thread
+        thread.start()
+        _open_sessions.add(self)
+
+    def fileno(self) -> int:
+        """Returns a descriptor that is readable when the session is closed."""
+        return self._library.banyan_session_fd(self._handle)
+
+    def _start(
+        self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, *, priority: int = 0,
+        names: Sequence[str] = (), numbers: Tuple[Any, ...] = (),
+    ) -> Ticket:
+        deadline = None if self.room_timeout is None else time.monotonic() + self.room_timeout
+        while True:
+            ticket = self._try(kind, key, inputs, results, result, priority, names, numbers)
+            try:
+                if ticket.done():
+                    ticket._take()
+                return ticket
+            except Timeout:
+                # There was no room yet, and nothing was started.
+                if deadline is not None and time.monotonic() > deadline:
+                    raise
+
+    def _try(
+        self, kind: str, key: str, inputs: List[Values], results: List[Values], result: Any, priority: int,
+        names: Sequence[str], numbers: Tuple[Any, ...],
+    ) -> Ticket:
+        arguments = _arguments(kind, key, inputs, results, names, numbers)
+        ticket = Ticket(self, key, result, results)
+        with self._lock:
+            if self._closed:
+                raise Cancelled("the session is closed", node=self.node, key=key)
+            self._next_tag += 1
+            tag = self._next_tag
+        self._pending[tag] = ticket  # before the start, as the end may come at once
+        options = sized(CallOptions, priority=priority, tag=tag)
+        started = c_void_p()
+        function = getattr(self._library, "banyan_" + kind)
+        code = function(self._handle, *arguments, byref(options), byref(started))
+        if code != 0:
+            self._pending.pop(tag, None)
+            raise make_error(code, last_error(), node=self.node, key=key)
+        ticket._handle = started
+        return ticket
+
+    def share_state(self, parts: Mapping[str, Any]) -> None:
+        views = [_bytes_of(value) for value in parts.values()]
+        names = (c_char_p * len(views))(*(name.encode() for name in parts))
+        memory = (c_void_p * len(views))(*(address for address, _, _ in views))
+        sizes = (c_size_t * len(views))(*(size for _, size, _ in views))
+        self._raise(self._library.banyan_share_state(self._handle, len(views), names, memory, sizes))
+        self._state = views  # in place until the session is closed
+
+    def pass_boundary(self, step: int, timeout: Optional[float] = None) -> None:
+        seconds = -1.0 if timeout is None else timeout
+        self._call(lambda: self._raise(self._library.banyan_pass_boundary(self._handle, step, seconds)))
+
+    def fetch_state(self, timeout: Optional[float] = None) -> int:
+        step = c_uint64()
+        seconds = -1.0 if timeout is None else timeout
+        self._call(lambda: self._raise(self._library.banyan_fetch_state(self._handle, seconds, byref(step))))
+        return step.value
+
+    def close(self, timeout: float = _CLOSE_SECONDS) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+        _open_sessions.discard(self)
+        if self._library.banyan_session_close(self._handle, timeout) == 0:
+            self._thread.join(timeout)
+            if not self._thread.is_alive():
+                self._library.banyan_session_free(self._handle)
+                self._handle = c_void_p()
+        try:
+            self._on_close()
+        except Error as error:  # what operations ended with says it as well
+            _log.warning("%s", error)
+
+    def __del__(self) -> None:
+        if getattr(self, "_closed", True):
+            return
+        warnings.warn(f"a session with node {self.node} was not closed", ResourceWarning, source=self)
+        if threading.current_thread() is self._thread:  # which close waits for
+            threading.Thread(target=self.close, name="banyan close", daemon=True).start()
+        else:
+            self.close()
+
+    def _call(self, function: Callable[[], None]) -> None:
+        call_interruptibly(function, lambda _: None)
+
+    def _raise(self, code: int) -> None:
+        if code != 0:
+            raise make_error(code, last_error(), node=self.node)
+
+
+def _arguments(
+    kind: str, key: str, inputs: List[Values], results: List[Values], names: Sequence[str], numbers: Tuple[Any, ...]
+) -> List[Any]:
+    """Returns what a function of banyan.h takes between its session and its options."""
+    if kind == "barrier":
+        return []
+    if kind == "report_loss":
+        return list(numbers)
+    read, written, name = addresses_of(inputs), addresses_of(results), key.encode()
+    if kind == "init_group":
+        parts = (c_char_p * len(names))(*(each.encode() for each in names))
+        return [name, len(inputs), parts, read, written if results else None, sizes_of(inputs)]
+    given = inputs or results
+    if kind == "push_pull_group":
+        _check_counts(key, inputs, results)
+        return [name, len(given), read, written, sizes_of(given)]
+    if inputs and results:
+        _check_counts(key, inputs, results)
+    each = [values.address or None for values in inputs + results]
+    return [name, *each, given[0].count]
+
+
+def _check_counts(key: str, inputs: List[Values], results: List[Values]) -> None:
+    if [each.count for each in inputs] != [each.count for each in results]:
+        raise make_error(
+            3, f"key {key}: the result has room for {[each.count for each in results]} elements, and "
+            f"{[each.count for each in inputs]} are pushed", key=key
+        )
+
+
+def _bytes_of(value: Any) -> Tuple[int, int, Any]:
+    """Returns address, size and owner of memory that can be written, of any type."""
+    if hasattr(value, "data_ptr"):
+        if not value.is_contiguous():
+            raise make_error(3, "expected a contiguous tensor in the state, got one that is not")
+        return value.data_ptr(), value.numel() * value.element_size(), value
+    view = memoryview(value).cast("B")
+    return ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)), view.nbytes, view
+
+
+def _dispatch(
+    loaded: Any, handle: c_void_p, session: "weakref.ref[LibrarySession]", pending: Dict[int, Ticket]
+) -> None:
+    """Ends tickets as the library tells their ends, until the session is closed; on a thread of its own."""
+    tags, codes, count = (c_uint64 * _BATCH)(), (c_int * _BATCH)(), c_size_t()
+    while loaded.banyan_session_next(handle, -1.0, tags, codes, _BATCH, byref(count)) == 0:
+        for i in range(count.value):
+            ticket = pending.pop(tags[i], None)
+            if ticket is not None:
+                ticket._on_done(codes[i])
+                del ticket

@@ -1,0 +1,94 @@
+"""A job on this machine, for tests, notebooks and first steps: a scheduler, with nodes that the caller starts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from typing import Any, Optional
+
+from .errors import NotFound
+from .joining import LocalNode
+from .session import Session
+
+
+def find_command() -> str:
+    """Returns the path of the command `banyan`: BANYAN_COMMAND, or what the shell would find."""
+    path = os.environ.get("BANYAN_COMMAND") or shutil.which("banyan")
+    if not path:
+        raise NotFound("expected the command banyan in PATH, or in BANYAN_COMMAND; `./banyan install` installs it")
+    return path
+
+
+def free_port() -> int:
+    """Returns a port of the loopback interface that was free just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class LocalJob:
+    """A job whose scheduler runs as a child process, on loopback. Its nodes are called n1, n2 and so on.
+
+    with LocalJob(nodes=2) as job:
+        session = job.join("n1")  # another process or thread joins "n2"
+
+    `more` is added to the job's overlay.yaml: sections such as "aggregation: {op: sum}", one a line.
+    """
+
+    def __init__(self, nodes: int = 2, *, workers: int = 1, more: str = "", port: Optional[int] = None) -> None:
+        self.names = [f"n{i + 1}" for i in range(nodes)]
+        self.scheduler = f"tcp://127.0.0.1:{port or free_port()}"
+        self._folder = tempfile.mkdtemp(prefix="banyan-job-")
+        overlay = os.path.join(self._folder, "overlay.yaml")
+        listed = ", ".join(
+            f"{{name: {name}, address: 'tcp://127.0.0.1:{i + 1}', workers: {workers}}}"
+            for i, name in enumerate(self.names)
+        )
+        with open(overlay, "w", encoding="utf-8") as file:
+            file.write(f"job: local\nscheduler: {{address: '{self.scheduler}'}}\nnodes: [{listed}]\n{more}\n")
+        self._log = open(os.path.join(self._folder, "scheduler.log"), "w+", encoding="utf-8")
+        self._process: Optional[subprocess.Popen[Any]] = subprocess.Popen(
+            [find_command(), "scheduler", overlay, "--forgetful"], stdout=self._log, stderr=subprocess.STDOUT
+        )
+
+    @property
+    def log(self) -> str:
+        """What the scheduler has said so far."""
+        with open(self._log.name, encoding="utf-8") as file:
+            return file.read()
+
+    def join(self, name: str, *, worker: int = 0, timeout: float = 300.0, **options: Any) -> Session:
+        """Joins with a node inside this process."""
+        node = LocalNode(name, self.scheduler, **options)
+        try:
+            return node.open_session(worker, timeout=timeout, on_close=node.stop)
+        except BaseException:
+            node.stop()
+            raise
+
+    def close(self) -> None:
+        """Ends the scheduler. May be called again."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> "LocalJob":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) is not None:
+            self.close()

@@ -1,0 +1,21 @@
+"""PyTorch over Banyan: gradients of every step (`attach`), or of hundreds of steps (`DiLoCo` and its kin).
+
+    import banyan, banyan.torch as bt
+    job = banyan.join()
+    sync = bt.attach(job, model)                        # a DistributedDataParallel, or any other module
+    for x, y in loader:
+        optimizer.zero_grad(); loss_fn(model(x), y).backward()
+        sync.wait()                                     # nothing to wait for with DistributedDataParallel
+        optimizer.step()
+
+Needs torch 1.13 or later, on CPUs.
+"""
+
+from ._groups import local_group
+from .attach import Attachment, attach
+from .diloco import HFA, DiLoCo, LocalSGD, Nesterov, StreamingDiLoCo
+from .state import State
+
+__all__ = [
+    "Attachment", "DiLoCo", "HFA", "LocalSGD", "Nesterov", "State", "StreamingDiLoCo", "attach", "local_group"
+]

@@ -1,0 +1,239 @@
+"""Gradients of every step over a job: for DistributedDataParallel by its hook, for other modules by their own."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+
+import torch
+from torch.nn.parallel import DistributedDataParallel
+
+from ..errors import Error, FailedPrecondition
+from ..session import Session
+from .._ticket import Ticket
+from ._groups import by_wire_name, cut, trained, wire_name
+
+_MIB = 1 << 20
+
+
+def attach(job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad") -> "Attachment":
+    """Makes each step's gradients those of the whole job (their mean, unless overlay.yaml says otherwise).
+
+    Gives all workers the parameters of the lowest one. They travel in groups of about `key_mb` MiB, named by `name`, the
+    parameters and their shapes, so that sites whose models differ hear of it. bfloat16 and float16 gradients travel as
+    float32. Every process of every node attaches the same model, as a worker of its own.
+
+    DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
+    work as ever. Other modules: backward() starts to send gradients, and `wait()` waits for them.
+
+    >>> import banyan
+    >>> model = torch.nn.Linear(2, 1)
+    >>> sync = attach(banyan.solo(), model)
+    >>> model(torch.ones(1, 2)).sum().backward()
+    >>> sync.wait()
+    >>> model.weight.grad
+    tensor([[1., 1.]])
+    """
+    return Attachment(job, model, key_mb=key_mb, name=name)
+
+
+class Attachment:
+    """A model whose gradients are the job's; made by `attach`."""
+
+    def __init__(self, job: Session, model: torch.nn.Module, *, key_mb: float, name: str) -> None:
+        self._job = job
+        self._name = name
+        self._is_ddp = isinstance(model, DistributedDataParallel)
+        self._model: Any = model
+        self._inner: torch.nn.Module = self._model.module if self._is_ddp else model
+        named = trained(self._inner)
+        if not named:
+            raise FailedPrecondition("expected a model with parameters that are trained, got one without")
+        self.groups: Dict[str, List[str]] = {}
+        self._names: Dict[int, Tuple[str, int]] = {}  # by id: the name and the priority
+        self._parameters = [each for _, each in named]
+        groups = cut(named, key_mb * _MIB)
+        for i, group in enumerate(groups):
+            key = f"{name}/{i}"
+            job.init_group(key, by_wire_name(name, group))
+            self.groups[key] = [each for each, _ in group]
+            # What the next forward pass needs first goes first where a link has a queue.
+            for each, parameter in group:
+                self._names[id(parameter)] = (wire_name(name, each, parameter), i)
+        self._buffers_known = False
+        self._is_synchronised = True
+        self._started: Dict[int, Ticket] = {}
+        self._unhook: List[Callable[[], None]] = []
+        if self._is_ddp:
+            self._register_ddp()
+        else:
+            self._register_hooks()
+
+    # --- both kinds ---
+
+    def sync_buffers(self, timeout: Optional[float] = None) -> None:
+        """Makes floating-point buffers (running means) the job's mean, and others those of the lowest worker."""
+        buffers = {
+            wire_name(f"{self._name}-buffer", name, each): each
+            for name, each in self._inner.named_buffers() if each.numel() > 0
+        }
+        as_float = {name: each.detach().float().contiguous().clone() for name, each in buffers.items()}
+        if not buffers:
+            return
+        if not self._buffers_known:
+            for name, each in as_float.items():
+                self._job.init(name, each, timeout=timeout)
+            self._buffers_known = True
+        tickets = [
+            self._job.push_pull(name, value, out=value) if buffers[name].is_floating_point()
+            else self._job.broadcast(name, value)
+            for name, value in as_float.items()
+        ]
+        for ticket in tickets:
+            ticket.wait(timeout)
+        for name, value in as_float.items():
+            buffers[name].copy_(value)  # integers above 2^24 are rounded
+
+    def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Ticket:
+        name, priority = self._names[id(parameter)]
+        return self._job.push_pull(name, gradient, out=gradient, priority=priority)
+
+    # --- DistributedDataParallel ---
+
+    def _register_ddp(self) -> None:
+        try:
+            self._model.register_comm_hook(self, _ddp_hook)
+        except RuntimeError as error:
+            raise FailedPrecondition(f"expected a model that has no communication hook yet: {error}") from error
+
+    def _reduce_bucket(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
+        parameters, gradients = bucket.parameters(), bucket.gradients()
+        ended = _AllDone([self._start(each, gradient) for each, gradient in zip(parameters, gradients)])
+        if getattr(self._model, "find_unused_parameters", False):
+            self._write_gradients_after_backward(parameters, gradients)
+        return ended.future(bucket.buffer())
+
+    def _write_gradients_after_backward(
+        self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]
+    ) -> None:
+        """Writes the job's gradients where DDP writes none, as this process has not used the parameter; others may have."""
+
+        def write() -> None:
+            for parameter, gradient in zip(parameters, gradients):
+                if parameter.grad is None:
+                    parameter.grad = gradient.detach().clone()
+                elif parameter.grad.data_ptr() != gradient.data_ptr():
+                    parameter.grad.copy_(gradient)
+
+        engine = torch.autograd.Variable._execution_engine
+        # DDP's own end of backward comes between the two.
+        engine.queue_callback(lambda: engine.queue_callback(write))
+
+    # --- other modules ---
+
+    def _register_hooks(self) -> None:
+        for parameter in self._parameters:
+            if hasattr(parameter, "register_post_accumulate_grad_hook"):
+                handle = parameter.register_post_accumulate_grad_hook(self._on_gradient)
+            else:
+                # The node that adds to .grad; it lives as long as somebody keeps it.
+                accumulator = parameter.expand_as(parameter).grad_fn.next_functions[0][0]
+                handle = accumulator.register_hook(self._hook_of(parameter, accumulator))
+            self._unhook.append(handle.remove)
+
+    def _hook_of(self, parameter: torch.nn.Parameter, _keep: Any) -> Callable[..., None]:
+        def hook(*_: Any, keep: Any = _keep) -> None:
+            self._on_gradient(parameter)
+
+        return hook
+
+    def _on_gradient(self, parameter: torch.nn.Parameter) -> None:
+        if not self._is_synchronised:
+            return
+        if id(parameter) in self._started:
+            raise FailedPrecondition(
+                f"{self._names[id(parameter)][0]}: a second backward() before wait(); accumulate under no_sync()"
+            )
+        assert parameter.grad is not None
+        self._started[id(parameter)] = self._start(parameter, parameter.grad)
+
+    def wait(self, timeout: Optional[float] = None) -> None:
+        """Waits until the gradients are those of the job; parameters without one take part with zeros.
+
+        Raises Timeout after `timeout` seconds for one of them: wait again. Not needed with DistributedDataParallel.
+        """
+        if self._is_ddp:
+            return
+        for parameter in self._parameters:
+            if id(parameter) in self._started:
+                continue
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+            self._started[id(parameter)] = self._start(parameter, parameter.grad)
+        for ticket in list(self._started.values()):
+            ticket.wait(timeout)
+        self._started.clear()
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Accumulates: backward() sends nothing inside. The next one outside sends the sum."""
+        if self._is_ddp:
+            with self._model.no_sync():
+                yield
+            return
+        before, self._is_synchronised = self._is_synchronised, False
+        try:
+            yield
+        finally:
+            self._is_synchronised = before
+
+    def detach(self) -> None:
+        """Lets an ordinary module's gradients be its own again."""
+        for unhook in self._unhook:
+            unhook()
+        self._unhook.clear()
+
+
+# Without annotations, as torch would compare these texts with types.
+def _ddp_hook(attachment, bucket):  # type: ignore[no-untyped-def]
+    return attachment._reduce_bucket(bucket)
+
+
+class _AllDone:
+    """Waits for tickets by their callbacks."""
+
+    def __init__(self, tickets: List[Ticket]) -> None:
+        self._lock = threading.Lock()
+        self._left = len(tickets)
+        self._error: Optional[Exception] = None
+        self._base: "torch.futures.Future[Any]" = torch.futures.Future()
+        self._tickets = tickets
+
+    def future(self, value: torch.Tensor) -> "torch.futures.Future[torch.Tensor]":
+        """Returns a future that gets `value`, or the first error, when all are done."""
+
+        # An exception that is set in the future itself would end in a failed cast to a tensor.
+        def check(_: Any) -> torch.Tensor:
+            if self._error is not None:
+                raise self._error
+            return value
+
+        future = self._base.then(check)
+        for ticket in self._tickets:
+            ticket.add_done_callback(self._on_done)
+        return future
+
+    def _on_done(self, ticket: Ticket) -> None:
+        error: Optional[Error] = None
+        try:
+            ticket.result()
+        except Error as caught:
+            error = caught
+        with self._lock:
+            self._error = self._error or error
+            self._left -= 1
+            is_last = self._left == 0
+        if is_last:
+            self._tickets = []
+            self._base.set_result(None)

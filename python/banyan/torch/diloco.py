@@ -1,0 +1,264 @@
+"""Local updates: workers train by themselves for many steps, and then move together (DiLoCo, arXiv:2311.08105; its
+streaming form, arXiv:2501.18512; local SGD, arXiv:1805.09767), all at once or site by site first (HFA).
+
+What a worker sends is its *outer gradient*: where it began minus where it is. Every worker steps the same outer optimizer
+along the same mean, so momentum is everywhere and no death takes it along. How outer gradients are compressed is the
+job's: a rule of overlay.yaml for the keys `outer/*`, with error feedback where the codec keeps something back.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+import types
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
+
+import torch
+import torch.distributed as dist
+
+from ..errors import InvalidArgument
+from ..session import Session
+from .._ticket import Ticket
+from ._groups import Named, by_wire_name, trained
+
+OuterOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
+
+
+def Nesterov(lr: float = 0.7, momentum: float = 0.9) -> OuterOptimizer:
+    """Returns DiLoCo's outer optimizer: SGD with Nesterov momentum. Any other torch optimizer goes likewise."""
+    return lambda parameters: torch.optim.SGD(parameters, lr=lr, momentum=momentum, nesterov=momentum > 0)
+
+
+class _Fragment:
+    """A part of the model that is synchronised at once."""
+
+    def __init__(self, job: Session, key: str, named: List[Named], outer: OuterOptimizer) -> None:
+        self.key = key
+        self.parameters = [each for _, each in named]
+        job.init_group(key, by_wire_name(key, named))  # all begin where the lowest worker does
+        self.begin = [torch.nn.Parameter(each.detach().float().clone()) for each in self.parameters]
+        self.gradients = [torch.zeros_like(each) for each in self.begin]
+        self.optimizer = outer(self.begin)
+        self.ticket: Optional[Ticket] = None
+        self.started_at = 0
+
+    @torch.no_grad()
+    def start(self, job: Session, step: int) -> None:
+        """Sends how far this worker has come since the last time."""
+        for gradient, begin, now in zip(self.gradients, self.begin, self.parameters):
+            torch.sub(begin, now.float(), out=gradient)
+        self.ticket = job.push_pull_group(self.key, self.gradients)
+        self.started_at = step
+
+    @torch.no_grad()
+    def finish(self, alpha: float, timeout: Optional[float]) -> None:
+        """Waits for the mean, steps along it, and blends the result into the model."""
+        assert self.ticket is not None
+        self.ticket.wait(timeout)
+        self.ticket = None
+        for begin, gradient in zip(self.begin, self.gradients):
+            begin.grad = gradient
+        self.optimizer.step()
+        self.load(alpha)
+
+    @torch.no_grad()
+    def load(self, alpha: float = 0.0) -> None:
+        """Sets the model to what all have, but for a share `alpha` of what this worker has."""
+        for begin, now in zip(self.begin, self.parameters):
+            now.copy_(alpha * now + (1 - alpha) * begin if alpha else begin)
+
+
+class DiLoCo:
+    """Trains a model with `inner` by itself, and every `sync_every` steps together with the job.
+
+    Counts the steps of `inner` by itself. With `fragments` above 1 these parts take turns, spread over `sync_every`
+    steps. What a fragment has sent is waited for `fragment_sync_delay` steps later, while training goes on; the result
+    is then mixed with a share `fragment_update_alpha` of what the worker has. Fragments may also be given as modules:
+    what is in none of them belongs to the first.
+
+    The job's `aggregation.op` is mean. All workers construct it alike, and step equally often.
+
+    >>> import banyan
+    >>> model = torch.nn.Linear(2, 1)
+    >>> inner = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> outer = DiLoCo(banyan.solo(), model, inner, Nesterov(lr=0.7, momentum=0.9), sync_every=2)
+    >>> for _ in range(4):
+    ...     inner.zero_grad()
+    ...     model(torch.ones(1, 2)).sum().backward()
+    ...     _ = inner.step()
+    >>> outer.local_step, outer.outer_step
+    (4, 2)
+    """
+
+    def __init__(
+        self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, outer: Optional[OuterOptimizer] = None,
+        *, sync_every: int = 100, fragments: Union[int, Sequence[torch.nn.Module]] = 1, fragment_sync_delay: int = 0,
+        fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None,
+    ) -> None:
+        parts = split(model, fragments)
+        _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
+        self._job = job
+        self._delay = fragment_sync_delay
+        self._alpha = fragment_update_alpha
+        self._timeout = timeout
+        self.sync_every = sync_every
+        self.local_step = 0
+        self.outer_step = 0  # rounds of all fragments
+        self.waited_seconds = 0.0  # for results, in all
+        self.sent_elements = 0  # by this worker, in all
+        self.fragments = [
+            _Fragment(job, f"{name}/{i}", named, outer or Nesterov()) for i, named in enumerate(parts)
+        ]
+        _call_after_step(inner, self._on_step)
+
+    @property
+    def is_pending(self) -> bool:
+        """Tells whether a fragment has been sent whose result is not in yet."""
+        return any(fragment.ticket is not None for fragment in self.fragments)
+
+    def _on_step(self) -> None:
+        self.local_step += 1
+        for i, fragment in enumerate(self.fragments):
+            if fragment.ticket is not None and self.local_step == fragment.started_at + self._delay:
+                self._finish(fragment)
+            offset = i * self.sync_every // len(self.fragments)
+            if self.local_step % self.sync_every == offset:
+                fragment.start(self._job, self.local_step)
+                self.sent_elements += sum(each.numel() for each in fragment.gradients)
+                if self._delay == 0:
+                    self._finish(fragment)
+
+    def _finish(self, fragment: _Fragment) -> None:
+        begun = time.monotonic()
+        fragment.finish(self._alpha, self._timeout)
+        self.waited_seconds += time.monotonic() - begun
+        self.outer_step += 1
+
+    def flush(self) -> None:
+        """Waits for what is under way, at the end of training."""
+        for fragment in self.fragments:
+            if fragment.ticket is not None:
+                self._finish(fragment)
+
+
+class StreamingDiLoCo(DiLoCo):
+    """DiLoCo whose fragments take turns while training goes on, with the defaults of its paper: four fragments, results
+    awaited five steps later, half of each worker's own kept."""
+
+    def __init__(
+        self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, outer: Optional[OuterOptimizer] = None,
+        *, fragments: Union[int, Sequence[torch.nn.Module]] = 4, fragment_sync_delay: int = 5,
+        fragment_update_alpha: float = 0.5, **options: Any,
+    ) -> None:
+        super().__init__(
+            job, model, inner, outer, fragments=fragments, fragment_sync_delay=fragment_sync_delay,
+            fragment_update_alpha=fragment_update_alpha, **options,
+        )
+
+
+class LocalSGD(DiLoCo):
+    """Averages the workers' parameters every `sync_every` steps."""
+
+    def __init__(
+        self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, *, sync_every: int = 8, **options: Any
+    ) -> None:
+        super().__init__(job, model, inner, Nesterov(lr=1.0, momentum=0.0), sync_every=sync_every, **options)
+
+
+class HFA(LocalSGD):
+    """Averages on two levels, as HFA of GeoMX does: every `k1` steps the workers of a site, every `k1 * k2` all of the job.
+
+    `process_group` is torch's group of the workers of this site, where averages cost little; by default the one that
+    `torch.distributed` has. Every one of them is a worker of the site's node.
+    """
+
+    def __init__(
+        self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, *, k1: int = 20, k2: int = 10,
+        process_group: Any = None, **options: Any,
+    ) -> None:
+        if k1 < 1 or k2 < 1:
+            raise InvalidArgument(f"HFA: expected k1 and k2 of at least 1, got {k1} and {k2}")
+        super().__init__(job, model, inner, sync_every=k1 * k2, **options)
+        self._k1 = k1
+        self._group = process_group
+
+    def _on_step(self) -> None:
+        if (self.local_step + 1) % self._k1 == 0:
+            self._average_in_group()
+        super()._on_step()
+
+    @torch.no_grad()
+    def _average_in_group(self) -> None:
+        workers = dist.get_world_size(self._group)
+        for fragment in self.fragments:
+            for each in fragment.parameters:
+                dist.all_reduce(each.div_(workers), group=self._group)
+
+
+def split(model: torch.nn.Module, fragments: Union[int, Sequence[torch.nn.Module]]) -> List[List[Named]]:
+    """Splits a model's parameters: by modules, or a number of fragments that take the blocks in turn.
+
+    The blocks are those of the list of modules that has the most parameters, and enough modules with any. What is outside
+    of them belongs to the first fragment.
+
+    >>> model = torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.Linear(1, 1), torch.nn.Linear(1, 1))
+    >>> [[name for name, _ in part] for part in split(model, 2)]
+    [['0.weight', '0.bias', '2.weight', '2.bias'], ['1.weight', '1.bias']]
+    """
+    named = trained(model)
+    if isinstance(fragments, int):
+        blocks = _blocks_of(model, fragments)
+        owners = {id(each): i % fragments for i, block in enumerate(blocks) for each in block.parameters()}
+        count = fragments
+    else:
+        owners = {id(each): i for i, module in enumerate(fragments) for each in module.parameters()}
+        count = len(fragments)
+    parts: List[List[Named]] = [[] for _ in range(count)]
+    for name, each in named:
+        parts[owners.get(id(each), 0)].append((name, each))
+    if not all(parts):
+        raise InvalidArgument("fragments: each needs parameters that are trained, and one has none")
+    return parts
+
+
+def _blocks_of(model: torch.nn.Module, fragments: int) -> List[torch.nn.Module]:
+    """Returns the blocks to share out; none are needed for one fragment."""
+    if fragments == 1:
+        return []
+    lists = [
+        [child for child in each if next(child.parameters(), None) is not None]
+        for each in model.modules() if isinstance(each, (torch.nn.ModuleList, torch.nn.Sequential))
+    ]
+    long_enough = [each for each in lists if len(each) >= fragments]
+    if not long_enough:
+        raise InvalidArgument(
+            f"fragments={fragments}: expected a ModuleList or Sequential in the model with as many modules, and the longest "
+            f"has {max(map(len, lists), default=0)}; give the modules themselves"
+        )
+    return max(long_enough, key=lambda blocks: sum(each.numel() for block in blocks for each in block.parameters()))
+
+
+def _check(sync_every: int, fragments: int, delay: int, alpha: float) -> None:
+    if sync_every < fragments:
+        raise InvalidArgument(f"sync_every: expected at least one step for each of {fragments} fragments, got {sync_every}")
+    if not 0 <= delay < sync_every:
+        raise InvalidArgument(f"fragment_sync_delay: expected 0 to below sync_every={sync_every}, got {delay}")
+    if not 0 <= alpha < 1:
+        raise InvalidArgument(f"fragment_update_alpha: expected 0 to below 1, got {alpha}")
+
+
+def _call_after_step(optimizer: torch.optim.Optimizer, function: Callable[[], None]) -> None:
+    """Calls `function` after each step of an optimizer."""
+    if hasattr(optimizer, "register_step_post_hook"):
+        optimizer.register_step_post_hook(lambda *_: function())
+        return
+    # As the learning rate schedulers of torch do: on this one object, as a method, and marked as theirs where it is.
+    step = optimizer.step
+
+    @functools.wraps(step)
+    def step_and_call(_: torch.optim.Optimizer, *arguments: Any, **named: Any) -> Any:
+        result = step(*arguments, **named)
+        function()
+        return result
+
+    setattr(optimizer, "step", types.MethodType(step_and_call, optimizer))

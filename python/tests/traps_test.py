@@ -1,0 +1,221 @@
+"""What Python programs do that a library in C++ does not expect."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+from array import array
+
+import banyan
+from banyan.testing import LocalJob
+
+
+class TwoSites(unittest.TestCase):
+    """Two nodes in this process; the second one's worker does what `self.second` is given to do."""
+
+    more = ""
+
+    def setUp(self):
+        self.job = LocalJob(nodes=2, more=self.more)
+        self.addCleanup(self.job.close)
+        opened = []
+        thread = threading.Thread(target=lambda: opened.append(self.job.join("n2")))
+        thread.start()
+        self.first = self.job.join("n1")
+        thread.join(300)
+        self.second = opened[0]
+        self.addCleanup(self.second.close)
+        self.addCleanup(self.first.close)
+        self.in_second(lambda session: session.init("w", array("f", [1])), self.first.init, "w", array("f", [1]))
+
+    def in_second(self, body, function, *arguments):
+        """Returns function(*arguments) while the second site does body(session)."""
+        thread = threading.Thread(target=body, args=(self.second,))
+        thread.start()
+        try:
+            return function(*arguments)
+        finally:
+            thread.join(300)
+
+    def expect_round(self):
+        """Does a round that both take part in."""
+        mine = self.first.push_pull("w", array("f", [1]))
+        theirs = self.second.push_pull("w", array("f", [3]))
+        self.assertEqual((list(mine.wait(300)), list(theirs.wait(300))), ([2], [2]))
+
+
+class TicketTest(TwoSites):
+    def test_a_ticket_may_be_dropped_before_it_is_done(self):
+        result = array("f", [0])
+        ticket = self.first.push_pull("w", array("f", [1]), out=result)
+        del ticket  # if that waited for the other site, it would do so for ever
+        gc.collect()
+        self.second.push_pull("w", array("f", [3])).wait(300)
+        self.expect_round()
+        self.assertEqual(list(result), [2])
+
+    def test_a_callback_that_raises_is_told_and_ends_nothing(self):
+        def fail(ticket):
+            raise ValueError("as a test")
+
+        with self.assertLogs("banyan", "ERROR") as told:
+            ticket = self.first.push_pull("w", array("f", [1]))
+            seen = threading.Event()
+            ticket.add_done_callback(fail)
+            ticket.add_done_callback(lambda done: seen.set())
+            self.second.push("w", array("f", [1])).wait(300)
+            self.assertTrue(seen.wait(300))
+        self.assertIn("as a test", told.output[0])
+        self.assertEqual(list(ticket.wait(300)), [1])
+        self.second.pull("w", array("f", [0])).wait(300)
+        self.expect_round()
+
+    def test_ctrl_c_ends_the_wait_and_not_the_operation(self):
+        ticket = self.first.push_pull("w", array("f", [1]))
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            ticket.wait(300)
+        timer.join()
+        self.assertFalse(ticket.done())
+        theirs = self.second.push_pull("w", array("f", [3]))
+        self.assertEqual(list(ticket.wait(300)), [2])
+        theirs.wait(300)
+
+    def test_ctrl_c_ends_a_call_that_waits_for_room(self):
+        first = self.first.push_pull("w", array("f", [1]))
+        timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            while True:  # a round or more may be open at once
+                self.first.push("w", array("f", [1]))
+        timer.join()
+        self.second.push_pull("w", array("f", [3]))
+        self.assertEqual(list(first.wait(300)), [2])
+
+    def test_a_call_after_the_end_says_so(self):
+        ticket = self.first.push_pull("w", array("f", [1]))
+        self.first.close()
+        with self.assertRaises(banyan.Cancelled):
+            ticket.wait(300)
+        with self.assertRaises(banyan.Cancelled):
+            self.first.push("w", array("f", [1]))
+        self.first.close()
+
+
+class ForgottenSessionTest(unittest.TestCase):
+    def test_a_session_that_nobody_keeps_is_closed(self):
+        with LocalJob(nodes=2) as job:
+            others = []
+            thread = threading.Thread(target=lambda: others.append(job.join("n2")))
+            thread.start()
+            session = job.join("n1")
+            thread.join(300)
+            others[0].close()
+            with self.assertWarns(ResourceWarning):
+                del session
+                gc.collect()
+
+
+class ForkTest(TwoSites):
+    def test_a_forked_child_neither_uses_nor_harms_the_session(self):
+        ticket = self.first.push_pull("w", array("f", [1]))
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                with self.assertRaises(banyan.FailedPrecondition):
+                    self.first.push("w", array("f", [1]))
+                with self.assertRaises(banyan.FailedPrecondition):
+                    ticket.wait(300)
+                self.first.close()
+                del ticket
+                gc.collect()
+                code = 0
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        self.assertEqual(os.WEXITSTATUS(status), 0)
+        theirs = self.second.push_pull("w", array("f", [3]))
+        self.assertEqual(list(ticket.wait(300)), [2])
+        theirs.wait(300)
+        self.expect_round()
+
+
+class ManyKeysTest(TwoSites):
+    def test_ten_thousand_tensors(self):
+        names = [f"layer{i}.weight" for i in range(10_000)]
+
+        def train(session, value):
+            session.init_group("model", {name: array("f", [0, 0]) for name in names})
+            gradients = [array("f", [value, i]) for i in range(len(names))]
+            tickets = [
+                session.push_pull(name, gradient, out=gradient) for name, gradient in zip(names, gradients)
+            ]
+            for ticket in tickets:
+                ticket.wait(300)
+            session.push_pull_group("model", gradients).wait(300)
+            return gradients
+
+        gradients = self.in_second(lambda session: train(session, 3.0), train, self.first, 1.0)
+        self.assertEqual([list(gradients[i]) for i in (0, 5000, 9999)], [[2, 0], [2, 5000], [2, 9999]])
+
+
+class TwoWorkersTest(unittest.TestCase):
+    def test_two_workers_of_one_node_in_one_process(self):
+        with LocalJob(nodes=2, workers=2) as job:
+            sums, errors = [], []
+
+            def work(node, worker, value):
+                try:
+                    with node.open_session(worker) as session:
+                        session.init("w", array("f", [0]))
+                        sums.append(list(session.all_reduce("w", array("f", [value]), timeout=300)))
+                        session.barrier(300)
+                except banyan.Error as error:
+                    errors.append(error)
+
+            nodes = [banyan.LocalNode(name, job.scheduler) for name in job.names]
+            threads = [
+                threading.Thread(target=work, args=(node, worker, 2 * i + worker))
+                for i, node in enumerate(nodes) for worker in range(2)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(300)
+            for node in nodes:
+                node.stop()
+            self.assertEqual((sums, errors), ([[1.5]] * 4, []))
+
+
+_EXITS = """
+import sys
+from array import array
+import banyan
+session = banyan.join(scheduler=sys.argv[1], name=sys.argv[2], timeout=300)
+session.init("w", array("f", [0]))
+session.push_pull("w", array("f", [1]))
+if sys.argv[2] == "n2":
+    raise SystemExit(7)
+session.close()
+"""
+
+
+class ExitTest(unittest.TestCase):
+    def test_the_interpreter_ends_with_operations_under_way(self):
+        with LocalJob(nodes=2) as job:
+            programs = [
+                subprocess.Popen([sys.executable, "-c", _EXITS, job.scheduler, name], stderr=subprocess.PIPE)
+                for name in job.names
+            ]
+            said = [program.communicate(timeout=300)[1].decode() for program in programs]
+        self.assertEqual([program.returncode for program in programs], [0, 7], said)
+        self.assertEqual(said, ["", ""])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Makes the wheel, installs it into a new environment and trains with it at two sites, with nothing of this repository in
+# sight: the five lines of README.md, and the first program of docs/python.md.
+set -euo pipefail
+
+fail() {
+  echo "$@" >&2
+  exit 1
+}
+
+python=/usr/bin/python3
+wheel="$("$python" python/make_wheel.py "$TEST_TMPDIR/wheels" runtime/c_api/libbanyan.so tools/banyan)"
+root="$PWD"
+cd "$TEST_TMPDIR"
+"$python" -m venv --system-site-packages --without-pip environment
+if "$python" -m pip --version >/dev/null 2>&1; then
+  "$python" -m pip --python environment/bin/python install --quiet --no-index "$wheel" 2>/dev/null ||
+    "$python" -m pip install --quiet --no-index --no-deps --prefix environment --ignore-installed "$wheel"
+else
+  # What pip does with it.
+  site="$(environment/bin/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))')"
+  "$python" -m zipfile -e "$wheel" "$site"
+  install -m 755 "$site"/banyan-*.data/scripts/banyan environment/bin/banyan
+fi
+export PATH="$PWD/environment/bin:$PATH"
+[[ "$(command -v banyan)" == "$PWD/environment/bin/banyan" ]] || fail "expected the wheel to have the command"
+environment/bin/python -c 'import banyan; print(banyan.__file__)' | grep -q "^$PWD/environment/" ||
+  fail "expected the package of the wheel"
+
+# first_program FILE: prints the first block of Python in a document.
+first_program() { awk '/^ *```python/ { inside = 1; next } /^ *```/ { if (inside) exit } inside' "$1" | sed 's/^   //'; }
+
+# run_sites PROGRAM: runs it at both sites of a job, which shall say the same.
+run_sites() {
+  environment/bin/python job.py "$1" >said || fail "expected $1 to run; it said: $(cat said)"
+  [[ "$(sort -u said | wc -l)" == 1 && "$(wc -l <said)" == 2 ]] || fail "expected both sites to say the same, got: $(cat said)"
+}
+
+cat >job.py <<'END'
+import os, subprocess, sys
+from banyan.testing import LocalJob
+with LocalJob(nodes=2) as job:
+    sites = [
+        subprocess.Popen([sys.executable, sys.argv[1]], env={**os.environ, "BANYAN_SCHEDULER": job.scheduler, "BANYAN_NAME": name})
+        for name in job.names
+    ]
+    sys.exit(sum(site.wait() for site in sites))
+END
+cat >before.py <<'END'
+import os, torch
+site = int(os.environ["BANYAN_NAME"][1:])
+model = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss = model(torch.full((1, 2), float(site))).sum()
+END
+echo 'print(model.weight.tolist(), model.weight.grad.tolist()); job.close()' >after.py
+
+first_program "$root/docs/python.md" >tutorial.py
+(($(wc -l <tutorial.py) > 5)) || fail "expected docs/python.md to begin with a program"
+first_program "$root/README.md" >five_lines.py
+(($(wc -l <five_lines.py) == 5)) || fail "expected five lines of Python in README.md, got: $(cat five_lines.py)"
+cat before.py five_lines.py after.py >readme.py
+if environment/bin/python -c 'import torch' 2>/dev/null; then
+  run_sites tutorial.py
+  run_sites readme.py
+  grep -q '\[\[1.5, 1.5\]\]$' said || fail "expected the mean of the gradients 1 and 2, got: $(cat said)"
+fi

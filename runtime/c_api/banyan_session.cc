@@ -1,0 +1,274 @@
+// The functions of banyan.h on sessions and tickets.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "core/version.h"
+#include "runtime/c_api/banyan.h"
+#include "runtime/c_api/last_error.h"
+#include "runtime/c_api/session_handle.h"
+#include "runtime/c_api/sized_struct.h"
+#include "runtime/session/session.h"
+
+using banyan::DurationOf;
+using banyan::GroupPart;
+using banyan::PushOptions;
+using banyan::ReadSized;
+using banyan::Report;
+using banyan::ReportMissing;
+using banyan::Session;
+using banyan::SessionHandle;
+using banyan::SessionOptions;
+using banyan::StatePart;
+using banyan::Ticket;
+
+namespace {
+
+using Gradients = std::vector<absl::Span<const float>>;
+using Results = std::vector<absl::Span<float>>;
+
+Gradients GradientsOf(const float* const* gradients, const size_t* counts, size_t parts) {
+  Gradients spans;
+  for (size_t i = 0; i < parts; ++i) spans.emplace_back(gradients[i], counts[i]);
+  return spans;
+}
+
+Results ResultsOf(float* const* results, const size_t* counts, size_t parts) {
+  Results spans;
+  for (size_t i = 0; i < parts; ++i) spans.emplace_back(results[i], counts[i]);
+  return spans;
+}
+
+}  // namespace
+
+extern "C" {
+
+uint32_t banyan_abi_version(void) { return BANYAN_ABI_VERSION; }
+const char* banyan_version(void) { return banyan::kVersion; }
+const char* banyan_last_error(void) { return banyan::LastError(); }
+
+int banyan_session_open(const banyan_session_options* options, banyan_session** session) {
+  const absl::StatusOr<banyan_session_options> read = ReadSized(options, "banyan_session_options");
+  if (!read.ok()) return Report(read.status());
+  if (read->node == nullptr || session == nullptr) return ReportMissing(__func__, "options->node and session");
+  SessionOptions chosen = {.node = read->node, .worker = read->worker};
+  if (read->open_seconds != 0) chosen.open_timeout = DurationOf(read->open_seconds);
+  if (read->answer_seconds != 0) chosen.answer_timeout = DurationOf(read->answer_seconds);
+  if (read->room_seconds != 0) chosen.room_timeout = DurationOf(read->room_seconds);
+  absl::StatusOr<std::unique_ptr<Session>> opened = Session::Open(chosen);
+  if (!opened.ok()) return Report(opened.status());
+  *session = new banyan_session{SessionHandle(*std::move(opened))};
+  return BANYAN_OK;
+}
+
+int banyan_session_close(banyan_session* session, double seconds) {
+  if (session == nullptr) return ReportMissing(__func__, "a session");
+  return Report(session->handle.Close(DurationOf(seconds)));
+}
+
+void banyan_session_free(banyan_session* session) {
+  // In a forked child it stays: its locks may be held by threads that the child does not have.
+  if (session != nullptr && session->handle.IsHere()) delete session;
+}
+
+const char* banyan_session_node_name(const banyan_session* session) { return session->handle.node_name().c_str(); }
+
+int banyan_init(banyan_session* session, const char* key, const float* values, float* agreed, size_t count,
+                const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || values == nullptr) return ReportMissing(__func__, "session, key, values");
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.Init(key, {values, count}, {agreed, agreed == nullptr ? 0 : count}, {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_init_group(banyan_session* session, const char* group, size_t parts, const char* const* names,
+                      const float* const* values, float* const* agreed, const size_t* counts,
+                      const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || group == nullptr || names == nullptr || values == nullptr || counts == nullptr) {
+    return ReportMissing(__func__, "session, group, names, values, counts");
+  }
+  std::vector<GroupPart> named;
+  for (size_t i = 0; i < parts; ++i) {
+    if (names[i] == nullptr) return ReportMissing(__func__, "a name for each part");
+    named.push_back({.name = names[i], .values = {values[i], counts[i]}});
+    if (agreed != nullptr && agreed[i] != nullptr) named.back().agreed = {agreed[i], counts[i]};
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.InitGroup(group, named, {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_push(banyan_session* session, const char* key, const float* gradient, size_t count,
+                const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || gradient == nullptr) {
+    return ReportMissing(__func__, "session, key, gradient");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.Push(key, {gradient, count}, std::move(call));
+  });
+}
+
+int banyan_pull(banyan_session* session, const char* key, float* result, size_t count,
+                const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || result == nullptr) return ReportMissing(__func__, "session, key, result");
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.Pull(key, absl::MakeSpan(result, count), {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_push_pull(banyan_session* session, const char* key, const float* gradient, float* result, size_t count,
+                     const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || gradient == nullptr || result == nullptr) {
+    return ReportMissing(__func__, "session, key, gradient, result");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.PushPull(key, {gradient, count}, absl::MakeSpan(result, count), std::move(call));
+  });
+}
+
+int banyan_push_group(banyan_session* session, const char* group, size_t parts, const float* const* gradients,
+                      const size_t* counts, const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || group == nullptr || gradients == nullptr || counts == nullptr) {
+    return ReportMissing(__func__, "session, group, gradients, counts");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.PushGroup(group, GradientsOf(gradients, counts, parts), std::move(call));
+  });
+}
+
+int banyan_pull_group(banyan_session* session, const char* group, size_t parts, float* const* results,
+                      const size_t* counts, const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || group == nullptr || results == nullptr || counts == nullptr) {
+    return ReportMissing(__func__, "session, group, results, counts");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.PullGroup(group, ResultsOf(results, counts, parts), {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_push_pull_group(banyan_session* session, const char* group, size_t parts, const float* const* gradients,
+                           float* const* results, const size_t* counts, const banyan_call_options* options,
+                           banyan_ticket** ticket) {
+  if (session == nullptr || group == nullptr || gradients == nullptr || results == nullptr || counts == nullptr) {
+    return ReportMissing(__func__, "session, group, gradients, results, counts");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.PushPullGroup(group, GradientsOf(gradients, counts, parts), ResultsOf(results, counts, parts),
+                            std::move(call));
+  });
+}
+
+int banyan_flush(banyan_session* session, const char* key, const float* gradient, float* result, size_t count,
+                 const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || gradient == nullptr || result == nullptr) {
+    return ReportMissing(__func__, "session, key, gradient, result");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.Flush(key, {gradient, count}, absl::MakeSpan(result, count), std::move(call));
+  });
+}
+
+int banyan_broadcast(banyan_session* session, const char* key, const float* values, float* result, size_t count,
+                     const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || values == nullptr || result == nullptr) {
+    return ReportMissing(__func__, "session, key, values, result");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.Broadcast(key, {values, count}, absl::MakeSpan(result, count), std::move(call));
+  });
+}
+
+int banyan_register_weights(banyan_session* session, const char* key, const float* weights, size_t count,
+                            const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr || key == nullptr || weights == nullptr) {
+    return ReportMissing(__func__, "session, key, weights");
+  }
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.RegisterWeights(key, {weights, count}, {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_barrier(banyan_session* session, const banyan_call_options* options, banyan_ticket** ticket) {
+  if (session == nullptr) return ReportMissing(__func__, "a session");
+  return session->handle.Start(
+      options, ticket, [&](Session& to, PushOptions call) { return to.Barrier({.on_done = std::move(call.on_done)}); });
+}
+
+int banyan_report_loss(banyan_session* session, uint64_t step, double loss, const banyan_call_options* options,
+                       banyan_ticket** ticket) {
+  if (session == nullptr) return ReportMissing(__func__, "a session");
+  return session->handle.Start(options, ticket, [&](Session& to, PushOptions call) {
+    return to.ReportLoss(step, loss, {.on_done = std::move(call.on_done)});
+  });
+}
+
+int banyan_ticket_wait(const banyan_ticket* ticket, double seconds) {
+  if (ticket == nullptr) return ReportMissing(__func__, "a ticket");
+  return Report(ticket->record->ticket.Wait(DurationOf(seconds)));
+}
+
+int banyan_ticket_poll(const banyan_ticket* ticket, double seconds) {
+  if (ticket == nullptr || ticket->record->ticket.done()) return 1;
+  return ticket->record->Poll(DurationOf(seconds)) ? 1 : 0;
+}
+
+uint64_t banyan_ticket_round(const banyan_ticket* ticket) {
+  return ticket == nullptr ? 0 : ticket->record->ticket.round();
+}
+
+void banyan_ticket_release(banyan_ticket* ticket) { delete ticket; }
+
+int banyan_session_fd(const banyan_session* session) {
+  const banyan::CompletionQueue* const queue = session == nullptr ? nullptr : session->handle.queue();
+  return queue == nullptr ? -1 : queue->descriptor();
+}
+
+int banyan_session_next(banyan_session* session, double seconds, uint64_t* tags, int* codes, size_t capacity,
+                        size_t* count) {
+  if (session == nullptr || tags == nullptr || count == nullptr || capacity == 0) {
+    return ReportMissing(__func__, "session, tags, count, and room for one");
+  }
+  banyan::CompletionQueue* const queue = session->handle.queue();
+  if (queue == nullptr) return Report(session->handle.Use([](Session&) { return absl::OkStatus(); }));
+  const auto ends = queue->Take(capacity, DurationOf(seconds));
+  *count = ends.ok() ? ends->size() : 0;
+  for (size_t i = 0; i < *count; ++i) {
+    tags[i] = (*ends)[i].tag;
+    if (codes != nullptr) codes[i] = (*ends)[i].code;
+  }
+  return Report(ends.status());
+}
+
+int banyan_share_state(banyan_session* session, size_t parts, const char* const* names, void* const* memory,
+                       const size_t* bytes) {
+  if (session == nullptr || names == nullptr || memory == nullptr || bytes == nullptr) {
+    return ReportMissing(__func__, "session, names, memory, bytes");
+  }
+  std::vector<StatePart> named;
+  for (size_t i = 0; i < parts; ++i) {
+    if (names[i] == nullptr || memory[i] == nullptr) return ReportMissing(__func__, "name and memory for each part");
+    named.push_back({.name = names[i], .memory = {static_cast<uint8_t*>(memory[i]), bytes[i]}});
+  }
+  return Report(session->handle.Use([&](Session& to) { return to.ShareState(std::move(named)); }));
+}
+
+int banyan_pass_boundary(banyan_session* session, uint64_t step, double seconds) {
+  if (session == nullptr) return ReportMissing(__func__, "a session");
+  return Report(session->handle.Use([&](Session& to) { return to.PassBoundary(step, DurationOf(seconds)); }));
+}
+
+int banyan_fetch_state(banyan_session* session, double seconds, uint64_t* step) {
+  if (session == nullptr || step == nullptr) return ReportMissing(__func__, "session and step");
+  return Report(session->handle.Use([&](Session& to) {
+    const absl::StatusOr<uint64_t> fetched = to.FetchState(DurationOf(seconds));
+    if (fetched.ok()) *step = *fetched;
+    return fetched.status();
+  }));
+}
+
+}  // extern "C"

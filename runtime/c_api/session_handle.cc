@@ -1,0 +1,91 @@
+#include "runtime/c_api/session_handle.h"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
+#include "runtime/c_api/last_error.h"
+#include "runtime/c_api/sized_struct.h"
+
+namespace banyan {
+namespace {
+
+// In a form that clocks can add to the time.
+constexpr absl::Duration kForever = absl::Hours(24 * 365);
+
+std::chrono::nanoseconds Bounded(absl::Duration timeout) {
+  return absl::ToChronoNanoseconds(std::clamp(timeout, absl::ZeroDuration(), kForever));
+}
+
+}  // namespace
+
+bool TicketRecord::Poll(absl::Duration timeout) {
+  std::unique_lock<std::mutex> lock(mutex);
+  return changed.wait_for(lock, Bounded(timeout), [this] { return ended; });
+}
+
+SessionHandle::SessionHandle(std::unique_ptr<Session> session)
+    : node_name_(session->node_name()), queue_(std::make_shared<CompletionQueue>()), session_(std::move(session)) {}
+
+SessionHandle::~SessionHandle() { (void)Close(absl::InfiniteDuration()); }
+
+CompletionQueue* SessionHandle::queue() const { return home_.IsHere() ? queue_.get() : nullptr; }
+
+absl::Status SessionHandle::Use(absl::FunctionRef<absl::Status(Session& session)> use) {
+  if (absl::Status here = home_.Check("session"); !here.ok()) return here;
+  Session* session = nullptr;
+  {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (closing_) return absl::CancelledError("the session is closed");
+    session = session_.get();
+    ++users_;
+  }
+  absl::Status status = use(*session);
+  std::lock_guard<std::mutex> lock(mutex_);
+  if (--users_ == 0) changed_.notify_all();
+  return status;
+}
+
+DoneCallback SessionHandle::CallbackOf(const banyan_call_options& options, std::shared_ptr<TicketRecord> record) const {
+  return [options, queue = queue_, record = std::move(record)](const absl::Status& status) {
+    const int code = static_cast<int>(status.code());
+    {
+      std::lock_guard<std::mutex> lock(record->mutex);
+      record->ended = true;
+    }
+    record->changed.notify_all();
+    if (options.tag != 0) queue->Add({.tag = options.tag, .code = code});
+    if (options.done != nullptr) options.done(options.context, code, std::string(status.message()).c_str());
+  };
+}
+
+int SessionHandle::Start(const banyan_call_options* options, banyan_ticket** ticket,
+                         absl::FunctionRef<Ticket(Session& session, PushOptions options)> start) {
+  const absl::StatusOr<banyan_call_options> read = ReadSized(options, "banyan_call_options");
+  if (!read.ok()) return Report(read.status());
+  return Report(Use([&](Session& session) {
+    auto record = std::make_shared<TicketRecord>();
+    record->ticket = start(session, {.priority = read->priority, .on_done = CallbackOf(*read, record)});
+    if (ticket != nullptr) *ticket = new banyan_ticket{std::move(record)};
+    return absl::OkStatus();
+  }));
+}
+
+absl::Status SessionHandle::Close(absl::Duration timeout) {
+  if (!home_.IsHere()) return absl::OkStatus();
+  std::unique_ptr<Session> session;
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    closing_ = true;
+    if (!changed_.wait_for(lock, Bounded(timeout), [this] { return users_ == 0; })) {
+      return absl::DeadlineExceededError("other threads are in calls of this session; close it again");
+    }
+    session = std::move(session_);
+  }
+  session.reset();
+  queue_->Close();
+  return absl::OkStatus();
+}
+
+}  // namespace banyan

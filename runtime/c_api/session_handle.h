@@ -1,0 +1,81 @@
+// What a banyan_session and a banyan_ticket of C are: a session that can be closed while other threads call it, and an
+// operation whose handle may go before its end does. Thread-safe; owned by the caller, through the C interface.
+//
+// Invariants:
+// - The session lives while a call uses it.
+// - A ticket that is released before its operation is done stays until then: no release waits.
+#ifndef BANYAN_RUNTIME_C_API_SESSION_HANDLE_H_
+#define BANYAN_RUNTIME_C_API_SESSION_HANDLE_H_
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "posix/home_process.h"
+#include "runtime/c_api/banyan.h"
+#include "runtime/c_api/completion_queue.h"
+#include "runtime/session/session.h"
+
+namespace banyan {
+
+// An operation, of its handle and of its end.
+struct TicketRecord {
+  Ticket ticket;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool ended = false;  // guarded by mutex
+
+  // Waits for the end; returns whether it has come.
+  bool Poll(absl::Duration timeout);
+};
+
+class SessionHandle {
+ public:
+  explicit SessionHandle(std::unique_ptr<Session> session);
+  SessionHandle(const SessionHandle&) = delete;
+  SessionHandle& operator=(const SessionHandle&) = delete;
+  // Closes.
+  ~SessionHandle();
+
+  bool IsHere() const { return home_.IsHere(); }
+  const std::string& node_name() const { return node_name_; }
+  // Null in a forked child.
+  CompletionQueue* queue() const;
+  // Runs `use`. Errors: its own; FAILED_PRECONDITION in a forked child; CANCELLED when the session is closed.
+  absl::Status Use(absl::FunctionRef<absl::Status(Session& session)> use);
+  // Starts an operation by `start`, which is given its callback, and puts its handle in `ticket`, which may be null.
+  int Start(const banyan_call_options* options, banyan_ticket** ticket,
+            absl::FunctionRef<Ticket(Session& session, PushOptions options)> start);
+  // Ends the session. DEADLINE_EXCEEDED when other calls still use it after `timeout`.
+  absl::Status Close(absl::Duration timeout);
+
+ private:
+  DoneCallback CallbackOf(const banyan_call_options& options, std::shared_ptr<TicketRecord> record) const;
+
+  const HomeProcess home_;
+  const std::string node_name_;
+  const std::shared_ptr<CompletionQueue> queue_;  // shared with the operations
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<Session> session_;  // guarded by mutex_, as all below; null once closed
+  int users_ = 0;
+  bool closing_ = false;
+};
+
+}  // namespace banyan
+
+struct banyan_ticket {
+  std::shared_ptr<banyan::TicketRecord> record;  // shared with the operation until it is done
+};
+
+struct banyan_session {
+  banyan::SessionHandle handle;
+};
+
+#endif  // BANYAN_RUNTIME_C_API_SESSION_HANDLE_H_
