@@ -84,13 +84,13 @@ void EncodingChooser::ObserveUplink(NodeId parent, int64_t sent_bytes, int64_t t
 void EncodingChooser::Observe(const std::vector<LinkRatios::Observation>& links) {
   ratios_.Observe(links);
   for (const LinkRatios::Observation& link : links) {
-    results_.try_emplace(link.neighbour, 1.0).first->second.Observe(link.results_in_time);
+    results_.try_emplace(link.neighbour, SentShare::OfResults()).first->second.Observe(link.results_in_time);
   }
   // Where nothing but heads was sent, nothing could be cut: more goes the next time.
   for (auto& [parent, uplink] : uplinks_) taken_.try_emplace(parent, Taken{1, 1});
   for (const auto& [parent, taken] : std::exchange(taken_, {})) {
     const double kept = static_cast<double>(taken.taken_bytes) / static_cast<double>(taken.sent_bytes);
-    uplinks_.try_emplace(parent, SentShare::kOverSent).first->second.Observe(kept);
+    uplinks_.try_emplace(parent, SentShare::OfContributions()).first->second.Observe(kept);
   }
 }
 

@@ -109,7 +109,7 @@ TEST(EncodingChooserTest, AResultInLevelsIsWhatTheSlowestLinkCarriesInTime) {
   EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther, NodeId(3)}), 0.5);
   EXPECT_EQ(chooser.ResultRatio(kWeight, {NodeId(4)}), 1) << "nothing is known of it";
   EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.5).share, 0.5);
-  for (int round = 0; round < 3; ++round) chooser.Observe({{kOther, {}, 1}, {NodeId(3), {}, 1}});
+  for (int round = 0; round < 8; ++round) chooser.Observe({{kOther, {}, 1}, {NodeId(3), {}, 1}});
   EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther, NodeId(3)}), 1);
 }
 

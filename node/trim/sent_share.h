@@ -15,24 +15,25 @@ namespace banyan {
 class SentShare {
  public:
   static constexpr double kLeast = 0.1;
-  // By which the share grows after a round that went through whole: after a burst all is sent again some rounds later.
-  static constexpr double kGrowth = 1.5;
-  // What is sent beyond what went through, of contributions: queues may cut them, and so tell when more goes.
-  static constexpr double kOverSent = 1.25;
-
-  // `over_sent` is 1 where nothing can be cut on the way, and else kOverSent.
-  explicit SentShare(double over_sent) : over_sent_(over_sent) {}
+  // Of contributions: queues may cut them, and so tell when more goes. Soon after a burst all is sent again.
+  static SentShare OfContributions() { return SentShare(/*over_sent=*/1.25, /*growth=*/1.5); }
+  // Of results, which nobody cuts: what is too much makes a round late, so that they grow little by little.
+  static SentShare OfResults() { return SentShare(/*over_sent=*/1, /*growth=*/1.1); }
 
   double share() const { return share_; }
 
   // A round is over, in which this part of what was sent went through in time.
   void Observe(double kept) {
-    const double factor = kept < 1 ? std::clamp(kept, 0.0, 1.0) * over_sent_ : kGrowth;
+    const double factor = kept < 1 ? std::clamp(kept, 0.0, 1.0) * over_sent_ : growth_;
     share_ = std::clamp(share_ * factor, kLeast, 1.0);
   }
 
  private:
+  // What is sent beyond what went through; by which the share grows after a round that went through whole.
+  SentShare(double over_sent, double growth) : over_sent_(over_sent), growth_(growth) {}
+
   double over_sent_;
+  double growth_;
   double share_ = 1;
 };
 
