@@ -47,6 +47,11 @@ std::vector<Case> Cases() {
     } else {
       cases.push_back({name, encoding});
     }
+    if (TraitsOf(id)->is_trimmable) {
+      Encoding head = encoding;
+      head.levels = 1;
+      cases.push_back({absl::StrCat(name, " head"), head});
+    }
   }
   return cases;
 }

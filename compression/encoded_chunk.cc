@@ -142,4 +142,16 @@ CheckedChunk CutChunk(const CheckedChunk& chunk, size_t frames) {
   return cut;
 }
 
+CheckedChunk CutToShare(const CheckedChunk& chunk, double share) {
+  const double most_bytes = share * static_cast<double>(chunk.payload_bytes());
+  size_t frames = 0;
+  int64_t bytes = 0;
+  for (const FrameHeader& frame : chunk.encoded().frames) {
+    bytes += frame.size_bytes;
+    if (static_cast<double>(bytes) > most_bytes) break;
+    ++frames;
+  }
+  return CutChunk(chunk, frames);
+}
+
 }  // namespace banyan

@@ -71,6 +71,10 @@ void DecodeAddChunk(const CheckedChunk& chunk, absl::Span<float> values);
 // stay, which lie in front.
 CheckedChunk CutChunk(const CheckedChunk& chunk, size_t frames);
 
+// Returns the chunk with the first of its frames alone that take `share` of its payload's bytes at most, and those of
+// level 0. REQUIRES: `share` in [0, 1].
+CheckedChunk CutToShare(const CheckedChunk& chunk, double share);
+
 }  // namespace banyan
 
 #endif  // BANYAN_COMPRESSION_ENCODED_CHUNK_H_

@@ -65,6 +65,22 @@ TEST(EncodedChunkDeathTest, AChunkDecodesIntoWhatItWasCheckedFor) {
   EXPECT_DEATH(DecodeAddChunk(chunk, absl::MakeSpan(shorter)), "invariant broken");
 }
 
+// Two ranges of 1,024 elements: heads of 132 bytes, tails of 3,968.
+TEST(EncodedChunkTest, AShareOfTheBytesKeepsWholeFramesAndAllHeads) {
+  const std::vector<float> values(2048, 1.0f);
+  const CheckedChunk chunk =
+      EncodeChunk({.codec = CodecId::kTrimSign, .range_elements = 1024}, Buffer::CopyOf(values), 1);
+  ASSERT_EQ(chunk.encoded().frames.size(), 4u);
+  const auto frames = [&](double share) { return CutToShare(chunk, share).encoded().frames.size(); };
+  EXPECT_EQ(frames(1), 4u);
+  EXPECT_EQ(frames(0.99), 3u);
+  EXPECT_EQ(frames(0.52), 3u);
+  EXPECT_EQ(frames(0.5), 2u);
+  EXPECT_EQ(frames(0), 2u);
+  EXPECT_EQ(CutToShare(chunk, 0).elements(), 2048);
+  EXPECT_TRUE(CutToShare(CheckedChunk(), 0.5).empty());
+}
+
 TEST(EncodedChunkTest, RefusesWhatDoesNotFit) {
   EncodedChunk bad_second = TwoFrames(0, {1, 2}, 1, {3, 4});
   EXPECT_THAT(std::string(CheckChunk(bad_second, 2).status().message()),

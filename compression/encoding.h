@@ -29,7 +29,9 @@ struct Encoding {
   // transform. Equal encodings of equal values give equal bytes. Whoever encodes takes another seed for each chunk and
   // round.
   uint64_t seed = 0;
-  // Of a prefix-decodable codec: how many levels are sent at all, 0 for all.
+  // Not the codec's business: whoever encodes cuts the last levels, such that this share of the bytes is sent at all.
+  double share = 1;
+  // Of a prefix-decodable codec: how many levels are written, 0 for all.
   int levels = 0;
   // Of a prefix-decodable codec: elements that are cut together, 0 for as many as suit a chunk
   // (trimmable/range_layout.h).

@@ -98,6 +98,26 @@ TEST_F(CutRoundsTest, QueuesThatAreFullCut) {
   EXPECT_LT(LargestDifference(), 1e-4);
 }
 
+TEST_F(CutRoundsTest, WhatDoesNotGoThroughIsNotSentAtAll) {
+  trimming_ = {.policy = TrimPolicyKind::kQueue, .queue_bytes = 0};
+  window_bytes_ = 1;
+  Start({.codec = CodecId::kTrimRht});
+  int64_t contributions = 0, sent_in_part = 0;
+  cluster_->filter = [&](uint32_t, uint32_t, const Message& message) {
+    const auto* chunk = std::get_if<ChunkMessage>(&message);
+    if (chunk == nullptr || chunk->kind != RoundKind::kAggregate) return TestCluster::Fate::kDeliver;
+    if (chunk->id.half == Half::kBroadcast) return TestCluster::Fate::kDeliver;
+    ++contributions;
+    sent_in_part += chunk->frames.back().level == 0 && chunk->cut_frames == 0 ? 1 : 0;
+    return TestCluster::Fate::kDeliver;
+  };
+  RunRounds(10, 0);
+  EXPECT_GT(sent_in_part, 0);
+  EXPECT_LT(sent_in_part, contributions) << "the first ones, and others to see if more goes through";
+  Flush();
+  EXPECT_LT(LargestDifference(), 1e-3);
+}
+
 // No time passes in these rounds: nothing is ever late.
 TEST_F(CutRoundsTest, WhatIsInTimeStaysWhole) {
   Start({.codec = CodecId::kTrimSign});

@@ -399,7 +399,8 @@ void NodeCore::OnRoundComplete(StepContext& step, KeyId key, Round round, uint64
                       .duration = link.busy,
                       .delay = link.busy,
                       .budget_share = book_.BudgetShareOf(link.neighbour),
-                      .lost = link.resent}});
+                      .lost = link.resent},
+                     link.results_in_time});
   }
   joined_->engine->ObserveLinks(links);
 }

@@ -11,6 +11,9 @@
 namespace banyan {
 namespace {
 
+// What others send comes in pieces of as much time.
+constexpr absl::Duration kTrafficStep = absl::Milliseconds(5);
+
 NetworkOptions ScaledNetwork(const ClusterOptions& options) {
   NetworkOptions network = options.network;
   network.scale = options.scale;
@@ -66,6 +69,18 @@ void Cluster::ScheduleLinkChanges() {
     simulator_.agenda()->CallAt(Timestamp() + change.at, [this, change] { ChangeLink(change); });
   }
   if (options_.link_redraw.has_value()) RedrawLinksLater(1);
+  for (const CrossTraffic& traffic : options_.cross_traffic) SendTrafficLater(traffic, traffic.first_at);
+}
+
+void Cluster::SendTrafficLater(const CrossTraffic& traffic, absl::Duration at) {
+  simulator_.agenda()->CallAt(Timestamp() + at, [this, &traffic, at] {
+    const double bytes = traffic.rate_bps / 8 * absl::ToDoubleSeconds(kTrafficStep);
+    simulator_.network()
+        ->FindLink(traffic.from, traffic.to)
+        ->SendForeign(simulator_.now().nanoseconds(), static_cast<int64_t>(bytes));
+    const absl::Duration next = at + kTrafficStep;
+    SendTrafficLater(traffic, IsOn(traffic, next) ? next : NextBurst(traffic, next));
+  });
 }
 
 void Cluster::RedrawLinksLater(uint64_t index) {

@@ -94,6 +94,8 @@ class Cluster : private WorkerListener {
   void AddLinks();
   void ScheduleLinkChanges();
   void RedrawLinksLater(uint64_t index);
+  // Has what others send on a link come at that time after the start, and what follows it. REQUIRES: it is on then.
+  void SendTrafficLater(const CrossTraffic& traffic, absl::Duration at);
   void ChangeLink(const LinkChange& change);
   void AddResultCheckers();
   void AddMessageCheckers();

@@ -19,6 +19,7 @@
 #include "sim/processes/worker_listener.h"
 #include "sim/training/contributor_fields.h"
 #include "sim/training/training_plan.h"
+#include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
 
@@ -39,6 +40,7 @@ struct ClusterOptions {
   // The changes of the links: at these times, and again and again.
   std::vector<LinkChange> link_changes;
   std::optional<LinkRedraw> link_redraw;
+  std::vector<CrossTraffic> cross_traffic;
   // Each process's clock drifts by up to this, to either side.
   double most_drift_ppm = 0;
   // The standard deviation of the error in the links' rates that nodes report; 0.1 is 10%.

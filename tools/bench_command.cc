@@ -176,6 +176,7 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                             {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
+                            {"trim", "training with chunks that queues cut, in simulated time", BenchTrimCommand},
                             {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
   return table.Run(arguments, out, err);
 }

@@ -21,6 +21,7 @@
 #include "tools/reports/progress_bar.h"
 #include "tools/reports/sim_report.h"
 #include "topology/network_view.h"
+#include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/told_links.h"
@@ -44,6 +45,7 @@ struct SimFlags {
   bool headers = false;
   bool faults = false;
   LinkChangeFlags link_changes;
+  std::string traffic;  // a file; empty for none
   double compute_ms = 0;
   double drift_ppm = 0;
   double noise_percent = 0;
@@ -101,6 +103,8 @@ CommandLine MakeCommandLine(SimFlags& flags) {
             kMostSeconds, &flags.compute_ms);
   AddOverlayFlags(line, flags);
   flags.link_changes.AddTo(line);
+  line.Text("traffic", "FILE.yaml",
+            "traffic: [{from, to, mbps, on_seconds, off_seconds}, ..]: what others send in bursts", &flags.traffic);
   line.Number("noise-percent", "P", "standard deviation of the rates that nodes measure (default 0)", 0,
               kMostNoisePercent, &flags.noise_percent);
   line.Number("drift-ppm", "P", "clocks drift by up to this (default 0)", 0, kMostDriftPpm, &flags.drift_ppm);
@@ -202,6 +206,11 @@ int SimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
   absl::StatusOr<std::vector<LinkChange>> changes = flags.link_changes.LoadChanges(view);
   if (!changes.ok()) return Fail(changes.status(), err);
   options.link_changes = *std::move(changes);
+  if (!flags.traffic.empty()) {
+    absl::StatusOr<std::vector<CrossTraffic>> traffic = LoadCrossTraffic(flags.traffic, view);
+    if (!traffic.ok()) return Fail(traffic.status(), err);
+    options.cross_traffic = *std::move(traffic);
+  }
   const absl::StatusOr<SimulationReport> report = SimulateWithProgress(std::move(options), err);
   if (!report.ok()) return Fail(report.status(), err);
   out << (flags.json ? SimJson(*report, view) : SimText(*report, view));

@@ -16,6 +16,7 @@
 #include "tools/link_change_flags.h"
 #include "tools/wan_supervision.h"
 #include "topology/overlay/overlay_yaml.h"
+#include "wan/cross_flow.h"
 #include "wan/emulator.h"
 #include "wan/node_exec.h"
 #include "wan/wan_client.h"
@@ -26,6 +27,7 @@ namespace banyan {
 namespace {
 
 constexpr double kLongestQueueMs = 60 * 1000;
+constexpr double kLongestTrafficSeconds = 86400;
 
 void AddDirectory(CommandLine& line, std::string* directory) {
   *directory = DefaultWanDirectory();
@@ -212,6 +214,48 @@ int Heal(absl::Span<const std::string> arguments, std::ostream& out, std::ostrea
                    arguments, out, err);
 }
 
+CommandLine TrafficLine(CrossFlowOptions& flow, double& mbps, double& on_seconds, double& off_seconds, double& seconds,
+                        std::string& protocol) {
+  CommandLine line(
+      "banyan wan traffic",
+      "Sends a flow from one node to another in bursts, beside what a job sends. UDP yields to nobody, TCP\n"
+      "to its congestion control.",
+      "banyan wan traffic n1 n2 --mbps 20 --on 2s --off 3s");
+  line.Positional("FROM", "the node that sends", &flow.from);
+  line.Positional("TO", "the node that gets it", &flow.to);
+  line.Rate("mbps", "RATE", "in a burst, in Mbit/s or with a unit", 1e-3, 1e6, &mbps);
+  line.Time("on", "TIME", "how long a burst is (default 2s)", absl::Seconds(1), 0.001, kLongestTrafficSeconds,
+            &on_seconds);
+  line.Time("off", "TIME", "the pause between two (default 3s)", absl::Seconds(1), 0, kLongestTrafficSeconds,
+            &off_seconds);
+  line.Time("for", "TIME", "when it ends (default 60s)", absl::Seconds(1), 0.001, kLongestTrafficSeconds, &seconds);
+  line.Choice("protocol", {"udp", "tcp"}, "(default udp)", &protocol);
+  return line;
+}
+
+int Traffic(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  CrossFlowOptions options;
+  std::string directory, protocol = "udp";
+  double mbps = 0, on_seconds = 2, off_seconds = 3, seconds = 60;
+  CommandLine line = TrafficLine(options, mbps, on_seconds, off_seconds, seconds, protocol);
+  AddDirectory(line, &directory);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  if (mbps == 0) return line.UsageError("expected --mbps", err);
+  options.is_tcp = protocol == "tcp";
+  options.rate_bps = mbps * 1e6;
+  options.on = absl::Seconds(on_seconds);
+  options.off = absl::Seconds(off_seconds);
+  options.length = absl::Seconds(seconds);
+  const WanClient client(directory);
+  if (const absl::Status status = EnterUserNamespace(client); !status.ok()) return Fail("traffic", status, err);
+  const StopSignals signals;
+  absl::StatusOr<CrossFlow> flow = CrossFlow::Open(client, options);
+  if (!flow.ok()) return Fail("traffic", flow.status(), err);
+  const absl::Status status = flow->Run(signals.fd());
+  out << flow->sent_bytes() << " bytes sent, " << flow->received_bytes() << " received\n";
+  return status.ok() ? kExitSuccess : Fail("traffic", status, err);
+}
+
 int Down(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   std::string directory;
   CommandLine line("banyan wan down",
@@ -233,6 +277,7 @@ int WanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::
                             {"rate", "changes the rate of a link", Rate},
                             {"cut", "cuts one direction of a link", Cut},
                             {"heal", "ends the cut of a link", Heal},
+                            {"traffic", "sends a flow in bursts beside a job", Traffic},
                             {"down", "ends it and removes what is left", Down}});
   return table.Run(arguments, out, err);
 }

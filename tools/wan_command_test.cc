@@ -33,7 +33,7 @@ TEST(WanCommandTest, HelpTellsTheCommandsAndTheirFlags) {
   EXPECT_THAT(Wan({"--help"}).out, AllOf(HasSubstr("up"), HasSubstr("exec"), HasSubstr("status"), HasSubstr("down")));
   EXPECT_THAT(Wan({"up", "--help"}).out,
               AllOf(HasSubstr("--seed"), HasSubstr("--redraw-seconds"), HasSubstr("example"), HasSubstr("--queue-ms")));
-  for (const char* command : {"up", "exec", "status", "rate", "cut", "heal", "down"})
+  for (const char* command : {"up", "exec", "status", "rate", "cut", "heal", "traffic", "down"})
     EXPECT_EQ(Wan({command, "--help"}).code, 0);
 }
 
@@ -46,6 +46,8 @@ TEST(WanCommandTest, UsageErrorsAreTold) {
   EXPECT_EQ(Wan({"rate", "n1", "n2"}).code, 2);
   EXPECT_EQ(Wan({"cut", "n1"}).code, 2);
   EXPECT_EQ(Wan({"heal"}).code, 2);
+  EXPECT_EQ(Wan({"traffic", "n1", "n2"}).code, 2);
+  EXPECT_EQ(Wan({"traffic", "n1", "n2", "--mbps", "3", "--protocol", "sctp"}).code, 2);
 }
 
 TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
@@ -55,6 +57,7 @@ TEST(WanCommandTest, WhereNothingRunsItSaysSo) {
                                              {"exec", NowhereFlag(), "n1", "--restart", "--", "true"},
                                              {"cut", NowhereFlag(), "n1", "n2"},
                                              {"heal", NowhereFlag(), "n1", "n2"},
+                                             {"traffic", NowhereFlag(), "n1", "n2", "--mbps", "3"},
                                              {"rate", NowhereFlag(), "n1", "n2", "--mbps", "3"}}) {
     const Outcome outcome = Wan(command);
     EXPECT_EQ(outcome.code, 1);

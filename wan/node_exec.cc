@@ -26,14 +26,10 @@ bool IsOwnUserNamespace(int other) {
 }
 
 absl::Status Enter(const WanClient& client, const std::string& node) {
-  const absl::StatusOr<FileDescriptor> user = client.OpenUserNamespace();
-  if (!user.ok()) return user.status();
   const absl::StatusOr<FileDescriptor> network = client.OpenNamespace(node);
   if (!network.ok()) return network.status();
   const ParentDeathKeeper keeper;
-  if (!IsOwnUserNamespace(user->get()) && setns(user->get(), CLONE_NEWUSER) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot enter the emulator's user namespace; run it as the user who started it");
-  }
+  if (const absl::Status entered = EnterUserNamespace(client); !entered.ok()) return entered;
   if (setns(network->get(), CLONE_NEWNET) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot enter node ", node, "; run it as the user who started it"));
   }
@@ -57,6 +53,13 @@ absl::StatusOr<WanStatus::Node> FindNode(const WanStatus& status, const std::str
 }
 
 }  // namespace
+
+absl::Status EnterUserNamespace(const WanClient& client) {
+  const absl::StatusOr<FileDescriptor> user = client.OpenUserNamespace();
+  if (!user.ok()) return user.status();
+  if (IsOwnUserNamespace(user->get()) || setns(user->get(), CLONE_NEWUSER) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, "cannot enter the emulator's user namespace; run it as the user who started it");
+}
 
 absl::Status ExecInNode(const std::string& directory, const std::string& node,
                         const std::vector<std::string>& arguments) {

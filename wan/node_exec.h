@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "wan/wan_client.h"
 
 namespace banyan {
 
@@ -15,6 +16,10 @@ namespace banyan {
 // already. It must have one thread.
 absl::Status ExecInNode(const std::string& directory, const std::string& node,
                         const std::vector<std::string>& arguments);
+
+// Enters the emulator's user namespace, unless this process is there: then it may make sockets in its nodes. The
+// process must have one thread.
+absl::Status EnterUserNamespace(const WanClient& client);
 
 }  // namespace banyan
 

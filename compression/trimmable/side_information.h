@@ -4,7 +4,6 @@
 #define BANYAN_COMPRESSION_TRIMMABLE_SIDE_INFORMATION_H_
 
 #include <cstdint>
-#include <cstring>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -14,18 +13,6 @@ namespace banyan {
 
 inline constexpr int64_t kScaleBytes = sizeof(float);
 inline constexpr int64_t kSeedBytes = sizeof(uint64_t);
-
-// Read, or write, a number at any alignment.
-template <typename Number>
-Number ReadNumber(const uint8_t* bytes) {
-  Number number;
-  std::memcpy(&number, bytes, sizeof(number));
-  return number;
-}
-template <typename Number>
-void WriteNumber(Number number, uint8_t* bytes) {
-  std::memcpy(bytes, &number, sizeof(number));
-}
 
 // Returns the root mean square of `values`; a not-a-number where one of them is not finite, or their mean square is
 // above what a float holds. REQUIRES: there are values.

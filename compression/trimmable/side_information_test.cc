@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "compression/kernels/little_endian.h"
 #include "gtest/gtest.h"
 
 namespace banyan {
@@ -17,7 +18,7 @@ TEST(SideInformationTest, RootMeanSquareSeesWhatIsNotFinite) {
 
 TEST(SideInformationTest, HeadsNeedAScaleAndZeroBitsBehind) {
   std::vector<uint8_t> head(kScaleBytes + 1);
-  WriteNumber(1.5f, head.data());
+  StoreLittleEndian(1.5f, head.data());
   head[kScaleBytes] = 0x07;
   const auto check = [&](int64_t elements) {
     return CheckHead("trim_x", head.data(), head.data() + kScaleBytes, elements);
@@ -25,10 +26,10 @@ TEST(SideInformationTest, HeadsNeedAScaleAndZeroBitsBehind) {
   EXPECT_TRUE(check(3).ok());
   EXPECT_EQ(check(2).message(), "expected zero bits after the signs of 2 elements in trim_x, got others");
   for (const float bad : {-1.0f, INFINITY}) {
-    WriteNumber(bad, head.data());
+    StoreLittleEndian(bad, head.data());
     EXPECT_FALSE(check(3).ok()) << bad;
   }
-  WriteNumber(std::nanf(""), head.data());
+  StoreLittleEndian(std::nanf(""), head.data());
   EXPECT_TRUE(check(3).ok()) << "of a range that is not finite";
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compression/kernels/little_endian.h"
 #include "compression/kernels/random_bits.h"
 #include "compression/kernels/sign_bits.h"
 #include "compression/trimmable/dither.h"
@@ -23,8 +24,8 @@ float BoundOf(absl::Span<const float> values) {
 
 void EncodeHead(absl::Span<const float> values, uint64_t seed, uint8_t* head) {
   const float bound = BoundOf(values);
-  WriteNumber(seed, head);
-  WriteNumber(bound, head + kSeedBytes);
+  StoreLittleEndian(seed, head);
+  StoreLittleEndian(bound, head + kSeedBytes);
   // The signs of not-a-numbers depend on the order of operands.
   if (std::isnan(bound)) {
     std::memset(head + kSignsAt, 0, SignBytes(static_cast<int64_t>(values.size())));
@@ -56,9 +57,9 @@ void TrimDitherCodec::DecodeRange(absl::Span<const uint8_t* const> levels, absl:
     std::memcpy(values.data(), levels[1], values.size() * sizeof(float));
     return;
   }
-  const auto bound = ReadNumber<float>(levels[0] + kSeedBytes);
+  const auto bound = LoadLittleEndian<float>(levels[0] + kSeedBytes);
   UnpackSigns(levels[0] + kSignsAt, bound, values);
-  if (subtracts_) SubtractDither(KeyOfBlock(ReadNumber<uint64_t>(levels[0]), 0), bound, values);
+  if (subtracts_) SubtractDither(KeyOfBlock(LoadLittleEndian<uint64_t>(levels[0]), 0), bound, values);
 }
 
 }  // namespace banyan

@@ -7,6 +7,7 @@
 
 #include "compression/kernels/hadamard.h"
 #include "compression/kernels/lane_sums.h"
+#include "compression/kernels/little_endian.h"
 #include "compression/kernels/random_bits.h"
 #include "compression/kernels/rht_layout.h"
 #include "compression/kernels/sign_bits.h"
@@ -30,9 +31,9 @@ int64_t TrimRhtCodec::LevelBytes(int64_t elements, int level) const {
 void TrimRhtCodec::EncodeRange(absl::Span<const float> values, uint64_t seed, absl::Span<uint8_t* const> levels) const {
   Buffer row = Buffer::AllocateForOverwrite(RowOf(static_cast<int64_t>(values.size())));
   FlipAndTransform(values, KeyOfBlock(seed, 0), row.mutable_floats());
-  WriteNumber(seed, levels[0]);
+  StoreLittleEndian(seed, levels[0]);
   const float scale = RhtScale(SumOfSquares(values), PackSigns(row.floats(), levels[0] + kSignsAt));
-  WriteNumber(scale, levels[0] + kSeedBytes);
+  StoreLittleEndian(scale, levels[0] + kSeedBytes);
   if (std::isnan(scale)) {
     // The bits of not-a-numbers depend on the order of operands.
     std::memset(levels[0] + kSignsAt, 0, SignBytes(row.elements()));
@@ -57,8 +58,9 @@ void TrimRhtCodec::DecodeRange(absl::Span<const uint8_t* const> levels, absl::Sp
     UnpackSigns(signs, 1.0f, row.mutable_floats());
   }
   Transform(row.mutable_floats());
-  const float factor = is_whole ? 1.0f / static_cast<float>(row.elements()) : ReadNumber<float>(levels[0] + kSeedBytes);
-  FlipInto(row.floats(), KeyOfBlock(ReadNumber<uint64_t>(levels[0]), 0), factor, values);
+  const float factor =
+      is_whole ? 1.0f / static_cast<float>(row.elements()) : LoadLittleEndian<float>(levels[0] + kSeedBytes);
+  FlipInto(row.floats(), KeyOfBlock(LoadLittleEndian<uint64_t>(levels[0]), 0), factor, values);
 }
 
 }  // namespace banyan

@@ -9,6 +9,7 @@
 #include "compression/kernels/hadamard.h"
 #include "compression/kernels/lane_sums.h"
 #include "compression/kernels/lanes.h"
+#include "compression/kernels/little_endian.h"
 #include "compression/kernels/random_bits.h"
 #include "compression/trimmable/bit_planes.h"
 #include "compression/trimmable/embedded_quantizer.h"
@@ -66,7 +67,7 @@ float ScaleOf(const CodedRow& coded, int level, absl::Span<float> scratch) {
 }
 
 void WriteLevel(const CodedRow& coded, int level, absl::Span<float> scratch, uint8_t* frame) {
-  if (HasScale(level)) WriteNumber(ScaleOf(coded, level, scratch), frame + ScaleAt(level));
+  if (HasScale(level)) StoreLittleEndian(ScaleOf(coded, level, scratch), frame + ScaleAt(level));
   PackPlane(coded.codes, kPlanes[level], frame + PlaneAt(level));
 }
 
@@ -81,9 +82,9 @@ void TrimRhtLevelsCodec::EncodeRange(absl::Span<const float> values, uint64_t se
   Buffer row = Buffer::AllocateForOverwrite(RowOf(static_cast<int64_t>(values.size())));
   FlipAndTransform(values, KeyOfBlock(seed, 0), row.mutable_floats());
   const CodedRow coded = CodeOf(row.floats());
-  WriteNumber(seed, levels[0]);
-  WriteNumber(coded.scale.unit, levels[0] + kUnitAt);
-  WriteNumber(coded.scale.greatest, levels[0] + kGreatestAt);
+  StoreLittleEndian(seed, levels[0]);
+  StoreLittleEndian(coded.scale.unit, levels[0] + kUnitAt);
+  StoreLittleEndian(coded.scale.greatest, levels[0] + kGreatestAt);
   Buffer scratch = Buffer::AllocateForOverwrite(row.elements());
   for (size_t level = 0; level < levels.size(); ++level) {
     WriteLevel(coded, static_cast<int>(level), scratch.mutable_floats(), levels[level]);
@@ -108,11 +109,11 @@ void TrimRhtLevelsCodec::DecodeRange(absl::Span<const uint8_t* const> levels, ab
   }
   const int last = static_cast<int>(levels.size()) - 1;
   Buffer row = Buffer::AllocateForOverwrite(static_cast<int64_t>(codes.size()));
-  DequantizeEmbedded(codes, BitsUpTo(last), ReadNumber<float>(levels[0] + kGreatestAt), row.mutable_floats());
+  DequantizeEmbedded(codes, BitsUpTo(last), LoadLittleEndian<float>(levels[0] + kGreatestAt), row.mutable_floats());
   Transform(row.mutable_floats());
   const uint8_t* scale = HasScale(last) ? levels[last] + ScaleAt(last) : levels[0] + kUnitAt;
-  FlipInto(row.floats(), KeyOfBlock(ReadNumber<uint64_t>(levels[0]), 0),
-           ReadNumber<float>(scale) / static_cast<float>(codes.size()), values);
+  FlipInto(row.floats(), KeyOfBlock(LoadLittleEndian<uint64_t>(levels[0]), 0),
+           LoadLittleEndian<float>(scale) / static_cast<float>(codes.size()), values);
 }
 
 }  // namespace banyan

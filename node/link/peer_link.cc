@@ -5,6 +5,7 @@
 
 #include "node/chunk_size.h"
 #include "node/link/link_ack_buffer.h"
+#include "node/trim/chunk_cut.h"
 
 namespace banyan {
 
@@ -56,11 +57,18 @@ void PeerLink::SendNext(Timestamp now, ConnectionId connection, Actions& actions
 
 void PeerLink::Cut(Timestamp now, Queued& chunk) {
   if (options_.trimmer == nullptr) return;
+  if (IsResultInLevels(chunk.message)) return CountResult(now, chunk);
   if (!options_.trimmer->Cut(now, queue_.size_bytes(), chunk.message, chunk.payload)) return;
   const int64_t left_bytes = WireBytes(chunk.message, chunk.payload);
   ++counters_.cut_chunks;
   counters_.cut_bytes += static_cast<uint64_t>(chunk.size_bytes - left_bytes);
   chunk.size_bytes = left_bytes;
+}
+
+void PeerLink::CountResult(Timestamp now, const Queued& chunk) {
+  counters_.result_bytes += static_cast<uint64_t>(chunk.size_bytes);
+  counters_.excess_bytes +=
+      static_cast<uint64_t>(options_.trimmer->ExcessBytes(now, queue_.size_bytes(), chunk.message));
 }
 
 bool PeerLink::AckMayWait(int64_t size_bytes) const {

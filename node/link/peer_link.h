@@ -58,6 +58,8 @@ class PeerLink {
     uint64_t hedged_bytes = 0;  // of the copies of late chunks
     uint64_t cut_chunks = 0;    // that left the queue without their last frames
     uint64_t cut_bytes = 0;     // that they lacked
+    uint64_t result_bytes = 0;  // of results in levels
+    uint64_t excess_bytes = 0;  // of these, what the link did not carry in time
     absl::Duration busy;        // with a chunk in flight; without the last moments before a connection was lost
   };
   using Queued = SendQueue::Chunk;
@@ -133,6 +135,8 @@ class PeerLink {
   void SendNext(Timestamp now, ConnectionId connection, Actions& actions);
   // Cuts a chunk that has left the queue as the trimmer says.
   void Cut(Timestamp now, Queued& chunk);
+  // Counts a result in levels, and what of it is too much.
+  void CountResult(Timestamp now, const Queued& chunk);
   void SendCopies(Timestamp now, Actions& actions);
   // Hands a copy that has just gone into flight to its connection.
   void HandOver(const Flight::Sent& sent, Actions& actions);

@@ -17,7 +17,10 @@ LinkRound Neighbour::EndRound(std::optional<absl::Duration> took, Timestamp now)
   const uint64_t hedged_bytes = counters.hedged_bytes - before.hedged_bytes;
   const uint64_t new_bytes = counters.sent_bytes - before.sent_bytes - resent_bytes - hedged_bytes;
   busy_share = took.has_value() ? std::min(1.0, absl::ToDoubleSeconds(busy) / absl::ToDoubleSeconds(*took)) : 0;
-  return {slice.node, static_cast<int64_t>(new_bytes), busy, resent_bytes > 0};
+  const uint64_t result_bytes = counters.result_bytes - before.result_bytes;
+  const auto excess_bytes = static_cast<double>(counters.excess_bytes - before.excess_bytes);
+  const double in_time = result_bytes == 0 ? 1 : 1 - excess_bytes / static_cast<double>(result_bytes);
+  return {slice.node, static_cast<int64_t>(new_bytes), busy, resent_bytes > 0, in_time};
 }
 
 void Neighbour::NoteRenewal(StepContext& step, absl::Duration silence) {

@@ -27,6 +27,8 @@ struct LinkRound {
   int64_t sent_bytes = 0;  // with headers, without resends
   absl::Duration busy;     // with a chunk on its way
   bool resent = false;     // something had to be sent again
+  // The part of results in levels that left in time; 1 where there were none.
+  double results_in_time = 1;
 };
 
 struct Neighbour {

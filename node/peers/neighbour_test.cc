@@ -42,8 +42,32 @@ TEST_F(NeighbourTest, ARoundCountsWhatTheLinkDidSinceTheLastOne) {
   EXPECT_EQ(round.neighbour, NodeId(2));
   EXPECT_EQ(round.busy, absl::Milliseconds(200));
   EXPECT_FALSE(round.resent);
+  EXPECT_EQ(round.results_in_time, 1) << "there were none in levels";
   EXPECT_EQ(round.sent_bytes, WireBytes(1000, 2));
   EXPECT_EQ(neighbour_.busy_share, 0.25);
+}
+
+// Results are not cut, but those behind which more waits than the policy allows tell what the link does not carry.
+TEST_F(NeighbourTest, ResultsThatAreTooMuchForTheLinkAreCounted) {
+  const Trimmer trimmer({.policy = TrimPolicyKind::kQueue, .queue_bytes = 0}, NodeId(1));
+  neighbour_.link = PeerLink({.window = {.size_bytes = 40'000}, .trimmer = &trimmer}, {kData});
+  neighbour_.link.OnConnectionUp(kData);
+  for (uint32_t chunk = 0; chunk < 2; ++chunk) {
+    ChunkMessage message;
+    message.id.half = Half::kBroadcast;
+    message.id.chunk = ChunkIndex(chunk);
+    message.route.path = {NodeId(1), NodeId(2)};
+    message.frames = {{.codec = CodecId::kTrimRht, .size_bytes = 1000},
+                      {.codec = CodecId::kTrimRht, .size_bytes = 3000, .level = 1}};
+    const Payload payload = {Buffer::Allocate(1000, DataType::kByte), Buffer::Allocate(3000, DataType::kByte)};
+    neighbour_.link.Enqueue(std::move(message), payload);
+  }
+  Actions actions;
+  neighbour_.link.Pump(now_, actions);
+  ASSERT_EQ(actions.size(), 2u);
+  EXPECT_EQ(std::get<Send>(actions[0]).payload.size(), 2u) << "a result stays whole";
+  EXPECT_NEAR(neighbour_.EndRound(absl::Seconds(1), now_).results_in_time, 1 - 3.0 / 8, 0.01);
+  EXPECT_EQ(neighbour_.EndRound(absl::Seconds(1), now_).results_in_time, 1);
 }
 
 TEST_F(NeighbourTest, ResentBytesAreToldApart) {

@@ -75,7 +75,7 @@ void CompressChunk::Run() {
     next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
   }
   encoding_ = WithoutOverflow(Quantized(encoding_, sum_.floats()), sum_.floats());
-  encoded_ = EncodeChunk(encoding_, Pruned(), weight_);
+  encoded_ = CutToShare(EncodeChunk(encoding_, Pruned(), weight_), encoding_.share);
   if (has_residual) KeepDropped(encoded_, sum_.floats(), 1, next_residual_.mutable_floats());
 }
 
@@ -123,7 +123,7 @@ void FinishChunk::Run() {
   if (has_residual) AddResidual(coding_.residual.floats(), sum_.mutable_floats());
   if (divisor != 1) Scale(sum_.mutable_floats(), 1.0f / divisor);
   const Encoding encoding = WithoutOverflow(Quantized(coding_.encoding, sum_.floats()), sum_.floats());
-  result_ = EncodeChunk(encoding, sum_, weight_);
+  result_ = CutToShare(EncodeChunk(encoding, sum_, weight_), coding_.encoding.share);
   if (!has_residual) return;
   next_residual_ = Buffer::AllocateForOverwrite(sum_.elements());
   KeepDropped(result_, sum_.floats(), divisor, next_residual_.mutable_floats());

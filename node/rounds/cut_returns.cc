@@ -17,7 +17,13 @@ void CutReturns::OnResult(StepContext& step, KeyId key, Round round, ChunkIndex 
   const auto own = std::find_if(cuts.begin(), cuts.end(), [this](const Cut& cut) { return cut.node == self_; });
   const uint32_t frames = own == cuts.end() ? 0 : own->frames;
   if (!cuts.empty()) state.cuts.insert_or_assign(chunk, std::move(cuts));
-  if (sent.has_value() && frames > 0) Return(step, key, round, state.attempt->RangeOf(chunk), *sent, frames);
+  if (!sent.has_value()) return;
+  const std::optional<NodeId> parent = state.attempt->PlaceOf(chunk).reduce_parent;
+  if (parent.has_value() && !sent->empty()) {
+    const size_t taken = sent->encoded().frames.size() - std::min<size_t>(frames, sent->encoded().frames.size());
+    encodings_->ObserveUplink(*parent, sent->payload_bytes(), CutChunk(*sent, taken).payload_bytes());
+  }
+  if (frames > 0) Return(step, key, round, state.attempt->RangeOf(chunk), *sent, frames);
 }
 
 void CutReturns::Return(StepContext& step, KeyId key, Round round, const ElementRange& range, const CheckedChunk& sent,

@@ -3,8 +3,7 @@
 //
 // Invariants:
 // - A result says what was cut of all that is in it. So what comes back is exactly what the result lacks, whichever
-// copy
-//   of a contribution was taken, and whatever happened to acknowledgements and epochs since.
+//   copy of a contribution was taken, and whatever happened to acknowledgements and epochs since.
 // - A round is not complete here before all has come back: the next one, and a flush, begins with it.
 #ifndef BANYAN_NODE_ROUNDS_CUT_RETURNS_H_
 #define BANYAN_NODE_ROUNDS_CUT_RETURNS_H_
@@ -15,6 +14,7 @@
 #include "core/buffer.h"
 #include "core/ids.h"
 #include "node/computation_table.h"
+#include "node/rounds/encoding_chooser.h"
 #include "node/rounds/round_reports.h"
 #include "node/step_context.h"
 #include "proto/chunk_message.h"
@@ -32,8 +32,8 @@ class CutReturns {
   };
 
   // All outlive this.
-  CutReturns(NodeId self, KeyStates* keys, ComputationTable* computations, Owner* owner)
-      : self_(self), keys_(keys), computations_(computations), owner_(owner) {}
+  CutReturns(NodeId self, KeyStates* keys, ComputationTable* computations, EncodingChooser* encodings, Owner* owner)
+      : self_(self), keys_(keys), computations_(computations), encodings_(encodings), owner_(owner) {}
 
   // The chunk's result, `made_in` an epoch, is held here for the first time; `cuts` is what was cut of all that is in
   // it. REQUIRES: the round is bound.
@@ -47,6 +47,7 @@ class CutReturns {
   NodeId self_;
   KeyStates* keys_;
   ComputationTable* computations_;
+  EncodingChooser* encodings_;  // learns what comes through
   Owner* owner_;
 };
 

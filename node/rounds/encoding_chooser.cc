@@ -11,8 +11,8 @@
 
 namespace banyan {
 
-EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config)
-    : self_(self), config_(std::move(config)), ratios_(&config_) {
+EncodingChooser::EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares)
+    : self_(self), config_(std::move(config)), ratios_(&config_), learns_shares_(learns_shares) {
   for (const CompressionRule& rule : config_.rules) netsense_.push_back(NetSenseNumbersOf(rule));
 }
 
@@ -43,19 +43,55 @@ const CompressionRule* EncodingChooser::RuleOf(const KeySlice& key) {
 Encoding EncodingChooser::ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return Encoding{};
-  return Make(*rule, ratios_.RatioTo(parent, *rule), key, round, chunk, Half::kReduce);
+  Encoding encoding = Make(*rule, ratios_.RatioTo(parent, *rule), key, round, chunk, Half::kReduce);
+  const auto known = uplinks_.find(parent);
+  if (known != uplinks_.end() && IsSentInPart(*rule)) encoding.share = known->second.share();
+  return encoding;
 }
 
 Encoding EncodingChooser::ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio) {
   const CompressionRule* rule = RuleOf(key);
   if (rule == nullptr) return Encoding{};
-  return Make(*rule, ratio, key, round, chunk, Half::kBroadcast);
+  Encoding encoding = Make(*rule, ratio, key, round, chunk, Half::kBroadcast);
+  if (IsSentInPart(*rule)) encoding.share = ratio;
+  return encoding;
 }
 
 double EncodingChooser::ResultRatio(const KeySlice& key, const std::vector<NodeId>& children) {
   const CompressionRule* rule = RuleOf(key);
-  if (rule == nullptr || !TraitsOf(rule->codec)->is_sparse) return 1;
-  return ratios_.LeastRatioTo(children, *rule);
+  if (rule == nullptr) return 1;
+  if (TraitsOf(rule->codec)->is_sparse) return ratios_.LeastRatioTo(children, *rule);
+  if (!IsSentInPart(*rule)) return 1;
+  double least = 1;
+  for (const NodeId child : children) {
+    const auto known = results_.find(child);
+    if (known != results_.end()) least = std::min(least, known->second.share());
+  }
+  return least;
+}
+
+bool EncodingChooser::IsSentInPart(const CompressionRule& rule) {
+  const CodecTraits& codec = *TraitsOf(rule.codec);
+  return codec.is_trimmable && !codec.is_sparse && UsesErrorFeedback(rule);
+}
+
+void EncodingChooser::ObserveUplink(NodeId parent, int64_t sent_bytes, int64_t taken_bytes) {
+  if (!learns_shares_) return;
+  taken_[parent].sent_bytes += sent_bytes;
+  taken_[parent].taken_bytes += taken_bytes;
+}
+
+void EncodingChooser::Observe(const std::vector<LinkRatios::Observation>& links) {
+  ratios_.Observe(links);
+  for (const LinkRatios::Observation& link : links) {
+    results_.try_emplace(link.neighbour, SentShare::OfResults()).first->second.Observe(link.results_in_time);
+  }
+  // Where nothing but heads was sent, nothing could be cut: more goes the next time.
+  for (auto& [parent, uplink] : uplinks_) taken_.try_emplace(parent, Taken{1, 1});
+  for (const auto& [parent, taken] : std::exchange(taken_, {})) {
+    const double kept = static_cast<double>(taken.taken_bytes) / static_cast<double>(taken.sent_bytes);
+    uplinks_.try_emplace(parent, SentShare::OfContributions()).first->second.Observe(kept);
+  }
 }
 
 // Random-k takes the same elements on every node where the ratios are equal: then a sum has no more elements than its

@@ -1,7 +1,7 @@
 // Chooses how each chunk that this node sends is encoded, from the job's compression rules and from what links can
 // carry. An uplink's chunk is encoded by the ratio of that link. A result is encoded by the ratio of the slowest link
 // of its whole tree on the way down: the same bytes go to all. The root knows it from the contributions, which carry it
-// up. Thread-compatible; owned by RoundEngine.
+// up. The same way tells it how much of a result in levels they carry in time. Thread-compatible; owned by RoundEngine.
 #ifndef BANYAN_NODE_ROUNDS_ENCODING_CHOOSER_H_
 #define BANYAN_NODE_ROUNDS_ENCODING_CHOOSER_H_
 
@@ -12,6 +12,7 @@
 #include "compression/encoding.h"
 #include "core/ids.h"
 #include "node/rounds/link_ratios.h"
+#include "node/trim/sent_share.h"
 #include "proto/chunk_message.h"
 #include "proto/compression/compression_config.h"
 #include "proto/compression/ratio_config.h"
@@ -21,8 +22,9 @@ namespace banyan {
 
 class EncodingChooser {
  public:
-  // REQUIRES: MakeRatioController accepts each rule.
-  EncodingChooser(NodeId self, CompressionConfig config);
+  // `learns_shares` where what is cut of contributions says what links can carry. REQUIRES: MakeRatioController accepts
+  // each rule.
+  EncodingChooser(NodeId self, CompressionConfig config, bool learns_shares = true);
   EncodingChooser(const EncodingChooser&) = delete;
   EncodingChooser& operator=(const EncodingChooser&) = delete;
 
@@ -38,14 +40,25 @@ class EncodingChooser {
   Encoding ForUplink(const KeySlice& key, Round round, ChunkIndex chunk, NodeId parent);
   // Of the result at its root. REQUIRES: `ratio` in (0, 1], the least of the tree's.
   Encoding ForResult(const KeySlice& key, Round round, ChunkIndex chunk, double ratio);
-  // The share of a result's elements that the slowest link to these children can carry. 1 where codecs have no ratio.
+  // The share of a result's elements, or of the bytes of one in levels, that the slowest link to these children can
+  // carry. 1 where codecs have neither, and where what is left out would be lost.
   double ResultRatio(const KeySlice& key, const std::vector<NodeId>& children);
 
+  // Of what was sent of a chunk in levels to the parent, so much has come through.
+  void ObserveUplink(NodeId parent, int64_t sent_bytes, int64_t taken_bytes);
   // A round is over on these links.
-  void Observe(const std::vector<LinkRatios::Observation>& links) { ratios_.Observe(links); }
+  void Observe(const std::vector<LinkRatios::Observation>& links);
 
  private:
   const CompressionRule* RuleOf(const KeySlice& key);
+  // What has come through of what was sent to a parent in the round.
+  struct Taken {
+    int64_t sent_bytes = 0;
+    int64_t taken_bytes = 0;
+  };
+
+  // Whether it may be sent in part: queues may cut it, and what is left out comes back.
+  static bool IsSentInPart(const CompressionRule& rule);
   const std::optional<NetSenseConfig>& NetSenseOf(const CompressionRule& rule) const;
   Encoding Make(const CompressionRule& rule, double ratio, const KeySlice& key, Round round, ChunkIndex chunk,
                 Half half) const;
@@ -53,6 +66,10 @@ class EncodingChooser {
   NodeId self_;
   CompressionConfig config_;
   LinkRatios ratios_;
+  bool learns_shares_;
+  std::map<NodeId, SentShare> results_;                  // of results in levels, by child
+  std::map<NodeId, SentShare> uplinks_;                  // of contributions in levels, by parent
+  std::map<NodeId, Taken> taken_;                        // since the last round, likewise
   std::vector<std::optional<NetSenseConfig>> netsense_;  // by rule
   std::map<KeyId, const CompressionRule*> rules_;        // null: fp32
 };

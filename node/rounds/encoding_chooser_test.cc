@@ -95,6 +95,48 @@ TEST(EncodingChooserTest, EachChunkRoundHalfAndNodeRollsItsOwnDice) {
   EXPECT_NE(other.ForUplink(kWeight, Round(1), ChunkIndex(0), kSelf).seed, seed);
 }
 
+CompressionConfig InLevels(bool error_feedback = true) {
+  CompressionConfig config;
+  config.rules = {{.keys = "*.weight", .codec = CodecId::kTrimRht, .error_feedback = error_feedback}};
+  return config;
+}
+
+TEST(EncodingChooserTest, AResultInLevelsIsWhatTheSlowestLinkCarriesInTime) {
+  EncodingChooser chooser(kSelf, InLevels());
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther}), 1);
+  chooser.Observe({{kOther, {}, 0.6}, {NodeId(3), {}, 0.5}});
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther}), 0.6);
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther, NodeId(3)}), 0.5);
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {NodeId(4)}), 1) << "nothing is known of it";
+  EXPECT_EQ(chooser.ForResult(kWeight, Round(1), ChunkIndex(0), 0.5).share, 0.5);
+  for (int round = 0; round < 8; ++round) chooser.Observe({{kOther, {}, 1}, {NodeId(3), {}, 1}});
+  EXPECT_EQ(chooser.ResultRatio(kWeight, {kOther, NodeId(3)}), 1);
+}
+
+TEST(EncodingChooserTest, AnUplinkInLevelsIsGivenALittleMoreThanCameThrough) {
+  EncodingChooser chooser(kSelf, InLevels());
+  const auto share = [&] { return chooser.ForUplink(kWeight, Round(1), ChunkIndex(0), kOther).share; };
+  chooser.ObserveUplink(kOther, 1000, 100);
+  chooser.ObserveUplink(kOther, 1000, 700);
+  EXPECT_EQ(share(), 1) << "the round goes on";
+  chooser.Observe({});
+  EXPECT_NEAR(share(), 0.5, 1e-9);
+  chooser.Observe({});
+  EXPECT_NEAR(share(), 0.75, 1e-9) << "heads alone, which cannot be cut, tell nothing against more";
+}
+
+TEST(EncodingChooserTest, AllIsSentWhereTheRestWouldBeLostOrChanceCuts) {
+  EncodingChooser lossy(kSelf, InLevels(/*error_feedback=*/false));
+  EncodingChooser by_chance(kSelf, InLevels(), /*learns_shares=*/false);
+  for (EncodingChooser* chooser : {&lossy, &by_chance}) {
+    chooser->ObserveUplink(kOther, 1000, 100);
+    chooser->Observe({});
+    EXPECT_EQ(chooser->ForUplink(kWeight, Round(1), ChunkIndex(0), kOther).share, 1);
+  }
+  lossy.Observe({{kOther, {}, 0.5}});
+  EXPECT_EQ(lossy.ResultRatio(kWeight, {kOther}), 1);
+}
+
 TEST(EncodingChooserTest, RandomKTakesTheSameElementsEverywhere) {
   CompressionConfig config = TopK();
   config.rules[0].codec = CodecId::kRandomK;

@@ -21,6 +21,7 @@ class LinkRatios {
   struct Observation {
     NodeId neighbour;
     RoundObservation round;
+    double results_in_time = 1;  // the part of results in levels that left in time
   };
 
   // `config` must outlive this. REQUIRES: MakeRatioController accepts each of its rules.

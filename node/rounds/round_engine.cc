@@ -12,6 +12,7 @@
 #include "node/rounds/chunk_computations.h"
 #include "node/rounds/chunk_header.h"
 #include "node/trim/chunk_cut.h"
+#include "node/trim/trim_policy.h"
 
 namespace banyan {
 namespace {
@@ -33,7 +34,7 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       computations_(computations),
       listener_(listener),
       rules_(self, config.workers),
-      encodings_(self, config.compression),
+      encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink()),
       early_(config, book),
       silent_(config.heartbeat) {
   // An optimizer's step, or a residual, works on what the step before left.

@@ -237,7 +237,7 @@ class RoundEngine : private ReduceHalf::Owner, private BroadcastHalf::Owner, pri
   EncodingChooser encodings_;
   EarlyChunks early_;
   SilentRounds silent_;
-  CutReturns cuts_{self_, &keys_, computations_, this};
+  CutReturns cuts_{self_, &keys_, computations_, &encodings_, this};
 };
 
 }  // namespace banyan

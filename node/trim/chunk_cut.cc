@@ -19,6 +19,11 @@ bool CanBeCut(const ChunkMessage& message) {
   return is_contribution && HeadFrames(message) < message.frames.size();
 }
 
+bool IsResultInLevels(const ChunkMessage& message) {
+  return message.id.half == Half::kBroadcast && message.kind == RoundKind::kAggregate &&
+         HeadFrames(message) < message.frames.size();
+}
+
 void CutTo(size_t frames, ChunkMessage& message, Payload& payload) {
   BANYAN_CHECK(frames >= HeadFrames(message) && frames <= message.frames.size());
   message.cut_frames += static_cast<uint32_t>(message.frames.size() - frames);

@@ -17,6 +17,10 @@ size_t HeadFrames(const ChunkMessage& message);
 // all, and control and lossless rounds stay whole.
 bool CanBeCut(const ChunkMessage& message);
 
+// Returns whether the chunk is a result in levels: it stays as it is, but its root may choose fewer levels for the
+// next.
+bool IsResultInLevels(const ChunkMessage& message);
+
 // Drops all but the first `frames` frames, and counts the others in the header. REQUIRES: CanBeCut(), and at least
 // HeadFrames() stay.
 void CutTo(size_t frames, ChunkMessage& message, Payload& payload);

@@ -40,6 +40,18 @@ TEST(ChunkCutTest, OnlyContributionsToASumCanBeCut) {
   for (const ChunkMessage& message : {result, broadcast, flush, heads, ChunkMessage()}) EXPECT_FALSE(CanBeCut(message));
 }
 
+TEST(ChunkCutTest, ResultsInLevelsAreToldApart) {
+  ChunkMessage result = Message();
+  EXPECT_FALSE(IsResultInLevels(result));
+  result.id.half = Half::kBroadcast;
+  EXPECT_TRUE(IsResultInLevels(result));
+  ChunkMessage flush = result;
+  flush.kind = RoundKind::kFlush;
+  ChunkMessage heads = result;
+  heads.frames.resize(2);
+  for (const ChunkMessage& message : {flush, heads, ChunkMessage()}) EXPECT_FALSE(IsResultInLevels(message));
+}
+
 TEST(ChunkCutTest, WhatIsCutIsCounted) {
   ChunkMessage message = Message();
   Payload payload = Frames();

@@ -39,6 +39,8 @@ class RoundPace {
 
   // Returns when a chunk is due; empty when nobody knows.
   std::optional<Due> DueOf(Round round, uint32_t place) const;
+  // Returns when the round's last results are due; empty when nobody knows.
+  std::optional<Due> EndOf(Round round) const { return DueOf(round, places_ - 1); }
 
  private:
   // Remembers how long the rounds before this one took that have a result, and forgets them.

@@ -41,6 +41,13 @@ TEST_F(RoundPaceTest, NothingIsDueBeforeSomeRoundsHaveEnded) {
   EXPECT_NEAR(absl::ToDoubleSeconds(pace_.DueOf(Round(round_), 0)->slack), 0.4, 1e-9);
 }
 
+TEST_F(RoundPaceTest, ARoundEndsWithItsLastPlace) {
+  for (int i = 0; i < 4; ++i) RunRound(4);
+  EXPECT_FALSE(pace_.EndOf(Round(round_)).has_value()) << "it has not begun";
+  Begin();
+  EXPECT_EQ(pace_.EndOf(Round(round_))->at, pace_.DueOf(Round(round_), kPlaces - 1)->at);
+}
+
 TEST_F(RoundPaceTest, RoundsThatWereSlowTellLittle) {
   for (int i = 0; i < 6; ++i) RunRound(4);
   for (int i = 0; i < 10; ++i) RunRound(40);

@@ -31,6 +31,8 @@ class TrimPolicy {
   virtual ~TrimPolicy() = default;
   // Returns how many of the chunk's frames go on.
   virtual size_t KeptFrames(const TrimQuestion& question) const = 0;
+  // Returns whether that says what the link can carry.
+  virtual bool LooksAtTheLink() const { return true; }
 };
 
 // Cuts what would end after the round can end elsewhere: in proportion to how late a chunk is, down to its heads when
@@ -55,6 +57,7 @@ class RandomTrimPolicy : public TrimPolicy {
  public:
   RandomTrimPolicy(double share, NodeId self) : share_(share), self_(self) {}
   size_t KeptFrames(const TrimQuestion& question) const override;
+  bool LooksAtTheLink() const override { return false; }
 
  private:
   double share_;

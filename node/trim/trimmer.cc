@@ -5,7 +5,7 @@
 namespace banyan {
 
 void Trimmer::OnChunk(const ChunkMessage& message, Timestamp now) {
-  if (CanBeCut(message)) pace_.OnChunk(message.id.round, message.place, now);
+  if (CanBeCut(message) || IsResultInLevels(message)) pace_.OnChunk(message.id.round, message.place, now);
 }
 
 bool Trimmer::Cut(Timestamp now, int64_t waiting_bytes, ChunkMessage& message, Payload& payload) const {
@@ -17,6 +17,15 @@ bool Trimmer::Cut(Timestamp now, int64_t waiting_bytes, ChunkMessage& message, P
   if (kept == message.frames.size()) return false;
   CutTo(kept, message, payload);
   return true;
+}
+
+int64_t Trimmer::ExcessBytes(Timestamp now, int64_t waiting_bytes, const ChunkMessage& message) const {
+  if (!policy_->LooksAtTheLink()) return 0;
+  const size_t kept = policy_->KeptFrames(
+      {.message = &message, .now = now, .due = pace_.EndOf(message.id.round), .waiting_bytes = waiting_bytes});
+  int64_t excess_bytes = 0;
+  for (size_t frame = kept; frame < message.frames.size(); ++frame) excess_bytes += message.frames[frame].size_bytes;
+  return excess_bytes;
 }
 
 bool Trimmer::CutToHeads(ChunkMessage& message, Payload& payload) const {

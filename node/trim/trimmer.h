@@ -28,6 +28,8 @@ class Trimmer {
 
   // Cuts a chunk that leaves its queue, in which `waiting_bytes` are behind it. Returns whether it did.
   bool Cut(Timestamp now, int64_t waiting_bytes, ChunkMessage& message, Payload& payload) const;
+  // Returns how many bytes of a result in levels that leaves such a queue are more than the link carries in time.
+  int64_t ExcessBytes(Timestamp now, int64_t waiting_bytes, const ChunkMessage& message) const;
   // Cuts a chunk for which there is no room to its heads. Returns whether it did.
   bool CutToHeads(ChunkMessage& message, Payload& payload) const;
 

@@ -33,6 +33,24 @@ TEST(TrimmerTest, CutsWhatIsLate) {
   EXPECT_EQ(late.cut_frames, 1u);
 }
 
+TEST(TrimmerTest, OfResultsItIsSaidWhatIsTooMuch) {
+  for (const TrimPolicyKind kind : {TrimPolicyKind::kDeadline, TrimPolicyKind::kRandom, TrimPolicyKind::kOff}) {
+    Trimmer trimmer({.policy = kind, .share = 1}, NodeId(1));
+    for (uint64_t round = 1; round <= 5; ++round) {
+      trimmer.OnChunk(Message(round), At(10.0 * static_cast<double>(round)));
+      trimmer.OnRoundComplete(Round(round), At(10.0 * static_cast<double>(round) + 1));
+    }
+    ChunkMessage result = Message(6);
+    result.id.half = Half::kBroadcast;
+    result.frames[1].size_bytes = 310;
+    trimmer.OnChunk(result, At(60));
+    EXPECT_EQ(trimmer.ExcessBytes(At(60.9), 0, result), 0);
+    EXPECT_EQ(trimmer.ExcessBytes(At(62), 0, result), kind == TrimPolicyKind::kDeadline ? 310 : 0);
+    Payload payload(2, Buffer::Allocate(1));
+    EXPECT_FALSE(trimmer.Cut(At(62), 0, result, payload)) << "it is the same for all";
+  }
+}
+
 TEST(TrimmerTest, WhatFindsNoRoomIsCutUnlessItIsOff) {
   for (const TrimPolicyKind kind : {TrimPolicyKind::kDeadline, TrimPolicyKind::kOff}) {
     const Trimmer trimmer({.policy = kind}, NodeId(1));

@@ -31,6 +31,7 @@ constexpr int64_t kMostElements = 300;  // of a tensor
 constexpr int64_t kMostChunks = 20;     // of a tensor
 constexpr int64_t kMostStateBytes = 20'000;
 constexpr uint64_t kStateSeed = 0x57A7E;
+constexpr uint64_t kTrimmingSeed = 0x7a11;
 constexpr uint64_t kOptimizerSeed = 0x0971;
 constexpr double kWithOptimizer = 0.25;
 
@@ -120,6 +121,15 @@ std::set<size_t> DrawCompression(OverlayConfig* overlay, TrainingPlan* plan, Ran
     if (used != nullptr && UsesErrorFeedback(*used)) compressed.insert(tensor);
   }
   return compressed;
+}
+
+// When queues cut what may be cut. Drawn apart, so that a seed gives the same job with and without.
+void DrawTrimming(OverlayConfig* overlay, Random random) {
+  TrimmingConfig& trimming = overlay->trimming;
+  trimming.policy = OneOf<TrimPolicyKind, 4>(
+      {TrimPolicyKind::kRandom, TrimPolicyKind::kRandom, TrimPolicyKind::kQueue, TrimPolicyKind::kDeadline}, &random);
+  trimming.share = OneOf<double, 3>({0.1, 0.5, 1}, &random);
+  trimming.queue_bytes = random.Between(0, 1000);
 }
 
 // Drawn apart, so that a seed gives the same job with and without.
@@ -250,6 +260,7 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   const size_t present = cluster.overlay.nodes.size() - cluster.absent.size();
   if (!cluster.absent.empty()) cluster.overlay.membership.start_with = static_cast<int>(present);
   DrawState(&cluster.plan, Random(seed ^ kStateSeed));
+  DrawTrimming(&cluster.overlay, Random(seed ^ kTrimmingSeed));
   if (may_have_optimizer) DrawOptimizer(&cluster, Random(seed ^ kOptimizerSeed));
   scenario.recovery = Recovery(cluster);
   return scenario;

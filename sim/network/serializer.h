@@ -30,6 +30,9 @@ class Serializer {
     return free_ns_;
   }
 
+  // Returns how long what comes now waits until the wire is its own.
+  int64_t BacklogNs(int64_t now_ns) const { return std::max<int64_t>(0, free_ns_ - now_ns); }
+
   // Nothing leaves before `until_ns`.
   void Stall(int64_t until_ns) { free_ns_ = std::max(free_ns_, until_ns); }
 

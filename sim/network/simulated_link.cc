@@ -9,6 +9,7 @@ namespace {
 constexpr int64_t kPacketBytes = 1448;
 constexpr int64_t kHeaderBytes = 52;
 // A receiver acknowledges every second one (RFC 1122, section 4.2.3.2).
+constexpr int64_t kLeastQueueNs = 50'000'000;
 constexpr int64_t kPacketsPerAcknowledgement = 2;
 
 int64_t PacketsOf(int64_t size_bytes) { return (size_bytes + kPacketBytes - 1) / kPacketBytes; }
@@ -17,6 +18,7 @@ int64_t PacketsOf(int64_t size_bytes) { return (size_bytes + kPacketBytes - 1) /
 
 SimulatedLink::SimulatedLink(const LinkOptions& options)
     : wire_(options.rate_bps),
+      foreign_(options.rate_bps),
       delay_ns_(absl::ToInt64Nanoseconds(options.delay)),
       jitter_ns_(absl::ToInt64Nanoseconds(options.jitter)),
       loss_fraction_(options.loss_fraction),
@@ -35,6 +37,13 @@ int64_t SimulatedLink::SendControl(int64_t now_ns, int64_t size_bytes, Random* r
   wire_.Reserve(now_ns, OnWire(size_bytes));
   for (Serializer* wire : shared_) wire->Reserve(now_ns, OnWire(size_bytes));
   return now_ns + wire_.DurationNs(OnWire(size_bytes)) + TravelNs(size_bytes, random);
+}
+
+void SimulatedLink::SendForeign(int64_t now_ns, int64_t size_bytes) {
+  if (foreign_.BacklogNs(now_ns) > std::max(kLeastQueueNs, 2 * delay_ns_)) return;
+  foreign_.Reserve(now_ns, size_bytes);
+  wire_.Reserve(now_ns, size_bytes);
+  for (Serializer* wire : shared_) wire->Reserve(now_ns, size_bytes);
 }
 
 void SimulatedLink::SendAcknowledgements(int64_t now_ns, int64_t acknowledged_bytes) {

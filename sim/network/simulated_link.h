@@ -39,6 +39,10 @@ class SimulatedLink {
   int64_t SendData(int64_t now_ns, int64_t size_bytes, Serializer* host, Random* random);
   int64_t SendControl(int64_t now_ns, int64_t size_bytes, Random* random);
 
+  // Carries what others send, who yield to nobody. What comes faster than the link carries is dropped when as much
+  // waits as a router's queue holds: 50 ms, or the link's round trip where that is longer.
+  void SendForeign(int64_t now_ns, int64_t size_bytes);
+
   // What the link carries takes its part of `wire` too, which outlives this.
   void Share(Serializer* wire) { shared_.push_back(wire); }
 
@@ -47,7 +51,10 @@ class SimulatedLink {
 
   // Holds everything that has not left yet until then.
   void Stall(Timestamp until) { wire_.Stall(until.nanoseconds()); }
-  void set_rate_bps(double rate_bps) { wire_.set_rate_bps(rate_bps); }
+  void set_rate_bps(double rate_bps) {
+    wire_.set_rate_bps(rate_bps);
+    foreign_.set_rate_bps(rate_bps);
+  }
 
   double rate_bps() const { return wire_.rate_bps(); }
   int64_t delay_ns() const { return delay_ns_; }
@@ -61,6 +68,7 @@ class SimulatedLink {
 
   Serializer wire_;
   std::vector<Serializer*> shared_;
+  Serializer foreign_;  // what others send, as if they were alone
   int64_t delay_ns_;
   int64_t jitter_ns_;
   double loss_fraction_;

@@ -33,6 +33,18 @@ TEST(SimulatedLinkTest, ControlPassesDataButTakesItsPartOfTheRate) {
   EXPECT_EQ(link.control_bytes(), 1250);
 }
 
+TEST(SimulatedLinkTest, WhatOthersSendTakesItsPartAsFarAsTheQueueHasRoom) {
+  Random random(1);
+  SimulatedLink link = TenMegabits();
+  link.SendForeign(0, 12500);
+  EXPECT_EQ(link.SendData(0, 12500, nullptr, &random), 35 * kMillisecond);
+  link.SendForeign(0, 125000);
+  EXPECT_EQ(link.SendData(0, 12500, nullptr, &random), 145 * kMillisecond);
+  link.SendForeign(0, 125000);
+  EXPECT_EQ(link.SendData(0, 12500, nullptr, &random), 155 * kMillisecond) << "the queue was full";
+  EXPECT_EQ(link.data_bytes(), 37500) << "the job's alone";
+}
+
 TEST(SimulatedLinkTest, TheHostsCapIsSharedByItsLinks) {
   Random random(1);
   SimulatedLink first = TenMegabits();

@@ -215,6 +215,7 @@ ClusterOptions MakeClusterOptions(const SimulationOptions& options) {
   cluster.plan.compute_time = options.compute_time;
   cluster.link_changes = options.link_changes;
   cluster.link_redraw = options.link_redraw;
+  cluster.cross_traffic = options.cross_traffic;
   cluster.most_drift_ppm = options.most_drift_ppm;
   cluster.measurement_noise = options.measurement_noise;
   cluster.links_have_headers = options.headers;

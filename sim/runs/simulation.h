@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "core/ids.h"
+#include "topology/overlay/cross_traffic.h"
 #include "topology/overlay/link_schedule.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/overlay/told_links.h"
@@ -33,6 +34,7 @@ struct SimulationOptions {
   // The changes of the links from their rates in the overlay; times count from the start of the simulation.
   std::vector<LinkChange> link_changes;
   std::optional<LinkRedraw> link_redraw;
+  std::vector<CrossTraffic> cross_traffic;
   double most_drift_ppm = 0;     // of each process's clock
   double measurement_noise = 0;  // of the rates that nodes report, a standard deviation; 0.1 is 10%
   // Headers of TCP and IP, and TCP's acknowledgements, take their part of the links' rates.

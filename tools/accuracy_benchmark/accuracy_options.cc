@@ -4,10 +4,12 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "core/check.h"
 #include "core/quantity.h"
+#include "proto/compression/codec_traits.h"
 #include "tools/command_line.h"
 #include "topology/overlay/overlay_compression.h"
 #include "topology/overlay/yaml_reader.h"
@@ -51,6 +53,15 @@ std::vector<std::string> DefaultCombinations(AccuracyScenario scenario) {
   return {};
 }
 
+// Returns the encodings of which queues may cut the last levels.
+std::vector<std::string> InLevels() {
+  std::vector<std::string> all;
+  for (const CodecId id : AllCodecIds()) {
+    if (TraitsOf(id)->is_trimmable) all.push_back(absl::StrCat("{codec: ", TraitsOf(id)->name, "}"));
+  }
+  return all;
+}
+
 double DefaultMbps(AccuracyScenario scenario) {
   switch (scenario) {
     case AccuracyScenario::kStatic:
@@ -73,6 +84,18 @@ absl::Status ReadRates(absl::string_view text, std::vector<double>* rates) {
                                                      "'"));
     }
     rates->push_back(mbps);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadShares(absl::string_view text, std::vector<double>* shares) {
+  for (absl::string_view part : absl::StrSplit(text, ',')) {
+    double share = -1;
+    if (!absl::SimpleAtod(part, &share) || !(share >= 0 && share <= 1)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("expected shares from 0 to 1 with commas between, such as 0,0.01,0.5, got '", text, "'"));
+    }
+    shares->push_back(share);
   }
   return absl::OkStatus();
 }
@@ -102,6 +125,10 @@ CommandLine MakeCommandLine(AccuracyOptions& options, std::string& scenario) {
   line.Custom("mbps", "R,R,..",
               "what the links stand for at first (default 200; degrading: 2000; fluctuating and dc2: 1000)",
               [&options](absl::string_view text) { return ReadRates(text, &options.mbps); });
+  line.Custom("trim", "S,S,..",
+              "queues cut these shares of the chunks to their heads, by chance (default: none); without --compression\n"
+              "of all encodings in levels",
+              [&options](absl::string_view text) { return ReadShares(text, &options.trims); });
   line.Integer("epochs", "N", "over all training images (default 1)", 1, kMostEpochs, &options.epochs);
   line.Integer("seeds", "N", "trainings of each combination (default 3)", 1, kMostSeeds, &options.seeds);
   line.Integer("batch", "N", "images per worker and round (default 16)", 1, kMostBatch, &options.batch);
@@ -135,7 +162,7 @@ std::optional<int> ParseAccuracyOptions(absl::Span<const std::string> arguments,
   options.scenario = Scenarios().at(scenario);
   if (options.mbps.empty()) options.mbps = {DefaultMbps(options.scenario)};
   if (!options.combinations.empty()) return std::nullopt;
-  for (const std::string& text : DefaultCombinations(options.scenario)) {
+  for (const std::string& text : options.trims.empty() ? DefaultCombinations(options.scenario) : InLevels()) {
     BANYAN_CHECK(AddCombination(text, options).ok());
   }
   return std::nullopt;

@@ -34,6 +34,8 @@ struct AccuracyOptions {
   AccuracyScenario scenario = AccuracyScenario::kStatic;
   // The rates that the links stand for: at 200 an uncompressed synchronisation takes ten times the computation.
   std::vector<double> mbps;
+  // Of chunks in levels: the shares that queues cut to their heads, by chance. Empty: none is cut.
+  std::vector<double> trims;
   int64_t epochs = 1;
   int64_t seeds = 3;
   int64_t batch = 16;

@@ -58,6 +58,18 @@ TEST_F(AccuracyOptionsTest, FlagsAreRead) {
   EXPECT_TRUE(options_.json);
 }
 
+TEST_F(AccuracyOptionsTest, SharesThatAreCutAreOfAllEncodingsInLevels) {
+  EXPECT_EQ(Parse({"--trim", "0,0.001,0.5"}), std::nullopt);
+  EXPECT_THAT(options_.trims, ElementsAre(0, 0.001, 0.5));
+  ASSERT_EQ(options_.combinations.size(), 6u);
+  EXPECT_EQ(options_.combinations[0].name, "{codec: trim_sign}");
+  options_ = {};
+  EXPECT_EQ(Parse({"--trim", "0.5", "--compression", "{codec: trim_rht}"}), std::nullopt);
+  EXPECT_EQ(options_.combinations.size(), 1u);
+  EXPECT_EQ(Parse({"--trim", "50"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("expected shares from 0 to 1"));
+}
+
 TEST_F(AccuracyOptionsTest, HelpShowsAnExample) {
   EXPECT_EQ(Parse({"--help"}), 0);
   EXPECT_THAT(out_.str(), HasSubstr("example: banyan bench accuracy"));

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/digest.h"
 #include "core/random.h"
+#include "topology/overlay/link_fields.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/overlay/yaml_reader.h"
 
@@ -17,25 +18,6 @@ constexpr double kBitsPerMegabit = 1e6;
 constexpr double kMostSeconds = 1e8;
 constexpr double kMostMbps = 1e6;
 
-const NetworkNode* ReadNode(YamlMapReader& map, absl::string_view key, const NetworkView& view,
-                            YamlProblems& problems) {
-  const YamlValue* value = map.Require(key);
-  if (value == nullptr) return nullptr;
-  const std::optional<std::string> name = ReadName(*value, map.PathOf(key), problems);
-  if (!name.has_value()) return nullptr;
-  const NetworkNode* node = view.FindNodeByName(*name);
-  if (node == nullptr) {
-    problems.Add(value->place, absl::StrCat(map.PathOf(key), ": expected a node of the overlay, got '", *name, "'"));
-  }
-  return node;
-}
-
-std::optional<double> RequireNumber(YamlMapReader& map, absl::string_view key, const NumberRange& range,
-                                    YamlProblems& problems) {
-  const YamlValue* value = map.Require(key);
-  return value == nullptr ? std::nullopt : ReadNumber(*value, map.PathOf(key), range, problems);
-}
-
 void ReadChange(const YamlValue& value, const std::string& where, const NetworkView& view, YamlProblems& problems,
                 std::vector<LinkChange>& changes) {
   YamlMapReader map(value, where, problems);
@@ -43,14 +25,10 @@ void ReadChange(const YamlValue& value, const std::string& where, const NetworkV
       RequireNumber(map, "at_seconds", {0, kMostSeconds, /*low_allowed=*/true, NumberUnit::kSeconds}, problems);
   const std::optional<double> mbps =
       RequireNumber(map, "mbps", {0, kMostMbps, /*low_allowed=*/false, NumberUnit::kMegabits}, problems);
-  const NetworkNode* from = ReadNode(map, "from", view, problems);
-  const NetworkNode* to = ReadNode(map, "to", view, problems);
+  const std::optional<std::pair<NodeId, NodeId>> ends = ReadLinkEnds(map, where, view, problems);
   map.Finish();
-  if (!seconds.has_value() || !mbps.has_value() || from == nullptr || to == nullptr) return;
-  if (view.FindLink(from->id, to->id) == nullptr) {
-    problems.Add(map.place(), absl::StrCat(where, ": the overlay has no link from ", from->name, " to ", to->name));
-  }
-  changes.push_back({absl::Seconds(*seconds), from->id, to->id, *mbps * kBitsPerMegabit});
+  if (!seconds.has_value() || !mbps.has_value() || !ends.has_value()) return;
+  changes.push_back({absl::Seconds(*seconds), ends->first, ends->second, *mbps * kBitsPerMegabit});
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "wan/testing/testing_traffic.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,11 +13,11 @@
 #include <cstring>
 #include <numeric>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "posix/steady_clock.h"
+#include "wan/node_socket.h"
 #include "wan/testing/testing_awake_processors.h"
 
 namespace banyan {
@@ -33,21 +31,10 @@ void Require(bool good, absl::string_view what) {
   if (!good) throw std::runtime_error(absl::StrCat(what, ": ", std::strerror(errno)));
 }
 
-sockaddr_in AddressOf(const std::string& address, uint16_t port) {
-  sockaddr_in result = {};
-  result.sin_family = AF_INET;
-  result.sin_port = htons(port);
-  Require(inet_pton(AF_INET, address.c_str(), &result.sin_addr) == 1, address);
-  return result;
-}
-
-// Binds to a free port of the address and returns both.
 sockaddr_in BindTo(int socket, const std::string& address) {
-  sockaddr_in own = AddressOf(address, 0);
-  socklen_t size = sizeof(own);
-  Require(bind(socket, reinterpret_cast<sockaddr*>(&own), size) == 0, "bind");
-  Require(getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0, "getsockname");
-  return own;
+  const absl::StatusOr<sockaddr_in> own = BindSocketTo(socket, address);
+  if (!own.ok()) throw std::runtime_error(std::string(own.status().message()));
+  return *own;
 }
 
 WanStatus StatusOf(const WanClient& client) {
@@ -81,18 +68,9 @@ void AwaitEcho(int near, int far) {
 }  // namespace
 
 FileDescriptor SocketIn(const WanClient& client, const std::string& node, int type) {
-  const absl::StatusOr<FileDescriptor> place = client.OpenNamespace(node);
-  if (!place.ok()) throw std::runtime_error(std::string(place.status().message()));
-  FileDescriptor made;
-  int error = 0;
-  // A namespace is a thread's.
-  std::thread([&] {
-    if (setns(place->get(), CLONE_NEWNET) == 0) made = FileDescriptor(socket(AF_INET, type | SOCK_CLOEXEC, 0));
-    error = errno;
-  }).join();
-  errno = error;
-  Require(made.valid(), absl::StrCat("cannot make a socket in ", node));
-  return made;
+  absl::StatusOr<FileDescriptor> made = OpenSocketIn(client, node, type);
+  if (!made.ok()) throw std::runtime_error(std::string(made.status().message()));
+  return *std::move(made);
 }
 
 void ConnectDatagrams(const WanClient& client, int sender, int receiver, const std::string& to) {

@@ -59,17 +59,28 @@ void ShowRun(const AccuracyRow& row, uint64_t seed, const AccuracyResult& result
                                   seed, result.accuracy, result.seconds);
 }
 
-absl::StatusOr<std::vector<AccuracyRow>> MakeRows(const AccuracyOptions& options, const AccuracySetup& setup) {
+absl::Status AddRow(const AccuracyOptions& options, const AccuracySetup& setup,
+                    const AccuracyOptions::Combination& combination, double mbps, std::vector<AccuracyRow>& rows) {
+  AccuracyRow& row = rows.emplace_back();
+  row = {.name = combination.name, .mbps = mbps, .is_plain = combination.config.rules.empty(), .results = {}};
+  if (!options.trims.empty()) absl::StrAppendFormat(&row.name, ", %g %% cut", 100 * setup.trimmed);
+  for (uint64_t seed = 1; seed <= static_cast<uint64_t>(options.seeds); ++seed) {
+    absl::StatusOr<AccuracyResult> result = RunAccuracy(setup, combination.config, mbps, seed);
+    if (!result.ok()) return result.status();
+    ShowRun(row, seed, *result);
+    row.results.push_back(*std::move(result));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<AccuracyRow>> MakeRows(const AccuracyOptions& options, AccuracySetup setup) {
   std::vector<AccuracyRow> rows;
+  const std::vector<double> trims = options.trims.empty() ? std::vector<double>{0} : options.trims;
   for (double mbps : options.mbps) {
     for (const AccuracyOptions::Combination& combination : options.combinations) {
-      AccuracyRow& row = rows.emplace_back();
-      row = {.name = combination.name, .mbps = mbps, .is_plain = combination.config.rules.empty(), .results = {}};
-      for (uint64_t seed = 1; seed <= static_cast<uint64_t>(options.seeds); ++seed) {
-        absl::StatusOr<AccuracyResult> result = RunAccuracy(setup, combination.config, mbps, seed);
-        if (!result.ok()) return result.status();
-        ShowRun(row, seed, *result);
-        row.results.push_back(*std::move(result));
+      for (const double trimmed : trims) {
+        setup.trimmed = trimmed;
+        if (absl::Status status = AddRow(options, setup, combination, mbps, rows); !status.ok()) return status;
       }
     }
   }

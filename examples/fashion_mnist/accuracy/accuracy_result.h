@@ -4,11 +4,15 @@
 
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 namespace banyan {
 
 struct AccuracyResult {
   double accuracy = 0;  // after the last round, in [0, 1]
+  // Accuracies while it trained, with the simulated seconds after which they were measured.
+  std::vector<std::pair<double, double>> course;
   double sent_bytes = 0;
   double seconds = 0;                       // simulated
   std::optional<double> seconds_to_target;  // empty: not reached

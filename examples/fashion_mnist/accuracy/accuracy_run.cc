@@ -62,9 +62,11 @@ AccuracyResult MakeResult(const AccuracySetup& setup, const TrainingReport& repo
   const std::vector<ReplicaTrainer::Measurement>& measurements = trainer.measurements();
   result.accuracy = measurements.back().accuracy;
   for (const ReplicaTrainer::Measurement& measurement : measurements) {
-    if (measurement.accuracy < setup.target) continue;
-    result.seconds_to_target = absl::ToDoubleSeconds(report.round_ends[measurement.round - 1]);
-    break;
+    const double seconds = absl::ToDoubleSeconds(report.round_ends[measurement.round - 1]);
+    result.course.emplace_back(seconds, measurement.accuracy);
+    if (measurement.accuracy >= setup.target && !result.seconds_to_target.has_value()) {
+      result.seconds_to_target = seconds;
+    }
   }
   result.sent_bytes = static_cast<double>(report.sent_bytes);
   result.seconds = absl::ToDoubleSeconds(report.simulated());
@@ -119,6 +121,7 @@ absl::StatusOr<AccuracyResult> RunAccuracy(const AccuracySetup& setup, const Com
   options.overlay = setup.overlay;
   ScaleRates(mbps, options.overlay);
   options.overlay.compression = compression;
+  options.overlay.trimming = {.policy = TrimPolicyKind::kRandom, .share = setup.trimmed};
   options.tensors = trainer.tensors();
   options.rounds = rounds;
   options.seed = seed;

@@ -25,6 +25,8 @@ struct AccuracySetup {
   int64_t batch = 16;
   int64_t weights_every = 0;  // rounds after which workers register the model's weights; 0: never
   double target = 0.85;
+  // Queues cut this share of chunks in levels to their heads, by chance.
+  double trimmed = 0;
 };
 
 int64_t WorkerCount(const OverlayConfig& overlay);

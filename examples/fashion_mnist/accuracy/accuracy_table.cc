@@ -42,6 +42,15 @@ void WriteRow(absl::Span<const AccuracyRow> rows, const AccuracyRow& row, JsonWr
   json.Name("accuracies").BeginArray();
   for (const AccuracyResult& result : row.results) json.Number(result.accuracy);
   json.EndArray();
+  json.Name("courses").BeginArray();
+  for (const AccuracyResult& result : row.results) {
+    json.BeginArray();
+    for (const auto& [seconds, accuracy] : result.course) {
+      json.BeginObject().Name("seconds").Number(seconds).Name("accuracy").Number(accuracy).EndObject();
+    }
+    json.EndArray();
+  }
+  json.EndArray();
   json.Name("sent_bytes").Number(mean.sent_bytes).Name("volume").Number(mean.volume);
   json.Name("seconds").Number(mean.seconds).Name("seconds_to_target");
   mean.seconds_to_target.has_value() ? json.Number(*mean.seconds_to_target) : json.Null();

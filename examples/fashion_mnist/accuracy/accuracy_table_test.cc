@@ -15,6 +15,7 @@ using ::testing::Not;
 AccuracyResult Result(double accuracy, double seconds, std::optional<double> seconds_to_target) {
   AccuracyResult result;
   result.accuracy = accuracy;
+  result.course = {{seconds, accuracy}};
   result.sent_bytes = 5e6;
   result.seconds = seconds;
   result.seconds_to_target = seconds_to_target;
