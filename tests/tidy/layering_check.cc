@@ -23,6 +23,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"topology", 3},
                                                      {"awareness", 3},
                                                      {"compression", 3},
+                                                     {"precision", 3},
                                                      {"node", 4},
                                                      {"scheduler", 4},
                                                      {"runtime", 5},
@@ -47,6 +48,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"compression/control", 0},
                                                      {"compression/codecs", 1},
                                                      {"compression/trimmable", 1},
+                                                     {"compression/counts", 1},
                                                      {"compression/cuda", 2},
 
                                                      {"node/link", 0},
