@@ -18,6 +18,7 @@
 #include "bench/codec_benchmark.h"
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
+#include "bench/reducer_benchmark.h"
 #include "core/json_writer.h"
 #include "posix/program_path.h"
 #include "tools/accuracy_benchmark/bench_accuracy_command.h"
@@ -71,6 +72,15 @@ int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   return RunCodecBenchmarkWithBar(options, out, err);
+}
+
+int BenchReducer(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  ReducerBenchmarkOptions options;
+  CommandLine line("banyan bench reducer", "Counts votes of one and two bits per gradient on one core.",
+                   "banyan bench reducer --json");
+  line.Switch("json", "print JSON", &options.json);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  return RunReducerBenchmark(options, out);
 }
 
 absl::StatusOr<std::vector<PlannerTableRow>> MakePlannerTable(std::ostream& err) {
@@ -176,6 +186,7 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                             {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
+                            {"reducer", "counting gradients of one and two bits", BenchReducer},
                             {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
   return table.Run(arguments, out, err);
 }
