@@ -30,7 +30,7 @@ SliceBinding FullPrecision(TensorRole role, std::string reason) {
   return slice;
 }
 
-SliceBinding Propose(const TensorShape& tensor, bool is_last_matrix, LowBitFamily family) {
+SliceBinding Propose(const NamedShape& tensor, bool is_last_matrix, LowBitFamily family) {
   const std::string name = absl::AsciiStrToLower(tensor.name);
   const auto named = [](absl::string_view part) { return absl::StrCat("its name has '", part, "'"); };
   if (absl::EndsWith(name, "bias")) return FullPrecision(TensorRole::kBias, "its name ends in 'bias'");
@@ -53,7 +53,7 @@ SliceBinding Propose(const TensorShape& tensor, bool is_last_matrix, LowBitFamil
 }
 
 // Returns the place of the matrix that is taken for the head; nothing where a name tells it.
-std::optional<size_t> UnnamedHead(const std::vector<TensorShape>& tensors) {
+std::optional<size_t> UnnamedHead(const std::vector<NamedShape>& tensors) {
   std::optional<size_t> last;
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (!HeadPart(absl::AsciiStrToLower(tensors[i].name)).empty()) return std::nullopt;
@@ -64,7 +64,7 @@ std::optional<size_t> UnnamedHead(const std::vector<TensorShape>& tensors) {
 
 }  // namespace
 
-PrecisionBinding ProposeBinding(const std::vector<TensorShape>& tensors, LowBitFamily family, std::string name,
+PrecisionBinding ProposeBinding(const std::vector<NamedShape>& tensors, LowBitFamily family, std::string name,
                                 std::string source) {
   const std::optional<size_t> head = UnnamedHead(tensors);
   std::vector<TensorBinding> bound;

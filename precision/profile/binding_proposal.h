@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "compression/counts/vote_rules.h"
+#include "precision/profile/named_shape.h"
 #include "precision/profile/precision_binding.h"
-#include "precision/profile/tensor_shape.h"
 
 namespace banyan {
 
 // Weight matrices and convolutions may go low-bit. Embeddings, norms, biases, heads and what is not recognised stay
 // FP32. Where no name says that it is the head, the last matrix is taken for it. `source` says where the list is from.
-PrecisionBinding ProposeBinding(const std::vector<TensorShape>& tensors, LowBitFamily family, std::string name,
+PrecisionBinding ProposeBinding(const std::vector<NamedShape>& tensors, LowBitFamily family, std::string name,
                                 std::string source);
 
 }  // namespace banyan

@@ -7,7 +7,7 @@
 namespace banyan {
 namespace {
 
-PrecisionBinding Propose(const std::vector<TensorShape>& tensors) {
+PrecisionBinding Propose(const std::vector<NamedShape>& tensors) {
   return ProposeBinding(tensors, LowBitFamily::kTernary, "proposal", "a test");
 }
 

@@ -20,10 +20,10 @@ class TensorWriter {
   void Table(const std::string& name, int64_t rows, int64_t width) {
     tensors_.push_back({name + ".weight", {rows, width}});
   }
-  const std::vector<TensorShape>& tensors() const { return tensors_; }
+  const std::vector<NamedShape>& tensors() const { return tensors_; }
 
  private:
-  std::vector<TensorShape> tensors_;
+  std::vector<NamedShape> tensors_;
 };
 
 constexpr int64_t kWidth = 768;
@@ -33,7 +33,7 @@ constexpr int64_t kPositions = 512;
 
 }  // namespace
 
-std::vector<TensorShape> DistilBertTensors() {
+std::vector<NamedShape> DistilBertTensors() {
   TensorWriter model;
   model.Table("distilbert.embeddings.word_embeddings", kWords, kWidth);
   model.Table("distilbert.embeddings.position_embeddings", kPositions, kWidth);
@@ -52,7 +52,7 @@ std::vector<TensorShape> DistilBertTensors() {
   return model.tensors();
 }
 
-std::vector<TensorShape> BertBaseTensors() {
+std::vector<NamedShape> BertBaseTensors() {
   TensorWriter model;
   model.Table("bert.embeddings.word_embeddings", kWords, kWidth);
   model.Table("bert.embeddings.position_embeddings", kPositions, kWidth);
@@ -72,7 +72,7 @@ std::vector<TensorShape> BertBaseTensors() {
   return model.tensors();
 }
 
-std::vector<TensorShape> PythiaTensors(int64_t layers, int64_t width, int64_t vocabulary) {
+std::vector<NamedShape> PythiaTensors(int64_t layers, int64_t width, int64_t vocabulary) {
   TensorWriter model;
   model.Table("gpt_neox.embed_in", vocabulary, width);
   for (int64_t layer = 0; layer < layers; ++layer) {

@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <vector>
 
-#include "precision/profile/tensor_shape.h"
+#include "precision/profile/named_shape.h"
 
 namespace banyan {
 
 // With the head for two classes.
-std::vector<TensorShape> DistilBertTensors();
-std::vector<TensorShape> BertBaseTensors();
+std::vector<NamedShape> DistilBertTensors();
+std::vector<NamedShape> BertBaseTensors();
 
 // Of the GPT-NeoX family: 24 layers of 2,048 make Pythia-1.4B, 32 layers of 4,096 make Pythia-6.9B.
-std::vector<TensorShape> PythiaTensors(int64_t layers, int64_t width, int64_t vocabulary);
+std::vector<NamedShape> PythiaTensors(int64_t layers, int64_t width, int64_t vocabulary);
 
 }  // namespace banyan
 

@@ -1,12 +1,12 @@
-#include "precision/profile/tensor_shape.h"
+#include "precision/profile/named_shape.h"
 
 #include <gtest/gtest.h>
 
 namespace banyan {
 namespace {
 
-TEST(TensorShapeTest, ReadsNamesAndShapes) {
-  const absl::StatusOr<std::vector<TensorShape>> tensors =
+TEST(NamedShapeTest, ReadsNamesAndShapes) {
+  const absl::StatusOr<std::vector<NamedShape>> tensors =
       ReadTensorList("# a net\nconv.weight  32x1x3x3\n\nconv.bias\t32 # small\n", "t.txt");
   ASSERT_TRUE(tensors.ok()) << tensors.status();
   ASSERT_EQ(tensors->size(), 2u);
@@ -14,7 +14,7 @@ TEST(TensorShapeTest, ReadsNamesAndShapes) {
   EXPECT_EQ((*tensors)[1].dimensions, std::vector<int64_t>{32});
 }
 
-TEST(TensorShapeTest, RefusalsSayWhereAndWhat) {
+TEST(NamedShapeTest, RefusalsSayWhereAndWhat) {
   EXPECT_EQ(ReadTensorList("a 3\nb 3x\n", "t.txt").status().message(),
             "t.txt:2: expected a name and a shape such as `fc1.weight 128x784`, got 'b 3x'");
   EXPECT_EQ(ReadTensorList("a 3\na 4\n", "t.txt").status().message(),

@@ -1,7 +1,7 @@
 // The tensors of a model by name and shape, and the plain list in which a file tells them: one tensor a line, as in
 // `encoder.layer.0.attention.q.weight 768x768`. Empty lines and what follows a # do not count. Pure functions.
-#ifndef BANYAN_PRECISION_PROFILE_TENSOR_SHAPE_H_
-#define BANYAN_PRECISION_PROFILE_TENSOR_SHAPE_H_
+#ifndef BANYAN_PRECISION_PROFILE_NAMED_SHAPE_H_
+#define BANYAN_PRECISION_PROFILE_NAMED_SHAPE_H_
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace banyan {
 
-struct TensorShape {
+struct NamedShape {
   std::string name;
   std::vector<int64_t> dimensions;  // empty for a single number
 
@@ -24,8 +24,8 @@ struct TensorShape {
 };
 
 // INVALID_ARGUMENT reads `file:line: what was expected, what came`. Names are told once.
-absl::StatusOr<std::vector<TensorShape>> ReadTensorList(absl::string_view text, absl::string_view file_name);
+absl::StatusOr<std::vector<NamedShape>> ReadTensorList(absl::string_view text, absl::string_view file_name);
 
 }  // namespace banyan
 
-#endif  // BANYAN_PRECISION_PROFILE_TENSOR_SHAPE_H_
+#endif  // BANYAN_PRECISION_PROFILE_NAMED_SHAPE_H_

@@ -1,4 +1,4 @@
-#include "precision/profile/tensor_shape.h"
+#include "precision/profile/named_shape.h"
 
 #include <optional>
 #include <set>
@@ -31,8 +31,8 @@ std::optional<std::vector<int64_t>> ParseShape(absl::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<TensorShape>> ReadTensorList(absl::string_view text, absl::string_view file_name) {
-  std::vector<TensorShape> tensors;
+absl::StatusOr<std::vector<NamedShape>> ReadTensorList(absl::string_view text, absl::string_view file_name) {
+  std::vector<NamedShape> tensors;
   std::set<std::string> names;
   int number = 0;
   for (absl::string_view line : absl::StrSplit(text, '\n')) {
