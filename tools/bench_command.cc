@@ -25,6 +25,7 @@
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/loopback_benchmark.h"
+#include "tools/precision_benchmark/bench_precision_command.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/wan_benchmark/bench_wan_command.h"
 #include "topology/samples/overlay_families.h"
@@ -186,6 +187,7 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                             {"codec", "encoding and decoding chunks, beside memcpy", BenchCodec},
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
+                            {"precision", "training with low-bit rounds, static and controlled", BenchPrecisionCommand},
                             {"reducer", "counting gradients of one and two bits", BenchReducer},
                             {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
   return table.Run(arguments, out, err);

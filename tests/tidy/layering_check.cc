@@ -92,6 +92,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/demo", 1},
                                                      {"tools/doctor", 1},
                                                      {"tools/metrics", 1},
+                                                     {"tools/precision_benchmark", 1},
                                                      {"tools/preflight", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
