@@ -17,6 +17,7 @@
 #include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
+#include "tools/calibrate/calibrate_command.h"
 #include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
 #include "tools/demo/demo_command.h"
@@ -71,6 +72,7 @@ banyan::CommandTable Commands() {
        {"remove", "takes a node out of a running job", banyan::RemoveCommand},
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
+       {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},
        {"preflight", "checks a profile and a binding for low-bit rounds", banyan::PreflightCommand},
        {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
        {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},

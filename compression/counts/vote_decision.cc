@@ -10,7 +10,7 @@
 namespace banyan {
 namespace {
 
-// Votes by which a side must lead, and one more.
+// A side leads where it has more votes than the other and so many besides.
 int64_t MarginVotes(const VoteRules& rules, int64_t weight) {
   if (rules.family != LowBitFamily::kTernary || rules.gate != ZeroGate::kResult) return 0;
   return static_cast<int64_t>(std::floor(rules.result_margin * static_cast<double>(weight)));
@@ -63,7 +63,8 @@ void VoteDecision::Decide(const VoteCount& count, const VoteRules& rules) {
   if (count.has_zero_votes()) {
     DecideWithZeroVotes(count, margin);
   } else {
-    DecideWithout(count, margin, rules.tie);
+    // G-Ternary has a zero for what is even.
+    DecideWithout(count, margin, rules.family == LowBitFamily::kBinary ? rules.tie : TieRule::kZero);
   }
   // Where every element is on a side, one plane says it all.
   const auto is_all = [this](int64_t i) {

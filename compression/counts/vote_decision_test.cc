@@ -47,6 +47,18 @@ TEST(VoteDecisionTest, TernaryVotersLeaveOutWhatIsSmall) {
   EXPECT_EQ(Result(VoteDecision(count, rules)), (std::vector<float>{1, 0, -1}));
 }
 
+TEST(VoteDecisionTest, TheRootsGateMakesZerosOfWhatIsClose) {
+  VoteRules rules;
+  rules.family = LowBitFamily::kTernary;
+  rules.gate = ZeroGate::kResult;
+  rules.tie = TieRule::kPositive;  // G-Binary's alone
+  const VoteCount two = CountOf({{1, -1, 1}, {1, -1, -1}}, rules);
+  EXPECT_EQ(Result(VoteDecision(two, rules)), (std::vector<float>{1, -1, 0}));
+  rules.result_margin = 0.5;
+  const VoteCount four = CountOf({{1, 1, -1}, {1, 1, -1}, {1, 1, 1}, {1, -1, 1}}, rules);
+  EXPECT_EQ(Result(VoteDecision(four, rules)), (std::vector<float>{1, 0, 0}));
+}
+
 TEST(VoteDecisionTest, NobodysVotesAreZero) {
   for (VoteAggregate aggregate : {VoteAggregate::kMajority, VoteAggregate::kMean}) {
     VoteRules rules;

@@ -84,12 +84,12 @@ std::string AuditJson(const RouteAudit& audit, const PrecisionController& contro
   return absl::StrCat(json.text(), "\n");
 }
 
-absl::Status WriteAuditFile(const std::string& path, const std::string& json) {
+absl::Status WriteRunFile(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << json;
+  file << text;
   file.close();
   if (file.good()) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat(path, ": the audit cannot be written: ", std::strerror(errno)));
+  return absl::UnavailableError(absl::StrCat(path, ": cannot be written: ", std::strerror(errno)));
 }
 
 }  // namespace banyan

@@ -13,8 +13,9 @@ namespace banyan {
 // Names the profile, the settings and what the controls did, then the counts of all keys and of each.
 std::string AuditJson(const RouteAudit& audit, const PrecisionController& controller);
 
-// Writes `json` to the file `path`, in place of what stood there. UNAVAILABLE where that does not work, and says why.
-absl::Status WriteAuditFile(const std::string& path, const std::string& json);
+// Writes `text`, such as an audit, to the file `path`, in place of what stood there. UNAVAILABLE where that does not
+// work, and says why.
+absl::Status WriteRunFile(const std::string& path, const std::string& text);
 
 }  // namespace banyan
 

@@ -39,17 +39,17 @@ TEST(AuditFileTest, SaysWhatWasDecidedAndWhatBecameOfIt) {
 
 TEST(AuditFileTest, IsWrittenInPlaceOfAnOlderOne) {
   const std::string path = testing::TempDir() + "/audit.json";
-  ASSERT_TRUE(WriteAuditFile(path, "a longer text than the next").ok());
-  ASSERT_TRUE(WriteAuditFile(path, "{}\n").ok());
+  ASSERT_TRUE(WriteRunFile(path, "a longer text than the next").ok());
+  ASSERT_TRUE(WriteRunFile(path, "{}\n").ok());
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   EXPECT_EQ(text.str(), "{}\n");
 }
 
 TEST(AuditFileTest, SaysWhyItCannotBeWritten) {
-  const absl::Status status = WriteAuditFile("/no/such/folder/audit.json", "{}");
+  const absl::Status status = WriteRunFile("/no/such/folder/audit.json", "{}");
   EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(status.message(), "/no/such/folder/audit.json: the audit cannot be written: No such file or directory");
+  EXPECT_EQ(status.message(), "/no/such/folder/audit.json: cannot be written: No such file or directory");
 }
 
 }  // namespace

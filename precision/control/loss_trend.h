@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 
 namespace banyan {
 
@@ -19,16 +18,20 @@ class LossTrend {
   // which leaves the smoothed loss as it was.
   double Add(double loss) {
     if (!std::isfinite(loss)) return std::numeric_limits<double>::infinity();
-    const double before = smoothed_.value_or(loss);
+    const double before = has_loss_ ? smoothed_ : loss;
+    has_loss_ = true;
     smoothed_ = before + smoothing_ * (loss - before);
-    return *smoothed_ - before;
+    return smoothed_ - before;
   }
 
-  std::optional<double> smoothed() const { return smoothed_; }
+  bool has_loss() const { return has_loss_; }
+  // REQUIRES: has_loss().
+  double smoothed() const { return smoothed_; }
 
  private:
   double smoothing_;
-  std::optional<double> smoothed_;
+  bool has_loss_ = false;
+  double smoothed_ = 0;
 };
 
 // Count, mean and standard deviation of numbers (Welford's method). Thread-compatible.

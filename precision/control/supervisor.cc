@@ -1,6 +1,7 @@
 #include "precision/control/supervisor.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "precision/control/probe_result.h"
 
@@ -18,7 +19,7 @@ Supervisor::Supervisor(const OperatingProfile& profile)
 }
 
 void Supervisor::ObserveWarmup(const TrainingHealth& health) {
-  const bool is_first = !trend_.smoothed().has_value();
+  const bool is_first = !trend_.has_loss();
   const double rise = trend_.Add(health.loss);
   if (!is_first && rise < HUGE_VAL) warmup_rises_.Add(rise);
   budget_.Count(false);

@@ -88,6 +88,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/reports", 0},
                                                      {"tools/supervision", 0},
                                                      {"tools/terminal", 0},
+                                                     {"tools/calibrate", 1},
                                                      {"tools/chaos", 1},
                                                      {"tools/demo", 1},
                                                      {"tools/doctor", 1},

@@ -51,6 +51,7 @@ CommandLine MakeCommandLine(PrecisionOptions& options, std::string& damage) {
   line.Integer("seeds", "N", "trainings of each setting (default 3)", 1, kMostSeeds, &options.seeds);
   line.Text("data", "DIRECTORY", "the dataset's files (default: where Debian has them)", &options.data);
   line.Text("audit", "FILE", "write the audit of the last training there, as JSON", &options.audit);
+  line.Text("losses", "FILE", "write the losses of the last training there, for banyan calibrate", &options.losses);
   line.Switch("json", "print JSON", &options.json);
   return line;
 }

@@ -54,6 +54,7 @@ class Training {
   void RunRound(int64_t round) {
     controller_.BeginRound();
     const double loss = ComputeGradients(round);
+    losses_.push_back(loss);
     for (size_t i = 0; i < tensors_.size(); ++i) Reduce(round, tensors_[i], classifier_.parameters()[i].gradient);
     for (size_t i = 0; i < tensors_.size(); ++i) momentum_.AddTo(i, classifier_.parameters()[i].gradient);
     const double part = LearningRatePart(round, options_.rounds);
@@ -73,7 +74,7 @@ class Training {
     result_.triggers = controller_.supervisor().record().triggers;
     result_.readmissions = controller_.supervisor().record().readmissions;
     if (options_.damage != Damage::kNone) result_.damaged_round = damaged_from_;
-    return {result_, AuditJson(audit_, controller_)};
+    return {result_, AuditJson(audit_, controller_), losses_};
   }
 
  private:
@@ -146,6 +147,7 @@ class Training {
   std::vector<ImageSet> images_;
   std::vector<BatchOrder> orders_;
   std::vector<Tensor> tensors_;
+  std::vector<double> losses_;
   GuidedResult result_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "examples/fashion_mnist/image_set.h"
 #include "examples/fashion_mnist/precision/precision_table.h"
@@ -30,6 +31,7 @@ struct GuidedTraining {
 struct GuidedOutcome {
   GuidedResult result;
   std::string audit_json;
+  std::vector<double> losses;  // of each round, the mean of all workers
 };
 
 // REQUIRES: UseOneThread() was called; each worker's part of the images has a batch.

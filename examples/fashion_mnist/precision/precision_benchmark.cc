@@ -57,6 +57,15 @@ absl::StatusOr<GuidedTraining> ReadTraining(const PrecisionOptions& options) {
   return training;
 }
 
+absl::Status WriteFiles(const PrecisionOptions& options, const GuidedOutcome& last) {
+  absl::Status status;
+  if (!options.audit.empty()) status.Update(WriteRunFile(options.audit, last.audit_json));
+  std::string losses;
+  for (double loss : last.losses) absl::StrAppendFormat(&losses, "%.9g\n", loss);
+  if (!options.losses.empty()) status.Update(WriteRunFile(options.losses, losses));
+  return status;
+}
+
 absl::StatusOr<std::vector<GuidedRow>> MakeRows(const PrecisionOptions& options) {
   absl::StatusOr<GuidedTraining> training = ReadTraining(options);
   if (!training.ok()) return training.status();
@@ -66,21 +75,20 @@ absl::StatusOr<std::vector<GuidedRow>> MakeRows(const PrecisionOptions& options)
   const absl::StatusOr<ImageSet> test_images = LoadFashionMnist(directory, Split::kTest);
   if (!test_images.ok()) return test_images.status();
   std::vector<GuidedRow> rows;
-  std::string audit;
+  GuidedOutcome last;
   for (const std::string& setting : options.settings) {
     GuidedRow& row = rows.emplace_back(GuidedRow{setting, {}});
     training->profile.controls = *NamedControls(setting);
     for (int64_t seed = 1; seed <= options.seeds; ++seed) {
       training->seed = static_cast<uint64_t>(seed);
-      GuidedOutcome outcome = RunGuidedTraining(*training, *training_images, *test_images);
-      std::cerr << absl::StreamFormat("%s, seed %d: accuracy %.4f, %.3f low-bit\n", setting, seed,
-                                      outcome.result.accuracy, outcome.result.candidates.low_bit_share());
-      row.results.push_back(outcome.result);
-      audit = std::move(outcome.audit_json);
+      last = RunGuidedTraining(*training, *training_images, *test_images);
+      std::cerr << absl::StreamFormat("%s, seed %d: accuracy %.4f, %.3f low-bit\n", setting, seed, last.result.accuracy,
+                                      last.result.candidates.low_bit_share());
+      row.results.push_back(last.result);
     }
   }
-  if (options.audit.empty()) return rows;
-  if (const absl::Status status = WriteAuditFile(options.audit, audit); !status.ok()) return status;
+  const absl::Status status = WriteFiles(options, last);
+  if (!status.ok()) return status;
   return rows;
 }
 
