@@ -49,6 +49,8 @@ CommandLine MakeCommandLine(PrecisionOptions& options, std::string& damage) {
   line.Integer("workers", "N", "that vote (default 8)", 1, kMostWorkers, &options.workers);
   line.Integer("batch", "N", "images per worker and round (default 16)", 1, kMostBatch, &options.batch);
   line.Integer("seeds", "N", "trainings of each setting (default 3)", 1, kMostSeeds, &options.seeds);
+  line.Number("learning-rate", "RATE", "the highest, with a momentum of 0.9 (default 0.02)", 1e-6, 10,
+              &options.learning_rate);
   line.Text("data", "DIRECTORY", "the dataset's files (default: where Debian has them)", &options.data);
   line.Text("audit", "FILE", "write the audit of the last training there, as JSON", &options.audit);
   line.Text("losses", "FILE", "write the losses of the last training there, for banyan calibrate", &options.losses);

@@ -26,6 +26,7 @@ struct PrecisionOptions {
   int64_t workers = 8;
   int64_t batch = 16;  // images per worker and round
   int64_t seeds = 3;
+  double learning_rate = 0.02;
   std::string data;    // the dataset's directory
   std::string audit;   // a file for the audit of the last training; empty for none
   std::string losses;  // a file for its losses, as `banyan calibrate` reads them; empty for none

@@ -54,6 +54,7 @@ absl::StatusOr<GuidedTraining> ReadTraining(const PrecisionOptions& options) {
   training.workers = options.workers;
   training.batch = options.batch;
   training.damage = options.damage;
+  training.learning_rate = options.learning_rate;
   return training;
 }
 
