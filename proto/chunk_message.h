@@ -18,7 +18,7 @@ enum class RoundKind : uint8_t {
   kAggregate,  // their sum, or their mean where the job averages or has a server-side optimizer
   kBroadcast,  // the one contribution that is not empty, unchanged; round 0 (Init) and Broadcast
   kFlush,      // as kAggregate, but lossless, and with all that compression has kept back in earlier rounds
-  kAbstention  // an empty contribution of a member that takes part in whatever the others do
+  kAbstention  // an empty contribution of a member that takes part in whatever the others do, or the result of such
 };
 // The greatest of them.
 inline constexpr RoundKind kLastRoundKind = RoundKind::kAbstention;

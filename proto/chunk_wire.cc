@@ -107,9 +107,9 @@ void CheckEmptiness(const ChunkMessage& chunk, FieldReader& fields) {
     fields.Expect(chunk.cuts.empty(), "cuts", "0 but of sums", absl::StrCat(chunk.cuts.size()));
   }
   if (!chunk.frames.empty()) return;
-  const bool sums = chunk.kind == RoundKind::kAggregate || chunk.kind == RoundKind::kFlush;
   fields.Expect(chunk.id.half != Half::kState, "frames", "at least 1 of a state", "0");
-  fields.Expect(!is_result || sums, "frames", "at least 1 in a result that is no sum", "0");
+  const bool is_nobodys = chunk.kind == RoundKind::kAbstention;
+  fields.Expect(!is_result || is_nobodys, "frames", "at least 1 in a result that has a kind", "0");
   if (chunk.weight != 0) fields.Refuse("weight", "0 with 0 frames", absl::StrCat(chunk.weight));
 }
 

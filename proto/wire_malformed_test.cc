@@ -188,8 +188,8 @@ TEST_F(WireMalformedTest, PayloadsOtherThanTheHeaderSays) {
 
 TEST_F(WireMalformedTest, EmptyChunks) {
   payload_.clear();
-  for (wire::RoundKind kind : {wire::ROUND_KIND_BROADCAST, wire::ROUND_KIND_ABSTENTION}) {
-    RefusesChunk("frames: at least 1 in a result that is no sum expected, 0 came", [kind](auto& chunk) {
+  for (wire::RoundKind kind : {wire::ROUND_KIND_BROADCAST, wire::ROUND_KIND_AGGREGATE, wire::ROUND_KIND_FLUSH}) {
+    RefusesChunk("frames: at least 1 in a result that has a kind expected, 0 came", [kind](auto& chunk) {
       chunk.clear_frames();
       chunk.set_weight(0);
       chunk.set_kind(kind);

@@ -12,8 +12,12 @@
 #include "tools/command_line.h"
 #include "tools/flags/planner_flags.h"
 #include "tools/model_size.h"
+#include "tools/reports/advice_report.h"
 #include "tools/reports/plan_report.h"
+#include "topology/advice/upgrade_advice.h"
+#include "topology/evaluation/round_bound.h"
 #include "topology/overlay/did_you_mean.h"
+#include "topology/overlay/measured_links.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/packing/rate_bound.h"
 #include "topology/planner.h"
@@ -25,6 +29,7 @@ namespace {
 // What the command line says beyond the file.
 struct PlanFlags {
   std::string path;
+  std::string measurements;  // a table to plan from instead
   PlannerFlags planner;
   std::optional<std::string> root;
   int64_t arity = 0;        // 0: the file's
@@ -32,15 +37,26 @@ struct PlanFlags {
   int64_t model_bytes = 0;  // 0: unknown
   bool json = false;
   bool dot = false;
+  bool advise = false;
+  bool yaml = false;
 };
 
 CommandLine MakeCommandLine(PlanFlags& flags) {
   CommandLine line(
       "banyan plan",
       "Plans how gradients travel over an overlay: trees, shares, delays, auxiliary paths, the all-reduce rates\n"
-      "that the links allow without and with these, and a bound that no scheme can beat.",
+      "that the links allow without and with these, and a bound that no scheme can beat. Or says which links\n"
+      "to make faster.",
       "banyan plan deploy/topologies/internet2.yaml --planner fapt --roots all");
-  line.Positional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
+  line.OptionalPositional("OVERLAY.yaml", "the overlay; nodes and links suffice", &flags.path);
+  line.Text("from-measurements", "FILE",
+            "instead of an overlay: rows of from, to, Mbit/s and the milliseconds of a round trip, as of iperf3 and "
+            "ping, between commas, tabs or spaces; a header may name from, to, mbps, rtt_ms, delay_ms",
+            &flags.measurements);
+  line.Switch("advise",
+              "what one more Mbit/s of each link and host is worth, the best upgrades, and what is faster than it need "
+              "be",
+              &flags.advise);
   flags.planner.AddTo(line);
   line.Text("root", "NAME", "plan one tree, on this node", &flags.root);
   line.Choice("auxiliary", {"on", "off"}, "auxiliary paths; default: as multipath.enabled says", &flags.auxiliary);
@@ -53,7 +69,12 @@ CommandLine MakeCommandLine(PlanFlags& flags) {
               });
   line.Switch("json", "print JSON", &flags.json);
   line.Switch("dot", "print a graph for graphviz", &flags.dot);
+  line.Switch("yaml", "print the overlay that the measurements make, to begin with", &flags.yaml);
   line.Exclude("json", "dot");
+  line.Needs("yaml", "from-measurements");
+  for (const char* other : {"planner", "roots", "shares", "root", "k", "auxiliary", "dot", "yaml"}) {
+    line.Exclude("advise", other);
+  }
   return line;
 }
 
@@ -86,25 +107,62 @@ int Fail(const absl::Status& status, std::ostream& err) {
   return kExitFailure;
 }
 
+// Returns the text of the overlay that the table of measurements makes.
+absl::StatusOr<std::string> MeasuredOverlay(const std::string& file_name) {
+  const absl::StatusOr<std::string> table = ReadOverlayText(file_name);
+  return table.ok() ? OverlayOfMeasurements(*table, file_name) : table.status();
+}
+
+// Returns the overlay that the flags name, or that their measurements make.
+absl::StatusOr<OverlayConfig> OverlayOf(const PlanFlags& flags) {
+  if (flags.measurements.empty()) return LoadOverlay(flags.path);
+  const absl::StatusOr<std::string> text = MeasuredOverlay(flags.measurements);
+  return text.ok() ? ParseOverlay(*text, flags.measurements) : text.status();
+}
+
+int PrintOverlay(const PlanFlags& flags, std::ostream& out, std::ostream& err) {
+  const absl::StatusOr<std::string> text = MeasuredOverlay(flags.measurements);
+  if (!text.ok()) return Fail(text.status(), err);
+  out << *text;
+  return kExitSuccess;
+}
+
+int PrintAdvice(const PlanFlags& flags, const NetworkView& view, std::ostream& out, std::ostream& err) {
+  const absl::StatusOr<UpgradeAdvice> advice = AdviseUpgrades(view);
+  if (!advice.ok()) return Fail(advice.status(), err);
+  const double model_bits = 8 * static_cast<double>(flags.model_bytes);
+  out << (flags.json ? AdviceJson(*advice, view, model_bits) : AdviceText(*advice, view, model_bits));
+  return kExitSuccess;
+}
+
 }  // namespace
 
 int PlanCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   PlanFlags flags;
   const CommandLine line = MakeCommandLine(flags);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
-  absl::StatusOr<OverlayConfig> overlay = LoadOverlay(flags.path);
+  if (flags.path.empty() == flags.measurements.empty()) {
+    return line.UsageError("missing argument OVERLAY.yaml, or --from-measurements FILE", err);
+  }
+  if (flags.yaml) return PrintOverlay(flags, out, err);
+  absl::StatusOr<OverlayConfig> overlay = OverlayOf(flags);
   if (!overlay.ok()) return Fail(overlay.status(), err);
   if (const absl::Status status = ApplyFlags(flags, *overlay); !status.ok()) {
     return line.UsageError(status.message(), err);
   }
   const NetworkView view = MakeNetworkView(*overlay);
+  if (flags.advise) return PrintAdvice(flags, view, out, err);
   absl::StatusOr<PlannerConfig> config = MakePlannerConfig(*overlay, view);
   if (!config.ok()) return line.UsageError(config.status().message(), err);
   if (flags.model_bytes > 0) config->tensor_elements = {flags.model_bytes / kElementBytes};
   absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   if (!policy.ok()) return Fail(policy.status(), err);
   policy->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
-  out << (flags.json ? PlanJson(*policy, view) : flags.dot ? PlanDot(*policy, view) : PlanText(*policy, view));
+  const absl::Duration least =
+      LeastRoundTime(view, static_cast<double>(flags.model_bytes / kElementBytes), policy->bound_bps);
+  out << (flags.json  ? PlanJson(*policy, view, least)
+          : flags.dot ? PlanDot(*policy, view)
+                      : PlanText(*policy, view, least));
   return kExitSuccess;
 }
 

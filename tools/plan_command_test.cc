@@ -52,6 +52,32 @@ TEST(PlanCommandTest, PacksTreesUnlessToldOtherwise) {
   EXPECT_GT(json["bound_ratio"].as<double>(), 0.97);
 }
 
+TEST(PlanCommandTest, AdvisesUpgrades) {
+  const Outcome advice = Plan({kInternet2, "--advise", "--model-bytes", "46M"});
+  EXPECT_EQ(advice.code, 0) << advice.err;
+  EXPECT_THAT(advice.out, StartsWith("rate  110.0 Mbit/s at best"));
+  EXPECT_THAT(advice.out, HasSubstr("one Mbit/s more is worth  a round\n"));
+  EXPECT_THAT(advice.out, HasSubstr("twice of one, planned again\n"));
+  EXPECT_THAT(advice.out, HasSubstr("half as fast without loss\n"));
+  const YAML::Node json = YAML::Load(Plan({kInternet2, "--advise", "--json"}).out);
+  EXPECT_GT(json["upgrades"][0]["worth"].as<double>(), 0);
+  EXPECT_FALSE(json["upgrades"][0]["doubled_seconds"]) << "of no model";
+  EXPECT_EQ(Plan({kInternet2, "--advise", "--planner", "fapt"}).code, 2);
+}
+
+TEST(PlanCommandTest, PlansFromMeasurements) {
+  const std::string table = TemporaryFile("table.csv", "from,to,mbps,rtt_ms\na,b,80,20\nb,a,40,20\n");
+  const Outcome plan = Plan({"--from-measurements", table});
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("upper bound     40.0 Mbit/s"));
+  const Outcome overlay = Plan({"--from-measurements", table, "--yaml"});
+  EXPECT_EQ(Plan({TemporaryFile("made.yaml", overlay.out)}).out, plan.out);
+  EXPECT_THAT(Plan({"--from-measurements", TemporaryFile("bad.csv", "a,b,x\n")}).err,
+              HasSubstr("bad.csv:1: expected a rate"));
+  EXPECT_EQ(Plan({}).code, 2);
+  EXPECT_EQ(Plan({kInternet2, "--from-measurements", table}).code, 2);
+}
+
 // JSON is YAML, so the parser of overlays reads it.
 TEST(PlanCommandTest, JsonIsStable) {
   const Outcome plan = Plan({kInternet2, "--planner", "fapt", "--json"});

@@ -60,51 +60,57 @@ void BroadcastHalf::Take(StepContext& step, RoundKind kind, ChunkIndex index, Ep
   BANYAN_CHECK(!chunk.is_taken);
   chunk.is_taken = true;
   chunk.made_in = made_in;
+  chunk.kind = kind;
   chunk.result = std::move(result);
-  Read(step, kind, index);
+  Read(step, index);
 }
 
-void BroadcastHalf::Read(StepContext& step, RoundKind kind, ChunkIndex index) {
+bool BroadcastHalf::IsGradient(const Chunk& chunk) {
+  return chunk.kind != RoundKind::kBroadcast && chunk.kind != RoundKind::kAbstention;
+}
+
+void BroadcastHalf::Read(StepContext& step, ChunkIndex index) {
   Chunk& chunk = chunks_[index.value()];
   const bool is_unseen = memory_->lacks_replica();
   std::optional<OptimizerStep> optimizer;
-  if (kind != RoundKind::kBroadcast && !is_unseen) optimizer = memory_->Step(chunk.range);
+  if (IsGradient(chunk) && !is_unseen) optimizer = memory_->Step(chunk.range);
   auto work = std::make_unique<ReadResult>(chunk.result, std::move(optimizer));
   computations_->Start<ReadResult>(
       step, std::move(work),
-      [owner = owner_, key = key_, round = round_, index, kind, is_unseen](StepContext& later, ReadResult& done) {
+      [owner = owner_, key = key_, round = round_, index, is_unseen](StepContext& later, ReadResult& done) {
         BroadcastHalf* half = owner->FindBroadcastHalf(later, key, round);
         if (half == nullptr) return;
-        is_unseen ? half->OnReadUnseen(later, index, kind) : half->OnRead(later, index, kind, done);
+        is_unseen ? half->OnReadUnseen(later, index) : half->OnRead(later, index, done);
       });
 }
 
-void BroadcastHalf::OnReadUnseen(StepContext& step, ChunkIndex index, RoundKind kind) {
-  if (!memory_->lacks_replica()) return Read(step, kind, index);
+void BroadcastHalf::OnReadUnseen(StepContext& step, ChunkIndex index) {
+  if (!memory_->lacks_replica()) return Read(step, index);
   chunks_[index.value()].is_unseen = true;
   if (--unread_ == 0) owner_->OnAllRead(step, key_, round_, 0);
 }
 
-void BroadcastHalf::ReadAnew(StepContext& step, RoundKind kind) {
+void BroadcastHalf::ReadAnew(StepContext& step) {
   for (uint32_t index = 0; index < chunks_.size(); ++index) {
     if (!std::exchange(chunks_[index].is_unseen, false)) continue;
     ++unread_;
-    Read(step, kind, ChunkIndex(index));
+    Read(step, ChunkIndex(index));
   }
 }
 
-void BroadcastHalf::OnRead(StepContext& step, ChunkIndex index, RoundKind kind, const ReadResult& done) {
+void BroadcastHalf::OnRead(StepContext& step, ChunkIndex index, const ReadResult& done) {
   Chunk& chunk = chunks_[index.value()];
   chunk.values = done.values();
   chunk.hash = done.hash();
-  if (memory_->has_optimizer() && kind == RoundKind::kBroadcast) {
-    // Values that everybody agrees on replace the parameters.
+  if (memory_->has_optimizer() && !IsGradient(chunk)) {
     Buffer replica = memory_->Replica(chunk.range);
-    DecodeChunk(done.result(), replica.mutable_floats());
+    // Values that everybody agrees on replace the parameters. Where nobody has spoken they stay.
+    if (chunk.kind == RoundKind::kBroadcast) DecodeChunk(done.result(), replica.mutable_floats());
+    if (chunk.kind == RoundKind::kAbstention) chunk.values = Buffer::CopyOf(replica.floats());
   }
   owner_->OnRead(step, key_, round_, chunk.range.first_element, chunk.values);
   if (--unread_ > 0) return;
-  if (kind != RoundKind::kBroadcast) memory_->EndStep();
+  if (std::any_of(chunks_.begin(), chunks_.end(), IsGradient)) memory_->EndStep();
   owner_->OnAllRead(step, key_, round_, Hash());
 }
 

@@ -45,11 +45,12 @@ class BroadcastHalf {
                 ComputationTable* computations, Owner* owner);
 
   // Holds the chunk's one result, which its root made in the epoch `made_in`, and reads it. REQUIRES: `chunk` exists
-  // and has had none; all calls of a round have the same `kind`.
+  // and has had none; `kind` is the round's, or kAbstention where `result` is empty. Such a chunk leaves the parameters
+  // of a server-side optimizer as they are.
   void Take(StepContext& step, RoundKind kind, ChunkIndex chunk, Epoch made_in, CheckedChunk result);
-  // The node lacked the replica, and has it now: reads what was read for nobody. REQUIRES: the round is not complete;
-  // `kind` is that of the round.
-  void ReadAnew(StepContext& step, RoundKind kind);
+  // The node lacked the replica, and has it now: reads what was read for nobody. REQUIRES: the round is not
+  // complete.
+  void ReadAnew(StepContext& step);
   // Returns whether the chunk has had its result. REQUIRES: `chunk` exists.
   bool Has(ChunkIndex chunk) const { return chunks_[chunk.value()].is_taken; }
   bool HasAny() const;
@@ -73,15 +74,18 @@ class BroadcastHalf {
     bool is_taken = false;
     bool is_unseen = false;  // read for nobody
     Epoch made_in;
+    RoundKind kind = RoundKind::kAbstention;
     CheckedChunk result;
     Buffer values;  // once read
     uint64_t hash = 0;
   };
 
-  void Read(StepContext& step, RoundKind kind, ChunkIndex index);
-  void OnRead(StepContext& step, ChunkIndex index, RoundKind kind, const ReadResult& done);
+  void Read(StepContext& step, ChunkIndex index);
+  void OnRead(StepContext& step, ChunkIndex index, const ReadResult& done);
   // The same of a chunk that was read without the replica.
-  void OnReadUnseen(StepContext& step, ChunkIndex index, RoundKind kind);
+  void OnReadUnseen(StepContext& step, ChunkIndex index);
+  // Returns whether the chunk's result makes a step of the optimizer, where there is one.
+  static bool IsGradient(const Chunk& chunk);
   uint64_t Hash() const;
 
   KeyId key_;

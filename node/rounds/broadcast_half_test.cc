@@ -120,9 +120,21 @@ TEST_F(BroadcastHalfTest, KnowsHowTheTensorWasCut) {
 // Nobody has contributed: every element is zero.
 TEST_F(BroadcastHalfTest, AResultThatSaysNothingIsReadAsZeros) {
   Start();
-  Take(0, *CheckChunk(EncodedChunk(), 2));
+  Take(0, *CheckChunk(EncodedChunk(), 2), RoundKind::kAbstention);
   RunComputations();
   EXPECT_THAT(Replayed(), ElementsAre(0, 0));
+}
+
+// Members of the round before had values in one chunk of it, and are gone.
+TEST_F(BroadcastHalfTest, AChunkThatSaysNothingLeavesTheParametersAsTheyAre) {
+  Start(AggregationOp::kSgd);
+  memory_->Replica({0, 3}).mutable_floats()[0] = 10;
+  Take(0, *CheckChunk(EncodedChunk(), 2), RoundKind::kAbstention);
+  Take(1, Fp32({3}), RoundKind::kBroadcast);
+  RunComputations();
+  EXPECT_THAT(Replayed(), ElementsAre(10, 0, 3));
+  EXPECT_THAT(memory_->Parameters(), ElementsAre(10, 0, 3));
+  EXPECT_EQ(memory_->Step({0, 3})->slices.step, 1u) << "nobody has made a step";
 }
 
 // The parameters of a member that is in step with the others after `steps`, all of this value.
@@ -154,7 +166,7 @@ TEST_F(BroadcastHalfTest, AReplicaThatComesMeanwhileTakesTheStepOnce) {
   // This one is being read when the replica comes.
   Take(1, Fp32({3}));
   memory_->TakeImage(SgdImage(4, 10));
-  half_->ReadAnew(step_, RoundKind::kAggregate);
+  half_->ReadAnew(step_);
   for (int i = 0; i < 3; ++i) RunComputations();
   EXPECT_THAT(Replayed(), ElementsAre(9, -2, -3));
   EXPECT_TRUE(hash_.has_value() && *hash_ != 0);

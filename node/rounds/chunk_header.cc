@@ -4,14 +4,14 @@
 
 namespace banyan {
 
-ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, const RoundState& state, KeyId key,
-                              Round round, ChunkIndex chunk, Half half, const CheckedChunk& encoded) {
+ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, const RoundState& state, RoundKind kind,
+                              KeyId key, Round round, ChunkIndex chunk, Half half, const CheckedChunk& encoded) {
   const PolicySlice& slice = *state.binding->slice;
   ChunkMessage message;
   message.id = {slice.epoch, state.binding->attempt, round, key, chunk, half};
   message.policy = slice.version;
   message.tree = state.attempt->TreeOf(chunk);
-  message.kind = state.kind.value_or(RoundKind::kAbstention);
+  message.kind = kind;
   message.source_incarnation = source.incarnation;
   message.route.path = PolicyBook::PathTo(slice, source.node, destination);
   message.weight = encoded.weight();

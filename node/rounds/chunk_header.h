@@ -16,9 +16,9 @@ struct ChunkSource {
 };
 
 // Returns the message, but for its payload, with which `source` sends `encoded` as the chunk of the round of a key to
-// `destination`. The round's `state` is bound.
-ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, const RoundState& state, KeyId key,
-                              Round round, ChunkIndex chunk, Half half, const CheckedChunk& encoded);
+// `destination`. The round's `state` is bound; `kind` is the round's, or kAbstention for what nobody has spoken in.
+ChunkMessage MakeChunkMessage(const ChunkSource& source, NodeId destination, const RoundState& state, RoundKind kind,
+                              KeyId key, Round round, ChunkIndex chunk, Half half, const CheckedChunk& encoded);
 
 }  // namespace banyan
 

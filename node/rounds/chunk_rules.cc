@@ -91,9 +91,8 @@ std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundSt
   // Only where no member has put a value in is there none.
   const bool has_contributed = state.contribution.has_value() && state.contribution->weight > 0;
   if (message.frames.empty() && has_contributed) return "a result without values";
-  if (message.kind == RoundKind::kAbstention || (state.kind.has_value() && message.kind != *state.kind)) {
-    return absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ",
-                        NameOf(state.kind.value_or(RoundKind::kAggregate)));
+  if (!message.frames.empty() && state.kind.has_value() && message.kind != *state.kind) {
+    return absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ", NameOf(*state.kind));
   }
   return "";
 }

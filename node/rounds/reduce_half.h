@@ -106,6 +106,8 @@ class ReduceHalf {
   // Returns how many workers the contributions that are counted claim to hold.
   uint32_t WeightOf(ChunkIndex chunk) const { return chunks_[chunk.value()].weight; }
 
+  // Returns the kind of the round as those have it that are counted; kAbstention while nobody speaks.
+  RoundKind kind() const { return kind_; }
   // Returns whether inputs of children wait until a computation on the chunk has finished.
   bool HasWaiting(ChunkIndex chunk) const { return chunks_[chunk.value()].waiting_bytes > 0; }
 

@@ -53,7 +53,7 @@ void Replicas::Take(StepContext& step, KeyId key, absl::Span<const uint8_t> imag
   state.fetched.emplace(*after, Buffer::CopyOf(state.memory.Parameters()));
   state.is_held = false;
   for (auto& [round, open] : state.rounds.all()) {
-    if (round > *after && open.results.has_value() && open.kind.has_value()) open.results->ReadAnew(step, *open.kind);
+    if (round > *after && open.results.has_value()) open.results->ReadAnew(step);
   }
 }
 

@@ -287,8 +287,10 @@ void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundSta
                              ChunkResult result, ResultPassing::From from) {
   const bool has_passed_up = state.attempt->StateOf(chunk) == ReduceHalf::State::kPassedUp;
   state.attempt->OnResult(chunk);
+  // Nobody's result has no kind: other chunks of the round may have had values of members that are gone.
+  const RoundKind kind = result.chunk.empty() ? RoundKind::kAbstention : *state.kind;
   for (const ResultPassing::Hop& hop : state.passing->OnResult(chunk, from, has_passed_up)) {
-    ChunkMessage message = MakeChunkMessage(source_, hop.to, state, key, round, chunk, hop.half, result.chunk);
+    ChunkMessage message = MakeChunkMessage(source_, hop.to, state, kind, key, round, chunk, hop.half, result.chunk);
     message.made_in = result.made_in;
     message.cuts = result.cuts;
     network_->SendChunk(step, std::move(message), result.chunk.encoded().payload);
@@ -297,7 +299,7 @@ void RoundEngine::TakeResult(StepContext& step, KeyId key, Round round, RoundSta
   if (state.results->Has(chunk)) return;
   state.residuals.OnResult(chunk, result.made_in, KeyOf(key).memory);
   cuts_.OnResult(step, key, round, chunk, result.made_in, std::move(result.cuts));
-  state.results->Take(step, *state.kind, chunk, result.made_in, std::move(result.chunk));
+  state.results->Take(step, kind, chunk, result.made_in, std::move(result.chunk));
 }
 
 void RoundEngine::BeginEpoch(Epoch epoch) {
@@ -451,7 +453,8 @@ BroadcastHalf* RoundEngine::FindBroadcastHalf(StepContext& step, KeyId key, Roun
 void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk, NodeId parent,
                         const CheckedChunk& sum, double result_ratio) {
   RoundState& state = *FindRound(id.key, id.round);
-  ChunkMessage message = MakeChunkMessage(source_, parent, state, id.key, id.round, chunk, Half::kReduce, sum);
+  ChunkMessage message =
+      MakeChunkMessage(source_, parent, state, state.attempt->kind(), id.key, id.round, chunk, Half::kReduce, sum);
   message.result_ratio = result_ratio;
   message.cuts = state.attempt->CutsOf(chunk);
   if (CanBeCut(message) && encodings_.KeepsResidual(*book_->FindKey(id.key))) state.sent.Keep(chunk, id.epoch, sum);
@@ -460,8 +463,6 @@ void RoundEngine::OnSum(StepContext& step, const AttemptId& id, ChunkIndex chunk
 
 void RoundEngine::OnResultMade(StepContext& step, const AttemptId& id, ChunkIndex chunk, CheckedChunk result) {
   RoundState& state = *FindRound(id.key, id.round);
-  // Where all have abstained it is a sum of nothing.
-  if (!state.kind.has_value()) state.kind = RoundKind::kAggregate;
   TakeResult(step, id.key, id.round, state, chunk, {id.epoch, std::move(result), state.attempt->CutsOf(chunk)},
              ResultPassing::From::kMade);
 }

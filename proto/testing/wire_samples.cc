@@ -258,7 +258,7 @@ WireSample SampleEmptyResult() {
   WireSample sample = SampleEmptyContribution();
   ChunkMessage& chunk = std::get<ChunkMessage>(sample.message);
   chunk.made_in = Epoch(2);
-  chunk.kind = RoundKind::kAggregate;
+  chunk.kind = RoundKind::kAbstention;
   return sample;
 }
 

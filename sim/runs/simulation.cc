@@ -10,6 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "sim/cluster.h"
 #include "sim/runs/faults.h"
+#include "topology/evaluation/round_bound.h"
+#include "topology/evaluation/round_time.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_shared.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -26,6 +28,9 @@ constexpr int64_t kMostCarriedElements = int64_t{1} << 21;
 // it, and is to take little of what the cores let be on its way.
 constexpr int64_t kLeastChunkElements = 128;
 constexpr absl::Duration kLongestSimulation = absl::Hours(24 * 365);
+
+// Heartbeats go on while a round waits for its links, and are simulated as well.
+constexpr absl::Duration kLongestRound = absl::Hours(24);
 constexpr int64_t kEventsBetweenProgress = 1 << 14;
 
 int64_t ChooseScale(const SimulationOptions& options, int64_t elements) {
@@ -75,6 +80,12 @@ class AuxiliaryShare : public TrafficObserver {
   int64_t auxiliary_bytes_ = 0;
 };
 
+double ModelBits(const SimulationOptions& options) {
+  double bits = 0;
+  for (int64_t elements : options.tensor_elements) bits += 32.0 * static_cast<double>(elements);
+  return bits;
+}
+
 class SimulationRun {
  public:
   SimulationRun(const SimulationOptions& options, const Policy& policy)
@@ -104,16 +115,10 @@ class SimulationRun {
  private:
   FaultOptions ChooseFaults() const {
     FaultOptions faults;
-    const double round_seconds = ModelBits() / policy_.rate_bps;
+    const double round_seconds = ModelBits(options_) / policy_.rate_bps;
     faults.first = absl::Seconds(1);
     faults.last = faults.first + absl::Seconds(std::min(1e6, 1 + round_seconds * static_cast<double>(options_.rounds)));
     return faults;
-  }
-
-  double ModelBits() const {
-    double bits = 0;
-    for (int64_t elements : options_.tensor_elements) bits += 32.0 * static_cast<double>(elements);
-    return bits;
   }
 
   static int64_t BytesOf(const SimulatedLink& link) { return link.data_bytes() + link.control_bytes(); }
@@ -157,7 +162,7 @@ class SimulationRun {
     report.synchronisation_p50 = times[times.size() / 2];
     report.policies = versions.size();
     report.auxiliary_share = auxiliary_paths_.share();
-    report.model_bits = ModelBits();
+    report.model_bits = ModelBits(options_);
     report.rate_bps = report.model_bits / absl::ToDoubleSeconds(report.synchronisation_p50);
     report.plan_rate_bps = policy_.rate_bps;
     report.replicas_identical = cluster_.results().replicas_identical();
@@ -179,6 +184,16 @@ class SimulationRun {
   Cluster cluster_;
   int64_t steps_ = 0;
 };
+
+// FAILED_PRECONDITION where links or caps of hosts let next to nothing through.
+absl::Status CheckRoundLength(const SimulationOptions& options, double rate_bps) {
+  const absl::Duration round = absl::Seconds(ModelBits(options) / rate_bps);
+  if (round <= kLongestRound) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("a round would take ", absl::FormatDuration(absl::Trunc(round, absl::Seconds(1))), " at the ",
+                   rate_bps / 1e6, " Mbit/s that the plan reaches; expected at most a day: is a rate of a link, or a ",
+                   "node's up_mbps or down_mbps, mistaken?"));
+}
 
 }  // namespace
 
@@ -222,8 +237,11 @@ absl::StatusOr<SimulationReport> Simulate(const SimulationOptions& options) {
   if (!config.ok()) return config.status();
   const absl::StatusOr<Policy> policy = MakePolicy(view, *config);
   if (!policy.ok()) return policy.status();
+  if (absl::Status status = CheckRoundLength(options, policy->rate_bps); !status.ok()) return status;
   absl::StatusOr<SimulationReport> report = SimulationRun(options, *policy).Run();
-  if (report.ok()) report->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
+  if (!report.ok()) return report;
+  report->bound_bps = std::min(policy->bound_bps, RateBoundBps(view));
+  report->least_round = LeastRoundTime(view, report->model_bits / kBitsPerElement, report->bound_bps);
   return report;
 }
 

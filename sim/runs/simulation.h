@@ -68,7 +68,8 @@ struct SimulationReport {
   double rate_bps = 0;  // model bits over the median synchronisation time
   // The rate that the first plan's most loaded link allows.
   double plan_rate_bps = 0;
-  double bound_bps = 0;  // that no scheme can beat (RateBoundBps), on the links as they are at first
+  double bound_bps = 0;        // that no scheme can beat (RateBoundBps), on the links as they are at first
+  absl::Duration least_round;  // likewise (LeastRoundTime)
   bool replicas_identical = false;
   int64_t scale = 1;  // elements that one simulated element stood for
   uint64_t events = 0;

@@ -88,6 +88,14 @@ TEST(SimulationTest, APlannersErrorIsTold) {
   EXPECT_EQ(Simulate(options).status().code(), absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(SimulationTest, ACapThatLetsNextToNothingThroughIsTold) {
+  SimulationOptions options = Internet2Simulation(46000000, 1);
+  options.overlay.nodes[3].up_cap_bps = 1;
+  const absl::Status status = Simulate(options).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(status.message().find("up_mbps"), std::string::npos) << status;
+}
+
 TEST(SimulationTest, AJobThatIsToldTheNodesAloneNeedsALinkForEachPair) {
   SimulationOptions options = Internet2Simulation(4000000, 1);
   options.told.kind = ToldLinks::Kind::kNodes;

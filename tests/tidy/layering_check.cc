@@ -43,6 +43,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"topology/planners", 1},
                                                      {"topology/packing", 2},
                                                      {"topology/fit", 3},
+                                                     {"topology/advice", 3},
 
                                                      {"compression/kernels", 0},
                                                      {"compression/control", 0},

@@ -129,7 +129,7 @@ std::string AuxiliaryDot(const Policy& policy, const NetworkView& view) {
 
 }  // namespace
 
-std::string PlanText(const Policy& policy, const NetworkView& view) {
+std::string PlanText(const Policy& policy, const NetworkView& view, absl::Duration least_round) {
   std::string text = absl::StrFormat("planner         %s\nnetwork         %d nodes, %d directed links\n",
                                      policy.planner, view.nodes().size(), view.links().size());
   absl::StrAppendFormat(&text, "predicted rate  %.1f Mbit/s (of the model, summed and sent back to all)\n",
@@ -144,6 +144,9 @@ std::string PlanText(const Policy& policy, const NetworkView& view) {
   if (policy.round_time > absl::ZeroDuration()) {
     absl::StrAppendFormat(&text, "time of a round %.3g s, in chunks of %d elements\n",
                           absl::ToDoubleSeconds(policy.round_time), policy.chunk_max_elements);
+    absl::StrAppendFormat(&text,
+                          "least time      %.3g s (for links, delays and hosts, however it is planned), %.2f of it\n",
+                          absl::ToDoubleSeconds(least_round), absl::FDivDuration(least_round, policy.round_time));
   }
   size_t name_width = 4;
   for (const Tree& tree : policy.trees) name_width = std::max(name_width, view.NameOf(tree.root).size());
@@ -157,7 +160,7 @@ std::string PlanText(const Policy& policy, const NetworkView& view) {
                       RoutesText(policy.auxiliary, "auxiliary paths", view));
 }
 
-std::string PlanJson(const Policy& policy, const NetworkView& view) {
+std::string PlanJson(const Policy& policy, const NetworkView& view, absl::Duration least_round) {
   JsonWriter json;
   json.BeginObject().Name("planner").String(policy.planner);
   json.Name("rate_mbps").Number(policy.rate_bps / kBitsPerMegabit);
@@ -166,6 +169,7 @@ std::string PlanJson(const Policy& policy, const NetworkView& view) {
   json.Name("bound_ratio").Number(BoundRatio(policy));
   if (policy.round_time > absl::ZeroDuration()) {
     json.Name("round_seconds").Number(absl::ToDoubleSeconds(policy.round_time));
+    json.Name("least_round_seconds").Number(absl::ToDoubleSeconds(least_round));
   }
   json.Name("chunk_max_elements").Integer(policy.chunk_max_elements);
   json.Name("trees").BeginArray();

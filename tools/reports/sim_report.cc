@@ -128,6 +128,9 @@ std::string SimText(const SimulationReport& report, const NetworkView& view) {
   // The bound is of float32 tensors; what travels compressed may pass it.
   absl::StrAppendFormat(&text, "upper bound         %.1f Mbit/s%s, reached to %.1f %%\n",
                         report.bound_bps / kBitsPerMegabit, ratio > 1 ? " uncompressed" : "", 100 * ratio);
+  absl::StrAppendFormat(&text, "least time          %.3f s (for links, delays and hosts), %.2f of the median\n",
+                        absl::ToDoubleSeconds(report.least_round),
+                        absl::FDivDuration(report.least_round, report.synchronisation_p50));
   absl::StrAppendFormat(&text, "policies            %d; %.1f %% of the bytes were on auxiliary paths\n",
                         report.policies, 100 * report.auxiliary_share);
   absl::StrAppend(&text, "replicas            ", report.replicas_identical ? "identical" : "DIFFERENT", "\n");
@@ -148,6 +151,7 @@ std::string SimJson(const SimulationReport& report, const NetworkView& view) {
   json.Name("plan_rate_mbps").Number(report.plan_rate_bps / kBitsPerMegabit);
   json.Name("bound_mbps").Number(report.bound_bps / kBitsPerMegabit);
   json.Name("bound_ratio").Number(BoundRatio(report));
+  json.Name("least_round_seconds").Number(absl::ToDoubleSeconds(report.least_round));
   WriteAdaptation(report, json);
   json.Name("policies").Integer(report.policies).Name("auxiliary_share").Number(report.auxiliary_share);
   json.Name("links").BeginArray();
