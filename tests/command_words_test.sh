@@ -53,7 +53,7 @@ for command in "${commands[@]}"; do
   [[ "$("$banyan" "$command" --version)" == "$version" ]] || fail "expected the version of '$command'"
 done
 for command in up exec status rate cut heal down; do check_help wan "$command"; done
-for command in accuracy aggregate codec plan loopback wan; do check_help bench "$command"; done
+for command in accuracy aggregate codec plan loopback precision reducer wan; do check_help bench "$command"; done
 expect 2 "did you mean 'plan'?" "$banyan" plna
 expect 2 "did you mean 'plan'?" "$banyan" help plna
 [[ "$("$banyan" version)" == "$version" ]] || fail "expected a version"

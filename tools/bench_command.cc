@@ -18,12 +18,14 @@
 #include "bench/codec_benchmark.h"
 #include "bench/plan_benchmark.h"
 #include "bench/planner_table.h"
+#include "bench/reducer_benchmark.h"
 #include "core/json_writer.h"
 #include "posix/program_path.h"
 #include "tools/accuracy_benchmark/bench_accuracy_command.h"
 #include "tools/command_line.h"
 #include "tools/command_table.h"
 #include "tools/loopback_benchmark.h"
+#include "tools/precision_benchmark/bench_precision_command.h"
 #include "tools/reports/progress_bar.h"
 #include "tools/wan_benchmark/bench_wan_command.h"
 #include "topology/samples/overlay_families.h"
@@ -71,6 +73,15 @@ int BenchCodec(absl::Span<const std::string> arguments, std::ostream& out, std::
   line.Switch("json", "print JSON", &options.json);
   if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
   return RunCodecBenchmarkWithBar(options, out, err);
+}
+
+int BenchReducer(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
+  ReducerBenchmarkOptions options;
+  CommandLine line("banyan bench reducer", "Counts votes of one and two bits per gradient on one core.",
+                   "banyan bench reducer --json");
+  line.Switch("json", "print JSON", &options.json);
+  if (const std::optional<int> code = line.Parse(arguments, out, err); code.has_value()) return *code;
+  return RunReducerBenchmark(options, out);
 }
 
 absl::StatusOr<std::vector<PlannerTableRow>> MakePlannerTable(std::ostream& err) {
@@ -177,6 +188,8 @@ int BenchCommand(absl::Span<const std::string> arguments, std::ostream& out, std
                             {"plan", "planning overlays: the time it takes, and the rates beside the bound", BenchPlan},
                             {"loopback", "push-pull between processes, beside Gloo's ring all-reduce", BenchLoopback},
                             {"trim", "training with chunks that queues cut, in simulated time", BenchTrimCommand},
+                            {"precision", "training with low-bit rounds, static and controlled", BenchPrecisionCommand},
+                            {"reducer", "counting gradients of one and two bits", BenchReducer},
                             {"wan", "all-reduces on an emulated WAN, beside Gloo and Open MPI", BenchWanCommand}});
   return table.Run(arguments, out, err);
 }

@@ -31,7 +31,7 @@ TEST_F(BenchCommandTest, RefusesAnUnknownFlag) {
 }
 
 TEST_F(BenchCommandTest, EachBenchmarkHasHelp) {
-  for (const char* benchmark : {"accuracy", "aggregate", "codec", "plan", "loopback", "wan"}) {
+  for (const char* benchmark : {"accuracy", "aggregate", "codec", "plan", "loopback", "precision", "reducer", "wan"}) {
     EXPECT_EQ(Run({benchmark, "--help"}), 0) << benchmark;
     EXPECT_THAT(out_.str(), HasSubstr(std::string("banyan bench ") + benchmark));
   }

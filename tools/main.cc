@@ -17,12 +17,14 @@
 #include "posix/stop_signals.h"
 #include "runtime/chunk_heap.h"
 #include "tools/bench_command.h"
+#include "tools/calibrate/calibrate_command.h"
 #include "tools/chaos/chaos_command.h"
 #include "tools/command_table.h"
 #include "tools/demo/demo_command.h"
 #include "tools/doctor/doctor_command.h"
 #include "tools/node_command.h"
 #include "tools/plan_command.h"
+#include "tools/preflight/preflight_command.h"
 #include "tools/reconfigure_command.h"
 #include "tools/scheduler_command.h"
 #include "tools/sim_command.h"
@@ -61,22 +63,25 @@ int SchedulerCommand(absl::Span<const std::string> arguments, std::ostream& out,
 }
 
 banyan::CommandTable Commands() {
-  return banyan::CommandTable("banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
-                              {{"scheduler", "runs the scheduler of a job", SchedulerCommand},
-                               {"node", "runs the node of one data centre", banyan::NodeCommand},
-                               {"status", "shows what a running job is doing", banyan::StatusCommand},
-                               {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
-                               {"remove", "takes a node out of a running job", banyan::RemoveCommand},
-                               {"stop", "ends a job for all its nodes", banyan::StopCommand},
-                               {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
-                               {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
-                               {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
-                               {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
-                               {"doctor", "looks for what will keep a job from running", banyan::DoctorCommand},
-                               {"wan", "emulates a WAN on this machine", banyan::WanCommand},
-                               {"bench", "measures Banyan on this machine", banyan::BenchCommand},
-                               {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
-                               {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
+  return banyan::CommandTable(
+      "banyan", "Trains one model in many data centres over a slow, uneven, changing network.",
+      {{"scheduler", "runs the scheduler of a job", SchedulerCommand},
+       {"node", "runs the node of one data centre", banyan::NodeCommand},
+       {"status", "shows what a running job is doing", banyan::StatusCommand},
+       {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
+       {"remove", "takes a node out of a running job", banyan::RemoveCommand},
+       {"stop", "ends a job for all its nodes", banyan::StopCommand},
+       {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
+       {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},
+       {"preflight", "checks a profile and a binding for low-bit rounds", banyan::PreflightCommand},
+       {"sim", "simulates a job's rounds over an overlay", banyan::SimCommand},
+       {"sim-faults", "simulates random jobs under random faults", banyan::SimFaultsCommand},
+       {"sim-figures", "simulates the figures of an evaluation", banyan::SimFiguresCommand},
+       {"doctor", "looks for what will keep a job from running", banyan::DoctorCommand},
+       {"wan", "emulates a WAN on this machine", banyan::WanCommand},
+       {"bench", "measures Banyan on this machine", banyan::BenchCommand},
+       {"chaos", "breaks a running job, to see it survive", banyan::ChaosCommand},
+       {"demo", "nine data centres train one model on this machine", banyan::DemoCommand}});
 }
 
 // The exit code of daemons tells supervisors of the job, whatever became of their standard output. Asked for a text,

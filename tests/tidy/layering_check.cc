@@ -23,6 +23,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"topology", 3},
                                                      {"awareness", 3},
                                                      {"compression", 3},
+                                                     {"precision", 3},
                                                      {"node", 4},
                                                      {"scheduler", 4},
                                                      {"runtime", 5},
@@ -48,6 +49,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"compression/control", 0},
                                                      {"compression/codecs", 1},
                                                      {"compression/trimmable", 1},
+                                                     {"compression/counts", 1},
                                                      {"compression/cuda", 2},
 
                                                      {"node/link", 0},
@@ -88,10 +90,13 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/reports", 0},
                                                      {"tools/supervision", 0},
                                                      {"tools/terminal", 0},
+                                                     {"tools/calibrate", 1},
                                                      {"tools/chaos", 1},
                                                      {"tools/demo", 1},
                                                      {"tools/doctor", 1},
                                                      {"tools/metrics", 1},
+                                                     {"tools/precision_benchmark", 1},
+                                                     {"tools/preflight", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
   return kFloors;

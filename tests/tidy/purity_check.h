@@ -10,8 +10,9 @@
 namespace banyan {
 
 // Finds what reaches a socket, a thread, a lock, a clock, the environment, foreign randomness or a container without
-// order. It looks in the folders core, proto, protocol, topology, awareness, compression, node and scheduler. Their
-// BUILD files may not link the libraries for it either. Tests of those folders may. No folder may use Abseil's locks.
+// order. It looks in the folders core, proto, protocol, topology, awareness, compression, precision, node and
+// scheduler. Their BUILD files may not link the libraries for it either. Tests of those folders may. No folder may use
+// Abseil's locks.
 std::vector<std::string> CheckPurity(const SourceFile& file);
 
 }  // namespace banyan

@@ -13,7 +13,7 @@ class ForbiddenTest : public testing::TestWithParam<const char*> {};
 
 TEST_P(ForbiddenTest, IsFoundInEveryPureFolderAndNowhereElse) {
   for (const char* folder :
-       {"core", "proto", "protocol", "topology", "awareness", "compression", "node", "scheduler"}) {
+       {"core", "proto", "protocol", "topology", "awareness", "compression", "precision", "node", "scheduler"}) {
     EXPECT_EQ(Count(std::string(folder) + "/a.cc", GetParam()), 1u) << folder;
     EXPECT_EQ(Count(std::string(folder) + "/a.h", GetParam()), 1u) << folder;
     EXPECT_EQ(Count(std::string(folder) + "/deeper/a.h", GetParam()), 1u) << folder;

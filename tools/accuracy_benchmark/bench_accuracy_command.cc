@@ -1,24 +1,16 @@
 #include "tools/accuracy_benchmark/bench_accuracy_command.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "posix/program_path.h"
 #include "tools/accuracy_benchmark/accuracy_options.h"
-#include "tools/command_line.h"
+#include "tools/other_program.h"
 
 namespace banyan {
 namespace {
-
-constexpr char kProgram[] = "examples/fashion_mnist/accuracy/accuracy_benchmark";
 
 constexpr char kTrims[] = "0,0.001,0.01,0.1,0.2,0.5";
 
@@ -27,20 +19,8 @@ constexpr char kTrims[] = "0,0.001,0.01,0.1,0.2,0.5";
 int BenchAccuracyCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {
   AccuracyOptions options;
   if (std::optional<int> code = ParseAccuracyOptions(arguments, options, out, err); code.has_value()) return *code;
-  absl::StatusOr<std::string> program = FindProgram(kProgram);
-  if (!program.ok()) {
-    err << "banyan bench accuracy: " << program.status().message() << "\n";
-    return kExitFailure;
-  }
-  std::vector<std::string> words = {*program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  out.flush();
-  execv(program->c_str(), pointers.data());
-  err << "banyan bench accuracy: cannot start " << *program << ": " << std::strerror(errno) << "\n";
-  return kExitFailure;
+  return BecomeProgram("examples/fashion_mnist/accuracy/accuracy_benchmark", "banyan bench accuracy", arguments, out,
+                       err);
 }
 
 int BenchTrimCommand(absl::Span<const std::string> arguments, std::ostream& out, std::ostream& err) {

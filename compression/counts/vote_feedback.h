@@ -1,0 +1,42 @@
+// What a voter's votes left out of the sum, kept for a later round: error feedback for VoteAggregate::kMean. The
+// residual is settled when the round's mean scale is known, since that scale is what every vote counted for. Then the
+// mean of what all voters offered is the result plus the mean of their residuals. A majority has no such account.
+// Thread-compatible; owned by what pushes a voter's gradients of one slice.
+#ifndef BANYAN_COMPRESSION_COUNTS_VOTE_FEEDBACK_H_
+#define BANYAN_COMPRESSION_COUNTS_VOTE_FEEDBACK_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "compression/counts/vote_count.h"
+#include "compression/counts/vote_rules.h"
+
+namespace banyan {
+
+class VoteFeedback {
+ public:
+  // REQUIRES: rules.aggregate is kMean.
+  VoteFeedback(int64_t elements, const VoteRules& rules);
+
+  // Returns the vote on `gradient` plus the residual. REQUIRES: the last vote is settled or abandoned.
+  const VoteCount& Vote(absl::Span<const float> gradient);
+  // The round has its result, whose scale is `mean_scale`. REQUIRES: a vote is out.
+  void Settle(float mean_scale);
+  // The vote counted nowhere: all that was offered stays. REQUIRES: a vote is out.
+  void Abandon();
+
+  // Takes the residual for a round of full precision, or for a flush. REQUIRES: no vote is out.
+  std::vector<float> TakeResidual();
+  absl::Span<const float> residual() const { return residual_; }
+
+ private:
+  VoteRules rules_;
+  std::vector<float> residual_;  // with a vote out: what was voted on
+  std::optional<VoteCount> vote_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_COMPRESSION_COUNTS_VOTE_FEEDBACK_H_

@@ -1,0 +1,163 @@
+#include "examples/fashion_mnist/precision/guided_training.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "examples/fashion_mnist/batch_order.h"
+#include "examples/fashion_mnist/classifier.h"
+#include "examples/fashion_mnist/learning_rate.h"
+#include "examples/fashion_mnist/local_momentum.h"
+#include "examples/fashion_mnist/precision/vote_reducer.h"
+#include "precision/audit/audit_file.h"
+#include "precision/audit/route_audit.h"
+#include "precision/control/precision_controller.h"
+
+namespace banyan {
+namespace {
+
+// Damage begins after two thirds of the rounds.
+constexpr int64_t kDamagePart = 3;
+constexpr int64_t kDamagedRounds = 30;
+constexpr double kDamagedRate = 30;  // times the learning rate
+constexpr float kPoison = -20;       // times a worker's gradient
+// Diagnoses take longer than the round itself: some rounds of the warm-up are enough.
+constexpr int64_t kDiagnoseEvery = 10;
+
+class Training {
+ public:
+  Training(const GuidedTraining& options, const ImageSet& training_images)
+      : options_(options),
+        classifier_({.seed = options.seed, .learning_rate = options.learning_rate}),
+        controller_(options.profile, options.binding),
+        audit_(options.profile.bits_per_element),
+        momentum_(options.momentum),
+        damaged_from_(options.rounds - options.rounds / kDamagePart) {
+    for (int64_t rank = 0; rank < options.workers; ++rank) {
+      images_.push_back(TakeShard(training_images, static_cast<int>(rank), static_cast<int>(options.workers)));
+      orders_.emplace_back(images_.back().size(), options.batch,
+                           options.seed * static_cast<uint64_t>(options.workers) + static_cast<uint64_t>(rank));
+    }
+    for (const Classifier::Parameter& parameter : classifier_.parameters()) {
+      const int64_t elements = static_cast<int64_t>(parameter.values.size());
+      Tensor& tensor = tensors_.emplace_back();
+      tensor.name = parameter.name;
+      tensor.gradients.assign(static_cast<size_t>(options.workers), std::vector<float>(parameter.values.size()));
+      tensor.slices = options.binding.SlicesOf(parameter.name, elements);
+      for (const SliceBinding& slice : tensor.slices) {
+        tensor.reducers.emplace_back(slice.elements, options.workers, options.profile.rules);
+      }
+    }
+  }
+
+  void RunRound(int64_t round) {
+    controller_.BeginRound();
+    const double loss = ComputeGradients(round);
+    losses_.push_back(loss);
+    for (size_t i = 0; i < tensors_.size(); ++i) Reduce(round, tensors_[i], classifier_.parameters()[i].gradient);
+    for (size_t i = 0; i < tensors_.size(); ++i) momentum_.AddTo(i, classifier_.parameters()[i].gradient);
+    const double part = LearningRatePart(round, options_.rounds);
+    const bool spikes = IsDamaged(round, Damage::kLearningRate);
+    classifier_.SetLearningRate(options_.learning_rate * part * (spikes ? kDamagedRate : 1));
+    classifier_.ApplyGradients();
+    const int64_t triggers = controller_.supervisor().record().triggers;
+    controller_.Observe(
+        {round + 1, loss, static_cast<double>(round + 1) / static_cast<double>(options_.rounds), part, std::nullopt});
+    if (controller_.supervisor().record().triggers > triggers) Notice(round);
+  }
+
+  GuidedOutcome Finish(const ImageSet& test_images) {
+    result_.accuracy = classifier_.MeasureAccuracy(test_images);
+    result_.candidates = audit_.candidates();
+    result_.all = audit_.all();
+    result_.triggers = controller_.supervisor().record().triggers;
+    result_.readmissions = controller_.supervisor().record().readmissions;
+    if (options_.damage != Damage::kNone) result_.damaged_round = damaged_from_;
+    return {result_, AuditJson(audit_, controller_), losses_};
+  }
+
+ private:
+  struct Tensor {
+    std::string name;
+    std::vector<std::vector<float>> gradients;  // by worker
+    std::vector<SliceBinding> slices;
+    std::vector<VoteReducer> reducers;  // by slice
+  };
+
+  bool IsDamaged(int64_t round, Damage damage) const {
+    return options_.damage == damage && round >= damaged_from_ && round < damaged_from_ + kDamagedRounds;
+  }
+
+  void Notice(int64_t round) {
+    if (options_.damage == Damage::kNone || round < damaged_from_) {
+      ++result_.false_triggers;
+    } else if (!result_.noticed_round.has_value()) {
+      result_.noticed_round = round;
+    }
+  }
+
+  // Returns the mean loss of all workers.
+  double ComputeGradients(int64_t round) {
+    double loss = 0;
+    for (int64_t worker = 0; worker < options_.workers; ++worker) {
+      Batch batch = MakeBatch(images_[worker], orders_[worker].Next());
+      if (IsDamaged(round, Damage::kLabels)) {
+        for (int64_t& label : batch.labels) label = (label + 1 + round) % kClasses;
+      }
+      loss += classifier_.ComputeGradients(batch, [](size_t) {}) / static_cast<double>(options_.workers);
+      const float factor = worker == 0 && IsDamaged(round, Damage::kPoison) ? kPoison : 1;
+      for (size_t i = 0; i < tensors_.size(); ++i) {
+        const absl::Span<const float> gradient = classifier_.parameters()[i].gradient;
+        std::transform(gradient.begin(), gradient.end(), tensors_[i].gradients[worker].begin(),
+                       [factor](float value) { return factor * value; });
+      }
+    }
+    return loss;
+  }
+
+  void Reduce(int64_t round, Tensor& tensor, absl::Span<float> result) {
+    std::vector<SliceRoute> routes;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < tensor.slices.size(); ++i) {
+      const SliceBinding& slice = tensor.slices[i];
+      std::vector<absl::Span<const float>> gradients;
+      for (const std::vector<float>& values : tensor.gradients) {
+        gradients.push_back(absl::MakeConstSpan(values).subspan(slice.first, slice.elements));
+      }
+      if (slice.is_candidate && controller_.is_warming_up() && round % kDiagnoseEvery == 0) {
+        controller_.ObserveScope(ScopeOf(options_.profile.scope, tensor.name, slice),
+                                 DiagnoseScope(gradients, options_.profile.rules));
+      }
+      const PrecisionRoute route = controller_.RouteOf(tensor.name, slice);
+      bytes += tensor.reducers[i].Reduce(gradients, route == PrecisionRoute::kLowBit,
+                                         result.subspan(slice.first, slice.elements));
+      routes.push_back({slice.elements, slice.is_candidate, route, route});
+    }
+    audit_.Record(tensor.name, routes, bytes);
+    result_.full_bytes += static_cast<int64_t>(result.size() * sizeof(float)) * 2 * options_.workers;
+  }
+
+  const GuidedTraining& options_;
+  Classifier classifier_;
+  PrecisionController controller_;
+  RouteAudit audit_;
+  LocalMomentum momentum_;
+  const int64_t damaged_from_;
+  std::vector<ImageSet> images_;
+  std::vector<BatchOrder> orders_;
+  std::vector<Tensor> tensors_;
+  std::vector<double> losses_;
+  GuidedResult result_;
+};
+
+}  // namespace
+
+GuidedOutcome RunGuidedTraining(const GuidedTraining& training, const ImageSet& training_images,
+                                const ImageSet& test_images) {
+  Training run(training, training_images);
+  for (int64_t round = 0; round < training.rounds; ++round) run.RunRound(round);
+  return run.Finish(test_images);
+}
+
+}  // namespace banyan

@@ -1,0 +1,82 @@
+#include "examples/fashion_mnist/precision/guided_training.h"
+
+#include <gtest/gtest.h>
+
+#include "core/random.h"
+#include "examples/fashion_mnist/classifier.h"
+
+namespace banyan {
+namespace {
+
+// Images of two kinds, which a network tells apart after a few rounds: bright above or below.
+ImageSet Images(int64_t count, uint64_t seed) {
+  Random random(seed);
+  ImageSet images;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t label = static_cast<uint8_t>(random.Below(2));
+    images.labels.push_back(label);
+    for (int64_t pixel = 0; pixel < kImagePixels; ++pixel) {
+      const bool is_bright = (pixel < kImagePixels / 2) == (label == 0);
+      images.pixels.push_back(static_cast<uint8_t>((is_bright ? 150 : 0) + random.Below(100)));
+    }
+  }
+  return images;
+}
+
+GuidedTraining Training(const char* controls) {
+  GuidedTraining training;
+  training.profile.detector = {0.02, 0.5, 0.2};
+  training.profile.admission.warmup_steps = 10;
+  training.profile.exposure.bound = 0.5;
+  training.profile.controls = *NamedControls(controls);
+  SliceBinding slice;
+  slice.elements = 102400;
+  slice.role = TensorRole::kEncoder;
+  slice.is_candidate = true;
+  training.binding = PrecisionBinding("net", {}, {{"fc1.weight", 102400, {slice}}});
+  training.rounds = 40;
+  training.workers = 3;
+  training.batch = 4;
+  return training;
+}
+
+class GuidedTrainingTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { UseOneThread(); }
+
+  GuidedResult Run(const GuidedTraining& training) {
+    return RunGuidedTraining(training, Images(300, 1), Images(100, 2)).result;
+  }
+};
+
+TEST_F(GuidedTrainingTest, FullPrecisionLearnsAndSendsAllBytes) {
+  const GuidedResult result = Run(Training("fp32"));
+  EXPECT_GT(result.accuracy, 0.95);
+  EXPECT_EQ(result.sent_ratio(), 1);
+  EXPECT_EQ(result.candidates.plain, 40);
+}
+
+TEST_F(GuidedTrainingTest, StaticIsLowBitInEveryRoundAndSendsLess) {
+  const GuidedResult result = Run(Training("static"));
+  EXPECT_EQ(result.candidates.low_bit, 40);
+  EXPECT_LT(result.sent_ratio(), 0.2);
+  EXPECT_EQ(result.all.violations, 0);
+}
+
+TEST_F(GuidedTrainingTest, ControlledRoundsKeepTheirBudget) {
+  const GuidedResult result = Run(Training("calibrated"));
+  EXPECT_EQ(result.candidates.plain, 10);
+  EXPECT_GT(result.candidates.low_bit, 0);
+  EXPECT_LE(result.candidates.low_bit_share(), 0.53);
+  EXPECT_GT(result.accuracy, 0.95);
+}
+
+TEST_F(GuidedTrainingTest, TheSameSeedGivesTheSameTraining) {
+  const GuidedOutcome first = RunGuidedTraining(Training("calibrated"), Images(300, 1), Images(100, 2));
+  const GuidedOutcome second = RunGuidedTraining(Training("calibrated"), Images(300, 1), Images(100, 2));
+  EXPECT_EQ(first.audit_json, second.audit_json);
+  EXPECT_EQ(first.result.accuracy, second.result.accuracy);
+}
+
+}  // namespace
+}  // namespace banyan

@@ -1,0 +1,96 @@
+#include "examples/fashion_mnist/precision/precision_table.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "core/json_writer.h"
+
+namespace banyan {
+namespace {
+
+double MeanOf(const GuidedRow& row, const std::function<double(const GuidedResult&)>& value) {
+  double sum = 0;
+  for (const GuidedResult& result : row.results) sum += value(result);
+  return sum / static_cast<double>(std::max<size_t>(row.results.size(), 1));
+}
+
+// "3 of 3 after 4 to 9 rounds"; empty without a damage.
+std::string Noticed(const GuidedRow& row) {
+  int damaged = 0;
+  std::vector<int64_t> delays;
+  for (const GuidedResult& result : row.results) {
+    damaged += result.damaged_round.has_value() ? 1 : 0;
+    if (result.noticed_round.has_value()) delays.push_back(*result.noticed_round - *result.damaged_round + 1);
+  }
+  if (damaged == 0) return "";
+  if (delays.empty()) return absl::StrFormat("0 of %d", damaged);
+  const auto [least, most] = std::minmax_element(delays.begin(), delays.end());
+  return absl::StrFormat("%d of %d in %d to %d rounds", delays.size(), damaged, *least, *most);
+}
+
+void WriteResult(const GuidedResult& result, JsonWriter& json) {
+  json.BeginObject();
+  json.Name("accuracy").Number(result.accuracy);
+  json.Name("low_bit").Integer(static_cast<uint64_t>(result.candidates.low_bit));
+  json.Name("fallback").Integer(static_cast<uint64_t>(result.candidates.fallback));
+  json.Name("plain").Integer(static_cast<uint64_t>(result.candidates.plain));
+  json.Name("low_bit_share").Number(result.candidates.low_bit_share());
+  json.Name("traffic_ratio").Number(result.all.traffic_ratio());
+  json.Name("sent_ratio").Number(result.sent_ratio());
+  json.Name("violations").Integer(static_cast<uint64_t>(result.all.violations));
+  json.Name("triggers").Integer(static_cast<uint64_t>(result.triggers));
+  json.Name("false_triggers").Integer(static_cast<uint64_t>(result.false_triggers));
+  json.Name("readmissions").Integer(static_cast<uint64_t>(result.readmissions));
+  json.Name("rounds_to_notice");
+  if (result.noticed_round.has_value()) {
+    json.Integer(static_cast<uint64_t>(*result.noticed_round - *result.damaged_round + 1));
+  } else {
+    json.Null();
+  }
+  json.EndObject();
+}
+
+}  // namespace
+
+std::string PrecisionText(const std::vector<GuidedRow>& rows) {
+  std::string text = absl::StrFormat(
+      "Means over seeds. Low-bit share, L/F/P and vetoes are of tensors that may go low-bit; traffic is of all.\n\n"
+      "%-20s %9s %9s %9s %18s %6s %6s %9s %6s  %s\n",
+      "setting", "accuracy", "lowest", "low-bit", "L/F/P", "MGTR", "sent", "triggers", "false", "damage noticed");
+  for (const GuidedRow& row : rows) {
+    double lowest = 1;
+    RouteCounts counts;
+    int64_t violations = 0;
+    for (const GuidedResult& result : row.results) {
+      lowest = std::min(lowest, result.accuracy);
+      counts.Add(result.candidates);
+      violations += result.all.violations;
+    }
+    const std::string paths = absl::StrCat("L", counts.low_bit, "/F", counts.fallback, "/P", counts.plain);
+    absl::StrAppendFormat(
+        &text, "%-20s %8.2f%% %8.2f%% %8.2f%% %18s %6.3f %6.3f %9.1f %6.1f  %s\n", row.setting,
+        100 * MeanOf(row, [](const GuidedResult& r) { return r.accuracy; }), 100 * lowest, 100 * counts.low_bit_share(),
+        paths, MeanOf(row, [](const GuidedResult& r) { return r.all.traffic_ratio(); }),
+        MeanOf(row, [](const GuidedResult& r) { return r.sent_ratio(); }),
+        MeanOf(row, [](const GuidedResult& r) { return static_cast<double>(r.triggers); }),
+        MeanOf(row, [](const GuidedResult& r) { return static_cast<double>(r.false_triggers); }), Noticed(row));
+    if (violations > 0) absl::StrAppendFormat(&text, "  %d route violations\n", violations);
+  }
+  return text;
+}
+
+std::string PrecisionJson(const std::vector<GuidedRow>& rows) {
+  JsonWriter json;
+  json.BeginObject().Name("rows").BeginArray();
+  for (const GuidedRow& row : rows) {
+    json.BeginObject().Name("setting").String(row.setting).Name("results").BeginArray();
+    for (const GuidedResult& result : row.results) WriteResult(result, json);
+    json.EndArray().EndObject();
+  }
+  json.EndArray().EndObject();
+  return absl::StrCat(json.text(), "\n");
+}
+
+}  // namespace banyan

@@ -1,0 +1,64 @@
+#include "precision/audit/route_audit.h"
+
+#include <algorithm>
+
+#include "precision/audit/modelled_traffic.h"
+
+namespace banyan {
+namespace {
+
+double Part(int64_t part, int64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+double RouteCounts::low_bit_share() const { return Part(low_bit, rounds()); }
+
+double RouteCounts::veto_share() const { return Part(fallback, low_bit + fallback); }
+
+void RouteCounts::Add(const RouteCounts& other) {
+  low_bit += other.low_bit;
+  fallback += other.fallback;
+  plain += other.plain;
+  mixed += other.mixed;
+  violations += other.violations;
+  modelled_bits += other.modelled_bits;
+  full_bits += other.full_bits;
+  sent_bytes += other.sent_bytes;
+}
+
+int64_t RouteAudit::Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes) {
+  const RouteCounts counts = CountsOf(slices, sent_bytes);
+  auto found = keys_.find(key);
+  if (found == keys_.end()) found = keys_.emplace(std::string(key), RouteCounts()).first;
+  found->second.Add(counts);
+  all_.Add(counts);
+  if (std::any_of(slices.begin(), slices.end(), [](const SliceRoute& slice) { return slice.is_candidate; })) {
+    candidates_.Add(counts);
+  }
+  return counts.violations;
+}
+
+RouteCounts RouteAudit::CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes) const {
+  RouteCounts counts;
+  counts.sent_bytes = sent_bytes;
+  bool has_low_bit = false;
+  bool has_fallback = false;
+  bool has_full = false;
+  for (const SliceRoute& slice : slices) {
+    const bool is_low_bit = slice.observed == PrecisionRoute::kLowBit;
+    has_low_bit = has_low_bit || is_low_bit;
+    has_fallback = has_fallback || slice.observed == PrecisionRoute::kFallback;
+    has_full = has_full || !is_low_bit;
+    counts.violations += slice.observed != slice.decided || (is_low_bit && !slice.is_candidate) ? 1 : 0;
+    const double elements = static_cast<double>(slice.elements);
+    counts.modelled_bits += elements * (is_low_bit ? bits_per_element_ : kFullPrecisionBits);
+    counts.full_bits += elements * kFullPrecisionBits;
+  }
+  (has_low_bit ? counts.low_bit : has_fallback ? counts.fallback : counts.plain) = 1;
+  counts.mixed = has_low_bit && has_full ? 1 : 0;
+  return counts;
+}
+
+}  // namespace banyan

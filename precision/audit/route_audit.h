@@ -1,0 +1,77 @@
+// Counts the routes that gradients took, by key, and holds each against what was decided: L low-bit, F fallback, P
+// plain FP32 (NEURON-Fabric, Wang, Huang and Lung, 2026, sections 3.2 and 5.4). Thread-compatible; owned by whoever
+// decides.
+//
+// Invariants:
+// - Counting changes no decision.
+#ifndef BANYAN_PRECISION_AUDIT_ROUTE_AUDIT_H_
+#define BANYAN_PRECISION_AUDIT_ROUTE_AUDIT_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "precision/control/route.h"
+
+namespace banyan {
+
+// What became of a slice in a round.
+struct SliceRoute {
+  int64_t elements = 0;
+  bool is_candidate = false;
+  PrecisionRoute decided = PrecisionRoute::kPlain;
+  PrecisionRoute observed = PrecisionRoute::kPlain;
+};
+
+// Of one key, or of all. A key's round counts as low-bit where a slice of it is, else as fallback where one is.
+struct RouteCounts {
+  int64_t low_bit = 0;
+  int64_t fallback = 0;
+  int64_t plain = 0;
+  int64_t mixed = 0;       // low-bit rounds in which other slices were FP32
+  int64_t violations = 0;  // slices whose route was not the one decided, or low-bit without being candidates
+  double modelled_bits = 0;
+  double full_bits = 0;  // of the same rounds at FP32
+  int64_t sent_bytes = 0;
+
+  int64_t rounds() const { return low_bit + fallback + plain; }
+  // L / (L + F + P); 0 without a round.
+  double low_bit_share() const;
+  // F / (L + F): the part of admitted rounds that was vetoed.
+  double veto_share() const;
+  // MGTR; 1 without a round.
+  double traffic_ratio() const { return full_bits > 0 ? modelled_bits / full_bits : 1; }
+
+  void Add(const RouteCounts& other);
+};
+
+class RouteAudit {
+ public:
+  // `bits_per_element` is what a low-bit element counts for in modelled traffic.
+  explicit RouteAudit(double bits_per_element) : bits_per_element_(bits_per_element) {}
+
+  // Takes a round of `key`; `sent_bytes` is what its payload really took, on all links together, 0 where nobody knows.
+  // Returns how many violations it has.
+  int64_t Record(absl::string_view key, absl::Span<const SliceRoute> slices, int64_t sent_bytes);
+
+  double bits_per_element() const { return bits_per_element_; }
+  const std::map<std::string, RouteCounts, std::less<>>& keys() const { return keys_; }
+  // Of the keys that have candidates: what low-bit and veto shares are told of.
+  const RouteCounts& candidates() const { return candidates_; }
+  // Of all keys: what traffic and violations are told of.
+  const RouteCounts& all() const { return all_; }
+
+ private:
+  RouteCounts CountsOf(absl::Span<const SliceRoute> slices, int64_t sent_bytes) const;
+
+  double bits_per_element_;
+  std::map<std::string, RouteCounts, std::less<>> keys_;
+  RouteCounts candidates_;
+  RouteCounts all_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PRECISION_AUDIT_ROUTE_AUDIT_H_

@@ -1,0 +1,54 @@
+// Decides after the FP32 warm-up which scopes of a model may go low-bit: NEURON-Fabric's Commander (Wang, Huang and
+// Lung, 2026, section 4.2). The paper leaves the diagnostics open; these are sign agreement, share of near-zero values,
+// cosine with full precision, and the trend of the loss. Thread-compatible; owned by the PrecisionController.
+#ifndef BANYAN_PRECISION_CONTROL_COMMANDER_H_
+#define BANYAN_PRECISION_CONTROL_COMMANDER_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "precision/control/loss_trend.h"
+#include "precision/control/scope_diagnostics.h"
+#include "precision/control/training_health.h"
+#include "precision/profile/operating_profile.h"
+
+namespace banyan {
+
+class Commander {
+ public:
+  struct Admission {
+    bool is_admitted = false;
+    std::string reason;
+  };
+
+  explicit Commander(const OperatingProfile& profile);
+
+  // A step of the warm-up.
+  void ObserveHealth(const TrainingHealth& health);
+  // What a scope's gradients showed in one of these steps; the means of all count.
+  void ObserveScope(const std::string& scope, const ScopeDiagnostics& diagnostics);
+
+  bool is_warm() const { return steps_ >= profile_.admission.warmup_steps; }
+  int64_t steps() const { return steps_; }
+  // Returns whether `scope` is admitted, and why or why not. REQUIRES: is_warm().
+  Admission Judge(const std::string& scope) const;
+
+ private:
+  struct Means {
+    RunningStatistics sign_agreement, near_zero, cosine;
+  };
+
+  bool needs_diagnostics() const;
+
+  OperatingProfile profile_;
+  LossTrend trend_;
+  int64_t steps_ = 0;
+  double rise_ = 0;  // of the smoothed loss in the second half
+  bool is_finite_ = true;
+  std::map<std::string, Means> scopes_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_PRECISION_CONTROL_COMMANDER_H_

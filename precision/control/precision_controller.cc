@@ -1,0 +1,81 @@
+#include "precision/control/precision_controller.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace banyan {
+namespace {
+
+bool Uses(const OperatingProfile& profile, const SliceBinding& slice) {
+  return slice.is_candidate && (!slice.family.has_value() || *slice.family == profile.rules.family);
+}
+
+}  // namespace
+
+std::string ScopeOf(PrecisionScope scope, absl::string_view tensor, const SliceBinding& slice) {
+  switch (scope) {
+    case PrecisionScope::kModel:
+      return "model";
+    case PrecisionScope::kRole:
+      return std::string(RoleName(slice.role));
+    case PrecisionScope::kTensor:
+      return absl::StrCat(tensor);
+  }
+  return "model";
+}
+
+PrecisionController::PrecisionController(const OperatingProfile& profile, const PrecisionBinding& binding)
+    : profile_(profile), binding_(binding), commander_(profile), supervisor_(profile) {}
+
+void PrecisionController::BeginRound() {
+  const ControlSettings& controls = profile_.controls;
+  if (!is_decided_ && (commander_.is_warm() || !controls.warmup)) DecideAdmission();
+  veto_ = Veto::kNone;
+  is_low_bit_ = false;
+  if (!has_admitted_) return;
+  veto_ = supervisor_.Decide();
+  is_low_bit_ = veto_ == Veto::kNone;
+}
+
+void PrecisionController::DecideAdmission() {
+  is_decided_ = true;
+  const ControlSettings& controls = profile_.controls;
+  for (const TensorBinding& tensor : binding_.tensors()) {
+    for (const SliceBinding& slice : tensor.slices) {
+      if (!Uses(profile_, slice)) continue;
+      const std::string scope = ScopeOf(profile_.scope, tensor.name, slice);
+      if (admissions_.contains(scope)) continue;
+      Commander::Admission& admission = admissions_[scope];
+      if (!controls.low_bit || !profile_.has_low_bit) {
+        admission = {false, "the settings or the profile have no low-bit rounds"};
+      } else if (!controls.warmup) {
+        admission = {true, "the settings have no warm-up"};
+      } else {
+        admission = commander_.Judge(scope);
+      }
+      has_admitted_ = has_admitted_ || admission.is_admitted;
+    }
+  }
+  if (has_admitted_) supervisor_.Admit();
+}
+
+PrecisionRoute PrecisionController::RouteOf(absl::string_view tensor, const SliceBinding& slice) const {
+  if (!is_decided_ || !Uses(profile_, slice)) return PrecisionRoute::kPlain;
+  const auto found = admissions_.find(ScopeOf(profile_.scope, tensor, slice));
+  if (found == admissions_.end() || !found->second.is_admitted) return PrecisionRoute::kPlain;
+  return is_low_bit_ ? PrecisionRoute::kLowBit : PrecisionRoute::kFallback;
+}
+
+void PrecisionController::ObserveScope(const std::string& scope, const ScopeDiagnostics& diagnostics) {
+  if (!is_decided_) commander_.ObserveScope(scope, diagnostics);
+}
+
+void PrecisionController::Observe(const TrainingHealth& health) {
+  if (!is_decided_) {
+    commander_.ObserveHealth(health);
+    supervisor_.ObserveWarmup(health);
+  } else if (has_admitted_) {
+    supervisor_.Observe(health, is_low_bit_);
+  }
+}
+
+}  // namespace banyan

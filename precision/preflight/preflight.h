@@ -1,0 +1,47 @@
+// Holds a profile, a binding and a model's tensors against each other before a run takes them (NEURON-Fabric, Wang,
+// Huang and Lung, 2026, section 5.1). First what the files say: coverage, sensitive roles, family, share. Then what a
+// run would do with them: the stages of preflight_stages.h. Pure function.
+#ifndef BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_
+#define BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_
+
+#include <string>
+#include <vector>
+
+#include "precision/profile/named_shape.h"
+#include "precision/profile/operating_profile.h"
+#include "precision/profile/precision_binding.h"
+
+namespace banyan {
+
+struct PreflightInput {
+  OperatingProfile profile;
+  PrecisionBinding binding;
+  std::vector<NamedShape> tensors;  // of the model; empty where nobody told them
+  int workers = 1;                  // of the job
+};
+
+struct PreflightCheck {
+  std::string name;
+  bool is_passed = true;
+  std::string detail;
+};
+
+struct PreflightReport {
+  std::vector<PreflightCheck> checks;
+  double candidate_share = 0;  // of all elements
+  double static_traffic = 1;   // modelled, with every round low-bit
+  double bound_traffic = 1;    // modelled, at the profile's exposure bound
+
+  bool is_passed() const;
+};
+
+PreflightReport RunPreflight(const PreflightInput& input);
+
+// Returns the report as lines for people.
+std::string PreflightText(const PreflightReport& report);
+// Returns it as one JSON object.
+std::string PreflightJson(const PreflightReport& report);
+
+}  // namespace banyan
+
+#endif  // BANYAN_PRECISION_PREFLIGHT_PREFLIGHT_H_

@@ -1,0 +1,22 @@
+// The tensors of models that the paper of NEURON-Fabric trains, as the Hugging Face library names them. For tests. Pure
+// functions.
+#ifndef BANYAN_PRECISION_TESTING_MODEL_TENSORS_H_
+#define BANYAN_PRECISION_TESTING_MODEL_TENSORS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "precision/profile/named_shape.h"
+
+namespace banyan {
+
+// With the head for two classes.
+std::vector<NamedShape> DistilBertTensors();
+std::vector<NamedShape> BertBaseTensors();
+
+// Of the GPT-NeoX family: 24 layers of 2,048 make Pythia-1.4B, 32 layers of 4,096 make Pythia-6.9B.
+std::vector<NamedShape> PythiaTensors(int64_t layers, int64_t width, int64_t vocabulary);
+
+}  // namespace banyan
+
+#endif  // BANYAN_PRECISION_TESTING_MODEL_TENSORS_H_

@@ -1,0 +1,42 @@
+// The arguments of `banyan bench precision`.
+#ifndef BANYAN_TOOLS_PRECISION_BENCHMARK_PRECISION_OPTIONS_H_
+#define BANYAN_TOOLS_PRECISION_BENCHMARK_PRECISION_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+
+namespace banyan {
+
+// What is done to a training from two thirds of it on, to see whether the Supervisor notices.
+enum class Damage { kNone, kLearningRate, kLabels, kPoison };
+
+struct PrecisionOptions {
+  std::string profile = "deploy/precision/profile.yaml";
+  std::string binding = "deploy/precision/binding.yaml";
+  std::vector<std::string> settings;  // names of control settings; never empty after parsing
+  bool binds_all = false;             // every tensor is a candidate, sensitive ones too
+  bool mean = false;                  // aggregate by mean with error feedback, whatever the profile says
+  Damage damage = Damage::kNone;
+  int64_t rounds = 900;
+  int64_t workers = 8;
+  int64_t batch = 16;  // images per worker and round
+  int64_t seeds = 3;
+  double learning_rate = 0.02;
+  std::string data;    // the dataset's directory
+  std::string audit;   // a file for the audit of the last training; empty for none
+  std::string losses;  // a file for its losses, as `banyan calibrate` reads them; empty for none
+  bool json = false;
+};
+
+// Fills `options`. Returns the exit code when the command ends here: after --help or a usage error.
+std::optional<int> ParsePrecisionOptions(absl::Span<const std::string> arguments, PrecisionOptions& options,
+                                         std::ostream& out, std::ostream& err);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_PRECISION_BENCHMARK_PRECISION_OPTIONS_H_

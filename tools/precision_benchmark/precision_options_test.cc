@@ -1,0 +1,48 @@
+#include "tools/precision_benchmark/precision_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace banyan {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class PrecisionOptionsTest : public ::testing::Test {
+ protected:
+  std::optional<int> Parse(std::vector<std::string> arguments) {
+    return ParsePrecisionOptions(arguments, options_, out_, err_);
+  }
+
+  PrecisionOptions options_;
+  std::ostringstream out_, err_;
+};
+
+TEST_F(PrecisionOptionsTest, DefaultsCompareFullStaticAndControlled) {
+  EXPECT_EQ(Parse({}), std::nullopt);
+  EXPECT_THAT(options_.settings, ElementsAre("fp32", "static", "calibrated"));
+  EXPECT_EQ(options_.damage, Damage::kNone);
+  EXPECT_EQ(options_.seeds, 3);
+}
+
+TEST_F(PrecisionOptionsTest, FlagsAreRead) {
+  EXPECT_EQ(
+      Parse({"--settings", "no-veto,noise-aware", "--damage", "poison", "--mean", "--bind-all", "--rounds", "50"}),
+      std::nullopt);
+  EXPECT_THAT(options_.settings, ElementsAre("no-veto", "noise-aware"));
+  EXPECT_EQ(options_.damage, Damage::kPoison);
+  EXPECT_TRUE(options_.mean && options_.binds_all);
+  EXPECT_EQ(options_.rounds, 50);
+}
+
+TEST_F(PrecisionOptionsTest, AnUnknownSettingIsRefusedWithAGuess) {
+  EXPECT_EQ(Parse({"--settings", "fp32,noise-awar"}), 2);
+  EXPECT_THAT(err_.str(), HasSubstr("did you mean 'noise-aware'?"));
+  EXPECT_EQ(Parse({"--damage", "fire"}), 2);
+}
+
+}  // namespace
+}  // namespace banyan
