@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 from typing import Any, Optional
 
-from .errors import NotFound
+from .errors import InvalidArgument, NotFound
 from .joining import LocalNode
 from .session import Session
 
@@ -27,6 +27,16 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def _check(overlay: str) -> None:
+    """Raises InvalidArgument where the scheduler would refuse its overlay: nodes would wait for it in vain."""
+    checked = subprocess.run(
+        [find_command(), "scheduler", overlay, "--check", "--forgetful"], capture_output=True, text=True
+    )
+    if checked.returncode != 0:
+        shutil.rmtree(os.path.dirname(overlay), ignore_errors=True)
+        raise InvalidArgument(checked.stderr.strip())
 
 
 class LocalJob:
@@ -49,6 +59,7 @@ class LocalJob:
         )
         with open(overlay, "w", encoding="utf-8") as file:
             file.write(f"job: local\nscheduler: {{address: '{self.scheduler}'}}\nnodes: [{listed}]\n{more}\n")
+        _check(overlay)
         self._log = open(os.path.join(self._folder, "scheduler.log"), "w+", encoding="utf-8")
         self._process: Optional[subprocess.Popen[Any]] = subprocess.Popen(
             [find_command(), "scheduler", overlay, "--forgetful"], stdout=self._log, stderr=subprocess.STDOUT

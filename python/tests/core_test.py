@@ -175,6 +175,10 @@ class ArraysTest(unittest.TestCase):
 
 
 class EnvironmentTest(unittest.TestCase):
+    def test_a_job_whose_overlay_is_wrong_is_refused_at_once(self):
+        with self.assertRaisesRegex(banyan.InvalidArgument, "aggregation.op"):
+            LocalJob(more="aggregation: {op: median}")
+
     def test_join_says_what_it_needs(self):
         for name in ("BANYAN_NODE", "BANYAN_SCHEDULER", "BANYAN_NAME"):
             os.environ.pop(name, None)
