@@ -24,7 +24,8 @@ class VolumeMeter : public TrafficObserver {
     if (chunk == nullptr || chunk->id.round == Round(0)) return;
     for (const FrameHeader& frame : chunk->frames) {
       encoded_bytes_ += static_cast<double>(frame.size_bytes);
-      plain_bytes_ += kElementBytes * static_cast<double>(frame.elements);
+      // Later levels are of the same elements.
+      if (frame.level == 0) plain_bytes_ += kElementBytes * static_cast<double>(frame.elements);
     }
   }
   double volume() const { return plain_bytes_ > 0 ? encoded_bytes_ / plain_bytes_ : 1; }

@@ -154,5 +154,17 @@ TEST(TrainingSimulationTest, RefusesATrainingOfNothing) {
   EXPECT_EQ(SimulateTraining(options).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// Levels are of the same elements: 31 bits and a sign take as much as a float.
+TEST(TrainingSimulationTest, AnEncodingInLevelsCountsItsElementsOnce) {
+  Bowl bowl;
+  TrainingSimulationOptions options = Options(&bowl);
+  options.rounds = 5;
+  options.overlay.compression.rules = {{.codec = CodecId::kTrimSign}};
+  options.overlay.trimming.policy = TrimPolicyKind::kOff;
+  const absl::StatusOr<TrainingReport> report = SimulateTraining(options);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_NEAR(report->volume, 1, 0.01);
+}
+
 }  // namespace
 }  // namespace banyan
