@@ -116,6 +116,14 @@ class Training {
     return loss;
   }
 
+  // What role and state say of a slice, apart from what the controller says of its route.
+  PrecisionRoute Expected(const std::string& tensor, const SliceBinding& slice) const {
+    if (!slice.is_candidate || controller_.is_warming_up()) return PrecisionRoute::kPlain;
+    const auto admission = controller_.admissions().find(ScopeOf(options_.profile.scope, tensor, slice));
+    if (admission == controller_.admissions().end() || !admission->second.is_admitted) return PrecisionRoute::kPlain;
+    return controller_.veto() == Veto::kNone ? PrecisionRoute::kLowBit : PrecisionRoute::kFallback;
+  }
+
   void Reduce(int64_t round, Tensor& tensor, absl::Span<float> result) {
     std::vector<SliceRoute> routes;
     int64_t bytes = 0;
@@ -129,10 +137,15 @@ class Training {
         controller_.ObserveScope(ScopeOf(options_.profile.scope, tensor.name, slice),
                                  DiagnoseScope(gradients, options_.profile.rules));
       }
-      const PrecisionRoute route = controller_.RouteOf(tensor.name, slice);
-      bytes += tensor.reducers[i].Reduce(gradients, route == PrecisionRoute::kLowBit,
-                                         result.subspan(slice.first, slice.elements));
-      routes.push_back({slice.elements, slice.is_candidate, route, route});
+      PrecisionRoute route = controller_.RouteOf(tensor.name, slice);
+      const int64_t slice_bytes = tensor.reducers[i].Reduce(gradients, route == PrecisionRoute::kLowBit,
+                                                            result.subspan(slice.first, slice.elements));
+      // What crossed the links says whether the slice was low-bit.
+      const int64_t full_bytes = slice.elements * static_cast<int64_t>(sizeof(float)) * 2 * options_.workers;
+      if (route == PrecisionRoute::kLowBit && slice_bytes == full_bytes) route = PrecisionRoute::kPlain;
+      if (route != PrecisionRoute::kLowBit && slice_bytes != full_bytes) route = PrecisionRoute::kLowBit;
+      routes.push_back({slice.elements, slice.is_candidate, Expected(tensor.name, slice), route});
+      bytes += slice_bytes;
     }
     audit_.Record(tensor.name, routes, bytes);
     result_.full_bytes += static_cast<int64_t>(result.size() * sizeof(float)) * 2 * options_.workers;
