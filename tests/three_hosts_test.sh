@@ -46,7 +46,8 @@ block() { awk -v start='^ *```'"$2"'$' '/^ *```/ && inside { exit } inside { pri
 # README.md: the installation, and the program that attaches to a node, as its lines have it.
 install="$(shown README.md './banyan install ')"
 prefix="${install##* }"
-deploy/install/install.sh "$prefix" tools/banyan deploy/install/libbanyan.a deploy/install/libbanyan.flags
+deploy/install/install.sh "$prefix" tools/banyan deploy/install/libbanyan.a deploy/install/libbanyan.flags \
+  runtime/c_api/libbanyan.so
 export PATH="$prefix/bin:$PATH"
 cd "$work"
 lines="$(block "$root/README.md" cpp)"
