@@ -93,7 +93,7 @@ inline const std::vector<RegressionSeed> kOptimizerRegressionSeeds = {
 inline const std::vector<RegressionSeed> kSilenceRegressionSeeds = {
     {215, "a node said again that it joins, on a connection that carried nothing"},
     {1179, "a node said again that it joins, on a connection that carried nothing"},
-    {312689, "chunks of an element seemed cheap, so that headers filled links that were believed to be slow"},
+    {312689, "chunks of an element were planned for links that were believed to be slow, and headers filled them"},
     {314773, "a job of which one node reports no rounds learned for ever, and planned each second"},
     {304956, "a broadcast of which one chunk had come to a member that stayed waited for values that nobody had"},
 };

@@ -212,8 +212,8 @@ std::vector<FlowShop::Job> Chunks(const Policy& policy, const std::vector<int64_
     const KeyId key(static_cast<uint32_t>(i + 1));
     BANYAN_CHECK(chunks->AddKey(key, tensor_elements[i]).ok());
     for (ChunkIndex chunk; chunk.value() < chunks->ChunksOf(key); chunk = chunk.Next()) {
-      const auto elements = static_cast<double>(chunks->RangeOf(key, chunk).elements);
-      jobs.push_back({chunks->TreeOf(key, chunk).value(), kBitsPerElement * elements + kBitsOfHeader});
+      const double bits = kBitsPerElement * static_cast<double>(chunks->RangeOf(key, chunk).elements);
+      jobs.push_back({chunks->TreeOf(key, chunk).value(), bits});
     }
   }
   return jobs;

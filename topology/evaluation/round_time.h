@@ -15,9 +15,6 @@ namespace banyan {
 // The bits of an element: float32 values as they are, when nothing is compressed.
 inline constexpr double kBitsPerElement = 32;
 
-// What a chunk's header adds to it on a link, about: chunks of a few elements are no way to be sooner.
-inline constexpr double kBitsOfHeader = 512;
-
 // The time that sending or taking a chunk costs one thread of a node, whatever the chunk's size (docs/performance.md).
 inline constexpr double kSecondsPerChunkEnd = 35e-6;
 
@@ -28,8 +25,7 @@ inline constexpr double kSumBytesPerSecond = 1e10;
 inline constexpr int64_t kScheduledChunks = 1024;
 
 // From the push of all tensors at once, in KeyId order, until every node has the whole result. `tensor_elements` are
-// their sizes; each element takes kBitsPerElement, each chunk
-// kBitsOfHeader more.
+// their sizes; each element takes kBitsPerElement.
 //
 // Every link passes on one chunk after the other (topology/evaluation/flow_shop.h); the first kScheduledChunks are
 // scheduled one by one, the others take as long as the busiest link needs for them. A node handles chunks and sums them

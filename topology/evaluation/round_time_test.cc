@@ -19,14 +19,14 @@ NetworkLink Link(NodeId from, NodeId to, double mbps, absl::Duration delay) {
   return link;
 }
 
-// A - B - C with `faster` times 8 and 4 Mbit/s, 10 and 20 ms.
-NetworkView Line(std::optional<double> cap_of_b_mbps = std::nullopt, double faster = 1) {
+// A - B - C with 8 and 4 Mbit/s, 10 and 20 ms.
+NetworkView Line(std::optional<double> cap_of_b_mbps = std::nullopt) {
   std::vector<NetworkNode> nodes(3);
   for (uint32_t i = 0; i < 3; ++i) nodes[i] = {NodeId(i + 1), std::string(1, static_cast<char>('a' + i)), {}, {}};
   if (cap_of_b_mbps.has_value()) nodes[1].up_cap_bps = *cap_of_b_mbps * 1e6;
-  return *NetworkView::Create(
-      nodes, {Link(kA, kB, faster * 8, absl::Milliseconds(10)), Link(kB, kA, faster * 8, absl::Milliseconds(10)),
-              Link(kB, kC, faster * 4, absl::Milliseconds(20)), Link(kC, kB, faster * 4, absl::Milliseconds(20))});
+  return *NetworkView::Create(nodes,
+                              {Link(kA, kB, 8, absl::Milliseconds(10)), Link(kB, kA, 8, absl::Milliseconds(10)),
+                               Link(kB, kC, 4, absl::Milliseconds(20)), Link(kC, kB, 4, absl::Milliseconds(20))});
 }
 
 // Rooted on A.
@@ -39,7 +39,7 @@ Policy OnA(const NetworkView& view) {
 }
 
 // What a chunk takes on a link.
-double ChunkMs(double elements, double mbps) { return (elements * kBitsPerElement + kBitsOfHeader) / mbps / 1000; }
+double ChunkMs(double elements, double mbps) { return elements * kBitsPerElement / mbps / 1000; }
 
 double PredictedMs(const std::vector<int64_t>& tensor_elements) {
   return absl::ToDoubleMilliseconds(PredictRoundTime(OnA(Line()), Line(), tensor_elements));
@@ -71,17 +71,12 @@ TEST(RoundTimeTest, TellsWhenEachTreeIsDone) {
 
 TEST(RoundTimeTest, TinyChunksCostMoreThanTheirElements) {
   Policy policy = OnA(Line());
-  const auto predicted_s = [&](NetworkView view) {
-    return absl::ToDoubleSeconds(PredictRoundTime(policy, view, {1'000'000}));
-  };
+  const auto predicted_s = [&] { return absl::ToDoubleSeconds(PredictRoundTime(policy, Line(), {1'000'000})); };
   policy.chunk_max_elements = 100;
-  EXPECT_NEAR(predicted_s(Line()), (1e6 * kBitsPerElement + 10'000 * kBitsOfHeader) / 4e6, 0.1)
-      << "the links take longer than their ends";
-  policy.chunk_max_elements = 10;
-  EXPECT_NEAR(predicted_s(Line()), (1e6 * kBitsPerElement + 100'000 * kBitsOfHeader) / 4e6, 0.1)
-      << "more for headers than for elements";
+  EXPECT_NEAR(predicted_s(), 1e6 * kBitsPerElement / 4e6, 0.1) << "the links take longer than their ends";
   // B takes and sends every chunk twice.
-  EXPECT_NEAR(predicted_s(Line(std::nullopt, 10)), 100'000 * 4 * kSecondsPerChunkEnd, 0.1);
+  policy.chunk_max_elements = 10;
+  EXPECT_NEAR(predicted_s(), 100'000 * 4 * kSecondsPerChunkEnd, 0.1);
 }
 
 // Of ten nodes with links that are faster than any processor.

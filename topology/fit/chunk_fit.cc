@@ -25,7 +25,8 @@ absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& te
   const int64_t elements = std::accumulate(tensor_elements.begin(), tensor_elements.end(), int64_t{0});
   std::vector<Size> sizes = {{policy.chunk_max_elements, PredictRoundTime(policy, view, tensor_elements)}};
   absl::Duration shortest = sizes.front().round_time;
-  for (int64_t size = policy.chunk_max_elements / 2; size >= least_elements; size /= 2) {
+  const int64_t least = std::max(least_elements, kLeastFittedElements);
+  for (int64_t size = policy.chunk_max_elements / 2; size >= least; size /= 2) {
     if (elements / size > kMostFittedChunks || sizes.back().round_time > kWorse * shortest) break;
     Policy smaller = policy;
     smaller.chunk_max_elements = size;

@@ -15,10 +15,13 @@ namespace banyan {
 // So many a round's messages and acknowledgements stay within what a core handles beside its other work.
 inline constexpr int64_t kMostFittedChunks = 1 << 15;
 
-// Lowers policy.chunk_max_elements, by halves and not below `least_elements`. Takes the largest size with which a round
-// of a model with these tensors is predicted to take within three hundredths of the shortest time: each chunk costs
-// processors time that they would have for training. Returns the time that is predicted for that size. Leaves rates and
-// round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
+// Of smaller chunks the header, which predictions leave out, is more than a tenth.
+inline constexpr int64_t kLeastFittedElements = 160;
+
+// Lowers policy.chunk_max_elements, by halves and not below `least_elements` and kLeastFittedElements. Takes the
+// largest size with which a round of a model with these tensors is predicted to take within three hundredths of the
+// shortest time: each chunk costs processors time that they would have for training. Returns the time that is predicted
+// for that size. Leaves rates and round_time as they are: ValueOn follows. REQUIRES: as PredictRoundTime.
 absl::Duration FitChunks(const NetworkView& view, const std::vector<int64_t>& tensor_elements, int64_t least_elements,
                          Policy& policy);
 

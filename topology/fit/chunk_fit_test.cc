@@ -48,6 +48,17 @@ TEST(ChunkFitTest, NoModelIsCutIntoTooManyChunks) {
   EXPECT_LE(elements / slow.chunk_max_elements, kMostFittedChunks);
 }
 
+// On slow links a chunk of an element would seem best, and its header would take most of the time.
+TEST(ChunkFitTest, NoChunkIsMostlyHeader) {
+  const NetworkView fast = Internet2Network();
+  std::vector<NetworkLink> links(fast.links().begin(), fast.links().end());
+  for (NetworkLink& link : links) link.throughput_bps /= 1e4;
+  Policy policy = Planned("fapt");
+  FitChunks(*fast.WithLinks(links), {1000}, 1, policy);
+  EXPECT_GE(policy.chunk_max_elements, kLeastFittedElements);
+  EXPECT_LT(policy.chunk_max_elements, 4 * kLeastFittedElements);
+}
+
 // `packed` for a model is about as soon done as FAPT with as many roots as one likes. It is at least as soon done as
 // itself without a model.
 TEST(ChunkFitTest, PackedPlansForTheModel) {
