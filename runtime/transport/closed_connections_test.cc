@@ -297,9 +297,9 @@ TEST_F(ClosedConnectionsTest, ManyWholeMessagesAreNoneWithoutEnd) {
   }
 }
 
-class KilledProcessTest : public TransportTest {
+class KilledProcessDeathTest : public TransportTest {
  protected:
-  // The fork comes first, while this process has one thread.
+  // The fork comes first, while this process has one thread: suites of such names run before others.
   void SetUp() override {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -328,9 +328,9 @@ class KilledProcessTest : public TransportTest {
   ConnectionId inbound_;
 };
 
-TEST_F(KilledProcessTest, ItsEndIsHeard) { ExpectItsEndIsHeard(); }
+TEST_F(KilledProcessDeathTest, ItsEndIsHeard) { ExpectItsEndIsHeard(); }
 
-TEST_F(KilledProcessTest, ItsEndIsHeardBehindWhatItNeverRead) {
+TEST_F(KilledProcessDeathTest, ItsEndIsHeardBehindWhatItNeverRead) {
   kill(child_, SIGSTOP);
   const Buffer payload = Buffer::Allocate(1 << 18);
   for (int i = 0; i < 200; ++i) server_->Send({inbound_, Chunk(payload.elements()), {payload}}, SteadyNow());

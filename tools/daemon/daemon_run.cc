@@ -1,7 +1,10 @@
 #include "tools/daemon/daemon_run.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <thread>
@@ -11,17 +14,31 @@
 #include "tools/command_line.h"
 
 namespace banyan {
+namespace {
+
+// Makes the signal that `fd` tells of wait for `thread` alone, which holds it back: a library's thread that does not
+// could take it on its way, and whoever looks for it then would see none.
+void Keep(int fd, pthread_t thread) {
+  pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
+  signalfd_siginfo taken = {};
+  while (read(fd, &taken, sizeof(taken)) != sizeof(taken)) poll(&entry, 1, -1);
+  BANYAN_CHECK(pthread_kill(thread, static_cast<int>(taken.ssi_signo)) == 0);
+}
+
+}  // namespace
 
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop) {
   const int ended = eventfd(0, EFD_CLOEXEC);
   BANYAN_CHECK(ended >= 0);
-  std::thread watcher([&signals, &request_stop, ended] {
+  std::thread watcher([&signals, &request_stop, ended, caller = pthread_self()] {
     pollfd entries[] = {{.fd = signals.fd(), .events = POLLIN, .revents = 0},
                         {.fd = ended, .events = POLLIN, .revents = 0}};
     while (poll(entries, 2, -1) < 0) {
     }
-    if (entries[0].revents != 0) request_stop();
+    if (entries[0].revents == 0) return;
+    Keep(signals.fd(), caller);
+    request_stop();
   });
   absl::Status status = run();
   BANYAN_CHECK(eventfd_write(ended, 1) == 0);

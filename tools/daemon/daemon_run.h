@@ -12,7 +12,8 @@
 
 namespace banyan {
 
-// Returns what `run` does. `request_stop` makes it return; called at most once, on another thread.
+// Returns what `run` does. `request_stop` makes it return; called at most once, on another thread. A signal waits for
+// the calling thread from then on, so that thread is to ask `signals` for it.
 absl::Status RunUntilStopped(const StopSignals& signals, const std::function<absl::Status()>& run,
                              const std::function<void()>& request_stop);
 // Returns the status of the core's Stop action. `signals` was made before `host`.
