@@ -14,6 +14,7 @@
 #include "gtest/gtest.h"
 #include "runtime/node_host.h"
 #include "runtime/session/session.h"
+#include "runtime/testing/child_processes.h"
 #include "runtime/testing/testing_node.h"
 
 namespace banyan {
@@ -33,14 +34,15 @@ constexpr absl::Duration kLong = absl::Seconds(20);
 
 class StoppedNodeTest : public testing::Test {
  protected:
-  // The fork comes first, while this process has one thread.
+  static void SetUpTestSuite() { children_ = std::make_unique<ChildProcesses>(LiveAsANode); }
+  static void TearDownTestSuite() { children_.reset(); }
+
   void SetUp() override {
     std::string directory = "/tmp/banyan_XXXXXX";  // the test's own directory may be too long for a socket
     ASSERT_NE(mkdtemp(directory.data()), nullptr);
     const std::string socket = "unix:" + directory + "/n1";
-    node_ = fork();
-    ASSERT_GE(node_, 0);
-    if (node_ == 0) LiveAsANode(socket);
+    node_ = children_->Start(socket);
+    ASSERT_GT(node_, 0);
     auto session = Session::Open({.node = socket, .open_timeout = kLong, .answer_timeout = absl::Milliseconds(500)});
     ASSERT_TRUE(session.ok()) << session.status();
     session_ = *std::move(session);
@@ -56,6 +58,7 @@ class StoppedNodeTest : public testing::Test {
     EXPECT_EQ(waitpid(node_, nullptr, WUNTRACED), node_);
   }
 
+  static inline std::unique_ptr<ChildProcesses> children_;
   pid_t node_ = -1;
   std::unique_ptr<Session> session_;
 };

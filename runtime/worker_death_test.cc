@@ -20,6 +20,7 @@
 #include "gtest/gtest.h"
 #include "runtime/node_host.h"
 #include "runtime/session/session.h"
+#include "runtime/testing/child_processes.h"
 #include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
@@ -44,14 +45,15 @@ constexpr size_t kElements = 100000;
 
 class WorkerDeathTest : public testing::TestWithParam<bool> {
  protected:
-  // The fork comes first, while this process has one thread.
+  static void SetUpTestSuite() { children_ = std::make_unique<ChildProcesses>(LiveAsAWorker); }
+  static void TearDownTestSuite() { children_.reset(); }
+
   void SetUp() override {
     std::string directory = "/tmp/banyan_XXXXXX";  // the test's own directory may be too long for a socket
     ASSERT_NE(mkdtemp(directory.data()), nullptr);
     node_ = "unix:" + directory + "/n1";
-    worker_ = fork();
-    ASSERT_GE(worker_, 0);
-    if (worker_ == 0) LiveAsAWorker(node_);
+    worker_ = children_->Start(node_);
+    ASSERT_GT(worker_, 0);
     auto host = NodeHost::Start({.name = "n1", .worker_socket = node_},
                                 [this](const ProtocolHost&) { return std::make_unique<Testing>(Core()); });
     ASSERT_TRUE(host.ok()) << host.status();
@@ -103,6 +105,7 @@ class WorkerDeathTest : public testing::TestWithParam<bool> {
     changed_.wait(lock, [&count] { return count > 0; });
   }
 
+  static inline std::unique_ptr<ChildProcesses> children_;
   std::string node_;
   pid_t worker_ = -1;
   std::optional<WorkerInit> held_;  // the protocol thread's

@@ -22,6 +22,7 @@
 #include "posix/file_descriptor.h"
 #include "posix/steady_clock.h"
 #include "proto/wire.h"
+#include "runtime/testing/child_processes.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/testing/zmtp_bytes.h"
 #include "runtime/transport/transport.h"
@@ -279,11 +280,8 @@ TEST_F(ClosedConnectionsTest, ManyWholeMessagesAreNoneWithoutEnd) {
   EXPECT_EQ(server->counters().Get().rejected_messages, 0u);
 }
 
-// A process of its own that connects to the address that comes through `addresses`, greets, and stays.
-[[noreturn]] void LiveAsAPeer(int addresses) {
-  std::string address;
-  char letter = 0;
-  while (read(addresses, &letter, 1) == 1 && letter != '\n') address.push_back(letter);
+// A process of its own that connects to `address`, greets, and stays.
+[[noreturn]] void LiveAsAPeer(const std::string& address) {
   auto transport = Transport::Bind("tcp://127.0.0.1:0", {});
   EventQueue wakeup;
   (*transport)->Connect({kOut, address, Channel::kControl}, SteadyNow());
@@ -299,18 +297,13 @@ TEST_F(ClosedConnectionsTest, ManyWholeMessagesAreNoneWithoutEnd) {
 
 class KilledProcessDeathTest : public TransportTest {
  protected:
-  // The fork comes first, while this process has one thread: suites of such names run before others.
+  // Suites of such names run before others.
+  static void SetUpTestSuite() { children_ = std::make_unique<ChildProcesses>(LiveAsAPeer); }
+  static void TearDownTestSuite() { children_.reset(); }
+
   void SetUp() override {
-    int ends[2];
-    ASSERT_EQ(pipe(ends), 0);
-    const FileDescriptor addresses(ends[0]);
-    const FileDescriptor to_child(ends[1]);
-    child_ = fork();
-    ASSERT_GE(child_, 0);
-    if (child_ == 0) LiveAsAPeer(addresses.get());
     server_ = Bind();
-    const std::string address = server_->bound_address() + "\n";
-    ASSERT_EQ(write(to_child.get(), address.data(), address.size()), static_cast<ssize_t>(address.size()));
+    child_ = children_->Start(server_->bound_address());
     inbound_ = First<MessageReceived>(Collect(*server_, Have<MessageReceived>(1))).connection;
   }
 
@@ -323,6 +316,7 @@ class KilledProcessDeathTest : public TransportTest {
     EXPECT_FALSE(server_->Exists(inbound_));
   }
 
+  static inline std::unique_ptr<ChildProcesses> children_;
   pid_t child_ = -1;
   std::unique_ptr<Transport> server_;
   ConnectionId inbound_;
