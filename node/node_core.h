@@ -133,6 +133,9 @@ class NodeCore : public Protocol,
   void On(StepContext& step, const StateReleased& released) {
     if (joined_.has_value()) joined_->state->workers().OnReleased(step, released);
   }
+  void On(StepContext& step, const AccessList& list) {
+    step.actions.emplace_back(std::in_place_type<Admit>, Admit{list.keys});
+  }
   void On(StepContext& step, const EpochBegin& begin);
   void On(StepContext& step, const EpochPlan& plan);
 

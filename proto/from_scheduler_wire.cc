@@ -110,6 +110,33 @@ MembershipUpdate Read(const wire::MembershipUpdate& from, FieldReader fields) {
   return update;
 }
 
+void Write(const AccessList& from, wire::Envelope& to) {
+  wire::AccessList& list = *to.mutable_access_list();
+  list.set_term(from.term.value());
+  for (const ListedKey& key : from.keys) {
+    wire::AccessList::Entry& entry = *list.add_keys();
+    entry.set_public_key(key.public_key);
+    entry.set_role(static_cast<uint32_t>(key.role));
+    entry.set_name(key.name);
+    entry.set_node(key.node.value());
+  }
+}
+
+AccessList Read(const wire::AccessList& from, FieldReader fields) {
+  AccessList list;
+  list.term = fields.NonZero<Term>("term", from.term());
+  const int count = fields.Count("keys", from.keys_size());
+  list.keys.reserve(count);
+  for (int i = 0; i < count; ++i) {
+    const wire::AccessList::Entry& entry = from.keys(i);
+    FieldReader within = fields.Within("keys", i);
+    list.keys.push_back({within.Name("public_key", entry.public_key()),
+                         within.OneOf("role", static_cast<int>(entry.role()), Role::kObserver),
+                         within.Name("name", entry.name()), NodeId(entry.node())});
+  }
+  return list;
+}
+
 void Write(const HeartbeatReply& from, wire::Envelope& to) {
   wire::HeartbeatReply& reply = *to.mutable_heartbeat_reply();
   reply.set_term(from.term.value());

@@ -3,6 +3,7 @@
 #ifndef BANYAN_PROTO_FROM_SCHEDULER_WIRE_H_
 #define BANYAN_PROTO_FROM_SCHEDULER_WIRE_H_
 
+#include "proto/access_list.h"
 #include "proto/envelope.pb.h"
 #include "proto/field_reader.h"
 #include "proto/scheduler.pb.h"
@@ -13,6 +14,7 @@ namespace banyan {
 void Write(const JoinAccepted& from, wire::Envelope& to);
 void Write(const JoinRefused& from, wire::Envelope& to);
 void Write(const MembershipUpdate& from, wire::Envelope& to);
+void Write(const AccessList& from, wire::Envelope& to);
 void Write(const HeartbeatReply& from, wire::Envelope& to);
 void Write(const KeysAssigned& from, wire::Envelope& to);
 void Write(const KeyRefused& from, wire::Envelope& to);
@@ -32,6 +34,7 @@ void Write(const WaitAnswer& from, wire::Envelope& to);
 JoinAccepted Read(const wire::JoinAccepted& from, FieldReader fields);
 JoinRefused Read(const wire::JoinRefused& from, FieldReader fields);
 MembershipUpdate Read(const wire::MembershipUpdate& from, FieldReader fields);
+AccessList Read(const wire::AccessList& from, FieldReader fields);
 HeartbeatReply Read(const wire::HeartbeatReply& from, FieldReader fields);
 KeysAssigned Read(const wire::KeysAssigned& from, FieldReader fields);
 KeyRefused Read(const wire::KeyRefused& from, FieldReader fields);

@@ -4,6 +4,7 @@
 
 #include <variant>
 
+#include "proto/access_list.h"
 #include "proto/chunk_message.h"
 #include "proto/peer_messages.h"
 #include "proto/scheduler_messages.h"
@@ -19,7 +20,7 @@ using AnyMessage =
                  PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
                  StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer, CutSought,
-                 CutBound>;
+                 CutBound, AccessList>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

@@ -136,6 +136,8 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.join_refused(), fields);
     case wire::Envelope::kMembershipUpdate:
       return Read(from.membership_update(), fields);
+    case wire::Envelope::kAccessList:
+      return Read(from.access_list(), fields);
     case wire::Envelope::kHeartbeat:
       return Read(from.heartbeat(), fields);
     case wire::Envelope::kHeartbeatReply:

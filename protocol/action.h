@@ -26,6 +26,13 @@ struct Connect {
   ConnectionId connection;  // chosen by the core, below kInboundConnection, never used before
   std::string address;      // tcp://host:port
   Channel channel = Channel::kControl;
+  std::string peer = {};  // the node's name, whose listed key the other end must have; empty: a scheduler
+};
+
+// From now on the owners of these keys may come in, as who they are, and nobody else. A connection with a key that is
+// listed no more ends at once. Drivers without keys pass it over: there everybody comes in.
+struct Admit {
+  std::vector<ListedKey> keys;
 };
 
 // Close a connection of either direction for good; what waits on it is dropped.
@@ -116,7 +123,7 @@ struct Stop {
 };
 
 using AnyAction = std::variant<Connect, Disconnect, Renew, Pace, Send, StartComputation, WriteResult, CompleteRequest,
-                               TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop>;
+                               TellRoundComplete, TellJobEnded, AskWorker, PersistRecord, LogLine, Stop, Admit>;
 
 // A class of its own, so that moving and destroying the alternatives is compiled once and not in every file.
 struct Action : AnyAction {

@@ -54,7 +54,8 @@ struct ConnectFailed {
 // Another process has opened a connection to this one. Comes before the first message on it.
 struct ConnectionAccepted {
   ConnectionId connection;
-  std::string host;  // from where: a number; empty when that is not known
+  std::string host;        // from where: a number; empty when that is not known
+  std::string public_key;  // with which it came in, as listed; empty where keys are not asked for
 };
 
 // NextDeadline() has passed.

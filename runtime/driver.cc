@@ -80,7 +80,11 @@ void Driver::RunBriefComputations() {
 bool Driver::IsStale(const Event& event) const {
   const auto closed = [this](ConnectionId connection) { return !surroundings_.transport->Exists(connection); };
   if (const auto* received = std::get_if<MessageReceived>(&event)) return closed(received->connection);
-  if (const auto* rejected = std::get_if<MessageRejected>(&event)) return closed(rejected->connection);
+  if (const auto* rejected = std::get_if<MessageRejected>(&event)) {
+    // Who is not let in has no connection, and who loses it for what was said has none any more.
+    return rejected->connection < kInboundConnection && rejected->connection != ConnectionId() &&
+           closed(rejected->connection);
+  }
   if (const auto* failed = std::get_if<ConnectFailed>(&event)) return closed(failed->connection);
   if (const auto* up = std::get_if<ConnectionUp>(&event)) return closed(up->connection);
   // One that the other side opened no longer exists when its end is reported.
@@ -139,6 +143,8 @@ void Driver::Carry(PersistRecord action) {
 void Driver::Carry(LogLine action) {
   if (surroundings_.log) surroundings_.log(action.level, action.text);
 }
+
+void Driver::Carry(Admit action) { surroundings_.transport->Admit(std::move(action.keys), now_); }
 
 void Driver::Carry(Stop action) { stopped_ = std::move(action.status); }
 

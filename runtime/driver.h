@@ -70,6 +70,7 @@ class Driver {
   void Carry(PersistRecord action);
   void Carry(LogLine action);
   void Carry(Stop action);
+  void Carry(Admit action);
 
   Protocol& protocol_;
   const Surroundings surroundings_;

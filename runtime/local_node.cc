@@ -7,11 +7,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "access/exposure.h"
 #include "node/node_core.h"
 #include "posix/steady_clock.h"
 #include "runtime/compute_pool.h"
 #include "runtime/node_host.h"
 #include "runtime/transport/congestion_control.h"
+#include "runtime/transport/security_options.h"
 
 namespace banyan {
 namespace {
@@ -24,6 +26,17 @@ Incarnation NewIncarnation() {
 
 std::vector<std::string> SchedulersOf(const LocalNodeOptions& options) {
   return absl::StrSplit(options.scheduler, ',');
+}
+
+absl::StatusOr<std::optional<SecurityOptions>> SecurityOf(const LocalNodeOptions& options) {
+  const absl::Status exposed =
+      CheckExposure({options.listen, options.advertise}, !options.key_file.empty(), options.insecure);
+  if (!exposed.ok()) return exposed;
+  if (options.key_file.empty()) return std::nullopt;
+  absl::StatusOr<SecurityOptions> security =
+      ReadSecurity(options.key_file, absl::StrSplit(options.scheduler_key, ',', absl::SkipEmpty()), false);
+  if (!security.ok()) return security.status();
+  return *std::move(security);
 }
 
 absl::Status Check(const LocalNodeOptions& options) {
@@ -40,9 +53,12 @@ absl::Status Check(const LocalNodeOptions& options) {
 
 absl::StatusOr<std::unique_ptr<LocalNode>> LocalNode::Start(const LocalNodeOptions& options) {
   if (absl::Status status = Check(options); !status.ok()) return status;
+  absl::StatusOr<std::optional<SecurityOptions>> security = SecurityOf(options);
+  if (!security.ok()) return security.status();
   ProtocolHostOptions host_options;
   host_options.name = options.name;
   host_options.bind_address = options.listen;
+  host_options.security = *std::move(security);
   host_options.worker_socket = options.worker_socket;
   host_options.compute_threads = options.compute_threads;
   host_options.brief_bytes = ComputePool::kBriefBytes;

@@ -25,6 +25,12 @@ struct LocalNodeOptions {
   std::string listen = "tcp://127.0.0.1:0";  // port 0: a free one
   std::string advertise = {};                // where other nodes reach this one; empty: where it listens
   std::string worker_socket = {};            // unix:/path for further training processes; empty: none
+  // The node's secret key, as `banyan keygen` makes it; empty: this node has none, and talks to nobody who has.
+  std::string key_file = {};
+  // The public key of the schedulers; empty: as the key file says.
+  std::string scheduler_key = {};
+  // Listen beyond this machine without keys: whoever reaches the port may speak as anybody.
+  bool insecure = false;
   int compute_threads = 1;
   // Gets every line that the node logs, on its protocol thread; empty: nobody does.
   std::function<void(absl::string_view line)> log = {};

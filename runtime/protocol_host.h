@@ -25,6 +25,7 @@
 #include "protocol/leadership.h"
 #include "protocol/protocol.h"
 #include "protocol/record_store.h"
+#include "runtime/transport/security_options.h"
 #include "runtime/transport/traffic.h"
 
 namespace banyan {
@@ -43,6 +44,8 @@ struct ProtocolHostOptions {
   // bytes say little of the time, as for plans.
   int64_t brief_bytes = 0;
   int64_t max_frame_bytes = int64_t{64} << 20;  // of any one frame of a peer; larger ones end its connection
+  // With which keys it talks to other processes; none: nothing is encrypted, and everybody comes in.
+  std::optional<SecurityOptions> security = std::nullopt;
   int64_t max_worker_bytes = int64_t{1} << 40;  // of all workers' shared memory together
   // What this process may have at all: tensors that cannot fit are refused. None: that is not known.
   std::optional<MemoryLimit> memory_limit = std::nullopt;

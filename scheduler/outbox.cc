@@ -50,6 +50,10 @@ void Outbox::Log(LogLevel level, std::string text) {
   actions_.emplace_back(std::in_place_type<LogLine>, level, std::move(text));
 }
 
+void Outbox::Admit(std::vector<ListedKey> keys) {
+  actions_.emplace_back(std::in_place_type<banyan::Admit>, banyan::Admit{std::move(keys)});
+}
+
 void Outbox::Stop(absl::Status status) { actions_.emplace_back(std::in_place_type<banyan::Stop>, std::move(status)); }
 
 Actions Outbox::Take() { return std::exchange(actions_, Actions()); }

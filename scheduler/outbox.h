@@ -38,6 +38,8 @@ class Outbox {
   void StartComputation(ComputationId id, std::unique_ptr<Computation> computation);
   void Log(LogLevel level, std::string text);
   void Stop(absl::Status status);
+  // Has the driver let in those who own these keys, and nobody else.
+  void Admit(std::vector<ListedKey> keys);
 
   // Returns whether no record is on its way to the storage.
   bool IsAllDurable() const { return pending_.empty(); }

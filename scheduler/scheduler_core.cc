@@ -107,6 +107,7 @@ std::map<std::string, size_t> SchedulerCore::TableSizes() const {
 void SchedulerCore::On(const Started&) {
   if (!start_error_.ok()) return StopAtOnce(LogLevel::kError, start_error_, std::string(start_error_.message()));
   if (StopIfOver()) return;
+  members_.PublishKeys();
   context_.Persist(TermRecord{job_.term(), job_.job()});
   const std::string name = absl::StrCat("job '", job_.job(), "', term ", job_.term().value());
   const RecoveredState& state = state_log_.state();

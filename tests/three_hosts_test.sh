@@ -82,6 +82,10 @@ on() { ip netns exec "host$1" bash -c "exec $3" 2>"$work/$2.log"; }
 page="$prefix/share/banyan/README.md"
 cp "$prefix/share/banyan/overlay.yaml" .
 on 0 plan "$(shown "$page" 'banyan plan ')" >/dev/null || fail "expected a plan: $(<plan.log)"
+on 0 keys "$(shown "$page" 'banyan keygen ')" >/dev/null || fail "expected keys: $(<keys.log)"
+# All hosts share this home.
+mkdir -p .config/banyan
+cp keys/*.key .config/banyan
 scheduler="$(shown "$page" 'banyan scheduler ')"
 on 0 check "$scheduler --check" >/dev/null || fail "expected the sample to be right: $(<check.log)"
 on 0 scheduler "$scheduler" >scheduler.out &
@@ -114,6 +118,17 @@ done
 status="$(shown "$page" 'banyan status ')"
 on 1 status "${status% --watch}" >status.out || fail "expected a status: $(<status.log)"
 grep -q '^job fashion-mnist: running' status.out || fail "expected a job that runs, got: $(<status.out)"
+# Who has no key, another's or too small a role does nothing, and hears why.
+if HOME=/run on 3 stranger "banyan status --scheduler tcp://10.0.0.1:7700" >/dev/null; then fail "expected no status"; fi
+grep -q 'asks for a key' stranger.log || fail "expected a stranger to hear of keys, got: $(<stranger.log)"
+if on 3 watcher "banyan stop --key keys/observer.key --scheduler tcp://10.0.0.1:7700" >/dev/null; then
+  fail "expected an observer to stop nothing"
+fi
+grep -q "observer 'observer'" watcher.log || fail "expected an observer to hear of his role, got: $(<watcher.log)"
+if on 0 bare "banyan scheduler overlay.yaml --listen tcp://10.0.0.1:7799" >/dev/null; then
+  fail "expected no scheduler without keys"
+fi
+grep -q 'banyan keygen --all' bare.log || fail "expected to hear how keys are made, got: $(<bare.log)"
 BANYAN_SCHEDULER=tcp://10.0.0.1:7700 on 2 stop "$(shown "$page" 'banyan stop')" >/dev/null ||
   fail "expected the job to take its end: $(<stop.log)"
 printf 1234 >&3

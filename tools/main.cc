@@ -22,6 +22,7 @@
 #include "tools/command_table.h"
 #include "tools/demo/demo_command.h"
 #include "tools/doctor/doctor_command.h"
+#include "tools/keygen/keygen_command.h"
 #include "tools/node_command.h"
 #include "tools/plan_command.h"
 #include "tools/preflight/preflight_command.h"
@@ -44,6 +45,15 @@ std::string StateHome() {
   if (state != nullptr && *state == '/') return state;
   const char* const home = std::getenv("HOME");
   return home != nullptr && *home == '/' ? std::string(home) + "/.local/state" : "";
+}
+
+// Where keys lie when nobody says it: this user's, and those of the machine.
+std::vector<std::string> KeyFolders() {
+  const char* const home = std::getenv("HOME");
+  std::vector<std::string> folders;
+  if (home != nullptr && *home == '/') folders.push_back(std::string(home) + "/.config/banyan");
+  folders.push_back("/etc/banyan");
+  return folders;
 }
 
 // The value of an environment variable; empty when it is not set.
@@ -70,6 +80,7 @@ banyan::CommandTable Commands() {
        {"status", "shows what a running job is doing", banyan::StatusCommand},
        {"reconfigure", "changes how a running job travels", banyan::ReconfigureCommand},
        {"remove", "takes a node out of a running job", banyan::RemoveCommand},
+       {"keygen", "makes secret keys, and the lines that list them", banyan::KeygenCommand},
        {"stop", "ends a job for all its nodes", banyan::StopCommand},
        {"plan", "shows how gradients would travel over an overlay", banyan::PlanCommand},
        {"calibrate", "makes a profile for low-bit rounds of past losses", banyan::CalibrateCommand},
@@ -108,7 +119,7 @@ int main(int argc, char** argv) {
     std::cerr << "banyan: " << told.status().message() << "\n";
     return 2;
   }
-  arguments = banyan::WithInstalledSamples(*std::move(told), InstalledPrefix());
+  arguments = banyan::WithDefaultKey(banyan::WithInstalledSamples(*std::move(told), InstalledPrefix()), KeyFolders());
   const int code = Commands().Run(arguments, std::cout, std::cerr);
   return RunsDaemon(arguments) ? code : banyan::FinishOutput(code, "banyan", std::cerr);
 }

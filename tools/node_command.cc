@@ -28,6 +28,7 @@
 #include "tools/daemon/daemon_address.h"
 #include "tools/daemon/daemon_log.h"
 #include "tools/daemon/daemon_run.h"
+#include "tools/flags/key_flags.h"
 #include "tools/flags/scheduler_flag.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/node_metrics.h"
@@ -48,6 +49,7 @@ struct NodeFlags {
   std::string attach_group;  // empty: the group of the socket's file
   std::string job;
   std::string http;  // empty: no metrics
+  KeyFlags keys;
   int64_t threads = 1;
   std::string log_level = "info";
   bool log_json = false;
@@ -64,6 +66,7 @@ CommandLine MakeCommandLine(NodeFlags& flags) {
       "banyan node --name n1 --scheduler tcp://127.0.0.1:7700 --attach unix:/run/banyan/n1");
   line.Text("name", "NAME", "this node's name in the overlay", &flags.name);
   AddSchedulerFlag(line, "", &flags.scheduler);
+  flags.keys.AddTo(line, KeyFlags::Use::kNode);
   line.Text("listen", "ADDRESS",
             "tcp://host:port to bind (default tcp://127.0.0.1:0: a free port of this machine alone)", &flags.listen);
   line.Text("advertise", "ADDRESS", "where other nodes reach this one; default: where it listens", &flags.advertise);
@@ -102,6 +105,7 @@ absl::Status CheckFlags(const NodeFlags& flags) {
         absl::StrCat("expected --advertise, where other nodes reach this one, since --listen ", flags.listen,
                      " stands for every interface")));
   }
+  status.Update(flags.keys.CheckAddresses({flags.listen, flags.advertise}));
   if (!flags.http.empty()) status.Update(CheckFlag("--http", CheckHttpAddress(flags.http)));
   if (!flags.attach.empty() && !absl::StartsWith(flags.attach, "unix:/")) {
     status.Update(absl::InvalidArgumentError(absl::StrCat("--attach: expected unix:/path, got '", flags.attach, "'")));
@@ -152,12 +156,16 @@ std::unique_ptr<Protocol> MakeCore(const NodeFlags& flags, const std::string& ad
 }
 
 absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::ostream& out) {
+  absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
+  if (!security.ok()) return security.status();
   if (absl::Status status = MakeSocketFolder(flags); !status.ok()) return status;
   LatestValue<NodeSnapshot> snapshot;
   const LogFunction log = MakeDaemonLog({.process = flags.name, .level = flags.log_level, .json = flags.log_json});
   ProtocolHostOptions options;
   options.name = flags.name;
   options.bind_address = flags.listen;
+  const bool is_secured = security->has_value();
+  options.security = *std::move(security);
   options.worker_socket = flags.attach;
   options.worker_group = flags.attach_group;
   options.memory_limit = FindMemoryLimit();
@@ -177,7 +185,7 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
       [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &schedulers, &snapshot); });
   if (!node.ok()) return node.status();
   const std::string address = (*node)->host().bound_address();
-  if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
+  if (const std::string warning = OpenAddressWarning(address, is_secured); !warning.empty()) log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
   return RunUntilStopped(

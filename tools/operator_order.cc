@@ -11,10 +11,14 @@
 
 namespace banyan {
 
-absl::StatusOr<OperatorReply> GiveOrder(const std::string& schedulers, Message order, absl::Duration patience) {
+absl::StatusOr<OperatorReply> GiveOrder(const std::string& schedulers, const KeyFlags& keys, Message order,
+                                        absl::Duration patience) {
+  absl::StatusOr<std::optional<SecurityOptions>> security = keys.Read();
+  if (!security.ok()) return security.status();
   std::optional<OperatorReply> answer;
   SchedulerProbeOptions probe;
   probe.schedulers = absl::StrSplit(schedulers, ',');
+  probe.security = *std::move(security);
   probe.question = std::move(order);
   probe.patience = patience;
   probe.on_answer = [&answer](const Message& message) {

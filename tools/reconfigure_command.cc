@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "tools/command_line.h"
+#include "tools/flags/key_flags.h"
 #include "tools/flags/scheduler_flag.h"
 #include "tools/operator_order.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -21,6 +22,7 @@ constexpr double kLongestPatience = 3600;
 struct ReconfigureFlags {
   std::string overlay;
   std::string scheduler;  // empty: the overlay's
+  KeyFlags keys;
   bool json = false;
   double patience_s = 5;
 };
@@ -33,6 +35,7 @@ CommandLine MakeCommandLine(ReconfigureFlags& flags) {
                    "banyan reconfigure overlay.yaml --scheduler tcp://127.0.0.1:7700");
   line.Positional("OVERLAY.yaml", "the whole job, as it shall be from now on", &flags.overlay);
   AddSchedulerFlag(line, ", or the overlay's", &flags.scheduler);
+  flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
   line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
@@ -64,7 +67,8 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   absl::Status status;
   if (absl::StatusOr<std::string> text = ReadJob(flags); text.ok()) {
     const absl::StatusOr<OperatorReply> reply =
-        GiveOrder(flags.scheduler, Reconfigure{*std::move(text), flags.overlay}, absl::Seconds(flags.patience_s));
+        GiveOrder(
+        flags.scheduler, flags.keys, Reconfigure{*std::move(text), flags.overlay}, absl::Seconds(flags.patience_s));
     if (reply.ok()) return ShowReply("banyan reconfigure", flags.json, *reply, out, err);
     status = reply.status();
   } else {

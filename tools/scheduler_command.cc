@@ -33,6 +33,7 @@
 #include "tools/daemon/state_place.h"
 #include "tools/metrics/daemon_metrics.h"
 #include "tools/metrics/scheduler_metrics.h"
+#include "tools/flags/key_flags.h"
 #include "tools/reports/status_view.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
@@ -54,6 +55,8 @@ struct SchedulerFlags {
   bool forgetful = false;
   bool check = false;
   std::string port_file;
+  KeyFlags keys;
+  std::optional<SecurityOptions> security = std::nullopt;  // as `keys` say
   std::string log_level = "info";
   bool log_json = false;
   bool stay = false;
@@ -72,6 +75,7 @@ CommandLine MakeCommandLine(SchedulerFlags& flags) {
   line.Positional("OVERLAY.yaml", "the job, with an address for the scheduler and every node", &flags.overlay);
   line.Text("listen", "ADDRESS", "tcp://host:port to bind, port 0 for a free one; default: the overlay's",
             &flags.listen);
+  flags.keys.AddTo(line, KeyFlags::Use::kScheduler);
   line.Text("state-dir", "DIRECTORY",
             "keeps what must survive a restart, unless etcd does; default: ~/.local/state/banyan/JOB",
             &flags.state_directory);
@@ -163,7 +167,7 @@ absl::StatusOr<Storage> PrepareStorage(const StatePlace& place, const OverlayCon
 
 absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay, const std::string& address,
                       const LogFunction& log, std::ostream& out) {
-  if (const std::string warning = OpenAddressWarning(address); !warning.empty()) log(LogLevel::kWarning, warning);
+  if (const std::string warning = OpenAddressWarning(address, flags.security.has_value()); !warning.empty()) log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", job ", overlay.job, " of ", overlay.nodes.size(),
                                     " nodes, listening on ", address));
   out << "scheduler: " << address << std::endl;
@@ -196,6 +200,7 @@ absl::Status LeadOnce(const SchedulerFlags& flags, const OverlayConfig& overlay,
   ProtocolHostOptions options;
   options.name = "scheduler";
   options.bind_address = listen;
+  options.security = flags.security;
   options.leadership = storage->leadership.get();
   options.log = log;
   const absl::StatusOr<std::unique_ptr<ProtocolHost>> host =
@@ -233,6 +238,18 @@ int Run(const SchedulerFlags& flags, const OverlayConfig& overlay, const StatePl
   return DaemonExitCode(status, signals);
 }
 
+// Who listens beyond this machine has keys, and they are those of the overlay.
+absl::Status CheckKeys(const SchedulerFlags& flags, const OverlayConfig& overlay) {
+  const std::string& listed = overlay.scheduler.public_key;
+  if (!flags.security.has_value()) {
+    return flags.keys.CheckAddresses({flags.listen.empty() ? overlay.scheduler.address : flags.listen});
+  }
+  if (listed == flags.security->keys.public_key) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("--key: expected the key of scheduler.public_key of ", overlay.file_name, ", ",
+                   listed.empty() ? "which is missing" : listed, ", got that of ", flags.security->keys.public_key));
+}
+
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.
 absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const OverlayConfig& overlay,
                                          const std::string& state_home) {
@@ -241,6 +258,7 @@ absl::StatusOr<StatePlace> CheckTogether(const SchedulerFlags& flags, const Over
                                                    overlay.file_name, " names ", overlay.scheduler.addresses.size(),
                                                    " schedulers"));
   }
+  if (absl::Status status = CheckKeys(flags, overlay); !status.ok()) return status;
   return ChooseStatePlace(overlay, flags.state_directory, flags.forgetful, state_home);
 }
 
@@ -275,7 +293,10 @@ int SchedulerCommand(absl::Span<const std::string> arguments, const std::string&
   }
   absl::StatusOr<OverlayConfig> overlay = LoadJob(flags.overlay);
   absl::Status status = overlay.status();
+  absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
+  status.Update(security.status());
   if (status.ok()) {
+    flags.security = *std::move(security);
     const absl::StatusOr<StatePlace> place = CheckTogether(flags, *overlay, state_home);
     if (!place.ok()) return line.UsageError(place.status().message(), err);
     if (!flags.check) return Run(flags, *overlay, *place, out, err);

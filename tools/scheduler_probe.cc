@@ -100,6 +100,7 @@ absl::Status AskScheduler(SchedulerProbeOptions options) {
   const StopSignals signals;
   ProtocolHostOptions host_options;
   host_options.name = "probe";
+  host_options.security = options.security;
   absl::StatusOr<std::unique_ptr<ProtocolHost>> host = ProtocolHost::Create(std::move(host_options));
   if (!host.ok()) return host.status();
   return RunUntilStopped(signals, **host, std::make_unique<SchedulerProbe>(std::move(options)));

@@ -14,11 +14,13 @@
 #include "absl/time/time.h"
 #include "core/ids.h"
 #include "protocol/protocol.h"
+#include "runtime/transport/security_options.h"
 
 namespace banyan {
 
 struct SchedulerProbeOptions {
   std::vector<std::string> schedulers;  // tcp://host:port, at least one
+  std::optional<SecurityOptions> security = std::nullopt;  // with which keys; none: it has none
   // Asked again when the connection is lost before the answer.
   Message question;
   absl::Duration patience = absl::Seconds(5);  // for each answer; then the probe stops with UNAVAILABLE

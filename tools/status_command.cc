@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "tools/command_line.h"
+#include "tools/flags/key_flags.h"
 #include "tools/flags/scheduler_flag.h"
 #include "tools/reports/status_view.h"
 #include "tools/scheduler_probe.h"
@@ -27,6 +28,7 @@ constexpr char kFailed[] = "failed";
 
 struct StatusFlags {
   std::string scheduler;
+  KeyFlags keys;
   bool json = false;
   bool watch = false;
   double patience_s = 5;
@@ -39,6 +41,7 @@ CommandLine MakeCommandLine(StatusFlags& flags) {
                    "or the job has failed, 2 wrong flags.",
                    "banyan status --scheduler tcp://127.0.0.1:7700 --watch");
   AddSchedulerFlag(line, "", &flags.scheduler);
+  flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON, one line per answer", &flags.json);
   line.Switch("watch", "ask again every second until Ctrl-C", &flags.watch);
   line.Time("timeout", "TIME", "how long to wait for an answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
@@ -66,7 +69,10 @@ bool Show(const StatusFlags& flags, const std::string& json, std::ostream& out) 
 // Returns whether the job had failed at the last answer.
 absl::StatusOr<bool> AskForStatus(const StatusFlags& flags, std::vector<std::string> schedulers, std::ostream& out) {
   bool has_failed = false;
+  absl::StatusOr<std::optional<SecurityOptions>> security = flags.keys.Read();
+  if (!security.ok()) return security.status();
   SchedulerProbeOptions probe;
+  probe.security = *std::move(security);
   probe.schedulers = std::move(schedulers);
   probe.question = StatusRequest{};
   probe.patience = absl::Seconds(flags.patience_s);

@@ -9,6 +9,7 @@
 #include "absl/time/time.h"
 #include "proto/scheduler_messages.h"
 #include "tools/command_line.h"
+#include "tools/flags/key_flags.h"
 #include "tools/flags/scheduler_flag.h"
 #include "tools/operator_order.h"
 
@@ -19,12 +20,14 @@ constexpr double kLongestPatience = 3600;
 
 struct OrderFlags {
   std::string scheduler;
+  KeyFlags keys;
   bool json = false;
   double patience_s = 5;
 };
 
 void AddFlags(OrderFlags& flags, CommandLine& line) {
   AddSchedulerFlag(line, "", &flags.scheduler);
+  flags.keys.AddTo(line, KeyFlags::Use::kCommand);
   line.Switch("json", "print JSON: accepted, text", &flags.json);
   line.Time("timeout", "TIME", "how long to wait for the answer (default 5s)", absl::Seconds(1), 0.1, kLongestPatience,
             &flags.patience_s);
@@ -36,7 +39,7 @@ int Run(const std::string& command, const CommandLine& line, const OrderFlags& f
     return line.UsageError(status.message(), err);
   }
   const absl::StatusOr<OperatorReply> reply =
-      GiveOrder(flags.scheduler, std::move(order), absl::Seconds(flags.patience_s));
+      GiveOrder(flags.scheduler, flags.keys, std::move(order), absl::Seconds(flags.patience_s));
   if (reply.ok()) return ShowReply(command, flags.json, *reply, out, err);
   err << command << ": " << reply.status().message() << "\n";
   return kExitFailure;

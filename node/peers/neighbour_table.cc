@@ -88,7 +88,7 @@ void NeighbourTable::CloseUnnamed(StepContext& step) {
 
 void NeighbourTable::Open(StepContext& step, ConnectionId connection, const NeighbourSlice& slice, Channel channel) {
   outbound_[connection] = slice.node;
-  step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, slice.address, channel});
+  step.actions.emplace_back(std::in_place_type<Connect>, Connect{connection, slice.address, channel, slice.name});
 }
 
 std::deque<MessageReceived> NeighbourTable::TakeEarly(NodeId node, Incarnation incarnation) {

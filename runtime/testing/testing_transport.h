@@ -39,7 +39,10 @@ class TransportTest : public testing::Test {
     while (!enough(events) && SteadyNow() < deadline) {
       transport.Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(others.empty() ? 1000 : 1));
       transport.Collect(SteadyNow(), events);
-      for (Transport* other : others) other->Collect(SteadyNow(), ignored);
+      for (Transport* other : others) {
+        other->Wait(wakeup_.fd(), SteadyNow());
+        other->Collect(SteadyNow(), ignored);
+      }
     }
     EXPECT_TRUE(enough(events));
     return events;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -26,15 +27,28 @@ int64_t TakenBytes(int fd) {
 }
 
 // Of a frame on the wire, its length included.
-int64_t WireBytes(const zmq::message_t& frame) {
+int64_t WireBytes(const zmq::message_t& frame, bool encrypts) {
   constexpr size_t kLongestShort = 255;
-  return static_cast<int64_t>(frame.size()) + (frame.size() > kLongestShort ? 9 : 2);
+  constexpr size_t kCurveBytes = 33;  // a name, a number, a flag, and what proves that nothing was changed
+  const size_t body_bytes = frame.size() + (encrypts ? kCurveBytes : 0);
+  return static_cast<int64_t>(body_bytes) + (body_bytes > kLongestShort ? 9 : 2);
+}
+
+// The host at the other end of a connection; empty when it has ended.
+std::string HostOf(int fd) {
+  sockaddr_storage address = {};
+  socklen_t size = sizeof(address);
+  char host[NI_MAXHOST] = {};
+  if (getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "";
+  return getnameinfo(reinterpret_cast<sockaddr*>(&address), size, host, sizeof(host), nullptr, 0, NI_NUMERICHOST) == 0
+             ? host
+             : "";
 }
 
 }  // namespace
 
-AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router)
-    : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED) {}
+AcceptedSockets::AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, bool encrypts)
+    : monitor_(poller, router, ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED), encrypts_(encrypts) {}
 
 bool AcceptedSockets::Watch() {
   Read();
@@ -49,7 +63,10 @@ void AcceptedSockets::Read() {
       socket = Accepted{.ordinal = next_ordinal_++};
       ++open_;
     } else if (!socket.has_ended) {
-      if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
+      if (!socket.route.empty()) {
+        ended_.push_back(std::move(socket.route));
+        --named_;
+      }
       socket = Accepted{.has_ended = true};
       --open_;
     }
@@ -68,7 +85,11 @@ void AcceptedSockets::Name(const std::string& route, int fd) {
     return;
   }
   // Connections are read in the order in which they began: the earlier one with this descriptor is no more.
-  if (!socket.route.empty()) ended_.push_back(std::move(socket.route));
+  if (socket.route.empty()) {
+    ++named_;
+  } else {
+    ended_.push_back(std::move(socket.route));
+  }
   socket.route = route;
   socket.read_bytes = 0;
 }
@@ -76,7 +97,7 @@ void AcceptedSockets::Name(const std::string& route, int fd) {
 void AcceptedSockets::CountRead(const std::string& route, int fd, const std::vector<zmq::message_t>& frames) {
   const auto socket = sockets_.find(fd);
   if (socket == sockets_.end() || socket->second.route != route) return;
-  for (const zmq::message_t& frame : frames) socket->second.read_bytes += WireBytes(frame);
+  for (const zmq::message_t& frame : frames) socket->second.read_bytes += WireBytes(frame, encrypts_);
 }
 
 std::vector<std::string> AcceptedSockets::TakeEnded() { return std::exchange(ended_, {}); }
@@ -114,6 +135,35 @@ int AcceptedSockets::EndHoarders(int64_t most_bytes) {
   int count = 0;
   for (const Hoard& hoard : too_large) count += EndIfStillThere(hoard.fd, hoard.ordinal) ? 1 : 0;
   return count;
+}
+
+int AcceptedSockets::EndCrowd(size_t most) {
+  if (strangers() <= most) return 0;
+  struct Stranger {
+    int fd = -1;
+    uint64_t ordinal = 0;
+  };
+  std::map<std::string, std::vector<Stranger>> by_host;
+  size_t count = 0;
+  for (const auto& [fd, socket] : sockets_) {
+    if (socket.has_ended || !socket.route.empty()) continue;
+    by_host[HostOf(fd)].push_back({fd, socket.ordinal});
+    ++count;
+  }
+  for (auto& [host, strangers] : by_host) {
+    std::sort(strangers.begin(), strangers.end(),
+              [](const Stranger& a, const Stranger& b) { return a.ordinal > b.ordinal; });
+  }
+  int ended = 0;
+  for (; count > most; --count) {
+    const auto largest = std::max_element(by_host.begin(), by_host.end(), [](const auto& a, const auto& b) {
+      return a.second.size() < b.second.size();
+    });
+    const Stranger oldest = largest->second.back();
+    largest->second.pop_back();
+    ended += EndIfStillThere(oldest.fd, oldest.ordinal) ? 1 : 0;
+  }
+  return ended;
 }
 
 // The duplicate names what the number named when it was made. If the end of the connection has not been reported by

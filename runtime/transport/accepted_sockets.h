@@ -22,8 +22,9 @@ namespace banyan {
 
 class AcceptedSockets {
  public:
-  // `poller` and `router` outlive this. Throws zmq::error_t when the process has no socket left.
-  AcceptedSockets(SocketPoller& poller, zmq::socket_t& router);
+  // `poller` and `router` outlive this. With `encrypts` frames are longer on the wire. Throws zmq::error_t when the
+  // process has no socket left.
+  AcceptedSockets(SocketPoller& poller, zmq::socket_t& router, bool encrypts);
 
   // Reads what has been reported. Returns whether anything was, since the last call: what the connections brought is
   // there then, whether or not its signal has been seen.
@@ -43,6 +44,10 @@ class AcceptedSockets {
   // of all that have not brought one message yet, of these the largest. To be called when every whole message has been
   // read: then it keeps nothing but parts. It does so for ever, as none of its own limits is on the parts of a message.
   int EndHoarders(int64_t most_bytes);
+  // Ends connections of strangers, which have brought no message yet, until no more than `most` are left; returns how
+  // many. The oldest of the host that has most of them goes first.
+  int EndCrowd(size_t most);
+  size_t strangers() const { return open_ - named_; }
   bool empty() const { return open_ == 0; }
 
  private:
@@ -62,7 +67,9 @@ class AcceptedSockets {
   std::vector<std::string> ended_;
   uint64_t next_ordinal_ = 1;
   bool has_news_ = false;
-  int open_ = 0;  // as reported
+  const bool encrypts_;
+  size_t open_ = 0;   // as reported
+  size_t named_ = 0;  // of these, those that have brought a message
 };
 
 }  // namespace banyan

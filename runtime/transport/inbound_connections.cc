@@ -24,6 +24,12 @@ std::string HostOf(zmq::message_t& frame) {
   return host == nullptr ? "" : std::string(absl::StripPrefix(host, "::ffff:"));
 }
 
+// The key of whoever sent the frame, as the ZapHandler has told ZeroMQ; empty without keys.
+std::string KeyBehind(zmq::message_t& frame) {
+  const char* key = zmq_msg_gets(frame.handle(), "User-Id");
+  return key == nullptr ? "" : key;
+}
+
 // The descriptor of the connection that the frame came on, -1 when ZeroMQ does not know it.
 int DescriptorOf(zmq::message_t& frame) { return zmq_msg_get(frame.handle(), ZMQ_SRCFD); }
 
@@ -31,7 +37,8 @@ int DescriptorOf(zmq::message_t& frame) { return zmq_msg_get(frame.handle(), ZMQ
 
 absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(SocketPoller& poller,
                                                                              const std::string& address,
-                                                                             const SocketLimits& limits) {
+                                                                             const SocketLimits& limits,
+                                                                             const ConnectionSecurity* security) {
   const absl::StatusOr<std::vector<TcpEndpoint>> endpoints = LookUpListeners(address);
   if (!endpoints.ok()) {
     return absl::Status(endpoints.status().code(),
@@ -40,8 +47,9 @@ absl::StatusOr<std::unique_ptr<InboundConnections>> InboundConnections::Bind(Soc
   try {
     auto socket = std::make_unique<PolledSocket>(poller, zmq::socket_type::router);
     ApplyLimits(limits, socket->socket());
+    if (security != nullptr) security->MakeServer(socket->socket());
     socket->socket().set(zmq::sockopt::router_mandatory, 1);
-    auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits);
+    auto connections = std::make_unique<InboundConnections>(poller, std::move(socket), limits, security);
     // Now that its connections are watched, from the first one on.
     if (absl::Status status = connections->BindTo(address, *endpoints); !status.ok()) return status;
     return connections;
@@ -77,8 +85,11 @@ absl::Status InboundConnections::BindTo(const std::string& address, const std::v
 }
 
 InboundConnections::InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket,
-                                       const SocketLimits& limits)
-    : socket_(std::move(socket)), accepted_(poller, socket_->socket()), limits_(limits) {}
+                                       const SocketLimits& limits, const ConnectionSecurity* security)
+    : socket_(std::move(socket)),
+      accepted_(poller, socket_->socket(), security != nullptr),
+      limits_(limits),
+      security_(security) {}
 
 std::optional<InboundConnections::Received> InboundConnections::Receive() {
   Received received;
@@ -86,9 +97,13 @@ std::optional<InboundConnections::Received> InboundConnections::Receive() {
   std::vector<zmq::message_t>& frames = received.message.frames;
   const std::string route(BytesOf(frames.front()));
   const int fd = DescriptorOf(frames.back());
-  if (!peers_.contains(route)) received.accepted_from = HostOf(frames.back());
+  if (!peers_.contains(route)) {
+    received.accepted_from = HostOf(frames.back());
+    Find(route, fd).public_key = KeyBehind(frames.back());
+  }
   frames.erase(frames.begin());
   const Peer& peer = Find(route, fd);
+  received.public_key = peer.public_key;
   accepted_.CountRead(route, fd, frames);
   received.connection = peer.connection;
   received.refused = peer.refused;
@@ -110,6 +125,8 @@ InboundConnections::Peer& InboundConnections::Find(const std::string& route, int
 
 void InboundConnections::Watch() {
   if (accepted_.Watch()) socket_->OnReadable();
+  // Each of them holds a descriptor, and the next look may be too late.
+  if (accepted_.strangers() > limits_.most_strangers) look_at_ = Timestamp();
 }
 
 std::vector<ConnectionId> InboundConnections::TakeLost() {
@@ -126,6 +143,19 @@ std::vector<ConnectionId> InboundConnections::TakeLost() {
 bool InboundConnections::Exists(ConnectionId connection) const {
   const auto route = routes_.find(connection);
   return route != routes_.end() && !peers_.at(route->second).closed;
+}
+
+std::string InboundConnections::KeyOf(ConnectionId connection) const {
+  const auto route = routes_.find(connection);
+  return route == routes_.end() ? "" : peers_.at(route->second).public_key;
+}
+
+std::vector<ConnectionId> InboundConnections::Unlisted() const {
+  std::vector<ConnectionId> unlisted;
+  for (const auto& [route, peer] : peers_) {
+    if (!peer.closed && security_->table().Find(peer.public_key) == nullptr) unlisted.push_back(peer.connection);
+  }
+  return unlisted;
 }
 
 SendResult InboundConnections::Send(ConnectionId connection, std::vector<zmq::message_t>& frames) {
@@ -163,7 +193,7 @@ int InboundConnections::EndOverdue(Timestamp now) {
   }
   if (now < look_at_) return 0;
   look_at_ = now + kLookEvery;
-  return accepted_.EndHoarders(limits_.max_message_bytes);
+  return accepted_.EndCrowd(limits_.most_strangers) + accepted_.EndHoarders(limits_.max_message_bytes);
 }
 
 void InboundConnections::End(const std::string& route) {

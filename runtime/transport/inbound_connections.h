@@ -17,6 +17,7 @@
 #include "core/ids.h"
 #include "core/time.h"
 #include "runtime/transport/accepted_sockets.h"
+#include "runtime/transport/connection_security.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
 #include "runtime/transport/socket_limits.h"
@@ -34,14 +35,18 @@ class InboundConnections {
     bool closed = false;   // on a connection that was closed: to be ignored
     // Whose first message this is: the host that it comes from, empty when that is not known.
     std::optional<std::string> accepted_from;
+    std::string public_key;  // with which it came in, as listed; empty without keys
     ReceivedFrames message;  // without the routing id
   };
 
   // Listens on all that the address leads to, or with port 0 on the first of it that can be had. Errors name the
   // address and what is wrong with it. A host name is looked up, which may block. `poller` outlives this.
   static absl::StatusOr<std::unique_ptr<InboundConnections>> Bind(SocketPoller& poller, const std::string& address,
-                                                                  const SocketLimits& limits);
-  InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits);
+                                                                  const SocketLimits& limits,
+                                                                  const ConnectionSecurity* security);
+  // `security`, null where keys are not asked for, outlives this.
+  InboundConnections(SocketPoller& poller, std::unique_ptr<PolledSocket> socket, const SocketLimits& limits,
+                     const ConnectionSecurity* security);
 
   // The first of all, with the real port.
   const std::string& bound_address() const { return bound_address_; }
@@ -55,6 +60,10 @@ class InboundConnections {
   std::vector<ConnectionId> TakeLost();
 
   bool Exists(ConnectionId connection) const;
+  // Returns the key with which the connection came in; empty for none.
+  std::string KeyOf(ConnectionId connection) const;
+  // Returns the connections whose key is not listed any more.
+  std::vector<ConnectionId> Unlisted() const;
   // kNoRoute for an unknown connection.
   SendResult Send(ConnectionId connection, std::vector<zmq::message_t>& frames);
   // Tells the opener to go away, for `reason`, after all that was sent before. What comes on it from now on is ignored.
@@ -73,6 +82,7 @@ class InboundConnections {
     int fd = -1;
     bool refused = false;
     bool closed = false;
+    std::string public_key = {};
   };
   struct Leaving {
     std::string route;
@@ -88,6 +98,7 @@ class InboundConnections {
   std::unique_ptr<PolledSocket> socket_;
   AcceptedSockets accepted_;
   const SocketLimits limits_;
+  const ConnectionSecurity* const security_;
   std::string bound_address_;
   ConnectionId next_ = kInboundConnection;
   std::map<std::string, Peer> peers_;           // by routing id

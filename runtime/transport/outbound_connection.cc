@@ -25,9 +25,15 @@ constexpr absl::Duration kLookAgain = absl::Milliseconds(10);
 
 }  // namespace
 
-OutboundConnection::OutboundConnection(SocketPoller& poller, Dialler& dialler, std::string address,
+OutboundConnection::OutboundConnection(const Surroundings& surroundings, Destination destination,
                                        const SocketLimits& limits, Timestamp now)
-    : poller_(poller), dialler_(dialler), address_(std::move(address)), limits_(limits), pause_(limits.shortest_pause) {
+    : poller_(*surroundings.poller),
+      dialler_(*surroundings.dialler),
+      security_(surroundings.security),
+      address_(std::move(destination.address)),
+      peer_(std::move(destination.peer)),
+      limits_(limits),
+      pause_(limits.shortest_pause) {
   Open(now);
 }
 
@@ -63,6 +69,11 @@ void OutboundConnection::OpenSocket(Timestamp now) {
     ApplyLimits(limits_, socket);
     socket.set(zmq::sockopt::ipv6, endpoint.is_ipv6);
     socket.set(zmq::sockopt::reconnect_ivl, kReconnectMs);
+    if (!Secure(socket)) {
+      Drop();
+      retry_at_ = now + limits_.longest_pause;
+      return;
+    }
     monitor_.emplace(poller_, socket, kWatched);
     socket.connect(endpoint.Address());
   } catch (const zmq::error_t&) {
@@ -73,9 +84,47 @@ void OutboundConnection::OpenSocket(Timestamp now) {
   }
 }
 
+bool OutboundConnection::Secure(zmq::socket_t& socket) {
+  if (security_ == nullptr) return true;
+  const std::vector<std::string> keys = security_->KeysOf(peer_);
+  if (keys.empty()) {
+    failure_ = peer_.empty() ? "no public key of the scheduler is known; give it in --key's file, or by --scheduler-key"
+                             : absl::StrCat("the scheduler has not told the key of ", peer_, " yet");
+    return false;
+  }
+  // While a key is changed the other end has one of two.
+  peer_key_ = keys[(attempts_ / endpoints_.size()) % keys.size()];
+  security_->MakeClient(socket, peer_key_);
+  return true;
+}
+
+bool OutboundConnection::IsTrusted() const {
+  if (security_ == nullptr || !socket_) return true;
+  const std::vector<std::string> keys = security_->KeysOf(peer_);
+  return std::find(keys.begin(), keys.end(), peer_key_) != keys.end();
+}
+
+std::string OutboundConnection::RefusalIn(const SocketMonitor::Happening& happening) const {
+  if (happening.event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH) {
+    return "it does not list the key of this process; add its public_key to the overlay";
+  }
+  if (happening.event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
+      happening.value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH) {
+    return security_ == nullptr ? "it asks for a key, and this process has none; give it one with --key"
+                                : "it has no keys (does it run with --insecure?), and this process talks to nobody so";
+  }
+  if (security_ == nullptr || connected_.Descriptor() < 0) return "";
+  return absl::StrCat("it ends the handshake: it has another key than ", peer_key_, ", or is no Banyan process");
+}
+
 void OutboundConnection::NoteFailure(Timestamp now) {
   if (!socket_ || up_) return;
   const TcpEndpoint& endpoint = endpoints_[attempts_++ % endpoints_.size()];
+  if (!refusal_.empty()) {
+    failure_ = FailureAt(endpoint, std::exchange(refusal_, std::string()));
+    in_doubt_.reset();
+    return;
+  }
   if (now - opened_at_ < limits_.connect_timeout) {
     dialler_.Diagnose(endpoint, now);
     in_doubt_ = endpoint;
@@ -112,6 +161,7 @@ std::optional<std::string> OutboundConnection::TakeFailure() {
 
 void OutboundConnection::Drop() {
   up_ = false;
+  refusal_.clear();
   connected_ = SocketIdentity();
   renewal_.Forget();
   monitor_.reset();
@@ -126,6 +176,7 @@ OutboundConnection::Change OutboundConnection::Watch() {
     const std::optional<SocketMonitor::Happening> happening = monitor_->Next();
     if (!happening) break;
     if ((happening->event & kLosses) != 0) {
+      if (!up_) refusal_ = RefusalIn(*happening);
       // What came before the loss is there, whether or not its signal has been seen.
       socket_->OnReadable();
       return Change::kLost;

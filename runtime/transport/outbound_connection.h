@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "core/time.h"
 #include "runtime/transport/congestion_renewal.h"
+#include "runtime/transport/connection_security.h"
 #include "runtime/transport/dialler.h"
 #include "runtime/transport/polled_socket.h"
 #include "runtime/transport/socket_frames.h"
@@ -31,8 +32,19 @@ class OutboundConnection {
  public:
   enum class Change { kNone, kUp, kLost };
 
-  // Starts to connect. `poller` and `dialler` outlive this.
-  OutboundConnection(SocketPoller& poller, Dialler& dialler, std::string address, const SocketLimits& limits,
+  // All outlive the connection. `security` is null where keys are not asked for.
+  struct Surroundings {
+    SocketPoller* poller = nullptr;
+    Dialler* dialler = nullptr;
+    const ConnectionSecurity* security = nullptr;
+  };
+  struct Destination {
+    std::string address;
+    std::string peer;  // the node's name; empty for a scheduler
+  };
+
+  // Starts to connect.
+  OutboundConnection(const Surroundings& surroundings, Destination destination, const SocketLimits& limits,
                      Timestamp now);
 
   // Reads what the monitor has seen. With kUp the connection can carry messages; with kLost it can no more: Receive
@@ -51,6 +63,9 @@ class OutboundConnection {
 
   // Returns whether the other end has taken bytes a moment ago, as far as the kernel knows.
   bool Moves() const;
+
+  // Returns whether the key of the other end is still one that it may have. True without keys.
+  bool IsTrusted() const;
 
   bool up() const { return up_; }
   // REQUIRES: up().
@@ -74,14 +89,23 @@ class OutboundConnection {
   void Drop();
   void ApplyPace() const;
 
+  // Returns whether there is a key with which the other end may be met, and prepares the socket for it.
+  bool Secure(zmq::socket_t& socket);
+  // Returns what the end of a handshake says of the other end; empty when it says nothing.
+  std::string RefusalIn(const SocketMonitor::Happening& happening) const;
+
   SocketPoller& poller_;
   Dialler& dialler_;
+  const ConnectionSecurity* const security_;
   const std::string address_;
+  const std::string peer_;
   const SocketLimits limits_;
   std::vector<TcpEndpoint> endpoints_;  // that it leads to
   size_t attempts_ = 0;                 // that have failed
   bool is_looking_up_ = false;
   std::optional<TcpEndpoint> in_doubt_;  // its diagnosis is to be told
+  std::string refusal_;                  // of this attempt; empty for none
+  std::string peer_key_;                 // that the other end must have
   std::string failure_;                  // to be told; empty for none
   std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket

@@ -15,6 +15,9 @@ struct SocketLimits {
   size_t max_payload_frames = 256;
   // Of a message of which parts are still missing, and of all connections that have not brought a whole one yet.
   int64_t max_message_bytes = int64_t{128} << 20;
+  // Connections that have not brought a whole message yet, together. More of them end, first those of the host that has
+  // the most.
+  size_t most_strangers = 1024;
   // Messages that wait for the network, per connection; far above what byte credits allow.
   int send_high_water = 10000;
   // Messages that wait for the protocol thread, per connection.

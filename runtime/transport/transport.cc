@@ -29,26 +29,33 @@ std::vector<zmq::message_t> FramesOf(const Message& message, const Payload& payl
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& address, const SocketLimits& limits) {
-  auto transport = std::make_unique<Transport>(limits);
-  auto inbound = InboundConnections::Bind(transport->poller_, address, limits);
+absl::StatusOr<std::unique_ptr<Transport>> Transport::Bind(const std::string& address, const SocketLimits& limits,
+                                                           std::optional<SecurityOptions> security) {
+  auto transport = std::make_unique<Transport>(limits, std::move(security));
+  auto inbound = InboundConnections::Bind(transport->poller_, address, limits, transport->security_.get());
   if (!inbound.ok()) return inbound.status();
   transport->inbound_ = *std::move(inbound);
   transport->bound_address_ = transport->inbound_->bound_address();
   return transport;
 }
 
-Transport::Transport(const SocketLimits& limits) : limits_(limits), poller_(kMaxSockets) {}
+Transport::Transport(const SocketLimits& limits, std::optional<SecurityOptions> security)
+    : limits_(limits), poller_(kMaxSockets) {
+  if (security.has_value()) security_ = std::make_unique<ConnectionSecurity>(poller_, *std::move(security));
+}
 
 Transport::~Transport() {
   outbound_.clear();
   inbound_.reset();
+  security_.reset();
 }
 
 void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
   outbound_[connect.connection] =
-      std::make_unique<OutboundConnection>(poller_, dialler_, connect.address, limits_, now);
+      std::make_unique<OutboundConnection>(
+          OutboundConnection::Surroundings{&poller_, &dialler_, security_.get()},
+          OutboundConnection::Destination{connect.address, connect.peer}, limits_, now);
 }
 
 void Transport::Disconnect(ConnectionId connection, Timestamp now) { Close(connection, "it was closed", now); }
@@ -65,6 +72,20 @@ void Transport::Renew(const banyan::Renew& renew, Timestamp now) {
   if (renew.unless_moving && outbound->second->Moves()) return;
   outbound->second->Reset(now);
   pending_.emplace_back(ConnectionDown{renew.connection});
+}
+
+void Transport::Admit(std::vector<ListedKey> keys, Timestamp now) {
+  if (security_ == nullptr) return;
+  security_->Admit(std::move(keys));
+  for (const ConnectionId connection : inbound_->Unlisted()) {
+    Close(connection, "its key is not listed any more", now);
+    pending_.emplace_back(ConnectionDown{connection});
+  }
+  for (auto& [id, connection] : outbound_) {
+    if (connection->IsTrusted()) continue;
+    if (connection->up()) pending_.emplace_back(ConnectionDown{id});
+    connection->Reset(now);
+  }
 }
 
 void Transport::SetPace(const Pace& pace) {
@@ -115,6 +136,7 @@ void Transport::Collect(Timestamp now, std::vector<Event>& events) {
   pending_.clear();
   poller_.AskAfterSends(now);
   for (auto& [id, connection] : outbound_) CollectOutbound(id, *connection, now, events);
+  CollectRefused(events);
   CollectInbound(now, events);
 }
 
@@ -127,7 +149,7 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
   ReceivedFrames received;
   for (int i = 0; i < kOutboundBatch && connection.Receive(received); ++i) {
     // What comes after such a message is not for this process.
-    if (!Decode(id, std::move(received), events)) return Drop(id, connection, now, events);
+    if (!Decode(id, std::move(received), now, events)) return Drop(id, connection, now, events);
   }
   if (now >= connection.retry_at()) connection.Retry(now);
   if (std::optional<std::string> failure = connection.TakeFailure()) {
@@ -137,7 +159,7 @@ void Transport::CollectOutbound(ConnectionId id, OutboundConnection& connection,
 
 void Transport::Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events) {
   ReceivedFrames received;
-  while (connection.Receive(received) && Decode(id, std::move(received), events)) {
+  while (connection.Receive(received) && Decode(id, std::move(received), now, events)) {
   }
   Drop(id, connection, now, events);
 }
@@ -148,19 +170,27 @@ void Transport::Drop(ConnectionId id, OutboundConnection& connection, Timestamp 
   if (was_up) events.emplace_back(ConnectionDown{id});
 }
 
+void Transport::CollectRefused(std::vector<Event>& events) {
+  if (security_ == nullptr) return;
+  for (const std::string& who : security_->Serve()) {
+    Reject(ConnectionId(), absl::PermissionDeniedError(absl::StrCat("not let in: ", who)), events);
+  }
+}
+
 void Transport::CollectInbound(Timestamp now, std::vector<Event>& events) {
   inbound_->Watch();
   for (int i = 0; i < kInboundBatch; ++i) {
     std::optional<InboundConnections::Received> received = inbound_->Receive();
     if (!received) return EndInbound(now, events);
     if (received->accepted_from.has_value()) {
-      events.emplace_back(ConnectionAccepted{received->connection, *received->accepted_from});
+      events.emplace_back(
+          ConnectionAccepted{received->connection, *received->accepted_from, received->public_key});
     }
     if (received->closed) continue;
     if (received->refused) {
       Reject(received->connection, absl::InvalidArgumentError("a peer must not choose its own routing id"), events);
     } else {
-      Decode(received->connection, std::move(received->message), events);
+      Decode(received->connection, std::move(received->message), now, events);
     }
   }
 }
@@ -173,7 +203,7 @@ void Transport::EndInbound(Timestamp now, std::vector<Event>& events) {
   for (int i = inbound_->EndOverdue(now); i > 0; --i) counters_.CountRejected();
 }
 
-bool Transport::Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events) {
+bool Transport::Decode(ConnectionId connection, ReceivedFrames received, Timestamp now, std::vector<Event>& events) {
   std::vector<zmq::message_t>& frames = received.frames;
   if (received.too_many || frames.empty()) {
     return Reject(connection,
@@ -187,13 +217,35 @@ bool Transport::Decode(ConnectionId connection, ReceivedFrames received, std::ve
   absl::StatusOr<Message> message = DecodeMessage(BytesOf(frames[0]), payload);
   if (!message.ok()) return Reject(connection, message.status(), events);
   if (std::holds_alternative<GoAway>(*message)) {
-    if (connection < kInboundConnection) return false;
+    if (connection < kInboundConnection) {
+      // Behind the end of the connection, which the caller tells of.
+      pending_.emplace_back(
+          ConnectFailed{connection, absl::StrCat("told to go away: ", std::get<GoAway>(*message).reason)});
+      return false;
+    }
     return Reject(connection, absl::InvalidArgumentError("the opener of a connection closes it without GoAway"),
                   events);
+  }
+  if (security_ != nullptr && connection >= kInboundConnection) {
+    const absl::Status may = security_->table().Check(inbound_->KeyOf(connection), *message);
+    if (!may.ok()) {
+      RefuseAccess(connection, *message, may, now, events);
+      return true;
+    }
   }
   counters_.CountReceived(connection, size_bytes);
   events.emplace_back(MessageReceived{connection, *std::move(message), std::move(payload)});
   return true;
+}
+
+void Transport::RefuseAccess(ConnectionId connection, const Message& message, const absl::Status& why, Timestamp now,
+                             std::vector<Event>& events) {
+  Reject(connection, why, events);
+  const bool is_order = std::holds_alternative<Reconfigure>(message) || std::holds_alternative<RemoveNode>(message) ||
+                        std::holds_alternative<StopJob>(message);
+  if (is_order) Send({connection, OperatorReply{false, std::string(why.message())}, {}}, now);
+  Close(connection, why.message(), now);
+  pending_.emplace_back(ConnectionDown{connection});
 }
 
 bool Transport::Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events) {

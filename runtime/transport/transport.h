@@ -14,9 +14,11 @@
 #include "core/time.h"
 #include "protocol/action.h"
 #include "protocol/event.h"
+#include "runtime/transport/connection_security.h"
 #include "runtime/transport/dialler.h"
 #include "runtime/transport/inbound_connections.h"
 #include "runtime/transport/outbound_connection.h"
+#include "runtime/transport/security_options.h"
 #include "runtime/transport/socket_limits.h"
 #include "runtime/transport/socket_poller.h"
 #include "runtime/transport/traffic_counters.h"
@@ -27,8 +29,10 @@ namespace banyan {
 class Transport {
  public:
   // Listens on `address`, tcp://host:port, port 0 for a free one. A host name is looked up, which may block.
-  static absl::StatusOr<std::unique_ptr<Transport>> Bind(const std::string& address, const SocketLimits& limits);
-  explicit Transport(const SocketLimits& limits);
+  // With `security` nobody comes in before Admit, and every connection is encrypted.
+  static absl::StatusOr<std::unique_ptr<Transport>> Bind(const std::string& address, const SocketLimits& limits,
+                                                         std::optional<SecurityOptions> security = std::nullopt);
+  Transport(const SocketLimits& limits, std::optional<SecurityOptions> security);
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
   // Waits up to the limits' linger for what was sent.
@@ -43,6 +47,8 @@ class Transport {
   // Closes a connection of either direction. The opener of one that this process accepted is told to go away.
   void Disconnect(ConnectionId connection, Timestamp now);
   void Renew(const banyan::Renew& renew, Timestamp now);
+  // Lets in who owns these keys, and nobody else: other connections end. Nothing without keys of its own.
+  void Admit(std::vector<ListedKey> keys, Timestamp now);
   // Nothing when the connection is gone.
   void SetPace(const Pace& pace);
   void Send(const banyan::Send& send, Timestamp now);
@@ -59,6 +65,8 @@ class Transport {
  private:
   Timestamp NextDeadline() const;
   void CollectOutbound(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
+  // Tells of those who were not let in.
+  void CollectRefused(std::vector<Event>& events);
   void CollectInbound(Timestamp now, std::vector<Event>& events);
   // Reports which accepted connections have ended. REQUIRES: all that came on them has been read.
   void EndInbound(Timestamp now, std::vector<Event>& events);
@@ -67,7 +75,10 @@ class Transport {
   void Lose(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   void Drop(ConnectionId id, OutboundConnection& connection, Timestamp now, std::vector<Event>& events);
   // Makes an event of a message. Returns false for that of an acceptor that the connection is to be closed: no event.
-  bool Decode(ConnectionId connection, ReceivedFrames received, std::vector<Event>& events);
+  bool Decode(ConnectionId connection, ReceivedFrames received, Timestamp now, std::vector<Event>& events);
+  // Answers a message that is not for its sender to give, and ends the connection.
+  void RefuseAccess(ConnectionId connection, const Message& message, const absl::Status& why, Timestamp now,
+                    std::vector<Event>& events);
   // Returns true.
   bool Reject(ConnectionId connection, absl::Status reason, std::vector<Event>& events);
   SendResult Dispatch(ConnectionId connection, std::vector<zmq::message_t>& frames, Timestamp now);
@@ -75,6 +86,7 @@ class Transport {
   const SocketLimits limits_;
   SocketPoller poller_;
   Dialler dialler_;
+  std::unique_ptr<ConnectionSecurity> security_;  // null: keys are not asked for
   std::unique_ptr<InboundConnections> inbound_;
   std::map<ConnectionId, std::unique_ptr<OutboundConnection>> outbound_;
   std::string bound_address_;

@@ -24,7 +24,7 @@ Membership::Options MembershipOptions(const OverlayConfig& overlay) {
   return options;
 }
 
-constexpr size_t kMostHosts = 4096;
+constexpr size_t kMostOrigins = 4096;
 
 JoinVerdict JobIsOver() {
   JoinVerdict refusal;
@@ -38,9 +38,23 @@ JoinVerdict JobIsOver() {
 JobMembers::JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context)
     : overlay_(overlay), job_(job), start_(start), context_(context), membership_(MembershipOptions(*overlay)) {}
 
-void JobMembers::NoteHost(ConnectionId connection, std::string host) {
-  hosts_[connection] = std::move(host);
-  if (hosts_.size() > kMostHosts) hosts_.erase(hosts_.begin());
+void JobMembers::NoteOrigin(const ConnectionAccepted& accepted) {
+  origins_[accepted.connection] = {accepted.host, accepted.public_key};
+  if (origins_.size() > kMostOrigins) origins_.erase(origins_.begin());
+}
+
+void JobMembers::PublishKeys() {
+  if (roster_.Update(*overlay_)) SendKeys();
+}
+
+void JobMembers::SendKeys() {
+  context_->outbox.Admit(roster_.All());
+  Broadcast(AccessList{job_->term(), roster_.OfNodes()});
+}
+
+void JobMembers::NoteKey(NodeId node, ConnectionId connection) {
+  const auto origin = origins_.find(connection);
+  if (origin != origins_.end() && roster_.OnJoined(node, origin->second.public_key)) SendKeys();
 }
 
 JoinVerdict JobMembers::Join(ConnectionId connection, const banyan::Join& join) {
@@ -144,11 +158,12 @@ void JobMembers::AddNodes() {
   const std::vector<std::string> names = NodeNames(*overlay_);
   const size_t known = membership_.all().size();
   membership_.AddNodes(std::vector<std::string>(names.begin() + static_cast<std::ptrdiff_t>(known), names.end()));
+  PublishKeys();
 }
 
 std::optional<NodeId> JobMembers::Disconnect(ConnectionId connection) {
   waiting_.Drop(connection);
-  hosts_.erase(connection);
+  origins_.erase(connection);
   return membership_.Disconnect(connection);
 }
 
@@ -159,9 +174,9 @@ JoinVerdict JobMembers::Decide(ConnectionId connection, const banyan::Join& join
     refused.reason = absl::StrCat("job failed: ", job_->failure().message(), "; restart the job");
     return refused;
   }
-  const auto host = hosts_.find(connection);
+  const auto origin = origins_.find(connection);
   if (!membership_.Knows(join)) {
-    refused.reason = AddressFault(join, host == hosts_.end() ? "" : host->second, membership_, *overlay_);
+    refused.reason = AddressFault(join, origin == origins_.end() ? "" : origin->second.host, membership_, *overlay_);
     if (!refused.reason.empty()) return refused;
   }
   return membership_.Join(context_->now, connection, join);
@@ -175,6 +190,8 @@ void JobMembers::Refuse(ConnectionId connection, const JoinVerdict& refusal) {
 void JobMembers::Welcome(ConnectionId connection, const Member& member, bool is_first_join) {
   context_->outbox.Send(
       connection, JoinAccepted{job_->term(), member.id, MakeJobConfig(*overlay_, member.id), start_, is_first_join});
+  NoteKey(member.id, connection);
+  if (!roster_.OfNodes().empty()) context_->outbox.Send(connection, AccessList{job_->term(), roster_.OfNodes()});
   if (job_->phase() == JobPhase::kFailed) {
     context_->outbox.Send(connection, job_->MakeJobFailed());
   } else if (job_->phase() == JobPhase::kEnded) {

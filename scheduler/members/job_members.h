@@ -18,7 +18,9 @@
 #include "core/time.h"
 #include "proto/message.h"
 #include "proto/scheduler_messages.h"
+#include "protocol/event.h"
 #include "scheduler/job_state.h"
+#include "scheduler/members/access_roster.h"
 #include "scheduler/members/membership.h"
 #include "scheduler/members/waiting_joins.h"
 #include "scheduler/scheduler_context.h"
@@ -31,8 +33,10 @@ class JobMembers {
   // `start` is this start of the scheduler. The pointers must outlive this.
   JobMembers(const OverlayConfig* overlay, const JobState* job, StartId start, SchedulerContext* context);
 
-  // Notes from which host a connection comes.
-  void NoteHost(ConnectionId connection, std::string host);
+  // Notes from where a connection comes.
+  void NoteOrigin(const ConnectionAccepted& accepted);
+  // Has those let in who own the keys of the overlay, and tells the nodes each other's.
+  void PublishKeys();
   // Answers `join`: a refusal, or the node's configuration and then what the node must know of the job. A start that
   // waits for the next epoch gets no answer yet.
   JoinVerdict Join(ConnectionId connection, const banyan::Join& join);
@@ -112,6 +116,9 @@ class JobMembers {
   void LetWait(ConnectionId connection, const banyan::Join& join, NodeId node);
   void Welcome(ConnectionId connection, const Member& member, bool is_first_join);
   MembershipUpdate MakeUpdate() const;
+  void SendKeys();
+  // Notes with which key the node has come.
+  void NoteKey(NodeId node, ConnectionId connection);
 
   const OverlayConfig* overlay_;
   const JobState* job_;
@@ -119,7 +126,12 @@ class JobMembers {
   SchedulerContext* context_;
   Membership membership_;
   WaitingJoins waiting_;
-  std::map<ConnectionId, std::string> hosts_;  // of connections that have not joined; the newest kMostHosts
+  struct Origin {
+    std::string host;
+    std::string public_key;
+  };
+  std::map<ConnectionId, Origin> origins_;  // of the newest kMostOrigins connections
+  AccessRoster roster_;
   std::optional<Timestamp> update_due_;
 };
 

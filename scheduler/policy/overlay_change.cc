@@ -83,7 +83,7 @@ void CompareNodes(const OverlayConfig& was, const OverlayConfig& is, Comparison&
     comparison.Fixed(node + "workers", a.workers, b.workers);
     comparison.Fixed(node + "up_mbps", a.up_cap_bps, b.up_cap_bps);
     comparison.Fixed(node + "down_mbps", a.down_cap_bps, b.down_cap_bps);
-    comparison.Fixed(node + "public_key", a.public_key, b.public_key);
+    comparison.Free(node + "public_key", a.public_key, b.public_key);
   }
   for (size_t i = was.nodes.size(); i < is.nodes.size(); ++i) {
     comparison.Changed(absl::StrCat("nodes: ", is.nodes[i].name, " is new"));
@@ -173,6 +173,9 @@ absl::StatusOr<std::vector<std::string>> CompareOverlays(const OverlayConfig& ru
                    absl::StrJoin(wanted.scheduler.etcd, ","));
   comparison.Fixed("scheduler.lease_seconds", running.scheduler.lease, wanted.scheduler.lease);
   comparison.Fixed("scheduler.http", running.scheduler.http, wanted.scheduler.http);
+  comparison.Fixed("scheduler.public_key", running.scheduler.public_key, wanted.scheduler.public_key);
+  if (running.operators != wanted.operators) comparison.Changed("operators: other names or keys");
+  if (running.observers != wanted.observers) comparison.Changed("observers: other names or keys");
   CompareNodes(running, wanted, comparison);
   if (comparison.refused()) return comparison.Take();
   CompareLinks(running, wanted, comparison);

@@ -1,21 +1,15 @@
 #include "tools/daemon/daemon_address.h"
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "access/exposure.h"
 
 namespace banyan {
 
-bool IsLoopback(absl::string_view address) {
-  return absl::StartsWith(address, "tcp://127.") || absl::StartsWith(address, "tcp://localhost:") ||
-         absl::StartsWith(address, "tcp://[::1]:");
-}
-
-std::string OpenAddressWarning(absl::string_view address) {
-  if (IsLoopback(address)) return "";
+std::string OpenAddressWarning(absl::string_view address, bool is_secured) {
+  if (is_secured || IsLoopback(address)) return "";
   return absl::StrCat(
       "listening on ", address,
-      ", which other machines reach: connections are not encrypted yet, so a well-formed impostor is not kept "
-      "out; use it in a network you trust");
+      ", which other machines reach, without keys (--insecure): whoever does may speak as any node or operator");
 }
 
 std::string WithPort(absl::string_view address, int port) {

@@ -8,11 +8,9 @@
 
 namespace banyan {
 
-// Returns whether only processes of this machine reach `address` (tcp://host:port).
-bool IsLoopback(absl::string_view address);
-
-// The warning for a daemon that listens on `address`; empty when only this machine reaches it.
-std::string OpenAddressWarning(absl::string_view address);
+// The warning for a daemon that listens on `address`; empty when only this machine reaches it, or only listed keys
+// come in.
+std::string OpenAddressWarning(absl::string_view address, bool is_secured);
 
 // `address` with `port` in place of its own.
 std::string WithPort(absl::string_view address, int port);

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "tools/keygen/job_keys.h"
 #include "tools/supervision/running_job.h"
 
 namespace banyan {
@@ -30,6 +31,10 @@ int CountWorkers(const std::vector<DemoNode>& nodes) {
 
 std::string SocketOf(const WorkDirectory& directory, const DemoNode& node) {
   return absl::StrCat("unix:", directory.File(node.name), ".sock");
+}
+
+std::string KeyOf(const WorkDirectory& directory, const std::string& owner) {
+  return absl::StrCat(directory.File(owner), ".key");
 }
 
 absl::Status Report(const std::vector<const SupervisedProcess*>& ended) {
@@ -88,22 +93,26 @@ absl::Status DemoJob::Launch(SupervisionOptions options, Processes& processes) {
 // And the process that asks it.
 absl::Status DemoJob::StartScheduler() {
   const std::string& address = network_.scheduler_address();
-  absl::Status status =
-      directory_.Write("overlay.yaml", FillAddresses(options_.overlay, address, network_.node_addresses()));
+  const absl::StatusOr<std::string> overlay = MakeJobKeys(
+      FillAddresses(options_.overlay, address, network_.node_addresses()), "the demo's overlay", directory_.path());
+  if (!overlay.ok()) return overlay.status();
+  absl::Status status = directory_.Write("overlay.yaml", *overlay);
   if (!status.ok()) return status;
   SupervisionOptions scheduler;
   scheduler.kind = ProcessKind::kScheduler;
   scheduler.process = {
       .name = "the scheduler",
       .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", directory_.File("overlay.yaml"),
-                                             "--state-dir", directory_.File("scheduler"), "--stay"}),
+                                             "--state-dir", directory_.File("scheduler"), "--stay", "--key",
+                                             KeyOf(directory_, kSchedulerKeyOwner)}),
       .log_path = directory_.File("scheduler.log")};
   status = Launch(std::move(scheduler), services_);
   if (!status.ok()) return status;
   SupervisionOptions reader;
   reader.process = {.name = "the reader of the status",
                     .arguments = network_.BesideScheduler({options_.banyan_program, "status", "--watch", "--json",
-                                                           "--timeout", kStatusPatience, "--scheduler", address}),
+                                                           "--timeout", kStatusPatience, "--scheduler", address, "--key",
+                                                        KeyOf(directory_, kObserverKeyOwner)}),
                     .log_path = directory_.File("status.log"),
                     .capture_output = true};
   return Launch(std::move(reader), services_);
@@ -118,7 +127,7 @@ absl::Status DemoJob::StartNode(size_t index) {
       .name = absl::StrCat("node ", node.name),
       .arguments = network_.InNode(
           index, {options_.banyan_program, "node", "--name", node.name, "--scheduler", network_.scheduler_address(),
-                  "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node), "--stay"}),
+                  "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node), "--stay", "--key", KeyOf(directory_, node.name)}),
       .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
   return Launch(std::move(options), nodes_);
 }

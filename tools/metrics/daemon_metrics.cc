@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "access/exposure.h"
 #include "tools/daemon/daemon_address.h"
 
 namespace banyan {

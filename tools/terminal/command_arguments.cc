@@ -7,6 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "access/key_file.h"
 #include "topology/overlay/overlay_address.h"
 
 namespace banyan {
@@ -23,6 +25,28 @@ bool Exists(const std::string& path) {
 bool TalksToAScheduler(const std::string& command) {
   constexpr const char* kCommands[] = {"node", "status", "stop", "remove", "reconfigure"};
   return std::find(std::begin(kCommands), std::end(kCommands), command) != std::end(kCommands);
+}
+
+// Returns whether `argument` is `flag`, with or without a value behind it.
+bool Is(const std::string& argument, absl::string_view flag) {
+  return argument == flag || absl::StartsWith(argument, absl::StrCat(flag, "="));
+}
+
+// Returns the value of `flag`; empty when it is not there.
+std::string ValueOf(const std::vector<std::string>& arguments, const std::string& flag) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == flag && i + 1 < arguments.size()) return arguments[i + 1];
+    if (absl::StartsWith(arguments[i], flag + "=")) return arguments[i].substr(flag.size() + 1);
+  }
+  return "";
+}
+
+// Returns whose key a process may have, the likeliest first.
+std::vector<std::string> KeyOwners(const std::vector<std::string>& arguments) {
+  const std::string& command = arguments.front();
+  if (command == "scheduler") return {"scheduler"};
+  if (command == "node") return {ValueOf(arguments, "--name")};
+  return TalksToAScheduler(command) ? std::vector<std::string>{"operator", "observer"} : std::vector<std::string>();
 }
 
 bool AsksOnly(const std::string& argument) {
@@ -49,7 +73,7 @@ absl::StatusOr<std::vector<std::string>> WithDefaultScheduler(std::vector<std::s
                                                               const std::string& scheduler) {
   if (scheduler.empty() || arguments.empty() || !TalksToAScheduler(arguments.front())) return arguments;
   for (const std::string& argument : arguments) {
-    if (argument == kFlag || absl::StartsWith(argument, absl::StrCat(kFlag, "=")) || AsksOnly(argument)) {
+    if (Is(argument, kFlag) || AsksOnly(argument)) {
       return arguments;
     }
   }
@@ -57,6 +81,20 @@ absl::StatusOr<std::vector<std::string>> WithDefaultScheduler(std::vector<std::s
     return absl::InvalidArgumentError(absl::StrCat("BANYAN_SCHEDULER: ", status.message()));
   }
   arguments.insert(arguments.begin() + 1, {kFlag, scheduler});
+  return arguments;
+}
+
+std::vector<std::string> WithDefaultKey(std::vector<std::string> arguments, const std::vector<std::string>& folders) {
+  if (arguments.empty()) return arguments;
+  for (const std::string& argument : arguments) {
+    if (Is(argument, "--key") || argument == "--insecure" || AsksOnly(argument)) return arguments;
+  }
+  for (const std::string& owner : KeyOwners(arguments)) {
+    const std::string file = owner.empty() ? "" : FindKeyFile(folders, owner);
+    if (file.empty()) continue;
+    arguments.insert(arguments.begin() + 1, {"--key", file});
+    break;
+  }
   return arguments;
 }
 

@@ -19,6 +19,11 @@ std::vector<std::string> WithInstalledSamples(std::vector<std::string> arguments
 absl::StatusOr<std::vector<std::string>> WithDefaultScheduler(std::vector<std::string> arguments,
                                                               const std::string& scheduler);
 
+// Returns `arguments`, of which the first is the command, with `--key FILE` behind it: for processes that have keys,
+// unless they say so themselves, go without or only ask for help. FILE is that of the node, the scheduler, an operator
+// or an observer in the first of `folders` that has it; without one nothing changes.
+std::vector<std::string> WithDefaultKey(std::vector<std::string> arguments, const std::vector<std::string>& folders);
+
 }  // namespace banyan
 
 #endif  // BANYAN_TOOLS_TERMINAL_COMMAND_ARGUMENTS_H_

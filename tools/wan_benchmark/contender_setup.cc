@@ -55,14 +55,14 @@ ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) 
   setup.files.emplace_back(kJobFile, MakeJobOverlay(contender, place));
   setup.processes.push_back({"scheduler",
                              place.scheduler_node,
-                             {place.banyan_program, "scheduler", File(place, kJobFile), "--forgetful", "--stay"}});
+                             {place.banyan_program, "scheduler", File(place, kJobFile), "--forgetful", "--stay", "--insecure"}});
   int rank = 0;
   for (const auto& [name, address] : place.nodes) {
     const std::string socket = absl::StrCat("unix:", File(place, name), ".sock");
     setup.processes.push_back({absl::StrCat("node-", name),
                                name,
                                {place.banyan_program, "node", "--name", name, "--scheduler", SchedulerAddress(place),
-                                "--listen", NodeAddressAt(address), "--attach", socket, "--stay"}});
+                                "--listen", NodeAddressAt(address), "--attach", socket, "--stay", "--insecure"}});
     setup.processes.push_back({absl::StrCat("worker-", name),
                                name,
                                {place.peer_program, place.gate, absl::StrCat(rank++), absl::StrCat(place.nodes.size()),

@@ -78,10 +78,10 @@ TEST(ContenderSetupTest, BanyanHasASchedulerAndTwoProcessesPerNode) {
   const ContenderSetup setup = MakeSetup(contender, Place());
   ASSERT_EQ(setup.processes.size(), 5u);
   EXPECT_EQ(setup.processes[0].node, "b");
-  EXPECT_EQ(Line(setup.processes[0]), "/bin/banyan scheduler /tmp/run/job.yaml --forgetful --stay");
+  EXPECT_EQ(Line(setup.processes[0]), "/bin/banyan scheduler /tmp/run/job.yaml --forgetful --stay --insecure");
   EXPECT_EQ(Line(setup.processes[3]),
             "/bin/banyan node --name b --scheduler tcp://10.99.0.2:7700 --listen tcp://10.99.0.2:7701 "
-            "--attach unix:/tmp/run/b.sock --stay");
+            "--attach unix:/tmp/run/b.sock --stay --insecure");
   EXPECT_EQ(Line(setup.processes[4]), "/bin/peer /tmp/run/gate 1 2 1000 unix:/tmp/run/b.sock");
 }
 

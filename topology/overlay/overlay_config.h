@@ -32,7 +32,9 @@ struct SchedulerConfig {
   std::vector<std::string> addresses;       // of all schedulers, of which one leads
   std::string http;                         // host:port of the status page; empty for none
   std::vector<std::string> etcd;            // http://host:port or https://host:port; empty: the state is in a directory
+  std::string public_key;                   // of all schedulers of the job, Z85; empty for none
   absl::Duration lease = absl::Seconds(3);  // a leader that etcd has not heard for so long leads no more
+  FilePlace place;                          // of the section, for messages
 };
 
 struct NodeConfig {
@@ -44,6 +46,16 @@ struct NodeConfig {
   std::optional<double> down_cap_bps;
   std::string public_key;  // Z85, 40 characters; empty for none
   FilePlace place;         // for messages
+};
+
+// Who may operate or watch the job, by key.
+struct PersonConfig {
+  std::string name;
+  std::string public_key;  // Z85, 40 characters
+  FilePlace place;         // for messages
+  friend bool operator==(const PersonConfig& a, const PersonConfig& b) {
+    return a.name == b.name && a.public_key == b.public_key;
+  }
 };
 
 // Both directions of a link.
@@ -139,6 +151,8 @@ struct OverlayConfig {
   std::string job = "banyan";
   SchedulerConfig scheduler;
   std::vector<NodeConfig> nodes;  // in file order; NodeIds 1..n follow it
+  std::vector<PersonConfig> operators;
+  std::vector<PersonConfig> observers;
   // Empty when `links` is absent; then every pair has a link with the default belief.
   std::optional<std::vector<LinkConfig>> links;
   std::vector<SharedConfig> shared;

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "core/ids.h"
 #include "topology/overlay/did_you_mean.h"
 #include "topology/overlay/overlay_address.h"
+#include "topology/overlay/overlay_keys.h"
 
 namespace banyan {
 namespace {
@@ -20,7 +20,6 @@ constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000, .unit = NumberUn
 constexpr NumberRange kLossPercent = {.low = 0, .high = 100};
 // TCP's time-outs double with each loss in a row: beyond this part it carries next to nothing, whatever the rate.
 constexpr double kMostLossPercent = 50;
-constexpr size_t kPublicKeyCharacters = 40;
 
 void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
                  YamlProblems& problems) {
@@ -36,19 +35,6 @@ void ReadCap(YamlMapReader& map, const char* key, std::optional<double>& cap_bps
   if (value == nullptr) return;
   const std::optional<double> mbps = ReadNumber(*value, map.PathOf(key), kMbps, problems);
   if (mbps.has_value()) cap_bps = *mbps * kBitsPerMegabit;
-}
-
-void ReadPublicKey(YamlMapReader& map, std::string& out, YamlProblems& problems) {
-  const YamlValue* value = map.Find("public_key");
-  if (value == nullptr) return;
-  out = ReadText(*value, map.PathOf("public_key"), problems).value_or("");
-  const bool is_key = out.size() == kPublicKeyCharacters && std::all_of(out.begin(), out.end(), [](char c) {
-                        return absl::ascii_isalnum(c) ||
-                               absl::string_view(".-:+=^!/*?&<>()[]{}@%$#").find(c) != absl::string_view::npos;
-                      });
-  if (is_key) return;
-  problems.Add(value->place, absl::StrCat(map.PathOf("public_key"), ": expected ", kPublicKeyCharacters,
-                                          " characters of Z85, got ", Describe(*value)));
 }
 
 // Refuses the short forms that people try in a list of maps. `example` is the long one.

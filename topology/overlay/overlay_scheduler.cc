@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "topology/overlay/overlay_address.h"
+#include "topology/overlay/overlay_keys.h"
 
 namespace banyan {
 namespace {
@@ -81,9 +82,11 @@ void ReadEtcd(YamlMapReader& map, SchedulerConfig& config, YamlProblems& problem
 
 SchedulerConfig ReadScheduler(const YamlValue& value, YamlProblems& problems) {
   SchedulerConfig config;
+  config.place = value.place;
   YamlMapReader map(value, "scheduler", problems);
   ReadPlaces(map, config, problems);
   ReadEtcd(map, config, problems);
+  ReadPublicKey(map, config.public_key, problems);
   if (const YamlValue* http = map.Find("http"); http != nullptr) {
     config.http = ReadAddress(*http, map.PathOf("http"), CheckHttpAddress, problems);
   }

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "core/check.h"
 #include "topology/overlay/overlay_compression.h"
+#include "topology/overlay/overlay_keys.h"
 #include "topology/overlay/overlay_nodes.h"
 #include "topology/overlay/overlay_scheduler.h"
 #include "topology/overlay/overlay_sections.h"
@@ -59,6 +60,9 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   };
   read("job", [&](const YamlValue& value) { overlay.job = ReadName(value, "job", problems).value_or(""); });
   read("scheduler", [&](const YamlValue& value) { overlay.scheduler = ReadScheduler(value, problems); });
+  for (const auto& [section, people] : {std::pair("operators", &overlay.operators), {"observers", &overlay.observers}}) {
+    read(section, [&](const YamlValue& value) { *people = ReadPeople(value, section, problems); });
+  }
   read("topology",
        [&](const YamlValue& value) { overlay.topology = ReadTopology(value, NamesOf(overlay.nodes), problems); });
   read("awareness", [&](const YamlValue& value) { overlay.awareness = ReadAwareness(value, problems); });
@@ -89,6 +93,7 @@ void ReadDocument(const YamlDocument& document, OverlayConfig& overlay, YamlProb
   ReadNetwork(map, overlay, problems);
   ReadSections(map, overlay, problems);
   CheckSchedulerAddresses(overlay, problems);
+  if (problems.status().ok()) CheckKeys(overlay, problems);
   map.Finish();
 }
 

@@ -29,7 +29,7 @@ nodes:
   - {name: n2, address: tcp://10.0.2.1:7701, listen: tcp://*:7701}
   - name: n3
     address: tcp://10.0.3.1:7701
-    public_key: rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7
+    workers: 3
 links:
   - {between: [n1, n2], mbps: [38, 54], delay_ms: 15, loss_percent: 0.02}
   - {between: [n3, n2], mbps: 10.5}
@@ -67,7 +67,7 @@ TEST(OverlayYamlTest, ReadsNodesAndLinks) {
   EXPECT_EQ(overlay.nodes[0].down_cap_bps, 400e6);
   EXPECT_EQ(overlay.nodes[0].place.line, 5);
   EXPECT_EQ(overlay.nodes[1].listen, "tcp://*:7701");
-  EXPECT_EQ(overlay.nodes[2].public_key.size(), 40u);
+  EXPECT_EQ(overlay.nodes[2].workers, 3);
   ASSERT_TRUE(overlay.links.has_value());
   const LinkConfig& link = (*overlay.links)[0];
   EXPECT_EQ(link.a, "n1");

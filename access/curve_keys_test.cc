@@ -1,0 +1,36 @@
+#include "access/curve_keys.h"
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "gtest/gtest.h"
+
+namespace banyan {
+namespace {
+
+TEST(CurveKeysTest, EachPairIsNewAndBelongsTogether) {
+  const CurveKeys a = MakeCurveKeys();
+  const CurveKeys b = MakeCurveKeys();
+  EXPECT_EQ(a.public_key.size(), 40u);
+  EXPECT_EQ(a.secret_key.size(), 40u);
+  EXPECT_NE(a.public_key, b.public_key);
+  EXPECT_NE(a.secret_key, b.secret_key);
+  EXPECT_EQ(*PublicKeyOf(a.secret_key), a.public_key);
+}
+
+TEST(CurveKeysTest, WhatIsNoKeyHasNoPublicOne) {
+  EXPECT_FALSE(PublicKeyOf("").ok());
+  EXPECT_FALSE(PublicKeyOf(std::string(39, 'a')).ok());
+  EXPECT_FALSE(PublicKeyOf(std::string(41, 'a')).ok());
+  EXPECT_FALSE(PublicKeyOf(std::string(40, '"')).ok());
+}
+
+TEST(CurveKeysTest, BytesHaveAText) {
+  // The test vector of rfc.zeromq.org/spec/32 is 8 bytes; here it stands four times.
+  const std::string bytes = "\x86\x4F\xD2\x6F\xB5\x59\xF7\x5B";
+  EXPECT_EQ(KeyText(bytes + bytes + bytes + bytes), "HelloWorldHelloWorldHelloWorldHelloWorld");
+  EXPECT_EQ(KeyText(bytes), "");
+}
+
+}  // namespace
+}  // namespace banyan

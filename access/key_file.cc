@@ -1,0 +1,129 @@
+#include "access/key_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "posix/file_descriptor.h"
+
+namespace banyan {
+namespace {
+
+constexpr size_t kMostBytes = 4096;
+constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+constexpr char kSecret[] = "secret_key";
+constexpr char kPublic[] = "public_key";
+constexpr char kScheduler[] = "scheduler_public_key";
+
+absl::Status SystemError(const std::string& path, const char* what, int error) {
+  return absl::ErrnoToStatus(error, absl::StrCat(path, ": cannot ", what));
+}
+
+std::string Unquoted(absl::string_view value) {
+  value = absl::StripAsciiWhitespace(value);
+  if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') value = value.substr(1, value.size() - 2);
+  return std::string(value);
+}
+
+absl::Status CheckOwner(const std::string& path, const struct stat& facts) {
+  if (!S_ISREG(facts.st_mode)) return absl::InvalidArgumentError(absl::StrCat(path, ": is no file"));
+  if (facts.st_uid != geteuid() && facts.st_uid != 0) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(path, ": expected a secret key of this user or of root, and user ", facts.st_uid, " owns it"));
+  }
+  if ((facts.st_mode & kOthers) == 0) return absl::OkStatus();
+  return absl::PermissionDeniedError(
+      absl::StrCat(path, ": others may read or write this secret key; `chmod 600 ", path, "`, or make a new one"));
+}
+
+absl::StatusOr<std::string> ReadAll(const FileDescriptor& file, const std::string& path) {
+  std::string text(kMostBytes + 1, '\0');
+  const ssize_t got = read(file.get(), text.data(), text.size());
+  if (got < 0) return SystemError(path, "be read", errno);
+  if (static_cast<size_t>(got) > kMostBytes) return absl::InvalidArgumentError(absl::StrCat(path, ": is no key file"));
+  text.resize(static_cast<size_t>(got));
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<KeyFile> ParseKeyFile(absl::string_view text, const std::string& name) {
+  KeyFile file;
+  int number = 0;
+  for (absl::string_view line : absl::StrSplit(text, '\n')) {
+    ++number;
+    line = absl::StripAsciiWhitespace(line);
+    if (line.empty() || line.front() == '#') continue;
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, absl::MaxSplits(':', 1));
+    const std::string value = Unquoted(parts.second);
+    if (parts.first == kSecret) {
+      file.keys.secret_key = value;
+    } else if (parts.first == kPublic) {
+      file.keys.public_key = value;
+    } else if (parts.first == kScheduler) {
+      file.scheduler_keys.push_back(value);
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat(name, ":", number, ": expected ", kSecret, ", ", kPublic, " or ",
+                                                     kScheduler, " with a key behind it"));
+    }
+  }
+  const absl::StatusOr<std::string> its_public = PublicKeyOf(file.keys.secret_key);
+  if (!its_public.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", kSecret, ": ", its_public.status().message()));
+  }
+  if (!file.keys.public_key.empty() && file.keys.public_key != *its_public) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": ", kPublic, " is not that of ", kSecret, "; make new keys with `banyan keygen`"));
+  }
+  file.keys.public_key = *its_public;
+  return file;
+}
+
+std::string KeyFileText(const KeyFile& file, const std::string& owner) {
+  std::string text = absl::StrCat("# The secret key of ", owner, ". Whoever can read it is ", owner, ".\n", kSecret,
+                                  ": '", file.keys.secret_key, "'\n", kPublic, ": '", file.keys.public_key, "'\n");
+  for (const std::string& key : file.scheduler_keys) absl::StrAppend(&text, kScheduler, ": '", key, "'\n");
+  return text;
+}
+
+absl::StatusOr<KeyFile> ReadKeyFile(const std::string& path) {
+  const FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return SystemError(path, "be read", errno);
+  struct stat facts = {};
+  if (fstat(file.get(), &facts) != 0) return SystemError(path, "be read", errno);
+  if (absl::Status status = CheckOwner(path, facts); !status.ok()) return status;
+  absl::StatusOr<std::string> text = ReadAll(file, path);
+  if (!text.ok()) return text.status();
+  return ParseKeyFile(*text, path);
+}
+
+absl::Status WriteKeyFile(const std::string& path, const KeyFile& file, const std::string& owner) {
+  const FileDescriptor to(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR));
+  if (!to.valid()) {
+    const int error = errno;
+    return SystemError(path, error == EEXIST ? "be made; move the key that is there away first" : "be made", error);
+  }
+  const std::string text = KeyFileText(file, owner);
+  if (write(to.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()) && fsync(to.get()) == 0) {
+    return absl::OkStatus();
+  }
+  const int error = errno;
+  unlink(path.c_str());
+  return SystemError(path, "be written", error);
+}
+
+std::string FindKeyFile(const std::vector<std::string>& folders, const std::string& owner) {
+  for (const std::string& folder : folders) {
+    std::string path = absl::StrCat(folder, "/", owner, ".key");
+    if (!folder.empty() && access(path.c_str(), F_OK) == 0) return path;
+  }
+  return "";
+}
+
+}  // namespace banyan

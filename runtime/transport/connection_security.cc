@@ -1,0 +1,38 @@
+#include "runtime/transport/connection_security.h"
+
+#include <utility>
+
+#include "core/check.h"
+
+namespace banyan {
+namespace {
+
+void SetKey(zmq::socket_t& socket, int option, const std::string& key) {
+  // As text, with the zero behind it.
+  BANYAN_CHECK(zmq_setsockopt(socket.handle(), option, key.c_str(), key.size() + 1) == 0);
+}
+
+}  // namespace
+
+ConnectionSecurity::ConnectionSecurity(SocketPoller& poller, SecurityOptions options)
+    : options_(std::move(options)),
+      zap_(poller, [this](const std::string& public_key) { return table_.Find(public_key) != nullptr; }) {}
+
+std::vector<std::string> ConnectionSecurity::KeysOf(const std::string& peer) const {
+  return peer.empty() ? options_.scheduler_keys : table_.KeysOf(peer);
+}
+
+void ConnectionSecurity::MakeServer(zmq::socket_t& socket) const {
+  constexpr int kYes = 1;
+  BANYAN_CHECK(zmq_setsockopt(socket.handle(), ZMQ_CURVE_SERVER, &kYes, sizeof(kYes)) == 0);
+  // Without somebody who answers ZeroMQ lets everybody in who has keys: hence the handler is there before any socket.
+  SetKey(socket, ZMQ_CURVE_SECRETKEY, options_.keys.secret_key);
+}
+
+void ConnectionSecurity::MakeClient(zmq::socket_t& socket, const std::string& server_key) const {
+  SetKey(socket, ZMQ_CURVE_SERVERKEY, server_key);
+  SetKey(socket, ZMQ_CURVE_PUBLICKEY, options_.keys.public_key);
+  SetKey(socket, ZMQ_CURVE_SECRETKEY, options_.keys.secret_key);
+}
+
+}  // namespace banyan

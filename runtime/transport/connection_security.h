@@ -1,0 +1,52 @@
+// What makes a process's connections safe: its own keys, those that it trusts, and who may come in and say what.
+// Thread-compatible; used by the protocol thread only.
+//
+// Invariants:
+// - A listening socket that MakeServer has prepared lets in listed keys alone, nobody before Admit.
+// - A connection that MakeClient has prepared comes about with the owner of the key alone.
+#ifndef BANYAN_RUNTIME_TRANSPORT_CONNECTION_SECURITY_H_
+#define BANYAN_RUNTIME_TRANSPORT_CONNECTION_SECURITY_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "access/access_table.h"
+#include "access/curve_keys.h"
+#include "proto/access_list.h"
+#include "proto/message.h"
+#include "runtime/transport/security_options.h"
+#include "runtime/transport/socket_poller.h"
+#include "runtime/transport/zap_handler.h"
+#include "zmq.hpp"
+
+namespace banyan {
+
+class ConnectionSecurity {
+ public:
+  // `poller` outlives this, and the sockets end before this does.
+  ConnectionSecurity(SocketPoller& poller, SecurityOptions options);
+
+  // Takes the place of all who may come in so far.
+  void Admit(std::vector<ListedKey> keys) { table_.Replace(std::move(keys)); }
+  const AccessTable& table() const { return table_; }
+  // Returns which keys the process behind a connection may have: of the node called `peer`, or of a scheduler when it
+  // is empty. Empty while none is known.
+  std::vector<std::string> KeysOf(const std::string& peer) const;
+
+  // Prepares a socket before it listens.
+  void MakeServer(zmq::socket_t& socket) const;
+  // Prepares a socket before it connects to the owner of `server_key`, which has the form of a key.
+  void MakeClient(zmq::socket_t& socket, const std::string& server_key) const;
+  // Answers who wants to come in, and returns whom it refuses, in words.
+  std::vector<std::string> Serve() { return zap_.Serve(); }
+
+ private:
+  const SecurityOptions options_;
+  AccessTable table_;
+  ZapHandler zap_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_CONNECTION_SECURITY_H_

@@ -1,0 +1,215 @@
+// Who is let in, and what is heard of those who are not, on real sockets.
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "access/curve_keys.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runtime/testing/testing_transport.h"
+#include "runtime/transport/transport.h"
+
+namespace banyan {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr ConnectionId kSecondOut = ConnectionId(2);
+
+class SecuredTransportTest : public TransportTest {
+ protected:
+  SecuredTransportTest() : server_(Bind(server_keys_, {})) {
+    server_->Admit({{node_keys_.public_key, Role::kNode, "n1", NodeId(1)},
+                    {watcher_keys_.public_key, Role::kObserver, "bob", NodeId()}},
+                   SteadyNow());
+  }
+
+  // Of a process with these keys that trusts the server.
+  std::unique_ptr<Transport> Bind(const CurveKeys& keys, std::vector<std::string> scheduler_keys,
+                                  SocketLimits limits = {}) {
+    auto transport = Transport::Bind("tcp://127.0.0.1:0", limits, SecurityOptions{keys, std::move(scheduler_keys)});
+    EXPECT_TRUE(transport.ok()) << transport.status();
+    return *std::move(transport);
+  }
+  std::unique_ptr<Transport> Client(const CurveKeys& keys) { return Bind(keys, {server_keys_.public_key}); }
+
+  void Connect(Transport& client, const std::string& peer = "") {
+    client.Connect({kOut, server_->bound_address(), Channel::kControl, peer}, SteadyNow());
+  }
+  // Connects, and returns why that does not come about.
+  std::string WhyNot(Transport& client) {
+    Connect(client);
+    const auto events = Collect(client, Have<ConnectFailed>(1), {server_.get()});
+    EXPECT_EQ(Count<ConnectionUp>(events), 0u);
+    return First<ConnectFailed>(events).reason;
+  }
+  // Has the client say something, and returns what the server tells of it.
+  std::vector<Event> Hear(Transport& client, Message message) {
+    Connect(client);
+    Collect(client, Have<ConnectionUp>(1), {server_.get()});
+    client.Send({kOut, std::move(message), {}}, SteadyNow());
+    return Collect(
+        *server_,
+        [](const std::vector<Event>& events) {
+          return Count<MessageReceived>(events) + Count<MessageRejected>(events) > 0;
+        },
+        {&client});
+  }
+
+  const CurveKeys server_keys_ = MakeCurveKeys();
+  const CurveKeys node_keys_ = MakeCurveKeys();
+  const CurveKeys watcher_keys_ = MakeCurveKeys();
+  std::unique_ptr<Transport> server_;
+};
+
+Join JoinAs(const std::string& name) {
+  Join join;
+  join.name = name;
+  return join;
+}
+
+TEST_F(SecuredTransportTest, AListedKeyComesInAndIsNamed) {
+  auto client = Client(node_keys_);
+  const auto events = Hear(*client, JoinAs("n1"));
+  ASSERT_EQ(Count<MessageRejected>(events), 0u) << First<MessageRejected>(events).reason;
+  EXPECT_EQ(First<MessageReceived>(events).message, Message(JoinAs("n1")));
+  EXPECT_EQ(First<ConnectionAccepted>(events).public_key, node_keys_.public_key);
+  server_->Send(Beat(First<MessageReceived>(events).connection, 7), SteadyNow());
+  const auto answer = Collect(*client, Have<MessageReceived>(1), {server_.get()});
+  EXPECT_EQ(First<MessageReceived>(answer).message, Message(Heartbeat{Timestamp::FromNanoseconds(7)}));
+}
+
+TEST_F(SecuredTransportTest, ChunksCrossWhole) {
+  auto client = Client(node_keys_);
+  Connect(*client);
+  Collect(*client, Have<ConnectionUp>(1), {server_.get()});
+  Buffer payload = Buffer::Allocate(1 << 18);
+  for (int64_t i = 0; i < payload.elements(); ++i) payload.mutable_floats()[i] = static_cast<float>(i);
+  client->Send({kOut, Chunk(payload.elements()), {payload}}, SteadyNow());
+  const auto events = Collect(*server_, Have<MessageReceived>(1), {client.get()});
+  const Payload& got = First<MessageReceived>(events).payload;
+  ASSERT_EQ(got.size(), 1u);
+  const Buffer whole = got[0].AsFloats();
+  EXPECT_TRUE(std::equal(whole.floats().begin(), whole.floats().end(), payload.floats().begin()));
+}
+
+TEST_F(SecuredTransportTest, AnUnlistedKeyIsRefusedAndToldSo) {
+  auto client = Client(MakeCurveKeys());
+  EXPECT_THAT(WhyNot(*client), HasSubstr("does not list the key of this process"));
+  std::vector<Event> events;
+  server_->Collect(SteadyNow(), events);
+  EXPECT_GE(server_->counters().Get().rejected_messages, 1u);
+}
+
+TEST_F(SecuredTransportTest, WhoHasNoKeyIsRefusedAndToldSo) {
+  auto client = TransportTest::Bind();
+  EXPECT_THAT(WhyNot(*client), HasSubstr("asks for a key, and this process has none"));
+}
+
+TEST_F(SecuredTransportTest, AServerWithoutKeysIsNotTalkedTo) {
+  auto plain = TransportTest::Bind();
+  auto client = Client(node_keys_);
+  client->Connect({kOut, plain->bound_address(), Channel::kControl, ""}, SteadyNow());
+  const auto events = Collect(*client, Have<ConnectFailed>(1), {plain.get()});
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("it has no keys"));
+}
+
+TEST_F(SecuredTransportTest, AServerWithAnotherKeyIsNotTalkedTo) {
+  auto client = Bind(node_keys_, {MakeCurveKeys().public_key});
+  EXPECT_THAT(WhyNot(*client), HasSubstr("it has another key than"));
+}
+
+TEST_F(SecuredTransportTest, OfTwoKeysThatItMayHaveTheRightOneIsFound) {
+  auto client = Bind(node_keys_, {MakeCurveKeys().public_key, server_keys_.public_key});
+  Connect(*client);
+  Collect(*client, Have<ConnectionUp>(1), {server_.get()});
+}
+
+TEST_F(SecuredTransportTest, ANodeIsMetOnceItsKeyIsTold) {
+  auto client = Client(node_keys_);
+  Connect(*client, "n9");
+  const auto events = Collect(*client, Have<ConnectFailed>(1), {server_.get()});
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("has not told the key of n9 yet"));
+  client->Admit({{server_keys_.public_key, Role::kNode, "n9", NodeId(9)}}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server_.get()});
+}
+
+// Nothing of it reaches the core but that it was refused, and the connection ends.
+TEST_F(SecuredTransportTest, AListedKeyMayNotSpeakAsAnother) {
+  for (const Message& message : {Message(JoinAs("n2")), Message(StopJob{"now"}), Message(PeerHello{})}) {
+    auto client = Client(node_keys_);
+    const auto events = Hear(*client, message);
+    EXPECT_EQ(Count<MessageReceived>(events), 0u);
+    EXPECT_THAT(std::string(First<MessageRejected>(events).reason.message()), HasSubstr("the key of node 'n1'"));
+    const auto end = Collect(*client, Have<ConnectFailed>(1), {server_.get()});
+    EXPECT_EQ(Count<ConnectionDown>(end), 1u);
+    EXPECT_THAT(First<ConnectFailed>(end).reason, HasSubstr("told to go away: the key of node 'n1'"));
+  }
+}
+
+TEST_F(SecuredTransportTest, AnObserverSeesAndGivesNoOrders) {
+  auto client = Client(watcher_keys_);
+  EXPECT_EQ(Count<MessageReceived>(Hear(*client, StatusRequest{})), 1u);
+  client->Send({kOut, Reconfigure{"nodes: []", "x.yaml"}, {}}, SteadyNow());
+  const auto refused = Collect(*server_, Have<MessageRejected>(1), {client.get()});
+  EXPECT_EQ(Count<MessageReceived>(refused), 0u);
+  const auto answer = Collect(*client, Have<MessageReceived>(1), {server_.get()});
+  const Message& reply = First<MessageReceived>(answer).message;
+  ASSERT_TRUE(std::holds_alternative<OperatorReply>(reply));
+  EXPECT_FALSE(std::get<OperatorReply>(reply).accepted);
+  EXPECT_THAT(std::get<OperatorReply>(reply).text, HasSubstr("observer 'bob'"));
+}
+
+TEST_F(SecuredTransportTest, AKeyThatIsTakenFromTheListLosesItsConnection) {
+  auto client = Client(node_keys_);
+  const auto events = Hear(*client, JoinAs("n1"));
+  const ConnectionId inbound = First<MessageReceived>(events).connection;
+  server_->Admit({{watcher_keys_.public_key, Role::kObserver, "bob", NodeId()}}, SteadyNow());
+  EXPECT_FALSE(server_->Exists(inbound));
+  EXPECT_EQ(First<ConnectionDown>(Collect(*server_, Have<ConnectionDown>(1), {client.get()})).connection, inbound);
+  const auto end = Collect(
+      *client,
+      [](const std::vector<Event>& seen) {
+        for (const Event& event : seen) {
+          const auto* failed = std::get_if<ConnectFailed>(&event);
+          if (failed != nullptr && absl::StrContains(failed->reason, "does not list")) return true;
+        }
+        return false;
+      },
+      {server_.get()});
+  EXPECT_GE(Count<ConnectionDown>(end), 1u);
+}
+
+TEST_F(SecuredTransportTest, APeerWhoseKeyIsTakenFromTheListIsLeft) {
+  auto client = Client(node_keys_);
+  client->Admit({{server_keys_.public_key, Role::kNode, "n9", NodeId(9)}}, SteadyNow());
+  Connect(*client, "n9");
+  Collect(*client, Have<ConnectionUp>(1), {server_.get()});
+  client->Admit({{MakeCurveKeys().public_key, Role::kNode, "n9", NodeId(9)}}, SteadyNow());
+  const auto events = Collect(*client, Have<ConnectFailed>(1), {server_.get()});
+  EXPECT_EQ(Count<ConnectionDown>(events), 1u);
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("another key"));
+}
+
+// Each half-open connection holds a descriptor: only so many may, and those who have something to say come in.
+TEST_F(SecuredTransportTest, ACrowdOfStrangersKeepsNobodyOut) {
+  SocketLimits limits;
+  limits.most_strangers = 20;
+  auto server = Bind(server_keys_, {}, limits);
+  server->Admit({{node_keys_.public_key, Role::kNode, "n1", NodeId(1)}}, SteadyNow());
+  auto crowd = Client(MakeCurveKeys());
+  for (uint64_t i = 1; i <= 200; ++i) {
+    crowd->Connect({ConnectionId(i), server->bound_address(), Channel::kControl, ""}, SteadyNow());
+  }
+  auto client = Client(node_keys_);
+  client->Connect({kSecondOut, server->bound_address(), Channel::kControl, ""}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get(), crowd.get()});
+  client->Send({kSecondOut, JoinAs("n1"), {}}, SteadyNow());
+  Collect(*server, Have<MessageReceived>(1), {client.get(), crowd.get()});
+}
+
+}  // namespace
+}  // namespace banyan

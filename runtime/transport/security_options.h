@@ -1,0 +1,26 @@
+// With which keys a process talks to others. A value, and where it comes from.
+#ifndef BANYAN_RUNTIME_TRANSPORT_SECURITY_OPTIONS_H_
+#define BANYAN_RUNTIME_TRANSPORT_SECURITY_OPTIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "access/curve_keys.h"
+
+namespace banyan {
+
+// All keys have the form of one.
+struct SecurityOptions {
+  CurveKeys keys;                           // its own
+  std::vector<std::string> scheduler_keys;  // public ones, of which a scheduler that it connects to must have one
+};
+
+// Reads the key file at `path`. `scheduler_keys`, if there are any, count instead of those of the file; they are asked
+// for unless `is_scheduler`.
+absl::StatusOr<SecurityOptions> ReadSecurity(const std::string& path, const std::vector<std::string>& scheduler_keys,
+                                             bool is_scheduler);
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_TRANSPORT_SECURITY_OPTIONS_H_

@@ -1,0 +1,25 @@
+// Makes the keys of a whole job. Function.
+#ifndef BANYAN_TOOLS_KEYGEN_JOB_KEYS_H_
+#define BANYAN_TOOLS_KEYGEN_JOB_KEYS_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+// Whose files those are that belong to no node.
+inline constexpr char kSchedulerKeyOwner[] = "scheduler";
+inline constexpr char kOperatorKeyOwner[] = "operator";
+inline constexpr char kObserverKeyOwner[] = "observer";
+
+// Writes OWNER.key into `folder`, made where there is none, for the scheduler, an operator, an observer and each node
+// of the overlay `text`, which is called `file_name`. Returns the overlay that lists them. Nothing is written when the
+// overlay is at fault; ALREADY_EXISTS when one of the files is there.
+absl::StatusOr<std::string> MakeJobKeys(absl::string_view text, const std::string& file_name,
+                                        const std::string& folder);
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_KEYGEN_JOB_KEYS_H_
