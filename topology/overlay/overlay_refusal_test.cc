@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"PlaceOfOneNumber", "nodes: [{name: a, place: 3}, {name: b}]\n", 1,
                 "place: expected [latitude, longitude] in degrees, got '3'"},
         Refusal{"PlaceOutsideTheEarth", "nodes: [{name: a, place: [91, 0]}, {name: b}]\n", 1,
-                "place: expected a number from -90 to 90"},
+                "place: expected a number of at least -90 and at most 90, got '91'"},
         Refusal{"BadCap", "nodes: [{name: a, up_mbps: 0}, {name: b}]\n", 1, "up_mbps: expected a number above 0"},
         Refusal{"UnknownNode", WithLinks("  - {between: [n1, n22]}\n"), 3,
                 "links[0].between: unknown node 'n22'; did you mean 'n2'?"},

@@ -1,5 +1,5 @@
-// A line over time, with a second one beside it where there is one, marks where the policy changed, and what it says under
-// the pointer or at the arrow keys. Its table is for those who do not see it.
+// A line over time, with a second one beside it where there is one, marks where the policy changed, and what it says
+// under the pointer or at the arrow keys. Its table is for those who do not see it.
 import { scaleLinear } from "d3-scale";
 import { curveStepAfter, line } from "d3-shape";
 import { select } from "d3-selection";
@@ -40,7 +40,8 @@ export class Chart {
     private readonly options: ChartOptions,
   ) {
     const svg = select(box.querySelector(".plot") as HTMLElement).append<SVGSVGElement>("svg");
-    svg.attr("tabindex", 0).attr("role", "img").attr("aria-label", `${options.title} over time; the table tells the same`);
+    svg.attr("tabindex", 0).attr("role", "img");
+    svg.attr("aria-label", `${options.title} over time; the table tells the same`);
     for (const part of ["grid", "marks", "axis"]) svg.append("g").attr("class", part);
     for (const part of ["beside", "value"]) svg.append("path").attr("class", part);
     svg.append("g").attr("class", "look");
@@ -143,8 +144,10 @@ export class Chart {
       .attr("cx", (datum) => x(datum.atS)).attr("cy", (datum) => Math.max(top, y(datum.value ?? 0)));
     this.tip.hidden = sample === undefined;
     if (sample === undefined) return;
-    const beside = sample.beside === null || this.options.besideName === undefined ? "" : `, ${this.options.besideName} ${this.options.write(sample.beside)}`;
-    this.tip.textContent = `round ${format.count(sample.round)}, ${format.clock(sample.atS)}: ${this.options.write(sample.value ?? 0)}${beside}`;
+    const { write, besideName } = this.options;
+    const at = `round ${format.count(sample.round)}, ${format.clock(sample.atS)}`;
+    const beside = sample.beside === null || besideName === undefined ? "" : `, ${besideName} ${write(sample.beside)}`;
+    this.tip.textContent = `${at}: ${write(sample.value ?? 0)}${beside}`;
     const left = Math.min(Math.max(x(sample.atS) - this.tip.offsetWidth / 2, 4), width - this.tip.offsetWidth - 4);
     this.tip.style.left = `${left}px`;
   }
@@ -154,9 +157,10 @@ export class Chart {
     select(this.table).selectAll<HTMLTableRowElement>("tr").data(rows).join("tr").each(function (sample) {
       this.dataset.round = String(sample.round);
     });
+    const { write, besideName } = this.options;
     rows.forEach((sample, i) => {
-      const cells = [format.count(sample.round), format.clock(sample.atS), this.options.write(sample.value ?? 0)];
-      if (this.options.besideName !== undefined) cells.push(sample.beside === null ? format.NONE : this.options.write(sample.beside));
+      const cells = [format.count(sample.round), format.clock(sample.atS), write(sample.value ?? 0)];
+      if (besideName !== undefined) cells.push(sample.beside === null ? format.NONE : write(sample.beside));
       select(this.table.rows[i]).selectAll<HTMLTableCellElement>("td").data(cells).join("td").text((cell) => cell);
     });
   }

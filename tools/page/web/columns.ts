@@ -13,40 +13,69 @@ function optional(value: number | null | undefined, write: (value: number) => st
   return value === null || value === undefined ? format.NONE : write(value);
 }
 
+// A column of words, and one of numbers that are read as `text`.
+function words<T>(name: string, text: (row: T) => string, mark?: (row: T) => string): Column<T> {
+  return { name, text, mark, isText: true };
+}
+
+function numbers<T>(name: string, order: (row: T) => number, text: (row: T) => string, hint?: string): Column<T> {
+  return { name, order, text, hint };
+}
+
+function ago(seconds: number): string {
+  return `${format.seconds(seconds)} ago`;
+}
+
 export function memberColumns(status: () => Status | null): Column<Member>[] {
   const waited = (member: Member) => {
     const now = status();
     return now !== null && awaited(now).has(member.name);
   };
+  const state = (row: Member) => (waited(row) ? `${row.state}, awaited` : row.state);
+  const stateMark = (row: Member) => (waited(row) ? "warn" : MARKS[row.state] ?? "off");
+  const sync = (row: Member) => row.sync_seconds || null;
+  const loss = (row: Member) => row.loss || null;
+  const refused = (row: Member) => row.rejected_messages ?? 0;
   return [
-    { name: "node", text: (row) => row.name, mark: () => "strong", isText: true },
-    { name: "state", text: (row) => (waited(row) ? `${row.state}, awaited` : row.state), mark: (row) => (waited(row) ? "warn" : MARKS[row.state] ?? "off"), isText: true },
-    { name: "round", text: (row) => optional(row.round, format.count), order: (row) => row.round ?? -1 },
-    { name: "synchronisation", hint: "of the last round", text: (row) => optional(row.sync_seconds || null, format.seconds), order: (row) => row.sync_seconds ?? 0 },
-    { name: "loss", text: (row) => optional(row.loss || null, format.digits), order: (row) => row.loss ?? 0 },
-    { name: "workers", text: (row) => optional(row.workers, String), order: (row) => row.workers ?? 0 },
-    { name: "memory", text: (row) => (row.memory === undefined ? format.NONE : format.bytes(memory(row))), order: memory },
-    { name: "heard", text: (row) => optional(row.heard_s, (s) => `${format.seconds(s)} ago`), order: (row) => row.heard_s ?? Infinity },
-    { name: "joined in epoch", text: (row) => optional(row.joined_in, String) },
-    { name: "refused messages", text: (row) => optional(row.rejected_messages, format.count), order: (row) => row.rejected_messages ?? 0 },
-    { name: "version", text: (row) => row.version || format.NONE, mark: () => "quiet", isText: true },
-    { name: "address", text: (row) => row.address || format.NONE, mark: () => "quiet", isText: true },
+    words("node", (row) => row.name, () => "strong"),
+    words("state", state, stateMark),
+    numbers("round", (row) => row.round ?? -1, (row) => optional(row.round, format.count)),
+    numbers("synchronisation", (row) => sync(row) ?? 0, (row) => optional(sync(row), format.seconds), "last round"),
+    numbers("loss", (row) => loss(row) ?? 0, (row) => optional(loss(row), format.digits)),
+    numbers("workers", (row) => row.workers ?? 0, (row) => optional(row.workers, String)),
+    numbers("memory", memory, (row) => (row.memory === undefined ? format.NONE : format.bytes(memory(row)))),
+    numbers("heard", (row) => row.heard_s ?? Infinity, (row) => optional(row.heard_s, ago)),
+    numbers("joined in epoch", (row) => row.joined_in ?? 0, (row) => optional(row.joined_in, String)),
+    numbers("refused", refused, (row) => optional(row.rejected_messages, format.count), "messages"),
+    words("version", (row) => row.version || format.NONE, () => "quiet"),
+    words("address", (row) => row.address || format.NONE, () => "quiet"),
   ];
 }
 
 export function linkColumns(): Column<Link>[] {
+  const load: Column<Link> = {
+    ...numbers("load", (row) => row.busy_share, (row) => format.percent(row.busy_share)),
+    hint: "part of the last round with chunks on their way",
+    bar: (row) => row.busy_share,
+  };
+  const measured: Column<Link> = {
+    ...numbers("measured", (row) => row.age_s ?? Infinity, (row) => optional(row.age_s, ago)),
+    mark: (row) => (row.old ? "quiet" : ""),
+  };
+  const size = (name: string, of: (row: Link) => number, hint?: string): Column<Link> =>
+    numbers(name, of, (row) => format.bytes(of(row)), hint);
   return [
-    { name: "from", text: (row) => row.from, mark: () => "strong", isText: true },
-    { name: "to", text: (row) => row.to, mark: () => "strong", isText: true },
-    { name: "rate", text: (row) => format.rate(row.mbps), order: (row) => row.mbps },
-    { name: "load", hint: "part of the last round with chunks on their way", text: (row) => format.percent(row.busy_share), order: (row) => row.busy_share, bar: (row) => row.busy_share },
-    { name: "delay", hint: "propagation, one way", text: (row) => `${format.digits(row.delay_ms)} ms`, order: (row) => row.delay_ms },
-    { name: "loss", text: (row) => `${format.digits(row.loss_percent)} %`, order: (row) => row.loss_percent },
-    { name: "measured", text: (row) => optional(row.age_s, (s) => `${format.seconds(s)} ago`), order: (row) => row.age_s ?? Infinity, mark: (row) => (row.old ? "quiet" : "") },
-    { name: "by", hint: "believed: nobody has measured it", text: (row) => row.source, mark: () => "quiet", isText: true },
-    { name: "sent", text: (row) => format.bytes(row.bytes), order: (row) => row.bytes },
-    { name: "resent", text: (row) => format.bytes(row.resent_bytes), order: (row) => row.resent_bytes },
-    { name: "auxiliary", hint: "the part on auxiliary paths", text: (row) => format.bytes(row.auxiliary_bytes), order: (row) => row.auxiliary_bytes },
-    { name: "trimmed", hint: "what chunks lacked as they left the queue", text: (row) => format.bytes(row.cut_bytes), order: (row) => row.cut_bytes },
+    words("from", (row) => row.from, () => "strong"),
+    words("to", (row) => row.to, () => "strong"),
+    numbers("rate", (row) => row.mbps, (row) => format.rate(row.mbps)),
+    load,
+    numbers("delay", (row) => row.delay_ms, (row) => `${format.digits(row.delay_ms)} ms`, "propagation, one way"),
+    numbers("loss", (row) => row.loss_percent, (row) => `${format.digits(row.loss_percent)} %`),
+    measured,
+    words("by", (row) => row.source, () => "quiet"),
+    size("sent", (row) => row.bytes),
+    size("resent", (row) => row.resent_bytes),
+    size("auxiliary", (row) => row.auxiliary_bytes, "the part on auxiliary paths"),
+    size("trimmed", (row) => row.cut_bytes, "what chunks lacked as they left the queue"),
   ];
 }

@@ -41,7 +41,8 @@ export function percent(part: number): string {
 }
 
 export function clock(atS: number): string {
-  return new Date(atS * 1000).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  const two = "2-digit";
+  return new Date(atS * 1000).toLocaleTimeString([], { hour: two, minute: two, second: two, hour12: false });
 }
 
 export function count(value: number): string {

@@ -33,7 +33,9 @@ function arrow(from: Point, tip: Point, size: number): string {
   const [ux, uy] = [(tip.x - from.x) / length, (tip.y - from.y) / length];
   const back = { x: tip.x - ux * size, y: tip.y - uy * size };
   const half = size * 0.42;
-  return `M${xy(tip)}L${xy({ x: back.x - uy * half, y: back.y + ux * half })}L${xy({ x: back.x + uy * half, y: back.y - ux * half })}Z`;
+  const left = { x: back.x - uy * half, y: back.y + ux * half };
+  const right = { x: back.x + uy * half, y: back.y - ux * half };
+  return `M${xy(tip)}L${xy(left)}L${xy(right)}Z`;
 }
 
 function xy(point: Point): string {

@@ -16,7 +16,7 @@ interface Pair {
 
 // With more nodes the distances of all pairs cost more than they show.
 const MOST_FOR_ALL_PAIRS = 150;
-const TICKS = 300;
+const TICKS = 150;
 const NODE_SPACE = 0.16;
 
 // Lengths of links in the unit of the picture. The shortest delays are not drawn shorter than nodes need.

@@ -30,7 +30,9 @@ let status: Status | null = null;
 const map = new OverlayMap(byId("map"), new Inspection(byId("inspector"), byId("map")));
 const trees = new TreeList(byId("trees"), (edges) => map.setEdges(edges));
 const members = new Table<Member>(byId("member-table"), memberColumns(() => status), (row) => row.name, Infinity);
-const links = new Table<Link>(byId("link-table"), linkColumns(), (row) => `${row.from} ${row.to}`, FIRST_LINKS, byId<HTMLButtonElement>("more-links"));
+const moreLinks = byId<HTMLButtonElement>("more-links");
+const linkKey = (row: Link) => `${row.from} ${row.to}`;
+const links = new Table<Link>(byId("link-table"), linkColumns(), linkKey, FIRST_LINKS, moreLinks);
 const charts = {
   sync: new Chart(byId("sync-chart"), { title: "Seconds per round", write: format.seconds, besideName: "predicted" }),
   wire: new Chart(byId("wire-chart"), { title: "Mbit/s over all links", write: format.rate }),
@@ -55,7 +57,8 @@ function news(now: Status): [string, string] {
   if (now.waiting_for.length > 0) return ["warn", `Waiting for ${now.waiting_for.join(", ")} to join`];
   const open = now.open_round;
   if (open !== null && open.since_s > Math.max(3, SLOW * (now.predicted_round_seconds ?? 0))) {
-    return ["warn", `Round ${open.round} waits for ${open.waits_for}, ${format.seconds(open.since_s)} since the last one closed`];
+    const since = format.seconds(open.since_s);
+    return ["warn", `Round ${open.round} waits for ${open.waits_for}, ${since} since the last one closed`];
   }
   if (now.links_out.length > 0) {
     return ["warn", now.links_out.map((out) => `Without ${out.between.join(" – ")}: ${out.why}`).join("; ")];
@@ -79,7 +82,8 @@ function showTiles(now: Status): void {
   setText("sync", last === undefined ? format.NONE : format.seconds(last.seconds));
   setText("sync-note", now.predicted_round_seconds ? `predicted ${format.seconds(now.predicted_round_seconds)}` : "");
   setText("rate", now.rate_mbps === undefined ? format.NONE : format.rate(now.rate_mbps));
-  setText("rate-note", now.bound_ratio ? `${format.percent(now.bound_ratio)} of the bound, ${format.rate(now.bound_mbps ?? 0)}` : "");
+  const bound = format.rate(now.bound_mbps ?? 0);
+  setText("rate-note", now.bound_ratio ? `${format.percent(now.bound_ratio)} of the bound, ${bound}` : "");
   const wire = wireMbps(rounds, rounds.length - 1);
   const sent = now.links.reduce((sum, link) => sum + link.bytes, 0);
   const trimmed = now.links.reduce((sum, link) => sum + link.cut_bytes, 0);
@@ -124,7 +128,9 @@ function showEntries(id: string, entries: Entry[]): void {
   });
   rows.each(function (entry) {
     const texts = { number: entry.number, at: entry.at, reason: entry.text, facts: entry.facts };
-    for (const [part, text] of Object.entries(texts)) (this.querySelector(`.${part}`) as HTMLElement).textContent = text;
+    for (const [part, text] of Object.entries(texts)) {
+      (this.querySelector(`.${part}`) as HTMLElement).textContent = text;
+    }
   });
 }
 
@@ -153,7 +159,9 @@ function showEvents(now: Status): void {
 
 function showCharts(): void {
   const rounds = history.rounds;
-  const sample = (round: RoundEntry, value: number | null, beside: number | null): Sample => ({ atS: round.at_s, round: round.round, value, beside });
+  const sample = (entry: RoundEntry, value: number | null, beside: number | null): Sample => {
+    return { atS: entry.at_s, round: entry.round, value, beside };
+  };
   const marks = history.policies.map((policy) => ({ atS: policy.at_s, text: `policy ${policy.policy}` }));
   charts.sync.set(rounds.map((round) => sample(round, round.seconds, round.predicted_seconds)), marks);
   charts.wire.set(rounds.map((round, i) => sample(round, wireMbps(rounds, i), null)), marks);

@@ -32,6 +32,11 @@ interface DrawnLink {
   arc: Arc;
 }
 
+// An attribute that is set is worked out anew, even when it stays as it is; a large map has thousands of them.
+function put(element: Element, name: string, value: string): void {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 function linkKey(link: { from: string; to: string }): string {
   return `${link.from} ${link.to}`;
 }
@@ -148,6 +153,7 @@ export class OverlayMap {
   private drawLinks(status: Status): void {
     const drawn = this.drawnLinks(status);
     const fastest = Math.max(...drawn.map(({ link }) => link.mbps), 1);
+    const isAside = (link: Link) => this.focused !== "" && link.from !== this.focused && link.to !== this.focused;
     const widest = this.isCrowded ? WIDEST / 2 : WIDEST;
     const out = new Set(status.links_out.flatMap(({ between: [a, b] }) => [`${a} ${b}`, `${b} ${a}`]));
     select(this.svg)
@@ -155,12 +161,15 @@ export class OverlayMap {
       .selectAll<SVGPathElement>("path")
       .data(drawn, ({ link }) => linkKey(link))
       .join("path")
-      .attr("d", ({ arc: { path } }) => path)
-      .attr("stroke-width", ({ link }) => (1 + (widest - 1) * Math.sqrt(link.mbps / fastest)).toFixed(2))
-      .attr("class", ({ link }) => `load-${Math.min(4, Math.floor(link.busy_share * 5))}`)
-      .classed("old", ({ link }) => link.old || link.age_s === null)
-      .classed("out", ({ link }) => link.blocked || out.has(linkKey(link)))
-      .classed("aside", ({ link }) => this.focused !== "" && link.from !== this.focused && link.to !== this.focused)
+      .each(function ({ link, arc: { path } }) {
+        const classes = [`load-${Math.min(4, Math.floor(link.busy_share * 5))}`];
+        if (link.old || link.age_s === null) classes.push("old");
+        if (link.blocked || out.has(linkKey(link))) classes.push("out");
+        if (isAside(link)) classes.push("aside");
+        put(this, "class", classes.join(" "));
+        put(this, "stroke-width", (1 + (widest - 1) * Math.sqrt(link.mbps / fastest)).toFixed(1));
+        put(this, "d", path);
+      })
       .on("pointerenter", ({ link, arc: { label } }) =>
         this.inspector.show(`${link.from} → ${link.to}`, linkFacts(link), label),
       )
@@ -172,7 +181,7 @@ export class OverlayMap {
       .join("text")
       .attr("x", ({ arc: { label } }) => label.x.toFixed(1))
       .attr("y", ({ arc: { label } }) => label.y.toFixed(1))
-      .classed("aside", ({ link }) => this.focused !== "" && link.from !== this.focused && link.to !== this.focused)
+      .classed("aside", ({ link }) => isAside(link))
       .text(({ link }) => (link.mbps >= 10 ? link.mbps.toFixed(0) : format.digits(link.mbps)));
   }
 

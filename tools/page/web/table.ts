@@ -74,7 +74,8 @@ export class Table<T> {
 
   private draw(): void {
     const headers = Array.from(this.table.tHead?.rows[0].cells ?? []);
-    headers.forEach((cell, i) => cell.setAttribute("aria-sort", i !== this.sortedBy ? "none" : this.ascending ? "ascending" : "descending"));
+    const direction = this.ascending ? "ascending" : "descending";
+    headers.forEach((cell, i) => cell.setAttribute("aria-sort", i === this.sortedBy ? direction : "none"));
     const rows = this.sorted().slice(0, this.limit);
     if (this.more !== null) {
       this.more.hidden = this.rows.length <= this.most;

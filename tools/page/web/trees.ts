@@ -36,7 +36,7 @@ export class TreeList {
     // The trees of another policy are other trees.
     if (status.policy !== this.policy) {
       this.policy = status.policy;
-      this.trees = status.trees;
+      this.trees = [...status.trees].sort((a, b) => b.share - a.share);
       this.shown = new Set(Array.from(this.shown).filter((tree) => tree < this.trees.length));
       this.draw();
     }
@@ -98,10 +98,14 @@ export class TreeList {
       const { reduce, broadcast } = this.trees[tree];
       const colour = tree % COLOURS;
       if (this.half !== "broadcast") {
-        for (const [child, parent] of Object.entries(reduce)) edges.push({ from: child, to: parent, colour, place, broadcast: false });
+        for (const [child, parent] of Object.entries(reduce)) {
+          edges.push({ from: child, to: parent, colour, place, broadcast: false });
+        }
       }
       if (this.half !== "reduce") {
-        for (const [child, parent] of Object.entries(broadcast)) edges.push({ from: parent, to: child, colour, place, broadcast: true });
+        for (const [child, parent] of Object.entries(broadcast)) {
+          edges.push({ from: parent, to: child, colour, place, broadcast: true });
+        }
       }
     });
     return edges;
