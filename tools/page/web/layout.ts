@@ -16,7 +16,10 @@ interface Pair {
 
 // With more nodes the distances of all pairs cost more than they show.
 const MOST_FOR_ALL_PAIRS = 150;
-const TICKS = 150;
+// Steps in which springs come to rest: few nodes need more to untangle well, many cost more in each.
+const TICKS = 500;
+const TICKS_OF_MANY = 150;
+const MANY = 40;
 const NODE_SPACE = 0.16;
 
 // Lengths of links in the unit of the picture. The shortest delays are not drawn shorter than nodes need.
@@ -80,6 +83,7 @@ function byDelay(members: Member[], links: Link[]): Point[] {
     x: Math.cos((2 * Math.PI * i) / members.length),
     y: Math.sin((2 * Math.PI * i) / members.length),
   }));
+  const ticks = members.length > MANY ? TICKS_OF_MANY : TICKS;
   const nearness = Math.max(1, members.length / 2);
   forceSimulation(nodes)
     .force(
@@ -90,9 +94,9 @@ function byDelay(members: Member[], links: Link[]): Point[] {
     )
     .force("repulsion", forceManyBody().strength(-0.004))
     .force("space", forceCollide(NODE_SPACE))
-    .alphaDecay(1 - 0.001 ** (1 / TICKS))
+    .alphaDecay(1 - 0.001 ** (1 / ticks))
     .stop()
-    .tick(TICKS);
+    .tick(ticks);
   return layFlat(nodes.map((node) => ({ x: node.x ?? 0, y: node.y ?? 0 })));
 }
 
