@@ -54,10 +54,15 @@ typename Entries::const_iterator FirstAfter(const Entries& entries, uint64_t cha
 
 }  // namespace
 
+bool JobHistory::IsOfAnotherJob(const StatusView& status) const {
+  if (!policies_.empty() && status.policy > 0 && status.policy < policies_.back().policy) return true;
+  // Nodes that have fallen out may have been a little ahead.
+  const int64_t round = NewestRound(status);
+  return !rounds_.empty() && round > 0 && round < rounds_.back().round / 2;
+}
+
 void JobHistory::Add(const StatusView& status, absl::Time now, uint64_t change) {
-  const bool went_back = (!rounds_.empty() && NewestRound(status) > 0 && NewestRound(status) < rounds_.back().round) ||
-                         (!policies_.empty() && status.policy > 0 && status.policy < policies_.back().policy);
-  if (began_with_ == 0 || went_back) {
+  if (began_with_ == 0 || IsOfAnotherJob(status)) {
     began_with_ = change;
     rounds_.clear();
     policies_.clear();

@@ -2,7 +2,7 @@
 // thread-compatible.
 // Invariants:
 // - At most kMostRounds and kMostPolicies are kept, the newest: a page that is open for weeks stays as it is.
-// - Rounds and versions of policies ascend. A new term of the scheduler begins both anew where they went back.
+// - Rounds and versions of policies ascend. Where they go back, another job has begun, and so do both.
 #ifndef BANYAN_TOOLS_PAGE_JOB_HISTORY_H_
 #define BANYAN_TOOLS_PAGE_JOB_HISTORY_H_
 
@@ -56,6 +56,7 @@ class JobHistory {
     std::string reason;
   };
 
+  bool IsOfAnotherJob(const StatusView& status) const;
   void AddRound(const StatusView& status, double at_s, uint64_t change);
   void AddPolicy(const StatusView& status, double at_s, uint64_t change);
 

@@ -84,6 +84,15 @@ TEST(JobHistoryTest, AnotherJobOfTheSameNameBeginsAnew) {
   EXPECT_THAT(news, Not(HasSubstr(R"("round":100)")));
 }
 
+TEST(JobHistoryTest, ANodeThatWasAheadMayFallOut) {
+  JobHistory history;
+  history.Add(MakeStatus(100, 5), At(1), 1);
+  history.Add(MakeStatus(98, 5), At(2), 2);
+  EXPECT_EQ(history.JsonSince(1), "");
+  history.Add(MakeStatus(101, 5), At(3), 3);
+  EXPECT_THAT(history.JsonSince(0), HasSubstr(R"("round":100,)"));
+}
+
 TEST(JobHistoryTest, ADayOfRoundsIsBounded) {
   JobHistory history;
   constexpr int kChanges = 20000;

@@ -37,7 +37,8 @@ export function seconds(value: number): string {
 
 export function percent(part: number): string {
   const value = part * 100;
-  return `${value >= 1 || value === 0 ? value.toFixed(0) : digits(value)} %`;
+  if (value > 0 && value < 0.1) return "< 0.1 %";
+  return `${value.toFixed(value >= 1 || value === 0 ? 0 : 1)} %`;
 }
 
 export function clock(atS: number): string {

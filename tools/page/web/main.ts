@@ -88,7 +88,7 @@ function showTiles(now: Status): void {
   const sent = now.links.reduce((sum, link) => sum + link.bytes, 0);
   const trimmed = now.links.reduce((sum, link) => sum + link.cut_bytes, 0);
   setText("wire", wire === null ? format.bytes(sent) : format.rate(wire));
-  const parts = [`${format.bytes(sent)} so far`];
+  const parts = [`${format.bytes(sent)} sent`];
   if (now.auxiliary_share > 0) parts.push(`${format.percent(now.auxiliary_share)} on auxiliary paths`);
   if (trimmed > 0) parts.push(`${format.bytes(trimmed)} trimmed`);
   setText("wire-note", parts.join(", "));

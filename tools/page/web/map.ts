@@ -24,6 +24,8 @@ export interface Inspector {
 const MOST_LABELS = 60;
 const MOST_LINKS = 2000;
 const WIDEST = 5;
+// Nodes stand elsewhere once a quarter of the delays has changed by more than that.
+const MOVING_MS = 20;
 // With more nodes, links are thin, and only roots and what is looked at have names.
 const MANY_NODES = 40;
 
@@ -72,6 +74,7 @@ export class OverlayMap {
   private status: Status | null = null;
   private points = new Map<string, Point>();
   private laidOut = "";
+  private delays = new Map<string, number>(); // by which nodes stand where they do
   private edges: TreeEdge[] = [];
   private focused = "";
 
@@ -117,17 +120,16 @@ export class OverlayMap {
     return this.isCrowded ? 6 : (this.status?.nodes.length ?? 0) > 20 ? 12 : 17;
   }
 
-  // Lays out anew when what positions depend on has changed.
+  // Lays out anew when what positions depend on has changed. Measured delays waver, and nodes should not.
   private place(status: Status): void {
     const [width, height] = [this.box.clientWidth, this.box.clientHeight];
-    const shape = JSON.stringify([
-      width,
-      height,
-      status.nodes.map((node) => [node.name, node.place]),
-      status.links.map((link) => [linkKey(link), Math.round(link.delay_ms / 5)]),
-    ]);
-    if (shape === this.laidOut) return;
+    const names = [status.nodes.map((node) => [node.name, node.place]), status.links.map(linkKey)];
+    const shape = JSON.stringify([width, height, names]);
+    const isFar = (link: Link) => Math.abs(link.delay_ms - (this.delays.get(linkKey(link)) ?? 0)) > MOVING_MS;
+    const moved = status.links.filter(isFar).length > status.links.length / 4;
+    if (shape === this.laidOut && !moved) return;
     this.laidOut = shape;
+    this.delays = new Map(status.links.map((link) => [linkKey(link), link.delay_ms]));
     const points = layOut(status.nodes, status.links, width, height, this.radius + 22);
     this.points = new Map(status.nodes.map((node, i) => [node.name, points[i]]));
     select(this.svg).attr("viewBox", `0 0 ${width} ${height}`);
