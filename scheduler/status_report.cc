@@ -79,6 +79,21 @@ void WriteReport(const NodeReport& report, const KeyTable& keys, JsonWriter& jso
   WriteNotFinite(report, keys, json);
 }
 
+void WriteCap(const char* name, const std::optional<double>& cap_bps, JsonWriter& json) {
+  if (cap_bps.has_value()) json.Name(name).Number(*cap_bps / kMega);
+}
+
+// What the overlay says of a node: its caps and its place, where it has them.
+void WriteOverlayNode(const StatusSources& from, NodeId id, JsonWriter& json) {
+  const NetworkNode* node = from.links.believed().FindNode(id);
+  if (node == nullptr) return;
+  WriteCap("up_mbps", node->up_cap_bps, json);
+  WriteCap("down_mbps", node->down_cap_bps, json);
+  if (!node->position.has_value()) return;
+  json.Name("place").BeginArray().Number(node->position->latitude_degrees);
+  json.Number(node->position->longitude_degrees).EndArray();
+}
+
 void WriteNodes(const StatusSources& from, JsonWriter& json) {
   json.Name("nodes").BeginArray();
   for (const Member& member : from.membership.all()) {
@@ -95,6 +110,7 @@ void WriteNodes(const StatusSources& from, JsonWriter& json) {
       json.Name("incarnation").String(absl::StrCat(member.incarnation.value()));
       json.Name("joined_in").Integer(member.joined_in.value());
     }
+    WriteOverlayNode(from, member.id, json);
     const NodeReport* report = from.reports.Find(member.id);
     if (report != nullptr) WriteReport(*report, from.keys, json);
     json.EndObject();
@@ -124,7 +140,8 @@ void WriteLink(const StatusSources& from, const LinkTable::Entry& entry, const N
   const NetworkView& names = from.links.believed();
   json.BeginObject().Name("from").String(names.NameOf(link.from)).Name("to").String(names.NameOf(link.to));
   json.Name("mbps").Number(link.throughput_bps / kMega);
-  json.Name("delay_ms").Number(absl::ToDoubleMilliseconds(link.delay)).Name("age_s");
+  json.Name("delay_ms").Number(absl::ToDoubleMilliseconds(link.delay));
+  json.Name("loss_percent").Number(100 * link.loss_fraction).Name("age_s");
   const std::optional<absl::Duration> age = from.links.AgeOf(entry, from.now);
   if (age.has_value()) {
     json.Number(absl::ToDoubleSeconds(*age));

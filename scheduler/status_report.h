@@ -64,11 +64,12 @@ struct StatusSources {
 // - `transfer`: null, or who fetches the training state while the others wait, and from whom.
 // - `links_out`: [{`between`, `seconds_left`, `why`}]: links that are planned without for now.
 // - `nodes`: [{`name`, `id`, `state`, `address`, `heard_s`, `version` (of Banyan; empty when
-//   it has not said it), `member`, and of a member `incarnation`, `joined_in`}], and
-// once the node has reported `workers`, `round` (of its
+//   it has not said it), `member`, and of a member `incarnation`, `joined_in`}], as far as the overlay has them
+//   `up_mbps`, `down_mbps` and `place` [latitude, longitude], and once the node has reported `workers`, `round` (of its
 //   slowest key; null before the first), `step`, `loss`, `sync_seconds`, `rejected_messages`, `memory` {name: bytes},
 //   `not_finite`: [{`key`, `values` (NaN and infinities that its workers have pushed), `last_round`}].
-// - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `age_s`, `source`, `old` (measured too long ago to rely on), `bytes`,
+// - `links`: [{`from`, `to`, `mbps`, `delay_ms`, `loss_percent`, `age_s`, `source`, `old` (measured too long ago to
+// rely on), `bytes`,
 //   `resent_bytes`, `auxiliary_bytes`, `busy_share` (part of the last round with chunks on their way),
 //   `renewals` (connections that were made anew because nothing passed), `blocked` (small messages pass, large ones do
 //   not), `cut_chunks` and `cut_bytes` (that they lacked as they left the queue)}], and once measured

@@ -1,6 +1,8 @@
 #include "scheduler/status_report.h"
 
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "core/version.h"
@@ -106,10 +108,19 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"("open_round":null,"barrier_waits_for":[],"links_out":[],)"
           R"("nodes":[{"name":"a","id":1,"state":"joined","address":"tcp://a:1","heard_s":4,"version":"7.8.9","member":false},)"
           R"({"name":"b","id":2,"state":"absent","address":"","heard_s":null,"version":"","member":false}],)"
-          R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+          R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
           R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
-          R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"age_s":null,"source":"believed","old":false,)"
+          R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
           R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"trees":[],"keys":[]})"));
+}
+
+TEST_F(StatusReportTest, TellsCapsAndPlacesThatTheOverlayHas) {
+  std::vector<NetworkNode> nodes(2);
+  nodes[0] = {kA, "a", 50e6, std::nullopt, EarthPosition{52.5, -13.4}};
+  nodes[1] = {kB, "b", std::nullopt, 20e6};
+  links_ = LinkTable(*NetworkView::Create(nodes, {}));
+  EXPECT_THAT(Status(), HasSubstr(R"("member":false,"up_mbps":50,"place":[52.5,-13.4]},{"name":"b")"));
+  EXPECT_THAT(Status(), HasSubstr(R"("member":false,"down_mbps":20}])"));
 }
 
 TEST_F(StatusReportTest, TellsProgressAndTrees) {
@@ -203,7 +214,8 @@ TEST_F(StatusReportTest, TellsWhatWasMeasured) {
   link.measurement->clock_offset = absl::Milliseconds(-3);
   link.measurement->clock_uncertainty = absl::Milliseconds(1);
   ASSERT_TRUE(links_.Accept(Timestamp() + absl::Seconds(1), kA, {link}).ok());
-  EXPECT_THAT(Status(), HasSubstr(R"("mbps":20,"delay_ms":15,"age_s":3,"source":"auxiliary","old":false,)"));
+  EXPECT_THAT(Status(),
+              HasSubstr(R"("mbps":20,"delay_ms":15,"loss_percent":0,"age_s":3,"source":"auxiliary","old":false,)"));
   EXPECT_THAT(Status(), HasSubstr(R"("one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1)"));
 }
 

@@ -150,7 +150,7 @@ TEST(MetricsTest, APortThatIsTakenEndsTheNode) {
   job.StartNode(0, {"--http", absl::StrCat("127.0.0.1:", taken)});
   EXPECT_TRUE(job.node(0).WaitUntilEnded(kPatience));
   EXPECT_EQ(job.node(0).failure(), "exit code 1");
-  EXPECT_THAT(job.LogOf("n1"), HasSubstr("expected to serve metrics at 127.0.0.1:"));
+  EXPECT_THAT(job.LogOf("n1"), HasSubstr("expected to serve HTTP at 127.0.0.1:"));
   job.StopAll();
 }
 

@@ -20,8 +20,6 @@
 #include "runtime/etcd/etcd_client.h"
 #include "runtime/etcd/etcd_leadership.h"
 #include "runtime/etcd/etcd_record_store.h"
-#include "runtime/metrics/latest_value.h"
-#include "runtime/metrics/metrics_page.h"
 #include "runtime/protocol_host.h"
 #include "runtime/records/directory_record_store.h"
 #include "scheduler/scheduler_core.h"
@@ -31,10 +29,9 @@
 #include "tools/daemon/daemon_run.h"
 #include "tools/daemon/standby.h"
 #include "tools/daemon/state_place.h"
-#include "tools/metrics/daemon_metrics.h"
-#include "tools/metrics/scheduler_metrics.h"
 #include "tools/flags/key_flags.h"
-#include "tools/reports/status_view.h"
+#include "tools/metrics/scheduler_metrics.h"
+#include "tools/page/job_page.h"
 #include "topology/overlay/overlay_address.h"
 #include "topology/overlay/overlay_yaml.h"
 #include "topology/planner.h"
@@ -115,13 +112,6 @@ absl::Status WritePortFile(const std::string& path, const std::string& address) 
   return absl::OkStatus();
 }
 
-std::vector<MetricFamily> CollectStatus(const LatestValue<std::string>& status) {
-  const std::shared_ptr<const std::string> json = status.Get();
-  if (json == nullptr) return {};
-  const absl::StatusOr<StatusView> view = ParseStatus(*json);
-  return view.ok() ? MakeSchedulerMetrics(*view) : std::vector<MetricFamily>();
-}
-
 StartId NewStartId() {
   std::random_device device;
   return StartId(uint64_t{device()} << 32 | device());
@@ -177,17 +167,17 @@ absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay,
 // Runs the core on a host of its own until it stops.
 absl::Status RunOn(ProtocolHost& host, const SchedulerFlags& flags, const StopSignals& signals, OverlayConfig overlay,
                    const LogFunction& log) {
-  LatestValue<std::string> status;
   const std::string http = overlay.scheduler.http;
   SchedulerOptions options{.stored = host.TakeRecords(), .start = NewStartId()};
   options.ends_with_job = !flags.stay;
   options.begins_another = flags.another;
   std::unique_ptr<Protocol> core = std::make_unique<SchedulerCore>(std::move(overlay), std::move(options));
   if (http.empty()) return RunUntilStopped(signals, host, std::move(core));
-  const absl::StatusOr<std::unique_ptr<MetricsPage>> page = ServeMetrics(
-      http, [&status] { return CollectStatus(status); }, log);
+  const absl::StatusOr<std::unique_ptr<JobPage>> page = JobPage::Serve(http, log);
   if (!page.ok()) return page.status();
-  return RunUntilStopped(signals, host, std::make_unique<WatchedScheduler>(std::move(core), &status));
+  return RunUntilStopped(signals, host,
+                         std::make_unique<WatchedScheduler>(
+                             std::move(core), [page = page->get()](std::string json) { page->Take(std::move(json)); }));
 }
 
 // Runs the scheduler from its election to its end, at `listen`, which becomes the address that is bound. ABORTED: this

@@ -14,6 +14,7 @@
 #include "absl/time/time.h"
 #include "absl/types/span.h"
 #include "core/ids.h"
+#include "topology/earth_position.h"
 
 namespace banyan {
 
@@ -28,6 +29,7 @@ struct NetworkNode {
   // limits it.
   std::optional<double> up_cap_bps;
   std::optional<double> down_cap_bps;
+  std::optional<EarthPosition> position = std::nullopt;
 };
 
 // One direction of a link.

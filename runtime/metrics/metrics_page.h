@@ -1,18 +1,18 @@
-// Serves metrics at http://host:port/metrics in Prometheus' text format, to whoever asks: there is no authentication.
-// At /healthz it says "ok", for probes.
-// It has a thread of its own, which sees nothing of the process but what `collect` gives it. Thread-compatible.
+// Serves metrics at http://host:port/metrics in Prometheus' text format, says "ok" at /healthz, for probes, and what
+// else its maker has. Thread-compatible, but Wake is for any thread.
 #ifndef BANYAN_RUNTIME_METRICS_METRICS_PAGE_H_
 #define BANYAN_RUNTIME_METRICS_METRICS_PAGE_H_
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "runtime/http/http_route.h"
+#include "runtime/http/http_server.h"
 #include "runtime/metrics/metric_family.h"
-
-struct MHD_Daemon;
 
 namespace banyan {
 
@@ -21,25 +21,26 @@ class MetricsPage {
   // Called on the page's thread.
   using Collect = std::function<std::vector<MetricFamily>()>;
 
-  // `address` is host:port, in the form that CheckHttpAddress takes. UNAVAILABLE when it cannot be bound.
-  static absl::StatusOr<std::unique_ptr<MetricsPage>> Serve(const std::string& address, Collect collect);
+  // `address` is host:port, in the form that CheckHttpAddress takes; `more` are further paths. UNAVAILABLE when it
+  // cannot be bound.
+  static absl::StatusOr<std::unique_ptr<MetricsPage>> Serve(const std::string& address, Collect collect,
+                                                            std::vector<HttpRoute> more = {});
   MetricsPage(const MetricsPage&) = delete;
   MetricsPage& operator=(const MetricsPage&) = delete;
-  // `collect` is not called any more when this returns.
-  ~MetricsPage();
 
   // http://host:port/metrics, with the real port.
-  const std::string& url() const { return url_; }
+  std::string url() const { return server_->url() + "/metrics"; }
+  // Makes event streams among `more` look for what is new.
+  void Wake() { server_->Wake(); }
   // The whole page as it is now.
   std::string Render() const;
 
  private:
   explicit MetricsPage(Collect collect) : collect_(std::move(collect)) {}
-  absl::Status Start(const std::string& host, const std::string& port);
 
   const Collect collect_;
-  std::string url_;
-  MHD_Daemon* server_ = nullptr;  // null only before Start
+  // Last, so that nobody asks for what is gone.
+  std::unique_ptr<HttpServer> server_;
 };
 
 }  // namespace banyan

@@ -29,7 +29,7 @@ std::unique_ptr<MetricsPage> Serve(MetricsPage::Collect collect, const std::stri
 }
 
 int PortOf(const MetricsPage& page) {
-  const std::string& url = page.url();
+  const std::string url = page.url();
   const size_t colon = url.rfind(':');
   int port = 0;
   EXPECT_TRUE(absl::SimpleAtoi(url.substr(colon + 1, url.rfind('/') - colon - 1), &port)) << url;

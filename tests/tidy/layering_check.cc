@@ -69,7 +69,8 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/transfer", 4},
 
                                                      {"runtime/transport", 0},
-                                                     {"runtime/metrics", 0},
+                                                     {"runtime/http", 0},
+                                                     {"runtime/metrics", 1},
                                                      {"runtime/records", 0},
                                                      {"runtime/etcd", 1},
                                                      {"runtime/workers", 1},
@@ -97,6 +98,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/doctor", 1},
                                                      {"tools/keygen", 1},
                                                      {"tools/metrics", 1},
+                                                     {"tools/page", 1},
                                                      {"tools/precision_benchmark", 1},
                                                      {"tools/preflight", 1},
                                                      {"tools/accuracy_benchmark", 1},

@@ -12,8 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsWritten(const fs::path& path) {
-  static const std::set<std::string> kExtensions = {".h",  ".cc", ".proto", ".bzl",     ".BUILD", ".sh", ".yaml",
-                                                    ".md", ".cu", ".cuh",   ".service", ".py",    ".c"};
+  static const std::set<std::string> kExtensions = {".h",  ".cc", ".proto", ".bzl", ".BUILD",   ".sh", ".yaml",
+                                                    ".ts", ".md", ".cu",    ".cuh", ".service", ".py", ".c"};
   static const std::set<std::string> kNames = {"BUILD", "WORKSPACE", "banyan"};
   return kExtensions.contains(path.extension().string()) || kNames.contains(path.filename().string());
 }

@@ -23,6 +23,7 @@
 #include "tools/demo/demo_network.h"
 #include "tools/demo/demo_overlay.h"
 #include "tools/demo/demo_run.h"
+#include "tools/page/job_page.h"
 #include "tools/rate_range.h"
 #include "topology/overlay/overlay_yaml.h"
 
@@ -45,6 +46,7 @@ constexpr char kNodeAdam[] = "node-adam";
 constexpr char kNodeAdamYaml[] = "\naggregation: {op: adam, learning_rate: 0.002}\n";
 constexpr char kWan[] = "wan";
 constexpr char kLoopback[] = "loopback";
+constexpr char kPageAddress[] = "127.0.0.1:0";
 
 struct DemoFlags {
   std::string overlay;  // empty: the built-in one
@@ -188,6 +190,18 @@ absl::StatusOr<std::unique_ptr<DemoNetwork>> OpenNetwork(const DemoFlags& flags,
   return DemoNetwork::OnLoopback(job.nodes.size());
 }
 
+// The job's page, which the demo serves itself: on an emulated WAN nobody outside reaches the scheduler's. The demo
+// goes on without it.
+std::unique_ptr<JobPage> ServePage(std::ostream& err) {
+  absl::StatusOr<std::unique_ptr<JobPage>> page = JobPage::Serve(kPageAddress, [](LogLevel, absl::string_view) {});
+  if (!page.ok()) {
+    err << "no page of the job: " << OneLine(page.status().message()) << std::endl;
+    return nullptr;
+  }
+  err << "the job's page: " << (*page)->url() << std::endl;
+  return *std::move(page);
+}
+
 absl::StatusOr<DemoResult> StartAndWatch(const DemoFlags& flags, std::ostream& err) {
   const StopSignals signals;
   absl::StatusOr<DemoJobOptions> options = MakeJobOptions(flags);
@@ -200,6 +214,8 @@ absl::StatusOr<DemoResult> StartAndWatch(const DemoFlags& flags, std::ostream& e
   }
   const absl::StatusOr<std::unique_ptr<DemoNetwork>> network = OpenNetwork(flags, *options, **directory, err);
   if (!network.ok()) return network.status();
+  const std::unique_ptr<JobPage> page = ServePage(err);
+  if (page != nullptr) options->on_status = [&page](const std::string& json) { page->Take(json); };
   DemoScreen screen(err, TerminalWidth(STDERR_FILENO));
   return RunDemo(*options, flags.rounds, signals, **network, **directory, screen);
 }

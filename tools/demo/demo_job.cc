@@ -181,6 +181,7 @@ absl::StatusOr<std::vector<TrainingProgress>> DemoJob::TakeProgress(int stop_fd,
 std::optional<StatusView> DemoJob::TakeStatus() {
   const std::vector<std::string> lines = services_.back()->TakeLines();
   if (lines.empty()) return std::nullopt;
+  if (options_.on_status != nullptr) options_.on_status(lines.back());
   absl::StatusOr<StatusView> status = ParseStatus(lines.back());
   return status.ok() ? std::optional<StatusView>(*std::move(status)) : std::nullopt;
 }

@@ -5,6 +5,7 @@
 #define BANYAN_TOOLS_DEMO_DEMO_JOB_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +32,8 @@ struct DemoJobOptions {
   absl::Duration lost_after;  // as in the overlay, for those who watch
   std::vector<DemoNode> nodes;
   std::vector<std::string> trainer_arguments;  // the same for all: rounds, batch, optimizer
+  // Gets each status that TakeStatus sees, as JSON.
+  std::function<void(const std::string& json)> on_status = nullptr;
 };
 
 class DemoJob {

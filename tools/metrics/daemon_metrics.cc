@@ -9,8 +9,8 @@
 namespace banyan {
 
 absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
-                                                          const LogFunction& log) {
-  absl::StatusOr<std::unique_ptr<MetricsPage>> page = MetricsPage::Serve(http, std::move(collect));
+                                                          const LogFunction& log, std::vector<HttpRoute> more) {
+  absl::StatusOr<std::unique_ptr<MetricsPage>> page = MetricsPage::Serve(http, std::move(collect), std::move(more));
   if (!page.ok()) return page;
   if (!IsLoopback(absl::StrCat("tcp://", http))) {
     log(LogLevel::kWarning,

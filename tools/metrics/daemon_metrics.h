@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "runtime/metrics/metrics_page.h"
@@ -11,10 +12,10 @@
 
 namespace banyan {
 
-// Serves at `http`, host:port, and logs where that is; with a warning when other machines reach it. Threads that this
-// starts hold back the signals that their maker does.
+// Serves at `http`, host:port, and logs where that is; with a warning when other machines reach it. `more` is what
+// stands beside the metrics. Threads that this starts hold back the signals that their maker does.
 absl::StatusOr<std::unique_ptr<MetricsPage>> ServeMetrics(const std::string& http, MetricsPage::Collect collect,
-                                                          const LogFunction& log);
+                                                          const LogFunction& log, std::vector<HttpRoute> more = {});
 
 }  // namespace banyan
 

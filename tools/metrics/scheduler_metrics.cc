@@ -74,8 +74,8 @@ void AppendPlan(const StatusView& status, std::vector<MetricFamily>& families) {
 
 }  // namespace
 
-WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, LatestValue<std::string>* status)
-    : core_(std::move(core)), status_(status) {}
+WatchedScheduler::WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take)
+    : core_(std::move(core)), take_(std::move(take)) {}
 
 Actions WatchedScheduler::Step(Timestamp now, Event event) {
   if (std::holds_alternative<Started>(event)) next_question_ = now;
@@ -98,7 +98,7 @@ void WatchedScheduler::Ask(Timestamp now, Actions& actions) {
     if (send == nullptr || send->connection != kMetricsConnection) {
       actions.push_back(std::move(action));
     } else if (const auto* reply = std::get_if<StatusReply>(&send->message)) {
-      status_->Set(reply->json);
+      take_(reply->json);
     }
   }
 }

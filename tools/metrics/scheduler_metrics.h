@@ -2,12 +2,12 @@
 #ifndef BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 #define BANYAN_TOOLS_METRICS_SCHEDULER_METRICS_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "protocol/protocol.h"
-#include "runtime/metrics/latest_value.h"
 #include "runtime/metrics/metric_family.h"
 #include "tools/reports/status_view.h"
 
@@ -17,8 +17,8 @@ namespace banyan {
 // would; everything else passes through. Thread-compatible; owned by its driver.
 class WatchedScheduler : public Protocol {
  public:
-  // `status` gets the answers, as JSON, and outlives this.
-  WatchedScheduler(std::unique_ptr<Protocol> core, LatestValue<std::string>* status);
+  // `take` gets the answers, as JSON, on the thread of the driver.
+  WatchedScheduler(std::unique_ptr<Protocol> core, std::function<void(std::string json)> take);
 
   Actions Step(Timestamp now, Event event) override;
   Timestamp NextDeadline() const override;
@@ -28,7 +28,7 @@ class WatchedScheduler : public Protocol {
   void Ask(Timestamp now, Actions& actions);
 
   const std::unique_ptr<Protocol> core_;
-  LatestValue<std::string>* const status_;
+  const std::function<void(std::string json)> take_;
   Timestamp next_question_ = kNever;
 };
 

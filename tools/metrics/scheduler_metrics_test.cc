@@ -1,10 +1,13 @@
 #include "tools/metrics/scheduler_metrics.h"
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runtime/metrics/latest_value.h"
 #include "runtime/testing/testing_protocol.h"
 
 namespace banyan {
@@ -29,9 +32,13 @@ std::unique_ptr<TestingProtocol> MakeCore() {
   return core;
 }
 
+std::function<void(std::string)> Into(LatestValue<std::string>* status) {
+  return [status](std::string json) { status->Set(std::move(json)); };
+}
+
 TEST(WatchedSchedulerTest, AsksEverySecond) {
   LatestValue<std::string> status;
-  WatchedScheduler scheduler(MakeCore(), &status);
+  WatchedScheduler scheduler(MakeCore(), Into(&status));
   EXPECT_EQ(scheduler.NextDeadline(), kNever);
   // What the core does beside answering goes on.
   const Actions started = scheduler.Step(At(10), Started{});
@@ -47,7 +54,7 @@ TEST(WatchedSchedulerTest, AsksEverySecond) {
 
 TEST(WatchedSchedulerTest, AnswersOfOthersPassThrough) {
   LatestValue<std::string> status;
-  WatchedScheduler scheduler(MakeCore(), &status);
+  WatchedScheduler scheduler(MakeCore(), Into(&status));
   scheduler.Step(At(0), Started{});
   const Actions actions = scheduler.Step(At(0.5), MessageReceived{kStranger, StatusRequest{}, {}});
   ASSERT_THAT(actions, SizeIs(2));
@@ -64,7 +71,7 @@ TEST(WatchedSchedulerTest, TheCoreSeesOnlyItsOwnDeadlines) {
     seen.push_back(now);
     core->deadline = At(9);
   };
-  WatchedScheduler scheduler(std::move(core), &status);
+  WatchedScheduler scheduler(std::move(core), Into(&status));
   scheduler.Step(At(0), Started{});
   scheduler.Step(At(1), DeadlineReached{});
   EXPECT_EQ(scheduler.NextDeadline(), At(1.5));
@@ -74,7 +81,7 @@ TEST(WatchedSchedulerTest, TheCoreSeesOnlyItsOwnDeadlines) {
 
 TEST(WatchedSchedulerTest, AStoppedCoreIsNotAsked) {
   LatestValue<std::string> status;
-  WatchedScheduler scheduler(MakeCore(), &status);
+  WatchedScheduler scheduler(MakeCore(), Into(&status));
   scheduler.Step(At(0), Started{});
   const Actions actions = scheduler.Step(At(5), StopRequested{});
   ASSERT_THAT(actions, SizeIs(1));

@@ -14,6 +14,7 @@
 #include "proto/job_config.h"
 #include "proto/rate_estimator.h"
 #include "proto/trimming_config.h"
+#include "topology/earth_position.h"
 #include "topology/overlay/text/file_place.h"
 
 namespace banyan {
@@ -45,7 +46,8 @@ struct NodeConfig {
   std::optional<double> up_cap_bps;
   std::optional<double> down_cap_bps;
   std::string public_key;  // Z85, 40 characters; empty for none
-  FilePlace place;         // for messages
+  std::optional<EarthPosition> position;
+  FilePlace place;  // for messages
 };
 
 // Who may operate or watch the job, by key.

@@ -20,6 +20,8 @@ constexpr NumberRange kDelayMs = {.low = 0, .high = 600 * 1000, .unit = NumberUn
 constexpr NumberRange kLossPercent = {.low = 0, .high = 100};
 // TCP's time-outs double with each loss in a row: beyond this part it carries next to nothing, whatever the rate.
 constexpr double kMostLossPercent = 50;
+constexpr NumberRange kLatitude = {.low = -90, .high = 90};
+constexpr NumberRange kLongitude = {.low = -180, .high = 180};
 
 void ReadAddress(YamlMapReader& map, const char* key, absl::Status (*check)(absl::string_view), std::string& out,
                  YamlProblems& problems) {
@@ -46,6 +48,21 @@ void CheckEntry(const YamlValue& value, const std::string& where, const char* ex
   problems.Add(value.place, absl::StrCat(where, ": expected a map such as ", example, ", got ", Describe(value)));
 }
 
+// Latitude and longitude, in degrees.
+std::optional<EarthPosition> ReadPosition(YamlMapReader& map, YamlProblems& problems) {
+  const YamlValue* value = map.Find("place");
+  if (value == nullptr) return std::nullopt;
+  const std::string where = map.PathOf("place");
+  if (value->kind != YamlValue::Kind::kSequence || value->items.size() != 2) {
+    problems.Add(value->place,
+                 absl::StrCat(where, ": expected [latitude, longitude] in degrees, got ", Describe(*value)));
+    return std::nullopt;
+  }
+  const std::optional<double> latitude = ReadNumber(*value->items[0], where, kLatitude, problems);
+  const std::optional<double> longitude = ReadNumber(*value->items[1], where, kLongitude, problems);
+  return EarthPosition{latitude.value_or(0), longitude.value_or(0)};
+}
+
 NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProblems& problems) {
   CheckEntry(value, where, "{name: n1}", problems);
   NodeConfig node;
@@ -59,6 +76,7 @@ NodeConfig ReadNode(const YamlValue& value, const std::string& where, YamlProble
   ReadCap(map, "up_mbps", node.up_cap_bps, problems);
   ReadCap(map, "down_mbps", node.down_cap_bps, problems);
   ReadPublicKey(map, node.public_key, problems);
+  node.position = ReadPosition(map, problems);
   map.Finish();
   return node;
 }

@@ -225,7 +225,7 @@ NetworkView MakeNetworkView(const OverlayConfig& overlay) {
   for (const NodeConfig& node : overlay.nodes) {
     const NodeId id(static_cast<uint32_t>(nodes.size() + 1));
     id_of[node.name] = id;
-    nodes.push_back({id, node.name, node.up_cap_bps, node.down_cap_bps});
+    nodes.push_back({id, node.name, node.up_cap_bps, node.down_cap_bps, node.position});
   }
   std::vector<NetworkLink> links;
   for (const LinkConfig& link : overlay.links.has_value() ? *overlay.links : FullMesh(overlay.nodes)) {

@@ -25,7 +25,7 @@ constexpr char kWholeSchema[] = R"(
 job: fashion-mnist
 scheduler: {address: tcp://10.0.0.1:7700, http: 0.0.0.0:7780}
 nodes:
-  - {name: n1, address: tcp://10.0.1.1:7701, workers: 2, up_mbps: 500, down_mbps: 400}
+  - {name: n1, address: tcp://10.0.1.1:7701, workers: 2, up_mbps: 500, down_mbps: 400, place: [52.5, -13.4]}
   - {name: n2, address: tcp://10.0.2.1:7701, listen: tcp://*:7701}
   - name: n3
     address: tcp://10.0.3.1:7701
@@ -65,6 +65,8 @@ TEST(OverlayYamlTest, ReadsNodesAndLinks) {
   EXPECT_EQ(overlay.nodes[0].workers, 2);
   EXPECT_EQ(overlay.nodes[0].up_cap_bps, 500e6);
   EXPECT_EQ(overlay.nodes[0].down_cap_bps, 400e6);
+  EXPECT_EQ(overlay.nodes[0].position, (EarthPosition{52.5, -13.4}));
+  EXPECT_EQ(overlay.nodes[1].position, std::nullopt);
   EXPECT_EQ(overlay.nodes[0].place.line, 5);
   EXPECT_EQ(overlay.nodes[1].listen, "tcp://*:7701");
   EXPECT_EQ(overlay.nodes[2].workers, 3);
@@ -152,6 +154,7 @@ TEST(OverlayYamlTest, ViewNumbersNodesInFileOrderAndKeepsDirections) {
   EXPECT_EQ(view.FindNodeByName("n1")->id, NodeId(1));
   EXPECT_EQ(view.FindNodeByName("n3")->id, NodeId(3));
   EXPECT_EQ(view.FindNode(NodeId(1))->up_cap_bps, 500e6);
+  EXPECT_EQ(view.FindNode(NodeId(1))->position, (EarthPosition{52.5, -13.4}));
   EXPECT_EQ(view.FindLink(NodeId(1), NodeId(2))->throughput_bps, 38e6);
   EXPECT_EQ(view.FindLink(NodeId(2), NodeId(1))->throughput_bps, 54e6);
   EXPECT_EQ(view.FindLink(NodeId(2), NodeId(1))->source, LinkSource::kBelieved);

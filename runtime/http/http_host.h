@@ -1,0 +1,15 @@
+// Whom a request says that it is for. Pure functions.
+#ifndef BANYAN_RUNTIME_HTTP_HTTP_HOST_H_
+#define BANYAN_RUNTIME_HTTP_HTTP_HOST_H_
+
+#include "absl/strings/string_view.h"
+
+namespace banyan {
+
+// Tells if a Host header, such as "127.0.0.1:80", names an address or this machine itself. A web page of a foreign site
+// reaches a server on loopback under the name of its own site, when that is made to resolve to 127.0.0.1; not so.
+bool IsAddressOrLocalhost(absl::string_view host);
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_HTTP_HTTP_HOST_H_

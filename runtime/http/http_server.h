@@ -1,0 +1,62 @@
+// Serves answers and event streams over HTTP to whoever asks: there is no authentication, and nothing to be written.
+// It has a thread of its own, which sees nothing of the process but what the routes give it. On loopback it answers no
+// web page of another site. Thread-compatible, but Wake is for any thread.
+// Invariants:
+// - Connections, their memory and the time of silence are bounded.
+// - Every answer forbids a browser to take code, styles or data from elsewhere.
+#ifndef BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
+#define BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "runtime/http/event_streams.h"
+#include "runtime/http/http_route.h"
+
+struct MHD_Connection;
+struct MHD_Daemon;
+
+namespace banyan {
+
+class HttpServer {
+ public:
+  // `address` is host:port, in the form that CheckHttpAddress takes; the host * is every interface, port 0 a free one.
+  // UNAVAILABLE when it cannot be bound.
+  static absl::StatusOr<std::unique_ptr<HttpServer>> Serve(const std::string& address, std::vector<HttpRoute> routes);
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+  // Routes are not called any more when this returns.
+  ~HttpServer();
+
+  // http://host:port, with the real port.
+  const std::string& url() const { return url_; }
+  // Makes the event streams look for what is new.
+  void Wake() { streams_.Wake(); }
+  // The open event streams.
+  size_t readers() const { return streams_.readers(); }
+
+  // Called by the library for each request; returns its MHD_Result.
+  int Handle(MHD_Connection* connection, absl::string_view path, absl::string_view method);
+
+ private:
+  explicit HttpServer(std::vector<HttpRoute> routes) : routes_(std::move(routes)) {}
+  absl::Status Start(const std::string& host, const std::string& port);
+  int Answer(MHD_Connection* connection, const HttpRoute& route, bool is_head);
+  const HttpRoute* FindRoute(absl::string_view path) const;
+
+  const std::vector<HttpRoute> routes_;
+  EventStreams streams_;
+  std::string url_;
+  bool is_loopback_ = false;
+  MHD_Daemon* server_ = nullptr;  // null only before Start
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_RUNTIME_HTTP_HTTP_SERVER_H_

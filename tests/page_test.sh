@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# The page of a real job: a scheduler serves it, and events tell of nodes that join. Where Chromium is installed the page is
+# opened in it too, and must say the same without a word on its console.
+set -euo pipefail
+
+fail() {
+  echo "page_test: $*" >&2
+  tail -n 20 "$work"/*.log >&2 || true
+  exit 1
+}
+
+banyan="$PWD/tools/banyan"
+look="$PWD/tools/page/look.py"
+# Paths of sockets must be short.
+work="$(mktemp -d)"
+cd "$work"
+export HOME="$work" XDG_STATE_HOME="$work"
+processes=()
+trap 'kill "${processes[@]}" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+
+cat >overlay.yaml <<'END'
+job: page-test
+scheduler: {address: "tcp://127.0.0.1:7700", http: "127.0.0.1:0"}
+nodes:
+  - {name: n1, address: "tcp://127.0.0.1:7701", place: [52.5, 13.4]}
+  - {name: n2, address: "tcp://127.0.0.1:7702", place: [48.1, 11.6]}
+links: [{between: [n1, n2], mbps: [38, 54], delay_ms: 6}]
+END
+
+"$banyan" scheduler overlay.yaml --listen tcp://127.0.0.1:0 --port-file port --forgetful >scheduler.out 2>scheduler.log &
+processes+=($!)
+for ((tries = 0; tries < 600; ++tries)); do
+  if [[ -s port ]] && grep -q "the job's page at " scheduler.log; then break; fi
+  kill -0 "${processes[0]}" || fail "the scheduler has ended"
+  sleep 0.1
+done
+page="$(sed -n "s/.*the job's page at \(http[^ ]*\).*/\1/p" scheduler.log)"
+[[ -n "$page" ]] || fail "the scheduler does not say where the page is"
+
+# get PATH: headers to headers.txt, the body to stdout.
+get() {
+  python3 - "$page$1" <<'PY'
+import sys, urllib.request
+with urllib.request.urlopen(sys.argv[1], timeout=60) as answer:
+    open("headers.txt", "w").write(str(answer.headers))
+    sys.stdout.buffer.write(answer.read())
+PY
+}
+get "" | grep -q '<script src="/page.js" defer>' || fail "expected the page at $page"
+grep -q "Content-Security-Policy: default-src 'none'; script-src 'self'" headers.txt || fail "$(<headers.txt)"
+get page.js | grep -q EventSource || fail "expected a script"
+get page.css | grep -q prefers-color-scheme || fail "expected a style"
+
+# The change comes while the events are read: nodes start after the first.
+python3 - "$page" "$banyan" "$(<port)" <<'PY' || fail "expected an event that tells of both nodes"
+import json, os, subprocess, sys, urllib.request
+page, banyan, scheduler = sys.argv[1:]
+nodes = []
+
+def start(name):
+    command = [banyan, "node", "--name", name, "--scheduler", scheduler, "--listen", "tcp://127.0.0.1:0"]
+    nodes.append(subprocess.Popen(command + ["--attach", f"unix:{os.getcwd()}/{name}.sock"], stderr=open(f"{name}.log", "w")))
+
+def read_events(lines):
+    kind = None
+    for line in lines:
+        text = line.decode().rstrip("\n")
+        if text.startswith("event: "):
+            kind = text[7:]
+        elif text.startswith("data: "):
+            yield kind, json.loads(text[6:])
+        else:
+            assert text == "", text
+
+try:
+    seen = []
+    for kind, data in read_events(urllib.request.urlopen(page + "api/events", timeout=60)):
+        if kind == "history":
+            assert data["rounds"] == [], data
+        if kind != "status":
+            continue
+        states = [node["state"] for node in data["nodes"]]
+        if not seen:
+            assert states == ["absent", "absent"], states
+            assert data["job"] == "page-test" and data["nodes"][0]["place"] == [52.5, 13.4], data
+            start("n1")
+            start("n2")
+        seen.append(states)
+        if states == ["joined", "joined"] and data["policy"] > 0:
+            break
+    asked = subprocess.run([banyan, "status", "--json", "--scheduler", scheduler], capture_output=True, check=True)
+    told = json.load(urllib.request.urlopen(page + "api/status", timeout=60))
+    assert list(told) == list(json.loads(asked.stdout)), "the page's status is not that of banyan status"
+    assert [link["mbps"] for link in told["links"]] == [38, 54], told["links"]
+finally:
+    for node in nodes:
+        node.terminate()
+        node.wait()
+PY
+
+if ! command -v chromium >/dev/null; then
+  echo "chromium is not installed: the page was not opened in a browser"
+  exit 0
+fi
+python3 "$look" "$page" --until "document.title === 'page-test – Banyan'" || fail "expected the page to show the job"

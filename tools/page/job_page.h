@@ -1,0 +1,51 @@
+// A job over HTTP: its page, its status, events of it, and metrics. It reads each status on a thread of its own, since
+// a large one takes longer than a scheduler's protocol may wait. Thread-compatible, but Take is for any thread.
+// Invariants:
+// - At most one status waits to be read: a newer one takes its place.
+#ifndef BANYAN_TOOLS_PAGE_JOB_PAGE_H_
+#define BANYAN_TOOLS_PAGE_JOB_PAGE_H_
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/status/statusor.h"
+#include "runtime/metrics/metrics_page.h"
+#include "tools/daemon/daemon_log.h"
+#include "tools/page/job_feed.h"
+
+namespace banyan {
+
+class JobPage {
+ public:
+  // Serves at `http`, host:port, and logs where that is. Threads that this starts hold back the signals that their
+  // maker does. UNAVAILABLE when it cannot be bound.
+  static absl::StatusOr<std::unique_ptr<JobPage>> Serve(const std::string& http, const LogFunction& log);
+  JobPage(const JobPage&) = delete;
+  JobPage& operator=(const JobPage&) = delete;
+  ~JobPage();
+
+  // Takes the newest status, as JSON, and returns at once.
+  void Take(std::string json);
+  // http://host:port/, with the real port.
+  std::string url() const;
+
+ private:
+  JobPage() = default;
+  void ReadStatuses();
+
+  JobFeed feed_;
+  std::unique_ptr<MetricsPage> server_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<std::string> next_;  // guarded by mutex_
+  bool ends_ = false;                // guarded by mutex_
+  std::thread reader_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOOLS_PAGE_JOB_PAGE_H_
