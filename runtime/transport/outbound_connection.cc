@@ -113,8 +113,9 @@ std::string OutboundConnection::RefusalIn(const SocketMonitor::Happening& happen
     return security_ == nullptr ? "it asks for a key, and this process has none; give it one with --key"
                                 : "it has no keys (does it run with --insecure?), and this process talks to nobody so";
   }
-  if (security_ == nullptr || connected_.Descriptor() < 0) return "";
-  return absl::StrCat("it ends the handshake: it has another key than ", peer_key_, ", or is no Banyan process");
+  if (security_ == nullptr || !is_reached_) return "";
+  return absl::StrCat("it ends the handshake: it has no keys, or another one than ", peer_key_,
+                      ", or is no Banyan process");
 }
 
 void OutboundConnection::NoteFailure(Timestamp now) {
@@ -152,7 +153,7 @@ std::optional<std::string> OutboundConnection::TakeFailure() {
     const std::optional<std::string> reason = dialler_.Diagnosis(*in_doubt_);
     if (!reason.has_value()) return std::nullopt;
     failure_ =
-        FailureAt(*in_doubt_, reason->empty() ? "somebody else listens there, or refuses this process" : *reason);
+        FailureAt(*in_doubt_, reason->empty() ? "somebody else listens there, or asks for a key, which --key gives" : *reason);
     in_doubt_.reset();
   }
   if (up_ || failure_.empty()) return std::nullopt;
@@ -162,6 +163,7 @@ std::optional<std::string> OutboundConnection::TakeFailure() {
 void OutboundConnection::Drop() {
   up_ = false;
   refusal_.clear();
+  is_reached_ = false;
   connected_ = SocketIdentity();
   renewal_.Forget();
   monitor_.reset();
@@ -182,6 +184,7 @@ OutboundConnection::Change OutboundConnection::Watch() {
       return Change::kLost;
     }
     if (happening->event == ZMQ_EVENT_CONNECTED) {
+      is_reached_ = true;
       connected_ = SocketIdentity(happening->value);
       renewal_.Watch(happening->value, opened_at_);
       ApplyPace();

@@ -1,14 +1,23 @@
 // Who is let in, and what is heard of those who are not, on real sockets.
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "access/curve_keys.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "posix/file_descriptor.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/transport/transport.h"
 
@@ -16,8 +25,6 @@ namespace banyan {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr ConnectionId kSecondOut = ConnectionId(2);
 
 class SecuredTransportTest : public TransportTest {
  protected:
@@ -59,6 +66,27 @@ class SecuredTransportTest : public TransportTest {
         {&client});
   }
 
+  // Has the client say what it may not. Returns what the client hears of that, until it is sent away.
+  std::vector<Event> BeRefused(Transport& client, Message message) {
+    Connect(client);
+    Collect(client, Have<ConnectionUp>(1), {server_.get()});
+    client.Send({kOut, std::move(message), {}}, SteadyNow());
+    std::vector<Event> heard;
+    std::vector<Event> seen;
+    const Timestamp deadline = SteadyNow() + absl::Seconds(20);
+    while (Count<ConnectFailed>(heard) == 0 && SteadyNow() < deadline) {
+      for (const auto& [transport, events] : {std::pair(server_.get(), &seen), std::pair(&client, &heard)}) {
+        transport->Wait(wakeup_.fd(), SteadyNow() + absl::Milliseconds(1));
+        transport->Collect(SteadyNow(), *events);
+      }
+    }
+    EXPECT_EQ(Count<MessageReceived>(seen), 0u);
+    EXPECT_EQ(Count<MessageRejected>(seen), 1u);
+    EXPECT_EQ(Count<ConnectionDown>(seen), 1u);
+    EXPECT_EQ(Count<ConnectionDown>(heard), 1u);
+    return heard;
+  }
+
   const CurveKeys server_keys_ = MakeCurveKeys();
   const CurveKeys node_keys_ = MakeCurveKeys();
   const CurveKeys watcher_keys_ = MakeCurveKeys();
@@ -68,7 +96,39 @@ class SecuredTransportTest : public TransportTest {
 Join JoinAs(const std::string& name) {
   Join join;
   join.name = name;
+  join.address = "tcp://127.0.0.1:1";
+  join.incarnation = Incarnation(5);
   return join;
+}
+
+PeerHello HelloOf(uint32_t node) {
+  PeerHello hello;
+  hello.job = "job";
+  hello.term = Term(1);
+  hello.node = NodeId(node);
+  hello.incarnation = Incarnation(5);
+  return hello;
+}
+
+// A connection on which nobody says a word.
+FileDescriptor Silence(const std::string& address) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  int port = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
+  sockaddr_in to = {};
+  to.sin_family = AF_INET;
+  to.sin_port = htons(static_cast<uint16_t>(port));
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  return socket;
+}
+
+bool HasEnded(const FileDescriptor& socket) {
+  char some[256];
+  ssize_t got = 0;
+  while ((got = recv(socket.get(), some, sizeof(some), MSG_DONTWAIT)) > 0) {
+  }
+  return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
 TEST_F(SecuredTransportTest, AListedKeyComesInAndIsNamed) {
@@ -106,7 +166,7 @@ TEST_F(SecuredTransportTest, AnUnlistedKeyIsRefusedAndToldSo) {
 
 TEST_F(SecuredTransportTest, WhoHasNoKeyIsRefusedAndToldSo) {
   auto client = TransportTest::Bind();
-  EXPECT_THAT(WhyNot(*client), HasSubstr("asks for a key, and this process has none"));
+  EXPECT_THAT(WhyNot(*client), HasSubstr("asks for a key"));
 }
 
 TEST_F(SecuredTransportTest, AServerWithoutKeysIsNotTalkedTo) {
@@ -114,12 +174,12 @@ TEST_F(SecuredTransportTest, AServerWithoutKeysIsNotTalkedTo) {
   auto client = Client(node_keys_);
   client->Connect({kOut, plain->bound_address(), Channel::kControl, ""}, SteadyNow());
   const auto events = Collect(*client, Have<ConnectFailed>(1), {plain.get()});
-  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("it has no keys"));
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("has no keys"));
 }
 
 TEST_F(SecuredTransportTest, AServerWithAnotherKeyIsNotTalkedTo) {
   auto client = Bind(node_keys_, {MakeCurveKeys().public_key});
-  EXPECT_THAT(WhyNot(*client), HasSubstr("it has another key than"));
+  EXPECT_THAT(WhyNot(*client), HasSubstr("another one than"));
 }
 
 TEST_F(SecuredTransportTest, OfTwoKeysThatItMayHaveTheRightOneIsFound) {
@@ -139,25 +199,19 @@ TEST_F(SecuredTransportTest, ANodeIsMetOnceItsKeyIsTold) {
 
 // Nothing of it reaches the core but that it was refused, and the connection ends.
 TEST_F(SecuredTransportTest, AListedKeyMayNotSpeakAsAnother) {
-  for (const Message& message : {Message(JoinAs("n2")), Message(StopJob{"now"}), Message(PeerHello{})}) {
+  for (const Message& message : {Message(JoinAs("n2")), Message(HelloOf(2)), Message(StopJob{"now"})}) {
     auto client = Client(node_keys_);
-    const auto events = Hear(*client, message);
-    EXPECT_EQ(Count<MessageReceived>(events), 0u);
-    EXPECT_THAT(std::string(First<MessageRejected>(events).reason.message()), HasSubstr("the key of node 'n1'"));
-    const auto end = Collect(*client, Have<ConnectFailed>(1), {server_.get()});
-    EXPECT_EQ(Count<ConnectionDown>(end), 1u);
-    EXPECT_THAT(First<ConnectFailed>(end).reason, HasSubstr("told to go away: the key of node 'n1'"));
+    const auto heard = BeRefused(*client, message);
+    EXPECT_THAT(First<ConnectFailed>(heard).reason, HasSubstr("told to go away: the key of node 'n1'"));
   }
 }
 
 TEST_F(SecuredTransportTest, AnObserverSeesAndGivesNoOrders) {
   auto client = Client(watcher_keys_);
   EXPECT_EQ(Count<MessageReceived>(Hear(*client, StatusRequest{})), 1u);
-  client->Send({kOut, Reconfigure{"nodes: []", "x.yaml"}, {}}, SteadyNow());
-  const auto refused = Collect(*server_, Have<MessageRejected>(1), {client.get()});
-  EXPECT_EQ(Count<MessageReceived>(refused), 0u);
-  const auto answer = Collect(*client, Have<MessageReceived>(1), {server_.get()});
-  const Message& reply = First<MessageReceived>(answer).message;
+  auto other = Client(watcher_keys_);
+  const auto heard = BeRefused(*other, Reconfigure{"nodes: []", "x.yaml"});
+  const Message& reply = First<MessageReceived>(heard).message;
   ASSERT_TRUE(std::holds_alternative<OperatorReply>(reply));
   EXPECT_FALSE(std::get<OperatorReply>(reply).accepted);
   EXPECT_THAT(std::get<OperatorReply>(reply).text, HasSubstr("observer 'bob'"));
@@ -191,24 +245,26 @@ TEST_F(SecuredTransportTest, APeerWhoseKeyIsTakenFromTheListIsLeft) {
   client->Admit({{MakeCurveKeys().public_key, Role::kNode, "n9", NodeId(9)}}, SteadyNow());
   const auto events = Collect(*client, Have<ConnectFailed>(1), {server_.get()});
   EXPECT_EQ(Count<ConnectionDown>(events), 1u);
-  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("another key"));
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("another one than"));
 }
 
 // Each half-open connection holds a descriptor: only so many may, and those who have something to say come in.
 TEST_F(SecuredTransportTest, ACrowdOfStrangersKeepsNobodyOut) {
+  constexpr size_t kMost = 20;
   SocketLimits limits;
-  limits.most_strangers = 20;
+  limits.most_strangers = kMost;
   auto server = Bind(server_keys_, {}, limits);
   server->Admit({{node_keys_.public_key, Role::kNode, "n1", NodeId(1)}}, SteadyNow());
-  auto crowd = Client(MakeCurveKeys());
-  for (uint64_t i = 1; i <= 200; ++i) {
-    crowd->Connect({ConnectionId(i), server->bound_address(), Channel::kControl, ""}, SteadyNow());
-  }
+  std::vector<FileDescriptor> crowd;
+  for (size_t i = 0; i < 10 * kMost; ++i) crowd.push_back(Silence(server->bound_address()));
+  Collect(*server, [&](const std::vector<Event>&) {
+    return static_cast<size_t>(std::count_if(crowd.begin(), crowd.end(), HasEnded)) >= crowd.size() - kMost;
+  });
   auto client = Client(node_keys_);
-  client->Connect({kSecondOut, server->bound_address(), Channel::kControl, ""}, SteadyNow());
-  Collect(*client, Have<ConnectionUp>(1), {server.get(), crowd.get()});
-  client->Send({kSecondOut, JoinAs("n1"), {}}, SteadyNow());
-  Collect(*server, Have<MessageReceived>(1), {client.get(), crowd.get()});
+  client->Connect({kOut, server->bound_address(), Channel::kControl, ""}, SteadyNow());
+  Collect(*client, Have<ConnectionUp>(1), {server.get()});
+  client->Send({kOut, JoinAs("n1"), {}}, SteadyNow());
+  Collect(*server, Have<MessageReceived>(1), {client.get()});
 }
 
 }  // namespace
