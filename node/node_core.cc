@@ -47,7 +47,7 @@ Timestamp NodeCore::NextDeadline() const {
   const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), end_.NextDeadline());
   if (!joined_.has_value()) return of_scheduler;
   return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
-                   joined_->state->NextDeadline()});
+                   joined_->state->NextDeadline(), joined_->desk->NextDeadline()});
 }
 
 void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }

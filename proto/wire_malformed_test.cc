@@ -198,6 +198,7 @@ TEST_F(WireMalformedTest, EmptyChunks) {
   RefusesChunk("weight: 0 with 0 frames expected, 9 came", [](auto& chunk) {
     chunk.clear_frames();
     chunk.clear_made_in();
+    chunk.set_kind(wire::ROUND_KIND_FLUSH);
     chunk.mutable_id()->set_half(wire::HALF_REDUCE);
   });
 }

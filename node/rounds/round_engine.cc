@@ -33,7 +33,7 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       network_(network),
       computations_(computations),
       listener_(listener),
-      rules_(self, config.workers),
+      rules_(self, config.workers, config.aggregation.quorum > 0),
       encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink()),
       early_(config, book),
       silent_(config.heartbeat) {
@@ -168,7 +168,8 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   // Every member keeps its values: another one may be the source of the next attempt.
   const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
   for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
-    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), is_silent ? Buffer() : own.values, own.weight);
+    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), is_silent ? Buffer() : own.values,
+                            is_silent ? 0 : own.weight);
   }
 }
 
