@@ -205,7 +205,7 @@ constexpr const char* kMessageNames[] = {
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
-    "wait-question", "wait-answer", "cut-sought", "cut-bound"};
+    "wait-question", "wait-answer", "cut-sought", "cut-bound", "rounds-pushed", "quorum-reached"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
