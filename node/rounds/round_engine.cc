@@ -38,7 +38,9 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       early_(config, book),
       silent_(config.heartbeat) {
   // An optimizer's step, or a residual, works on what the step before left.
-  if (IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
+  const bool builds_on_the_last = IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals();
+  // Late workers get the sum of the results up to some round, which come in order.
+  if (builds_on_the_last || config_.aggregation.quorum > 0) config_.rounds_in_flight = 1;
 }
 
 KeyState& RoundEngine::KeyOf(KeyId key) {

@@ -135,7 +135,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
-  messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18)}}});
+  messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
 }
 
@@ -154,7 +154,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
-  messages.emplace_back(QuorumReached{Term(3), {{KeyId(1), Round(17), 1}, {KeyId(3), Round(18)}}});
+  messages.emplace_back(QuorumReached{Term(3), {{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(BarrierReleased{Term(3), 4});
   messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
   messages.emplace_back(StatusReply{R"({"epoch": 1})"});
