@@ -13,6 +13,20 @@ bool TakesPart(const LocalKey& local, size_t worker) {
   return local.has_init[worker] && local.last_push[worker] != LocalKey::kFetching;
 }
 
+// Returns the last round of which the worker has the result already, or had before it began.
+Round LastGiven(const LocalKey& local, uint32_t worker) {
+  const Round last = local.last_push[worker];
+  Round given = last;
+  while (given > Round(0)) {
+    const auto pushed = local.rounds.find(given);
+    if (pushed == local.rounds.end() || !pushed->second.HasPart(WorkerId(worker))) break;
+    // Who has not asked for its last result may still do so.
+    if (pushed->second.complete && (given < last || pushed->second.asked[worker])) break;
+    given = Round(given.value() - 1);
+  }
+  return given;
+}
+
 }  // namespace
 
 std::vector<LocalKey*> LateWorkers::OnQuorum(Timestamp now, const std::vector<KeyProgressRun>& runs) {
@@ -71,13 +85,9 @@ void LateWorkers::LeaveOut(LocalKey& local, Round round) {
     local.late_through[worker] = round;
     if (local.missed.contains(worker)) continue;
     const Round last = local.last_push[worker];
+    MissedResults& missed = local.missed.emplace(worker, MissedResults(LastGiven(local, worker))).first->second;
     const auto pushed = local.rounds.find(last);
-    // Who has not asked for its last result may still do so.
-    const bool was_given = pushed == local.rounds.end() || !pushed->second.HasPart(WorkerId(worker)) ||
-                           (pushed->second.complete && pushed->second.asked[worker]);
-    MissedResults& missed =
-        local.missed.emplace(worker, MissedResults(was_given ? last : Round(last.value() - 1))).first->second;
-    if (!was_given && pushed->second.complete) Keep(local, last, missed);
+    if (missed.through() < last && pushed->second.complete) Keep(local, last, missed);
   }
 }
 
