@@ -20,7 +20,8 @@ constexpr KeyId kKey(1);
 // Four nodes in a chain with a worker each, two elements in two chunks. Node 2 is an inner node; its worker is late.
 class QuorumRoundsTest : public ::testing::Test {
  protected:
-  void Start(AggregationOp op = AggregationOp::kMean, uint32_t workers = 1, CompressionConfig compression = {}) {
+  void Start(AggregationOp op = AggregationOp::kMean, uint32_t workers = 1, CompressionConfig compression = {},
+             uint32_t rounds_in_flight = 1) {
     JobConfig config;
     config.job = "job";
     config.aggregation.op = op;
@@ -29,6 +30,7 @@ class QuorumRoundsTest : public ::testing::Test {
     config.aggregation.grace = absl::Milliseconds(100);
     config.chunk_max_elements = 1;
     config.workers = workers;
+    config.rounds_in_flight = rounds_in_flight;
     config.compression = std::move(compression);
     cluster_.emplace(config, TestPlan::Chain(4));
     cluster_->Start();
@@ -174,6 +176,38 @@ TEST_F(QuorumRoundsTest, AResultThatIsPulledLateIsNotLost) {
   OthersPush(4, 1);
   LateRound(8, 2);
   EXPECT_THAT(cluster_->Result(cluster_->Pull(2, 0, kKey)), ElementsAre(4 + 6, 4 + 6));
+}
+
+TEST_F(QuorumRoundsTest, WhatIsSaidOfFarRoundsChangesNothing) {
+  Start();
+  cluster_->scheduler().Say(2, QuorumReached{Term(7), {{kKey, Round(UINT64_MAX)}}});
+  LateRound(4, 1);
+  // In round 2 it is late at once, and nobody else has pushed that.
+  EXPECT_EQ(cluster_->Result(cluster_->Push(2, 0, kKey, {4, 4})), (std::vector<float>{3, 3}));
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 2)), ElementsAre(3, 3));
+  EXPECT_THAT(cluster_->Result(OthersPush(4, 3)), ElementsAre(4, 4));
+}
+
+// It is ahead of the results, and late in a round of which the others are ahead of them as well.
+TEST_F(QuorumRoundsTest, ResultsOnTheirWayReachWhoBecomesLate) {
+  Start(AggregationOp::kMean, 1, {}, /*rounds_in_flight=*/2);
+  const auto hold_results = [](uint32_t, uint32_t to, const Message& message) {
+    const auto* chunk = std::get_if<ChunkMessage>(&message);
+    const bool is_result = chunk != nullptr && chunk->id.half == Half::kBroadcast;
+    return to == 2 && is_result ? TestCluster::Fate::kHold : TestCluster::Fate::kDeliver;
+  };
+  cluster_->filter = hold_results;
+  const RequestId first = cluster_->Push(2, 0, kKey, {4, 4});
+  const RequestId second = cluster_->Push(2, 0, kKey, {8, 8});
+  OthersPush(4, 1);
+  cluster_->scheduler().Say(2, QuorumReached{Term(7), {{kKey, Round(3)}}});
+  cluster_->Advance(absl::Milliseconds(100));
+  EXPECT_FALSE(cluster_->IsDone(first));
+  cluster_->filter = nullptr;
+  cluster_->ReleaseHeld();
+  EXPECT_THAT(cluster_->Result(first), ElementsAre(4, 4));
+  for (const uint32_t node : {1u, 3u, 4u}) cluster_->Push(node, 0, kKey, {8, 8});
+  EXPECT_THAT(cluster_->Result(second), ElementsAre(8, 8));
 }
 
 TEST_F(QuorumRoundsTest, OneOfTwoWorkersIsLate) {

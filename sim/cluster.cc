@@ -105,8 +105,7 @@ void Cluster::AddResultCheckers() {
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
                                              scaled_.compression, violations(), scaled_.aggregation.quorum > 0);
   if (options_.fields == nullptr) return;
-  // A model is known by the results that are in it. A late worker has several in one.
-  if (options_.plan.state_bytes > 0 && scaled_.aggregation.quorum == 0) {
+  if (options_.plan.state_bytes > 0) {
     replicas_ = std::make_unique<ReplicaChecker>(options_.plan.rounds, &membership_, violations());
   }
   chunks_ = std::make_unique<ChunkWatch>(&options_.plan, violations());

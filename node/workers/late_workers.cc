@@ -13,18 +13,10 @@ bool TakesPart(const LocalKey& local, size_t worker) {
   return local.has_init[worker] && local.last_push[worker] != LocalKey::kFetching;
 }
 
-// Returns the last round of which the worker has the result already, or had before it began.
-Round LastGiven(const LocalKey& local, uint32_t worker) {
-  const Round last = local.last_push[worker];
-  Round given = last;
-  while (given > Round(0)) {
-    const auto pushed = local.rounds.find(given);
-    if (pushed == local.rounds.end() || !pushed->second.HasPart(WorkerId(worker))) break;
-    // Who has not asked for its last result may still do so.
-    if (pushed->second.complete && (given < last || pushed->second.asked[worker])) break;
-    given = Round(given.value() - 1);
-  }
-  return given;
+// Returns whether the worker has asked for the result of its last push, which is complete, or had it before it began.
+bool HasAskedForLast(const LocalKey& local, uint32_t worker) {
+  const auto pushed = local.rounds.find(local.last_push[worker]);
+  return pushed == local.rounds.end() || !pushed->second.HasPart(WorkerId(worker)) || pushed->second.asked[worker];
 }
 
 }  // namespace
@@ -48,7 +40,7 @@ std::vector<LocalKey*> LateWorkers::OnQuorum(Timestamp now, const std::vector<Ke
 std::optional<Round> LateWorkers::NextDue(Timestamp now, const LocalKey& local) {
   const Round next = local.next_contribution;
   const bool may_be_late = is_on() && local.takes_part && next > Round(0) && next <= local.quorum &&
-                           next < local.waits_from && engine_->HasCompleted(local.key, Round(0));
+                           next < local.waits_from && engine_->HasCompleted(local.key, Round(next.value() - 1));
   if (!may_be_late) return std::nullopt;
   const auto open = local.rounds.find(next);
   const bool is_other =
@@ -85,18 +77,18 @@ void LateWorkers::LeaveOut(LocalKey& local, Round round) {
     local.late_through[worker] = round;
     if (local.missed.contains(worker)) continue;
     const Round last = local.last_push[worker];
-    MissedResults& missed = local.missed.emplace(worker, MissedResults(LastGiven(local, worker))).first->second;
-    const auto pushed = local.rounds.find(last);
-    if (missed.through() < last && pushed->second.complete) Keep(local, last, missed);
+    const bool has_asked = HasAskedForLast(local, worker);
+    const Round given = has_asked ? last : Round(last.value() - 1);
+    MissedResults& missed = local.missed.emplace(worker, MissedResults(given)).first->second;
+    // It may still ask for it, when it is gone from the engine.
+    if (!has_asked) Keep(local, last, missed);
   }
 }
 
 bool LateWorkers::Counts(const LocalKey& local, Round round) const {
   const LocalRound& state = local.rounds.at(round);
-  if (!is_on() || state.kind != RoundKind::kAggregate || state.late > 0) return false;
-  return std::all_of(local.rounds.begin(), local.rounds.lower_bound(round), [](const auto& before) {
-    return before.second.complete || before.second.kind == RoundKind::kAggregate;
-  });
+  const bool is_of_all = state.contributed && state.kind == RoundKind::kAggregate && state.late == 0;
+  return is_on() && is_of_all && round > Round(0) && engine_->HasCompleted(local.key, Round(round.value() - 1));
 }
 
 absl::Status LateWorkers::TakeLatePush(LocalKey& local, WorkerId worker, RoundKind kind, const Buffer& gradient) {

@@ -12,6 +12,7 @@
 // - A gradient is in one contribution: that of its round, or the first one after it came.
 // - A worker's pushes have the same numbers as everybody's. A flush waits for all workers, and so for all that they
 //   have pushed before; a broadcast as well.
+// - The node is late in one round at a time: in the next one only when that is complete, whatever it hears of quorums.
 // - The node keeps one tensor that is owed per key, and one of missed results per late worker, however far it is
 // behind.
 #ifndef BANYAN_NODE_WORKERS_LATE_WORKERS_H_
@@ -54,8 +55,8 @@ class LateWorkers {
   Timestamp NextDeadline() const { return deadlines_.empty() ? kNever : deadlines_.begin()->first; }
   // Marks those who are late in the round, which is `local`'s next one. REQUIRES: it was opened.
   void LeaveOut(LocalKey& local, Round round);
-  // True if the round that is contributed counts for a quorum: all workers have pushed gradients to it, and nothing
-  // else waits before it.
+  // True if the round counts for a quorum: all workers have pushed gradients to it, and the one before is complete, so
+  // that all members have contributed to that.
   bool Counts(const LocalKey& local, Round round) const;
 
   // Returns whether the next push of the worker is of a round that was contributed without it.

@@ -347,11 +347,11 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   local.next_contribution = std::max(local.next_contribution, round.Next());
   const bool waits = !state.complete && state.pushed > 0;
   if (waits && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
-  if (late_.Counts(local, round)) scheduler_->ReportPushed(local.key, round);
   const bool is_broadcast = state.kind == RoundKind::kBroadcast;
   const uint32_t weight = is_broadcast ? 1 : state.pushed - state.left_out + state.late;
   Contribution contribution{state.kind, Buffer(), weight, state.priority};
   std::vector<Buffer> gradients = state.TakeParts(workers_.size());
+  if (late_.Counts(local, round)) scheduler_->ReportPushed(local.key, round);
   if (!is_broadcast && weight > 0 && !local.owed.empty()) gradients.push_back(LateWorkers::TakeOwed(local));
   if (gradients.size() <= 1 || is_broadcast) {
     // Where all that was pushed is left out, or nothing was, this node says nothing.
@@ -456,6 +456,8 @@ void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
     if (!state.has_pushed[worker] || state.asked[worker]) continue;
     step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
   }
+  const bool has_next = local->rounds.contains(round.Next());
+  if (has_next && late_.Counts(*local, round.Next())) scheduler_->ReportPushed(key, round.Next());
   local->DropOldRounds();
 }
 

@@ -276,6 +276,8 @@ void AddQuorum(uint64_t seed, FaultScenario* scenario) {
   aggregation.grace = absl::Milliseconds(random.Chance(0.3) ? 0 : random.Between(1, 300));
   TrainingPlan& plan = cluster.plan;
   if (plan.flush_every == 0) plan.flush_every = static_cast<uint64_t>(random.Between(2, 8));
+  // Whoever gives its state is held, and others may go on without it.
+  plan.state_bytes = 0;
   double slowest = 1;
   for (uint32_t node = 1; node <= cluster.overlay.nodes.size(); ++node) {
     if (!random.Chance(0.3)) continue;
