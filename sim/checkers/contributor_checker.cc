@@ -99,12 +99,12 @@ void ContributorChecker::BookLate(Timestamp now, WorkerName worker, TensorRound 
     last = round.second;
     ++flushes_;
   }
-  const std::optional<ReturnedDebts::Miss> miss =
-      debts->second.Book(round.first, round.second, pushed, values, is_flush);
   Unchecked result{now, round, worker, {}, {}, {}, {}};
   // As in Remember.
-  const bool is_whole = NotePushes(result) && AllNodesPushed(result);
-  if (is_flush && !is_whole) debts->second.OnDoubt(round.first);
+  if (!NotePushes(result)) debts->second.OnDoubt(round.first);
+  const std::optional<ReturnedDebts::Miss> miss =
+      debts->second.Book(round.first, round.second, pushed, values, is_flush);
+  if (is_flush && !AllNodesPushed(result)) debts->second.OnDoubt(round.first);
   if (!miss.has_value()) return;
   Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
            absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
