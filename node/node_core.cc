@@ -47,7 +47,7 @@ Timestamp NodeCore::NextDeadline() const {
   const Timestamp of_scheduler = std::min(scheduler_.NextDeadline(), end_.NextDeadline());
   if (!joined_.has_value()) return of_scheduler;
   return std::min({of_scheduler, joined_->network->NextDeadline(), joined_->engine->NextDeadline(),
-                   joined_->state->NextDeadline()});
+                   joined_->state->NextDeadline(), joined_->desk->NextDeadline()});
 }
 
 void NodeCore::Handle(StepContext& step, Started&) { scheduler_.Start(step); }
@@ -130,7 +130,7 @@ void NodeCore::Handle(StepContext& step, WorkerCalled& called) {
 
 void NodeCore::Handle(StepContext& step, StateCalled& called) {
   // A worker is attached before it says anything of its state, and so this node has joined.
-  if (joined_.has_value()) joined_->state->workers().OnCall(step, called.call);
+  if (joined_.has_value()) joined_->state->OnCall(step, called.call);
 }
 
 void NodeCore::Handle(StepContext& step, ComputationFinished& finished) {
@@ -205,7 +205,7 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
                                                                joined_->network.get(), joined_->desk.get()});
   ReplicaExchange::Listener* replica_listener = this;
-  joined_->state = std::make_unique<NodeStates>(accepted.config.lost_after, &joined_->engine->replicas(),
+  joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(),
                                                 joined_->link.get(), replica_listener);
   joined_->state->OnSchedulerConnected(step, accepted.term);
   step.Log(LogLevel::kInfo,

@@ -118,6 +118,9 @@ class NodeCore : public Protocol,
     if (follows) scheduler_.Send(step, CutLeases(sought, *joined_->engine, book_, scheduler_));
   }
   void On(StepContext& step, const ClosedEverywhere& closed);
+  void On(StepContext& step, const QuorumReached& reached) {
+    if (joined_.has_value() && failed_.ok()) joined_->desk->OnQuorum(step, reached.runs);
+  }
   void On(StepContext& step, const PoliciesRetired& retired);
   void On(StepContext& step, const BarrierReleased& released);
   void On(StepContext& step, const JobFailed& failed);

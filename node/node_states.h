@@ -11,15 +11,34 @@
 #include "node/replicas/replica_exchange.h"
 #include "node/state/state_exchange.h"
 #include "node/state/state_outlet.h"
+#include "node/step_context.h"
+#include "proto/job_config.h"
 #include "proto/state_messages.h"
+#include "protocol/action.h"
+#include "protocol/state_call.h"
 
 namespace banyan {
 
 class NodeStates {
  public:
-  // Gives up on whoever is silent for `patience`. The pointers outlive this.
-  NodeStates(absl::Duration patience, Replicas* replicas, StateOutlet* outlet, ReplicaExchange::Listener* listener)
-      : workers_({.stall_after = patience}, outlet), replicas_({.patience = patience}, replicas, outlet, listener) {}
+  // Gives up on whoever is silent for `config.lost_after`. The pointers outlive this.
+  NodeStates(const JobConfig& config, Replicas* replicas, StateOutlet* outlet, ReplicaExchange::Listener* listener)
+      : workers_({.stall_after = config.lost_after}, outlet),
+        replicas_({.patience = config.lost_after}, replicas, outlet, listener),
+        has_quorum_(config.aggregation.quorum > 0) {}
+
+  // Takes what a worker says of its state. With a quorum no worker shares any: some may be rounds behind, and a state
+  // that is fetched between two of their gradients would lack one.
+  void OnCall(StepContext& step, StateCall& call) {
+    const auto* share = std::get_if<WorkerShareState>(&call);
+    if (share == nullptr || !has_quorum_) return workers_.OnCall(step, call);
+    step.actions.emplace_back(
+        std::in_place_type<CompleteRequest>,
+        CompleteRequest{share->request,
+                        absl::FailedPreconditionError("no state can be shared in a job with aggregation.quorum: the "
+                                                      "workers of one round may be in different ones; leave one out"),
+                        KeyId(), Round()});
+  }
 
   // Those of workers.
   StateExchange& workers() { return workers_; }
@@ -73,6 +92,7 @@ class NodeStates {
 
   StateExchange workers_;
   ReplicaExchange replicas_;
+  const bool has_quorum_;
 };
 
 }  // namespace banyan

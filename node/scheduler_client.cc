@@ -107,6 +107,7 @@ void SchedulerClient::OnJoinAccepted(StepContext& step, const JoinAccepted& acce
   closed_.SayAgain();
   closed_goes_at_once_ = closed_.has_unsaid();
   barriers_.SayAgain();
+  pushed_.SayAgain();
   for (const Message& message : announcements_) Transmit(step, message);
   const std::vector<std::string> learned = connections_.Learn(step, accepted.config.schedulers);
   if (learned.empty()) return;
@@ -159,6 +160,7 @@ void SchedulerClient::OnFrontier(KeyId key, Round first_open) {
 }
 
 void SchedulerClient::OnNewEpoch() {
+  pushed_.SayAgain();
   policies_.SayAgain();
   closed_.SayAgain();
   closed_goes_at_once_ = closed_.has_unsaid();
@@ -172,7 +174,8 @@ void SchedulerClient::Announce(StepContext& step, Message message) {
 
 void SchedulerClient::Collect(StepContext& step) {
   if (!joined_) return;
-  const bool has_unsaid = registering_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid();
+  const bool has_unsaid =
+      registering_.has_unsaid() || policies_.has_unsaid() || barriers_.has_unsaid() || pushed_.has_unsaid();
   if (has_unsaid) flush_at_ = std::min(flush_at_, step.now);
   CollectClosed(step.now);
 }
@@ -223,6 +226,27 @@ void SchedulerClient::Flush(StepContext& step) {
   for (const auto& [barrier, nothing] : barriers_.TakeUnsaid()) {
     Transmit(step, BarrierEntered{barrier});
   }
+  FlushPushed(step);
+}
+
+void SchedulerClient::FlushPushed(StepContext& step) {
+  RoundsPushed pushed;
+  ptrdiff_t keys = 0;
+  for (const auto& [key, round] : pushed_.TakeUnsaid()) {
+    if (keys++ == kMostClosedEntries) {
+      Transmit(step, std::exchange(pushed, {}));
+      keys = 1;
+    }
+    KeyProgressRun* const last = pushed.runs.empty() ? nullptr : &pushed.runs.back();
+    const bool goes_on =
+        last != nullptr && last->round == round && last->key.value() + last->more_keys + 1 == key.value();
+    if (goes_on) {
+      ++last->more_keys;
+    } else {
+      pushed.runs.push_back({key, round});
+    }
+  }
+  if (!pushed.runs.empty()) Transmit(step, std::move(pushed));
 }
 
 bool SchedulerClient::OnDeadline(StepContext& step) {

@@ -69,6 +69,12 @@ class SchedulerClient {
   // The job has `keys` keys.
   void ReportClosed(KeyId key, Round round, uint64_t hash, size_t keys);
   void EnterBarrier(uint64_t barrier);
+  // The workers have pushed the round, and have pushed others of the key before. Said of the last one once, and again
+  // to another scheduler and in another epoch.
+  void ReportPushed(KeyId key, Round round) {
+    pushed_.OnAnswered(key);
+    pushed_.Add(key, round);
+  }
   // Their answers.
   void OnKeyAnswered(const std::string& name) { registering_.OnAnswered(name); }
   void OnPolicyAnswered(const PolicyAnswer::Binding& binding);
@@ -101,6 +107,7 @@ class SchedulerClient {
   // Sends the requests that have not been sent on this connection, but for results.
   void Flush(StepContext& step);
   void FlushClosed(StepContext& step);
+  void FlushPushed(StepContext& step);
   // Decides when the results go that were collected.
   void CollectClosed(Timestamp now);
   // Sends a message without a look at what was collected.
@@ -139,6 +146,7 @@ class SchedulerClient {
   UnansweredRequests<std::pair<KeyId, Round>, Nothing> policies_;
   UnansweredRequests<std::pair<KeyId, Round>, uint64_t> closed_;  // hashes
   UnansweredRequests<uint64_t, Nothing> barriers_;
+  UnansweredRequests<KeyId, Round> pushed_;  // nobody answers
   std::vector<Message> announcements_;
 };
 

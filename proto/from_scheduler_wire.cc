@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "proto/key_runs.h"
 #include "proto/policy_wire.h"
+#include "proto/progress_runs_wire.h"
 
 namespace banyan {
 namespace {
@@ -263,6 +264,18 @@ ClosedEverywhere Read(const wire::ClosedEverywhere& from, FieldReader fields) {
     within.AddRun(entry, from.entries(i).more_keys(), closed.entries);
   }
   return closed;
+}
+
+void Write(const QuorumReached& from, wire::Envelope& to) {
+  to.mutable_quorum_reached()->set_term(from.term.value());
+  WriteProgressRuns(from.runs, *to.mutable_quorum_reached()->mutable_runs());
+}
+
+QuorumReached Read(const wire::QuorumReached& from, FieldReader fields) {
+  QuorumReached reached;
+  reached.term = fields.NonZero<Term>("term", from.term());
+  reached.runs = ReadProgressRuns(from.runs(), fields);
+  return reached;
 }
 
 void Write(const BarrierReleased& from, wire::Envelope& to) {

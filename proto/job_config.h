@@ -30,6 +30,10 @@ struct AggregationConfig {
   double epsilon = 1e-8;      // adam
   double weight_decay = 0.0;  // added to g as weight_decay * parameters, by all four optimizers
   NotFiniteRule not_finite = NotFiniteRule::kKeep;
+  // The share of the members' workers that must have pushed a round before it may close without the others; 0: it
+  // waits for all.
+  double quorum = 0;
+  absl::Duration grace = absl::Seconds(2);  // that a round waits for the others from then on
 
   friend bool operator==(const AggregationConfig&, const AggregationConfig&) = default;
 };

@@ -20,7 +20,7 @@ using AnyMessage =
                  PoliciesRetired, Reconfigure, OperatorReply, RoundBroken, EpochBegin, EpochReport, EpochPlan, StopJob,
                  RemoveNode, StateWanted, StateSought, BoundaryHeld, NoState, StateHolders, FetchEnded, StateReleased,
                  StateManifestWanted, StateManifest, StateRequest, StateRefused, WaitQuestion, WaitAnswer, CutSought,
-                 CutBound, AccessList>;
+                 CutBound, AccessList, RoundsPushed, QuorumReached>;
 
 // A class of its own, so that copying and destroying fifty alternatives is compiled once and not in every file.
 struct Message : AnyMessage {

@@ -40,6 +40,8 @@ void WriteAggregation(const AggregationConfig& from, wire::AggregationConfig& to
   to.set_epsilon(from.epsilon);
   to.set_weight_decay(from.weight_decay);
   to.set_not_finite(static_cast<wire::NotFiniteRule>(from.not_finite));
+  to.set_quorum(from.quorum);
+  to.set_grace_ns(absl::ToInt64Nanoseconds(from.grace));
 }
 
 AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldReader fields) {
@@ -52,6 +54,8 @@ AggregationConfig ReadAggregation(const wire::AggregationConfig& from, FieldRead
   config.epsilon = fields.Finite("epsilon", from.epsilon());
   config.weight_decay = fields.Finite("weight_decay", from.weight_decay());
   config.not_finite = fields.OneOf("not_finite", from.not_finite(), NotFiniteRule::kFail);
+  config.quorum = fields.FiniteBetween("quorum", from.quorum(), 0.0, 1.0);
+  config.grace = fields.Duration("grace", from.grace_ns(), absl::ZeroDuration());
   return config;
 }
 

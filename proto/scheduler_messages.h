@@ -243,6 +243,29 @@ struct PoliciesRetired {
   friend bool operator==(const PoliciesRetired&, const PoliciesRetired&) = default;
 };
 
+// How far keys are: the same for keys that follow each other.
+struct KeyProgressRun {
+  KeyId key;
+  Round round;
+  uint32_t more_keys = 0;
+  friend bool operator==(const KeyProgressRun&, const KeyProgressRun&) = default;
+};
+
+// Node to scheduler, where rounds may close without all: the last rounds that its workers have pushed gradients of. Of
+// no earlier round that is open anything else was pushed.
+struct RoundsPushed {
+  std::vector<KeyProgressRun> runs;
+  friend bool operator==(const RoundsPushed&, const RoundsPushed&) = default;
+};
+
+// To every member: a quorum has pushed these rounds. Nodes whose workers are late wait for them no longer than the
+// grace from now on.
+struct QuorumReached {
+  Term term;
+  std::vector<KeyProgressRun> runs;
+  friend bool operator==(const QuorumReached&, const QuorumReached&) = default;
+};
+
 struct BarrierEntered {  // node to scheduler, when all its workers have
   uint64_t barrier = 0;  // how many barriers came before
   friend bool operator==(const BarrierEntered&, const BarrierEntered&) = default;
@@ -391,6 +414,7 @@ struct NodeReport {
   std::vector<NotFinite> not_finite;  // kMostNotFinite at most
   std::vector<Lag> lags;              // of some keys, others in each step; kMostLags at most
   std::vector<Refusal> refusals;      // kMostRefusals at most
+  uint64_t late_rounds = 0;           // of all keys, to which this node has contributed without some late worker
   friend bool operator==(const NodeReport&, const NodeReport&) = default;
 };
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proto/key_runs.h"
+#include "proto/progress_runs_wire.h"
 
 namespace banyan {
 namespace {
@@ -320,6 +321,14 @@ RoundsClosed Read(const wire::RoundsClosed& from, FieldReader fields) {
   return closed;
 }
 
+void Write(const RoundsPushed& from, wire::Envelope& to) {
+  WriteProgressRuns(from.runs, *to.mutable_rounds_pushed()->mutable_runs());
+}
+
+RoundsPushed Read(const wire::RoundsPushed& from, FieldReader fields) {
+  return RoundsPushed{ReadProgressRuns(from.runs(), fields)};
+}
+
 void Write(const BarrierEntered& from, wire::Envelope& to) { to.mutable_barrier_entered()->set_barrier(from.barrier); }
 
 BarrierEntered Read(const wire::BarrierEntered& from, FieldReader) { return BarrierEntered{from.barrier()}; }
@@ -384,6 +393,7 @@ void Write(const NodeReport& from, wire::Envelope& to) {
   }
   for (const NodeReport::Lag& row : from.lags) WriteLag(row, *report.add_lags());
   for (const NodeReport::Refusal& row : from.refusals) WriteRefusal(row, *report.add_refusals());
+  report.set_late_rounds(from.late_rounds);
 }
 
 NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
@@ -409,6 +419,7 @@ NodeReport Read(const wire::NodeReport& from, FieldReader fields) {
   for (int i = 0; i < refusals; ++i) {
     report.refusals.push_back(ReadRefusal(from.refusals(i), fields.Within("refusals", i)));
   }
+  report.late_rounds = from.late_rounds();
   return report;
 }
 

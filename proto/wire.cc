@@ -196,6 +196,10 @@ Message ReadMessage(const wire::Envelope& from, const Payload& payload, FieldRea
       return Read(from.cut_sought(), fields);
     case wire::Envelope::kCutBound:
       return Read(from.cut_bound(), fields);
+    case wire::Envelope::kRoundsPushed:
+      return Read(from.rounds_pushed(), fields);
+    case wire::Envelope::kQuorumReached:
+      return Read(from.quorum_reached(), fields);
     case wire::Envelope::kStopJob:
       return Read(from.stop_job(), fields);
     case wire::Envelope::kRemoveNode:

@@ -24,6 +24,7 @@ SchedulerCore::SchedulerCore(OverlayConfig overlay, SchedulerOptions options)
       keys_(overlay_.chunks.max_elements, &job_, &members_, &context_),
       rounds_(&keys_.table(), NodeNames(overlay_), overlay_.policy.lease,
               static_cast<uint32_t>(overlay_.policy.rounds_in_flight)),
+      quorum_(&overlay_, &job_, &members_, &keys_.table()),
       order_({&members_.table(), &reports_, &keys_.table(), &rounds_}),
       announcer_(&job_, &members_, &context_),
       barriers_(&job_, &members_, &context_, [this](NodeId node) { return transfers_.IsFetching(node); }),
@@ -77,7 +78,7 @@ Actions SchedulerCore::Step(Timestamp now, Event event) {
   const Epoch epoch_before = job_.epoch();
   std::visit([this](auto& happened) { On(happened); }, event);
   if (job_.IsRunning() && epochs_.is_over()) End();
-  if (job_.epoch() != epoch_before) transfers_.OnMembersChanged();
+  if (job_.epoch() != epoch_before) OnNewEpoch();
   if (was_changing && !epochs_.is_changing()) transfers_.OnEpochPlanned();
   if (job_.IsRunning()) policies_.ReviewLeases();
   if (!epochs_.failure().empty()) Fail(absl::StatusCode::kDataLoss, epochs_.failure());

@@ -40,6 +40,7 @@
 #include "scheduler/policy/policy_control.h"
 #include "scheduler/push_order.h"
 #include "scheduler/rounds/job_barriers.h"
+#include "scheduler/rounds/job_quorum.h"
 #include "scheduler/rounds/key_registrar.h"
 #include "scheduler/rounds/round_announcer.h"
 #include "scheduler/rounds/round_book.h"
@@ -114,6 +115,7 @@ class SchedulerCore : public Protocol {
     if (NeedsRunning(node, "a cut")) policies_.OnCutBound(node, message);
   }
   void OnNode(NodeId node, const RoundsClosed& message);
+  void OnNode(NodeId node, const RoundsPushed& message) { quorum_.On(node, message); }
   void OnNode(NodeId node, const BarrierEntered& message);
   void OnNode(NodeId node, const EpochReport& message) {
     if (NeedsRunning(node, "an epoch")) epochs_.OnEpochReport(node, message);
@@ -149,6 +151,10 @@ class SchedulerCore : public Protocol {
   std::string Stop(const StopJob& order);
 
   // Members.
+  void OnNewEpoch() {
+    transfers_.OnMembersChanged();
+    quorum_.OnMembersChanged();
+  }
   void OnJoin(ConnectionId connection, const Join& join);
   // Tells it to the nodes, and plans anew if the job has not started.
   void OnMembershipChanged();
@@ -205,6 +211,7 @@ class SchedulerCore : public Protocol {
   NodeReports reports_;
   KeyRegistrar keys_;
   RoundBook rounds_;
+  JobQuorum quorum_;
   PushOrder order_;
   RoundAnnouncer announcer_;
   JobBarriers barriers_;

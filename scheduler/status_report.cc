@@ -71,6 +71,7 @@ void WriteReport(const NodeReport& report, const KeyTable& keys, JsonWriter& jso
   }
   json.Name("step").Integer(report.step).Name("loss").Number(report.loss);
   json.Name("sync_seconds").Number(absl::ToDoubleSeconds(report.last_sync.duration));
+  json.Name("late_rounds").Integer(report.late_rounds);
   json.Name("rejected_messages").Integer(report.rejected_messages).Name("memory").BeginObject();
   std::map<std::string, uint64_t> memory;
   for (const NodeReport::Memory& row : report.memory) memory[row.what] += row.size_bytes;

@@ -103,15 +103,16 @@ void Cluster::AddResultCheckers() {
   std::vector<WorkerName> names;
   for (const auto& [name, worker] : workers()) names.push_back(name);
   results_ = std::make_unique<ResultChecker>(&options_.plan, std::move(names), scaled_.aggregation.op,
-                                             scaled_.compression, violations());
+                                             scaled_.compression, violations(), scaled_.aggregation.quorum > 0);
   if (options_.fields == nullptr) return;
   if (options_.plan.state_bytes > 0) {
     replicas_ = std::make_unique<ReplicaChecker>(options_.plan.rounds, &membership_, violations());
   }
   chunks_ = std::make_unique<ChunkWatch>(&options_.plan, violations());
   simulator_.network()->AddObserver(chunks_.get());
-  contributors_ = std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op,
-                                                       &membership_, chunks_.get(), violations());
+  contributors_ =
+      std::make_unique<ContributorChecker>(&options_.plan, options_.fields, scaled_.aggregation.op, &membership_,
+                                           chunks_.get(), violations(), scaled_.aggregation.quorum > 0);
 }
 
 void Cluster::AddMessageCheckers() {

@@ -33,6 +33,8 @@ struct SizeVisitor {
   int64_t operator()(const PolicyAnswer& m) const { return 16 + 20 * Count(m.bindings); }
   int64_t operator()(const RoundsClosed& m) const { return 16 + 20 * Count(m.entries); }
   int64_t operator()(const ClosedEverywhere& m) const { return 16 + 12 * Count(m.entries); }
+  int64_t operator()(const RoundsPushed& m) const { return 16 + 12 * Count(m.runs); }
+  int64_t operator()(const QuorumReached& m) const { return 16 + 12 * Count(m.runs); }
   int64_t operator()(const PolicyPublished& m) const {
     const PolicySlice& slice = m.slice;
     int64_t bytes = kSmallMessageBytes + 48 * Count(slice.neighbours);
@@ -81,6 +83,14 @@ uint64_t DigestOf(const std::vector<ChunkId>& chunks) {
   return digest;
 }
 
+uint64_t DigestOf(const std::vector<KeyProgressRun>& runs) {
+  uint64_t digest = runs.size();
+  for (const KeyProgressRun& run : runs) {
+    digest = Digest({digest, run.key.value(), run.round.value(), run.more_keys});
+  }
+  return digest;
+}
+
 struct DigestVisitor {
   uint64_t operator()(const ChunkMessage& m) const {
     return Digest({DigestOf(m.id), DigestOf(m.route), m.policy.value(), m.tree.value(), m.source_incarnation.value(),
@@ -113,6 +123,8 @@ struct DigestVisitor {
     }
     return digest;
   }
+  uint64_t operator()(const RoundsPushed& m) const { return DigestOf(m.runs); }
+  uint64_t operator()(const QuorumReached& m) const { return DigestOf(m.runs); }
   uint64_t operator()(const ClosedEverywhere& m) const {
     uint64_t digest = m.entries.size();
     for (const ClosedEverywhere::Entry& entry : m.entries) {
@@ -193,7 +205,7 @@ constexpr const char* kMessageNames[] = {
     "policies-retired", "reconfigure", "operator-reply", "round-broken", "epoch-begin", "epoch-report", "epoch-plan",
     "stop-job", "remove-node", "state-wanted", "state-sought", "boundary-held", "no-state", "state-holders",
     "fetch-ended", "state-released", "state-manifest-wanted", "state-manifest", "state-request", "state-refused",
-    "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list"};
+    "wait-question", "wait-answer", "cut-sought", "cut-bound", "access-list", "rounds-pushed", "quorum-reached"};
 // clang-format on
 static_assert(std::size(kMessageNames) == std::variant_size_v<AnyMessage>);
 
@@ -225,6 +237,8 @@ struct DetailVisitor {
                              binding.last_round.value(), " policy ", binding.policy.value());
            });
   }
+  std::string operator()(const RoundsPushed& m) const { return Entries(m.runs); }
+  std::string operator()(const QuorumReached& m) const { return Entries(m.runs); }
   std::string operator()(const CutSought& m) const { return absl::StrCat(" below policy ", m.policy.value()); }
   std::string operator()(const CutBound& m) const { return Entries(m.rounds); }
   std::string operator()(const PolicyPublished& m) const { return absl::StrCat(" policy ", m.slice.version.value()); }

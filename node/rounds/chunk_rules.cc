@@ -21,7 +21,7 @@ std::string ChunkRules::FaultOf(const ChunkMessage& message, const RoundState& s
   return fault.empty() ? FaultOfWeight(message, state) : fault;
 }
 
-std::string ChunkRules::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) {
+std::string ChunkRules::FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) const {
   const ChunkIndex chunk = message.id.chunk;
   if (chunk.value() >= attempt.chunks()) return absl::StrCat("of ", attempt.chunks(), " chunks");
   if (message.tree != attempt.TreeOf(chunk)) {
@@ -30,7 +30,9 @@ std::string ChunkRules::FaultOfShape(const ChunkMessage& message, const ReduceHa
   if (message.elements != attempt.RangeOf(chunk).elements) {
     return absl::StrCat(message.elements, " elements came, expected ", attempt.RangeOf(chunk).elements);
   }
-  if ((message.weight == 0) != message.frames.empty()) {
+  const bool may_be_empty = may_be_late_ && message.made_in == Epoch() && message.kind == RoundKind::kAggregate;
+  const bool is_sound = message.frames.empty() ? message.weight == 0 || may_be_empty : message.weight > 0;
+  if (!is_sound) {
     return absl::StrCat("weight ", message.weight, " came with ", message.frames.size(), " frames");
   }
   return "";
@@ -89,7 +91,8 @@ std::string ChunkRules::FaultOfResult(const ChunkMessage& message, const RoundSt
     return "a result came before this node's contribution had left";
   }
   // Only where no member has put a value in is there none.
-  const bool has_contributed = state.contribution.has_value() && state.contribution->weight > 0;
+  const bool has_contributed =
+      state.contribution.has_value() && state.contribution->weight > 0 && !state.contribution->values.empty();
   if (message.frames.empty() && has_contributed) return "a result without values";
   if (!message.frames.empty() && state.kind.has_value() && message.kind != *state.kind) {
     return absl::StrCat("the result of a round of kind ", NameOf(message.kind), ", expected ", NameOf(*state.kind));

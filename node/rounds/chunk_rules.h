@@ -17,8 +17,9 @@ namespace banyan {
 
 class ChunkRules {
  public:
-  // Of node `self` with so many workers.
-  ChunkRules(NodeId self, uint32_t workers) : self_(self), workers_(workers) {}
+  // Of node `self` with so many workers. Where workers may be late, their contributions have a weight without values.
+  ChunkRules(NodeId self, uint32_t workers, bool may_be_late = false)
+      : self_(self), workers_(workers), may_be_late_(may_be_late) {}
 
   // Says what is wrong with a chunk of a bound round; empty when nothing is. REQUIRES: `state` is bound.
   std::string FaultOf(const ChunkMessage& message, const RoundState& state) const;
@@ -30,7 +31,7 @@ class ChunkRules {
   static std::string DescribeDisagreement(RoundKind there, RoundKind here, const std::string& here_name);
 
  private:
-  static std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt);
+  std::string FaultOfShape(const ChunkMessage& message, const ReduceHalf& attempt) const;
   static std::string FaultOfSource(const ChunkMessage& message, const RoundState& state);
   // Says why the chunk cannot have been made in the epoch that it names.
   static std::string FaultOfMaking(const ChunkMessage& message, const RoundState& state);
@@ -40,6 +41,7 @@ class ChunkRules {
 
   NodeId self_;
   uint32_t workers_;
+  bool may_be_late_;
 };
 
 }  // namespace banyan

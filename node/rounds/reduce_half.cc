@@ -48,10 +48,14 @@ void ReduceHalf::CountChild(StepContext& step, RoundKind kind, ChunkIndex index,
 void ReduceHalf::CountOwn(StepContext& step, RoundKind kind, ChunkIndex index, const Buffer& values, uint32_t weight) {
   BANYAN_CHECK(At(index).counted.insert(tools_.self).second);
   if (kind != RoundKind::kAbstention) kind_ = kind;
-  if (values.empty()) return Count(step, index, tools_.self, CheckedChunk());
+  if (values.empty()) return Count(step, index, tools_.self, Nothing(index, weight));
   const ElementRange& range = RangeOf(index);
   Count(step, index, tools_.self,
         EncodeChunk({.codec = CodecId::kFp32}, values.Slice(range.first_element, range.elements), weight));
+}
+
+CheckedChunk ReduceHalf::Nothing(ChunkIndex index, uint32_t weight) const {
+  return *CheckChunk({{}, {}, weight}, RangeOf(index).elements);
 }
 
 void ReduceHalf::Count(StepContext& step, ChunkIndex index, NodeId source, CheckedChunk input) {
@@ -87,7 +91,7 @@ void ReduceHalf::Advance(StepContext& step, ChunkIndex index) {
   if (!has_all) return;
   if (!place.reduce_parent.has_value()) return Finish(step, index);
   if (!chunk.sum.empty() && Compresses()) return StartEncoding(step, index);
-  Leave(step, index, TakeUnchanged(chunk));
+  Leave(step, index, TakeUnchanged(index));
 }
 
 bool ReduceHalf::HoldsOwnAlone(const Chunk& chunk) {
@@ -123,11 +127,12 @@ void ReduceHalf::OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& d
   Advance(step, index);
 }
 
-CheckedChunk ReduceHalf::TakeUnchanged(Chunk& chunk) {
+CheckedChunk ReduceHalf::TakeUnchanged(ChunkIndex index) {
+  Chunk& chunk = At(index);
   if (!chunk.sole.empty()) return std::exchange(chunk.sole, CheckedChunk());
   // A leaf sends its own contribution as it is.
   if (!chunk.to_add.empty()) return TakeInputs(chunk).front();
-  if (chunk.sum.empty()) return CheckedChunk();
+  if (chunk.sum.empty()) return Nothing(index, chunk.weight);
   // From here on the delivery tracker keeps it.
   return EncodeChunk({.codec = CodecId::kFp32}, std::exchange(chunk.sum, Buffer()), chunk.weight);
 }

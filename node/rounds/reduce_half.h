@@ -117,8 +117,8 @@ class ReduceHalf {
   // that the job can have.
   void CountChild(StepContext& step, RoundKind kind, ChunkIndex chunk, NodeId child, double result_ratio,
                   CheckedChunk input, const std::vector<Cut>& cuts = {});
-  // Counts this node's own `values`, the whole tensor's, of `weight` workers; empty values say nothing. REQUIRES: as
-  // CountChild.
+  // Counts this node's own `values`, the whole tensor's, of `weight` workers. Empty values say nothing; their weight is
+  // that of workers who are late. REQUIRES: as CountChild.
   void CountOwn(StepContext& step, RoundKind kind, ChunkIndex chunk, const Buffer& values, uint32_t weight);
   // Counts a child that has brought the chunk's result. REQUIRES: it was not counted; OnResult was called.
   void CountResult(ChunkIndex chunk, NodeId child) { chunks_[chunk.value()].counted.insert(child); }
@@ -162,7 +162,9 @@ class ReduceHalf {
   void StartAdding(StepContext& step, ChunkIndex index);
   void OnAdded(StepContext& step, ChunkIndex index, AccumulateChunk& done);
   // Takes from the chunk what this node passes up as it is.
-  CheckedChunk TakeUnchanged(Chunk& chunk);
+  CheckedChunk TakeUnchanged(ChunkIndex index);
+  // A contribution of `weight` workers, all late, that says nothing yet.
+  CheckedChunk Nothing(ChunkIndex index, uint32_t weight) const;
   void Leave(StepContext& step, ChunkIndex index, const CheckedChunk& sum);
   bool Compresses() const;
   // Returns the least ratio of all links on which this node and those below it pass the chunk's result on.

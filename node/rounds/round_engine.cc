@@ -33,12 +33,14 @@ RoundEngine::RoundEngine(NodeId self, Incarnation incarnation, const JobConfig& 
       network_(network),
       computations_(computations),
       listener_(listener),
-      rules_(self, config.workers),
+      rules_(self, config.workers, config.aggregation.quorum > 0),
       encodings_(self, config.compression, MakeTrimPolicy(config.trimming, self)->LooksAtTheLink()),
       early_(config, book),
       silent_(config.heartbeat) {
   // An optimizer's step, or a residual, works on what the step before left.
-  if (IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals()) config_.rounds_in_flight = 1;
+  const bool builds_on_the_last = IsOptimizer(config_.aggregation.op) || encodings_.KeepsResiduals();
+  // Late workers get the sum of the results up to some round, which come in order.
+  if (builds_on_the_last || config_.aggregation.quorum > 0) config_.rounds_in_flight = 1;
 }
 
 KeyState& RoundEngine::KeyOf(KeyId key) {
@@ -168,7 +170,8 @@ void RoundEngine::Open(StepContext& step, KeyId key, Round round, RoundState& st
   // Every member keeps its values: another one may be the source of the next attempt.
   const bool is_silent = own.kind == RoundKind::kBroadcast && state.binding->slice->source != self_;
   for (uint32_t index = 0; index < state.attempt->chunks(); ++index) {
-    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), is_silent ? Buffer() : own.values, own.weight);
+    state.attempt->CountOwn(step, own.kind, ChunkIndex(index), is_silent ? Buffer() : own.values,
+                            is_silent ? 0 : own.weight);
   }
 }
 

@@ -128,7 +128,7 @@ void TestCluster::Advance(absl::Duration time) {
     if (first == 0) break;
     now_ = std::max(now_, when);
     Step(first, DeadlineReached{});
-    BANYAN_CHECK(nodes_.at(first)->core->NextDeadline() > now_);
+    // What it leaves for the end of this moment, too.
     Run();
   }
   now_ = end;

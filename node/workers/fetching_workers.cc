@@ -58,6 +58,7 @@ bool FetchingWorkers::HasResultsOf(const std::vector<KeysPushed>& pushed) const 
 void FetchingWorkers::Begin(WorkerId worker) {
   for (LocalKey* local : KeysOf(worker)) {
     local->last_push[worker.value()] = LocalKey::kFetching;
+    local->ForgetLate(worker.value());
     Apply(*local);
   }
 }

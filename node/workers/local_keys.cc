@@ -54,7 +54,7 @@ bool LocalKey::HasFetching() const {
 Round LocalKey::FirstAwaited() const {
   Round first = waits_from;
   for (size_t worker = 0; worker < has_init.size(); ++worker) {
-    if (has_init[worker] && last_push[worker] != kFetching) first = std::min(first, last_push[worker].Next());
+    if (has_init[worker] && last_push[worker] != kFetching) first = std::min(first, PositionOf(worker).Next());
   }
   return first;
 }
@@ -62,9 +62,10 @@ Round LocalKey::FirstAwaited() const {
 bool LocalKey::IsWhole(Round round) const {
   if (round >= waits_from) return false;
   const auto state = rounds.find(round);
-  if (state == rounds.end() || state->second.contributed || state->second.pushed == 0) return false;
+  if (state == rounds.end() || state->second.contributed) return false;
+  if (state->second.pushed == 0 && state->second.late == 0) return false;
   for (size_t worker = 0; worker < has_init.size(); ++worker) {
-    if (has_init[worker] && last_push[worker] < round) return false;
+    if (has_init[worker] && PositionOf(worker) < round) return false;
   }
   return true;
 }
@@ -78,6 +79,7 @@ std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) 
     std::erase_if(calls, [worker](const WaitingCall& call) { return call.worker == worker; });
   };
   has_init[worker.value()] = false;
+  ForgetLate(worker.value());
   if (last_push[worker.value()] == kFetching) last_push[worker.value()] = Round(0);
   init_values[worker.value()] = Buffer();
   drop_calls(init_requests);
@@ -97,7 +99,7 @@ std::vector<RequestId> LocalKey::DropWorker(WorkerId worker, bool keeps_pushes) 
   }
   std::erase_if(rounds, [](const auto& round) {
     const LocalRound& state = round.second;
-    return !state.contributed && !state.complete && state.pushed == 0 && state.waiting.empty();
+    return !state.contributed && !state.complete && state.pushed == 0 && state.late == 0 && state.waiting.empty();
   });
   return requests;
 }
@@ -116,7 +118,7 @@ LocalRound& LocalKey::OpenRound(Round round, RoundKind kind, uint32_t workers) {
 void LocalKey::DropOldRounds() {
   Round oldest(UINT64_MAX);
   for (size_t worker = 0; worker < has_init.size(); ++worker) {
-    if (has_init[worker]) oldest = std::min(oldest, last_push[worker]);
+    if (has_init[worker]) oldest = std::min(oldest, PositionOf(worker));
   }
   while (!rounds.empty() && rounds.begin()->first < oldest && rounds.begin()->second.complete) {
     rounds.erase(rounds.begin());
@@ -156,6 +158,7 @@ LocalKey& LocalKeys::TakeInit(Timestamp now, WorkerInit& call) {
     local.init_values.resize(workers_);
     local.has_init.resize(workers_);
     local.last_push.resize(workers_);
+    local.late_through.resize(workers_);
   }
   local.init_values[call.worker.value()] = std::move(call.values);
   local.has_init[call.worker.value()] = true;

@@ -9,6 +9,7 @@
 #ifndef BANYAN_NODE_WORKERS_LOCAL_KEYS_H_
 #define BANYAN_NODE_WORKERS_LOCAL_KEYS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -24,6 +25,7 @@
 #include "core/time.h"
 #include "node/policy_book.h"
 #include "node/rounds/abstention.h"
+#include "node/workers/missed_results.h"
 #include "proto/chunk_message.h"
 #include "proto/scheduler_messages.h"
 #include "protocol/worker_call.h"
@@ -44,6 +46,7 @@ struct LocalRound {
   Timestamp since;  // its first worker came
   uint32_t pushed = 0;
   uint32_t left_out = 0;          // of them: pushed, but without a part in the sum
+  uint32_t late = 0;              // not of them: the round is contributed without waiting for them
   std::vector<Buffer> gradients;  // by worker, until they are summed
   std::vector<bool> in_sum;       // by worker: has a part in what was contributed
   Buffer taken_back;              // that sum, while it waits for more parts
@@ -76,10 +79,15 @@ struct LocalKey {
   bool takes_part = false;          // in rounds: workers may push
   std::vector<Buffer> init_values;  // by worker, until they are contributed
   std::vector<WaitingCall> init_requests;
-  Timestamp init_since;          // the first of them came
-  std::vector<bool> has_init;    // by worker that is attached
-  std::vector<Round> last_push;  // by worker; at first the round after which it begins
-  Round next_contribution;       // the first round into which this node has put nothing yet
+  Timestamp init_since;             // the first of them came
+  std::vector<bool> has_init;       // by worker that is attached
+  std::vector<Round> last_push;     // by worker; at first the round after which it begins
+  std::vector<Round> late_through;  // by worker: up to here this node did not wait for what it has not pushed; or 0
+  Buffer owed;                      // the sum of what late workers have pushed and no contribution has; may be empty
+  std::map<uint32_t, MissedResults> missed;  // by worker that is late, or was until its last call
+  Round quorum;                              // up to here a quorum of the job has pushed the key
+  Timestamp quorum_since;                    // of the first of these rounds that is not contributed
+  Round next_contribution;                   // the first round into which this node has put nothing yet
   Round last_complete;
   // From here on rounds wait for workers that fetch and are to begin with this one.
   Round waits_from = kNoLimit;
@@ -94,6 +102,13 @@ struct LocalKey {
   bool HasTakers() const;
   // The first round that a worker is still to push.
   Round FirstAwaited() const;
+  // The last round for which nothing waits for the worker any more: it has pushed it, or was late.
+  Round PositionOf(size_t worker) const { return std::max(last_push[worker], late_through[worker]); }
+  // Forgets that the worker was late, and the results that it has missed.
+  void ForgetLate(uint32_t worker) {
+    late_through[worker] = Round(0);
+    missed.erase(worker);
+  }
   // True if some worker fetches.
   bool HasFetching() const;
   // True if workers have pushed the round, and all that take part in it have.

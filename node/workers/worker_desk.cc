@@ -31,6 +31,7 @@ WorkerDesk::WorkerDesk(const std::string& node, const JobConfig& config, const P
       workers_(std::max(1u, config.workers)),
       keys_(workers_.size(), book),
       fetching_(&keys_, engine),
+      late_(&keys_, engine, config.aggregation),
       barriers_(workers_.size()),
       questions_(node, scheduler),
       not_finite_(config.aggregation.not_finite) {}
@@ -62,14 +63,6 @@ void WorkerDesk::OnCall(StepContext& step, WorkerCall call) {
       call);
 }
 
-void WorkerDesk::On(StepContext& step, WorkerAttach& call) {
-  absl::Status attached = workers_.Attach(call.worker);
-  if (!attached.ok()) return Complete(step, call.request, std::move(attached));
-  barriers_.OnAttached(call.worker);
-  // The session lets that many rounds of a key be open at once.
-  Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
-}
-
 void WorkerDesk::On(StepContext& step, WorkerDetach& call) {
   if (!workers_.IsAttached(call.worker)) return;
   workers_.Detach(call.worker, call.clean);
@@ -95,6 +88,7 @@ void WorkerDesk::DropWorker(StepContext& step, WorkerId worker, bool keeps_pushe
   for (auto& [name, local] : keys_.by_name()) {
     for (RequestId request : local.DropWorker(worker, keeps_pushes)) Complete(step, request, gone);
     names.push_back(name);
+    WarnOfOwed(step, local);
     ContributeWhole(step, local);
   }
   OnKeysAssigned(step, names);
@@ -295,8 +289,10 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
   if (!found.ok()) return found.status();
   LocalKey& local = **found;
   const Round round = local.last_push[worker.value()].Next();
+  if (LateWorkers::IsLate(local, worker)) return TakeLatePart(worker, local, part);
   absl::Status sound = CheckPart(local, worker, round, part.kind, part.values);
   if (!sound.ok()) return sound;
+  late_.OnPush(local, worker);
   local.last_push[worker.value()] = round;
   patterns_.OnPush(worker, key, round);
   LocalRound& state = local.OpenRound(round, part.kind, workers_.size());
@@ -313,6 +309,22 @@ absl::StatusOr<Round> WorkerDesk::TakePart(StepContext& step, WorkerId worker, K
     state.gradients[worker.value()] = std::move(part.values);
   }
   ++state.pushed;
+  return round;
+}
+
+absl::StatusOr<Round> WorkerDesk::TakeLatePart(WorkerId worker, LocalKey& local, const Part& part) {
+  absl::Status sound = local.CheckShape(worker, part.values);
+  if (sound.ok()) {
+    sound = LateWorkers::TakeLatePush(local, worker, part.kind, part.is_left_out ? Buffer() : part.values);
+  }
+  if (!sound.ok()) return sound;
+  late_.OnPush(local, worker);
+  const Round round = local.last_push[worker.value()].Next();
+  local.last_push[worker.value()] = round;
+  patterns_.OnPush(worker, local.key, round);
+  const auto open = local.rounds.find(round);
+  if (open != local.rounds.end() && !open->second.complete) open->second.has_pushed[worker.value()] = true;
+  local.DropOldRounds();
   return round;
 }
 
@@ -333,12 +345,16 @@ void WorkerDesk::Contribute(StepContext& step, LocalKey& local, Round round) {
   LocalRound& state = local.rounds.at(round);
   engine_->OnContributing(local.key, round);
   local.next_contribution = std::max(local.next_contribution, round.Next());
-  if (!state.complete && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
+  const bool waits = !state.complete && state.pushed > 0;
+  if (waits && !std::exchange(state.is_timed, true)) synchronisation_.Begin(step.now, local.elements);
   const bool is_broadcast = state.kind == RoundKind::kBroadcast;
-  Contribution contribution{state.kind, Buffer(), is_broadcast ? 1 : state.pushed - state.left_out, state.priority};
+  const uint32_t weight = is_broadcast ? 1 : state.pushed - state.left_out + state.late;
+  Contribution contribution{state.kind, Buffer(), weight, state.priority};
   std::vector<Buffer> gradients = state.TakeParts(workers_.size());
+  if (late_.Counts(local, round)) scheduler_->ReportPushed(local.key, round);
+  if (!is_broadcast && weight > 0 && !local.owed.empty()) gradients.push_back(LateWorkers::TakeOwed(local));
   if (gradients.size() <= 1 || is_broadcast) {
-    // Where all that was pushed is left out, this node says nothing.
+    // Where all that was pushed is left out, or nothing was, this node says nothing.
     if (!gradients.empty()) contribution.values = std::move(gradients.front());
     return PutIn(step, local.key, round, std::move(contribution));
   }
@@ -363,6 +379,10 @@ void WorkerDesk::PutIn(StepContext& step, KeyId key, Round round, Contribution c
 }
 
 void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round) {
+  if (MissedResults* const missed = LateWorkers::Find(local, worker, round); missed != nullptr) {
+    GiveMissed(step, request, local, *missed);
+    return Complete(step, request, absl::OkStatus(), local.key, round);
+  }
   // One that begins later may ask for a round that no worker here has pushed.
   LocalRound& state = local.rounds[round];
   if (state.asked.empty()) state.asked.resize(workers_.size());
@@ -373,12 +393,6 @@ void WorkerDesk::WaitFor(StepContext& step, RequestId request, WorkerId worker, 
   Replay(step, request, local.key, round);
   if (!state.complete) return state.waiting.push_back({worker, request});
   Complete(step, request, absl::OkStatus(), local.key, round);
-}
-
-void WorkerDesk::Replay(StepContext& step, RequestId request, KeyId key, Round round) {
-  engine_->Replay(key, round, [&](int64_t first_element, const Buffer& values) {
-    step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
-  });
 }
 
 void WorkerDesk::On(StepContext& step, WorkerPush& call) {
@@ -393,8 +407,11 @@ void WorkerDesk::On(StepContext& step, WorkerPush& call) {
     WaitFor(step, call.request, call.worker, local, *round);
   } else {
     Complete(step, call.request, absl::OkStatus(), call.key, *round);
+    const bool is_over = LateWorkers::Find(local, call.worker, *round) != nullptr;
+    if (is_over) step.actions.emplace_back(TellRoundComplete{call.worker, call.key, *round});
   }
   ContributeIfWhole(step, local, *round);
+  ContributeLate(step, local);
 }
 
 void WorkerDesk::NoteNotFinite(StepContext& step, const LocalKey& local, Round round, const WorkerPush& call) {
@@ -420,44 +437,27 @@ void WorkerDesk::On(StepContext& step, WorkerPull& call) {
   WaitFor(step, call.request, call.worker, **local, (*local)->last_push[call.worker.value()]);
 }
 
-void WorkerDesk::EnterBarriers() {
-  const auto entered = barriers_.TakeEntered([this](WorkerId worker) { return workers_.IsAwaited(worker); });
-  if (entered.has_value()) scheduler_->EnterBarrier(*entered);
-}
-
-void WorkerDesk::On(StepContext& step, WorkerRegisterWeights& call) {
-  const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key, call.worker);
-  absl::Status status = local.ok() ? (*local)->CheckShape(call.worker, call.weights) : local.status();
-  if (status.ok()) engine_->RegisterWeights(step, call.key, std::move(call.weights));
-  Complete(step, call.request, std::move(status), call.key);
-}
-
-void WorkerDesk::OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
-  LocalKey* local = keys_.Find(key);
-  if (local == nullptr) return;
-  auto state = local->rounds.find(round);
-  if (state == local->rounds.end()) return;
-  for (const WaitingCall& call : state->second.waiting) {
-    step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{call.request, first_element, values});
-  }
-}
-
 void WorkerDesk::OnRoundComplete(StepContext& step, KeyId key, Round round) {
   LocalKey* local = keys_.Find(key);
   if (local == nullptr) return;
   local->last_complete = std::max(local->last_complete, round);
+  late_.OnRoundComplete(step.now, *local, round);
   auto entry = local->rounds.find(round);
   if (entry == local->rounds.end()) return;
   LocalRound& state = entry->second;
   const bool was_complete = std::exchange(state.complete, true);
   if (std::exchange(state.is_timed, false)) synchronisation_.End(step.now);
   for (const WaitingCall& call : std::exchange(state.waiting, {})) {
+    MissedResults* const missed = LateWorkers::Find(*local, call.worker, round);
+    if (missed != nullptr) GiveMissed(step, call.request, *local, *missed);
     Complete(step, call.request, absl::OkStatus(), key, round);
   }
   for (uint32_t worker = 0; worker < state.has_pushed.size() && !was_complete; ++worker) {
     if (!state.has_pushed[worker] || state.asked[worker]) continue;
     step.actions.emplace_back(std::in_place_type<TellRoundComplete>, TellRoundComplete{WorkerId(worker), key, round});
   }
+  const bool has_next = local->rounds.contains(round.Next());
+  if (has_next && late_.Counts(*local, round.Next())) scheduler_->ReportPushed(key, round.Next());
   local->DropOldRounds();
 }
 
@@ -472,6 +472,8 @@ void WorkerDesk::AddTo(NodeReport& report) const {
   report.not_finite = not_finite_.Report();
   report.lags = patterns_.Report();
   report.refusals = refusals_.rows();
+  report.late_rounds = late_.late_rounds();
+  if (late_.is_on()) report.memory.push_back({"late workers", static_cast<uint64_t>(late_.size_bytes())});
 }
 
 void WorkerDesk::FailAll(StepContext& step, const absl::Status& status) {

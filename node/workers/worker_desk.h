@@ -15,11 +15,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "core/ids.h"
 #include "core/time.h"
 #include "node/computation_table.h"
@@ -29,6 +32,7 @@
 #include "node/step_context.h"
 #include "node/workers/fetching_workers.h"
 #include "node/workers/init_refusals.h"
+#include "node/workers/late_workers.h"
 #include "node/workers/local_barriers.h"
 #include "node/workers/local_keys.h"
 #include "node/workers/local_waits.h"
@@ -69,7 +73,15 @@ class WorkerDesk {
       if (LocalKey* local = keys_.Find(key); local != nullptr) TakeLateInits(step, *local);
     }
   }
-  void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values);
+  void OnValues(StepContext& step, KeyId key, Round round, int64_t first_element, const Buffer& values) {
+    LocalKey* local = keys_.Find(key);
+    if (local == nullptr) return;
+    auto state = local->rounds.find(round);
+    if (state == local->rounds.end()) return;
+    for (const WaitingCall& call : state->second.waiting) {
+      step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{call.request, first_element, values});
+    }
+  }
   void OnRoundComplete(StepContext& step, KeyId key, Round round);
   void OnBarrierReleased(StepContext& step, uint64_t barrier) {
     for (const WaitingCall& call : barriers_.TakeReleased(barrier)) Complete(step, call.request, absl::OkStatus());
@@ -94,8 +106,20 @@ class WorkerDesk {
   const FetchingWorkers& fetching() const { return fetching_; }
   // Takes the scheduler's answer to a question for whom workers wait.
   void OnWaitAnswer(StepContext& step, const WaitAnswer& answer) { questions_.OnAnswer(step, answer); }
-  // Logs what has waited long.
-  void OnDeadline(StepContext& step) { questions_.OnDeadline(step, waits()); }
+  // Logs what has waited long, and goes on without late workers.
+  void OnDeadline(StepContext& step) {
+    questions_.OnDeadline(step, waits());
+    for (LocalKey* local : late_.TakeDue(step.now)) {
+      if (failed_.ok()) ContributeLate(step, *local);
+    }
+  }
+  Timestamp NextDeadline() const { return late_.NextDeadline(); }
+  // A quorum of the job has pushed these rounds.
+  void OnQuorum(StepContext& step, const std::vector<KeyProgressRun>& runs) {
+    for (LocalKey* local : late_.OnQuorum(step.now, runs)) {
+      if (failed_.ok()) ContributeLate(step, *local);
+    }
+  }
   // Tells the workers that the job has ended with `status`. Answers everything that waits, and from now on every call,
   // with it; each answer names its key and round.
   void FailAll(StepContext& step, const absl::Status& status);
@@ -109,7 +133,13 @@ class WorkerDesk {
   }
 
  private:
-  void On(StepContext& step, WorkerAttach& call);
+  void On(StepContext& step, WorkerAttach& call) {
+    absl::Status attached = workers_.Attach(call.worker);
+    if (!attached.ok()) return Complete(step, call.request, std::move(attached));
+    barriers_.OnAttached(call.worker);
+    // The session lets that many rounds of a key be open at once.
+    Complete(step, call.request, absl::OkStatus(), KeyId(), Round(rounds_in_flight_));
+  }
   void On(StepContext& step, WorkerDetach& call);
   void On(StepContext& step, WorkerInit& call);
   void On(StepContext& step, WorkerPush& call);
@@ -124,7 +154,12 @@ class WorkerDesk {
     loss_ = call.loss;
     Complete(step, call.request, absl::OkStatus());
   }
-  void On(StepContext& step, WorkerRegisterWeights& call);
+  void On(StepContext& step, WorkerRegisterWeights& call) {
+    const absl::StatusOr<LocalKey*> local = keys_.FindInitialised(call.key, call.worker);
+    absl::Status status = local.ok() ? (*local)->CheckShape(call.worker, call.weights) : local.status();
+    if (status.ok()) engine_->RegisterWeights(step, call.key, std::move(call.weights));
+    Complete(step, call.request, std::move(status), call.key);
+  }
   void On(StepContext& step, WorkerDescribeWait& call) { questions_.OnQuestion(step, call, waits()); }
 
   void ContributeInit(StepContext& step, LocalKey& local);
@@ -138,7 +173,10 @@ class WorkerDesk {
   void DropWorker(StepContext& step, WorkerId worker, bool keeps_pushes);
   // Closes rounds of the key before `first_open` that this node has not seen end.
   void CloseBefore(StepContext& step, LocalKey& local, Round first_open);
-  void EnterBarriers();
+  void EnterBarriers() {
+    const auto entered = barriers_.TakeEntered([this](WorkerId worker) { return workers_.IsAwaited(worker); });
+    if (entered.has_value()) scheduler_->EnterBarrier(*entered);
+  }
   void OnFetched(StepContext& step, WorkerId worker);
   // What a worker puts into a round. One that is left out counts as pushed, and is no part of the sum.
   struct Part {
@@ -149,6 +187,23 @@ class WorkerDesk {
   };
   // Takes one worker's part of its next round. Returns the round, or why not.
   absl::StatusOr<Round> TakePart(StepContext& step, WorkerId worker, KeyId key, Part part);
+  // Takes a late worker's part of a round that was contributed without it.
+  absl::StatusOr<Round> TakeLatePart(WorkerId worker, LocalKey& local, const Part& part);
+  // Contributes rounds of the key for which workers are late.
+  void ContributeLate(StepContext& step, LocalKey& local) {
+    while (const std::optional<Round> round = late_.NextDue(step.now, local)) {
+      local.OpenRound(*round, RoundKind::kAggregate, workers_.size());
+      late_.LeaveOut(local, *round);
+      Contribute(step, local, *round);
+    }
+  }
+  // Says that what late workers have pushed goes into no round, if the last worker has gone before one did.
+  static void WarnOfOwed(StepContext& step, const LocalKey& local) {
+    if (local.owed.empty() || local.HasTakers()) return;
+    step.Log(LogLevel::kWarning,
+             absl::StrCat("key '", local.name, "': the last worker has gone, and gradients that were ",
+                          "pushed late are in no round yet; end with a Flush"));
+  }
   // Counts a push that is not all finite, and ends the job where the configuration says so.
   void NoteNotFinite(StepContext& step, const LocalKey& local, Round round, const WorkerPush& call);
   absl::Status CheckPart(const LocalKey& local, WorkerId worker, Round round, RoundKind kind,
@@ -161,7 +216,17 @@ class WorkerDesk {
   // Hands the sum to the engine, unless the round has come to wait for a worker that fetches.
   void PutIn(StepContext& step, KeyId key, Round round, Contribution contribution);
   // Writes what is there of a round's result.
-  void Replay(StepContext& step, RequestId request, KeyId key, Round round);
+  void Replay(StepContext& step, RequestId request, KeyId key, Round round) {
+    engine_->Replay(key, round, [&](int64_t first_element, const Buffer& values) {
+      step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
+    });
+  }
+  // Writes what a late worker has missed.
+  static void GiveMissed(StepContext& step, RequestId request, const LocalKey& local, MissedResults& missed) {
+    missed.Give(local.elements, [&](int64_t first_element, const Buffer& values) {
+      step.actions.emplace_back(std::in_place_type<WriteResult>, WriteResult{request, first_element, values});
+    });
+  }
   // Answers the worker's request with the round's result, now or when it is there.
   void WaitFor(StepContext& step, RequestId request, WorkerId worker, LocalKey& local, Round round);
   void Complete(StepContext& step, RequestId request, absl::Status status, KeyId key = KeyId(), Round round = Round());
@@ -176,6 +241,7 @@ class WorkerDesk {
   WorkerRoster workers_;
   LocalKeys keys_;
   FetchingWorkers fetching_;
+  LateWorkers late_;
   LocalBarriers barriers_;
   WaitQuestions questions_;
   NotFinitePushes not_finite_;

@@ -15,7 +15,8 @@ std::vector<ChunkId> SampleChunkIds() {
 JobConfig SampleConfig() {
   JobConfig config;
   config.job = "fashion-mnist";
-  config.aggregation = {AggregationOp::kAdam, 0.001, 0.8, 0.91, 0.998, 1e-7, 0.25, NotFiniteRule::kSkip};
+  config.aggregation = {AggregationOp::kAdam,    0.001, 0.8, 0.91, 0.998, 1e-7, 0.25, NotFiniteRule::kSkip, 0.75,
+                        absl::Milliseconds(1500)};
   config.chunk_max_elements = 1000;
   config.workers = 3;
   config.rounds_in_flight = 2;
@@ -96,6 +97,7 @@ NodeReport SampleReport() {
   report.missing = {{KeyId(1), Round(18), {WorkerId(1), WorkerId(3)}}, {KeyId(2), Round(4), {WorkerId(2)}}};
   report.lags = {{KeyId(2), WorkerId(1), Round(2), Round(18), 7}, {KeyId(4), WorkerId(2), Round(16), Round(17), 3}};
   report.refusals = {{"fc1.weight", WorkerId(3), "key fc1.weight does not fit"}};
+  report.late_rounds = 12;
   report.not_finite = {{KeyId(2), 4096, Round(16)}, {KeyId(4), 1, Round(3)}};
   return report;
 }
@@ -133,6 +135,7 @@ void AddToSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(StopJob{"enough for today"});
   messages.emplace_back(RemoveNode{"n4"});
   messages.emplace_back(WaitQuestion{KeyId(1), Round(18)});
+  messages.emplace_back(RoundsPushed{{{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(CutBound{Epoch(6), PolicyVersion(12), {{KeyId(1), Round(18)}, {KeyId(2), Round(18)}}});
 }
 
@@ -154,6 +157,7 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(CutSought{Term(3), Epoch(6), PolicyVersion(12)});
   messages.emplace_back(PolicyPublished{Term(3), SamplePolicy()});
   messages.emplace_back(ClosedEverywhere{Term(3), {{KeyId(1), Round(17)}, {KeyId(2), Round(17)}}});
+  messages.emplace_back(QuorumReached{Term(3), {{KeyId(1), Round(17), 1}, {KeyId(3), Round(18), 2}}});
   messages.emplace_back(BarrierReleased{Term(3), 4});
   messages.emplace_back(JobFailed{Term(3), absl::StatusCode::kUnavailable, "scheduler stopped", true});
   messages.emplace_back(StatusReply{R"({"epoch": 1})"});

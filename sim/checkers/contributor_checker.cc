@@ -24,14 +24,15 @@ std::string NameOf(WorkerName worker) {
 
 ContributorChecker::ContributorChecker(const TrainingPlan* plan, ContributorFields* fields, AggregationOp op,
                                        const MembershipWatch* membership, const ChunkWatch* chunks,
-                                       Violations* violations)
+                                       Violations* violations, bool may_be_late)
     : plan_(plan),
       fields_(fields),
       op_(op),
       membership_(membership),
       chunks_(chunks),
       violations_(violations),
-      debts_(membership) {}
+      debts_(membership),
+      may_be_late_(may_be_late) {}
 
 void ContributorChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
   const bool is_first = !lives_.contains(worker);
@@ -39,11 +40,18 @@ void ContributorChecker::OnStarted(Timestamp /*now*/, WorkerName worker) {
   life = {life.start + 1, true};
   began_.erase(worker);
   if (!is_first) debts_.OnChange();
+  if (!may_be_late_) return;
+  for (auto& [name, debts] : late_debts_) debts.OnChange();
+  late_debts_.erase(worker);
+  ReturnedDebts& own = late_debts_.emplace(worker, membership_).first->second;
+  // It may begin anywhere between two flushes.
+  for (size_t tensor = 0; tensor < plan_->tensors.size(); ++tensor) own.OnDoubt(tensor);
 }
 
 void ContributorChecker::OnEnded(Timestamp /*now*/, WorkerName worker) {
   lives_[worker].is_up = false;
   debts_.OnChange();
+  for (auto& [name, debts] : late_debts_) debts.OnChange();
 }
 
 bool ContributorChecker::IsThere(WorkerName worker, WorkerStart start) const {
@@ -56,6 +64,7 @@ void ContributorChecker::OnPushed(Timestamp /*now*/, WorkerName worker, size_t t
   pushes_[{tensor, round}][worker] = StartOf(worker);
   began_.try_emplace(worker, membership_->epoch());
   debts_.OnPushed(tensor, round);
+  for (auto& [name, debts] : late_debts_) debts.OnPushed(tensor, round);
 }
 
 void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
@@ -65,7 +74,55 @@ void ContributorChecker::OnResult(Timestamp now, WorkerName worker, size_t tenso
     Check(unchecked_.front());
     unchecked_.pop_front();
   }
+  if (may_be_late_ && plan_->KindOf(round) != RoundKind::kBroadcast) {
+    return BookLate(now, worker, {tensor, round}, values);
+  }
   CheckOneResult(now, worker, {tensor, round}, values);
+}
+
+void ContributorChecker::BookLate(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values) {
+  const auto debts = late_debts_.find(worker);
+  const bool is_flush = plan_->KindOf(round.second) == RoundKind::kFlush;
+  if (op_ != AggregationOp::kSum || !fields_->IsSpread(round.first) || debts == late_debts_.end()) return;
+  std::vector<float> pushed(values.size(), 0.0f);
+  std::vector<float> gradient(values.size());
+  if (is_flush) {
+    Round& last = late_flushes_[{worker, round.first}];
+    const auto end = pushes_.upper_bound(round);
+    for (auto pushes = pushes_.lower_bound({round.first, last.Next()}); pushes != end; ++pushes) {
+      if (plan_->KindOf(pushes->first.second) == RoundKind::kBroadcast) continue;
+      for (const auto& [name, start] : pushes->second) {
+        fields_->Fill(name, round.first, pushes->first.second, absl::MakeSpan(gradient));
+        for (size_t i = 0; i < pushed.size(); ++i) pushed[i] += gradient[i];
+      }
+    }
+    last = round.second;
+    ++flushes_;
+  }
+  Unchecked result{now, round, worker, {}, {}, {}, {}};
+  // As in Remember.
+  if (!NotePushes(result)) debts->second.OnDoubt(round.first);
+  const std::optional<ReturnedDebts::Miss> miss =
+      debts->second.Book(round.first, round.second, pushed, values, is_flush);
+  if (is_flush && !AllNodesPushed(result)) debts->second.OnDoubt(round.first);
+  if (!miss.has_value()) return;
+  Complain(result, static_cast<int64_t>(miss->element), "nothing lost",
+           absl::StrCat("after the flush it still misses ", miss->owed, " of what was pushed"));
+}
+
+bool ContributorChecker::NotePushes(Unchecked& result) {
+  bool all_are_there = true;
+  for (const auto& [name, start] : pushes_[result.round]) {
+    result.pushed.insert(name);
+    const std::optional<Epoch> joined = membership_->JoinedIn(name.node);
+    const bool is_there = IsThere(name, start) && joined.has_value();
+    all_are_there = all_are_there && is_there;
+    if (!is_there) continue;
+    // Its node abstained before, and what an earlier epoch made stands without it.
+    result.there[name] = std::max(*joined, began_.at(name));
+    if (name.node == result.holder.node) result.on_holders_node.insert(name);
+  }
+  return all_are_there;
 }
 
 void ContributorChecker::Finish() {
@@ -104,17 +161,7 @@ void ContributorChecker::CheckOneResult(Timestamp now, WorkerName worker, Tensor
 
 void ContributorChecker::Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values) {
   Unchecked result{now, round, worker, {values.begin(), values.end()}, {}, {}, {}};
-  bool all_are_there = true;
-  for (const auto& [name, start] : pushes_[round]) {
-    result.pushed.insert(name);
-    const std::optional<Epoch> joined = membership_->JoinedIn(name.node);
-    const bool is_there = IsThere(name, start) && joined.has_value();
-    all_are_there = all_are_there && is_there;
-    if (!is_there) continue;
-    // Its node abstained before, and what an earlier epoch made stands without it.
-    result.there[name] = std::max(*joined, began_.at(name));
-    if (name.node == worker.node) result.on_holders_node.insert(name);
-  }
+  const bool all_are_there = NotePushes(result);
   const RoundKind kind = plan_->KindOf(round.second);
   if (!fields_->IsSpread(round.first) || kind == RoundKind::kBroadcast) {
     unchecked_.push_back(std::move(result));

@@ -10,6 +10,8 @@
 // - A round has one result on all who get it, as long as one of those who have it is there.
 // - A broadcast is the values of one worker.
 // - After a Flush all that was pushed to a tensor with error feedback has come back. Who comes or goes is excused.
+// Where rounds close without late workers, results are of several rounds' pushes, and a late worker gets several in
+// one. Then it checks the last rule alone, of all tensors that are spread, by what each worker has got.
 #ifndef BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_CONTRIBUTOR_CHECKER_H_
 
@@ -37,7 +39,8 @@ class ContributorChecker : public WorkerListener {
   // `plan` takes its values from `fields`. Who is in a result can be read off that of a sum or a mean; what another op
   // makes of them has only to be the same for all. All pointers outlive this.
   ContributorChecker(const TrainingPlan* plan, ContributorFields* fields, AggregationOp op,
-                     const MembershipWatch* membership, const ChunkWatch* chunks, Violations* violations);
+                     const MembershipWatch* membership, const ChunkWatch* chunks, Violations* violations,
+                     bool may_be_late = false);
 
   void OnStarted(Timestamp now, WorkerName worker) override;
   void OnEnded(Timestamp now, WorkerName worker) override;
@@ -47,6 +50,8 @@ class ContributorChecker : public WorkerListener {
   void Finish();
 
   int64_t results() const { return results_; }
+  // Results of flushes by which nothing was to be owed to a worker any more.
+  int64_t flushes() const { return flushes_; }
   // Contributors that a result had to have, over all chunks that were checked.
   int64_t required() const { return required_; }
 
@@ -77,6 +82,10 @@ class ContributorChecker : public WorkerListener {
   // True if this start of the worker runs, on a node that is a member.
   bool IsThere(WorkerName worker, WorkerStart start) const;
   void CheckOneResult(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
+  // Notes who has pushed the result's round, and who of them runs. Returns whether all do.
+  bool NotePushes(Unchecked& result);
+  // Books what a worker has got that may be late; after a flush, against all that was pushed since the last one.
+  void BookLate(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   void Remember(Timestamp now, WorkerName worker, TensorRound round, absl::Span<const float> values);
   // Something was pushed to a round of the tensor before this one that has come to nobody, and after the last that has.
   bool HasUnbookedPushes(TensorRound round) const;
@@ -102,6 +111,11 @@ class ContributorChecker : public WorkerListener {
   std::deque<Unchecked> unchecked_;
   std::map<size_t, Round> booked_;  // by tensor of which debts are booked, the last round
   ReturnedDebts debts_;
+  const bool may_be_late_;
+  // Of what each worker has got, where one may be late.
+  std::map<WorkerName, ReturnedDebts> late_debts_;
+  std::map<std::pair<WorkerName, size_t>, Round> late_flushes_;  // the last ones
+  int64_t flushes_ = 0;
   int64_t results_ = 0;
   int64_t required_ = 0;
 };

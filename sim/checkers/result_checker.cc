@@ -21,8 +21,13 @@ uint64_t HashOf(absl::Span<const float> values) {
 }  // namespace
 
 ResultChecker::ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
-                             const CompressionConfig& compression, Violations* violations)
-    : plan_(plan), workers_(std::move(workers)), op_(op), violations_(violations), debts_(plan->tensors.size()) {
+                             const CompressionConfig& compression, Violations* violations, bool may_be_late)
+    : plan_(plan),
+      workers_(std::move(workers)),
+      op_(op),
+      violations_(violations),
+      debts_(plan->tensors.size()),
+      may_be_late_(may_be_late) {
   BANYAN_CHECK(!workers_.empty());
   for (const TrainingPlan::Tensor& tensor : plan->tensors) knowledge_.push_back(KnowledgeOf(tensor, compression));
 }
@@ -50,6 +55,13 @@ std::vector<float> ResultChecker::Expected(size_t tensor, Round round) const {
 void ResultChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round,
                              absl::Span<const float> values) {
   ++results_;
+  if (may_be_late_ && knowledge_[tensor] != Knowledge::kNothing && plan_->KindOf(round) != RoundKind::kBroadcast) {
+    Debt& debt = workers_debts_[{tensor, worker}];
+    BookPushed(tensor, round, values, debt);
+    const std::string whose = absl::StrCat("worker ", worker.worker.value(), " of node ", worker.node.value());
+    if (plan_->KindOf(round) == RoundKind::kFlush) CheckNothingOwed(now, tensor, round, whose, debt);
+  }
+  if (MayDiffer(round)) return;
   const auto [entry, is_first] = rounds_.try_emplace({tensor, round});
   RoundResult& result = entry->second;
   const uint64_t hash = HashOf(values);
@@ -68,11 +80,22 @@ void ResultChecker::OnResult(Timestamp now, WorkerName worker, size_t tensor, Ro
   if (++result.seen == workers_.size()) rounds_.erase(entry);
 }
 
+bool ResultChecker::MayDiffer(Round round) const {
+  if (!may_be_late_ || plan_->KindOf(round) == RoundKind::kBroadcast) return false;
+  // After a flush everybody has the same parameters. An update may be the sum of several.
+  const bool is_update = op_ == AggregationOp::kSum || op_ == AggregationOp::kMean;
+  return is_update || plan_->KindOf(round) != RoundKind::kFlush;
+}
+
 // Rounds of such a tensor are open one at a time, so their first results come in order.
 void ResultChecker::Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values) {
   const RoundKind kind = plan_->KindOf(round);
   if (knowledge_[tensor] != Knowledge::kUpToFlush || kind == RoundKind::kBroadcast) return;
-  Debt& debt = debts_[tensor];
+  BookPushed(tensor, round, values, debts_[tensor]);
+  if (kind == RoundKind::kFlush) CheckNothingOwed(now, tensor, round, "", debts_[tensor]);
+}
+
+void ResultChecker::BookPushed(size_t tensor, Round round, absl::Span<const float> values, Debt& debt) const {
   debt.owed.resize(values.size());
   const double weight = op_ == AggregationOp::kMean ? static_cast<double>(workers_.size()) : 1;
   const std::vector<float> pushed = SumOfGradients(*plan_, workers_, tensor, round);
@@ -82,12 +105,16 @@ void ResultChecker::Book(Timestamp now, size_t tensor, Round round, absl::Span<c
     largest = std::max({largest, std::abs(pushed[i] / weight), std::abs(double{values[i]})});
   }
   debt.magnitude += largest;
-  if (kind != RoundKind::kFlush) return;
-  for (size_t i = 0; i < values.size(); ++i) {
+}
+
+void ResultChecker::CheckNothingOwed(Timestamp now, size_t tensor, Round round, const std::string& whose,
+                                     const Debt& debt) {
+  for (size_t i = 0; i < debt.owed.size(); ++i) {
     if (std::abs(debt.owed[i]) <= kFloatTolerance * debt.magnitude) continue;
-    violations_->Add(now, "nothing lost",
-                     absl::StrCat(plan_->tensors[tensor].name, ": after the flush in round ", round.value(),
-                                  " element ", i, " still misses ", debt.owed[i], " of what was pushed"));
+    violations_->Add(
+        now, "nothing lost",
+        absl::StrCat(plan_->tensors[tensor].name, ": after the flush in round ", round.value(), " element ", i,
+                     whose.empty() ? "" : " of ", whose, " still misses ", debt.owed[i], " of what was pushed"));
     return;
   }
 }

@@ -4,6 +4,8 @@
 // - Each contribution is in the sum exactly once.
 // - All replicas are identical bit by bit.
 // - After a Flush, all that was ever pushed to a tensor with error feedback has come back.
+// Where rounds close without late workers these get several results in one. Then, after each Flush, what every single
+// worker has got of a tensor adds up to all that was pushed to it.
 #ifndef BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
 #define BANYAN_SIM_CHECKERS_RESULT_CHECKER_H_
 
@@ -25,9 +27,9 @@ class ResultChecker : public WorkerListener {
  public:
   // `workers` are all that contribute, in rising order. Values are checked for sum and mean; other results only have to
   // be the same everywhere. The others are what an optimizer makes of a sum, a lossy encoding of one round, and all
-  // values of a source. `plan` and `violations` outlive this.
+  // values of a source. `may_be_late`: rounds may close without some worker. `plan` and `violations` outlive this.
   ResultChecker(const TrainingPlan* plan, std::vector<WorkerName> workers, AggregationOp op,
-                const CompressionConfig& compression, Violations* violations);
+                const CompressionConfig& compression, Violations* violations, bool may_be_late = false);
 
   void OnResult(Timestamp now, WorkerName worker, size_t tensor, Round round, absl::Span<const float> values) override;
   void OnMisuse(Timestamp now, WorkerName worker, const std::string& what) override;
@@ -52,6 +54,11 @@ class ResultChecker : public WorkerListener {
     double magnitude = 0;  // of all that went in; float32 is exact to a part of this
   };
 
+  // True if a late worker's result of the round may be another than that of the others.
+  bool MayDiffer(Round round) const;
+  // Adds a round to the worker's debt of the tensor; after a flush there must be none.
+  void BookPushed(size_t tensor, Round round, absl::Span<const float> values, Debt& debt) const;
+  void CheckNothingOwed(Timestamp now, size_t tensor, Round round, const std::string& whose, const Debt& debt);
   Knowledge KnowledgeOf(const TrainingPlan::Tensor& tensor, const CompressionConfig& compression) const;
   std::vector<float> Expected(size_t tensor, Round round) const;
   void Book(Timestamp now, size_t tensor, Round round, absl::Span<const float> values);
@@ -65,6 +72,8 @@ class ResultChecker : public WorkerListener {
   std::map<std::pair<size_t, Round>, RoundResult> rounds_;  // those that not all workers have yet
   std::vector<Knowledge> knowledge_;                        // of each tensor
   std::vector<Debt> debts_;                                 // of each tensor
+  const bool may_be_late_;
+  std::map<std::pair<size_t, WorkerName>, Debt> workers_debts_;  // where one may be late
   int64_t results_ = 0;
   bool replicas_identical_ = true;
 };

@@ -32,6 +32,7 @@ constexpr int64_t kMostChunks = 20;     // of a tensor
 constexpr int64_t kMostStateBytes = 20'000;
 constexpr uint64_t kStateSeed = 0x57A7E;
 constexpr uint64_t kTrimmingSeed = 0x7a11;
+constexpr uint64_t kQuorumSeed = 0x9000;
 constexpr uint64_t kOptimizerSeed = 0x0971;
 constexpr double kWithOptimizer = 0.25;
 
@@ -266,6 +267,31 @@ FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kin
   return scenario;
 }
 
+void AddQuorum(uint64_t seed, FaultScenario* scenario) {
+  Random random(seed ^ kQuorumSeed);
+  ClusterOptions& cluster = scenario->cluster;
+  AggregationConfig& aggregation = cluster.overlay.aggregation;
+  aggregation.op = AggregationOp::kSum;
+  aggregation.quorum = 0.3 + 0.7 * random.Unit();
+  aggregation.grace = absl::Milliseconds(random.Chance(0.3) ? 0 : random.Between(1, 300));
+  TrainingPlan& plan = cluster.plan;
+  if (plan.flush_every == 0) plan.flush_every = static_cast<uint64_t>(random.Between(2, 8));
+  // Whoever gives its state is held, and others may go on without it.
+  plan.state_bytes = 0;
+  double slowest = 1;
+  for (uint32_t node = 1; node <= cluster.overlay.nodes.size(); ++node) {
+    if (!random.Chance(0.3)) continue;
+    plan.slowness[NodeId(node)] = 1 + 9 * random.Unit();
+    slowest = std::max(slowest, plan.slowness[NodeId(node)]);
+  }
+  std::set<size_t> all;
+  for (size_t tensor = 0; tensor < plan.tensors.size(); ++tensor) all.insert(tensor);
+  scenario->fields = std::make_unique<ContributorFields>(scenario->fields->workers(), std::move(all), random.Next());
+  cluster.fields = scenario->fields.get();
+  plan.source = scenario->fields.get();
+  scenario->recovery += (slowest - 1) * (plan.compute_time + plan.compute_spread) * static_cast<double>(plan.rounds);
+}
+
 FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& sink) {
   Cluster cluster(scenario.cluster);
   cluster.simulator()->trace()->set_sink(sink);
@@ -280,6 +306,7 @@ FaultOutcome RunFaultScenario(const FaultScenario& scenario, const Trace::Sink& 
   outcome.events = cluster.simulator()->trace()->events();
   outcome.results = cluster.contributors()->results();
   outcome.required = cluster.contributors()->required();
+  outcome.flushes = cluster.contributors()->flushes();
   outcome.replicas = cluster.replicas() == nullptr ? 0 : cluster.replicas()->compared();
   for (const auto& [name, worker] : cluster.workers()) outcome.fetches += worker->fetched().has_value();
   outcome.given = replicas.given;

@@ -29,11 +29,16 @@ struct FaultScenario {
 // the same with and without.
 FaultScenario MakeFaultScenario(uint64_t seed, const std::vector<FaultKind>& kinds, bool may_have_optimizer = true);
 
+// Lets rounds of the scenario close without late workers, of whom it makes some. Results are sums then, and in all
+// tensors each worker has elements of its own.
+void AddQuorum(uint64_t seed, FaultScenario* scenario);
+
 struct FaultOutcome {
   uint64_t seed = 0;
   uint64_t trace_hash = 0;
   uint64_t events = 0;
   int64_t results = 0;   // that workers got
+  int64_t flushes = 0;   // results of flushes that were booked, where workers may be late
   int64_t required = 0;  // contributors that results had to have
   int64_t replicas = 0;  // models that were compared with others
   int64_t fetches = 0;   // workers that go on with the state of others

@@ -73,7 +73,11 @@ void SimulatedWorker::Initialise() {
   }
 }
 
-absl::Duration SimulatedWorker::ComputeTime() { return plan_->compute_time + plan_->compute_spread * random_.Unit(); }
+absl::Duration SimulatedWorker::ComputeTime() {
+  const auto slow = plan_->slowness.find(name_.node);
+  const double factor = slow == plan_->slowness.end() ? 1 : slow->second;
+  return factor * (plan_->compute_time + plan_->compute_spread * random_.Unit());
+}
 
 void SimulatedWorker::Compute() {
   agenda_->CallAfter(ComputeTime(), [this] {

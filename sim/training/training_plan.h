@@ -33,6 +33,8 @@ struct TrainingPlan {
   absl::Duration compute_time;  // of a worker, before each round
   // A worker's compute time varies by up to this, differently for each.
   absl::Duration compute_spread;
+  // The workers of these nodes compute so many times as long.
+  std::map<NodeId, double> slowness;
   // Each tensor goes on to its next round by itself, instead of all together.
   bool tensors_apart = false;
   // Rounds of a tensor that a worker pushes before it has the first one's result.

@@ -18,6 +18,7 @@ constexpr NumberRange kAboveZeroUpToOne = {.low = 0, .high = 1, .low_allowed = f
 constexpr NumberRange kShare = {.low = 0, .high = 1};
 constexpr NumberRange kDecay = {.low = 0, .high = 1 - 1e-9};
 constexpr NumberRange kLeaseSeconds = {.low = 0, .high = 3600, .unit = NumberUnit::kSeconds};
+constexpr NumberRange kGraceSeconds = {.low = 0, .high = 3600, .unit = NumberUnit::kSeconds};
 constexpr NumberRange kHeartbeatSeconds = {.low = 0.01, .high = 3600, .unit = NumberUnit::kSeconds};
 constexpr NumberRange kSchedulerLostAfterSeconds = {.low = 0.01, .high = 7 * 24 * 3600.0, .unit = NumberUnit::kSeconds};
 // One heartbeat may be late, another lost with a connection: only the third that does not come is silence.
@@ -151,6 +152,10 @@ AggregationConfig ReadAggregation(const YamlValue& value, YamlProblems& problems
   config.op = ReadOp(map, problems);
   if (config.op == AggregationOp::kAdam) config.learning_rate = 0.001;
   config.not_finite = ReadNotFinite(map, problems);
+  map.Number("quorum", kShare, config.quorum);
+  double grace_seconds = absl::ToDoubleSeconds(config.grace);
+  map.Number("grace_seconds", kGraceSeconds, grace_seconds);
+  config.grace = absl::Seconds(grace_seconds);
   for (const AggregationParameter& parameter : AggregationParameters()) {
     const YamlValue* found = map.Find(parameter.key);
     if (found == nullptr) continue;

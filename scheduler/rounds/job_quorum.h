@@ -1,0 +1,60 @@
+// The conversation with members about quorums: takes what they have pushed, and tells all up to which rounds a quorum
+// has. Thread-compatible; owned by the core.
+#ifndef BANYAN_SCHEDULER_ROUNDS_JOB_QUORUM_H_
+#define BANYAN_SCHEDULER_ROUNDS_JOB_QUORUM_H_
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "core/ids.h"
+#include "proto/scheduler_messages.h"
+#include "scheduler/job_state.h"
+#include "scheduler/members/job_members.h"
+#include "scheduler/rounds/key_table.h"
+#include "scheduler/rounds/quorum_counter.h"
+#include "topology/overlay/overlay_config.h"
+
+namespace banyan {
+
+class JobQuorum {
+ public:
+  // All outlive this.
+  JobQuorum(const OverlayConfig* overlay, const JobState* job, JobMembers* members, const KeyTable* keys)
+      : overlay_(overlay), job_(job), members_(members), keys_(keys), counter_(overlay->aggregation.quorum) {}
+
+  // Takes a node's report. One about keys that there are not is rejected.
+  void On(NodeId node, const RoundsPushed& pushed) {
+    if (!job_->IsRunning() || !counter_.is_on()) return;
+    for (const KeyProgressRun& run : pushed.runs) {
+      const KeyId last(run.key.value() + run.more_keys);
+      if (keys_->Contains(run.key) && keys_->Contains(last)) continue;
+      return members_->Reject(node, absl::StrCat("pushes of key ", last.value(), ", which there is not"));
+    }
+    QuorumCounter::Outcome outcome = counter_.Report(node, pushed.runs, Weights());
+    if (!outcome.news.empty()) members_->Broadcast(QuorumReached{job_->term(), std::move(outcome.news)});
+    if (!outcome.missed.empty()) members_->SendTo(node, QuorumReached{job_->term(), std::move(outcome.missed)});
+  }
+  // The members change: they say again what they have pushed.
+  void OnMembersChanged() { counter_.Restart(); }
+
+ private:
+  std::vector<QuorumCounter::Weight> Weights() const {
+    std::vector<QuorumCounter::Weight> weights;
+    for (const NodeId node : members_->table().Members()) {
+      weights.push_back({node, static_cast<uint32_t>(overlay_->nodes[node.value() - 1].workers)});
+    }
+    return weights;
+  }
+
+  const OverlayConfig* overlay_;
+  const JobState* job_;
+  JobMembers* members_;
+  const KeyTable* keys_;
+  QuorumCounter counter_;
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_SCHEDULER_ROUNDS_JOB_QUORUM_H_
