@@ -14,9 +14,10 @@ absl::Status CheckExposure(const std::vector<std::string>& addresses, bool has_k
   if (has_keys || without) return absl::OkStatus();
   for (const std::string& address : addresses) {
     if (address.empty() || IsLoopback(address)) continue;
-    return absl::FailedPreconditionError(absl::StrCat(
-        "other machines reach ", address, ", and without a key whoever does may speak as any node or operator: make "
-        "keys with `banyan keygen --all overlay.yaml DIR` and give --key, or say --insecure"));
+    return absl::FailedPreconditionError(
+        absl::StrCat("other machines reach ", address,
+                     ", and without a key whoever does may speak as any node or operator: make "
+                     "keys with `banyan keygen --all overlay.yaml DIR` and give --key, or say --insecure"));
   }
   return absl::OkStatus();
 }

@@ -205,8 +205,8 @@ void NodeCore::On(StepContext& step, const JoinAccepted& accepted) {
   joined_->link = std::make_unique<StateLink>(StateLink::Parts{options_.incarnation, &book_, &epochs_, &scheduler_,
                                                                joined_->network.get(), joined_->desk.get()});
   ReplicaExchange::Listener* replica_listener = this;
-  joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(),
-                                                joined_->link.get(), replica_listener);
+  joined_->state = std::make_unique<NodeStates>(accepted.config, &joined_->engine->replicas(), joined_->link.get(),
+                                                replica_listener);
   joined_->state->OnSchedulerConnected(step, accepted.term);
   step.Log(LogLevel::kInfo,
            absl::StrCat(options_.name, " has joined job '", accepted.config.job, "' as node ", accepted.node.value()));

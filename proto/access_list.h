@@ -14,8 +14,8 @@
 
 namespace banyan {
 
-// What the owner of a key may do: a node trains as itself; an operator reconfigures, removes and stops; an observer sees
-// the status, as all others may.
+// What the owner of a key may do: a node trains as itself; an operator reconfigures, removes and stops; an observer
+// sees the status, as all others may.
 enum class Role : uint8_t { kNode, kOperator, kObserver };
 
 struct ListedKey {

@@ -185,7 +185,8 @@ absl::Status RunNode(const NodeFlags& flags, const StopSignals& signals, std::os
       [&](const ProtocolHost& host) { return MakeCore(flags, host.bound_address(), &schedulers, &snapshot); });
   if (!node.ok()) return node.status();
   const std::string address = (*node)->host().bound_address();
-  if (const std::string warning = OpenAddressWarning(address, is_secured); !warning.empty()) log(LogLevel::kWarning, warning);
+  if (const std::string warning = OpenAddressWarning(address, is_secured); !warning.empty())
+    log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", listening on ", address));
   out << "node " << flags.name << ": " << address << std::endl;
   return RunUntilStopped(

@@ -14,7 +14,8 @@
 namespace banyan {
 
 // Gives the order to whichever of the schedulers at these addresses, with commas between them, leads. UNAVAILABLE when
-// no answer comes within `patience`; other errors are of `keys`, which name the operator; CANCELLED after Ctrl-C, when the scheduler may still take it.
+// no answer comes within `patience`; other errors are of `keys`, which name the operator; CANCELLED after Ctrl-C, when
+// the scheduler may still take it.
 absl::StatusOr<OperatorReply> GiveOrder(const std::string& schedulers, const KeyFlags& keys, Message order,
                                         absl::Duration patience);
 

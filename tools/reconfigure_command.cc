@@ -66,8 +66,7 @@ int ReconfigureCommand(absl::Span<const std::string> arguments, std::ostream& ou
   }
   absl::Status status;
   if (absl::StatusOr<std::string> text = ReadJob(flags); text.ok()) {
-    const absl::StatusOr<OperatorReply> reply =
-        GiveOrder(
+    const absl::StatusOr<OperatorReply> reply = GiveOrder(
         flags.scheduler, flags.keys, Reconfigure{*std::move(text), flags.overlay}, absl::Seconds(flags.patience_s));
     if (reply.ok()) return ShowReply("banyan reconfigure", flags.json, *reply, out, err);
     status = reply.status();

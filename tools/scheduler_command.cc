@@ -157,7 +157,8 @@ absl::StatusOr<Storage> PrepareStorage(const StatePlace& place, const OverlayCon
 
 absl::Status Announce(const SchedulerFlags& flags, const OverlayConfig& overlay, const std::string& address,
                       const LogFunction& log, std::ostream& out) {
-  if (const std::string warning = OpenAddressWarning(address, flags.security.has_value()); !warning.empty()) log(LogLevel::kWarning, warning);
+  if (const std::string warning = OpenAddressWarning(address, flags.security.has_value()); !warning.empty())
+    log(LogLevel::kWarning, warning);
   log(LogLevel::kInfo, absl::StrCat("banyan ", kVersion, ", job ", overlay.job, " of ", overlay.nodes.size(),
                                     " nodes, listening on ", address));
   out << "scheduler: " << address << std::endl;
@@ -235,9 +236,9 @@ absl::Status CheckKeys(const SchedulerFlags& flags, const OverlayConfig& overlay
     return flags.keys.CheckAddresses({flags.listen.empty() ? overlay.scheduler.address : flags.listen});
   }
   if (listed == flags.security->keys.public_key) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("--key: expected the key of scheduler.public_key of ", overlay.file_name, ", ",
-                   listed.empty() ? "which is missing" : listed, ", got that of ", flags.security->keys.public_key));
+  return absl::InvalidArgumentError(absl::StrCat("--key: expected the key of scheduler.public_key of ",
+                                                 overlay.file_name, ", ", listed.empty() ? "which is missing" : listed,
+                                                 ", got that of ", flags.security->keys.public_key));
 }
 
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.

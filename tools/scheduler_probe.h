@@ -19,7 +19,7 @@
 namespace banyan {
 
 struct SchedulerProbeOptions {
-  std::vector<std::string> schedulers;  // tcp://host:port, at least one
+  std::vector<std::string> schedulers;                     // tcp://host:port, at least one
   std::optional<SecurityOptions> security = std::nullopt;  // with which keys; none: it has none
   // Asked again when the connection is lost before the answer.
   Message question;

@@ -135,35 +135,35 @@ void TestCluster::Advance(absl::Duration time) {
 }
 
 void TestCluster::Carry(uint32_t from, Action action) {
-  std::visit(
-      Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); },
-                 [&](Disconnect& disconnect) { nodes_.at(from)->outbound.erase(disconnect.connection); },
-                 [&](Renew&) {}, [&](Pace&) {}, [&](Send& send) { Carry(from, std::move(send)); },
-                 [&](StartComputation& start) {
-                   start.computation->Run();
-                   (hold_computations.contains(from) ? held_ : arrivals_)
-                       .push_back({from, ComputationFinished{start.id, std::move(start.computation)}});
-                 },
-                 [&](WriteResult& write) {
-                   BANYAN_CHECK(completions_.count(write.request) == 0);
-                   std::vector<float>& result = results_[write.request];
-                   const size_t end = write.first_element + write.values.elements();
-                   if (result.size() < end) result.resize(end);
-                   std::copy(write.values.floats().begin(), write.values.floats().end(),
-                             result.begin() + write.first_element);
-                 },
-                 [&](CompleteRequest& complete) {
-                   // Each call is answered exactly once.
-                   BANYAN_CHECK(completions_.emplace(complete.request, complete).second);
-                 },
-                 [&](TellRoundComplete& told) { told_complete_[from].push_back(told); },
-                 [&](TellJobEnded& told) {
-                   // Once, before the calls that this ends are answered.
-                   BANYAN_CHECK(job_ends_.emplace(from, told.reason).second);
-                 },
-                 [&](AskWorker&) {}, [&](Admit&) {}, [&](PersistRecord&) {}, [&](LogLine& line) { logs_.push_back(std::move(line)); },
-                 [&](Stop& stop) { stopped_.emplace(from, stop.status); }},
-      action);
+  std::visit(Overloaded{[&](Connect& connect) { Carry(from, std::move(connect)); },
+                        [&](Disconnect& disconnect) { nodes_.at(from)->outbound.erase(disconnect.connection); },
+                        [&](Renew&) {}, [&](Pace&) {}, [&](Send& send) { Carry(from, std::move(send)); },
+                        [&](StartComputation& start) {
+                          start.computation->Run();
+                          (hold_computations.contains(from) ? held_ : arrivals_)
+                              .push_back({from, ComputationFinished{start.id, std::move(start.computation)}});
+                        },
+                        [&](WriteResult& write) {
+                          BANYAN_CHECK(completions_.count(write.request) == 0);
+                          std::vector<float>& result = results_[write.request];
+                          const size_t end = write.first_element + write.values.elements();
+                          if (result.size() < end) result.resize(end);
+                          std::copy(write.values.floats().begin(), write.values.floats().end(),
+                                    result.begin() + write.first_element);
+                        },
+                        [&](CompleteRequest& complete) {
+                          // Each call is answered exactly once.
+                          BANYAN_CHECK(completions_.emplace(complete.request, complete).second);
+                        },
+                        [&](TellRoundComplete& told) { told_complete_[from].push_back(told); },
+                        [&](TellJobEnded& told) {
+                          // Once, before the calls that this ends are answered.
+                          BANYAN_CHECK(job_ends_.emplace(from, told.reason).second);
+                        },
+                        [&](AskWorker&) {}, [&](Admit&) {}, [&](PersistRecord&) {},
+                        [&](LogLine& line) { logs_.push_back(std::move(line)); },
+                        [&](Stop& stop) { stopped_.emplace(from, stop.status); }},
+             action);
 }
 
 uint32_t TestCluster::NodeAt(const std::string& address) const {

@@ -156,9 +156,8 @@ int AcceptedSockets::EndCrowd(size_t most) {
   }
   int ended = 0;
   for (; count > most; --count) {
-    const auto largest = std::max_element(by_host.begin(), by_host.end(), [](const auto& a, const auto& b) {
-      return a.second.size() < b.second.size();
-    });
+    const auto largest = std::max_element(
+        by_host.begin(), by_host.end(), [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
     const Stranger oldest = largest->second.back();
     largest->second.pop_back();
     ended += EndIfStillThere(oldest.fd, oldest.ordinal) ? 1 : 0;

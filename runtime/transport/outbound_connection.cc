@@ -152,8 +152,8 @@ std::optional<std::string> OutboundConnection::TakeFailure() {
   if (in_doubt_.has_value()) {
     const std::optional<std::string> reason = dialler_.Diagnosis(*in_doubt_);
     if (!reason.has_value()) return std::nullopt;
-    failure_ =
-        FailureAt(*in_doubt_, reason->empty() ? "somebody else listens there, or asks for a key, which --key gives" : *reason);
+    failure_ = FailureAt(
+        *in_doubt_, reason->empty() ? "somebody else listens there, or asks for a key, which --key gives" : *reason);
     in_doubt_.reset();
   }
   if (up_ || failure_.empty()) return std::nullopt;

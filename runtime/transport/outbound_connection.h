@@ -109,7 +109,7 @@ class OutboundConnection {
   std::string failure_;                  // to be told; empty for none
   std::optional<PolledSocket> socket_;
   std::optional<SocketMonitor> monitor_;  // destroyed before the socket
-  bool is_reached_ = false;  // by this attempt, handshake or not
+  bool is_reached_ = false;               // by this attempt, handshake or not
   bool up_ = false;
   SocketIdentity connected_;  // ZeroMQ owns its descriptor, and tells of its end later than that comes
   CongestionRenewal renewal_;

@@ -58,12 +58,11 @@ class SecuredTransportTest : public TransportTest {
     Connect(client);
     Collect(client, Have<ConnectionUp>(1), {server_.get()});
     client.Send({kOut, std::move(message), {}}, SteadyNow());
-    return Collect(
-        *server_,
-        [](const std::vector<Event>& events) {
-          return Count<MessageReceived>(events) + Count<MessageRejected>(events) > 0;
-        },
-        {&client});
+    return Collect(*server_,
+                   [](const std::vector<Event>& events) {
+                     return Count<MessageReceived>(events) + Count<MessageRejected>(events) > 0;
+                   },
+                   {&client});
   }
 
   // Has the client say what it may not. Returns what the client hears of that, until it is sent away.
@@ -224,16 +223,15 @@ TEST_F(SecuredTransportTest, AKeyThatIsTakenFromTheListLosesItsConnection) {
   server_->Admit({{watcher_keys_.public_key, Role::kObserver, "bob", NodeId()}}, SteadyNow());
   EXPECT_FALSE(server_->Exists(inbound));
   EXPECT_EQ(First<ConnectionDown>(Collect(*server_, Have<ConnectionDown>(1), {client.get()})).connection, inbound);
-  const auto end = Collect(
-      *client,
-      [](const std::vector<Event>& seen) {
-        for (const Event& event : seen) {
-          const auto* failed = std::get_if<ConnectFailed>(&event);
-          if (failed != nullptr && absl::StrContains(failed->reason, "does not list")) return true;
-        }
-        return false;
-      },
-      {server_.get()});
+  const auto end = Collect(*client,
+                           [](const std::vector<Event>& seen) {
+                             for (const Event& event : seen) {
+                               const auto* failed = std::get_if<ConnectFailed>(&event);
+                               if (failed != nullptr && absl::StrContains(failed->reason, "does not list")) return true;
+                             }
+                             return false;
+                           },
+                           {server_.get()});
   EXPECT_GE(Count<ConnectionDown>(end), 1u);
 }
 

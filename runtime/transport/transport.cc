@@ -52,10 +52,9 @@ Transport::~Transport() {
 
 void Transport::Connect(const banyan::Connect& connect, Timestamp now) {
   BANYAN_CHECK(connect.connection < kInboundConnection && outbound_.count(connect.connection) == 0);
-  outbound_[connect.connection] =
-      std::make_unique<OutboundConnection>(
-          OutboundConnection::Surroundings{&poller_, &dialler_, security_.get()},
-          OutboundConnection::Destination{connect.address, connect.peer}, limits_, now);
+  outbound_[connect.connection] = std::make_unique<OutboundConnection>(
+      OutboundConnection::Surroundings{&poller_, &dialler_, security_.get()},
+      OutboundConnection::Destination{connect.address, connect.peer}, limits_, now);
 }
 
 void Transport::Disconnect(ConnectionId connection, Timestamp now) { Close(connection, "it was closed", now); }
@@ -183,8 +182,7 @@ void Transport::CollectInbound(Timestamp now, std::vector<Event>& events) {
     std::optional<InboundConnections::Received> received = inbound_->Receive();
     if (!received) return EndInbound(now, events);
     if (received->accepted_from.has_value()) {
-      events.emplace_back(
-          ConnectionAccepted{received->connection, *received->accepted_from, received->public_key});
+      events.emplace_back(ConnectionAccepted{received->connection, *received->accepted_from, received->public_key});
     }
     if (received->closed) continue;
     if (received->refused) {

@@ -40,9 +40,8 @@ TEST(AccessRosterTest, NodesAndPeopleAreListed) {
   AccessRoster roster;
   EXPECT_TRUE(roster.Update(overlay));
   EXPECT_FALSE(roster.Update(overlay));
-  EXPECT_THAT(roster.All(),
-              ElementsAre(Key("a", 1), Key("b", 2), ListedKey{"c", Role::kOperator, "ada", NodeId()},
-                          ListedKey{"d", Role::kObserver, "bob", NodeId()}));
+  EXPECT_THAT(roster.All(), ElementsAre(Key("a", 1), Key("b", 2), ListedKey{"c", Role::kOperator, "ada", NodeId()},
+                                        ListedKey{"d", Role::kObserver, "bob", NodeId()}));
   EXPECT_THAT(roster.OfNodes(), ElementsAre(Key("a", 1), Key("b", 2)));
 }
 

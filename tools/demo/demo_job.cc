@@ -100,19 +100,18 @@ absl::Status DemoJob::StartScheduler() {
   if (!status.ok()) return status;
   SupervisionOptions scheduler;
   scheduler.kind = ProcessKind::kScheduler;
-  scheduler.process = {
-      .name = "the scheduler",
-      .arguments = network_.BesideScheduler({options_.banyan_program, "scheduler", directory_.File("overlay.yaml"),
-                                             "--state-dir", directory_.File("scheduler"), "--stay", "--key",
-                                             KeyOf(directory_, kSchedulerKeyOwner)}),
-      .log_path = directory_.File("scheduler.log")};
+  scheduler.process = {.name = "the scheduler",
+                       .arguments = network_.BesideScheduler(
+                           {options_.banyan_program, "scheduler", directory_.File("overlay.yaml"), "--state-dir",
+                            directory_.File("scheduler"), "--stay", "--key", KeyOf(directory_, kSchedulerKeyOwner)}),
+                       .log_path = directory_.File("scheduler.log")};
   status = Launch(std::move(scheduler), services_);
   if (!status.ok()) return status;
   SupervisionOptions reader;
   reader.process = {.name = "the reader of the status",
                     .arguments = network_.BesideScheduler({options_.banyan_program, "status", "--watch", "--json",
-                                                           "--timeout", kStatusPatience, "--scheduler", address, "--key",
-                                                        KeyOf(directory_, kObserverKeyOwner)}),
+                                                           "--timeout", kStatusPatience, "--scheduler", address,
+                                                           "--key", KeyOf(directory_, kObserverKeyOwner)}),
                     .log_path = directory_.File("status.log"),
                     .capture_output = true};
   return Launch(std::move(reader), services_);
@@ -123,12 +122,12 @@ absl::Status DemoJob::StartNode(size_t index) {
   SupervisionOptions options;
   options.kind = ProcessKind::kNode;
   options.node = node.name;
-  options.process = {
-      .name = absl::StrCat("node ", node.name),
-      .arguments = network_.InNode(
-          index, {options_.banyan_program, "node", "--name", node.name, "--scheduler", network_.scheduler_address(),
-                  "--listen", network_.node_addresses()[index], "--attach", SocketOf(directory_, node), "--stay", "--key", KeyOf(directory_, node.name)}),
-      .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
+  options.process = {.name = absl::StrCat("node ", node.name),
+                     .arguments = network_.InNode(
+                         index, {options_.banyan_program, "node", "--name", node.name, "--scheduler",
+                                 network_.scheduler_address(), "--listen", network_.node_addresses()[index], "--attach",
+                                 SocketOf(directory_, node), "--stay", "--key", KeyOf(directory_, node.name)}),
+                     .log_path = directory_.File(absl::StrCat(node.name, ".log"))};
   return Launch(std::move(options), nodes_);
 }
 

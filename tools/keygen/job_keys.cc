@@ -26,8 +26,8 @@ absl::StatusOr<std::string> MakeJobKeys(absl::string_view text, const std::strin
     return absl::InvalidArgumentError(
         absl::StrCat(file_name, ": a node is called ", owner, ", as is another file of keys; name it otherwise"));
   }
-  JobPublicKeys listed{made[kSchedulerKeyOwner].public_key, {}, made[kOperatorKeyOwner].public_key,
-                       made[kObserverKeyOwner].public_key};
+  JobPublicKeys listed{
+      made[kSchedulerKeyOwner].public_key, {}, made[kOperatorKeyOwner].public_key, made[kObserverKeyOwner].public_key};
   for (const NodeConfig& node : overlay->nodes) listed.nodes[node.name] = made[node.name].public_key;
   absl::StatusOr<std::string> with = WithPublicKeys(text, file_name, listed);
   if (!with.ok()) return with.status();

@@ -60,7 +60,8 @@ absl::Status Check(const std::string& text, const std::string& file_name, const 
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(
-      file_name, ": the keys could not be written into a file of this form; write each `nodes` entry and `scheduler` on "
+      file_name,
+      ": the keys could not be written into a file of this form; write each `nodes` entry and `scheduler` on "
       "lines of their own"));
 }
 

@@ -62,15 +62,14 @@ TEST(OverlayWithKeysTest, RefusesWhatHasKeysOrIsOfNoFormThatTakesThem) {
   const std::string once = *WithPublicKeys(plain, "overlay.yaml", Keys());
   EXPECT_THAT(std::string(WithPublicKeys(once, "overlay.yaml", Keys()).status().message()),
               HasSubstr("has keys already"));
-  EXPECT_THAT(std::string(WithPublicKeys("nodes: 5\n", "overlay.yaml", Keys()).status().message()),
-              HasSubstr("nodes"));
-  EXPECT_THAT(std::string(WithPublicKeys("{" + plain.substr(0, plain.find('\n')) + ", " +
-                                             plain.substr(plain.find('\n') + 1, plain.size() - plain.find('\n') - 2) +
-                                             "}",
-                                         "overlay.yaml", Keys())
-                              .status()
-                              .message()),
-              HasSubstr("of this form"));
+  EXPECT_THAT(std::string(WithPublicKeys("nodes: 5\n", "overlay.yaml", Keys()).status().message()), HasSubstr("nodes"));
+  EXPECT_THAT(
+      std::string(WithPublicKeys("{" + plain.substr(0, plain.find('\n')) + ", " +
+                                     plain.substr(plain.find('\n') + 1, plain.size() - plain.find('\n') - 2) + "}",
+                                 "overlay.yaml", Keys())
+                      .status()
+                      .message()),
+      HasSubstr("of this form"));
 }
 
 }  // namespace

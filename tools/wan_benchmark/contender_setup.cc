@@ -53,9 +53,10 @@ YAML::Node ToldLinksSection(const Contender& contender, const BenchPlace& place)
 ContenderSetup BanyanSetup(const Contender& contender, const BenchPlace& place) {
   ContenderSetup setup;
   setup.files.emplace_back(kJobFile, MakeJobOverlay(contender, place));
-  setup.processes.push_back({"scheduler",
-                             place.scheduler_node,
-                             {place.banyan_program, "scheduler", File(place, kJobFile), "--forgetful", "--stay", "--insecure"}});
+  setup.processes.push_back(
+      {"scheduler",
+       place.scheduler_node,
+       {place.banyan_program, "scheduler", File(place, kJobFile), "--forgetful", "--stay", "--insecure"}});
   int rank = 0;
   for (const auto& [name, address] : place.nodes) {
     const std::string socket = absl::StrCat("unix:", File(place, name), ".sock");

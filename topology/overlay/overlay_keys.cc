@@ -79,7 +79,8 @@ void CheckKeys(const OverlayConfig& overlay, YamlProblems& problems) {
   }
   if (owners.empty()) return;
   if (overlay.scheduler.public_key.empty()) {
-    problems.Add(overlay.scheduler.place, absl::StrCat("scheduler.public_key is missing, though others have keys", kAdvice));
+    problems.Add(overlay.scheduler.place,
+                 absl::StrCat("scheduler.public_key is missing, though others have keys", kAdvice));
   }
   for (const NodeConfig& node : overlay.nodes) {
     if (!node.public_key.empty()) continue;

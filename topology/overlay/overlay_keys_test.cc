@@ -31,11 +31,11 @@ std::string ErrorOf(const std::string& document) {
 }
 
 TEST(OverlayKeysTest, ReadsTheKeysOfAll) {
-  const absl::StatusOr<OverlayConfig> overlay = ParseOverlay(
-      Document(Key('0'), Key('1'), Key('2'),
-               absl::StrCat("operators: [{name: ada, public_key: '", Key('3'), "'}]\n",
-                            "observers:\n  - name: bob\n    public_key: '", Key('4'), "'\n")),
-      "overlay.yaml");
+  const absl::StatusOr<OverlayConfig> overlay =
+      ParseOverlay(Document(Key('0'), Key('1'), Key('2'),
+                            absl::StrCat("operators: [{name: ada, public_key: '", Key('3'), "'}]\n",
+                                         "observers:\n  - name: bob\n    public_key: '", Key('4'), "'\n")),
+                   "overlay.yaml");
   ASSERT_TRUE(overlay.ok()) << overlay.status();
   EXPECT_EQ(overlay->scheduler.public_key, Key('0'));
   EXPECT_EQ(overlay->nodes[1].public_key, Key('2'));

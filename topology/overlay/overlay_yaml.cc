@@ -60,7 +60,8 @@ void ReadSections(YamlMapReader& map, OverlayConfig& overlay, YamlProblems& prob
   };
   read("job", [&](const YamlValue& value) { overlay.job = ReadName(value, "job", problems).value_or(""); });
   read("scheduler", [&](const YamlValue& value) { overlay.scheduler = ReadScheduler(value, problems); });
-  for (const auto& [section, people] : {std::pair("operators", &overlay.operators), {"observers", &overlay.observers}}) {
+  for (const auto& [section, people] :
+       {std::pair("operators", &overlay.operators), {"observers", &overlay.observers}}) {
     read(section, [&](const YamlValue& value) { *people = ReadPeople(value, section, problems); });
   }
   read("topology",
