@@ -46,10 +46,13 @@ with urllib.request.urlopen(sys.argv[1], timeout=60) as answer:
     sys.stdout.buffer.write(answer.read())
 PY
 }
-get "" | grep -q '<script src="/page.js" defer>' || fail "expected the page at $page"
+get "" >index.html
+grep -q '<script src="/page.js" defer>' index.html || fail "expected the page at $page"
 grep -q "Content-Security-Policy: default-src 'none'; script-src 'self'" headers.txt || fail "$(<headers.txt)"
-get page.js | grep -q EventSource || fail "expected a script"
-get page.css | grep -q prefers-color-scheme || fail "expected a style"
+get page.js >page.js
+grep -q EventSource page.js || fail "expected a script"
+get page.css >page.css
+grep -q prefers-color-scheme page.css || fail "expected a style"
 
 # The change comes while the events are read: nodes start after the first.
 python3 - "$page" "$banyan" "$(<port)" <<'PY' || fail "expected an event that tells of both nodes"

@@ -38,6 +38,9 @@ class NodeOptions(Structure):
         ("worker_socket", c_char_p),
         ("compute_threads", c_int32),
         ("log_descriptor", c_int),
+        ("key_file", c_char_p),
+        ("scheduler_key", c_char_p),
+        ("insecure", c_int),
     ]
 
 

@@ -59,12 +59,15 @@ class LocalNode:
     """A node inside this process, with sessions for its workers. Its log goes to the logger `banyan.node`.
 
     `name` is that of a node in the job's overlay.yaml, `scheduler` tcp://host:port. `listen` and `advertise` say where
-    other nodes reach it; `worker_socket`, unix:/path, lets further processes of this machine be its workers.
+    other nodes reach it; `worker_socket`, unix:/path, lets further processes of this machine be its workers. `key` is
+    the file of its secret key, as `banyan keygen` makes it. Without one it listens on this machine alone, unless it is
+    to be `insecure`.
     """
 
     def __init__(
         self, name: str, scheduler: str, *, job: Optional[str] = None, listen: Optional[str] = None,
         advertise: Optional[str] = None, worker_socket: Optional[str] = None, compute_threads: int = 1,
+        key: Optional[str] = None, scheduler_key: Optional[str] = None, insecure: bool = False,
     ) -> None:
         self.name = name
         read, write = os.pipe()
@@ -72,6 +75,7 @@ class LocalNode:
         options = sized(
             NodeOptions, name=name, scheduler=scheduler, job=job, listen=listen, advertise=advertise,
             worker_socket=worker_socket, compute_threads=compute_threads, log_descriptor=write,
+            key_file=key, scheduler_key=scheduler_key, insecure=int(insecure),
         )
         handle = c_void_p()
         code = library().banyan_node_start(byref(options), byref(handle))
@@ -126,14 +130,14 @@ class LocalNode:
 def join(
     node: Optional[str] = None, *, worker: Optional[int] = None, scheduler: Optional[str] = None,
     name: Optional[str] = None, job: Optional[str] = None, listen: Optional[str] = None,
-    advertise: Optional[str] = None, worker_socket: Optional[str] = None, timeout: float = 600.0,
-    room_timeout: Optional[float] = None,
+    advertise: Optional[str] = None, worker_socket: Optional[str] = None, key: Optional[str] = None,
+    insecure: bool = False, timeout: float = 600.0, room_timeout: Optional[float] = None,
 ) -> Session:
     """Joins a job and returns the session of this training process.
 
     Through `node`, the worker socket of a node on this machine (unix:/path), or with a node inside this process, by its
     `name` in overlay.yaml and its `scheduler`. What is not given comes from the environment: BANYAN_NODE, or
-    BANYAN_SCHEDULER, BANYAN_NAME, BANYAN_LISTEN, BANYAN_ADVERTISE; `worker` from LOCAL_RANK, else it is 0.
+    BANYAN_SCHEDULER, BANYAN_NAME, BANYAN_LISTEN, BANYAN_ADVERTISE, BANYAN_KEY; `worker` from LOCAL_RANK, else it is 0.
 
     Waits up to `timeout` seconds until the node has joined; calls such as push wait for room up to `room_timeout`,
     endlessly by default. `banyan.solo()` gives a session without a job.
@@ -157,6 +161,7 @@ def join(
         local = LocalNode(
             name, scheduler, job=job, listen=listen or environment("BANYAN_LISTEN"),
             advertise=advertise or environment("BANYAN_ADVERTISE"), worker_socket=worker_socket,
+            key=key or environment("BANYAN_KEY"), insecure=insecure,
         )
         try:
             session = local.open_session(chosen, timeout=timeout, room_timeout=room_timeout, on_close=local.stop)

@@ -104,6 +104,9 @@ typedef struct banyan_node_options {
   int32_t compute_threads;    // 0: one
   // Gets every line that the node logs, which is lost where the descriptor does not take it at once. 0: nobody does.
   int log_descriptor;
+  const char* key_file;       // of the node's secret key, as `banyan keygen` makes it; NULL: none
+  const char* scheduler_key;  // the public key of the schedulers; NULL: as the key file says
+  int insecure;               // not 0: listen beyond this machine without a key
 } banyan_node_options;
 
 BANYAN_API int banyan_node_start(const banyan_node_options* options, banyan_node** node);

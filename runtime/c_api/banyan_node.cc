@@ -42,6 +42,9 @@ LocalNodeOptions OptionsOf(const banyan_node_options& given) {
   if (given.listen != nullptr) options.listen = given.listen;
   if (given.advertise != nullptr) options.advertise = given.advertise;
   if (given.worker_socket != nullptr) options.worker_socket = given.worker_socket;
+  if (given.key_file != nullptr) options.key_file = given.key_file;
+  if (given.scheduler_key != nullptr) options.scheduler_key = given.scheduler_key;
+  options.insecure = given.insecure != 0;
   if (given.compute_threads > 0) options.compute_threads = given.compute_threads;
   if (given.log_descriptor > 0) {
     options.log = [descriptor = given.log_descriptor](absl::string_view line) { WriteLine(descriptor, line); };
