@@ -289,7 +289,8 @@ TEST(SchedulerPolicyTest, RestartInTheMiddleOfAChangeGoesOnWithBothPolicies) {
   EXPECT_EQ(PolicyOf(after, key, 1), PolicyVersion(1));
   EXPECT_EQ(PolicyOf(after, key, 2), PolicyVersion(2));
   // What was measured is known still: beliefs would bring the old trees back.
-  EXPECT_THAT(Status(after), HasSubstr(R"("mbps":10,"delay_ms":0,"age_s":null,"source":"primary","old":true)"));
+  EXPECT_THAT(Status(after),
+              HasSubstr(R"("mbps":10,"delay_ms":0,"loss_percent":0,"age_s":null,"source":"primary","old":true)"));
   Measure(after, 2, 3, 99);
   after.Advance(absl::Seconds(6), {1, 2, 3});
   EXPECT_THAT(SlicesSentTo(after, 1), SizeIs(2));

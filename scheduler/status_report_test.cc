@@ -155,8 +155,8 @@ TEST_F(StatusReportTest, TellsProgressAndTrees) {
                 {{kA, {"tcp://a:1", Incarnation(1)}}, {kB, {"tcp://b:1", Incarnation(1)}}});
   const std::string json = Status();
   EXPECT_THAT(json, HasSubstr(R"("policy":6)"));
-  EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,"rejected_messages":0,)"
-                              R"("memory":{"results":64},)"
+  EXPECT_THAT(json, HasSubstr(R"("workers":1,"round":8,"step":9,"loss":0.5,"sync_seconds":0.25,)"
+                              R"("late_rounds":0,"rejected_messages":0,"memory":{"results":64},)"
                               R"("not_finite":[{"key":"other keys","values":3,"last_round":12}])"));
   EXPECT_THAT(
       json,
