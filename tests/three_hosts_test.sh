@@ -125,7 +125,7 @@ if on 3 watcher "banyan stop --key keys/observer.key --scheduler tcp://10.0.0.1:
   fail "expected an observer to stop nothing"
 fi
 grep -q "observer 'observer'" watcher.log || fail "expected an observer to hear of his role, got: $(<watcher.log)"
-if on 0 bare "banyan scheduler overlay.yaml --listen tcp://10.0.0.1:7799" >/dev/null; then
+if HOME=/run on 0 bare "banyan scheduler overlay.yaml --listen tcp://10.0.0.1:7799" >/dev/null; then
   fail "expected no scheduler without keys"
 fi
 grep -q 'banyan keygen --all' bare.log || fail "expected to hear how keys are made, got: $(<bare.log)"

@@ -236,9 +236,10 @@ absl::Status CheckKeys(const SchedulerFlags& flags, const OverlayConfig& overlay
     return flags.keys.CheckAddresses({flags.listen.empty() ? overlay.scheduler.address : flags.listen});
   }
   if (listed == flags.security->keys.public_key) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--key: expected the key of scheduler.public_key of ",
-                                                 overlay.file_name, ", ", listed.empty() ? "which is missing" : listed,
-                                                 ", got that of ", flags.security->keys.public_key));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--key: expected the key of scheduler.public_key of ", overlay.file_name, ", ",
+      listed.empty() ? "which is missing (`banyan keygen --all` writes it, --insecure goes without)" : listed,
+      ", got that of ", flags.security->keys.public_key));
 }
 
 // What only the overlay and the flags together show; INVALID_ARGUMENT says what to do.
