@@ -144,8 +144,8 @@ void AddFromSchedulerSamples(std::vector<Message>& messages) {
   messages.emplace_back(JoinRefused{Term(3), "two nodes are called n7", true, true});
   messages.emplace_back(MembershipUpdate{Term(3), Epoch(6), 7, 9, true, {"n4", "n8"}});
   messages.emplace_back(AccessList{Term(3),
-                                   {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", Role::kNode, "n7", NodeId(7)},
-                                    {"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf8", Role::kOperator, "ada", NodeId()}}});
+                                   {{"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7", Role::kObserver, "n7", NodeId(7)},
+                                    {"rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf8", Role::kOperator, "ada", NodeId(8)}}});
   messages.emplace_back(HeartbeatReply{Term(3), Timestamp::FromNanoseconds(12345678901)});
   messages.emplace_back(KeysAssigned{
       Term(3), KeyTableVersion(2), {{KeyId(1), "fc1.weight", 401408, 78}, {KeyId(2), "fc1.bias", 512, 77}}});
