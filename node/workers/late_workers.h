@@ -13,8 +13,7 @@
 // - A worker's pushes have the same numbers as everybody's. A flush waits for all workers, and so for all that they
 //   have pushed before; a broadcast as well.
 // - The node is late in one round at a time: in the next one only when that is complete, whatever it hears of quorums.
-// - The node keeps one tensor that is owed per key, and one of missed results per late worker, however far it is
-// behind.
+// - The node keeps one tensor that is owed per key, and one of missed results per late worker, however late that is.
 #ifndef BANYAN_NODE_WORKERS_LATE_WORKERS_H_
 #define BANYAN_NODE_WORKERS_LATE_WORKERS_H_
 

@@ -2,9 +2,8 @@
 // summed; of results that are the values themselves the last one counts. Thread-compatible; owned by LocalKey.
 //
 // Invariants:
-// - Each result is given once, alone or in a sum, and no later than those after it. So what a worker was given up to
-// any
-//   of its calls adds up to the results of all rounds that were complete then.
+// - Each result is given once, alone or in a sum, and no later than those after it. So what a worker was given up to a
+//   call adds up to the results of all rounds that were complete then.
 // - One tensor of memory at most, however many rounds were missed. Of one round it is shared with whoever holds it.
 #ifndef BANYAN_NODE_WORKERS_MISSED_RESULTS_H_
 #define BANYAN_NODE_WORKERS_MISSED_RESULTS_H_

@@ -2,8 +2,7 @@
 // their own. Nobody waits for it: who asks looks again later. Thread-compatible.
 //
 // Invariants:
-// - Of each question at most one is under way, and an answer stands for kFresh: a name that is looked up again and
-// again
+// - Of each question at most one is under way, and an answer stands for kFresh: looking a name up again and again
 //   costs its servers little.
 // - The end of a Dialler waits for no name server: the thread goes when that has answered.
 #ifndef BANYAN_RUNTIME_TRANSPORT_DIALLER_H_
