@@ -13,15 +13,15 @@ found="$(lintian --no-cfg --allow-root "$out"/*.deb)"
 [[ -z "$found" ]] || fail "expected lintian to find nothing, it found: $found"
 
 read -r _ version _ < <(tools/banyan --version)
-dpkg-deb -f "$out"/banyan_*.deb Version | grep -qx "$version" || fail "expected version $version"
-dpkg-deb -f "$out"/banyan_*.deb Depends | grep -q 'libzmq5' || fail "expected the libraries that it needs among Depends"
+dpkg-deb -f "$out"/banyan_*.deb Version | grep -x "$version" >/dev/null || fail "expected version $version"
+dpkg-deb -f "$out"/banyan_*.deb Depends | grep 'libzmq5' >/dev/null || fail "expected the libraries that it needs among Depends"
 if grep -rIl "$tree" "$root"; then fail "expected no file to name the place where it was made; those above do"; fi
 
 commands="$(tools/banyan --help | sed -n 's/^  \([a-z-]\+\)  .*/\1/p')"
 [[ $(wc -w <<<"$commands") -ge 10 ]] || fail "expected to find the commands, found: $commands"
 for command in $commands; do
   page="$root/usr/share/man/man1/banyan-$command.1.gz"
-  zcat "$page" | grep -q '^\.SH SYNOPSIS' || fail "expected a page with a synopsis of $command"
+  zcat "$page" | grep '^\.SH SYNOPSIS' >/dev/null || fail "expected a page with a synopsis of $command"
 done
 
 PATH="$PWD/tools:$PATH"
