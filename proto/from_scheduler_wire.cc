@@ -131,6 +131,7 @@ AccessList Read(const wire::AccessList& from, FieldReader fields) {
   for (int i = 0; i < count; ++i) {
     const wire::AccessList::Entry& entry = from.keys(i);
     FieldReader within = fields.Within("keys", i);
+    within.Expect(IsKeyText(entry.public_key()), "public_key", "40 characters of Z85", "another text");
     list.keys.push_back({within.Name("public_key", entry.public_key()),
                          within.OneOf("role", static_cast<int>(entry.role()), Role::kObserver),
                          within.Name("name", entry.name()), NodeId(entry.node())});

@@ -95,6 +95,17 @@ TEST(WireTest, EveryMessageComesBackAsItWas) {
   }
 }
 
+TEST(WireTest, ListedKeysHaveARoleAndTheFormOfAKey) {
+  const auto error_of = [](ListedKey key) {
+    return std::string(DecodeMessage(EncodeMessage(AccessList{Term(3), {std::move(key)}}), {}).status().message());
+  };
+  const std::string text(40, 'a');
+  EXPECT_EQ(error_of({text, Role::kNode, "n7", NodeId(7)}), "");
+  EXPECT_THAT(error_of({"short", Role::kNode, "n7", NodeId(7)}), testing::HasSubstr("keys[0].public_key: 40 char"));
+  EXPECT_THAT(error_of({text, static_cast<Role>(3), "n7", NodeId(7)}), testing::HasSubstr("keys[0].role: 0 to 2"));
+  EXPECT_THAT(error_of({text, Role::kNode, "", NodeId(7)}), testing::HasSubstr("keys[0].name"));
+}
+
 TEST(WireTest, ARootHasNoParents) {
   for (const WireSample& sample : WireSamples()) {
     if (!std::holds_alternative<PolicyPublished>(sample.message)) continue;

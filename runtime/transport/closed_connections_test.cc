@@ -1,7 +1,5 @@
 // How connections end that one side closes, kills or abuses.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,13 +14,13 @@
 #include <variant>
 #include <vector>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
 #include "posix/steady_clock.h"
 #include "proto/wire.h"
 #include "runtime/testing/child_processes.h"
+#include "runtime/testing/tcp_socket.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/testing/zmtp_bytes.h"
 #include "runtime/transport/transport.h"
@@ -34,14 +32,7 @@ namespace {
 // A connection to a transport without ZeroMQ at its end.
 class RawPeer {
  public:
-  explicit RawPeer(const std::string& address) : socket_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    int port = 0;
-    EXPECT_TRUE(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
-    sockaddr_in to = {};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(static_cast<uint16_t>(port));
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(socket_.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
+  explicit RawPeer(const std::string& address) : socket_(ConnectByTcp(address)) {
     EXPECT_TRUE(Send(ZmtpHandshake()));
     std::string answer;
     while (ZmtpHandshakeSize(answer) == 0 && Read(answer)) {

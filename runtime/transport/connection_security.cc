@@ -7,9 +7,9 @@
 namespace banyan {
 namespace {
 
-void SetKey(zmq::socket_t& socket, int option, const std::string& key) {
-  // As text, with the zero behind it.
-  BANYAN_CHECK(zmq_setsockopt(socket.handle(), option, key.c_str(), key.size() + 1) == 0);
+// As text, with the zero behind it. Returns whether it is a key: not every text of the right form has a value.
+bool SetKey(zmq::socket_t& socket, int option, const std::string& key) {
+  return zmq_setsockopt(socket.handle(), option, key.c_str(), key.size() + 1) == 0;
 }
 
 }  // namespace
@@ -26,13 +26,13 @@ void ConnectionSecurity::MakeServer(zmq::socket_t& socket) const {
   constexpr int kYes = 1;
   BANYAN_CHECK(zmq_setsockopt(socket.handle(), ZMQ_CURVE_SERVER, &kYes, sizeof(kYes)) == 0);
   // Without somebody who answers ZeroMQ lets everybody in who has keys: hence the handler is there before any socket.
-  SetKey(socket, ZMQ_CURVE_SECRETKEY, options_.keys.secret_key);
+  BANYAN_CHECK(SetKey(socket, ZMQ_CURVE_SECRETKEY, options_.keys.secret_key));
 }
 
-void ConnectionSecurity::MakeClient(zmq::socket_t& socket, const std::string& server_key) const {
-  SetKey(socket, ZMQ_CURVE_SERVERKEY, server_key);
-  SetKey(socket, ZMQ_CURVE_PUBLICKEY, options_.keys.public_key);
-  SetKey(socket, ZMQ_CURVE_SECRETKEY, options_.keys.secret_key);
+bool ConnectionSecurity::MakeClient(zmq::socket_t& socket, const std::string& server_key) const {
+  BANYAN_CHECK(SetKey(socket, ZMQ_CURVE_PUBLICKEY, options_.keys.public_key));
+  BANYAN_CHECK(SetKey(socket, ZMQ_CURVE_SECRETKEY, options_.keys.secret_key));
+  return SetKey(socket, ZMQ_CURVE_SERVERKEY, server_key);
 }
 
 }  // namespace banyan

@@ -36,8 +36,9 @@ class ConnectionSecurity {
 
   // Prepares a socket before it listens.
   void MakeServer(zmq::socket_t& socket) const;
-  // Prepares a socket before it connects to the owner of `server_key`, which has the form of a key.
-  void MakeClient(zmq::socket_t& socket, const std::string& server_key) const;
+  // Prepares a socket before it connects to the owner of `server_key`. Returns false, and the socket is not to be used,
+  // where that is no key: others have told it.
+  bool MakeClient(zmq::socket_t& socket, const std::string& server_key) const;
   // Answers who wants to come in, and returns whom it refuses, in words.
   std::vector<std::string> Serve() { return zap_.Serve(); }
 

@@ -99,11 +99,11 @@ std::optional<InboundConnections::Received> InboundConnections::Receive() {
   const int fd = DescriptorOf(frames.back());
   if (!peers_.contains(route)) {
     received.accepted_from = HostOf(frames.back());
-    Find(route, fd).public_key = KeyBehind(frames.back());
+    received.public_key = KeyBehind(frames.back());
+    Find(route, fd).public_key = received.public_key;
   }
   frames.erase(frames.begin());
   const Peer& peer = Find(route, fd);
-  received.public_key = peer.public_key;
   accepted_.CountRead(route, fd, frames);
   received.connection = peer.connection;
   received.refused = peer.refused;
@@ -145,9 +145,9 @@ bool InboundConnections::Exists(ConnectionId connection) const {
   return route != routes_.end() && !peers_.at(route->second).closed;
 }
 
-std::string InboundConnections::KeyOf(ConnectionId connection) const {
+absl::string_view InboundConnections::KeyOf(ConnectionId connection) const {
   const auto route = routes_.find(connection);
-  return route == routes_.end() ? "" : peers_.at(route->second).public_key;
+  return route == routes_.end() ? absl::string_view() : peers_.at(route->second).public_key;
 }
 
 std::vector<ConnectionId> InboundConnections::Unlisted() const {

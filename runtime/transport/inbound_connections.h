@@ -35,7 +35,7 @@ class InboundConnections {
     bool closed = false;   // on a connection that was closed: to be ignored
     // Whose first message this is: the host that it comes from, empty when that is not known.
     std::optional<std::string> accepted_from;
-    std::string public_key;  // with which it came in, as listed; empty without keys
+    std::string public_key;  // and with which key, as listed; empty without keys
     ReceivedFrames message;  // without the routing id
   };
 
@@ -61,7 +61,7 @@ class InboundConnections {
 
   bool Exists(ConnectionId connection) const;
   // Returns the key with which the connection came in; empty for none.
-  std::string KeyOf(ConnectionId connection) const;
+  absl::string_view KeyOf(ConnectionId connection) const;
   // Returns the connections whose key is not listed any more.
   std::vector<ConnectionId> Unlisted() const;
   // kNoRoute for an unknown connection.

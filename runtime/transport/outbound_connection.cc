@@ -94,8 +94,10 @@ bool OutboundConnection::Secure(zmq::socket_t& socket) {
   }
   // While a key is changed the other end has one of two.
   peer_key_ = keys[(attempts_ / endpoints_.size()) % keys.size()];
-  security_->MakeClient(socket, peer_key_);
-  return true;
+  if (security_->MakeClient(socket, peer_key_)) return true;
+  ++attempts_;
+  failure_ = absl::StrCat("the public key that is told of it is none: ", peer_key_);
+  return false;
 }
 
 bool OutboundConnection::IsTrusted() const {

@@ -1,23 +1,20 @@
 // Who is let in, and what is heard of those who are not, on real sockets.
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "access/curve_keys.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "posix/file_descriptor.h"
+#include "runtime/testing/tcp_socket.h"
 #include "runtime/testing/testing_transport.h"
 #include "runtime/transport/transport.h"
 
@@ -109,19 +106,6 @@ PeerHello HelloOf(uint32_t node) {
   return hello;
 }
 
-// A connection on which nobody says a word.
-FileDescriptor Silence(const std::string& address) {
-  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  int port = 0;
-  EXPECT_TRUE(absl::SimpleAtoi(address.substr(address.rfind(':') + 1), &port));
-  sockaddr_in to = {};
-  to.sin_family = AF_INET;
-  to.sin_port = htons(static_cast<uint16_t>(port));
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)), 0);
-  return socket;
-}
-
 bool HasEnded(const FileDescriptor& socket) {
   char some[256];
   ssize_t got = 0;
@@ -196,6 +180,14 @@ TEST_F(SecuredTransportTest, ANodeIsMetOnceItsKeyIsTold) {
   Collect(*client, Have<ConnectionUp>(1), {server_.get()});
 }
 
+// Of the right form, and beyond what 32 bytes can be.
+TEST_F(SecuredTransportTest, AKeyThatIsNoneHarmsNobody) {
+  auto client = Bind(node_keys_, {std::string(40, '#'), server_keys_.public_key});
+  Connect(*client);
+  const auto events = Collect(*client, Have<ConnectionUp>(1), {server_.get()});
+  EXPECT_THAT(First<ConnectFailed>(events).reason, HasSubstr("is none: ####"));
+}
+
 // Nothing of it reaches the core but that it was refused, and the connection ends.
 TEST_F(SecuredTransportTest, AListedKeyMayNotSpeakAsAnother) {
   for (const Message& message : {Message(JoinAs("n2")), Message(HelloOf(2)), Message(StopJob{"now"})}) {
@@ -254,7 +246,7 @@ TEST_F(SecuredTransportTest, ACrowdOfStrangersKeepsNobodyOut) {
   auto server = Bind(server_keys_, {}, limits);
   server->Admit({{node_keys_.public_key, Role::kNode, "n1", NodeId(1)}}, SteadyNow());
   std::vector<FileDescriptor> crowd;
-  for (size_t i = 0; i < 10 * kMost; ++i) crowd.push_back(Silence(server->bound_address()));
+  for (size_t i = 0; i < 10 * kMost; ++i) crowd.push_back(ConnectByTcp(server->bound_address()));
   Collect(*server, [&](const std::vector<Event>&) {
     return static_cast<size_t>(std::count_if(crowd.begin(), crowd.end(), HasEnded)) >= crowd.size() - kMost;
   });

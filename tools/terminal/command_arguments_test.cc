@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -43,6 +45,26 @@ TEST(CommandArgumentsTest, AWrongEnvironmentIsRefusedOnlyWhereItCounts) {
     EXPECT_TRUE(WithDefaultScheduler({"status", question}, "10.0.0.1").ok()) << question;
   }
   EXPECT_TRUE(WithDefaultScheduler({"plan", "o.yaml"}, "10.0.0.1").ok());
+}
+
+TEST(CommandArgumentsTest, KeysAreFoundByTheirOwner) {
+  const std::unique_ptr<WorkDirectory> folder = *WorkDirectory::Make("banyan-test");
+  const auto file = [&folder](const std::string& name) { return folder->path() + "/" + name + ".key"; };
+  for (const char* owner : {"scheduler", "n1", "observer"}) std::ofstream(file(owner)) << "secret\n";
+  const std::vector<std::string> folders = {"/nowhere", folder->path()};
+  EXPECT_THAT(WithDefaultKey({"scheduler", "o.yaml"}, folders),
+              ElementsAre("scheduler", "--key", file("scheduler"), "o.yaml"));
+  EXPECT_THAT(WithDefaultKey({"node", "--name=n1"}, folders), ElementsAre("node", "--key", file("n1"), "--name=n1"));
+  EXPECT_THAT(WithDefaultKey({"node", "--name", "n2"}, folders), ElementsAre("node", "--name", "n2"));
+  EXPECT_THAT(WithDefaultKey({"status"}, folders), ElementsAre("status", "--key", file("observer")));
+  std::ofstream(file("operator")) << "secret\n";
+  EXPECT_THAT(WithDefaultKey({"status"}, folders), ElementsAre("status", "--key", file("operator")));
+  // Who says it, goes without or asks only gets none, and what has no keys neither.
+  EXPECT_THAT(WithDefaultKey({"status", "--key=x"}, folders), ElementsAre("status", "--key=x"));
+  EXPECT_THAT(WithDefaultKey({"scheduler", "--insecure"}, folders), ElementsAre("scheduler", "--insecure"));
+  EXPECT_THAT(WithDefaultKey({"stop", "--help"}, folders), ElementsAre("stop", "--help"));
+  EXPECT_THAT(WithDefaultKey({"plan", "o.yaml"}, folders), ElementsAre("plan", "o.yaml"));
+  EXPECT_THAT(WithDefaultKey({}, folders), ElementsAre());
 }
 
 }  // namespace
