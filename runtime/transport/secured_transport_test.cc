@@ -214,7 +214,7 @@ TEST_F(SecuredTransportTest, AKeyThatIsTakenFromTheListLosesItsConnection) {
   const ConnectionId inbound = First<MessageReceived>(events).connection;
   server_->Admit({{watcher_keys_.public_key, Role::kObserver, "bob", NodeId()}}, SteadyNow());
   EXPECT_FALSE(server_->Exists(inbound));
-  EXPECT_EQ(First<ConnectionDown>(Collect(*server_, Have<ConnectionDown>(1), {client.get()})).connection, inbound);
+  EXPECT_EQ(First<ConnectionDown>(Collect(*server_, Have<ConnectionDown>(1))).connection, inbound);
   const auto end = Collect(*client,
                            [](const std::vector<Event>& seen) {
                              for (const Event& event : seen) {

@@ -72,7 +72,7 @@ class StabilityTest : public testing::Test {
   }
 };
 
-uint64_t Seeds() { return std::getenv("BANYAN_LONG") == nullptr ? 2 : 4; }
+uint64_t Seeds() { return std::getenv("BANYAN_LONG") == nullptr ? 1 : 4; }
 
 TEST_F(StabilityTest, RoundsTakeLittleLongerThanAnOraclesAndPoliciesAreFew) {
   for (uint64_t seed = 1; seed <= Seeds(); ++seed) {
