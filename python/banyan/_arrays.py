@@ -1,13 +1,14 @@
 """Where the numbers of a tensor are: torch, numpy, DLPack and buffer-protocol objects alike, without copies.
 
-float32 in the CPU's memory, one after another, is used where it lies. What is float16 or bfloat16, or lies otherwise, is
-copied; results are then copied back. Other types are refused.
+float32 in the CPU's memory, one after another, is used where it lies. What is float16 or bfloat16, or lies otherwise or in
+a device's memory, is copied; results are then copied back. Other types are refused.
 """
 
 from __future__ import annotations
 
 import ctypes
 import math
+import sys
 from array import array
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int32, c_int64, c_size_t, c_ssize_t, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Callable, Optional
@@ -33,7 +34,7 @@ _ADVICE = "convert it to float32 first; only float32, and float16 and bfloat16 b
 
 
 def _refuse(what: str, advice: str) -> InvalidArgument:
-    return InvalidArgument(f"expected a float32 tensor in the CPU's memory, got {what}; {advice}")
+    return InvalidArgument(f"expected a float32 tensor, got {what}; {advice}")
 
 
 def is_torch(value: Any) -> bool:
@@ -43,19 +44,40 @@ def is_torch(value: Any) -> bool:
 
 def _of_torch(value: Any, is_result: bool) -> Values:
     kind = str(value.dtype)
-    if value.device.type != "cpu":
-        raise _refuse(f"a tensor on {value.device}", "give its .cpu()")
+    if value.device.type == "meta":
+        raise _refuse("one without memory, on device meta", "give one that has numbers")
     if value.is_sparse or str(value.layout) != "torch.strided":
         raise _refuse(f"one with layout {value.layout}", "give its .to_dense()")
     if kind not in ("torch.float32", "torch.float16", "torch.bfloat16"):
         raise _refuse(kind, _ADVICE)
     flat = value.detach()
+    if flat.device.type != "cpu":
+        return _of_device(flat, is_result)
     if kind == "torch.float32" and flat.is_contiguous():
         return Values(flat.data_ptr(), flat.numel(), flat)
     copy = flat.float().contiguous()
     if copy.data_ptr() == flat.data_ptr():
         copy = copy.clone()
     return Values(copy.data_ptr(), copy.numel(), (copy, flat), (lambda: flat.copy_(copy)) if is_result else None)
+
+
+def _of_device(flat: Any, is_result: bool) -> Values:
+    """Copies a torch tensor of a device, such as a GPU, to the host, by pinned memory where the device is a CUDA one."""
+    torch = sys.modules["torch"]
+    is_cuda = flat.device.type == "cuda"
+    copy = torch.empty(flat.shape, dtype=torch.float32, pin_memory=is_cuda)
+    if not is_result:
+        copy.copy_(flat)  # waits for what computes it
+        return Values(copy.data_ptr(), copy.numel(), copy)
+    # What the caller still does with the old values, on a stream that the copying thread does not know.
+    used = torch.cuda.current_stream(flat.device).record_event() if is_cuda else None
+
+    def finish() -> None:
+        if used is not None:
+            used.synchronize()
+        flat.copy_(copy)
+
+    return Values(copy.data_ptr(), copy.numel(), (copy, flat), finish)
 
 
 def _of_interface(value: Any, is_result: bool) -> Values:

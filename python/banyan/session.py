@@ -37,7 +37,8 @@ class Session:
 
     Tensors are torch tensors, numpy arrays, objects with `__dlpack__` (of JAX, for instance) and objects with the buffer
     protocol, of float32 in the CPU's memory: they are read and written where they lie. Those of float16 and bfloat16,
-    and those that do not lie one number after another, are converted to float32 and back. Other types are refused.
+    those that do not lie one number after another, and torch's on a GPU are copied as float32 and back. Other types are
+    refused.
 
     Results may be one's own tensor (`out=`), or a new one. Calls of one key take effect in their order, and workers of
     one node make the same ones. What a round's result is (mean, sum, parameters) is the job's `aggregation.op`.
@@ -353,6 +354,8 @@ def _bytes_of(value: Any) -> Tuple[int, int, Any]:
     if hasattr(value, "data_ptr"):
         if not value.is_contiguous():
             raise make_error(3, "expected a contiguous tensor in the state, got one that is not")
+        if value.device.type != "cpu":
+            raise make_error(3, f"expected a tensor of the CPU in the state, got one on {value.device}; give a copy")
         return value.data_ptr(), value.numel() * value.element_size(), value
     view = memoryview(value).cast("B")
     return ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)), view.nbytes, view

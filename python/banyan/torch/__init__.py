@@ -8,7 +8,7 @@
         sync.wait()                                     # nothing to wait for with DistributedDataParallel
         optimizer.step()
 
-Needs torch 1.13 or later, on CPUs.
+Needs torch 1.13 or later. Models may be on CUDA devices.
 """
 
 from ._groups import local_group

@@ -4,25 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from ..errors import Error, FailedPrecondition
+from ..errors import FailedPrecondition
 from ..session import Session
 from .._ticket import Ticket
+from ._copies import Copies, Staged, Stager
 from ._groups import by_wire_name, cut, trained, wire_name
+from ._weight import Weight
 
+Operation = Union[Ticket, Staged]
 _MIB = 1 << 20
 
 
-def attach(job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad") -> "Attachment":
+def attach(
+    job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad", weighted: bool = False
+) -> "Attachment":
     """Makes each step's gradients those of the whole job (their mean, unless overlay.yaml says otherwise).
 
     Gives all workers the parameters of the lowest one. They travel in groups of about `key_mb` MiB, named by `name`, the
     parameters and their shapes, so that sites whose models differ hear of it. bfloat16 and float16 gradients travel as
-    float32. Every process of every node attaches the same model, as a worker of its own.
+    float32; those on GPUs by way of pinned memory, while the GPU goes on. Every process of every node attaches the same
+    model, as a worker of its own.
+
+    With `weighted`, workers count by their samples: set `sync.weight` before each step's last backward pass, to 0 where
+    there is no data. All workers say so alike.
 
     DistributedDataParallel: backward() returns with the job's gradients in place, and no_sync(), clipping and autocast
     work as ever. Other modules: backward() starts to send gradients, and `wait()` waits for them.
@@ -35,14 +44,18 @@ def attach(job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str
     >>> model.weight.grad
     tensor([[1., 1.]])
     """
-    return Attachment(job, model, key_mb=key_mb, name=name)
+    return Attachment(job, model, key_mb=key_mb, name=name, weighted=weighted)
 
 
 class Attachment:
     """A model whose gradients are the job's; made by `attach`."""
 
-    def __init__(self, job: Session, model: torch.nn.Module, *, key_mb: float, name: str) -> None:
+    def __init__(
+        self, job: Session, model: torch.nn.Module, *, key_mb: float = 4, name: str = "grad",
+        weighted: bool = False, stager: Optional[Stager] = None,
+    ) -> None:
         self._job = job
+        self._stager = stager or Stager(job)
         self._name = name
         self._is_ddp = isinstance(model, DistributedDataParallel)
         self._model: Any = model
@@ -63,7 +76,9 @@ class Attachment:
                 self._names[id(parameter)] = (wire_name(name, each, parameter), i)
         self._buffers_known = False
         self._is_synchronised = True
-        self._started: Dict[int, Ticket] = {}
+        self._weight = Weight(job, f"{name}-weight") if weighted else None
+        self._weight_sent: Optional[Ticket] = None  # of the step that is under way
+        self._started: Dict[int, Operation] = {}
         self._unhook: List[Callable[[], None]] = []
         if self._is_ddp:
             self._register_ddp()
@@ -71,6 +86,17 @@ class Attachment:
             self._register_hooks()
 
     # --- both kinds ---
+
+    @property
+    def weight(self) -> float:
+        """How much this worker's gradients count among all: its samples of a step, or tokens. Needs `weighted=True`."""
+        return 1.0 if self._weight is None else self._weight.value
+
+    @weight.setter
+    def weight(self, value: float) -> None:
+        if self._weight is None:
+            raise FailedPrecondition("weight: expected attach(..., weighted=True), at all sites alike")
+        self._weight.value = value
 
     def sync_buffers(self, timeout: Optional[float] = None) -> None:
         """Makes floating-point buffers (running means) the job's mean, and others those of the lowest worker."""
@@ -95,9 +121,24 @@ class Attachment:
         for name, value in as_float.items():
             buffers[name].copy_(value)  # integers above 2^24 are rounded
 
-    def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Ticket:
+    @torch.no_grad()
+    def _start(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> Operation:
         name, priority = self._names[id(parameter)]
+        if self._weight is not None:
+            if self._weight_sent is None:
+                self._weight_sent = self._weight.send()
+            self._weight.multiply([gradient])
+        if self._stager.takes(gradient):
+            return self._stager.send(name, gradient, priority)
         return self._job.push_pull(name, gradient, out=gradient, priority=priority)
+
+    @torch.no_grad()
+    def _take(self, parameter: torch.nn.Parameter, gradient: torch.Tensor) -> None:
+        """Makes a gradient the job's, when its operation is done."""
+        if self._stager.takes(gradient):
+            self._stager.back(self._names[id(parameter)][0], gradient)
+        if self._weight is not None:
+            self._weight.divide([gradient])
 
     # --- DistributedDataParallel ---
 
@@ -108,11 +149,22 @@ class Attachment:
             raise FailedPrecondition(f"expected a model that has no communication hook yet: {error}") from error
 
     def _reduce_bucket(self, bucket: Any) -> "torch.futures.Future[torch.Tensor]":
-        parameters, gradients = bucket.parameters(), bucket.gradients()
-        ended = _AllDone([self._start(each, gradient) for each, gradient in zip(parameters, gradients)])
+        parameters, gradients, buffer = bucket.parameters(), bucket.gradients(), bucket.buffer()
+        started = [self._start(each, gradient) for each, gradient in zip(parameters, gradients)]
+        if self._weight_sent is not None:
+            started.append(self._weight_sent)
+            if bucket.is_last():
+                self._weight_sent = None
         if getattr(self._model, "find_unused_parameters", False):
             self._write_gradients_after_backward(parameters, gradients)
-        return ended.future(bucket.buffer())
+
+        def take() -> torch.Tensor:
+            for each, gradient in zip(parameters, gradients):
+                self._take(each, gradient)
+            return buffer
+
+        copies = self._stager.copies(buffer.device) if self._stager.takes(buffer) else Copies()
+        return _AllDone(started, take, copies).future()
 
     def _write_gradients_after_backward(
         self, parameters: List[torch.nn.Parameter], gradients: List[torch.Tensor]
@@ -171,9 +223,13 @@ class Attachment:
             if parameter.grad is None:
                 parameter.grad = torch.zeros_like(parameter)
             self._started[id(parameter)] = self._start(parameter, parameter.grad)
-        for ticket in list(self._started.values()):
-            ticket.wait(timeout)
+        for started in [*self._started.values(), *([] if self._weight_sent is None else [self._weight_sent])]:
+            started.wait(timeout)
+        for parameter in self._parameters:
+            assert parameter.grad is not None
+            self._take(parameter, parameter.grad)
         self._started.clear()
+        self._weight_sent = None
 
     @contextlib.contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -190,6 +246,7 @@ class Attachment:
 
     def detach(self) -> None:
         """Lets an ordinary module's gradients be its own again."""
+        self._stager.close()
         for unhook in self._unhook:
             unhook()
         self._unhook.clear()
@@ -201,39 +258,49 @@ def _ddp_hook(attachment, bucket):  # type: ignore[no-untyped-def]
 
 
 class _AllDone:
-    """Waits for tickets by their callbacks."""
+    """Waits for operations by their callbacks, and then takes their results."""
 
-    def __init__(self, tickets: List[Ticket]) -> None:
+    def __init__(self, started: List[Operation], take: Callable[[], torch.Tensor], copies: Copies) -> None:
         self._lock = threading.Lock()
-        self._left = len(tickets)
-        self._error: Optional[Exception] = None
-        self._base: "torch.futures.Future[Any]" = torch.futures.Future()
-        self._tickets = tickets
+        self._left = len(started)
+        self._error: Optional[BaseException] = None
+        self._take = take
+        self._copies = copies
+        self._base: "torch.futures.Future[Any]" = copies.future()
+        self._started = started
 
-    def future(self, value: torch.Tensor) -> "torch.futures.Future[torch.Tensor]":
-        """Returns a future that gets `value`, or the first error, when all are done."""
+    def future(self) -> "torch.futures.Future[torch.Tensor]":
+        """Returns a future that gets what `take` returns, or the first error, when all are done."""
 
         # An exception that is set in the future itself would end in a failed cast to a tensor.
-        def check(_: Any) -> torch.Tensor:
+        def check(base: Any) -> torch.Tensor:
             if self._error is not None:
                 raise self._error
-            return value
+            return base.value()
 
         future = self._base.then(check)
-        for ticket in self._tickets:
-            ticket.add_done_callback(self._on_done)
+        for each in self._started:
+            each.add_done_callback(self._on_done)
         return future
 
-    def _on_done(self, ticket: Ticket) -> None:
-        error: Optional[Error] = None
+    def _on_done(self, operation: Operation) -> None:
+        error: Optional[BaseException] = None
         try:
-            ticket.result()
-        except Error as caught:
+            operation.result()
+        except Exception as caught:
             error = caught
         with self._lock:
             self._error = self._error or error
             self._left -= 1
             is_last = self._left == 0
         if is_last:
-            self._tickets = []
-            self._base.set_result(None)
+            self._end()
+
+    def _end(self) -> None:
+        self._started = []
+        with self._copies.returning():
+            try:
+                self._base.set_result(torch.zeros(()) if self._error is not None else self._take())
+            except Exception as error:
+                self._error = error
+                self._base.set_result(torch.zeros(()))

@@ -16,10 +16,11 @@ from typing import Any, Callable, Iterable, List, Optional, Sequence, Union
 import torch
 import torch.distributed as dist
 
-from ..errors import InvalidArgument
+from ..errors import FailedPrecondition, InvalidArgument
 from ..session import Session
 from .._ticket import Ticket
 from ._groups import Named, by_wire_name, trained
+from ._weight import Weight
 
 OuterOptimizer = Callable[[Iterable[torch.Tensor]], torch.optim.Optimizer]
 
@@ -40,22 +41,29 @@ class _Fragment:
         self.gradients = [torch.zeros_like(each) for each in self.begin]
         self.optimizer = outer(self.begin)
         self.ticket: Optional[Ticket] = None
+        self.weight_ticket: Optional[Ticket] = None
         self.started_at = 0
 
     @torch.no_grad()
-    def start(self, job: Session, step: int) -> None:
-        """Sends how far this worker has come since the last time."""
+    def start(self, job: Session, step: int, weight: Optional[Weight]) -> None:
+        """Sends how far this worker has come since the last time, and how much that counts."""
         for gradient, begin, now in zip(self.gradients, self.begin, self.parameters):
             torch.sub(begin, now.float(), out=gradient)
+        if weight is not None:
+            weight.multiply(self.gradients)
+            self.weight_ticket = weight.send()
         self.ticket = job.push_pull_group(self.key, self.gradients)
         self.started_at = step
 
     @torch.no_grad()
-    def finish(self, alpha: float, timeout: Optional[float]) -> None:
+    def finish(self, alpha: float, timeout: Optional[float], weight: Optional[Weight]) -> None:
         """Waits for the mean, steps along it, and blends the result into the model."""
         assert self.ticket is not None
         self.ticket.wait(timeout)
-        self.ticket = None
+        if weight is not None and self.weight_ticket is not None:
+            self.weight_ticket.wait(timeout)
+            weight.divide(self.gradients)
+        self.ticket = self.weight_ticket = None
         for begin, gradient in zip(self.begin, self.gradients):
             begin.grad = gradient
         self.optimizer.step()
@@ -76,6 +84,8 @@ class DiLoCo:
     is then mixed with a share `fragment_update_alpha` of what the worker has. Fragments may also be given as modules:
     what is in none of them belongs to the first.
 
+    With `weighted` workers count by what `weight` is set to, such as samples or tokens.
+
     The job's `aggregation.op` is mean. All workers construct it alike, and step equally often.
 
     >>> import banyan
@@ -93,7 +103,7 @@ class DiLoCo:
     def __init__(
         self, job: Session, model: torch.nn.Module, inner: torch.optim.Optimizer, outer: Optional[OuterOptimizer] = None,
         *, sync_every: int = 100, fragments: Union[int, Sequence[torch.nn.Module]] = 1, fragment_sync_delay: int = 0,
-        fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None,
+        fragment_update_alpha: float = 0.0, name: str = "outer", timeout: Optional[float] = None, weighted: bool = False,
     ) -> None:
         parts = split(model, fragments)
         _check(sync_every, len(parts), fragment_sync_delay, fragment_update_alpha)
@@ -109,7 +119,21 @@ class DiLoCo:
         self.fragments = [
             _Fragment(job, f"{name}/{i}", named, outer or Nesterov()) for i, named in enumerate(parts)
         ]
+        # One for each fragment, as several may be under way.
+        self._weights = [Weight(job, f"{name}-weight/{i}") if weighted else None for i in range(len(parts))]
         _call_after_step(inner, self._on_step)
+
+    @property
+    def weight(self) -> float:
+        """How much this worker's outer gradients count: its samples or tokens. Needs `weighted=True` at all workers."""
+        return 1.0 if self._weights[0] is None else self._weights[0].value
+
+    @weight.setter
+    def weight(self, value: float) -> None:
+        for each in self._weights:
+            if each is None:
+                raise FailedPrecondition("weight: expected weighted=True, at all sites alike")
+            each.value = value
 
     @property
     def is_pending(self) -> bool:
@@ -120,25 +144,25 @@ class DiLoCo:
         self.local_step += 1
         for i, fragment in enumerate(self.fragments):
             if fragment.ticket is not None and self.local_step == fragment.started_at + self._delay:
-                self._finish(fragment)
+                self._finish(i)
             offset = i * self.sync_every // len(self.fragments)
             if self.local_step % self.sync_every == offset:
-                fragment.start(self._job, self.local_step)
+                fragment.start(self._job, self.local_step, self._weights[i])
                 self.sent_elements += sum(each.numel() for each in fragment.gradients)
                 if self._delay == 0:
-                    self._finish(fragment)
+                    self._finish(i)
 
-    def _finish(self, fragment: _Fragment) -> None:
+    def _finish(self, i: int) -> None:
         begun = time.monotonic()
-        fragment.finish(self._alpha, self._timeout)
+        self.fragments[i].finish(self._alpha, self._timeout, self._weights[i])
         self.waited_seconds += time.monotonic() - begun
         self.outer_step += 1
 
     def flush(self) -> None:
         """Waits for what is under way, at the end of training."""
-        for fragment in self.fragments:
+        for i, fragment in enumerate(self.fragments):
             if fragment.ticket is not None:
-                self._finish(fragment)
+                self._finish(i)
 
 
 class StreamingDiLoCo(DiLoCo):

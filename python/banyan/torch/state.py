@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List, Optional, Tuple
 
 import torch
 
@@ -27,7 +27,8 @@ class State:
             ...train a step...
             state.advance()                # after each step
 
-    A worker that asks for the state makes the others wait in `advance` until it has it.
+    A worker that asks for the state makes the others wait in `advance` until it has it. What lies on a GPU is copied to
+    the host in every `advance`.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class State:
         self._optimizers = _optimizers_of(optimizer, outer)
         self._facts = bytearray(_FACTS_BYTES)
         self._parts: Dict[str, Any] = {"facts": self._facts}
+        self._mirrors: List[Tuple[torch.Tensor, torch.Tensor]] = []  # of tensors on a device, in the host's memory
         for each in self._optimizers:
             materialise(each)
         self._add_tensors(model)
@@ -80,8 +82,14 @@ class State:
                         self._add(f"optimizer/{number}/{i}/{name}", value)
 
     def _add(self, name: str, tensor: torch.Tensor) -> None:
-        if tensor.numel() > 0:
-            self._parts[name] = tensor.detach()
+        if tensor.numel() == 0:
+            return
+        tensor = tensor.detach()
+        if tensor.device.type != "cpu":
+            mirror = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=tensor.device.type == "cuda")
+            self._mirrors.append((tensor, mirror))
+            tensor = mirror
+        self._parts[name] = tensor
 
     def _encode(self) -> None:
         facts: Dict[str, Any] = {"step": self.step, "groups": [_settings_of(each) for each in self._optimizers]}
@@ -93,8 +101,14 @@ class State:
         if len(text) > len(self._facts):
             raise InvalidArgument(f"the settings of optimizers and scheduler take {len(text)} bytes of {len(self._facts)}")
         self._facts[:] = text.ljust(len(self._facts))
+        for tensor, mirror in self._mirrors:
+            mirror.copy_(tensor, non_blocking=True)
+        for device in {tensor.device for tensor, _ in self._mirrors if tensor.device.type == "cuda"}:
+            torch.cuda.current_stream(device).synchronize()
 
     def _decode(self) -> None:
+        for tensor, mirror in self._mirrors:
+            tensor.copy_(mirror)
         facts = json.loads(self._facts.decode())
         self.step = facts["step"]
         for optimizer, groups in zip(self._optimizers, facts["groups"]):
