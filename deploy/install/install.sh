@@ -33,6 +33,9 @@ put 644 "$share/topologies" deploy/topologies/*.yaml
 put 644 "$share/chrony" deploy/chrony/*.conf
 put 644 "$share/prometheus" deploy/prometheus/alerts.yaml
 put 644 "$share/grafana" deploy/grafana/banyan.json
+put 644 "$share/kubernetes" deploy/kubernetes/*.yaml
+put 755 "$share/slurm" deploy/slurm/banyan.sbatch
+put 755 "$share/image" deploy/image/make_image.sh
 
 install -d "$share/systemd" "$prefix/lib/pkgconfig"
 for unit in deploy/systemd/*.service; do

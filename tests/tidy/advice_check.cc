@@ -23,7 +23,7 @@ struct Declared {
 const Names kForeign = {
     "allow-run-as-root", "auto-compaction-retention", "bind-to", "device", "hostfile", "map-by", "mca"};
 // Commands of the script ./banyan.
-const Names kScript = {"build", "install", "package", "test", "try", "wheel"};
+const Names kScript = {"build", "fuzz", "install", "package", "test", "try", "wheel"};
 // What the script adds to those of the program: a command and its flag.
 const std::map<std::string, Names> kScriptFlags = {{"demo", {"torch"}}};
 

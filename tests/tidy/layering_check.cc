@@ -34,6 +34,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"examples", 7},
                                                      {"bench", 7},
                                                      {"tests", 7},
+                                                     {"fuzz", 8},
                                                      {"python", 7},
 
                                                      {"proto/compression", 0},

@@ -1,0 +1,112 @@
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "core/buffer.h"
+#include "core/check.h"
+#include "fuzz/fuzz_input.h"
+#include "fuzz/fuzz_target.h"
+#include "proto/session_codec.h"
+#include "proto/testing/wire_samples.h"
+#include "proto/wire.h"
+
+namespace banyan {
+namespace {
+
+void Append(std::string* bytes, uint16_t number) {
+  bytes->push_back(static_cast<char>(number & 0xff));
+  bytes->push_back(static_cast<char>(number >> 8));
+}
+
+// Lengths of two bytes each: of the header, and of every frame of the payload. Then all of these.
+std::string InOneText(const std::string& header, const Payload& payload) {
+  std::string bytes(1, static_cast<char>(payload.size()));
+  Append(&bytes, static_cast<uint16_t>(header.size()));
+  for (const Buffer& frame : payload) Append(&bytes, static_cast<uint16_t>(frame.size_bytes()));
+  bytes += header;
+  for (const Buffer& frame : payload) bytes.append(static_cast<const char*>(frame.data()), frame.size_bytes());
+  return bytes;
+}
+
+bool RunWire(absl::string_view bytes) {
+  FuzzInput input(bytes);
+  std::vector<size_t> sizes(input.Take<uint8_t>());
+  const size_t header_bytes = input.Take<uint16_t>();
+  for (size_t& size : sizes) size = input.Take<uint16_t>();
+  const absl::string_view header = input.TakeBytes(header_bytes);
+  Payload payload;
+  for (const size_t size : sizes) payload.push_back(Buffer::CopyOfBytes(AsBytes(input.TakeBytes(size))));
+
+  const absl::StatusOr<Message> message = DecodeMessage(header, payload);
+  if (!message.ok()) return false;
+  // What was read is written in one way, which is read as the same.
+  const std::string written = EncodeMessage(*message);
+  const absl::StatusOr<Message> again = DecodeMessage(written, payload);
+  BANYAN_CHECK(again.ok());
+  BANYAN_CHECK(EncodeMessage(*again) == written);
+  return true;
+}
+
+std::vector<std::string> WireSeeds() {
+  std::vector<std::string> seeds;
+  for (const WireSample& sample : WireSamples()) seeds.push_back(InOneText(EncodeMessage(sample.message), sample.payload));
+  return seeds;
+}
+
+bool RunWorkerMessage(absl::string_view bytes) {
+  const absl::StatusOr<WorkerMessage> message = DecodeWorkerMessage(bytes);
+  if (!message.ok()) return false;
+  const std::string written = EncodeWorkerMessage(*message);
+  const absl::StatusOr<WorkerMessage> again = DecodeWorkerMessage(written);
+  BANYAN_CHECK(again.ok());
+  BANYAN_CHECK(EncodeWorkerMessage(*again) == written);
+  return true;
+}
+
+std::vector<std::string> WorkerMessageSeeds() {
+  std::vector<std::string> seeds;
+  for (const WorkerMessage& message : std::vector<WorkerMessage>{
+           AttachWorker{7, WorkerId(3), CallId(11)}, OpenTensor{CallId(1), "fc1.weight", 12345},
+           DescribeGroup{{{"q", 4}, {"none", 0}, {"v", int64_t{1} << 40}}},
+           TensorCall{CallId(2), TensorId(4), TensorCallKind::kPushPull, 1, 2, -5, 4096}, BarrierCall{CallId(9)},
+           ReportLossCall{CallId(10), 77, 0.25}, DescribeState{{{"adam.step", 8}, {"fc1.weight", 1 << 30}}},
+           ShareStateCall{CallId(12)}, BoundaryCall{CallId(13), 1200}, FetchStateCall{CallId(14), absl::Seconds(3)},
+           StateFilled{3, true}, StateTaken{4, true}, DescribeWait{CallId(16), "fc1.weight"}, WorkerGoodBye{}}) {
+    seeds.push_back(EncodeWorkerMessage(message));
+  }
+  return seeds;
+}
+
+bool RunWorkerReply(absl::string_view bytes) {
+  const absl::StatusOr<WorkerReply> reply = DecodeWorkerReply(bytes);
+  if (!reply.ok()) return false;
+  const std::string written = EncodeWorkerReply(*reply);
+  const absl::StatusOr<WorkerReply> again = DecodeWorkerReply(written);
+  BANYAN_CHECK(again.ok());
+  BANYAN_CHECK(EncodeWorkerReply(*again) == written);
+  return true;
+}
+
+std::vector<std::string> WorkerReplySeeds() {
+  std::vector<std::string> seeds;
+  for (const WorkerReply& reply : std::vector<WorkerReply>{
+           WorkerAttached{CallId(1), "n1", 2}, TensorOpened{CallId(2), TensorId(3), 999, 2, 1},
+           CallCompleted{CallId(5), absl::UnavailableError("node n3 was lost"), Round(18)}, SlotFreed{TensorId(3), 1},
+           RoundCompleted{TensorId(3), Round(19)}, JobEnded{absl::UnavailableError("node n3 was lost")},
+           StateOpened{CallId(7), 1 << 18, 8}, HoldAtBoundary{true}, StateRead{2, ChunkIndex(5)}}) {
+    seeds.push_back(EncodeWorkerReply(reply));
+  }
+  return seeds;
+}
+
+}  // namespace
+
+std::vector<FuzzTarget> MessageTargets() {
+  return {{"wire", RunWire, WireSeeds},
+          {"worker-message", RunWorkerMessage, WorkerMessageSeeds},
+          {"worker-reply", RunWorkerReply, WorkerReplySeeds}};
+}
+
+}  // namespace banyan
