@@ -340,9 +340,8 @@ void SchedulerCore::OnNode(NodeId node, const NodeReport& message) {
   }
   policies_.replanner().OnRoundEnded(context_.now, node, message.last_sync);
   if (!overlay_.awareness.enabled) return;
-  const absl::Status measured = policies_.replanner().OnLinkReport(context_.now, node, message.links);
+  const absl::Status measured = policies_.OnLinkReport(node, message.links);
   if (!measured.ok()) members_.Reject(node, std::string(measured.message()));
-  policies_.ReplanIfWanted();
 }
 
 void SchedulerCore::OnNode(NodeId node, const WaitQuestion& message) {
@@ -493,7 +492,8 @@ std::string SchedulerCore::MakeStatus() const {
                                       transfers_.Describe(),
                                       open,
                                       open.has_value() ? MakeWaitAnswers().Describe(*open) : "",
-                                      order_.disorder()});
+                                      order_.disorder(),
+                                      policies_.replanner().inferred()});
 }
 
 }  // namespace banyan

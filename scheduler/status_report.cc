@@ -175,6 +175,16 @@ void WriteLinks(const StatusSources& from, JsonWriter& json) {
   json.Number(sent_bytes == 0 ? 0 : static_cast<double>(auxiliary_bytes) / static_cast<double>(sent_bytes));
 }
 
+void WriteInferred(const StatusSources& from, JsonWriter& json) {
+  json.Name("inferred").BeginArray();
+  for (const SharedGroup& group : from.inferred) {
+    json.BeginObject().Name("node").String(from.links.believed().NameOf(group.host));
+    json.Name("what").String(group.kind == SharedGroup::Kind::kSent ? "sends" : "receives");
+    json.Name("mbps").Number(group.capacity_bps / kMega).EndObject();
+  }
+  json.EndArray();
+}
+
 void WriteSlowestLink(const StatusSources& from, JsonWriter& json) {
   const LinkTable::Entry* slowest = nullptr;
   double busy_share = 0;
@@ -315,6 +325,7 @@ std::string MakeStatusJson(const StatusSources& from) {
   WriteWaits(from, json);
   WriteNodes(from, json);
   WriteLinks(from, json);
+  WriteInferred(from, json);
   WritePolicy(from, json);
   WriteKeys(from, json);
   return json.EndObject().text();

@@ -18,6 +18,7 @@
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/rounds/key_table.h"
 #include "scheduler/rounds/round_book.h"
+#include "topology/inference/shared_groups.h"
 #include "topology/network_view.h"
 #include "topology/policy.h"
 
@@ -48,8 +49,9 @@ struct StatusSources {
   Timestamp last_progress;                // when a round was closed last
   std::string transfer = {};              // who fetches the training state, and what it waits for; empty: nobody
   std::optional<OpenRound> open_round = std::nullopt;
-  std::string open_round_waits_for = {};  // whom, in words
-  std::string disorder = {};              // how nodes differ in what they push; empty: they do not
+  std::string open_round_waits_for = {};   // whom, in words
+  std::string disorder = {};               // how nodes differ in what they push; empty: they do not
+  std::vector<SharedGroup> inferred = {};  // caps of hosts
 };
 
 // Makes the answer to `status --json`. Its members:
@@ -75,6 +77,8 @@ struct StatusSources {
 //   not), `cut_chunks` and `cut_bytes` (that they lacked as they left the queue)}], and once measured
 //   `one_way_delay_mbps` (Eq. 14 of NETSTORM), `clock_offset_ms` (receiver's clock minus sender's) and
 //   `clock_uncertainty_ms`.
+// - `inferred`: [{`node`, `what` (sends or receives), `mbps`}]: caps of hosts, by what their links have carried
+// together.
 // - `auxiliary_share`: the part of all sent bytes that went over auxiliary paths; 0 before the first.
 // - Of the policy in use, if any: `planner`, `rate_mbps`, `auxiliary_rate_mbps` (with ideal use of its auxiliary
 // paths),

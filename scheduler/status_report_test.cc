@@ -80,7 +80,9 @@ class StatusReportTest : public ::testing::Test {
                            Timestamp() + absl::Seconds(1),
                            transfer_,
                            FindOpenRound(keys_, rounds_, membership_, reports_),
-                           "a to hold its result"});
+                           "a to hold its result",
+                           "",
+                           inferred_});
   }
 
   Membership membership_;
@@ -95,6 +97,7 @@ class StatusReportTest : public ::testing::Test {
   std::vector<LinkOutages::Outage> outages_;
   std::vector<NodeId> barrier_waits_for_;
   std::string transfer_;
+  std::vector<SharedGroup> inferred_;
 };
 
 TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
@@ -111,7 +114,7 @@ TEST_F(StatusReportTest, TellsWhatIsKnownBeforeTheStart) {
           R"("links":[{"from":"a","to":"b","mbps":38,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
           R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0},)"
           R"({"from":"b","to":"a","mbps":76,"delay_ms":15,"loss_percent":0,"age_s":null,"source":"believed","old":false,)"
-          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"trees":[],"keys":[]})"));
+          R"("bytes":0,"resent_bytes":0,"auxiliary_bytes":0,"busy_share":0,"renewals":0,"blocked":false,"cut_chunks":0,"cut_bytes":0}],"auxiliary_share":0,"inferred":[],"trees":[],"keys":[]})"));
 }
 
 TEST_F(StatusReportTest, TellsCapsAndPlacesThatTheOverlayHas) {
@@ -217,6 +220,12 @@ TEST_F(StatusReportTest, TellsWhatWasMeasured) {
   EXPECT_THAT(Status(),
               HasSubstr(R"("mbps":20,"delay_ms":15,"loss_percent":0,"age_s":3,"source":"auxiliary","old":false,)"));
   EXPECT_THAT(Status(), HasSubstr(R"("one_way_delay_mbps":18,"clock_offset_ms":-3,"clock_uncertainty_ms":1)"));
+}
+
+TEST_F(StatusReportTest, TellsWhatIsInferred) {
+  inferred_ = {{SharedGroup::Kind::kSent, kA, {0}, 30e6}, {SharedGroup::Kind::kReceived, kB, {0}, 20e6}};
+  EXPECT_THAT(Status(), HasSubstr(R"("inferred":[{"node":"a","what":"sends","mbps":30},)"
+                                  R"({"node":"b","what":"receives","mbps":20}])"));
 }
 
 }  // namespace

@@ -70,6 +70,12 @@ bool PolicyControl::MayReplan() const {
   return job_->IsRunning() && !rounds_->is_frozen() && !reconfigurator_.is_pending();
 }
 
+absl::Status PolicyControl::OnLinkReport(NodeId from, const std::vector<NodeReport::Link>& links) {
+  absl::Status status = replanner_.OnLinkReport(context_->now, from, links);
+  ReplanIfWanted();
+  return status;
+}
+
 void PolicyControl::ReplanIfWanted() {
   const bool has_returned = replanner_.TakeReturnedLinks(context_->now);
   if (has_returned && !epoch_failure_.empty()) PlanForEpoch(epoch_members_, epoch_reason_);

@@ -50,6 +50,9 @@ class PolicyControl {
   void PlanForEpoch(std::vector<NodeId> members, const std::string& reason);
   // Makes the plan that is being made void.
   void DropPlan();
+  // Takes the measurements of links that leave `from`, and plans again if they give a reason. INVALID_ARGUMENT names
+  // what is wrong with one of them.
+  absl::Status OnLinkReport(NodeId from, const std::vector<NodeReport::Link>& links);
   // Plans again if links or rounds give a reason.
   void ReplanIfWanted();
   // Takes what the compute pool has finished. A plan for the start or for an epoch is returned; Adopt may follow.

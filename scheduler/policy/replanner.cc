@@ -14,6 +14,15 @@ namespace {
 
 using Kind = PlanDecision::Kind;
 
+// With more links than a mesh of 140 nodes has, each interval would take too long.
+constexpr size_t kMostLinksToInferOf = 20000;
+
+// The other estimator does not tell whether a link was busy.
+bool InfersSharing(const OverlayConfig& overlay, const NetworkView& view) {
+  return overlay.awareness.enabled && overlay.awareness.estimator == RateEstimator::kDelivery &&
+         view.links().size() <= kMostLinksToInferOf;
+}
+
 }  // namespace
 
 Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, PlannerConfig planner_config,
@@ -21,12 +30,24 @@ Replanner::Replanner(const OverlayConfig& overlay, NetworkView believed, Planner
     : keys_(keys),
       policies_(policies),
       links_(std::move(believed)),
+      infers_sharing_(InfersSharing(overlay, links_.believed())),
+      traffic_(overlay.membership.heartbeat),
+      sharing_(links_.believed()),
       planner_config_(std::move(planner_config)),
       update_interval_(overlay.topology.update_interval),
       formulation_(overlay.topology, overlay.awareness) {}
 
 absl::Status Replanner::OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
+  InferSharing(now, from, links);
   return links_.Accept(now, from, links);
+}
+
+void Replanner::InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links) {
+  if (!infers_sharing_) return;
+  traffic_.Accept(now, from, links, links_.believed());
+  while (const std::optional<std::vector<LinkTraffic>> interval = traffic_.Next(now)) {
+    if (sharing_.Add(*interval)) links_.NoteChange(now);
+  }
 }
 
 void Replanner::OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last) {
@@ -54,6 +75,8 @@ void Replanner::OnReconfigured(Timestamp now, const OverlayConfig& overlay, Netw
                                PlannerConfig planner_config) {
   links_.Believe(std::move(believed));
   links_.MarkPlanned();
+  infers_sharing_ = InfersSharing(overlay, links_.believed());
+  if (!sharing_.Believe(links_.believed())) traffic_.Clear();
   planner_config_ = std::move(planner_config);
   update_interval_ = overlay.topology.update_interval;
   formulation_ = Formulation(overlay.topology, overlay.awareness);
@@ -100,7 +123,7 @@ PlanRequest Replanner::PlanForStart(Timestamp now, std::vector<NodeId> members) 
 
 bool Replanner::TakeReturnedLinks(Timestamp now) {
   if (!outages_.TakeReturned(now)) return false;
-  links_.NoteReturn(now);
+  links_.NoteChange(now);
   return true;
 }
 
@@ -118,7 +141,7 @@ PlanRequest Replanner::PlanForReconfiguration(Timestamp now, std::vector<NodeId>
   links.Believe(believed);
   return Start(now,
                Plan{.members = std::move(members),
-                    .view = outages_.Without(links.View()),
+                    .view = outages_.Without(sharing_.Apply(links.View())),
                     .reason = std::move(reason),
                     .is_ordered = true},
                std::move(planner_config));

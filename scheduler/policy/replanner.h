@@ -32,7 +32,9 @@
 #include "scheduler/policy/policy_trial.h"
 #include "scheduler/policy/published_policies.h"
 #include "scheduler/policy/round_times.h"
+#include "scheduler/policy/traffic_log.h"
 #include "scheduler/rounds/key_table.h"
+#include "topology/inference/sharing_inference.h"
 #include "topology/network_view.h"
 #include "topology/overlay/overlay_config.h"
 #include "topology/planner.h"
@@ -76,7 +78,8 @@ class Replanner {
 
   // A job begins, which finds out its links first.
   void OnBeginning(Timestamp now) { formulation_.NoteBeginning(now); }
-  // Takes the measurements of links that leave `from`. INVALID_ARGUMENT names what is wrong with one of them.
+  // Takes the measurements of links that leave `from`, and infers from what they carry what they share.
+  // INVALID_ARGUMENT names what is wrong with one of the measurements.
   absl::Status OnLinkReport(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Takes what the workers of `node` waited for last.
   void OnRoundEnded(Timestamp now, NodeId node, const NodeReport::Synchronisation& last);
@@ -127,6 +130,8 @@ class Replanner {
   // The nodes that the plan is for. REQUIRES: one is being made.
   const std::vector<NodeId>& planned_members() const { return plan_->members; }
   const LinkTable& links() const { return links_; }
+  // What links are inferred to share.
+  const std::vector<SharedGroup>& inferred() const { return sharing_.groups(); }
   const LinkOutages& outages() const { return outages_; }
   // Returns how long a round is predicted to take under the policy in use; 0 while that is unknown.
   absl::Duration predicted_round() const { return predicted_round_; }
@@ -142,8 +147,9 @@ class Replanner {
     bool is_ordered = false;         // adopted without being judged
   };
 
-  // Returns the links that work, with the values that are known now.
-  NetworkView View() const { return outages_.Without(links_.View()); }
+  // Returns the links that work, with the values that are known now and what they share.
+  NetworkView View() const { return outages_.Without(sharing_.Apply(links_.View())); }
+  void InferSharing(Timestamp now, NodeId from, const std::vector<NodeReport::Link>& links);
   // Starts the computation of `plan`, which lacks only its id. Weighs the policy in use unless the plan is ordered.
   PlanRequest Start(Timestamp now, Plan plan, PlannerConfig config);
   // Judges a plan that nobody ordered.
@@ -165,6 +171,9 @@ class Replanner {
   const KeyTable* keys_;
   const PublishedPolicies* policies_;
   LinkTable links_;
+  bool infers_sharing_;
+  TrafficLog traffic_;
+  SharingInference sharing_;
   LinkOutages outages_;
   bool is_cut_ = false;  // a link of the policy in use
   PlannerConfig planner_config_;

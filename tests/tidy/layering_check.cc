@@ -41,6 +41,7 @@ const std::map<std::string, int>& Floors() {
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
+                                                     {"topology/inference", 0},
                                                      {"topology/evaluation", 0},
                                                      {"topology/planners", 1},
                                                      {"topology/packing", 2},

@@ -121,6 +121,10 @@ StatusView ParseJob(const YAML::Node& object) {
   status.waiting_for = Get<std::vector<std::string>>(object, "waiting_for");
   for (const YAML::Node& node : object["nodes"]) status.nodes.push_back(ParseNode(node));
   for (const YAML::Node& link : object["links"]) status.links.push_back(ParseLink(link));
+  for (const YAML::Node& group : object["inferred"]) {
+    status.inferred.push_back(
+        {Get<std::string>(group, "node"), Get<std::string>(group, "what"), Get<double>(group, "mbps")});
+  }
   for (const YAML::Node& tree : object["trees"]) {
     status.trees.push_back({Get<std::string>(tree, "root"), Get<double>(tree, "share")});
   }
@@ -250,6 +254,9 @@ void AppendPolicy(const StatusView& status, std::string& text) {
     absl::StrAppendFormat(&text, "slowest link: %s > %s, %.1f Mbit/s, busy for %.0f %% of the last round\n",
                           status.slowest_link->from, status.slowest_link->to, status.slowest_link->mbps,
                           status.slowest_link->busy_share * 100);
+  }
+  for (const StatusView::Inferred& inferred : status.inferred) {
+    absl::StrAppendFormat(&text, "inferred: %s %s at most %.1f Mbit/s\n", inferred.node, inferred.what, inferred.mbps);
   }
   if (status.auxiliary_share > 0) {
     absl::StrAppendFormat(&text, "auxiliary paths: %.1f %% of all bytes\n", status.auxiliary_share * 100);

@@ -50,6 +50,12 @@ struct StatusView {
     uint64_t cut_chunks = 0;  // that left the queue without their last frames
     uint64_t cut_bytes = 0;
   };
+  // A cap of a host, inferred from what its links carry together.
+  struct Inferred {
+    std::string node;
+    std::string what;  // "sends" or "receives"
+    double mbps = 0;   // at most
+  };
   struct Tree {
     std::string root;
     double share = 0;
@@ -105,6 +111,7 @@ struct StatusView {
   std::vector<std::string> waiting_for;
   std::vector<Node> nodes;
   std::vector<Link> links;
+  std::vector<Inferred> inferred;
   std::vector<Tree> trees;
   std::vector<Key> keys;
 };

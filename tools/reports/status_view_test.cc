@@ -149,5 +149,14 @@ TEST(StatusViewTest, SaysWhyTheMembershipWaits) {
                                               "none of its 3 members\n"));
 }
 
+TEST(StatusViewTest, SaysWhatIsInferredOfHosts) {
+  const StatusView status = Parse(
+      R"({"job":"j","state":"running","term":1,"epoch":4,"policy":2,"waiting_for":[],"nodes":[],"links":[],"inferred":[)"
+      R"({"node":"n1","what":"sends","mbps":50},{"node":"n3","what":"receives","mbps":60}],"trees":[],"keys":[]})");
+  const std::string text = FormatStatus(status);
+  EXPECT_THAT(text, HasSubstr("inferred: n1 sends at most 50.0 Mbit/s\n"));
+  EXPECT_THAT(text, HasSubstr("inferred: n3 receives at most 60.0 Mbit/s\n"));
+}
+
 }  // namespace
 }  // namespace banyan

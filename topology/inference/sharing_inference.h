@@ -1,0 +1,73 @@
+// Infers what hosts send and receive at most from what their links carry, interval by interval. Nothing is sent for
+// that. Thread-compatible; owned by Replanner.
+//
+// Rules:
+//   1. A group is found when the sum of its links stays while they could carry more or less (sum_evidence.h). It is
+//      forgotten when the sum goes with what they could carry, or comes near to all that they could.
+//   2. Its capacity is what its sum reaches when it holds back links: these are busy and below what they have reached,
+//      and no other group that is full explains that. So a plan that makes little use of a group does not lower it.
+//      Higher sums raise it.
+//   3. Where the view knows a host's cap, nothing is inferred of it.
+//
+// Limits: what is never full is never found, nor is what is full while always the same links are busy. A plan that
+// takes these links' parts for their rates does no harm.
+#ifndef BANYAN_TOPOLOGY_INFERENCE_SHARING_INFERENCE_H_
+#define BANYAN_TOPOLOGY_INFERENCE_SHARING_INFERENCE_H_
+
+#include <cstddef>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "topology/inference/shared_groups.h"
+#include "topology/inference/traffic_window.h"
+#include "topology/network_view.h"
+
+namespace banyan {
+
+class SharingInference {
+ public:
+  // Infers what the links of `believed` share.
+  explicit SharingInference(NetworkView believed) : view_(std::move(believed)) {}
+
+  // Takes what links have carried in the next interval. Returns whether groups have come or gone, or capacities have
+  // changed by more than a little, since it last returned true.
+  bool Add(absl::Span<const LinkTraffic> interval);
+
+  // Infers what the links of another view share from now on. Returns whether it has the same links: else all that is
+  // known is forgotten.
+  bool Believe(NetworkView believed);
+
+  // Returns the groups that are known now.
+  const std::vector<SharedGroup>& groups() const { return groups_; }
+  // Returns `view` with hosts' caps as they are inferred. Links keep their rates: what a cap holds back no longer
+  // lowers them, once the policy in use is valued with the cap.
+  NetworkView Apply(const NetworkView& view) const;
+
+ private:
+  // What the group has carried in the interval of this age.
+  double SumBps(const SharedGroup& group, size_t age) const;
+  // The rate that a link has reached.
+  double ReachedBps(size_t link) const;
+  // Returns whether the group held back two links or more in the interval of this age: they were busy and below what
+  // they have reached, and no other full group explains that.
+  bool IsHeldBackBy(const SharedGroup& group, size_t age) const;
+  // Takes the group's capacity from its last sums.
+  void Follow(SharedGroup& group) const;
+  bool IsContradicted(const SharedGroup& group) const;
+  void Find();
+  void NoteRates();
+  bool HasChanged();
+
+  NetworkView view_;
+  TrafficWindow window_;
+  std::vector<SharedGroup> groups_;
+  std::vector<SharedGroup> announced_;  // when Add last returned true
+  std::map<size_t, double> rates_bps_;  // that links of groups have reached
+  size_t intervals_ = 0;                // since the start
+};
+
+}  // namespace banyan
+
+#endif  // BANYAN_TOPOLOGY_INFERENCE_SHARING_INFERENCE_H_
