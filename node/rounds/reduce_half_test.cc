@@ -350,9 +350,9 @@ TEST_F(ReduceHalfTest, CountsWhatWaitsToBeAdded) {
   CountOwn({10, 20, 30});
   CountChild(Fp32({1, 2}));
   EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);
-  EXPECT_FALSE(half_->HasWaiting(kChunk));
+  EXPECT_FALSE(half_->WouldWait(kChunk, NodeId(self_ + 1)));
   CountSecondChild(Fp32({1, 2}));
-  EXPECT_TRUE(half_->HasWaiting(kChunk));
+  EXPECT_TRUE(half_->WouldWait(kChunk, NodeId(self_ + 1)));
   EXPECT_EQ(waiting_bytes_, 8);
   RunComputations();
   EXPECT_EQ(waiting_bytes_, 0);
@@ -370,7 +370,7 @@ TEST_F(ReduceHalfTest, ItsOwnValuesWaitForThoseOfAChild) {
   Start(2);
   CountOwn({10, 20, 30});
   EXPECT_EQ(half_->StateOf(kChunk), State::kCollecting);
-  EXPECT_FALSE(half_->HasWaiting(kChunk));
+  EXPECT_FALSE(half_->WouldWait(kChunk, NodeId(self_ + 1)));
   EXPECT_THAT(actions_, IsEmpty());
   CountChild(Fp32({1, 2}));
   EXPECT_EQ(half_->StateOf(kChunk), State::kAdding);

@@ -37,6 +37,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"python", 7},
 
                                                      {"proto/compression", 0},
+                                                     {"proto/transcript", 1},
 
                                                      {"topology/overlay", 0},
                                                      {"topology/samples", 0},
@@ -60,6 +61,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"node/state", 2},
                                                      {"node/replicas", 3},
                                                      {"node/workers", 3},
+                                                     {"node/transcript", 4},
 
                                                      {"scheduler/state", 0},
                                                      {"scheduler/members", 1},
@@ -67,6 +69,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"scheduler/policy", 3},
                                                      {"scheduler/epochs", 4},
                                                      {"scheduler/transfer", 4},
+                                                     {"scheduler/replay", 4},
 
                                                      {"runtime/transport", 0},
                                                      {"runtime/http", 0},
@@ -101,6 +104,7 @@ const std::map<std::string, int>& Floors() {
                                                      {"tools/page", 1},
                                                      {"tools/precision_benchmark", 1},
                                                      {"tools/preflight", 1},
+                                                     {"tools/replay", 1},
                                                      {"tools/accuracy_benchmark", 1},
                                                      {"tools/wan_benchmark", 1}};
   return kFloors;
