@@ -35,6 +35,8 @@ constexpr uint64_t kTrimmingSeed = 0x7a11;
 constexpr uint64_t kQuorumSeed = 0x9000;
 constexpr uint64_t kWithQuorumSeed = 0x9001;
 constexpr double kWithQuorum = 0.2;
+constexpr uint64_t kFixedOrderSeed = 0xF1;
+constexpr double kWithFixedOrder = 0.3;
 constexpr uint64_t kOptimizerSeed = 0x0971;
 constexpr double kWithOptimizer = 0.25;
 
@@ -326,6 +328,7 @@ FaultOutcome RunFaultSeed(uint64_t seed, const std::vector<FaultKind>& kinds, co
   // What late workers have missed of parameters cannot be read off results.
   const bool fits = may_have_quorum && !scenario.cluster.plan.nodes_have_parameters;
   if (fits && Random(seed ^ kWithQuorumSeed).Chance(kWithQuorum)) AddQuorum(seed, &scenario);
+  scenario.cluster.overlay.aggregation.fixed_order = Random(seed ^ kFixedOrderSeed).Chance(kWithFixedOrder);
   FaultOutcome outcome = RunFaultScenario(scenario, sink);
   outcome.seed = seed;
   return outcome;
